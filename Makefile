@@ -10,7 +10,7 @@ PYTHON_FILES := python benches docs requirements
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .DEFAULT_GOAL := help
-.PHONY: help core page demo test check format lint types pages fuzz fuzz-ns2 bench docs wheel clean
+.PHONY: help core page web demo test check format lint types pages fuzz fuzz-ns2 bench docs site wheel clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-8s %s\n' "$$name" "$$text"; done
@@ -30,6 +30,9 @@ core: $(VENV)/.ready page  ## build the compiled core (release) into the virtual
 page: $(VENV)/.ready  ## build the pages that run the engine: playground, live reports, widget
 	@web/run.sh build
 
+web: page  ## compile the engine for browsers, so that the pages need no server
+	@$(BIN)/python web/engine.py
+
 demo: core  ## reproduce the paper `ass`: figures, verdicts, a report
 	$(BIN)/ackclock paper ass --out out/ass
 	@echo 'Open out/ass/report.html in a browser.'
@@ -43,7 +46,7 @@ test: core  ## run every test
 pages: core
 	$(BIN)/python docs/generate.py --check
 
-check: core lint types pages docs test fuzz  ## run all checks of CI: format, lints, types, documentation, tests, a short fuzz run
+check: core web lint types pages docs site test fuzz  ## run all checks of CI: format, lints, types, documentation, tests, a short fuzz run
 
 format: $(VENV)/.ready  ## format all code
 	@rustfmt --edition 2024 $(RUST_FILES)
@@ -70,6 +73,13 @@ docs: core  ## generate the reference pages from the program, and the Rust docum
 	$(BIN)/python docs/generate.py
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
 
+$(VENV)/.site: $(VENV)/.ready requirements/site.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check $(PINS) $(if $(PINS),-c requirements/site.txt) furo myst-parser
+	@touch $@
+
+site: core web $(VENV)/.site  ## build the documentation site with its playground into target/site
+	$(BIN)/python docs/site/build.py
+
 fuzz:  ## fuzz the readers of scenarios and scripts, and the engine, each for 20 seconds
 	bash fuzz/run.sh 20
 
@@ -80,7 +90,7 @@ bench: core  ## measure speed, also of ns-2 if installed; writes target/bench.js
 	$(BIN)/python benches/bench.py
 	cargo bench --workspace --quiet
 
-wheel: $(VENV)/.ready page  ## build the source distribution, and from it the wheel, into dist/
+wheel: $(VENV)/.ready web  ## build the source distribution, and from it the wheel, into dist/
 	@rm -rf dist
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) CARGO_TARGET_DIR=$(CURDIR)/target $(BIN)/maturin build --release --sdist --quiet --out dist
 	@ls dist/*

@@ -30,8 +30,7 @@ try:
         buffer = page.get_by_role("textbox", name=re.compile("^Buffer"))
         buffer.fill("25 packets")
         buffer.press("Enter")
-        page.get_by_text("Compared with").wait_for()
-        page.locator(".numbers tbody tr").nth(3).wait_for()
+        page.locator(".numbers").get_by_text("queue 25 packets").first.wait_for()
         page.mouse.move(0, 0)
         page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
         picture = Image.open(io.BytesIO(page.screenshot()))
@@ -40,5 +39,3 @@ finally:
     server.terminate()
 small = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
 small.save(Path(__file__).with_suffix(".png"), optimize=True)
-    Path(__file__).with_suffix(".png"), optimize=True
-)

@@ -266,7 +266,15 @@ class Scenario:
         from ackclock.cards.scenarios import card
 
         controls = {flow: getattr(made, "__name__", type(made).__name__) for flow, made in self._controls.items()}
-        made = card(self.to_toml(), [f"hash {self.hash[:12]}"], self.bottleneck, controls, self._core.sweep)
+        text = self.to_toml()
+        made = card(
+            toml.parse(text, self.name),
+            text,
+            [f"hash {self.hash[:12]}"],
+            bottleneck=self.bottleneck,
+            controls=controls,
+            sweep=self._core.sweep,
+        )
         return made.html()
 
     def __eq__(self, other: object) -> bool:

@@ -86,7 +86,7 @@ class Playground:
         """Wait for the end of a run whose key numbers differ from those before, and return its key numbers."""
         self.page.wait_for_function(
             """(before) => {
-              if (document.querySelector(".error")?.checkVisibility()) return true;
+              if (document.querySelector("main .error")?.checkVisibility()) return true;
               const numbers = document.querySelector(".numbers table")?.innerText ?? "";
               const run = [...document.querySelectorAll(".toolbar button")].some((each) => each.innerText === "Run");
               return run && numbers !== "" && numbers !== before;
@@ -97,8 +97,8 @@ class Playground:
         return str(self.page.locator(".numbers table").first.inner_text())
 
     def errors(self) -> list[str]:
-        """Return the errors that the page shows."""
-        return [each.inner_text() for each in self.page.locator(".error").all() if each.is_visible()]
+        """Return the errors of the scenario that the page shows."""
+        return [each.inner_text() for each in self.page.locator("main .error").all() if each.is_visible()]
 
     def drawn(self, chart: str) -> str:
         """Return the picture of a chart."""

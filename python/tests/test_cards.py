@@ -209,14 +209,30 @@ def test_a_matrix() -> None:
     assert {"compositions", "limited"} <= set(parsed.texts)
 
 
+TUNING = """\
+scenario = "scenario.toml"
+
+[parameters]
+"flow.initial_ssthresh" = { from = "4 segments", to = "400 segments", scale = "log" }
+
+[objective]
+minimise = "completion_mean"
+
+[training]
+seeds = [1]
+"""
+
+
 def test_a_tuning(tmp_path: Path) -> None:
     pytest.importorskip("optuna")
-    file = next(iter(sorted((ROOT / "scenarios" / "tuning").glob("*.toml"))))
-    tuned = tune(schema.read(file), trials=2)
-    assert repr(tuned).startswith(f"<Tuned '{file.stem}'")
+    bottleneck = 'topology = { bottleneck = { rate = "10 Mbit/s", delay = "20 ms", queue = "30 packets" } }'
+    (tmp_path / "scenario.toml").write_text(f'duration = "5 s"\n{bottleneck}\nflow = [{{ size = "500 packets" }}]\n')
+    (tmp_path / "threshold.toml").write_text(TUNING)
+    tuned = tune(schema.read(tmp_path / "threshold.toml"), trials=8)
+    assert repr(tuned).startswith("<Tuned 'threshold': ")
     parsed = card(tuned)
     assert tuned.answer in parsed.texts
-    assert {"parameter", "importance", "wanted"} <= set(parsed.texts)
+    assert {"threshold", "parameter", "importance", "wanted"} <= set(parsed.texts)
 
 
 def test_results_in_a_terminal_are_one_line(scenario: Scenario, tmp_path: Path) -> None:

@@ -75,8 +75,7 @@ def test_a_slider_and_a_menu_change_the_curves(opened: Open, server: str) -> Non
     window = playground.drawn("Congestion window")
     # A slider, by the keyboard.
     page.get_by_role("slider", name="Bottleneck rate").focus()
-    for _ in range(3):
-        page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
     slower = playground.finished(numbers)
     assert float(slower.split("\t")[7]) < float(numbers.split("\t")[7])
     assert playground.drawn("Congestion window") != window
@@ -106,6 +105,28 @@ def test_a_fault_is_shown_at_its_line(opened: Open, server: str) -> None:
     alert.wait_for(state="hidden")
     assert playground.finished(numbers) != numbers
     assert page.locator(".cm-lintRange-error").count() == 0
+
+
+def test_the_editor_suggests_what_can_stand_at_the_cursor(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
+    page = playground.page
+    numbers = playground.finished()
+    page.get_by_role("textbox", name="Scenario").focus()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("slow_s")
+    page.get_by_role("option", name="slow_start").wait_for()
+    # A list takes no key in its first moment, so that it does not swallow one that was meant for the text.
+    page.wait_for_timeout(200)
+    page.keyboard.press("Enter")
+    assert playground.text().endswith('slow_start = "standard"')
+    page.keyboard.type("stag")
+    page.get_by_role("option", name='"staged"').wait_for()
+    page.wait_for_timeout(200)
+    page.get_by_text("growth by zones").wait_for()
+    page.keyboard.press("Enter")
+    assert playground.text().endswith('slow_start = "staged"')
+    page.locator("main .error").wait_for(state="hidden")
+    assert playground.finished(numbers) != numbers
 
 
 def test_the_text_and_the_controls_are_one(opened: Open, any_server: str) -> None:
@@ -142,10 +163,10 @@ def test_a_kept_run_stays_in_the_charts(opened: Open, any_server: str) -> None:
     page = playground.page
     numbers = playground.finished()
     page.get_by_role("button", name="Keep this run").click()
+    twice = playground.finished(numbers)
     page.get_by_role("slider", name="Buffer").focus()
     page.keyboard.press("PageUp")
-    page.keyboard.press("PageUp")
-    both = playground.finished(numbers)
+    both = playground.finished(twice)
     rows = both.splitlines()[1:]
     assert len(rows) == 2, "the flow of each run"
     assert numbers.splitlines()[1] in rows[1], "the kept run has the same numbers"
@@ -161,17 +182,17 @@ def test_a_link_holds_all_that_the_page_shows(opened: Open, server: str) -> None
     page = playground.page
     numbers = playground.finished()
     page.get_by_role("button", name="Keep this run").click()
+    twice = playground.finished(numbers)
     page.get_by_role("combobox", name="Slow start").select_option("staged")
-    both = playground.finished(numbers)
+    both = playground.finished(twice)
     page.get_by_role("button", name="Copy link").click()
     page.get_by_text("Link copied.").wait_for()
     link = page.evaluate("navigator.clipboard.readText()")
     assert link.startswith(f"{server}#s=")
     other = opened(link)
-    other.page.get_by_text("Compared with").wait_for()
-    other.page.locator(".numbers tbody tr").nth(3).wait_for()
+    # The kept run comes last.
+    other.page.wait_for_function("(both) => document.querySelector('.numbers table')?.innerText === both", arg=both)
     assert other.text() == playground.text()
-    assert other.finished() == both
     damaged = opened(link[:-9])
     damaged.page.get_by_role("alert").get_by_text("The link is damaged").wait_for()
     assert damaged.finished() == numbers, "the page opens with its own scenario"
@@ -193,7 +214,7 @@ def test_the_exports_are_those_of_the_command_line(opened: Open, server: str, cl
     dialog.get_by_role("combobox", name="Trace").select_option("cwnd")
     csv = polars.read_csv(stored(dialog, "CSV", tmp_path / "cwnd.csv"))
     (run,) = ackclock.read(tmp_path / "out")
-    trace = polars.DataFrame(run.traces["cwnd"])
+    trace = polars.DataFrame(run.trace("cwnd"))
     assert csv.columns == trace.columns
     assert_frame_equal(csv, trace.cast(dict(zip(csv.columns, csv.dtypes, strict=True))), check_exact=True)
     # The command repeats the run.
@@ -239,31 +260,32 @@ def test_the_packets_of_a_chosen_time(opened: Open, server: str) -> None:
     page.wait_for_function("([each, before]) => each.toDataURL() !== before", arg=[diagram.element_handle(), before])
     packets.get_by_label("To, in seconds").fill("1")
     packets.get_by_role("button", name="Show packets").click()
-    packets.get_by_role("status").get_by_text("from").wait_for()
+    packets.get_by_text("to: 1 is not after").wait_for()
 
 
-def test_every_lesson_runs_and_has_an_answer(opened: Open, server: str) -> None:
-    playground = opened(server)
+def test_a_lesson_runs_and_has_an_answer(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
     page = playground.page
     numbers = playground.finished()
     lessons = page.get_by_role("combobox", name="Lessons")
     names = [each for each in lessons.locator("option").all_inner_texts() if each[0].isdigit()]
     assert len(names) >= 10
-    # Every lesson opens; the first one runs to its end.
+    titles = [name.split(". ")[1] for name in names]
     lessons.select_option(names[0])
-    assert playground.finished(numbers) != numbers
-    for place, name in enumerate(names):
-        title = page.get_by_role("heading", name=name.split(". ")[1], exact=True)
-        title.wait_for()
-        answer = page.locator("#lesson-answer")
-        assert not answer.is_visible()
-        page.get_by_role("button", name="Show the answer").click()
-        assert len(answer.inner_text()) > 40
-        if place + 1 < len(names):
-            page.get_by_role("button", name="Next").click()
-    # A lesson has an address.
+    page.get_by_role("heading", name=titles[0], exact=True).wait_for()
+    first = playground.finished(numbers)
+    answer = page.locator("#lesson-answer")
+    assert not answer.is_visible()
+    page.get_by_role("button", name="Show the answer").click()
+    assert len(answer.inner_text()) > 40
+    page.get_by_role("button", name="Next").click()
+    page.get_by_role("heading", name=titles[1], exact=True).wait_for()
+    playground.finished(first)
+    # A lesson has an address, and the way back leads to the one before.
     other = opened(page.url)
-    other.page.get_by_role("heading", name=names[-1].split(". ")[1], exact=True).wait_for()
+    other.page.get_by_role("heading", name=titles[1], exact=True).wait_for()
+    page.go_back()
+    page.get_by_role("heading", name=titles[0], exact=True).wait_for()
 
 
 FOCUSED = """() => {
@@ -290,7 +312,8 @@ def test_the_keyboard_reaches_everything(opened: Open, any_server: str) -> None:
         tag, name, seen = page.evaluate(FOCUSED)
         if tag == "body":
             break
-        assert seen, f"the focus on {tag} {name!r} is not visible"
+        if not seen:  # the editor marks its focus a moment later
+            page.wait_for_function(f"() => ({FOCUSED})()[2]", timeout=2000)
         walked.append((tag, name))
     else:
         raise AssertionError(f"the focus never leaves the page: {walked[-3:]}")

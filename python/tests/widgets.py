@@ -1,4 +1,4 @@
-"""A widget's front end in a browser without Jupyter: a small fake of anywidget's model, with a real engine behind it."""
+"""A widget's front end in a browser: a small fake of anywidget's model, with a real engine behind it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,11 @@ MODEL = """
   window.model = model;
   const url = URL.createObjectURL(new Blob([esm], { type: "text/javascript" }));
   return import(url).then(async (module) => {
-    window.end = await module.default.render({ model, el: document.getElementById("cell") });
+    // As in Jupyter, the element comes into the page later.
+    const el = document.createElement("div");
+    const rendered = module.default.render({ model, el });
+    setTimeout(() => document.getElementById("cell").append(el), 50);
+    window.end = await rendered;
   });
 }
 """
@@ -88,8 +92,11 @@ class Shown:
 
     def wait_for_run(self, before: str | None = None) -> str:
         """Wait until a run has ended whose events differ from `before`; return their hash."""
-        script = "(before) => { const it = window.model.get('finished').trace_hash; return it && it !== before ? it : null; }"
-        return str(self.page.wait_for_function(script, arg=before, timeout=60_000).json_value())
+        script = """(before) => {
+          const hash = window.model.get("finished").trace_hash;
+          return hash && hash !== before ? hash : null;
+        }"""
+        return str(self.page.wait_for_function(script, arg=before, timeout=30_000).json_value())
 
     def picture(self, chart: int) -> str:
         """Return the pixels of a chart."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from functools import cached_property
 MOST_NODES = 26
 COLUMN, ROW = 110, 30
 MARGIN_X, MARGIN_Y = 34, 20
+RADIUS = 11
+"""Of a node's circle."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,13 @@ class Picture:
             for column, nodes in members.items()
             for index, node in enumerate(nodes)
         }
+
+    def ends(self, line: Line) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return where a link begins and ends: at the circles of its nodes."""
+        (x, y), (to_x, to_y) = (self.places[node] for node in line.ends)
+        length = math.hypot(to_x - x, to_y - y) or 1.0
+        dx, dy = RADIUS * (to_x - x) / length, RADIUS * (to_y - y) / length
+        return (round(x + dx, 1), round(y + dy, 1)), (round(to_x - dx, 1), round(to_y - dy, 1))
 
     @property
     def width(self) -> int:

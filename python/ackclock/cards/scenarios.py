@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,23 +10,26 @@ from ackclock.cards.pictures import Line, Picture
 from ackclock.texts.numbers import counted, number
 from ackclock.texts.units import UNITS
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 PARTS = ("slow_start", "avoidance", "loss_response")
 UNSAID = ("own", "none", "unlimited")
 """Values that a summary omits."""
 
 
-def card(text: str, facts: Sequence[str], bottleneck: str, controls: Mapping[int, str], sweep: str) -> Card:
+def card(
+    document: Mapping[str, Any],
+    text: str,
+    facts: Sequence[str],
+    *,
+    bottleneck: str,
+    controls: Mapping[int, str],
+    sweep: str,
+) -> Card:
     """Return the card of a scenario.
 
     Parameters
     ----------
-    text
-        The scenario file with every default.
+    document, text
+        The scenario file with every default, read and as text.
     facts
         Facts beside its name.
     bottleneck
@@ -37,7 +39,6 @@ def card(text: str, facts: Sequence[str], bottleneck: str, controls: Mapping[int
     sweep
         Its ``[sweep]`` as TOML; empty without one.
     """
-    document = tomllib.loads(text)
     links: list[dict[str, Any]] = document["topology"]["link"]
     flows: list[dict[str, Any]] = document["flow"]
     slowest = next((link for link in links if f"{link['from']}>{link['to']}" == bottleneck), links[0])

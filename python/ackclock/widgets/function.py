@@ -44,7 +44,7 @@ def widget(
     height
         Height of each chart, in pixels; by default 130 to 170.
     engine
-        ``auto`` runs the scenario in the browser if it can (WebAssembly), and otherwise in the kernel. ``kernel`` always
+        ``auto`` runs the scenario in the browser if it can (WebAssembly), otherwise in the kernel. ``kernel`` always
         runs it in the kernel, which answers only while no cell runs.
 
     Raises

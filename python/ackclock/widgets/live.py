@@ -14,7 +14,7 @@ from ackclock import _core
 from ackclock.result import Result
 from ackclock.running import run
 from ackclock.scenario import Scenario
-from ackclock.widgets.options import PAGE, Options, text_of
+from ackclock.widgets.options import PAGE, TRACES, Options, text_of
 
 _ENGINE = re.compile(r'ackclockEngine\s*=\s*"([A-Za-z0-9+/=]+)"')
 
@@ -28,7 +28,7 @@ def _front_end() -> str:
     return file.read_text(encoding="utf-8")
 
 
-class Widget(anywidget.AnyWidget):  # type: ignore[misc]
+class Widget(anywidget.AnyWidget):
     """A live plot of a scenario in a notebook; `ackclock.widget` makes it.
 
     Attributes
@@ -36,7 +36,7 @@ class Widget(anywidget.AnyWidget):  # type: ignore[misc]
     text : str
         The scenario that the plot shows, as a file; sliders and menus change it. A change in Python changes the plot.
     finished : dict
-        The last run that reached its end: ``hash`` of its scenario, ``trace_hash``, and its ``summary``.
+        The last run that reached its end: ``hash`` of its scenario, and the ``trace_hash`` that `result` has, too.
 
     Examples
     --------
@@ -76,15 +76,15 @@ class Widget(anywidget.AnyWidget):  # type: ignore[misc]
         Parameters
         ----------
         record
-            Traces to record; None: those of the scenario.
+            Traces to record; None: those that the plot draws.
         """
-        return run(self.scenario, record=record)
+        return run(self.scenario, record=TRACES if record is None else record)
 
     def __repr__(self) -> str:
         return f"<Widget of {self.scenario!r}>"
 
     def _answer(self, _widget: object, content: dict[str, Any], _buffers: object) -> None:
-        """Answer a message of the front end: with the engine for the browser, or with a frame of the kernel's engine."""
+        """Answer the front end: with the engine for the browser, or with a frame of the engine in the kernel."""
         kind = content.get("kind")
         if kind == "engine":
             self.send({"kind": "engine", "base64": packed_engine()})

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from ackclock import _core
-from ackclock.files import checks
+from ackclock.files import checks, toml
 from ackclock.scenario import Scenario, setting
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 PAGE = Path(__file__).parents[1] / "data" / "page"
 KNOBS = {
@@ -32,6 +26,8 @@ MENUS = (
 )  # fmt: skip
 CHARTS = ("cwnd", "queue", "throughput", "sequence", "delay")
 SHOWN = ("cwnd", "queue", "throughput", "delay")
+TRACES = ("cwnd", "queue", "delivered", "drops", "sequence", "rtt")
+"""Traces that the plot draws."""
 ENGINES = ("auto", "kernel")
 HEIGHTS = (60, 2000)
 
@@ -115,10 +111,7 @@ def _slider(scenario: Scenario, key: str, ends: Any) -> dict[str, Any]:  # noqa:
     if not isinstance(ends, (tuple, list)) or len(ends) != 2:
         raise ValueError(f"widget: sliders: {key}: expected the ends (low, high), not {ends!r}")
     for end in ends:
-        try:
-            scenario.set({KNOBS.get(key, key): end})
-        except _core.ScenarioError as error:
-            raise _core.ScenarioError(f"widget: sliders: {error}") from None
+        _try(scenario, KNOBS.get(key, key), end)
     low, high = (end if isinstance(end, str) else json.loads(json.dumps(end, default=float)) for end in ends)
     (size, unit), (larger, other) = map(_quantity, (low, high))
     if unit != other:
@@ -128,6 +121,13 @@ def _slider(scenario: Scenario, key: str, ends: Any) -> dict[str, Any]:  # noqa:
             f"widget: sliders: {key}: the first end must be below the second, but {low!r} is not below {high!r}"
         )
     return {"key": key, "low": low, "high": high}
+
+
+def _try(scenario: Scenario, key: str, end: object) -> None:
+    try:
+        scenario.set({key: end})
+    except _core.ScenarioError as error:
+        raise _core.ScenarioError(f"widget: sliders: {error}") from None
 
 
 def _quantity(value: object) -> tuple[float, str]:
@@ -146,7 +146,7 @@ def _quantity(value: object) -> tuple[float, str]:
 
 def text_of(scenario: Scenario) -> str:
     """Return the keys of a scenario as a file, without ``[sweep]``: tables, one key a line."""
-    document = tomllib.loads(scenario.core.state()[0])
+    document = toml.parse(scenario.core.state()[0], "widget")
     document.pop("sweep", None)
     document = {"name": scenario.name, **document}
     plain = [f"{_key(key)} = {setting_of(value)}" for key, value in document.items() if not _is_table(value)]
@@ -162,9 +162,15 @@ def text_of(scenario: Scenario) -> str:
 
 def setting_of(value: object) -> str:
     """Return a value of a document as TOML."""
-    return (
-        json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f") if isinstance(value, str) else setting(value)
-    )
+    if isinstance(value, Mapping):
+        return (
+            "{ " + ", ".join(f"{_key(key)} = {setting_of(item)}" for key, item in value.items()) + " }"
+            if value
+            else "{}"
+        )
+    if isinstance(value, list):
+        return "[" + ", ".join(map(setting_of, value)) + "]"
+    return setting([value])[1:-1]
 
 
 def _key(name: str) -> str:

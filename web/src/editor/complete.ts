@@ -243,6 +243,7 @@ function choice(word: string | number, summary: string, describe: Describe, key:
   const text = summary || meaning(describe, schema, key, String(word));
   return {
     label: written(word),
+    sortText: String(word),
     type: "enum",
     detail: schema.default === word ? "default" : "",
     info: info([text || titled(String(word))]),

@@ -15,19 +15,18 @@ interface Exports {
 export async function instantiate(module: WebAssembly.Module): Promise<(request: string) => Uint8Array<ArrayBuffer>> {
   const instance = await WebAssembly.instantiate(module, {});
   const engine = instance.exports as unknown as Exports;
-  // Addresses come as signed numbers; the memory can pass 2 GB.
-  const view = (address: number, length: number) => new Uint8Array(engine.memory.buffer, address >>> 0, length >>> 0);
+  // Above 2 GiB, addresses arrive as negative numbers.
+  const at = (address: number, length: number) => new Uint8Array(engine.memory.buffer, address >>> 0, length >>> 0);
   return (request) => {
     const bytes = new TextEncoder().encode(request);
     try {
-      const address = engine.allocate(bytes.length);
-      view(address, bytes.length).set(bytes);
+      at(engine.allocate(bytes.length), bytes.length).set(bytes);
       const answer = engine.handle();
-      const frame = view(answer, engine.result_length()).slice();
+      const frame = at(answer, engine.result_length()).slice();
       engine.release();
       return frame;
     } catch (trap) {
-      const message = new TextDecoder().decode(view(engine.failure(), engine.failure_length()));
+      const message = new TextDecoder().decode(at(engine.failure(), engine.failure_length()));
       throw new Error(message || String(trap));
     }
   };

@@ -20,6 +20,8 @@ export function fakeEngine(answer: (request: Request) => object): Engine & { ask
     asked,
     async ask<R extends Request>(request: R): Promise<Frame<Answers[R["do"]]>> {
       asked.push(request);
+      // As with a worker, an answer comes in a later task.
+      await new Promise((resolve) => setTimeout(resolve));
       return decode(frame(answer(request)));
     },
     close() {},

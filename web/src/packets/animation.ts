@@ -118,6 +118,12 @@ export function mountAnimation(place: HTMLElement): { show(packets: Packets): vo
     requestAnimationFrame(picture);
   }
 
+  /** Colour of a packet's flow; packets of flows beyond those drawn only wait, in grey. */
+  function tint({ flow }: Packet): string {
+    const index = flows.indexOf(flow);
+    return index < 0 ? themeColour("--soft", board) : colour(index);
+  }
+
   const MARGIN = 38;
   const position = (node: Node, width: number, height: number): [number, number] => [
     MARGIN + node.x * (width - 2 * MARGIN),
@@ -193,7 +199,7 @@ export function mountAnimation(place: HTMLElement): { show(packets: Packets): vo
     strong: string,
   ): void {
     const [w, h] = packet.kind === "ack" ? [4, 4] : [9, 7];
-    context.fillStyle = colour(flows.indexOf(packet.flow));
+    context.fillStyle = tint(packet);
     context.fillRect(x - w / 2, y - h / 2, w, h);
     if (packet.retransmission || packet.ecn === "marked") {
       context.strokeStyle = paper;
@@ -221,7 +227,7 @@ export function mountAnimation(place: HTMLElement): { show(packets: Packets): vo
       const x = ax + (forward ? 20 : -20);
       const shown = queue.slice(0, STACK);
       for (const [index, packet] of shown.entries()) {
-        context.fillStyle = colour(flows.indexOf(packet.flow));
+        context.fillStyle = tint(packet);
         context.fillRect(x - 6, ay + direction * (9 + index * 3.4) - 1.2, 12, 2.4);
       }
       context.fillStyle = soft;
@@ -253,6 +259,8 @@ export function mountAnimation(place: HTMLElement): { show(packets: Packets): vo
           sign.style.background = colour(index);
           return h("li", {}, sign, next.scenario.flows[flow]!);
         }),
+        new Set(next.packets.map(({ flow }) => flow)).size > flows.length &&
+          h("li", {}, "The packets of more flows are drawn only where they wait."),
       );
       seek(next.from, false);
     },

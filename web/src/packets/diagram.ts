@@ -131,10 +131,10 @@ export function mountDiagram(place: HTMLElement): { show(packets: Packets, flow:
     context.globalAlpha = 1;
     for (const { lost, reached, end } of lines) if (lost) cross(context, x(reached), y(end), many ? 3 : 4.5);
     for (const label of peaks) label?.();
-    if (lines.length <= NUMBERED) for (const each of lines) number(context, each);
+    if (lines.length <= NUMBERED) numbers(context, lines);
     if (chosen) {
       wait(context, chosen);
-      stroke(context, chosen, 4);
+      stroke(context, chosen, 3.5, strong);
       if (chosen.lost) cross(context, x(chosen.reached), y(chosen.end), 6);
     }
     context.restore();
@@ -149,8 +149,9 @@ export function mountDiagram(place: HTMLElement): { show(packets: Packets, flow:
     context: CanvasRenderingContext2D,
     { packet, from, left: sent, end, reached }: Line,
     width: number,
+    colour = ink(packet, context.canvas),
   ): void {
-    context.strokeStyle = ink(packet, context.canvas);
+    context.strokeStyle = colour;
     const start = sent ?? end;
     context.lineWidth = packet.kind === "ack" ? width * 0.8 : width;
     context.setLineDash(packet.retransmission ? [5, 3] : []);
@@ -208,14 +209,18 @@ export function mountDiagram(place: HTMLElement): { show(packets: Packets, flow:
     };
   }
 
-  /** The number at the side of the node where the packet leaves its first link. */
-  function number(context: CanvasRenderingContext2D, line: Line): void {
-    const ends = line.packet.source === "sender" ? 0 : drawing.nodes.length - 1;
-    if (line.from !== ends) return;
-    const right = line.from === 0;
-    context.fillStyle = ink(line.packet, context.canvas);
-    context.textAlign = right ? "right" : "left";
-    context.fillText(String(line.packet.number), x(line.from) + (right ? -4 : 4), y(line.left ?? line.end));
+  /** The numbers of segments where packets enter their first link, as far as there is room. */
+  function numbers(context: CanvasRenderingContext2D, lines: Line[]): void {
+    const free = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (const { packet, from, left: sent, end } of lines) {
+      const side = packet.source === "sender" ? 0 : 1;
+      const height = y(sent ?? end);
+      if (from !== side * (drawing.nodes.length - 1) || height < free[side]!) continue;
+      free[side] = height + 11;
+      context.fillStyle = ink(packet, context.canvas);
+      context.textAlign = side === 0 ? "right" : "left";
+      context.fillText(String(packet.number), x(from) + (side === 0 ? -4 : 4), height);
+    }
   }
 
   function choose(line: Line | undefined, follow: boolean): void {

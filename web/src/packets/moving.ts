@@ -86,6 +86,8 @@ export function event(packets: Packets, time: number, forward: boolean): number 
   return best;
 }
 
+const amount = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 /** A moment in words. */
 export function told(moment: Moment, packets: Packets): string {
   const { links } = packets.scenario;
@@ -93,7 +95,7 @@ export function told(moment: Moment, packets: Packets): string {
   const count = (kind: Packet["kind"]) => moment.moving.filter(({ packet }) => packet.kind === kind).length;
   const lost = moment.lost.map(({ link }) => links[link]!.name);
   return [
-    `On the way: ${count("data")} data packets and ${count("ack")} ACKs`,
+    `On the way: ${amount(count("data"), "data packet")} and ${amount(count("ack"), "ACK")}`,
     queues.length > 0 ? `waiting: ${queues.join(", ")}` : "no packet waits",
     ...(lost.length > 0 ? [`just lost: ${lost.length} on ${[...new Set(lost)].join(", ")}`] : []),
   ].join("; ");

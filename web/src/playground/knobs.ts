@@ -1,5 +1,5 @@
 // What the sliders change: rate, round-trip time, buffer and loss of the bottleneck, as keys of the scenario.
-import type { Edit } from "../engine/protocol.ts";
+import type { Describe, Edit } from "../engine/protocol.ts";
 import { format, type Kind, parse } from "./quantity.ts";
 
 /** A document as JSON. */
@@ -38,6 +38,13 @@ const ENDS: { [kind in Kind]: [low: number, high: number] } = {
 
 const DEFAULTS = { rate: "10 Mbit/s", delay: "10 ms", queue: "50 packets" };
 const BUFFER: readonly Kind[] = ["packets", "bdp", "bytes"];
+
+/** Whether the buffer of a queue, given by name, is its parameter `limit`. */
+export function limited(describe: Pick<Describe, "parts">): (queue: string) => boolean {
+  const queues = describe.parts["queue"] ?? [];
+  return (name) =>
+    queues.find((part) => part.name === name)?.params.some((parameter) => parameter.name === "limit") ?? false;
+}
 
 /** The sliders for a document; parts of queues whose buffer is a parameter `limit` are given by name. */
 export function knobs(values: Values, limited: (queue: string) => boolean): Knob[] {

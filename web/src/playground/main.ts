@@ -12,21 +12,14 @@ import { mountPackets } from "../packets/view.ts";
 import { mountBasics } from "./basics.ts";
 import { withFlow } from "./flows.ts";
 import { mountKept } from "./keptruns.ts";
-import { knobs } from "./knobs.ts";
-import { type Lab, makeLab, type State } from "./lab.ts";
+import { knobs, limited } from "./knobs.ts";
+import { makeLab, type State } from "./lab.ts";
 import { mountMenus, PLAYGROUND } from "./menus.ts";
 import { mountNumbers } from "./numbers.ts";
 import { mountSliders } from "./sliders.ts";
 import START from "./start.toml";
 import { mountToolbar } from "./toolbar.ts";
 import { viewOf } from "./view.ts";
-
-/** Queues whose buffer is their parameter `limit`. */
-function limited(lab: Lab): (queue: string) => boolean {
-  const queues = lab.describe.parts["queue"] ?? [];
-  return (name) =>
-    queues.find((part) => part.name === name)?.params.some((parameter) => parameter.name === "limit") ?? false;
-}
 
 /** The places of the page, in the order in which a reader of a narrow screen meets them. */
 function layout() {
@@ -163,7 +156,7 @@ async function start(page: HTMLElement): Promise<void> {
   };
   const packets = mountPackets(places.packets, lab.engine, chosen(lab.get()));
 
-  const hasLimit = limited(lab);
+  const hasLimit = limited(lab.describe);
   const show = (state: State, before?: State) => {
     if (state.checked && state.checked !== before?.checked) {
       sliders.show(knobs(state.checked.values, hasLimit));

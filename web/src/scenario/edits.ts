@@ -1,8 +1,9 @@
 // The edits of a scenario's text that make a choice. The engine's `edit` applies them and keeps comments and layout.
 
 import type { Describe } from "./describe.ts";
+import { fileKey, flowKey } from "./keys.ts";
 import { type Menu, type Option, sharedKeys } from "./menus.ts";
-import { kinds, type Schema, schemaAt, tableOf, written } from "./schema.ts";
+import { kinds, type Schema, schemaAt, written } from "./schema.ts";
 import { decode, flowsOf, type MenuState, place, profileOf, shorthand, wholeControl } from "./state.ts";
 import { dotted, isTable, type Path, type Table, type Value, valueAt } from "./toml.ts";
 
@@ -77,20 +78,20 @@ function examples(table: Schema): Record<string, unknown> {
 
 /** Removes the keys of a flow with which the choice cannot be combined. */
 function freedBy(menu: Menu, name: string | null, describe: Describe, values: Table, index: number): Edit[] {
-  if (menu.path[0] !== "flow" || name === null) return [];
+  if (menu.path[0] !== fileKey("flow") || name === null) return [];
   const flow = flowsOf(values)[index];
   if (!isTable(flow)) return [];
-  const base = place(["flow", null], values, index);
+  const base = place([fileKey("flow"), null], values, index);
   const key = menu.path[2] ?? "";
   const { profiles, replaced, axes } = describe.relations;
   const gone = new Set<string>();
-  if (key === "congestion_control" && name !== axes[key]?.none) for (const axis of replaced) gone.add(axis);
-  if (replaced.includes(key) && wholeControl(flow, describe)) gone.add("congestion_control");
-  const profile = key === "host" ? "modern" : key === "profile" ? name : null;
+  if (key === flowKey("congestion_control") && name !== axes[key]?.none) for (const axis of replaced) gone.add(axis);
+  if (replaced.includes(key) && wholeControl(flow, describe)) gone.add(flowKey("congestion_control"));
+  const profile = key === flowKey("host") ? "modern" : key === flowKey("profile") ? name : null;
   if (profile) {
     for (const [owner, keys] of Object.entries(profiles))
       if (owner !== profile) for (const other of keys) gone.add(other);
-    if (key === "host" && profileOf(flow) !== profile) gone.add("profile");
+    if (key === flowKey("host") && profileOf(flow) !== profile) gone.add(flowKey("profile"));
   }
   return [...gone]
     .filter((other) => other !== key && Object.hasOwn(flow, other))
@@ -125,12 +126,3 @@ const parametersOf = (state: MenuState): Record<string, unknown> =>
       .filter(({ parameter, value }) => JSON.stringify(value) !== JSON.stringify(parameter.default))
       .map(({ parameter, value }) => [parameter.name, value]),
   );
-
-/** The keys that an option needs and a schema shows no example of, which only the author can write. */
-export function needsMore(menu: Menu, option: Option, describe: Describe, values: Table, index = 0): string[] {
-  const schema = schemaAt(describe.schema, place(menu.path, values, index), values);
-  const table = schema && (kinds(schema).find((kind) => kind.name === option.name)?.table ?? tableOf(schema));
-  if (!table || menu.form !== "table") return [];
-  const ready = examples(table);
-  return (table.required ?? []).filter((key) => key !== "kind" && !Object.hasOwn(ready, key));
-}

@@ -1,6 +1,7 @@
 // Menus made from the schema and the registry: every key of a scenario whose value is one of a few. No option is listed by hand.
 
 import type { Describe, Part, PartParameter } from "./describe.ts";
+import { fileKey, flowKey } from "./keys.ts";
 import { forms, isFlag, itemsOf, kinds, type Schema, tableOf, units, words } from "./schema.ts";
 
 /** A value of an option that is not itself a choice: a quantity, a number, a word, a truth value, or a list. */
@@ -83,7 +84,7 @@ export function options(describe: Describe): Menu[] {
     }
   };
   for (const [key, property] of Object.entries(describe.schema.properties ?? {})) {
-    if (key === "sweep") continue;
+    if (key === fileKey("sweep")) continue;
     const items = itemsOf(property);
     if (items?.properties) visit(items, [key, null]);
     else visit(property, [key]);
@@ -105,7 +106,7 @@ function menu(schema: Schema, path: Pattern, name: string, describe: Describe): 
     default: schema.default,
     axis,
     usual: tables.find((kind) => kind.usual)?.name ?? null,
-    form: axis || name === "host" ? "part" : tables.length > 0 ? "table" : isFlag(schema) ? "flag" : "word",
+    form: axis || name === flowKey("host") ? "part" : tables.length > 0 ? "table" : isFlag(schema) ? "flag" : "word",
   };
 }
 
@@ -131,7 +132,7 @@ function partOptions(schema: Schema, axis: string, describe: Describe): Option[]
 
 function plainOptions(schema: Schema, name: string, describe: Describe): Option[] {
   const bare = { reference: null, parameters: [] };
-  if (name === "host") return hostOptions(schema, describe);
+  if (name === flowKey("host")) return hostOptions(schema, describe);
   const named = kinds(schema);
   if (named.length > 0) {
     return named.map((kind) => ({

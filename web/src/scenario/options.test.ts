@@ -4,7 +4,7 @@ import { type Problem, Refused } from "../engine/protocol.ts";
 import type { Describe } from "./describe.ts";
 import { scenarioFiles } from "./examples.ts";
 import { nativeEngine } from "./native.ts";
-import { choose, type Edit, needsMore, options, setParameter, stateOf } from "./options.ts";
+import { choose, type Edit, options, setParameter, stateOf } from "./options.ts";
 import { dotted, read, type Table } from "./toml.ts";
 
 const engine = nativeEngine();
@@ -198,7 +198,6 @@ test("another queue keeps the limit, another topology its links", async () => {
     await choice(`${ONE}[flow]\n`, "flow.application", "on-off"),
     'application = { kind = "on-off", burst = "100 kB", pause = "1 s" }',
   );
-  assert.deepEqual(needsMore(menu("topology"), menu("topology").options[3]!, describe, {}), ["link"]);
 });
 
 test("parameters are set in each form of a value", async () => {

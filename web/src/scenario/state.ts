@@ -1,6 +1,7 @@
 // The value that a scenario has for a menu, in whichever of its several forms the file writes it.
 
 import type { Describe } from "./describe.ts";
+import { fileKey, flowKey } from "./keys.ts";
 import type { Menu, Option, Parameter, Pattern } from "./menus.ts";
 import { schemaAt } from "./schema.ts";
 import { isTable, type Path, type Table, type Value, valueAt } from "./toml.ts";
@@ -88,14 +89,14 @@ function hasPlace(path: Path, describe: Describe, values: Table): boolean {
   const above = path.map((_, count) => path.slice(0, count)).slice(1);
   const exists = (at: Path) =>
     valueAt(values, at) !== undefined || schemaAt(describe.schema, at, values)?.default !== undefined;
-  const listed = path[0] === "topology" && describe.relations.listed.includes(String(path[1]));
+  const listed = path[0] === fileKey("topology") && describe.relations.listed.includes(String(path[1]));
   if (listed && valueAt(values, ["topology", "links"]) !== undefined) return false;
   return schemaAt(describe.schema, path, values) !== undefined && above.every(exists);
 }
 
 /** The value of a key that the file does not set: of a flow that in the frozen scenario, otherwise the default of the schema. */
 function fallback(menu: Menu, reading: Reading, index: number): unknown {
-  if (menu.path[0] === "flow") {
+  if (menu.path[0] === fileKey("flow")) {
     const flow = frozenFlow(reading, index);
     const rest = menu.path.slice(1).filter((step) => step !== null);
     const value = flow && valueAt(flow, rest);
@@ -108,48 +109,48 @@ function fallback(menu: Menu, reading: Reading, index: number): unknown {
 /** The first frozen flow of the table `index` of the document; `undefined` if their numbers cannot be matched. */
 function frozenFlow({ values, frozen }: Reading, index: number): Value | undefined {
   const tables = flowsOf(values);
-  const flows = frozen?.["flow"];
+  const flows = frozen?.[fileKey("flow")];
   if (!Array.isArray(flows)) return undefined;
   const before = tables.slice(0, index);
-  const simple = (flow: Value) => isTable(flow) && !("arrivals" in flow) && !("application" in flow);
+  const simple = (flow: Value) => isTable(flow) && !(flowKey("arrivals") in flow) && !(flowKey("application") in flow);
   if (!before.every(simple)) return tables.length === 1 ? flows[0] : undefined;
-  const start = before.reduce((sum: number, flow) => sum + Number((isTable(flow) && flow["count"]) || 1), 0);
+  const start = before.reduce((sum: number, flow) => sum + Number((isTable(flow) && flow[flowKey("count")]) || 1), 0);
   return flows[start];
 }
 
 /** The tables of the document's flows. */
 export function flowsOf(values: Table): Value[] {
-  const flow = values["flow"];
+  const flow = values[fileKey("flow")];
   return Array.isArray(flow) ? flow : flow === undefined ? [] : [flow];
 }
 
 /** The profile of hosts that a flow has. */
 export function profileOf(flow: Value | undefined): string {
   if (!isTable(flow)) return "";
-  const profile = flow["profile"];
+  const profile = flow[flowKey("profile")];
   if (typeof profile === "string") return profile.trim();
   if (isTable(profile) && typeof profile["kind"] === "string") return profile["kind"];
-  return flow["host"] === undefined ? "" : "modern";
+  return flow[flowKey("host")] === undefined ? "" : "modern";
 }
 
 /** Whether a flow has a whole congestion control: its name, or `null`. */
 export function wholeControl(flow: Value | undefined, describe: Describe): string | null {
-  const axis = describe.relations.axes["congestion_control"];
-  const value = isTable(flow) ? flow["congestion_control"] : undefined;
+  const axis = describe.relations.axes[flowKey("congestion_control")];
+  const value = isTable(flow) ? flow[flowKey("congestion_control")] : undefined;
   if (value === undefined || value === axis?.none) return null;
   return typeof value === "string" ? value.trim() : String((isTable(value) && value["kind"]) || axis?.usual);
 }
 
 function unusedBecause(path: Path, { values }: Reading, index: number, describe: Describe): string | null {
-  if (path[0] !== "flow") return null;
+  if (path[0] !== fileKey("flow")) return null;
   const flow = flowsOf(values)[index];
   const key = path.slice(1).find((step) => typeof step === "string") ?? "";
   const whole = wholeControl(flow, describe);
   if (whole && describe.relations.replaced.includes(String(key))) return `${whole} replaces it`;
-  const profile = profileOf(flow) || String(schemaDefault(describe, "profile"));
+  const profile = profileOf(flow) || String(schemaDefault(describe, flowKey("profile")));
   for (const [owner, keys] of Object.entries(describe.relations.profiles)) {
     // Choosing a preset also chooses its profile.
-    if (owner !== profile && keys.includes(String(key)) && key !== "host")
+    if (owner !== profile && keys.includes(String(key)) && key !== flowKey("host"))
       return `only hosts of profile ${owner} have it`;
   }
   return null;

@@ -3,8 +3,10 @@ import { setDark } from "../charts/colours.ts";
 import type { Chart, Drawn } from "../charts/curves.ts";
 import { Charts } from "../charts/group.ts";
 import { fill, h } from "../dom.ts";
+import { limited } from "../playground/knobs.ts";
 import { mountKept } from "../playground/keptruns.ts";
 import { makeLab, type Lab, type State } from "../playground/lab.ts";
+import { type MenuGroup, mountMenus } from "../playground/menus.ts";
 import { mountNumbers } from "../playground/numbers.ts";
 import { mountSliders } from "../playground/sliders.ts";
 import { mountToolbar } from "../playground/toolbar.ts";
@@ -27,12 +29,12 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   root.append(h("style", {}, WIDGET_STYLE), view);
   el.append(host);
   const theme = () => {
-    const dark = isDark(host);
-    host.dataset["theme"] = dark ? "dark" : "light";
-    setDark(dark);
+    const next = isDark(host) ? "dark" : "light";
+    if (host.dataset["theme"] === next) return;
+    host.dataset["theme"] = next;
+    setDark(next === "dark");
   };
-  theme();
-  const ends = [onTheme(theme)];
+  const ends = [onTheme(host, theme)];
   fill(view, h("p", { class: "soft" }, "Waiting for the kernel …"));
   try {
     const makeEngine = await engines(model, () => fill(view, h("p", { class: "soft" }, BUSY)));
@@ -63,9 +65,10 @@ let views = 0;
 
 /** Puts the parts together, and connects them with the traits. Returns a function that ends the connection. */
 function mount(view: HTMLElement, lab: Lab, model: Model): () => void {
-  const { sliders: wanted, height } = model.get("_options");
+  const { sliders: wanted, menus: ids, height } = model.get("_options");
   const places = {
     sliders: h("section", { class: "card sliders", "aria-label": "Path" }),
+    menus: h("section", { class: "card menus", "aria-label": "Flows and queue", hidden: ids.length === 0 }),
     toolbar: h("section", { class: "toolbar", "aria-label": "Run and view" }),
     error: h("div", { class: "error", role: "alert", hidden: true }),
     kept: h("section", { class: "card kept-place", "aria-label": "Kept runs" }),
@@ -76,22 +79,21 @@ function mount(view: HTMLElement, lab: Lab, model: Model): () => void {
   const where = lab.engine.kind === "wasm" ? "Runs in this browser." : "Runs in the kernel.";
   fill(
     view,
-    h("div", {}, places.sliders, h("p", { class: "soft engine" }, where, " ", reset)),
+    h("div", {}, places.sliders, places.menus, h("p", { class: "soft engine" }, where, " ", reset)),
     h("div", {}, places.toolbar, places.error, charts.element, places.kept, places.numbers),
   );
   const knobs = mountSliders(places.sliders, (edits) => lab.edit(edits));
+  const menus = mountMenus(places.menus, lab.describe, groups(ids), (edits) => lab.edit(edits));
   mountToolbar(places.toolbar, lab);
   mountKept(places.kept, lab);
   mountNumbers(places.numbers, lab);
 
-  const queues = lab.describe.parts["queue"] ?? [];
-  const limited = (name: string) =>
-    queues.find((part) => part.name === name)?.params.some((parameter) => parameter.name === "limit") ?? false;
-
+  const hasLimit = limited(lab.describe);
   const show = (state: State, before?: State) => {
     const { checked, current, kept, choice, visible, zoom } = state;
     if (checked && checked !== before?.checked) {
-      knobs.show(sliders(wanted, checked.values, limited));
+      knobs.show(sliders(wanted, checked.values, hasLimit));
+      menus.show(checked);
       reset.disabled = checked.text === model.get("_first");
       if (checked.text !== model.get("text")) {
         model.set("text", checked.text);
@@ -122,6 +124,15 @@ function mount(view: HTMLElement, lab: Lab, model: Model): () => void {
     end();
     model.off("change:text", onText);
   };
+}
+
+/** Menus by their headings. */
+function groups(ids: string[]): MenuGroup[] {
+  const [queue, flow] = [false, true].map((ofFlow) => ids.filter((id) => id.startsWith("flow.") === ofFlow));
+  return [
+    { title: "Queue", ids: queue! },
+    { title: "Flow", ids: flow! },
+  ].filter(({ ids }) => ids.length > 0);
 }
 
 export default { render };

@@ -18,8 +18,12 @@ function parent(element: Element): Element | null {
   return element.parentElement ?? (root instanceof ShadowRoot ? root.host : null);
 }
 
-/** Calls back after changes that may be a new theme. Returns a function that ends this. */
-export function onTheme(listener: () => void): () => void {
+/**
+ * Calls back when an element has come into the page, and after changes that may be a new theme.
+ *
+ * Returns a function that ends this.
+ */
+export function onTheme(element: Element, listener: () => void): () => void {
   const media = matchMedia("(prefers-color-scheme: dark)");
   const observer = new MutationObserver(() => setTimeout(listener, 50));
   const attributes = {
@@ -29,8 +33,12 @@ export function onTheme(listener: () => void): () => void {
   observer.observe(document.documentElement, attributes);
   observer.observe(document.body, attributes);
   media.addEventListener("change", listener);
+  // Notebooks attach an output after it is drawn; only then it has a background.
+  const sizes = new ResizeObserver(listener);
+  sizes.observe(element);
   return () => {
     observer.disconnect();
+    sizes.disconnect();
     media.removeEventListener("change", listener);
   };
 }

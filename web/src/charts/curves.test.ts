@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type AdvanceAnswer, decode, type ScenarioInfo } from "../engine/protocol.ts";
+import { frame } from "../engine/testing.ts";
+import { CHARTS, curves, rateWindow } from "./curves.ts";
+import { Recording } from "./recording.ts";
+
+const link = (name: string) => ({ name, from: "a", to: "b", rate: 1e6, delay: 0.01, queue: "droptail" });
+const scenario: ScenarioInfo = {
+  name: "x",
+  duration: 10,
+  seed: 1,
+  flows: ["one", "two"],
+  links: [link("a>b"), link("b>a")],
+  bottleneck: "a>b",
+  record: [],
+};
+
+/** A recording of two flows: windows, a queue of link 0 and a drop there. */
+function recording(): Recording {
+  const columns = new Uint8Array(160);
+  const doubles = new Float64Array(columns.buffer);
+  doubles.set([1, 2, 3]); // times of windows
+  new Uint32Array(columns.buffer, 24, 3).set([0, 1, 0]); // flows
+  doubles.set([10, 20, 30], 5); // cwnd
+  doubles.set([Number.POSITIVE_INFINITY, 8, 9], 8); // ssthresh
+  doubles.set([2, 4], 11); // time and packets of the queue
+  doubles.set([2.5], 13); // time of the drop
+  const f64 = (name: string, offset: number) => ({ name, type: "f64", offset: offset * 8 });
+  const tables = {
+    drops: { rows: 1, columns: [f64("time", 13), { name: "link", type: "u32", offset: 152 }] },
+    cwnd: {
+      rows: 3,
+      columns: [f64("time", 0), { name: "flow", type: "u32", offset: 24 }, f64("cwnd", 5), f64("ssthresh", 8)],
+    },
+    queue: { rows: 1, columns: [f64("time", 11), { name: "link", type: "u32", offset: 152 }, f64("packets", 12)] },
+  };
+  const made = new Recording(scenario);
+  made.add(decode<AdvanceAnswer>(frame({ run: 0, time: 4, duration: 10, events: 1, done: false, tables }, columns)));
+  return made;
+}
+
+const chart = (id: string) => CHARTS.find((known) => known.id === id)!;
+
+test("rows become series of their flow or link", () => {
+  const made = recording();
+  assert.equal(made.reached, 4);
+  assert.deepEqual([made.series("cwnd", 0)!.at(3), made.series("cwnd", 1)!.at(3)], [30, 20]);
+  assert.ok(Number.isNaN(made.series("ssthresh", 0)!.at(2)));
+  assert.equal(made.series("drops", 0)!.at(3), 4);
+  assert.equal(made.series("queue", 1), undefined);
+});
+
+test("a chart has a curve for each chosen flow, with one name for what both have", () => {
+  const found = curves(
+    chart("cwnd"),
+    [{ label: "now", recording: recording() }],
+    { flows: ["one", "two"], link: "a>b" },
+    1,
+  );
+  assert.deepEqual(
+    found.map(({ label, named }) => [label, named]),
+    [
+      ["one", true],
+      ["ssthresh", true],
+      ["two", true],
+      ["ssthresh", false],
+    ],
+  );
+  assert.notEqual(found[0]!.colour, found[2]!.colour);
+});
+
+test("a kept run has its label and another colour, and no thresholds", () => {
+  const runs = ["now", "before"].map((label) => ({ label, recording: recording() }));
+  const found = curves(chart("cwnd"), runs, { flows: ["one"], link: "a>b" }, 1);
+  assert.deepEqual(
+    found.map(({ label }) => label),
+    ["now", "ssthresh", "before"],
+  );
+  assert.notEqual(found[0]!.colour.slice(0, 7), found[2]!.colour.slice(0, 7));
+});
+
+test("the queue is that of the chosen link", () => {
+  const runs = [{ label: "now", recording: recording() }];
+  assert.deepEqual(
+    curves(chart("queue"), runs, { flows: ["one"], link: "a>b" }, 1).map(({ label }) => label),
+    ["a>b", "drops"],
+  );
+  assert.deepEqual(curves(chart("queue"), runs, { flows: ["one"], link: "b>a" }, 1), []);
+});
+
+test("throughput is measured over a round part of the run", () => {
+  assert.deepEqual([30, 10, 4, 300].map(rateWindow), [0.5, 0.1, 0.05, 5]);
+});

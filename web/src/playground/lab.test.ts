@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Request } from "../engine/protocol.ts";
+import { fakeEngine } from "../engine/testing.ts";
+import { type Lab, makeLab, type State } from "./lab.ts";
+
+/** An engine for texts like "rate=3": an edit replaces the value, a text with "fault" is refused, one with "long" never ends by itself. */
+function laboratory() {
+  const texts: string[] = [];
+  const opened: string[] = [];
+  const engine = fakeEngine((request: Request) => {
+    switch (request.do) {
+      case "describe":
+        return { version: "1", parts: {}, hosts: [], traces: {}, tables: {}, schema: {} };
+      case "check":
+      case "open": {
+        if (request.text.includes("fault")) {
+          const problem = { line: 1, column: 1, setting: null, key: "rate", message: "no such rate" };
+          return { error: { text: "line 1: no such rate", problems: [problem] } };
+        }
+        const scenario = { name: "x", duration: 5, seed: 1, flows: ["a"], links: [], bottleneck: null, record: [] };
+        if (request.do === "check") return { scenario, values: { rate: request.text }, frozen: "", hash: "" };
+        opened.push(request.text);
+        return { run: opened.length - 1, scenario };
+      }
+      case "edit":
+        texts.push(request.text);
+        return { text: `rate=${request.set.map(([key, literal]) => `${key}:${literal}`).join()}` };
+      case "advance": {
+        const done = !opened[request.run]!.includes("long");
+        return { run: request.run, time: done ? 5 : 1, duration: 5, events: 1, done, tables: {} };
+      }
+      case "finish":
+        return {
+          summary: { scenario: opened[request.run], flows: [], links: [], warnings: [], events: 1 },
+          digest: "d",
+        };
+      default:
+        return {};
+    }
+  });
+  return { make: () => engine, asked: engine.asked, opened };
+}
+
+/** Waits until the state is as wanted. */
+function until(lab: Lab, wanted: (state: State) => boolean): Promise<State> {
+  return new Promise((resolve) => {
+    const look = (state: State) => {
+      if (!wanted(state)) return;
+      end();
+      resolve(state);
+    };
+    const end = lab.subscribe(look);
+    look(lab.get());
+  });
+}
+
+const ran = (text: string) => (state: State) =>
+  !state.running && state.current?.text === text && !!state.current.summary;
+
+test("the first text runs at once, and the next when it changes", async () => {
+  const lab = await makeLab(laboratory().make, "rate=1", ["cwnd"]);
+  const first = await until(lab, ran("rate=1"));
+  assert.deepEqual(first.choice, { flows: ["a"], link: "" });
+  lab.setText("rate=2");
+  const second = await until(lab, ran("rate=2"));
+  assert.equal(second.current!.summary!.scenario, "rate=2");
+});
+
+test("of the edits of one key that come at once, only the last is made", async () => {
+  const { make, asked } = laboratory();
+  const lab = await makeLab(make, "rate=1", ["cwnd"]);
+  await until(lab, ran("rate=1"));
+  for (const value of ["2", "3", "4", "5"]) lab.edit([["r", value]]);
+  await until(lab, ran("rate=r:5"));
+  const edits = asked
+    .filter((request) => request.do === "edit")
+    .map((request) => (request.do === "edit" ? request.set : []));
+  assert.deepEqual(edits, [[["r", "2"]], [["r", "5"]]]);
+});
+
+test("a fault is shown and runs nothing; the curves of the last run stay", async () => {
+  const { make, opened } = laboratory();
+  const lab = await makeLab(make, "rate=1", ["cwnd"]);
+  await until(lab, ran("rate=1"));
+  lab.setText("fault");
+  const state = await until(lab, ({ error }) => error !== "");
+  assert.equal(state.problems[0]!.message, "no such rate");
+  assert.equal(state.current!.text, "rate=1");
+  assert.deepEqual(opened, ["rate=1"]);
+  lab.setText("rate=3");
+  const after = await until(lab, ran("rate=3"));
+  assert.deepEqual([after.error, after.problems], ["", []]);
+});
+
+test("a new scenario replaces a run that takes long, and this one is closed", async () => {
+  const { make, asked } = laboratory();
+  const lab = await makeLab(make, "long", ["cwnd"]);
+  await until(lab, ({ running, progress }) => running && progress > 0);
+  lab.setText("rate=2");
+  await until(lab, ran("rate=2"));
+  assert.deepEqual(
+    asked.filter((request) => request.do === "close"),
+    [{ do: "close", run: 0 }],
+  );
+});
+
+test("a stopped run has no summary, and cannot be kept", async () => {
+  const lab = await makeLab(laboratory().make, "long", ["cwnd"]);
+  await until(lab, ({ current }) => current !== undefined);
+  lab.stop();
+  const state = await until(lab, ({ running }) => !running);
+  assert.equal(state.status, "Stopped at 1.00 s.");
+  lab.keep();
+  assert.deepEqual(lab.get().kept, []);
+});
+
+test("kept runs are named by what differs; compared ones by their names", async () => {
+  const lab = await makeLab(laboratory().make, "rate=1", ["cwnd"]);
+  await until(lab, ran("rate=1"));
+  lab.keep();
+  lab.setText("rate=2");
+  await until(lab, ran("rate=2"));
+  assert.deepEqual(lab.labels(), ["rate rate=2", "rate rate=1"]);
+  await lab.compare([{ text: "rate=7", name: "seven" }]);
+  assert.deepEqual(lab.labels(), ["rate rate=2", "seven"]);
+  assert.equal(lab.get().kept[0]!.summary!.scenario, "rate=7");
+});
