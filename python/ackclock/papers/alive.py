@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ackclock.deriving import MEASURES
+from ackclock.drawing import bands
 from ackclock.experiments.repetitions import Repetition, further
 from ackclock.papers import modelruns
 from ackclock.papers.charts import Picture
@@ -71,7 +72,9 @@ class Alive:
             if matches(run.labels, where) and leaves(figures.only, run.labels)
         ]
         trace = "throughput" if kind == "throughput" else "cwnd"
-        return {"kind": trace, "bin": figures.bin, "end": figures.start if kind == "start" else None, "runs": runs}
+        end = figures.start if kind == "start" else None
+        per = bands.PER_BIN if end is None else bands.PER_BIN_OF_START
+        return {"kind": trace, "bin": figures.bin, "end": end, "sampled": per, "runs": runs}
 
     def chart(self, picture: Picture) -> Again | None:
         """Return what a chart shows of each cell; None if no cell of it was run."""
@@ -91,7 +94,8 @@ class Alive:
                 runs += [[place, flow, 0, shown(run.labels[chart.series])] for flow in flows[:1]]
             else:
                 runs += [[place, flow, 0, shown(flow)] for flow in flows]
-        return {"kind": chart.trace or "internals", "bin": chart.bin, "end": None, "runs": runs}
+        kind = chart.trace or "internals"
+        return {"kind": kind, "bin": chart.bin, "end": None, "sampled": bands.PER_BIN, "runs": runs}
 
     def _values(self, picture: Picture) -> Again:
         """Return the position of each cell and flow in a chart of values, and those by which its values are divided."""

@@ -81,7 +81,7 @@ def _live(result: StoredResult) -> tuple[Live | None, str]:
 
 def _again(kind: str, runs: Sequence[Sequence[object]], **more: object) -> dict[str, object]:
     """Return what a live report shows of the run in a figure."""
-    return {"kind": kind, "bin": None, "end": None, "runs": [[0, *run] for run in runs], **more}
+    return {"kind": kind, "bin": None, "end": None, "sampled": None, "runs": [[0, *run] for run in runs], **more}
 
 
 def _answer(flows: polars.DataFrame, links: polars.DataFrame) -> str:

@@ -239,14 +239,19 @@ function drawCurves(
       const own = again.kind === "queue" ? flow : (rowOf(done, flow)?.flow ?? null);
       if (own === null) continue;
       const { duration } = done.scenario;
-      const drawn = curve(done.run, again.kind, own, { duration, bin: again.bin, end: again.end, quantity });
+      const drawn = curve(done.run, again.kind, own, {
+        duration,
+        bin: again.bin,
+        end: again.end,
+        sampled: again.sampled,
+        quantity,
+      });
       if (!drawn) continue;
-      const { x, y, step } = drawn;
+      const { step, ...points } = drawn;
       addSeries(figure, panel, series, {
         name: `${series}, ${tag}`,
         style: step ? "step" : "line",
-        x,
-        y,
+        ...points,
         again: pressed,
       });
       const goodput = rowOf(done, flow)?.["goodput_bps"];

@@ -1,20 +1,31 @@
 // Curves of a run over time, as the stored figures draw them.
-import type { Ran } from "./measures.ts";
+import { quantile, type Ran } from "./measures.ts";
 
 export interface Curve {
   x: number[];
   y: (number | null)[];
   step: boolean;
+  /** Ends of the band that holds the middle 80 % of the samples of a point. */
+  low?: (number | null)[];
+  high?: (number | null)[];
 }
 
 const BINS = 600;
+const SAMPLES = 500;
+const BAND = [0.1, 0.5, 0.9] as const;
 
 /** The curve of a flow's trace; undefined without rows. */
 export function curve(
   run: Ran,
   kind: "cwnd" | "throughput" | "rtt" | "queue" | "internals",
   flow: string,
-  { duration, bin, end, quantity }: { duration: number; bin: number | null; end: number | null; quantity: string },
+  {
+    duration,
+    bin,
+    end,
+    sampled,
+    quantity,
+  }: { duration: number; bin: number | null; end: number | null; sampled: number | null; quantity: string },
 ): Curve | undefined {
   if (kind === "throughput") return throughput(run, flow, duration, bin);
   const trace = run.trace(kind, flow);
@@ -29,7 +40,32 @@ export function curve(
     x.push(time);
     y.push(Number(trace[column]![at]) * scale);
   });
-  return x.length ? thinned({ x, y, step: kind !== "rtt" }) : undefined;
+  if (!x.length) return undefined;
+  return kind === "cwnd" && sampled ? banded(x, y, end ?? duration, sampled) : thinned({ x, y, step: kind !== "rtt" });
+}
+
+/** Samples a step curve as the stored figures of papers: medians of `per` samples, with a band. */
+export function banded(x: readonly number[], y: readonly number[], end: number, per: number): Curve {
+  const made = {
+    x: [] as number[],
+    y: [] as (number | null)[],
+    low: [] as (number | null)[],
+    high: [] as (number | null)[],
+  };
+  let at = -1;
+  for (let first = 0; first < SAMPLES; first += per) {
+    const values: number[] = [];
+    for (let sample = first; sample < first + per; sample++) {
+      while (at + 1 < x.length && x[at + 1]! <= (sample + 0.5) * (end / SAMPLES)) at++;
+      if (at >= 0) values.push(y[at]!);
+    }
+    const [low, middle, high] = BAND.map((share) => (values.length ? quantile(values, share) : null));
+    made.x.push((first + per / 2) * (end / SAMPLES));
+    made.y.push(middle!);
+    made.low.push(low!);
+    made.high.push(high!);
+  }
+  return { ...made, step: false };
 }
 
 /** Throughput in bins, in Mbit/s; a bin is a hundredth of the run, if it is not given. */

@@ -97,6 +97,8 @@ export interface Curves {
   bin: number | null;
   /** End of the curves, in seconds; null: that of the run. */
   end: number | null;
+  /** Samples of cwnd in each point, which is their median; null: every change is drawn. */
+  sampled: number | null;
   runs: CurveRun[];
 }
 

@@ -236,7 +236,7 @@ function loading(loads: { [column: string]: unknown }[]): { [column: string]: Va
 }
 
 /** A quantile between the two nearest values, as numpy's. */
-function quantile(values: readonly number[], share: number): number {
+export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const place = share * (sorted.length - 1);
   const low = sorted[Math.floor(place)]!;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { curve, thinned } from "./curves.ts";
+import { banded, curve, thinned } from "./curves.ts";
 import { type Cell, type LiveData, textOf } from "./data.ts";
 import { payloads, plain, readFrozen, within } from "./frozen.ts";
 import { addSeries, type Figure, removeSeries } from "./host.ts";
@@ -99,7 +99,7 @@ test("a measure of a flow without a trace is null", () => {
 
 test("throughput is binned as in the stored figures, and ends with its last bin", () => {
   const run = ran({ delivered: { time: [0.5, 1, 2], bytes: [125_000, 250_000, 500_000] } });
-  const found = curve(run, "throughput", "a", { duration: 2, bin: 1, end: null, quantity: "" })!;
+  const found = curve(run, "throughput", "a", { duration: 2, bin: 1, end: null, sampled: null, quantity: "" })!;
   assert.deepEqual(found, { x: [0, 1, 2], y: [2, 2, 2], step: true });
 });
 
@@ -127,4 +127,17 @@ test("a new series has the colour and place of the stored one, widens the axis, 
   assert.equal(figure.spec.legend.length, 2);
   removeSeries(figure);
   assert.deepEqual([panel.series, panel.y.limits, figure.spec.legend.length], [[stored], [0, 6], 1]);
+});
+
+test("a sampled curve is the median of its samples, and unknown before its first value", () => {
+  const found = banded([50, 75], [10, 20], 100, 10);
+  assert.equal(found.x.length, 50);
+  assert.deepEqual([found.x[0], found.y[0], found.y[24], found.y[25], found.y.at(-1)], [1, null, null, 10, 20]);
+  const teeth = banded(
+    [0, ...Array.from({ length: 99 }, (_, at) => at + 1)],
+    Array.from({ length: 100 }, (_, at) => at % 2),
+    100,
+    10,
+  );
+  assert.deepEqual([teeth.low![10], teeth.high![10]], [0, 1]);
 });
