@@ -10,8 +10,13 @@ if ! command -v npm >/dev/null || ! node -e 'const [a, b] = process.versions.nod
     exit 0
 fi
 if [ ! -e node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
-    if ! npm ci --silent >/dev/null 2>&1; then
-        echo 'skipped: the page, because npm could not install its packages (is there a network?)'
+    if ! why=$(npm ci --loglevel=error 2>&1); then
+        if [[ $why == *EUSAGE* ]]; then
+            echo 'error: web/package-lock.json does not fit web/package.json; npm install, in web, renews it' >&2
+            exit 1
+        fi
+        echo 'skipped: the page, because npm could not install its packages (is there a network?):'
+        sed -n '1,4s/^/  /p' <<<"$why"
         exit 0
     fi
     touch node_modules/.package-lock.json

@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import api
 import links
@@ -20,6 +21,8 @@ from staging import ROOT, Stage
 from ackclock.serving import page as playground
 
 HERE = Path(__file__).resolve().parent
+# Marks what this program made. Without it, GitHub Pages would leave out folders that begin with an underscore.
+MARK = ".nojekyll"
 # What stands for the playground where `make web` could not build it.
 PLACEHOLDER = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Playground</title>
@@ -34,19 +37,20 @@ def main(arguments: list[str]) -> int:
         print("usage: python docs/site/build.py [FOLDER]", file=sys.stderr)
         return 2
     site = Path(arguments[0]).resolve() if arguments else ROOT / "target" / "site"
-    if site.exists() and any(site.iterdir()) and not (site / "searchindex.js").exists():
+    if site.exists() and any(site.iterdir()) and not (site / MARK).exists():
         print(f"{site} is not empty, and no site: nothing was changed", file=sys.stderr)
         return 2
-    source = site.with_name(f"{site.name}-source")
-    for folder in (site, source):
-        shutil.rmtree(folder, ignore_errors=True)
-    found = stage(source)
-    if not found and build_main(["-q", "-W", "--keep-going", "-b", "html", *places(source, site)]):
-        return 1
+    shutil.rmtree(site, ignore_errors=True)
+    site.mkdir(parents=True)
+    # Comes first: the next build also replaces a site whose build was interrupted.
+    (site / MARK).touch()
+    with TemporaryDirectory(prefix="ackclock-site-") as folder:
+        source = Path(folder)
+        found = stage(source)
+        if not found and build_main(["-q", "-W", "--keep-going", "-b", "html", *places(source, site)]):
+            return 1
     if not found:
         add_playground(site / "playground")
-        # GitHub Pages would leave out folders that begin with an underscore.
-        (site / ".nojekyll").touch()
         found = links.problems(site, apart=("playground",))
     for problem in found:
         print(problem, file=sys.stderr)

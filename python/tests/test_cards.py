@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
 
+import polars
 import pytest
 
 import ackclock
@@ -247,3 +249,12 @@ def test_a_control_in_python_has_its_name() -> None:
         """A control."""
 
     assert "Gentle" in card(Scenario(duration="1 s", flow=[{"congestion_control": Gentle}])).texts
+
+
+def test_a_table_shows_as_in_polars() -> None:
+    result = ackclock.run(Scenario("x", duration="1 s", flow={"name": HOSTILE}), record=["cwnd"])
+    for table in (result.flows, pickle.loads(pickle.dumps(result)).flows, result.trace("cwnd")):
+        html = table._repr_html_()
+        assert html == polars.DataFrame(table)._repr_html_()
+        assert "&lt;script&gt;" in html
+        assert "<script>" not in html

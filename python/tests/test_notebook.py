@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ackclock.widgets.options import PAGE
+from ackclock.files.built import PAGE
 
 from .conftest import ROOT
 

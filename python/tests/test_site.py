@@ -248,3 +248,25 @@ def test_the_build_refuses_a_folder_that_is_no_site(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "no site" in done.stderr
     assert kept.read_text() == "mine"
+
+
+def test_an_interrupted_build_is_repeated_and_leaves_other_folders(
+    tmp_path: Path, module: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("sphinx")
+    build = module("build")
+    site, kept = tmp_path / "site", tmp_path / "site-source" / "kept.txt"
+    kept.parent.mkdir()
+    kept.touch()
+
+    def interrupted(_: Path) -> list[str]:
+        (site / "half.html").touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(build, "stage", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build.main([str(site)])
+    monkeypatch.setattr(build, "stage", lambda _: ["a problem"])
+    assert build.main([str(site)]) == 1
+    assert not (site / "half.html").exists()
+    assert kept.exists()

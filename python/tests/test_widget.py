@@ -13,8 +13,8 @@ import pytest
 
 import ackclock
 from ackclock import Scenario
+from ackclock.files.built import PAGE
 from ackclock.widgets import options
-from ackclock.widgets.options import PAGE
 
 from .browser import launched, needed
 from .conftest import ROOT

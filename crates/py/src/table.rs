@@ -125,6 +125,11 @@ impl Table {
         self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
+    /// The table in a notebook, as polars shows it.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("polars")?.call_method1("DataFrame", (slf,))?.call_method0("_repr_html_")
+    }
+
     /// The first `most` rows (by default all) as dictionaries. None replaces NaN and infinities.
     #[pyo3(signature = (most=None))]
     fn rows<'py>(&self, py: Python<'py>, most: Option<usize>) -> PyResult<Bound<'py, PyList>> {

@@ -31,6 +31,10 @@ class PickledTable:
     def __len__(self) -> int:
         return self.frame.height
 
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook, as polars shows it."""
+        return self.frame._repr_html_()
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Return the Arrow C stream."""
         return self.frame.__arrow_c_stream__(requested_schema)

@@ -7,16 +7,14 @@ without them writes static reports, which say so.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ackclock.files.built import PAGE, packed_engine
 from ackclock.texts.numbers import finite
 
-PAGE = Path(__file__).parents[1] / "data" / "page"
-"""The folder of the built files."""
 STATIC = "This report is static: this installation has no engine for pages, so figures and claims cannot run again."
 PYTHON = "This report is static: a congestion control of this run is written in Python, which the page cannot run."
 Lines = list[tuple[int, str]]
@@ -49,12 +47,10 @@ class Live:
 def live(data: Mapping[str, Any], folder: Path | None = None) -> Live | None:
     """Return the live part of a report; None if the engine or the program is not built."""
     folder = PAGE if folder is None else folder
-    try:
-        engine, program = ((folder / name).read_text(encoding="utf-8") for name in ("engine.js", "report.js"))
-    except OSError:
+    engine, program = packed_engine(folder), folder / "report.js"
+    if engine is None or not program.is_file():
         return None
-    found = re.search(r'"([A-Za-z0-9+/=]+)"', engine)
-    return None if found is None else Live(data, found[1], program)
+    return Live(data, engine, program.read_text(encoding="utf-8"))
 
 
 def of_run(text: str, flows: Mapping[str, Mapping[str, Any]], rtt: float | None, name: str) -> dict[str, Any]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import html
 import json
 from dataclasses import dataclass
-from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parents[1] / "data" / "page"
+from ackclock.files.built import PAGE
+
+FOLDER = PAGE
 INDEX = "index.html"
 ENGINE = "engine.js"
 FILES = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,12 +10,11 @@ import anywidget
 import traitlets
 
 from ackclock import _core
+from ackclock.files.built import PAGE, packed_engine
 from ackclock.result import Result
 from ackclock.running import run
 from ackclock.scenario import Scenario
-from ackclock.widgets.options import PAGE, TRACES, Options, text_of
-
-_ENGINE = re.compile(r'ackclockEngine\s*=\s*"([A-Za-z0-9+/=]+)"')
+from ackclock.widgets.options import TRACES, Options, text_of
 
 
 def _front_end() -> str:
@@ -87,14 +85,7 @@ class Widget(anywidget.AnyWidget):
         """Answer the front end: with the engine for the browser, or with a frame of the engine in the kernel."""
         kind = content.get("kind")
         if kind == "engine":
-            self.send({"kind": "engine", "base64": packed_engine()})
+            self.send({"kind": "engine", "base64": packed_engine(PAGE)})
         elif kind == "request":
             frame = self._laboratory.handle(json.dumps(content["request"]))
             self.send({"kind": "frame", "id": content["id"]}, buffers=[frame])
-
-
-def packed_engine() -> str | None:
-    """Return the engine as WebAssembly (gzip, base64); None if it was not built."""
-    file = PAGE / "engine.js"
-    found = _ENGINE.search(file.read_text(encoding="ascii")) if file.is_file() else None
-    return found[1] if found else None

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from ackclock import _core
 from ackclock.files import checks, toml
 from ackclock.scenario import Scenario, setting
 
-PAGE = Path(__file__).parents[1] / "data" / "page"
 KNOBS = {
     "rate": "topology.bottleneck.rate",
     "rtt": "topology.bottleneck.delay",

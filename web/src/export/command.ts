@@ -22,7 +22,7 @@ export function commandLine(command: Command): string {
 }
 
 /** The command that runs `file`. */
-export function runCommand(file: string, { settings = [], record = [], out }: Omit<Command, "name" | "text">): string {
+function runCommand(file: string, { settings = [], record = [], out }: Omit<Command, "name" | "text">): string {
   const words = ["ackclock", "run", file];
   for (const [key, value] of settings) words.push("--set", `${key}=${value}`);
   for (const trace of record) words.push("--record", trace);

@@ -4,7 +4,7 @@ import type { Chart } from "../charts/curves.ts";
 import type { Lesson } from "./lesson.ts";
 
 /** What a lesson needs of the laboratory. */
-export type Bench = Pick<Lab, "get" | "set" | "subscribe" | "setText" | "keep" | "engine">;
+export type Bench = Pick<Lab, "get" | "set" | "subscribe" | "setText" | "compare" | "engine">;
 
 /** The charts of the page that a lesson names. */
 const VISIBLE: { [name: string]: Chart["id"] } = {
@@ -15,23 +15,21 @@ const VISIBLE: { [name: string]: Chart["id"] } = {
   rtt: "delay",
 };
 
-/** Runs everything that a lesson compares, and its scenario last. Stops when `signal` says so, or when the text changes otherwise. */
+/** Runs a lesson's scenario, and keeps the runs that it compares. Stops before them when `signal` says so. */
 export async function showRuns(lab: Bench, lesson: Lesson, signal: AbortSignal): Promise<void> {
-  const { engine } = lab;
   const visible = lesson.charts.flatMap((name) => VISIBLE[name] ?? []);
   lab.set({ kept: [], zoom: undefined, visible });
-  for (const { name, edits } of lesson.compare) {
-    const { header } = await engine.ask({ do: "edit", text: lesson.scenario, set: edits });
-    if (signal.aborted) return;
-    lab.setText(header.text);
-    if (!(await finished(lab, header.text, signal))) return;
-    const { current } = lab.get();
-    if (current) lab.set({ kept: [...lab.get().kept, { ...current, name }] });
-  }
   lab.setText(lesson.scenario);
-  if (!(await finished(lab, lesson.scenario, signal))) return;
-  const { current } = lab.get();
-  if (current && lesson.compare.length > 0) lab.set({ current: { ...current, name: lesson.base } });
+  const compared: { text: string; name: string }[] = [];
+  for (const { name, edits } of lesson.compare) {
+    const { header } = await lab.engine.ask({ do: "edit", text: lesson.scenario, set: edits });
+    compared.push({ text: header.text, name });
+  }
+  if (signal.aborted) return;
+  const kept = lab.compare(compared);
+  if (compared.length > 0 && (await finished(lab, lesson.scenario, signal)))
+    lab.set({ current: { ...lab.get().current!, name: lesson.base } });
+  await kept;
 }
 
 /** Waits for the run of `text` to end. False if another text, or a fault, came instead. */

@@ -6,7 +6,7 @@ import { parse, type TomlTable, type TomlValue } from "smol-toml";
 import type { Block, Inline, Lesson } from "./lesson.ts";
 
 /** The folder of the lessons. */
-export const LESSONS = fileURLToPath(new URL("../../lessons/", import.meta.url));
+const LESSONS = fileURLToPath(new URL("../../lessons/", import.meta.url));
 
 /** All lessons, in the order of the index. */
 export function readLessons(folder = LESSONS): Lesson[] {
@@ -15,7 +15,7 @@ export function readLessons(folder = LESSONS): Lesson[] {
 }
 
 /** The files of a lesson, for a build that watches them. */
-export function filesOf(folder: string, id: string): string[] {
+function filesOf(folder: string, id: string): string[] {
   return ["lesson.md", "lesson.toml", "scenario.toml"].map((name) => `${folder}${id}/${name}`);
 }
 

@@ -33,7 +33,7 @@ export interface LessonOptions {
 }
 
 /** Shows a lesson in `place`. Moves the focus to its title, so that a screen reader reads on from there. */
-export function mountLesson(place: HTMLElement, lesson: Lesson, { open, rerun, lessons }: LessonOptions): void {
+function mountLesson(place: HTMLElement, lesson: Lesson, { open, rerun, lessons }: LessonOptions): void {
   const number = lessons.indexOf(lesson);
   const step = (text: string, to: Lesson | undefined) =>
     h("button", { disabled: to === undefined, title: to?.title ?? "", on: { click: () => to && open(to) } }, text);

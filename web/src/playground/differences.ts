@@ -2,7 +2,7 @@
 import type { Values } from "./knobs.ts";
 
 /** Every value of a document by its key path, as text. */
-export function flatten(value: unknown, path = ""): Map<string, string> {
+function flatten(value: unknown, path = ""): Map<string, string> {
   const found = new Map<string, string>();
   if (typeof value !== "object" || value === null) {
     found.set(path, String(value));

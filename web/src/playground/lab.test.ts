@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Request } from "../engine/protocol.ts";
 import { fakeEngine } from "../engine/testing.ts";
+import { showRuns } from "../lessons/overlay.ts";
 import { type Lab, makeLab, type State } from "./lab.ts";
 
 /** An engine for texts like "rate=3": an edit replaces the value, a text with "fault" is refused, one with "long" never ends by itself. */
@@ -125,4 +126,25 @@ test("kept runs are named by what differs; compared ones by their names", async 
   await lab.compare([{ text: "rate=7", name: "seven" }]);
   assert.deepEqual(lab.labels(), ["rate rate=2", "seven"]);
   assert.equal(lab.get().kept[0]!.summary!.scenario, "rate=7");
+});
+
+test("a lesson shows its own scenario while the runs that it compares are made", async () => {
+  const lab = await makeLab(laboratory().make, "rate=1", ["cwnd"]);
+  await until(lab, ran("rate=1"));
+  const shown = new Set<string>();
+  lab.subscribe(({ text }) => shown.add(text));
+  const compare = [
+    { name: "two", edits: [["a", "2"] as [string, string]] },
+    { name: "three", edits: [["a", "3"] as [string, string]] },
+  ];
+  const lesson = { id: "x", title: "", text: [], question: [], answer: [], scenario: "rate=9", base: "nine", compare };
+  await showRuns(lab, { ...lesson, charts: ["rtt", "queue"] }, new AbortController().signal);
+  assert.deepEqual(lab.labels(), ["nine", "two", "three"]);
+  assert.deepEqual(
+    lab.get().kept.map(({ text }) => text),
+    ["rate=a:2", "rate=a:3"],
+  );
+  assert.deepEqual(lab.get().visible, ["delay", "queue"]);
+  shown.delete("rate=1");
+  assert.deepEqual([...shown], ["rate=9"]);
 });

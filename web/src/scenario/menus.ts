@@ -63,7 +63,7 @@ export function titled(name: string): string {
 }
 
 /** The title of a part: what its header says before the colon. */
-export function titleOf(part: Part): string {
+function titleOf(part: Part): string {
   const line = part.header.split("\n")[0] ?? "";
   return line.split(/[:,(]/)[0]?.replaceAll("`", "").replace(/\.$/, "").trim() || titled(part.name);
 }

@@ -487,6 +487,16 @@ fn json_is_read_like_toml() {
 }
 
 #[test]
+fn json_has_the_numbers_of_toml() {
+    for number in ["4.3276706790505336e-07", "0.06718212205620061", "9.014274576114835e-07", "1.7976931348623157e308"] {
+        let value = |document: Result<Document, ScenarioError>| document.map(|document| document.values()["x"].as_f64());
+        let json = value(Document::from_json(&format!("{{\"x\": {number}}}"), "t"));
+        let toml = value(Document::from_toml(&format!("x = {number}"), "t"));
+        assert_eq!((json, toml), (Ok(number.parse().ok()), Ok(number.parse().ok())));
+    }
+}
+
+#[test]
 fn the_schema_knows_every_key_and_part() {
     let schema = schema();
     let flow = &schema["properties"]["flow"]["oneOf"][0]["items"];

@@ -1,0 +1,17 @@
+"""The files of the pages, which `make page` and `make web` build: their folder, and the engine in it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+PAGE = Path(__file__).parents[1] / "data" / "page"
+"""The folder."""
+_ENGINE = re.compile(r'ackclockEngine\s*=\s*"([A-Za-z0-9+/=]+)"')
+
+
+def packed_engine(folder: Path = PAGE) -> str | None:
+    """Return the engine as WebAssembly (gzip, base64); None if it was not built."""
+    file = folder / "engine.js"
+    found = _ENGINE.search(file.read_text(encoding="ascii")) if file.is_file() else None
+    return found[1] if found else None
