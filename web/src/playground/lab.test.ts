@@ -11,7 +11,7 @@ function laboratory() {
   const engine = fakeEngine((request: Request) => {
     switch (request.do) {
       case "describe":
-        return { version: "1", parts: {}, hosts: [], traces: {}, tables: {}, schema: {} };
+        return { version: "1", parts: {}, hosts: [], relations: {}, traces: {}, tables: {}, schema: {} };
       case "check":
       case "open": {
         if (request.text.includes("fault")) {
@@ -125,4 +125,23 @@ test("kept runs are named by what differs; compared ones by their names", async 
   await lab.compare([{ text: "rate=7", name: "seven" }]);
   assert.deepEqual(lab.labels(), ["rate rate=2", "seven"]);
   assert.equal(lab.get().kept[0]!.summary!.scenario, "rate=7");
+});
+
+test("an engine older than the page is named", async () => {
+  const engine = fakeEngine(() => ({ version: "0.1.0", parts: {}, hosts: [], traces: {}, tables: {}, schema: {} }));
+  await assert.rejects(
+    makeLab(() => engine, "rate=1", ["cwnd"]),
+    /engine is older than this page: it is that of Ackclock 0\.1\.0/,
+  );
+});
+
+test("a typed text that the reader runs at once runs once", async () => {
+  const { make, opened } = laboratory();
+  const lab = await makeLab(make, "rate=1", ["cwnd"]);
+  await until(lab, ran("rate=1"));
+  lab.setText("rate=2", true);
+  lab.run();
+  await until(lab, ran("rate=2"));
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  assert.deepEqual(opened, ["rate=1", "rate=2"]);
 });
