@@ -190,7 +190,8 @@ export function valueAt({ low, high, zero, kind }: Knob, at: number): number {
 export function stepped(knob: Knob, value: number, direction: 1 | -1): number {
   for (let at = position(knob, value) + direction; at >= 0 && at <= STEPS; at += direction) {
     const next = valueAt(knob, at);
-    if (Math.sign(next - value) === direction) return next;
+    // A value that was read, such as 4.1 · 10⁶, is not always the nearest number.
+    if ((next - value) * direction > 1e-9 * value) return next;
   }
   return value;
 }

@@ -44,6 +44,9 @@ const EXAMPLES: { [kind in Kind]: string } = {
 /** Keys that move a slider by one value. */
 const ARROWS: { [key: string]: 1 | -1 } = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
 
+/** Milliseconds after a key in which answers to earlier keys may come. */
+const PATIENCE = 500;
+
 let made = 0;
 
 function makeRow(first: Knob, onEdit: (edits: Edit[]) => void): Row {
@@ -51,6 +54,8 @@ function makeRow(first: Knob, onEdit: (edits: Edit[]) => void): Row {
   // What the scenario does not know yet: the value that the reader gave last.
   let given: string | undefined;
   let latest = first.value;
+  let pressed = Number.NEGATIVE_INFINITY;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const text = (value: number) => (knob.zero && value === 0 ? "none" : format(value, knob.kind));
   const id = `knob-${++made}`;
   const slider = h("input", { type: "range", id, min: "0", max: String(STEPS), step: "1" });
@@ -85,6 +90,7 @@ function makeRow(first: Knob, onEdit: (edits: Edit[]) => void): Row {
     event.preventDefault();
     const value = stepped(knob, latest, direction);
     if (value === latest) return;
+    pressed = performance.now();
     slider.value = String(position(knob, value));
     move(value);
   });
@@ -99,26 +105,32 @@ function makeRow(first: Knob, onEdit: (edits: Edit[]) => void): Row {
     set(read.value, read.kind);
   });
 
+  function show(next: Knob): void {
+    knob = next;
+    label.textContent = next.label;
+    field.setAttribute("aria-label", `${next.label}, exact value`);
+    slider.disabled = field.disabled = next.disabled !== undefined;
+    if (next.disabled !== undefined) say(next.disabled);
+    else if (reason.textContent && field.getAttribute("aria-invalid") !== "true") say("");
+    const written = text(next.value);
+    // While the reader drags or presses keys, older answers must not move the slider back.
+    clearTimeout(timer);
+    if (given !== undefined && given !== written) {
+      const left = pressed + PATIENCE - performance.now();
+      if (left > 0) timer = setTimeout(() => show(next), left);
+      if (left > 0 || slider.matches(":active")) return;
+    }
+    given = undefined;
+    latest = next.value;
+    field.value = next.disabled === undefined ? written : "–";
+    field.dataset["unit"] = written.split(" ").at(-1) ?? "";
+    slider.value = String(position(next, next.value));
+    slider.setAttribute("aria-valuetext", field.value);
+  }
+
   return {
     element: h("div", { class: "knob" }, label, field, slider, reason),
     reason,
-    show(next) {
-      knob = next;
-      label.textContent = next.label;
-      field.setAttribute("aria-label", `${next.label}, exact value`);
-      slider.disabled = field.disabled = next.disabled !== undefined;
-      if (next.disabled !== undefined) say(next.disabled);
-      else if (reason.textContent && field.getAttribute("aria-invalid") !== "true") say("");
-      const written = text(next.value);
-      // While the reader drags, older answers must not move the slider back.
-      const dragging = slider.matches(":active");
-      if (dragging && given !== undefined && given !== written) return;
-      given = undefined;
-      latest = next.value;
-      field.value = next.disabled === undefined ? written : "–";
-      field.dataset["unit"] = written.split(" ").at(-1) ?? "";
-      slider.value = String(position(next, next.value));
-      slider.setAttribute("aria-valuetext", field.value);
-    },
+    show,
   };
 }
