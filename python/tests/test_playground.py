@@ -243,6 +243,26 @@ def test_a_kept_run_stays_in_the_charts(opened: Open, any_server: str) -> None:
     assert len(playground.finished().splitlines()) == 2
 
 
+def test_a_kept_run_can_be_removed_while_another_runs(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
+    page = playground.page
+    playground.finished()
+    page.get_by_role("button", name="Keep this run").click()
+    page.get_by_role("textbox", name="Name of the kept run").fill("kept")
+    page.keyboard.press("Enter")
+    remove = page.get_by_role("button", name="Remove kept")
+    playground.type(SHORT.replace('"4 s"', '"4 h"'))
+    page.wait_for_function("() => document.querySelector('progress:not(.idle)')?.value > 0")
+    button = remove.element_handle()
+    value = page.locator("progress").evaluate("(each) => each.value")
+    page.wait_for_function("(before) => document.querySelector('progress').value > before", arg=value)
+    assert button.evaluate("(each) => each.isConnected"), "a press and its release reach the same button"
+    remove.click()
+    remove.wait_for(state="hidden")
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.get_by_text("Stopped at").wait_for()
+
+
 def test_a_link_holds_all_that_the_page_shows(opened: Open, any_server: str) -> None:
     playground = opened(any_server)
     page = playground.page
