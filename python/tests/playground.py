@@ -19,6 +19,11 @@ document.addEventListener("securitypolicyviolation", (event) => {
   window.violations.push(`${event.violatedDirective}: ${event.blockedURI} (${event.sourceFile}:${event.lineNumber})`);
 });
 """
+TEXT = """() => {
+  const box = document.querySelector(".editor-box > div");
+  return box.shadowRoot.querySelector(".cm-content").cmTile.view.state.doc.toString();
+}"""
+"""The scenario in the editor."""
 SHORT = """\
 name = "short"
 duration = "4 s"
@@ -106,11 +111,7 @@ class Playground:
 
     def text(self) -> str:
         """Return the scenario in the editor."""
-        return str(
-            self.page.get_by_role("textbox", name="Scenario").evaluate(
-                "(each) => each.cmTile.view.state.doc.toString()"
-            )
-        )
+        return str(self.page.evaluate(TEXT))
 
     def type(self, text: str) -> None:
         """Replace the scenario in the editor, by the clipboard."""

@@ -20,7 +20,7 @@ from ackclock.serving.site import export
 
 from . import browser as browsers
 from .conftest import Cli
-from .playground import AXE, SHORT, Playground, built, field, stored
+from .playground import AXE, SHORT, TEXT, Playground, built, field, stored
 from .serving import serving
 
 pytestmark = [browsers.needed, pytest.mark.xdist_group("playground")]
@@ -144,6 +144,72 @@ def test_the_text_and_the_controls_are_one(opened: Open, any_server: str) -> Non
     assert page.get_by_role("combobox", name="Slow start").input_value() == "staged"
 
 
+def test_the_arrow_keys_move_a_slider_at_every_press(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
+    page = playground.page
+    playground.finished()
+    slider = page.get_by_role("slider", name="Bottleneck rate")
+    rate = page.get_by_role("textbox", name=field("Bottleneck rate"))
+    slider.focus()
+    for key, wanted in (("ArrowRight", "4.1"), ("ArrowUp", "4.2"), ("ArrowLeft", "4.1"), ("ArrowDown", "4")):
+        page.keyboard.press(key)
+        page.wait_for_function(f"(wanted) => ({TEXT})().includes(wanted)", arg=f'rate = "{wanted} Mbit/s"')
+        page.wait_for_function(
+            "([each, wanted]) => each.value === wanted", arg=[rate.element_handle(), f"{wanted} Mbit/s"]
+        )
+        assert slider.get_attribute("aria-valuetext") == f"{wanted} Mbit/s"
+
+
+def test_faults_without_a_line_are_shown_beside_those_with_one(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
+    playground.finished()
+    playground.type("speed = 1\n")
+    alert = playground.page.get_by_role("alert")
+    alert.get_by_text("speed").first.wait_for()
+    assert "duration: is missing" in alert.inner_text()
+    assert "scenario.toml" not in alert.inner_text(), "the page knows no file"
+    assert alert.get_by_role("button").all_inner_texts() == ["Line 1"]
+    assert playground.page.locator(".cm-lintRange-error").first.inner_text() == "speed"
+
+
+def test_many_flows_are_in_lists(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
+    page = playground.page
+    numbers = playground.finished()
+    names = [f"flow {number}" for number in range(13)]
+    one = '[[flow]]\nname = "a" # the only flow\n'
+    playground.type(SHORT.replace(one, "".join(f'[[flow]]\nname = "{name}"\n' for name in names)))
+    playground.finished(numbers)
+    shown = page.get_by_role("region", name="Run and view").get_by_role("combobox", name="Flow")
+    assert shown.locator("option:checked").inner_text() == "The first 4"
+    legend = page.get_by_role("figure", name="Round-trip time").locator(".entry")
+    for choice, flows in (("flow 9", ["flow 9"]), ("The first 4", names[:4])):
+        shown.select_option(choice)
+        legend.nth(len(flows) - 1).wait_for()
+        page.wait_for_function(
+            "([count]) => document.querySelectorAll('figure:last-of-type .entry').length === count", arg=[len(flows)]
+        )
+        assert [text.strip() for text in legend.all_inner_texts()] == flows
+    changed = page.get_by_role("region", name="Flows and queue").get_by_role("combobox", name="Flow", exact=True)
+    assert changed.locator("option").all_inner_texts() == names
+    changed.select_option("flow 12")
+    assert page.get_by_role("button", name="Remove flow 12").is_visible()
+
+
+def test_listed_links_have_no_empty_menus(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
+    page = playground.page
+    numbers = playground.finished()
+    links = 'topology = { kind = "chain", links = [{ rate = "4 Mbit/s", delay = "10 ms", queue = "9 packets" }] }'
+    playground.type(f'duration = "2 s"\n{links}\n[flow]\n[sweep]\nseed = [1, 2]\n')
+    playground.finished(numbers)
+    reasons = page.get_by_role("region", name="Path").locator(".reason")
+    assert len(set(reasons.all_inner_texts())) == 1
+    assert [reason.bounding_box()["height"] > 2 for reason in reasons.all()] == [True, False, False, False]
+    assert not page.get_by_role("heading", name="Queue", exact=True).is_visible()
+    page.get_by_text("leaves out the values of [sweep]").wait_for()
+
+
 def test_a_scenario_is_never_part_of_the_page(opened: Open) -> None:
     mark = "<img src=x onerror='window.hacked = true'><script>window.hacked = true</script>"
     text = SHORT.replace('name = "short"', f'name = "{mark}"').replace('name = "a"', f'name = "{mark}"')
@@ -175,6 +241,26 @@ def test_a_kept_run_stays_in_the_charts(opened: Open, any_server: str) -> None:
     assert "short buffer" in playground.finished(both)
     page.get_by_role("button", name="Remove").click()
     assert len(playground.finished().splitlines()) == 2
+
+
+def test_a_kept_run_can_be_removed_while_another_runs(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
+    page = playground.page
+    playground.finished()
+    page.get_by_role("button", name="Keep this run").click()
+    page.get_by_role("textbox", name="Name of the kept run").fill("kept")
+    page.keyboard.press("Enter")
+    remove = page.get_by_role("button", name="Remove kept")
+    playground.type(SHORT.replace('"4 s"', '"4 h"'))
+    page.wait_for_function("() => document.querySelector('progress:not(.idle)')?.value > 0")
+    button = remove.element_handle()
+    value = page.locator("progress").evaluate("(each) => each.value")
+    page.wait_for_function("(before) => document.querySelector('progress').value > before", arg=value)
+    assert button.evaluate("(each) => each.isConnected"), "a press and its release reach the same button"
+    remove.click()
+    remove.wait_for(state="hidden")
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.get_by_text("Stopped at").wait_for()
 
 
 def test_a_link_holds_all_that_the_page_shows(opened: Open, any_server: str) -> None:
@@ -288,6 +374,30 @@ def test_a_lesson_runs_and_has_an_answer(opened: Open, any_server: str) -> None:
     page.get_by_role("heading", name=titles[0], exact=True).wait_for()
 
 
+def test_the_lessons_sentences_end_at_their_words(opened: Open, any_server: str) -> None:
+    page = opened(f"{any_server}#lesson=slow-start").page
+    again = page.get_by_role("button", name="show the lesson's runs again")
+    again.wait_for()
+    gap = again.evaluate("""(each) => {
+      const range = document.createRange();
+      const ends = [each.firstChild, each.nextSibling].map((text) => {
+        range.selectNodeContents(text);
+        return range.getClientRects()[0];
+      });
+      return ends[1].left - ends[0].right;
+    }""")
+    assert gap < 2
+
+
+def test_an_address_of_no_lesson_says_so(opened: Open, any_server: str) -> None:
+    mark = "<b id=bold>none</b>"
+    page = opened(f"{any_server}#lesson={mark}").page
+    page.get_by_role("alert").get_by_text(f"There is no lesson “{mark}”").wait_for()
+    assert page.locator("#bold").count() == 0
+    page.get_by_role("combobox", name="Lessons").select_option(index=1)
+    page.get_by_text("There is no lesson").wait_for(state="hidden")
+
+
 FOCUSED = """() => {
   let each = document.activeElement;
   while (each.shadowRoot?.activeElement) each = each.shadowRoot.activeElement;
@@ -355,7 +465,14 @@ def test_the_dark_page_is_dark(opened: Open, any_server: str) -> None:
 
 def test_a_narrow_page_does_not_scroll_sideways(opened: Open, any_server: str) -> None:
     playground = opened(any_server, width=400)
-    playground.finished()
+    numbers = playground.finished()
+    assert playground.overflow <= 0
+    long = "a_name_without_any_space_" * 4
+    playground.type(SHORT.replace('name = "a"', f'name = "{long}"'))
+    playground.finished(numbers)
+    playground.page.get_by_role("figure", name="Congestion window").get_by_text(long).first.wait_for()
+    playground.page.get_by_role("button", name="Show packets").click()
+    playground.page.locator(".diagram canvas").wait_for()
     assert playground.overflow <= 0
 
 

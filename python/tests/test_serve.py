@@ -146,6 +146,14 @@ def test_the_host_must_be_this_machine(server: Server) -> None:
             assert b"Host" in answer.body
 
 
+def test_another_site_may_link_to_the_page_but_not_embed_it(server: Server) -> None:
+    for mode, status in (("navigate", 200), ("no-cors", 403), ("cors", 403), (None, 403)):
+        answer = ask(server, "GET", "/", Sec_Fetch_Site="cross-site", Sec_Fetch_Mode=mode)
+        assert answer.status == status
+    for site in ("none", "same-origin"):
+        assert ask(server, "GET", "/", Sec_Fetch_Site=site, Sec_Fetch_Mode="navigate").status == 200
+
+
 @pytest.mark.parametrize(
     ("headers", "status"),
     [

@@ -50,6 +50,9 @@ def refusal(headers: Message, port: int) -> tuple[int, str] | None:
     """Return status and reason if any request with these headers is refused."""
     if headers.get("Host", "").lower() not in hosts(port):
         return 403, "the header Host does not name this server: open the address that `ackclock serve` printed"
+    # A link to the page may be anywhere. To load it as anything else would only open sessions without a reader.
+    if headers.get("Sec-Fetch-Site") == "cross-site" and headers.get("Sec-Fetch-Mode") != "navigate":
+        return 403, "the request comes from another site"
     return None
 
 

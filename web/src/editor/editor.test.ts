@@ -149,7 +149,7 @@ test("problems are marked where they are written", async () => {
   const many = await marks('duration = 30\n[[flow]]\n[[flow]]\nrwnd = "20 pkts"\nspeed = 3\ntopology = 1\n');
   assert.deepEqual(
     many.map(([marked]) => marked),
-    ["30", '"20 pkts"', "3", "1"],
+    ["30", '"20 pkts"', "speed", "topology"],
   );
   assert.deepEqual(
     (await marks("[flow]\n")).map(([marked, message]) => [marked, message.split(":")[0]]),

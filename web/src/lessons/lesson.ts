@@ -34,8 +34,8 @@ export interface Lesson {
   charts: string[];
 }
 
-/** The lesson that a fragment such as `#lesson=slow-start` names. */
-export function named(lessons: Lesson[], fragment: string): Lesson | undefined {
+/** The id in a fragment such as `#lesson=slow-start`, and the lesson of this id. */
+export function named(lessons: Lesson[], fragment: string): { id: string | null; lesson: Lesson | undefined } {
   const id = new URLSearchParams(fragment.replace(/^#/, "")).get("lesson");
-  return lessons.find((lesson) => lesson.id === id);
+  return { id, lesson: lessons.find((lesson) => lesson.id === id) };
 }

@@ -29,9 +29,9 @@ test("the text is plain: no entities, no marks of Markdown", () => {
 });
 
 test("an address names a lesson", () => {
-  assert.equal(named(lessons, "#lesson=slow-start")?.id, "slow-start");
-  assert.equal(named(lessons, "#lesson=none"), undefined);
-  assert.equal(named(lessons, "#s=abc"), undefined);
+  assert.equal(named(lessons, "#lesson=slow-start").lesson?.id, "slow-start");
+  assert.deepEqual(named(lessons, "#lesson=none"), { id: "none", lesson: undefined });
+  assert.deepEqual(named(lessons, "#s=abc"), { id: null, lesson: undefined });
 });
 
 test("HTML, images and links that are not https are refused", () => {

@@ -86,7 +86,8 @@ export function mountLessons(menu: HTMLElement, place: HTMLElement, lessons: Les
     h("option", { value: "" }, "Choose a lesson …"),
     lessons.map(({ id, title }, index) => h("option", { value: id }, `${index + 1}. ${title}`)),
   );
-  fill(menu, h("label", { for: "lesson-choice" }, "Lessons"), " ", choice);
+  const unknown = h("div", { class: "error", role: "alert", hidden: true });
+  fill(menu, h("label", { for: "lesson-choice" }, "Lessons"), " ", choice, unknown);
 
   const run = (lesson: Lesson) => {
     abort.abort();
@@ -108,10 +109,13 @@ export function mountLessons(menu: HTMLElement, place: HTMLElement, lessons: Les
   const open = (lesson: Lesson | undefined) => {
     // A lesson has an address of its own, and the browser's way back leads to the lesson before.
     history.pushState(null, "", lesson ? `#lesson=${lesson.id}` : location.pathname + location.search);
+    unknown.hidden = true;
     show(lesson);
   };
   const follow = () => {
-    const lesson = named(lessons, location.hash);
+    const { id, lesson } = named(lessons, location.hash);
+    unknown.textContent = id !== null && !lesson ? `There is no lesson “${id}”: choose one of the list.` : "";
+    unknown.hidden = unknown.textContent === "";
     if (lesson) show(lesson);
     else if (choice.value !== "") show(undefined);
   };

@@ -38,7 +38,21 @@ export function sheet(
   };
   new ResizeObserver(redraw).observe(place);
   onScheme(redraw);
+  onResolution(redraw);
   return { canvas, redraw };
+}
+
+/** Calls back when the screen's pixels get another size, for instance on another screen. */
+export function onResolution(listener: () => void): void {
+  const query = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+  query.addEventListener(
+    "change",
+    () => {
+      listener();
+      onResolution(listener);
+    },
+    { once: true },
+  );
 }
 
 /** A text cut to a width. */

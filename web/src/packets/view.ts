@@ -24,7 +24,7 @@ export function mountPackets(place: HTMLElement, engine: Engine, wanted: Wanted)
   let shown: Packets | undefined;
   let loading = 0;
   const seconds = (label: string) =>
-    h("input", { type: "number", min: "0", step: "any", class: "time", "aria-label": label });
+    h("input", { type: "number", min: "0", step: "any", required: true, class: "time", "aria-label": label });
   const from = seconds("From, in seconds");
   const to = seconds("To, in seconds");
   const load = h("button", { class: "primary", type: "submit" }, "Show packets");

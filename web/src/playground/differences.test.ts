@@ -34,3 +34,8 @@ test("equal ends of paths are told apart", () => {
 test("equal scenarios are numbered", () => {
   assert.deepEqual(differences([{ seed: 1 }, { seed: 1 }]), ["run 1", "run 2"]);
 });
+
+test("a long value is cut, between characters", () => {
+  const labels = differences([{ name: "🚀".repeat(40) }, { name: "a".repeat(28) }]);
+  assert.deepEqual(labels, [`name ${"🚀".repeat(27)}…`, `name ${"a".repeat(28)}`]);
+});

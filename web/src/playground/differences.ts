@@ -24,10 +24,18 @@ export function differences(documents: Values[]): string[] {
   const labels = flat.map((values) =>
     differ
       .slice(0, 3)
-      .map((key) => `${short(key, differ)} ${values.get(key) ?? "default"}`)
+      .map((key) => `${short(key, differ)} ${brief(values.get(key) ?? "default")}`)
       .join(", "),
   );
   return labels.map((label, index) => label + (differ.length > 3 ? ", …" : "") || `run ${index + 1}`);
+}
+
+/** Longest value in a label, in characters. */
+const MOST_CHARACTERS = 28;
+
+function brief(value: string): string {
+  const characters = [...value];
+  return characters.length > MOST_CHARACTERS ? `${characters.slice(0, MOST_CHARACTERS - 1).join("")}…` : value;
 }
 
 /** The end of a key path that tells it from the others. */

@@ -7,13 +7,22 @@ import type { Lab, Run } from "./lab.ts";
 
 /** Mounts the list: rename, open again, remove. */
 export function mountKept(place: HTMLElement, lab: Lab): void {
+  let drawn = "";
+  let shown: Run[] = [];
   lab.subscribe((state, before) => {
     if (state.kept === before.kept && state.current === before.current && state.choice === before.choice) return;
     place.hidden = state.kept.length === 0;
-    if (place.hidden || place.querySelector(":focus")) return;
+    if (place.hidden || place.querySelector("input:focus")) return;
     const labels = lab.labels().slice(1);
+    // While a run is drawn, the buttons stay in place: a new button would miss the end of a click.
+    const wanted = JSON.stringify([labels, state.choice.flows.length === 1]);
+    if (wanted === drawn && state.kept === shown) return;
+    drawn = wanted;
+    shown = state.kept;
+    const buttons = () => [...place.querySelectorAll("button")];
+    const focused = buttons().findIndex((button) => button.matches(":focus"));
     const change = (kept: Run[]) => {
-      place.querySelector<HTMLElement>(":focus")?.blur();
+      place.querySelector<HTMLElement>("input:focus")?.blur();
       lab.set({ kept });
     };
     fill(
@@ -55,6 +64,10 @@ export function mountKept(place: HTMLElement, lab: Lab): void {
         }),
       ),
     );
+    if (focused >= 0)
+      buttons()
+        .at(Math.min(focused, buttons().length - 1))
+        ?.focus();
   });
   place.hidden = true;
 }

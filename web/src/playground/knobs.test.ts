@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Knob, knobs, position, STEPS, valueAt } from "./knobs.ts";
+import { type Knob, knobs, position, STEPS, stepped, valueAt } from "./knobs.ts";
 import { format, parse } from "./quantity.ts";
 
 const all = (values: { [key: string]: unknown }) =>
@@ -83,4 +83,24 @@ test("positions and values agree on the logarithmic scale", () => {
   const { rate } = all({});
   assert.deepEqual([position(rate, rate.low), position(rate, rate.high)], [0, STEPS]);
   for (const at of [0, 250, 500, STEPS]) assert.ok(Math.abs(position(rate, valueAt(rate, at)) - at) <= 6);
+});
+
+test("a step always reaches another value, also where positions have the same rounded value", () => {
+  const { rate, rtt, buffer, loss } = all({});
+  for (const knob of [rate, rtt, buffer, loss]) {
+    let value = valueAt(knob, 0);
+    for (const direction of [1, -1] as const) {
+      const end = direction === 1 ? knob.high : valueAt(knob, 0);
+      for (let count = 0; Math.abs(value - end) > 1e-9 * end; count++) {
+        const next = stepped(knob, value, direction);
+        assert.equal(Math.sign(next - value), direction, `${knob.id} ${value}`);
+        assert.ok(count <= STEPS);
+        // The page writes the value into the text, and reads it back.
+        value = next === 0 ? 0 : parse(format(next, knob.kind), [knob.kind])!.value;
+      }
+      assert.equal(stepped(knob, value, direction), value, "the end of the slider");
+    }
+  }
+  assert.equal(stepped(rate, 1e7, 1), 1.1e7);
+  assert.equal(stepped(rate, 10_050_000, 1), 1.1e7);
 });

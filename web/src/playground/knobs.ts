@@ -186,6 +186,16 @@ export function valueAt({ low, high, zero, kind }: Knob, at: number): number {
   return kind === "packets" ? Math.max(1, Math.round(rounded)) : rounded;
 }
 
+/** The next value that the slider can have above (1) or below (−1) a value; the value itself at the end of the slider. */
+export function stepped(knob: Knob, value: number, direction: 1 | -1): number {
+  for (let at = position(knob, value) + direction; at >= 0 && at <= STEPS; at += direction) {
+    const next = valueAt(knob, at);
+    // A value that was read, such as 4.1 · 10⁶, is not always the nearest number.
+    if ((next - value) * direction > 1e-9 * value) return next;
+  }
+  return value;
+}
+
 function table(value: unknown): Values {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Values) : {};
 }

@@ -12,7 +12,7 @@ function laboratory() {
   const engine = fakeEngine((request: Request) => {
     switch (request.do) {
       case "describe":
-        return { version: "1", parts: {}, hosts: [], traces: {}, tables: {}, schema: {} };
+        return { version: "1", parts: {}, hosts: [], relations: {}, traces: {}, tables: {}, schema: {} };
       case "check":
       case "open": {
         if (request.text.includes("fault")) {
@@ -147,4 +147,23 @@ test("a lesson shows its own scenario while the runs that it compares are made",
   assert.deepEqual(lab.get().visible, ["delay", "queue"]);
   shown.delete("rate=1");
   assert.deepEqual([...shown], ["rate=9"]);
+});
+
+test("an engine older than the page is named", async () => {
+  const engine = fakeEngine(() => ({ version: "0.1.0", parts: {}, hosts: [], traces: {}, tables: {}, schema: {} }));
+  await assert.rejects(
+    makeLab(() => engine, "rate=1", ["cwnd"]),
+    /engine is older than this page: it is that of Ackclock 0\.1\.0/,
+  );
+});
+
+test("a typed text that the reader runs at once runs once", async () => {
+  const { make, opened } = laboratory();
+  const lab = await makeLab(make, "rate=1", ["cwnd"]);
+  await until(lab, ran("rate=1"));
+  lab.setText("rate=2", true);
+  lab.run();
+  await until(lab, ran("rate=2"));
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  assert.deepEqual(opened, ["rate=1", "rate=2"]);
 });

@@ -51,7 +51,7 @@ export interface State {
 }
 
 /** Flows that the charts show unless the reader chooses others. */
-const FLOWS_SHOWN = 4;
+export const FLOWS_SHOWN = 4;
 
 /** The laboratory behind the page. */
 export interface Lab extends Store<State> {
@@ -76,6 +76,11 @@ export async function makeLab(makeEngine: () => Engine, text: string, visible: C
   // Checks and edits have an engine of their own, so that they need not wait for the steps of a run.
   const engine = makeEngine();
   const describe = (await engine.ask({ do: "describe" })).header;
+  if (!describe.relations)
+    throw new Error(
+      `The engine is older than this page: it is that of Ackclock ${describe.version}. Build both from the same ` +
+        "sources (make page web), and restart the server or the notebook's kernel.",
+    );
   const state = store<State>({
     text,
     checked: undefined,
@@ -232,7 +237,10 @@ export async function makeLab(makeEngine: () => Engine, text: string, visible: C
         throw error;
       }
     },
-    run: () => void checkAndRun(),
+    run() {
+      clearTimeout(pause);
+      void checkAndRun();
+    },
     stop: () => runs.stop(),
     keep() {
       const { current, kept } = state.get();

@@ -83,16 +83,17 @@ function noEngine(page: HTMLElement): void {
 /** All that is wrong, in one place; a problem of the text leads to its line. */
 function showError(place: HTMLElement, { error, problems }: State, show: (problem: Problem) => void): void {
   place.hidden = error === "";
-  const located = problems.filter(({ line }) => line !== null);
   fill(
     place,
-    located.length > 0
-      ? located.map((problem) =>
+    problems.length > 0
+      ? problems.map((problem) =>
           h(
             "p",
             {},
-            h("button", { class: "quiet", on: { click: () => show(problem) } }, `Line ${problem.line}`),
-            " ",
+            problem.line !== null && [
+              h("button", { class: "quiet", on: { click: () => show(problem) } }, `Line ${problem.line}`),
+              " ",
+            ],
             problem.key && h("code", {}, problem.key),
             problem.key ? ": " : "",
             problem.message,
@@ -138,7 +139,14 @@ async function start(page: HTMLElement): Promise<void> {
   mountNumbers(places.numbers, lab);
 
   const box = h("div", { class: "editor-box" });
-  fill(places.editor, h("h2", {}, "Scenario"), box);
+  const sweep = h(
+    "p",
+    { class: "soft small", hidden: true },
+    "This page leaves out the values of [sweep]. ",
+    h("code", {}, "ackclock sweep"),
+    " runs them all.",
+  );
+  fill(places.editor, h("h2", {}, "Scenario"), sweep, box);
   const editor = mountEditor(box, {
     text: lab.get().text,
     onChange: (text) => lab.setText(text, true),
@@ -162,6 +170,7 @@ async function start(page: HTMLElement): Promise<void> {
       sliders.show(knobs(state.checked.values, hasLimit));
       basics.show(state.checked.scenario);
       menus.show(state.checked);
+      sweep.hidden = state.checked.values["sweep"] === undefined;
     }
     if (state.text !== before?.text) editor.setText(state.text);
     packets.show(chosen(state));
@@ -186,7 +195,7 @@ start(page).catch((error: unknown) => {
       "main",
       { class: "missing" },
       h("h1", {}, "Ackclock playground"),
-      h("p", { class: "error", role: "alert" }, String(error)),
+      h("p", { class: "error", role: "alert" }, error instanceof Error ? error.message : String(error)),
     ),
   );
 });

@@ -37,6 +37,9 @@ export const PLAYGROUND: MenuGroup[] = [
   },
 ];
 
+/** Flows that have a button of their own; more are in a list. */
+const MOST_BUTTONS = 12;
+
 /** Titles that the key's name does not give. */
 const TITLES: { [id: string]: string } = { "flow.ecn": "ECN", "topology.bottleneck.queue": "Discipline" };
 
@@ -56,6 +59,7 @@ export function mountMenus(
   const about = h("p", { class: "soft small" });
   let chosen = 0;
   const rows: { menu: Menu; row: MenuRow }[] = [];
+  const headings: { heading: HTMLElement; rows: MenuRow[] }[] = [];
   fill(
     place,
     groups.flatMap(({ title, ids }) => {
@@ -65,7 +69,9 @@ export function mountMenus(
       });
       rows.push(...made);
       const ofFlows = made.some(({ menu }) => menu.path[0] === "flow");
-      return [h("h2", {}, title), ...(ofFlows ? [tabs, about] : []), ...made.map(({ row }) => row.element)];
+      const heading = h("h2", {}, title);
+      headings.push({ heading, rows: made.map(({ row }) => row) });
+      return [heading, ...(ofFlows ? [tabs, about] : []), ...made.map(({ row }) => row.element)];
     }),
   );
 
@@ -74,24 +80,25 @@ export function mountMenus(
     chosen = Math.max(0, Math.min(chosen, flows.length - 1));
     tabs.hidden = flows.length < 2 && !onAdd;
     const focused = tabs.querySelector(":focus") !== null;
+    const names = flows.map(nameOf);
+    const turn = (index: number) => {
+      chosen = index;
+      show({ values, frozen });
+    };
+    const list = h(
+      "select",
+      { "aria-label": "Flow", on: { change: () => turn(list.selectedIndex) } },
+      names.map((name) => h("option", {}, name)),
+    );
+    list.selectedIndex = chosen;
+    const listed = flows.length > MOST_BUTTONS;
     fill(
       tabs,
-      flows.map((table, index) =>
-        h(
-          "button",
-          {
-            class: "toggle",
-            "aria-pressed": index === chosen,
-            on: {
-              click() {
-                chosen = index;
-                show({ values, frozen });
-              },
-            },
-          },
-          nameOf(table, index),
-        ),
-      ),
+      listed
+        ? list
+        : names.map((name, index) =>
+            h("button", { class: "toggle", "aria-pressed": index === chosen, on: { click: () => turn(index) } }, name),
+          ),
       onAdd &&
         h("button", { class: "toggle", title: "Add a flow", "aria-label": "Add a flow", on: { click: onAdd } }, "+"),
       onAdd &&
@@ -107,7 +114,7 @@ export function mountMenus(
           "−",
         ),
     );
-    if (focused) (tabs.children[chosen] as HTMLElement | undefined)?.focus();
+    if (focused) (tabs.children[listed ? 0 : chosen] as HTMLElement | undefined)?.focus();
     const flow = flows[chosen];
     const count = isTable(flow) ? flow["count"] : undefined;
     about.textContent = count ? `${count} equal flows` : "";
@@ -116,6 +123,7 @@ export function mountMenus(
     for (const { menu, row } of rows) {
       row.show(stateOf(menu, describe, reading, menu.path[0] === "flow" ? chosen : 0), values);
     }
+    for (const { heading, rows } of headings) heading.hidden = rows.every(({ element }) => element.hidden);
   }
   return { show };
 }

@@ -44,8 +44,11 @@ export function mountNumbers(place: HTMLElement, lab: Lab): void {
   lab.subscribe((state, before) => {
     const stopped = !state.running && state.current !== undefined && !state.current.summary;
     tables.classList.toggle("stale", state.running && state.current !== undefined && !state.current.summary);
-    if (stopped && before.running)
+    if (stopped && before.running) {
+      clearTimeout(timer);
+      fill(said);
       fill(tables, h("p", { class: "soft" }, "The run was stopped. Key numbers are those of a whole run."));
+    }
     if (state.current === before.current && state.kept === before.kept && state.choice === before.choice) return;
     const runs = [state.current, ...state.kept].filter((run) => run?.summary) as (Run & {
       summary: NonNullable<Run["summary"]>;

@@ -1,11 +1,12 @@
 // The sliders of the bottleneck, each with a field for an exact value.
 import { fill, h } from "../dom.ts";
 import type { Edit } from "../engine/protocol.ts";
-import { type Knob, position, STEPS, valueAt } from "./knobs.ts";
+import { type Knob, position, STEPS, stepped, valueAt } from "./knobs.ts";
 import { format, type Kind, parse } from "./quantity.ts";
 
 interface Row {
   element: HTMLElement;
+  reason: HTMLElement;
   show(knob: Knob): void;
 }
 
@@ -21,6 +22,9 @@ export function mountSliders(place: HTMLElement, onEdit: (edits: Edit[]) => void
           rows.set(knob.id, row);
         }
         row.show(knob);
+        // A reason that all sliders share is seen once.
+        const again = knob.disabled !== undefined && knob !== knobs[0] && knob.disabled === knobs[0]!.disabled;
+        row.reason.classList.toggle("unseen", again);
       }
       if (place.childElementCount !== rows.size) fill(place, ...[...rows.values()].map(({ element }) => element));
     },
@@ -37,12 +41,21 @@ const EXAMPLES: { [kind in Kind]: string } = {
   number: "2",
 };
 
+/** Keys that move a slider by one value. */
+const ARROWS: { [key: string]: 1 | -1 } = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
+
+/** Milliseconds after a key in which answers to earlier keys may come. */
+const PATIENCE = 500;
+
 let made = 0;
 
 function makeRow(first: Knob, onEdit: (edits: Edit[]) => void): Row {
   let knob = first;
   // What the scenario does not know yet: the value that the reader gave last.
   let given: string | undefined;
+  let latest = first.value;
+  let pressed = Number.NEGATIVE_INFINITY;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const text = (value: number) => (knob.zero && value === 0 ? "none" : format(value, knob.kind));
   const id = `knob-${++made}`;
   const slider = h("input", { type: "range", id, min: "0", max: String(STEPS), step: "1" });
@@ -62,11 +75,24 @@ function makeRow(first: Knob, onEdit: (edits: Edit[]) => void): Row {
     field.setAttribute("aria-invalid", String(message !== "" && !slider.disabled));
   }
 
-  slider.addEventListener("input", () => {
-    const value = valueAt(knob, Number(slider.value));
+  function move(value: number): void {
+    latest = value;
     field.value = text(value);
     slider.setAttribute("aria-valuetext", field.value);
     set(value, knob.kind);
+  }
+
+  slider.addEventListener("input", () => move(valueAt(knob, Number(slider.value))));
+  // Neighbouring positions often have the same rounded value, which would move the slider back: a key goes to the next value.
+  slider.addEventListener("keydown", (event) => {
+    const direction = ARROWS[event.key];
+    if (!direction || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    const value = stepped(knob, latest, direction);
+    if (value === latest) return;
+    pressed = performance.now();
+    slider.value = String(position(knob, value));
+    move(value);
   });
   field.addEventListener("change", () => {
     const typed = field.value.trim();
@@ -79,24 +105,32 @@ function makeRow(first: Knob, onEdit: (edits: Edit[]) => void): Row {
     set(read.value, read.kind);
   });
 
+  function show(next: Knob): void {
+    knob = next;
+    label.textContent = next.label;
+    field.setAttribute("aria-label", `${next.label}, exact value`);
+    slider.disabled = field.disabled = next.disabled !== undefined;
+    if (next.disabled !== undefined) say(next.disabled);
+    else if (reason.textContent && field.getAttribute("aria-invalid") !== "true") say("");
+    const written = text(next.value);
+    // While the reader drags or presses keys, older answers must not move the slider back.
+    clearTimeout(timer);
+    if (given !== undefined && given !== written) {
+      const left = pressed + PATIENCE - performance.now();
+      if (left > 0) timer = setTimeout(() => show(next), left);
+      if (left > 0 || slider.matches(":active")) return;
+    }
+    given = undefined;
+    latest = next.value;
+    field.value = next.disabled === undefined ? written : "–";
+    field.dataset["unit"] = written.split(" ").at(-1) ?? "";
+    slider.value = String(position(next, next.value));
+    slider.setAttribute("aria-valuetext", field.value);
+  }
+
   return {
     element: h("div", { class: "knob" }, label, field, slider, reason),
-    show(next) {
-      knob = next;
-      label.textContent = next.label;
-      field.setAttribute("aria-label", `${next.label}, exact value`);
-      slider.disabled = field.disabled = next.disabled !== undefined;
-      if (next.disabled !== undefined) say(next.disabled);
-      else if (reason.textContent && field.getAttribute("aria-invalid") !== "true") say("");
-      const written = text(next.value);
-      // While the reader drags, older answers must not move the slider back.
-      const dragging = slider.matches(":active");
-      if (dragging && given !== undefined && given !== written) return;
-      given = undefined;
-      field.value = next.disabled === undefined ? written : "–";
-      field.dataset["unit"] = written.split(" ").at(-1) ?? "";
-      slider.value = String(position(next, next.value));
-      slider.setAttribute("aria-valuetext", field.value);
-    },
+    reason,
+    show,
   };
 }

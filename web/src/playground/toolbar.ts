@@ -3,7 +3,7 @@ import { colour } from "../charts/colours.ts";
 import { CHARTS } from "../charts/curves.ts";
 import { shown } from "../charts/panel.ts";
 import { fill, h } from "../dom.ts";
-import type { Lab, State } from "./lab.ts";
+import { FLOWS_SHOWN, type Lab, type State } from "./lab.ts";
 
 /** Flows that have a button of their own; of more, the reader names one. */
 const MOST_BUTTONS = 12;
@@ -92,19 +92,21 @@ function choicesOf(lab: Lab, state: State): HTMLElement[] {
       ),
     );
   } else if (flows.length > MOST_BUTTONS) {
+    const first = flows.slice(0, FLOWS_SHOWN);
+    const one = choice.flows.length === 1 ? flows.indexOf(choice.flows[0]!) : -1;
     found.push(
-      select(
-        "Flow",
-        flows,
-        choice.flows[0] ?? "",
-        (name) => lab.set({ choice: { ...choice, flows: [name] } }),
-        `first ${choice.flows.length}`,
+      select("Flow", [`The first ${first.length}`, ...flows], one + 1, (index) =>
+        lab.set({ choice: { ...choice, flows: index === 0 ? first : [flows[index - 1]!] } }),
       ),
     );
   }
   if (links.length > 1) {
     const names = links.map(({ name }) => name);
-    found.push(select("Queue at", names, choice.link, (link) => lab.set({ choice: { ...choice, link } })));
+    found.push(
+      select("Queue at", names, names.indexOf(choice.link), (index) =>
+        lab.set({ choice: { ...choice, link: names[index]! } }),
+      ),
+    );
   }
   return found;
 }
@@ -115,20 +117,14 @@ function toggle(text: string, pressed: boolean, click: () => void, tint?: string
   return h("button", { class: "toggle", "aria-pressed": pressed, on: { click } }, tint && swatch, text);
 }
 
-function select(
-  label: string,
-  names: string[],
-  value: string,
-  pick: (name: string) => void,
-  several?: string,
-): HTMLElement {
+function select(label: string, names: string[], chosen: number, pick: (index: number) => void): HTMLElement {
   const element = h(
     "select",
-    { on: { change: () => pick(element.value) } },
-    names.map((name) => h("option", { value: name }, name)),
+    { on: { change: () => pick(element.selectedIndex) } },
+    names.map((name) => h("option", {}, name)),
   );
-  element.value = value;
-  return h("label", { class: "choice", title: several ?? "" }, label, element);
+  element.selectedIndex = chosen;
+  return h("label", { class: "choice" }, label, element);
 }
 
 /** Two fields with the times that the charts show, and a button that shows all. */

@@ -3,6 +3,9 @@
 import type { Problem } from "../engine/protocol.ts";
 import { dotted, isTable, type Reading, type Span } from "./toml.ts";
 
+/** How the engine's message about a key that it does not know begins. */
+const UNKNOWN_KEY = "there is no key ";
+
 /** The value or key that `problem` is about; else its line, else the beginning of the text. */
 export function locate(problem: Problem, reading: Reading, text: string): Span {
   const line = problem.line === null ? null : lineAt(text, problem.line);
@@ -16,7 +19,10 @@ export function locate(problem: Problem, reading: Reading, text: string): Span {
   let key = (problem.key ?? "").replace(/^flow\.0(\.|$)/, single ? "flow$1" : "flow.0$1");
   while (key !== "") {
     const entry = reading.entries.find(({ path, key: span }) => dotted(path) === key && on(span));
-    if (entry) return entry.value.to > entry.value.from ? entry.value : entry.key;
+    if (entry) {
+      const wholeKey = problem.message.startsWith(UNKNOWN_KEY) || entry.value.to <= entry.value.from;
+      return wholeKey ? entry.key : entry.value;
+    }
     const header = reading.headers.find(({ path, span }) => dotted(path) === key && span.to > 0 && on(span));
     if (header) return header.span;
     key = key.slice(0, Math.max(0, key.lastIndexOf(".")));
