@@ -670,6 +670,8 @@ def test_claims_are_judged_again(chromium: Any, folder: Path, width: int) -> Non
     assert [text.partition(":")[0] for text in found["b-leads"]] == ["data received", "mean cwnd, whole run"]
     assert found["b-leads"][0].startswith("data received: 3 further seeds: ")
     assert found["b-leads"][0].endswith("; stored: cannot tell")
+    tables = opened.page.locator(".judge[data-claim=b-leads] table").all_inner_texts()
+    assert [table.split()[-1] for table in tables] == ["B", "segments"]
     assert found["queue"][0].startswith("Jain's index: 3 further seeds: ")
     assert found["paths"] == ["data received: 3 further drawn paths: holds; stored: holds"]
     refused = opened.page.locator(".judge[data-claim=model]").inner_text()

@@ -70,8 +70,8 @@ fn to_python(error: ackclock_sim::scenario::ScenarioError) -> PyErr {
 
 impl PyScenario {
     fn new(mut document: Document, settings: &[(String, String)]) -> PyResult<Self> {
-        for (key, value) in settings {
-            document.set(key, value).map_err(to_python)?;
+        if !settings.is_empty() {
+            document.set_all(settings.iter().map(|(key, value)| (key.as_str(), value.as_str()))).map_err(to_python)?;
         }
         Self::checked(document)
     }

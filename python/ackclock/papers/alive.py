@@ -159,6 +159,7 @@ class Alive:
             {
                 "metric": it.metric,
                 "title": units.name(it.metric),
+                "unit": units.unit(it.metric),
                 "verdict": it.verdict,
                 "why": it.why,
                 "sampling": it.sampling,

@@ -80,7 +80,7 @@ function body(claim: Claim, laboratory: Laboratory): HTMLElement {
     const judged = claim.readings.filter((reading) => !reading.reason);
     const lines = judged.map((reading) => {
       const found = judge(claim, reading.metric, [...rows, ...data.formulas], data.labels);
-      return resultOf(reading, found, count, sampled(claim, laboratory, count));
+      return resultOf(reading, found, sampled(claim, laboratory, count));
     });
     fill(out, lines);
     return `${planned.length} runs done.`;
@@ -101,7 +101,7 @@ function sampled(claim: Claim, { data }: Laboratory, count: number): string {
 
 const slug = (verdict: string) => `verdict ${verdict.replaceAll(" ", "-")}`;
 
-function resultOf(reading: Claim["readings"][number], found: Judgement, _count: number, what: string): HTMLElement {
+function resultOf(reading: Claim["readings"][number], found: Judgement, what: string): HTMLElement {
   const why = (word: string | null) => (word ? ` (${word})` : "");
   const line = h(
     "p",
@@ -113,14 +113,20 @@ function resultOf(reading: Claim["readings"][number], found: Judgement, _count: 
     h("span", { class: slug(reading.verdict) }, reading.verdict),
     why(reading.why),
   );
-  return h("div", { class: "reading" }, line, details(found));
+  return h("div", { class: "reading" }, line, details(found, reading.unit));
 }
 
-/** The means of a single cell, otherwise the comparisons by their verdict. */
-function details(found: Judgement): HTMLElement {
+/** The means of a single cell with their unit, otherwise the comparisons by their verdict. */
+function details(found: Judgement, unit: string): HTMLElement {
   if (found.measured.length === 1) {
     const rows = found.measured[0]!.variants.map(([name, mean]) =>
-      h("tr", {}, h("td", {}, name), h("td", {}, shortened(mean.mean)), h("td", { class: "soft" }, ends(mean))),
+      h(
+        "tr",
+        {},
+        h("td", {}, name),
+        h("td", {}, shortened(mean.mean)),
+        h("td", { class: "soft" }, `${ends(mean)} ${unit}`.trim()),
+      ),
     );
     return h("table", { class: "inner" }, h("tbody", {}, rows));
   }

@@ -58,6 +58,7 @@ export interface Claim {
 export interface Reading {
   metric: string;
   title: string;
+  unit: string;
   verdict: Verdict;
   why: string | null;
   sampling: Sampling | "mixed";

@@ -5,7 +5,6 @@ import { type Cell, type LiveData, textOf } from "./data.ts";
 import { payloads, plain, readFrozen, within } from "./frozen.ts";
 import { addSeries, type Figure, removeSeries } from "./host.ts";
 import { measure, type Ran, tracesOf } from "./measures.ts";
-import { seconds } from "./settings.ts";
 
 const SCENARIO = `name = "two"
 seed = 1
@@ -50,11 +49,6 @@ test("a repetition replaces lines of the stored run, or is a text of its own", (
   assert.equal(textOf(data, cell, ["seed 3", [[1, "b = 3"]]]), "a = 1\nb = 3");
   assert.equal(textOf(data, cell, ["seed 4", 1]), "other");
   assert.equal(textOf(data, cell), "a = 1\nb = 2");
-});
-
-test("times are read in any unit, and nothing else", () => {
-  assert.deepEqual([seconds("40 ms"), seconds(" 2 s "), seconds("7ns")], [0.04, 2, 7e-9]);
-  assert.ok(Number.isNaN(seconds("40")) && Number.isNaN(seconds("soon")));
 });
 
 function ran(traces: { [name: string]: { time: number[]; [column: string]: (number | string)[] } }): Ran {

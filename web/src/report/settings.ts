@@ -1,6 +1,7 @@
 // The fields of "Run this again with …": the axes of a scenario in short form, and any further key.
 import { h } from "../dom.ts";
 import type { Describe, ScenarioInfo } from "../engine/protocol.ts";
+import { parse } from "../playground/quantity.ts";
 import { type Frozen, plain, within } from "./frozen.ts";
 
 export type Settings = [key: string, value: string][];
@@ -34,13 +35,6 @@ function bottleneck({ frozen, info }: Given): [link: number, back: number] {
 const written = (cell: Given, key: string) => cell.frozen.links[bottleneck(cell)[0]]?.[key];
 const linkKey = (at: number, key: string) => `topology.link.${at}.${key}`;
 const quoted = (text: string) => JSON.stringify(text);
-
-/** A duration such as "40 ms" in seconds; NaN if it is none. */
-export function seconds(text: string): number {
-  const found = /^\s*([\d.]+)\s*(ns|us|µs|ms|s)\s*$/.exec(text);
-  if (!found) return Number.NaN;
-  return Number(found[1]) / { ns: 1e9, us: 1e6, µs: 1e6, ms: 1e3, s: 1 }[found[2] as "ns" | "us" | "µs" | "ms" | "s"];
-}
 
 const ofFlows = (axis: string, label: string): Field => ({
   label,
@@ -76,9 +70,9 @@ const FIELDS: Field[] = [
     hint: "round-trip time without queues, such as 40 ms; the slowest link's delay changes",
     given: ({ rtt }) => (rtt === null ? "" : `${Number((rtt * 1e3).toPrecision(4))} ms`),
     settings: (value, cell) => {
-      const wanted = seconds(value);
+      const wanted = parse(value, ["time"])?.value;
       const links = bottleneck(cell).filter((at) => at >= 0);
-      if (Number.isNaN(wanted) || cell.rtt === null)
+      if (wanted === undefined || cell.rtt === null)
         throw new Error(`RTT: ${quoted(value)} is no time such as "40 ms"`);
       return links.map((at) => {
         const delay = cell.info.links[at]!.delay + (wanted - cell.rtt!) / links.length;

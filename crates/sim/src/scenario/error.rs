@@ -98,6 +98,11 @@ impl Problems {
         self.0.iter().any(|problem| problem.key.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
     }
 
+    /// Whether there is no problem.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// `value` if there are no problems.
     pub(crate) fn unless_any<T>(mut self, file: &str, value: T) -> Result<T, ScenarioError> {
         if self.0.is_empty() {

@@ -111,15 +111,32 @@ impl Document {
     /// If the path passes through a value that is neither table nor list, or if `[sweep]` sets the key. [`Document::scenario`] later checks
     /// whether the key exists and accepts the value.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), ScenarioError> {
+        self.set_all([(key, value)])
+    }
+
+    /// Sets several values in order, each as [`Document::set`] does. The tree is copied once, not for each value.
+    ///
+    /// # Errors
+    /// As [`Document::set`], for the first wrong value; the document is then as before.
+    pub fn set_all<'a>(&mut self, settings: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), ScenarioError> {
         let mut problems = Problems::default();
-        let origin = Origin::Elsewhere(format!("--set {key}={value}").into());
-        let value = read_setting(value, &origin, &mut problems);
         let mut tree = self.tree(&mut problems);
-        if let Err(message) = (Setting { path: key.to_owned(), value }).apply(&mut tree) {
-            problems.add(&origin, key, message);
-        }
-        if let Some(axis) = tree.get("sweep").and_then(|sweep| sweep::axis_over(sweep, key)) {
-            problems.add(&origin, key, format!("is set by the axis {} of [sweep], which would override this value", text::quoted(&axis)));
+        for (key, value) in settings {
+            let origin = Origin::Elsewhere(format!("--set {key}={value}").into());
+            let value = read_setting(value, &origin, &mut problems);
+            if let Err(message) = (Setting { path: key.to_owned(), value }).apply(&mut tree) {
+                problems.add(&origin, key, message);
+            }
+            if let Some(axis) = tree.get("sweep").and_then(|sweep| sweep::axis_over(sweep, key)) {
+                problems.add(
+                    &origin,
+                    key,
+                    format!("is set by the axis {} of [sweep], which would override this value", text::quoted(&axis)),
+                );
+            }
+            if !problems.is_empty() {
+                break;
+            }
         }
         let tree = problems.unless_any(&self.file, tree)?;
         self.tree = Arc::new(tree);

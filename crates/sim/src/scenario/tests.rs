@@ -461,6 +461,21 @@ fn wrong_settings_are_named() {
 }
 
 #[test]
+fn a_wrong_setting_among_several_changes_nothing() {
+    let (mut several, mut single) = (document(ONE), document(ONE));
+    let before = several.frozen().unwrap();
+    let error = several.set_all([("seed", "9"), ("duration.x", "1"), ("seed.x", "1")]).unwrap_err().to_string();
+    assert_eq!(error, "--set duration.x=1: duration.x: duration is the text \"10 s\", so it has no key \"x\"");
+    assert_eq!(several.frozen().unwrap(), before);
+    several.set_all([("flow.rwnd", "20 packets"), ("flow.0.rwnd", "30 packets"), ("seed", "9")]).unwrap();
+    for (key, value) in [("flow.rwnd", "20 packets"), ("flow.0.rwnd", "30 packets"), ("seed", "9")] {
+        single.set(key, value).unwrap();
+    }
+    assert_eq!(several.frozen(), single.frozen());
+    assert_ne!(several.frozen().unwrap(), before);
+}
+
+#[test]
 fn json_is_read_like_toml() {
     let json = r#"{"duration": "10 s", "name": "t", "stop": null, "flow": [{"slow_start": {"kind": "staged", "algorithm": 3}}]}"#;
     let toml = "duration = \"10 s\"\n[[flow]]\nslow_start = { kind = \"staged\", algorithm = \"3\" }\n";
