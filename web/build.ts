@@ -6,6 +6,7 @@ import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build } from "esbuild";
 import { lessons } from "./src/lessons/plugin.ts";
+import { stale } from "./stale.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const out = here("../python/ackclock/data/page/");
@@ -54,5 +55,10 @@ for (const [name, source, format] of SCRIPTS) {
 }
 await build({ ...common, entryPoints: [here("src/style.css")], outfile: `${out}style.css` });
 for (const name of ["index.html", "icon.svg"]) await copyFile(here(`src/${name}`), out + name);
-// `make web` replaces this file. Without the engine it sets nothing, so that the page can say what is missing.
-if (!existsSync(`${out}engine.js`)) await writeFile(`${out}engine.js`, "// The engine was not built: make web\n");
+// `make web` replaces this file. Without the engine it sets nothing, so that the page can say what is missing. An engine that is
+// older than its sources would give other numbers than the native one.
+const crates = ["core", "tcp", "sim", "web"].map((name) => here(`../crates/${name}`));
+const old = stale(`${out}engine.js`, [...crates, here("../Cargo.lock")]);
+if (old) console.log("the engine for pages is older than its sources and was removed; make web compiles it again");
+if (old || !existsSync(`${out}engine.js`))
+  await writeFile(`${out}engine.js`, "// The engine was not built: make web\n");
