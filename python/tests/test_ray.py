@@ -112,32 +112,36 @@ def test_a_node_that_dies_in_the_middle(cluster: Any, second: Any) -> None:
     here: dict[int, dict[str, polars.DataFrame]] = {}
     Local(1).each_finished(Work(Limits()), chunks, here.__setitem__, _core.Cancel())
 
-    def work(chunk: Chunk, cancel: _core.Cancel) -> tuple[str, dict[str, polars.DataFrame]]:
+    def work(chunk: Chunk, cancel: _core.Cancel) -> tuple[str, float, dict[str, polars.DataFrame]]:
         import time
 
         import ray
 
         time.sleep(0.1)  # so that both nodes take part
-        return ray.get_runtime_context().get_node_id(), Work(Limits())(chunk, cancel)
+        return ray.get_runtime_context().get_node_id(), time.monotonic(), Work(Limits())(chunk, cancel)
 
     there: dict[int, dict[str, polars.DataFrame]] = {}
-    counts: dict[str, int] = {}
+    begins: dict[str, list[float]] = {}
+    killed: list[float] = []
     notes: list[str] = []
 
-    def collect(index: int, result: tuple[str, dict[str, polars.DataFrame]]) -> None:
+    def collect(index: int, result: tuple[str, float, dict[str, polars.DataFrame]]) -> None:
         assert index not in there, "no item is collected twice"
-        there[index] = result[1]
-        counts[result[0]] = counts.get(result[0], 0) + 1
-        if counts.get(second.node_id, 0) == 3:
+        node, begin, there[index] = result
+        begins.setdefault(node, []).append(begin)
+        if len(begins.get(second.node_id, [])) == 3 and not killed:
             kill(cluster, second)
+            killed.append(time.monotonic())
 
     with contextlib.closing(Ray(cluster.address, note=notes.append)) as engine:
         assert engine.workers == 2
         engine.each_finished(work, iter(chunks), collect, _core.Cancel())
         wait_for(lambda: engine._look() or engine.workers == 1)
     assert sorted(there) == list(range(30))
-    # Chunks that finish between the decision and the kill count, too.
-    assert 3 <= counts[second.node_id] < 30, "the killed node took part, and the other one did the rest"
+    (first_node,) = begins.keys() - {second.node_id}
+    # Both nodes are processes of this machine, with one monotonic clock.
+    assert max(begins[second.node_id]) < killed[0], "the killed node begins nothing after its death"
+    assert max(begins[first_node]) > killed[0], "the other one does the rest"
     for index, tables in here.items():
         for name, table in tables.items():
             times = [column for column in ("cpu_s", "wall_s") if column in table.columns]
