@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -103,8 +104,23 @@ def second(cluster: Any) -> Iterator[Any]:
 
 
 def kill(cluster: Any, node: Any) -> None:
-    if node in cluster.worker_nodes:
-        cluster.remove_node(node, allow_graceful=False)
+    """Kill all processes of a node, as the loss of its machine does.
+
+    Ray kills only the node's own processes: its workers end once they notice, and may begin another item before.
+    """
+    if node not in cluster.worker_nodes:
+        return
+    workers = [worker for _, process in node.live_processes() for worker in children(process.pid)]
+    cluster.remove_node(node, allow_graceful=False)
+    for worker in workers:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGKILL)
+
+
+def children(process: int) -> list[int]:
+    """List the processes that a process has started."""
+    found = subprocess.run(["pgrep", "--parent", str(process)], capture_output=True, text=True, check=False)
+    return [int(line) for line in found.stdout.split()]
 
 
 def test_a_node_that_dies_in_the_middle(cluster: Any, second: Any) -> None:
