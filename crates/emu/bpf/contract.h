@@ -3,14 +3,14 @@
 // Mirrors the events and the traits of the Rust crate `ackclock-core` (`events.rs`, `cc/contract.rs`), as far as Linux can report them. A
 // part is a file in the folder of its axis. Its functions have the names AXIS_PART_EVENT and the signatures below; `control.c` calls them.
 // A part's parameters are global variables AXIS_PART_PARAMETER, set before the program is loaded. The variable AXIS_PART is 1 if the part is
-// chosen: the verifier then removes all other parts.
+// chosen: the verifier then removes all other parts. `record.h` says how the loader writes parameters.
 //
-//     void        observe(struct STATE *, const struct ack *, const struct window *)       every ACK, before growth
+//     void        observe(struct STATE *, const struct ack *, const struct window *)       every ACK of data or with SACKs, before growth
 //     struct step on_ack(struct STATE *, const struct ack *, const struct window *)        slow start: ACK of new data
 //     fixed       on_ack(struct STATE *, const struct ack *, const struct window *)        avoidance: the new window
 //     struct window respond(const struct STATE *, const struct congestion *, const struct window *)   asked twice at a timeout
 //     void        on_congestion(struct STATE *, const struct congestion *, const struct window *)     once, after `respond`
-//     void        internals(const struct STATE *, s64 out[INTERNALS])                      quantities in the registry's order
+//     void        internals(const struct STATE *, s64 *)       quantities in the registry's order, with QUANTITY_BITS of fraction
 //
 // A part without state, or without need for an event, leaves out the argument or the function.
 // ## Differs from the Rust parts
@@ -27,8 +27,10 @@ struct ack {
 	u64 now;		// arrival, in nanoseconds of a clock that never goes back
 	u64 una;		// first position not yet acknowledged, in bytes since the start of the connection
 	u64 nxt;		// next position that has never been sent
+	u64 sent;		// bytes sent, retransmissions included
+	u64 round;		// round trips since the start of the connection
 	fixed counted;		// segments that growth counts; set when the window may grow
-	u32 acked;		// segments newly acknowledged cumulatively
+	u32 acked;		// segments newly acknowledged cumulatively; 0 at a duplicate
 	u32 delivered;		// segments newly delivered: acknowledged cumulatively, or selectively for the first time
 	u32 total_delivered;	// segments delivered since the start of the connection
 	u32 flight;		// segments outstanding after the ACK
@@ -65,10 +67,6 @@ struct step {
 #define MIN_SSTHRESH WHOLE(2)
 #define LOSS_WINDOW WHOLE(1)
 #define NO_SSTHRESH WHOLE(0x7fffffff)	// Linux: unlimited
-
-// Quantities of a part in traces; NOTHING: not known yet.
-#define INTERNALS 4
-#define NOTHING (-0x7fffffffffffffffLL - 1)
 
 INLINE struct step grow(fixed segments)
 {

@@ -13,6 +13,12 @@ typedef unsigned long long u64;
 typedef signed long long s64;
 typedef u64 fixed;
 
+typedef u8 __u8;
+typedef u16 __u16;
+typedef u32 __u32;
+typedef u64 __u64;
+typedef s64 __s64;
+
 #define INLINE static inline __attribute__((always_inline, unused))
 #define FRACTION 32
 #define ONE (1ULL << FRACTION)

@@ -19,12 +19,17 @@
 
 struct sock_common {
 	u32 skc_daddr;
+	u32 skc_rcv_saddr;
 	u16 skc_dport;
 	u16 skc_num;
 };
 
 struct sock {
 	struct sock_common __sk_common;
+};
+
+struct inet_connection_sock {
+	u32 icsk_rto;
 };
 
 struct minmax_sample {
@@ -47,6 +52,7 @@ struct tcp_sock {
 	u32 delivered;
 	u32 srtt_us;
 	u64 bytes_acked;
+	u64 bytes_sent;
 	struct minmax rtt_min;
 	u8 is_cwnd_limited : 1;
 };

@@ -6,7 +6,7 @@
 // ## Differs from the Rust part
 // Nothing.
 
-PARAMETER u64 avoidance_reno = 1;
+PARAMETER u8 avoidance_reno;
 
 struct avoidance_reno {
 	fixed count;		// acknowledged segments that have not yet made the window grow

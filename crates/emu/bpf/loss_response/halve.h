@@ -6,7 +6,7 @@
 // ## Differs from the Rust part
 // Nothing.
 
-PARAMETER u64 loss_response_halve = 0;
+PARAMETER u8 loss_response_halve;
 
 INLINE struct window loss_response_halve_respond(const struct congestion *event)
 {

@@ -8,7 +8,7 @@
 // ## Differs from the Rust part
 // Linux's recovery first reduces the window to `cwnd`, but not below two segments; the composition then sets threshold and window.
 
-PARAMETER u64 loss_response_return_to_threshold = 0;
+PARAMETER u8 loss_response_return_to_threshold;
 PARAMETER u64 loss_response_return_to_threshold_reading = 0;	// 0: text, 1: figure
 PARAMETER u64 loss_response_return_to_threshold_restart = 0;	// 0: threshold, 1: one
 PARAMETER u64 loss_response_return_to_threshold_halves = 1;

@@ -6,7 +6,7 @@
 // ## Differs from the Rust part
 // At most ZONES zones.
 
-PARAMETER u64 loss_response_staged = 0;
+PARAMETER u8 loss_response_staged;
 PARAMETER u64 loss_response_staged_algorithm = 1;	// 0 to 3: the paper's algorithms 1 to 4
 PARAMETER fixed loss_response_staged_divisors[ZONES] = {};	// in place of the algorithm's
 PARAMETER u64 loss_response_staged_divisors_count = 0;

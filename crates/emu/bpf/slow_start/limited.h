@@ -6,7 +6,7 @@
 // ## Differs from the Rust part
 // 1/K is rounded down to a multiple of 2^-32. The composition's tolerance absorbs the error of K such terms up to K = 4096.
 
-PARAMETER u64 slow_start_limited = 0;
+PARAMETER u8 slow_start_limited;
 PARAMETER fixed slow_start_limited_max_ssthresh = WHOLE(100);
 
 // RFC 3742 §2: growth by `counted` segments for windows from `max_ssthresh` on.

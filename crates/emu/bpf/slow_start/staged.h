@@ -9,7 +9,7 @@
 
 #define ZONES 8
 
-PARAMETER u64 slow_start_staged = 0;
+PARAMETER u8 slow_start_staged;
 PARAMETER u64 slow_start_staged_algorithm = 1;		// 0 to 3: the paper's algorithms 1 to 4
 PARAMETER fixed slow_start_staged_increments[ZONES] = {};	// in place of the algorithm's
 PARAMETER u64 slow_start_staged_increments_count = 0;

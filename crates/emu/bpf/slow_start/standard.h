@@ -6,7 +6,7 @@
 // ## Differs from the Rust part
 // Nothing.
 
-PARAMETER u64 slow_start_standard = 1;
+PARAMETER u8 slow_start_standard;
 
 INLINE struct step slow_start_standard_on_ack(const struct ack *ack)
 {

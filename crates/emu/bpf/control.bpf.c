@@ -1,18 +1,18 @@
 // The BPF program: the hooks of `tcp_congestion_ops`, a connection's state, and a record for each ACK.
 // ## What it does
-// Registers the congestion control of `control.c` under the name `ackclock`, which a loader may change. Every hook finds the state of its
-// connection in the map `connections`, and most of them write a record into the ring buffer `acks`.
+// Registers the congestion control of `composed.h` under a name that the loader sets. Every hook finds the state of its
+// connection in the map `connections`, and most write a record (`record.h`) into the ring buffer
+// `acks`. At a congestion event that is once the kernel has set the threshold, and once recovery has ended.
 // ## References
 // Linux, Documentation/bpf (struct_ops, ringbuf) and bpf(2).
 
 #include "kernel.h"
-#include "control.c"
-#include "record.h"
+#include "composed.h"
 
-char terms[] SECTION("license") = "GPL";
+char LICENSE[] SECTION("license") = "Dual MIT/GPL";
 
-// Whether records are written.
-PARAMETER u64 trace = 1;
+PARAMETER u8 recording;
+u64 lost_records;
 
 struct {
 	MAP_INTEGER(type, MAP_SK_STORAGE);
@@ -32,35 +32,39 @@ INLINE struct connection *connection_of(void *sk)
 	return storage_get(&connections, sk, 0, STORAGE_CREATE);
 }
 
-INLINE void write_record(const struct tcp_sock *tp, const struct connection *c, u32 hook)
+INLINE void write_record(const struct tcp_sock *tp, const struct connection *c, u32 acked, enum ack_event event)
 {
-	const struct sock *sk = (const struct sock *)tp;
-	struct record *record;
-	int axis, index;
+	const struct sock_common *sk = &((const struct sock *)tp)->__sk_common;
+	struct ack_record *record;
+	int index;
 
-	if (!trace)
+	if (!recording)
 		return;
 	record = ring_reserve(&acks, sizeof(*record), 0);
-	if (!record)
+	if (!record) {
+		__sync_fetch_and_add(&lost_records, 1);
 		return;
-	record->now = clock();
-	record->address = sk->__sk_common.skc_daddr;
-	record->receiver_port = sk->__sk_common.skc_dport;
-	record->sender_port = sk->__sk_common.skc_num;
-	record->hook = hook;
+	}
+	record->time = clock();
+	record->source = sk->skc_rcv_saddr;
+	record->peer = sk->skc_daddr;
+	record->source_port = sk->skc_num;
+	record->peer_port = __builtin_bswap16(sk->skc_dport);
+	record->event = event;
+	record->state = c->state;
+	record->unused = 0;
 	record->cwnd = tp->snd_cwnd;
 	record->ssthresh = tp->snd_ssthresh;
-	record->flight = tp->packets_out;
+	record->inflight = tp->packets_out;
+	record->acked = acked;
 	record->rtt = c->ack.rtt;
 	record->srtt = tp->srtt_us >> 3;
-	record->delivered = tp->delivered;
-	record->state = c->state;
+	record->rto = ((const struct inet_connection_sock *)tp)->icsk_rto;
+	record->unused2 = 0;
 #pragma unroll
-	for (axis = 0; axis < 3; axis++)
-#pragma unroll
-		for (index = 0; index < INTERNALS; index++)
-			record->internals[axis][index] = NOTHING;
-	report_internals(c, record->internals);
+	for (index = 0; index < QUANTITIES; index++)
+		record->quantities[index] = QUANTITY_NONE;
+	report_internals(c, record->quantities);
 	ring_submit(record, 0);
 }
 
@@ -90,7 +94,7 @@ SECTION("struct_ops") void hook_in_ack_event(u64 *context)
 	if (!c)
 		return;
 	observe(tp, c, clock());
-	write_record(tp, c, ACKED);
+	write_record(tp, c, c->ack.acked, ACK_ARRIVED);
 	forget(c);
 }
 
@@ -104,7 +108,7 @@ SECTION("struct_ops") void hook_cong_avoid(u64 *context)
 		return;
 	grow_window(tp, c, context[2]);
 	if (tp->snd_cwnd != before)
-		write_record(tp, c, GREW);
+		write_record(tp, c, 0, ACK_GREW);
 }
 
 SECTION("struct_ops") u32 hook_ssthresh(u64 *context)
@@ -119,11 +123,15 @@ SECTION("struct_ops") void hook_set_state(u64 *context)
 {
 	struct tcp_sock *tp = (void *)context[0];
 	struct connection *c = connection_of(tp);
+	u8 reduced;
 
 	if (!c)
 		return;
+	reduced = c->reduced;
 	enter(tp, c, context[1]);
-	write_record(tp, c, STATE);
+	// The kernel has set the threshold since `hook_ssthresh`.
+	if (reduced)
+		write_record(tp, c, 0, ACK_REDUCED);
 }
 
 SECTION("struct_ops") void hook_cwnd_event(u64 *context)
@@ -134,18 +142,23 @@ SECTION("struct_ops") void hook_cwnd_event(u64 *context)
 	if (!c || (u32)context[1] != COMPLETE_CWR)
 		return;
 	end_recovery(tp, c);
-	write_record(tp, c, STATE);
+	write_record(tp, c, 0, ACK_REDUCED);
 }
 
 SECTION("struct_ops") u32 hook_undo_cwnd(u64 *context)
 {
 	struct tcp_sock *tp = (void *)context[0];
 	struct connection *c = connection_of(tp);
+	u32 window;
 
-	return c ? undo(tp, c) : tp->snd_cwnd;
+	if (!c)
+		return tp->snd_cwnd;
+	window = undo(tp, c);
+	write_record(tp, c, 0, ACK_UNDONE);
+	return window;
 }
 
-SECTION(".struct_ops.link") struct tcp_congestion_ops ackclock = {
+SECTION(".struct_ops.link") struct tcp_congestion_ops control = {
 	.init = (void *)hook_init,
 	.pkts_acked = (void *)hook_pkts_acked,
 	.in_ack_event = (void *)hook_in_ack_event,

@@ -1,7 +1,7 @@
 // A congestion control composed of one part per axis: the hooks of Linux around slow start, avoidance and loss response.
 // ## What it does
-// Mirrors `Composed` of the Rust crate `ackclock-core` on a host with whole segments. `program.c` makes a BPF program of it; `replay.c`
-// compiles the same code for user space and compares it with the Rust parts.
+// Mirrors `Composed` of the Rust crate `ackclock-core` on a host with whole segments. `control.bpf.c` makes a BPF program of it;
+// `replay.c` compiles the same code for user space, for the comparison with the Rust parts.
 // - Each ACK: `acked` gathers facts, `observe` shows them to the parts; `grow_window` grows the window, if the kernel allows it.
 // - Congestion: `reduce` returns the window to which recovery leads; `end_recovery` then sets window and threshold. At a timeout `enter`
 //   sets both.
@@ -9,6 +9,7 @@
 // Linux owns the window in recovery (proportional rate reduction), after idle times, and for the initial window (route or socket).
 
 #include "contract.h"
+#include "record.h"
 
 #include "slow_start/standard.h"
 #include "slow_start/limited.h"
@@ -18,8 +19,7 @@
 #include "loss_response/staged.h"
 #include "loss_response/return_to_threshold.h"
 
-// The first slow start threshold in segments; 0: none.
-PARAMETER u64 initial_ssthresh = 0;
+PARAMETER u64 initial_ssthresh;
 
 // A sum of rounded terms, such as three times 1/3, may miss a whole segment by this much.
 #define ROUNDING 4096
@@ -33,7 +33,8 @@ struct connection {
 	struct window before;		// window before the last reduction
 	struct window response;		// and the response to it
 	struct ack ack;			// the last ACK
-	u32 delivered;			// `total_delivered` at that ACK
+	u64 round_end;			// the position whose acknowledgement ends the round trip
+	u32 delivered;			// `total_delivered` at the last ACK
 	u8 reduced;			// `reduce` was called, and no state has followed yet
 	u8 recovering;			// the end of recovery sets `response`
 	u8 state;
@@ -84,7 +85,7 @@ INLINE void notify_congestion(struct connection *c, const struct congestion *eve
 	avoidance_reno_on_congestion(&c->reno);
 }
 
-INLINE void report_internals(const struct connection *c, s64 out[3][INTERNALS])
+INLINE void report_internals(const struct connection *c, s64 *quantities)
 {
 }
 
@@ -188,6 +189,7 @@ INLINE void observe(const struct tcp_sock *tp, struct connection *c, u64 now)
 	ack->now = now;
 	ack->una = tp->bytes_acked;
 	ack->nxt = tp->bytes_acked + (tp->snd_nxt - tp->snd_una);
+	ack->sent = tp->bytes_sent;
 	ack->counted = 0;
 	ack->total_delivered = tp->delivered;
 	ack->delivered = tp->delivered - c->delivered;
@@ -196,7 +198,12 @@ INLINE void observe(const struct tcp_sock *tp, struct connection *c, u64 now)
 	ack->min_rtt = tp->rtt_min.s[0].v;
 	ack->mss = tp->mss_cache;
 	c->delivered = tp->delivered;
-	observe_parts(c, ack, &window);
+	if (ack->una >= c->round_end) {
+		ack->round++;
+		c->round_end = ack->nxt;
+	}
+	if (ack->acked || ack->delivered)
+		observe_parts(c, ack, &window);
 }
 
 // The ACK is over: the next one gathers its own facts.
