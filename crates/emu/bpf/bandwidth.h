@@ -7,7 +7,6 @@
 // rounded. The estimate has a relative error of about 1e-6 plus tau/t x 2^-19 segments per second.
 
 #define RATE_BITS 20
-#define SECOND 1000000000ULL
 
 // The parameters of the estimate; times in nanoseconds.
 struct filter {
@@ -45,7 +44,7 @@ INLINE u64 bandwidth_step(u64 estimate, fixed weight, u64 samples)
 
 INLINE u64 bandwidth_sample(u64 segments, u64 gap)
 {
-	u64 above = segments * SECOND;
+	u64 above = segments * NANOSECONDS;
 
 	return (above / gap << RATE_BITS) + (above % gap << RATE_BITS) / gap;
 }
@@ -136,7 +135,7 @@ INLINE u64 bandwidth_mean(const struct bandwidth *b)
 // The segments that fill the path without a queue; `min_rtt` in microseconds.
 INLINE fixed bandwidth_pipe(const struct bandwidth *b, u32 min_rtt)
 {
-	return times(b->estimate << (FRACTION - RATE_BITS), quotient(min_rtt, 1000000));
+	return times(b->estimate << (FRACTION - RATE_BITS), quotient(min_rtt, MICROSECONDS));
 }
 
 // Westwood's response. Mascolo et al. §3: `ssthresh` becomes the pipe, and `cwnd` at most that. `rule` 1 is Hong et al.'s listing.

@@ -1,6 +1,6 @@
 // Functions of fixed-point numbers: quotient of large numbers, exponential and logarithm.
 // ## What it does
-// The bounds of the errors hold for all arguments; `tests/functions.rs` measures them.
+// The bounds of the errors hold for all arguments.
 
 // The quotient of two quantities in the same unit, if it is below 2^32. Rounded down: by 2^-32, and from `below` = 2^32 on by 2^-26 of it.
 INLINE fixed quotient(u64 above, u64 below)
@@ -23,6 +23,9 @@ INLINE fixed quotient(u64 above, u64 below)
 	}
 	return below ? WHOLE(above / below) + WHOLE(above % below) / below : 0;
 }
+
+#define NANOSECONDS 1000000000ULL	// in a second
+#define MICROSECONDS 1000000ULL
 
 #define LOG2E 6196328019ULL	// log2(e)
 #define LN2 2977044472ULL	// ln 2
@@ -72,4 +75,10 @@ INLINE s64 logarithm(fixed x)
 	for (term = 19; term > 0; term -= 2)
 		sum = ONE / term + (square * sum >> FRACTION);
 	return power * (s64)LN2 + (s64)times(2 * share, sum);
+}
+
+// A quantity of a trace in seconds.
+INLINE s64 seconds(u64 time, u64 per_second)
+{
+	return quotient(time, per_second) >> (FRACTION - QUANTITY_BITS);
 }

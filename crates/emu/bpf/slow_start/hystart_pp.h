@@ -100,6 +100,6 @@ INLINE struct step slow_start_hystart_pp_on_ack(struct slow_start_hystart_pp *st
 INLINE void slow_start_hystart_pp_internals(const struct slow_start_hystart_pp *state, s64 *out)
 {
 	out[0] = (s64)state->phase << QUANTITY_BITS;
-	out[1] = state->last_min ? (s64)seconds(state->last_min) : NOTHING;
-	out[2] = state->current_min ? (s64)seconds(state->current_min) : NOTHING;
+	out[1] = state->last_min ? seconds(state->last_min, MICROSECONDS) : QUANTITY_NONE;
+	out[2] = state->current_min ? seconds(state->current_min, MICROSECONDS) : QUANTITY_NONE;
 }

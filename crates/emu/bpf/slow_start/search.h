@@ -150,7 +150,7 @@ INLINE struct step slow_start_search_on_ack(struct slow_start_search *state, con
 INLINE void slow_start_search_internals(const struct slow_start_search *state, s64 *out)
 {
 	if (state->duration)
-		out[0] = quotient(state->duration, 1000000000) >> (FRACTION - QUANTITY_BITS);
+		out[0] = seconds(state->duration, NANOSECONDS);
 	if (state->checked)
 		out[1] = state->norm >> (FRACTION - QUANTITY_BITS);
 }
