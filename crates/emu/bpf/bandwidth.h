@@ -50,7 +50,7 @@ INLINE u64 bandwidth_sample(u64 segments, u64 gap)
 }
 
 // Adds the null samples before `now`. Mascolo et al. §2.2: one whenever tau/m passes without an ACK.
-INLINE void bandwidth_add_null_samples(struct bandwidth *b, const struct filter *filter, u64 now)
+FUNCTION void bandwidth_add_null_samples(struct bandwidth *b, const struct filter *filter, u64 now)
 {
 	// A time divided by a number, as both are raw.
 	u64 limit = most_of(quotient(filter->tau, filter->m), 1), nulls;
@@ -69,6 +69,7 @@ INLINE void bandwidth_add_null_samples(struct bandwidth *b, const struct filter 
 	b->filtered += nulls * limit;
 	// The others multiply by a power of the weight.
 	nulls--;
+#pragma clang loop unroll(disable)
 	for (bit = 0; bit < 32; bit++) {
 		if (nulls >> bit & 1)
 			power = times(power, weight);
@@ -91,7 +92,7 @@ INLINE u64 bandwidth_newly_arrived(struct bandwidth *b, u32 acked)
 	return acked - reported;
 }
 
-INLINE void bandwidth_observe(struct bandwidth *b, const struct filter *filter, const struct ack *ack)
+FUNCTION void bandwidth_observe(struct bandwidth *b, const struct filter *filter, const struct ack *ack)
 {
 	u64 gap, sample;
 	fixed pole;
