@@ -69,7 +69,6 @@ FUNCTION void bandwidth_add_null_samples(struct bandwidth *b, const struct filte
 	b->filtered += nulls * limit;
 	// The others multiply by a power of the weight.
 	nulls--;
-#pragma clang loop unroll(disable)
 	for (bit = 0; bit < 32; bit++) {
 		if (nulls >> bit & 1)
 			power = times(power, weight);

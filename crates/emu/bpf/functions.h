@@ -49,7 +49,6 @@ FUNCTION fixed exponential(s64 x)
 	power = x < 0 ? -(s64)times(-x, LOG2E) : (s64)times(x, LOG2E);
 	// e^x = 2^n e^rest with 0 <= rest < ln 2. Taylor's series for e^rest up to the 11th power misses less than 2^-34.
 	rest = (u64)(u32)power * LN2 >> FRACTION;
-#pragma clang loop unroll(disable)
 	for (term = 11; term > 0; term--)
 		sum = ONE + (rest * sum >> FRACTION) / term;
 	power >>= FRACTION;
@@ -77,7 +76,6 @@ FUNCTION s64 logarithm(fixed x)
 	// ln x = 2 artanh share with share = (x - 1)/(x + 1), at most 1/3. The series up to the 19th power misses less than 2^-36.
 	share = WHOLE(x - ONE) / (x + ONE);
 	square = share * share >> FRACTION;
-#pragma clang loop unroll(disable)
 	for (term = 19; term > 0; term -= 2)
 		sum = ONE / term + (square * sum >> FRACTION);
 	return power * (s64)LN2 + (s64)times(2 * share, sum);
