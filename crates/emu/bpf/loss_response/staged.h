@@ -25,7 +25,6 @@ INLINE struct window loss_response_staged_respond(const struct congestion *event
 	fixed divisor = ONE;
 	u32 zone;
 
-#pragma unroll
 	for (zone = 0; zone < ZONES; zone++) {
 		divisor = loss_response_staged_divisors_count ? loss_response_staged_divisors[zone]
 							      : staged_divisor(loss_response_staged_algorithm, zone);
