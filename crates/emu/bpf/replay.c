@@ -5,8 +5,8 @@
 //
 //     start CWND SSTHRESH MSS
 //     ack NOW ACKED DELIVERED TOTAL_DELIVERED UNA NXT SENT FLIGHT RTT SRTT MIN_RTT LIMITED GROWS COUNTED
-//     recovery             congestion and the whole recovery, at whose end the kernel sets the window to the threshold
-//     timeout LOSS_WINDOW
+//     recovery NOW           congestion and the whole recovery, at whose end the kernel sets the window to the threshold
+//     timeout NOW LOSS_WINDOW
 //     undo SSTHRESH        the last reduction was spurious
 //     window CWND          the kernel sets the window itself
 
@@ -93,20 +93,20 @@ static void ack(struct tcp_sock *tp, struct connection *c, const char *facts)
 	forget(c);
 }
 
-static void recover(struct tcp_sock *tp, struct connection *c)
+static void recover(struct tcp_sock *tp, struct connection *c, u64 now)
 {
-	tp->snd_ssthresh = reduce(tp, c);
-	enter(tp, c, RECOVERY);
+	tp->snd_ssthresh = reduce(tp, c, now);
+	enter(tp, c, now, RECOVERY);
 	tp->snd_cwnd = tp->snd_ssthresh;
 	end_recovery(tp, c);
-	enter(tp, c, OPEN);
+	enter(tp, c, now, OPEN);
 }
 
-static void time_out(struct tcp_sock *tp, struct connection *c, u32 loss_window)
+static void time_out(struct tcp_sock *tp, struct connection *c, u64 now, u32 loss_window)
 {
-	tp->snd_ssthresh = reduce(tp, c);
+	tp->snd_ssthresh = reduce(tp, c, now);
 	tp->snd_cwnd = loss_window;
-	enter(tp, c, LOSS);
+	enter(tp, c, now, LOSS);
 }
 
 int main(int count, char **arguments)
@@ -115,18 +115,19 @@ int main(int count, char **arguments)
 	static struct connection c;
 	char line[512];
 	u32 number;
+	u64 now;
 
-	while (--count)
-		set(arguments[count]);
+	while (*++arguments)
+		set(*arguments);
 	while (fgets(line, sizeof(line), stdin)) {
 		if (sscanf(line, "start %u %u %u", &tp.snd_cwnd, &tp.snd_ssthresh, &tp.mss_cache) == 3)
 			start(&tp, &c);
 		else if (!strncmp(line, "ack ", 4))
 			ack(&tp, &c, line + 4);
-		else if (!strcmp(line, "recovery\n"))
-			recover(&tp, &c);
-		else if (sscanf(line, "timeout %u", &number) == 1)
-			time_out(&tp, &c, number);
+		else if (sscanf(line, "recovery %llu", &now) == 1)
+			recover(&tp, &c, now);
+		else if (sscanf(line, "timeout %llu %u", &now, &number) == 2)
+			time_out(&tp, &c, now, number);
 		else if (sscanf(line, "undo %u", &number) == 1) {
 			tp.snd_cwnd = undo(&tp, &c);
 			tp.snd_ssthresh = number;

@@ -12,8 +12,8 @@ use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 pub(crate) enum Event {
     Start { cwnd: Segments, ssthresh: Segments, mss: u64 },
     Ack(Facts),
-    Recovery,
-    Timeout { loss_window: Segments },
+    Recovery { now: Instant },
+    Timeout { now: Instant, loss_window: Segments },
     Undo { ssthresh: Segments },
     Window { cwnd: Segments },
 }
@@ -31,8 +31,8 @@ impl Event {
         match self {
             Self::Start { cwnd, ssthresh, mss } => format!("start {cwnd} {} {mss}", threshold(*ssthresh)),
             Self::Ack(facts) => facts.line(),
-            Self::Recovery => "recovery".to_owned(),
-            Self::Timeout { loss_window } => format!("timeout {loss_window}"),
+            Self::Recovery { now } => format!("recovery {}", now.as_nanos()),
+            Self::Timeout { now, loss_window } => format!("timeout {} {loss_window}", now.as_nanos()),
             Self::Undo { ssthresh } => format!("undo {}", threshold(*ssthresh)),
             Self::Window { cwnd } => format!("window {cwnd}"),
         }
@@ -111,8 +111,8 @@ impl CongestionControl for Recorder {
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.control.on_congestion(event);
         self.record(match event.cause {
-            Cause::Timeout => Event::Timeout { loss_window: event.loss_window },
-            Cause::DupAck | Cause::EcnCe => Event::Recovery,
+            Cause::Timeout => Event::Timeout { now: event.now, loss_window: event.loss_window },
+            Cause::DupAck | Cause::EcnCe => Event::Recovery { now: event.now },
         });
     }
 
