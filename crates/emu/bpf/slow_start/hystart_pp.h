@@ -6,7 +6,9 @@
 // ## References
 // RFC 9406 §4.2 and §4.3; the Rust part `slow_start/hystart_pp.rs`.
 // ## Differs from the Rust part
-// Round-trip times are whole microseconds, as Linux measures them. Growth in CSS is rounded down to a multiple of 2^-32 segments.
+// - Round-trip times are whole microseconds, as Linux measures them. Growth in CSS is rounded down to a multiple of 2^-32 segments.
+// - A round ends when data sent after its start is acknowledged cumulatively. Selective acknowledgements and data sent again, which the Rust
+//   part's host also counts, do not end it: with `initial_only` = false, rounds after a timeout are longer.
 
 PARAMETER u8 slow_start_hystart_pp = 0;
 PARAMETER u64 slow_start_hystart_pp_min_rtt_thresh = 4000000;	// nanoseconds
