@@ -8,7 +8,8 @@
 #define NANOSECONDS 1000000000ULL	// in a second
 #define MICROSECONDS 1000000ULL
 
-// The quotient of two quantities in the same unit, if it is below 2^32. Rounded down: by 2^-32, and from `below` = 2^32 on by 2^-26 of it.
+// The quotient of two quantities in the same unit, if it is below 2^32, rounded down. From `below` = 2^32 on the low bits of both do not
+// count: the error is then 17 x 2^-32 and 2^-28 of the quotient.
 FUNCTION fixed quotient(u64 above, u64 below)
 {
 	if (below >> 48) {
