@@ -10,14 +10,22 @@
 
 #include "contract.h"
 #include "record.h"
+#include "functions.h"
+#include "bandwidth.h"
 
 #include "slow_start/standard.h"
 #include "slow_start/limited.h"
 #include "slow_start/staged.h"
+#include "slow_start/hystart_pp.h"
+#include "slow_start/search.h"
+#include "slow_start/queue_aware.h"
 #include "avoidance/reno.h"
+#include "avoidance/exponential.h"
+#include "avoidance/bandwidth_ratio.h"
 #include "loss_response/halve.h"
 #include "loss_response/staged.h"
 #include "loss_response/return_to_threshold.h"
+#include "loss_response/westwood.h"
 
 PARAMETER u64 initial_ssthresh;
 
@@ -39,6 +47,12 @@ struct connection {
 	u8 recovering;			// the end of recovery sets `response`
 	u8 state;
 	struct avoidance_reno reno;
+	struct avoidance_exponential exponential;
+	struct bandwidth bandwidth_ratio;
+	struct bandwidth westwood;
+	struct slow_start_hystart_pp hystart_pp;
+	struct slow_start_queue_aware queue_aware;
+	struct slow_start_search search;
 };
 
 // Asks the chosen slow start. Each call of a part stands behind its AXIS_PART: the verifier removes all but one.
@@ -48,16 +62,36 @@ INLINE struct step slow_start_on_ack(struct connection *c, const struct ack *ack
 		return slow_start_limited_on_ack(ack, window);
 	if (slow_start_staged)
 		return slow_start_staged_on_ack(ack, window);
+	if (slow_start_hystart_pp)
+		return slow_start_hystart_pp_on_ack(&c->hystart_pp, ack, window);
+	if (slow_start_search)
+		return slow_start_search_on_ack(&c->search, ack, window);
+	if (slow_start_queue_aware)
+		return slow_start_queue_aware_on_ack(&c->queue_aware, ack);
 	return slow_start_standard_on_ack(ack);
 }
 
 INLINE fixed avoidance_on_ack(struct connection *c, const struct ack *ack, const struct window *window)
 {
+	if (avoidance_exponential)
+		return avoidance_exponential_on_ack(ack, window);
+	if (avoidance_bandwidth_ratio)
+		return avoidance_bandwidth_ratio_on_ack(&c->bandwidth_ratio, ack, window);
 	return avoidance_reno_on_ack(&c->reno, ack, window);
 }
 
 INLINE void observe_parts(struct connection *c, const struct ack *ack, const struct window *window)
 {
+	if (slow_start_hystart_pp)
+		slow_start_hystart_pp_observe(&c->hystart_pp, ack, window);
+	if (slow_start_search)
+		slow_start_search_observe(&c->search, ack, window);
+	if (slow_start_queue_aware)
+		slow_start_queue_aware_observe(&c->queue_aware, ack, window);
+	if (avoidance_bandwidth_ratio)
+		avoidance_bandwidth_ratio_observe(&c->bandwidth_ratio, ack);
+	if (loss_response_westwood)
+		loss_response_westwood_observe(&c->westwood, ack);
 }
 
 INLINE struct window respond(struct connection *c, const struct congestion *event, const struct window *window)
@@ -68,6 +102,12 @@ INLINE struct window respond(struct connection *c, const struct congestion *even
 		return loss_response_staged_respond(event, window);
 	if (loss_response_return_to_threshold)
 		return loss_response_return_to_threshold_respond(event, window);
+	if (loss_response_westwood)
+		return loss_response_westwood_respond(&c->westwood, event, window);
+	if (avoidance_exponential)
+		return avoidance_exponential_respond(&c->exponential, event, window);
+	if (avoidance_bandwidth_ratio)
+		return avoidance_bandwidth_ratio_respond(&c->bandwidth_ratio, event, window);
 	return avoidance_reno_respond(event);
 }
 
@@ -82,11 +122,31 @@ INLINE fixed restart_from(fixed loss_window, const struct window *reduced)
 // The parts learn of a reduction; `window` is the window before it.
 INLINE void notify_congestion(struct connection *c, const struct congestion *event, const struct window *window)
 {
+	if (slow_start_hystart_pp)
+		slow_start_hystart_pp_on_congestion(&c->hystart_pp);
+	if (slow_start_search)
+		slow_start_search_on_congestion(&c->search);
+	if (loss_response_westwood)
+		loss_response_westwood_on_congestion(&c->westwood, event);
+	if (avoidance_exponential)
+		avoidance_exponential_on_congestion(&c->exponential);
+	if (avoidance_bandwidth_ratio)
+		avoidance_bandwidth_ratio_on_congestion(&c->bandwidth_ratio, event);
 	avoidance_reno_on_congestion(&c->reno);
 }
 
 INLINE void report_internals(const struct connection *c, s64 *quantities)
 {
+	if (slow_start_hystart_pp)
+		slow_start_hystart_pp_internals(&c->hystart_pp, quantities + QUANTITIES_SLOW_START);
+	if (slow_start_search)
+		slow_start_search_internals(&c->search, quantities + QUANTITIES_SLOW_START);
+	if (slow_start_queue_aware)
+		slow_start_queue_aware_internals(&c->queue_aware, quantities + QUANTITIES_SLOW_START);
+	if (avoidance_bandwidth_ratio)
+		avoidance_bandwidth_ratio_internals(&c->bandwidth_ratio, quantities + QUANTITIES_AVOIDANCE);
+	if (loss_response_westwood)
+		loss_response_westwood_internals(&c->westwood, quantities + QUANTITIES_LOSS_RESPONSE);
 }
 
 INLINE struct window window_of(const struct tcp_sock *tp)
@@ -166,7 +226,8 @@ INLINE int may_use_growth(const struct tcp_sock *tp)
 // Hook init: the connection is established.
 INLINE void start(struct tcp_sock *tp, struct connection *c)
 {
-	__builtin_memset(c, 0, sizeof(*c));
+	// The bins of SEARCH, at the end, need no reset.
+	__builtin_memset(c, 0, __builtin_offsetof(struct connection, search.bins));
 	c->delivered = tp->delivered;
 	if (initial_ssthresh)
 		tp->snd_ssthresh = initial_ssthresh;
@@ -198,7 +259,7 @@ INLINE void observe(const struct tcp_sock *tp, struct connection *c, u64 now)
 	ack->min_rtt = tp->rtt_min.s[0].v;
 	ack->mss = tp->mss_cache;
 	c->delivered = tp->delivered;
-	if (ack->una >= c->round_end) {
+	if (ack->una > c->round_end) {
 		ack->round++;
 		c->round_end = ack->nxt;
 	}
@@ -231,31 +292,30 @@ INLINE void grow_window(struct tcp_sock *tp, struct connection *c, u32 delivered
 	grow_in_avoidance(tp, c);
 }
 
-INLINE struct congestion congestion(const struct tcp_sock *tp, enum cause cause, fixed window)
+INLINE struct congestion congestion(const struct tcp_sock *tp, u64 now, enum cause cause, fixed window)
 {
-	struct congestion event = { .cause = cause, .window = window, .min_rtt = tp->rtt_min.s[0].v };
+	struct congestion event = { .now = now, .cause = cause, .window = window, .min_rtt = tp->rtt_min.s[0].v };
 
 	return event;
 }
 
 // Hook ssthresh: congestion. Returns the window to which recovery leads.
-INLINE u32 reduce(const struct tcp_sock *tp, struct connection *c)
+INLINE u32 reduce(const struct tcp_sock *tp, struct connection *c, u64 now)
 {
 	struct window window = window_of(tp);
-	struct congestion event = congestion(tp, DUP_ACK, window.cwnd);
+	struct congestion event = congestion(tp, now, DUP_ACK, window.cwnd);
 
 	c->before = window;
 	c->response = fit(respond(c, &event, &window), MIN_SSTHRESH);
 	c->rest = 0;
 	c->reduced = 1;
-	notify_congestion(c, &event, &window);
 	return whole(c->response.cwnd);
 }
 
 // Hook set_state. At a timeout the kernel has set the window to its loss window before.
-INLINE void enter(struct tcp_sock *tp, struct connection *c, u8 state)
+INLINE void enter(struct tcp_sock *tp, struct connection *c, u64 now, u8 state)
 {
-	struct congestion event = congestion(tp, TIMEOUT, c->before.cwnd);
+	struct congestion event = congestion(tp, now, TIMEOUT, c->before.cwnd);
 	struct window window;
 
 	if (c->reduced && state == LOSS) {
@@ -263,6 +323,8 @@ INLINE void enter(struct tcp_sock *tp, struct connection *c, u8 state)
 		window.cwnd = restart_from(WHOLE(tp->snd_cwnd), &window);
 		set_window(tp, window);
 	}
+	if (c->reduced)
+		notify_congestion(c, &event, &c->before);
 	c->recovering = c->reduced ? state != LOSS : c->recovering && state != LOSS;
 	c->reduced = 0;
 	c->state = state;

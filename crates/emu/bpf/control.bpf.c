@@ -116,7 +116,7 @@ SECTION("struct_ops") u32 hook_ssthresh(u64 *context)
 	struct tcp_sock *tp = (void *)context[0];
 	struct connection *c = connection_of(tp);
 
-	return c ? reduce(tp, c) : tp->snd_ssthresh;
+	return c ? reduce(tp, c, clock()) : tp->snd_ssthresh;
 }
 
 SECTION("struct_ops") void hook_set_state(u64 *context)
@@ -128,7 +128,7 @@ SECTION("struct_ops") void hook_set_state(u64 *context)
 	if (!c)
 		return;
 	reduced = c->reduced;
-	enter(tp, c, context[1]);
+	enter(tp, c, clock(), context[1]);
 	// The kernel has set the threshold since `hook_ssthresh`.
 	if (reduced)
 		write_record(tp, c, 0, ACK_REDUCED);
