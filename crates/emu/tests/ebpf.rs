@@ -78,7 +78,7 @@ fn a_program_is_registered_used_and_removed() {
     assert!(records.is_sorted_by_key(|record| record.time), "in the order of their events");
     let (first, last) = (records[0], records[records.len() - 1]);
     assert!(last.cwnd > first.cwnd && first.cwnd >= 10, "from {} to {}", first.cwnd, last.cwnd);
-    assert_eq!((first.ssthresh, program.lost()), (None, 0));
+    assert_eq!((first.ssthresh, program.lost()), (Some(1000), 0), "the default of the scenario");
     assert!(records.iter().any(|record| record.rtt.is_some_and(|rtt| rtt < 1_000_000)));
     assert_eq!(program.records().unwrap(), [], "each record is returned once");
     drop(program);
