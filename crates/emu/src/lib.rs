@@ -2,8 +2,10 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | [`emulator`] | a simulation driven by the wall clock, between TUN devices |
 //! | [`space`] | namespaces and TUN devices of a scenario's end nodes |
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+pub mod emulator;
 pub mod space;
