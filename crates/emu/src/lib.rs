@@ -3,9 +3,11 @@
 //! | module | content |
 //! |---|---|
 //! | [`check`](mod@check) | what this machine can run |
+//! | [`emulator`] | a simulation driven by the wall clock, between TUN devices |
 //! | [`space`] | namespaces and TUN devices of a scenario's end nodes |
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
 pub mod check;
+pub mod emulator;
 pub mod space;
