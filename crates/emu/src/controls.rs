@@ -126,6 +126,21 @@ impl Program {
         self.initial_ssthresh
     }
 
+    /// The places of the parts' quantities in [`ebpf::Record::quantities`], by name. A quantity of several parts is listed once, as in
+    /// traces of the simulation.
+    pub fn quantities(&self) -> Vec<(usize, &'static str)> {
+        let mut all: Vec<(usize, &'static str)> = Vec::new();
+        for part in &self.parts {
+            let declared = part.entry().map(|entry| entry.quantities).unwrap_or_default();
+            for (index, quantity) in declared.iter().enumerate().take(ebpf::QUANTITIES_PER_AXIS) {
+                if all.iter().all(|(_, name)| *name != quantity.name) {
+                    all.push((ebpf::QUANTITIES_PER_AXIS * part.axis as usize + index, quantity.name));
+                }
+            }
+        }
+        all
+    }
+
     /// Registers the program with the kernel under a name of its own. With `recording` it reports every ACK ([`Loaded::records`]).
     ///
     /// # Errors
@@ -217,6 +232,71 @@ fn show(value: &Value) -> String {
         Value::Limit(limit) => format!("{limit:?}"),
         Value::Bool(value) => value.to_string(),
         Value::Auto => "\"auto\"".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::part;
+    use super::*;
+    use ackclock_sim::scenario::Document;
+
+    fn chosen(keys: &str) -> Result<KernelControl, String> {
+        let text = format!("duration = '5 s'\ntopology = {{ kind = 'chain' }}\n[flow]\n{keys}\n");
+        let scenario = Document::from_toml(&text, "test.toml").unwrap().scenario().unwrap();
+        choose(&scenario.flows[0].control, scenario.flows[0].initial_ssthresh)
+    }
+
+    fn own(keys: &str) -> &'static str {
+        match chosen(keys).unwrap() {
+            KernelControl::Own(name) => name,
+            KernelControl::Ebpf(program) => panic!("{keys} is {program:?}"),
+        }
+    }
+
+    #[test]
+    fn the_kernels_own_controls_stand_for_one_composition_each() {
+        assert_eq!(own("avoidance = 'reno'"), "reno");
+        assert_eq!(own("avoidance = 'reno'\nloss_response = 'halve'"), "reno");
+        assert_eq!(own("host = 'linux'"), "cubic");
+        assert_eq!(own("slow_start = 'hystart'\navoidance = 'cubic_linux'"), "cubic");
+        assert_eq!(own("congestion_control = 'bbr'"), "bbr");
+        let different = KernelControl::Own("bbr").difference().unwrap();
+        assert!(different.contains("version 1") && KernelControl::Own("reno").difference().is_none());
+    }
+
+    #[test]
+    fn other_parameters_than_the_kernels_are_refused_by_name() {
+        let refusal = chosen("slow_start = { kind = 'hystart', low_window = '32 segments' }\navoidance = 'cubic_linux'").unwrap_err();
+        assert_eq!(refusal, "the kernel's own CUBIC has `low_window` = 16 in `hystart`, not 32");
+        let refusal = chosen("congestion_control = { kind = 'bbr', beta = 0.5 }").unwrap_err();
+        assert_eq!(refusal, "the kernel's bbr has no `beta`; leave it at its default");
+        let refusal = chosen("slow_start = 'hystart'\navoidance = 'reno'").unwrap_err();
+        assert!(refusal.contains("slow_start"), "{refusal}");
+        assert!(refusal.ends_with("; the kernel has HyStart only with avoidance = \"cubic_linux\""), "{refusal}");
+        let custom = ControlSpec::Custom(std::sync::Arc::new(|| unreachable!()));
+        assert!(choose(&custom, f64::INFINITY).unwrap_err().contains("Python"));
+    }
+
+    #[test]
+    fn each_quantity_has_one_place() {
+        let parts = vec![
+            part(Axis::SlowStart, "search", &[]),
+            part(Axis::Avoidance, "bandwidth_ratio", &[]),
+            part(Axis::LossResponse, "westwood", &[]),
+        ];
+        let program = Program::new(parts, f64::INFINITY);
+        let expected = [(0, "bin_duration"), (1, "norm"), (4, "bwe"), (5, "bwe_avg"), (6, "bwe_max"), (7, "delta")];
+        assert_eq!(program.quantities(), expected);
+    }
+
+    #[test]
+    fn no_part_has_more_quantities_than_places() {
+        for axis in [Axis::SlowStart, Axis::Avoidance, Axis::LossResponse] {
+            for entry in axis.registry() {
+                assert!(entry.quantities.len() <= ebpf::QUANTITIES_PER_AXIS, "{}", entry.name);
+            }
+        }
     }
 }
 

@@ -10,6 +10,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
+use ackclock_core::cc;
+use ackclock_core::entry::Description;
 use ackclock_emu::controls::{KernelControl, choose};
 use ackclock_emu::ebpf::{self, Event, Loaded};
 use ackclock_linux::{Namespace, command, libc, socket};
@@ -83,6 +85,30 @@ fn a_program_is_registered_used_and_removed() {
     assert_eq!(program.records().unwrap(), [], "each record is returned once");
     drop(program);
     assert!(!is_registered(&name));
+}
+
+#[test]
+fn the_verifier_accepts_every_part() {
+    if skipped() {
+        return;
+    }
+    let names = |described: Vec<Description>| described.into_iter().map(|part| part.name);
+    let slow_starts = names(cc::slow_start::describe()).map(|name| format!("slow_start = '{name}'\nloss_response = 'staged'"));
+    let avoidances = names(cc::avoidance::describe()).map(|name| format!("slow_start = 'limited'\navoidance = '{name}'"));
+    let responses = names(cc::loss_response::describe()).map(|name| format!("slow_start = 'limited'\nloss_response = '{name}'"));
+    let mut accepted = Vec::new();
+    for keys in slow_starts.chain(avoidances).chain(responses) {
+        match control(&keys) {
+            Ok(KernelControl::Ebpf(program)) => {
+                program.load(true).unwrap_or_else(|reason| panic!("{keys}: {reason}"));
+                accepted.push(keys);
+            }
+            Ok(KernelControl::Own(name)) => panic!("{keys} is the kernel's {name}"),
+            Err(reason) => assert!(reason.starts_with("the kernel has no program for"), "{reason}"),
+        }
+    }
+    let has = |part: &str| accepted.iter().any(|keys| keys.contains(&format!("'{part}'")));
+    assert!(["standard", "limited", "staged", "hystart_pp", "search", "reno", "exponential", "westwood"].into_iter().all(has), "{accepted:?}");
 }
 
 #[test]

@@ -5,15 +5,16 @@ use std::fmt::Write as _;
 use std::io;
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use ackclock_core::params::Params;
 use ackclock_sim::scenario::PartSpec;
 use libbpf_rs::btf::types::{DataSec, MemberAttr, Struct};
 use libbpf_rs::btf::{Btf, BtfType};
-use libbpf_rs::{ErrorKind, Link, MapCore as _, MapFlags, Object, ObjectBuilder, OpenObject, PrintLevel, RingBuffer, RingBufferBuilder};
+use libbpf_rs::{ErrorKind, Link, MapCore as _, MapFlags, Object, ObjectBuilder, OpenObject, PrintLevel};
 
 use super::parameters::{self, Assignment};
+use super::reader::Reader;
 use super::record::Record;
 use super::variables::{self, Variable, Variables};
 use crate::controls::{Axis, Part, Program};
@@ -42,17 +43,9 @@ const ATTEMPTS: u32 = 100;
 pub struct Loaded {
     // Fields are dropped in this order: the kernel forgets the name first.
     _link: Link,
-    ring: RingBuffer<'static>,
-    received: Arc<Mutex<Received>>,
+    reader: Reader,
     object: Object,
     name: String,
-}
-
-/// Records that were read from the ring buffer.
-#[derive(Debug, Default)]
-struct Received {
-    records: Vec<Record>,
-    malformed: u64,
 }
 
 impl Loaded {
@@ -66,12 +59,7 @@ impl Loaded {
     /// # Errors
     /// If the ring buffer cannot be read, or has something else.
     pub fn records(&mut self) -> Result<Vec<Record>, String> {
-        self.ring.consume().map_err(|error| format!("cannot read the ring buffer of {}: {error}", self.name))?;
-        let mut received = self.received.lock().unwrap_or_else(PoisonError::into_inner);
-        match received.malformed {
-            0 => Ok(std::mem::take(&mut received.records)),
-            count => Err(format!("{count} records of {} are malformed", self.name)),
-        }
+        self.reader.records().map_err(|reason| format!("{}: {reason}", self.name))
     }
 
     /// Number of records that found the ring buffer full.
@@ -147,9 +135,9 @@ fn attempt(name: &str, assignments: &[Assignment], variables: &Variables) -> Res
         ErrorKind::AlreadyExists => Failure::NameTaken,
         _ => explain(&error).into(),
     })?;
-    let received = Arc::new(Mutex::new(Received::default()));
-    let ring = ring(&object, &received)?;
-    Ok(Loaded { _link: link, ring, received, object, name: name.to_owned() })
+    let map = object.maps().find(|map| map.name() == RECORDS).ok_or_else(|| format!("the object has no ring buffer `{RECORDS}`"))?;
+    let reader = Reader::new(&map)?;
+    Ok(Loaded { _link: link, reader, object, name: name.to_owned() })
 }
 
 /// Opens the object without loading it.
@@ -180,22 +168,6 @@ fn prepare(mut object: OpenObject, name: &str, assignments: &[Assignment], varia
 /// Whether a map is that of a section: libbpf puts the object's name, or part of it, before the section's.
 fn belongs(map: &OsStr, section: &str) -> bool {
     map.to_str().is_some_and(|name| name.ends_with(section))
-}
-
-fn ring(object: &Object, received: &Arc<Mutex<Received>>) -> Result<RingBuffer<'static>, String> {
-    let map = object.maps().find(|map| map.name() == RECORDS).ok_or_else(|| format!("the object has no ring buffer `{RECORDS}`"))?;
-    let received = Arc::clone(received);
-    let mut builder = RingBufferBuilder::new();
-    let read = move |bytes: &[u8]| {
-        let mut received = received.lock().unwrap_or_else(PoisonError::into_inner);
-        match Record::parse(bytes) {
-            Some(record) => received.records.push(record),
-            None => received.malformed += 1,
-        }
-        0
-    };
-    let opened = builder.add(&map, read).map(drop).and_then(|()| builder.build());
-    opened.map_err(|error| format!("cannot open the ring buffer: {error}"))
 }
 
 /// A name that no other process on this machine has, unless its process number is from another namespace.

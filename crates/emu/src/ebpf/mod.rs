@@ -15,6 +15,8 @@ mod variables;
 mod absent;
 #[cfg(feature = "ebpf")]
 mod loader;
+#[cfg(feature = "ebpf")]
+mod reader;
 
 #[cfg(not(feature = "ebpf"))]
 pub use absent::{Loaded, probe};
@@ -25,4 +27,5 @@ pub use loader::{Loaded, probe};
 #[cfg(feature = "ebpf")]
 pub(crate) use loader::{check, load};
 pub(crate) use parameters::assignments;
-pub use record::{Event, Record};
+pub(crate) use record::QUANTITIES_PER_AXIS;
+pub use record::{Event, Record, per_ack};

@@ -89,6 +89,24 @@ impl Record {
     }
 }
 
+/// One record for each ACK: the parts' quantities after the window has grown, at the time at which the ACK arrived.
+pub fn per_ack(records: &[Record]) -> Vec<Record> {
+    let mut acks: Vec<Record> = Vec::new();
+    for record in records {
+        match record.event {
+            Event::Arrived => acks.push(*record),
+            Event::Grew => {
+                let of_same = |ack: &&mut Record| (ack.source, ack.peer) == (record.source, record.peer);
+                if let Some(ack) = acks.iter_mut().rev().find(of_same) {
+                    *ack = Record { time: ack.time, event: Event::Arrived, rtt: ack.rtt, ..*record };
+                }
+            }
+            Event::Reduced | Event::Undone => {}
+        }
+    }
+    acks
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,6 +175,11 @@ mod tests {
         assert_eq!((record.cwnd, record.ssthresh, record.rtt, record.srtt), (10, None, Some(1234), None));
         assert_eq!(record.quantities[..3], [Some(-1.5), None, Some(0.0)]);
         assert_eq!(Record::parse(&bytes[1..]), None, "too short");
+        let other = Record { source: ([10, 0, 2, 1], 4000), event: Event::Arrived, time: 3, ..record };
+        let first = Record { event: Event::Arrived, time: 1, cwnd: 9, rtt: Some(7), ..record };
+        let merged = Record { time: 1, event: Event::Arrived, rtt: Some(7), ..record };
+        let reduced = Record { event: Event::Reduced, ..record };
+        assert_eq!(per_ack(&[first, other, record, reduced]), [merged, other], "growth belongs to the ACK of its connection");
         bytes[20] = 9;
         assert_eq!(Record::parse(&bytes), None, "no such event");
     }
