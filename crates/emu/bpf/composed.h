@@ -29,9 +29,6 @@
 
 PARAMETER u64 initial_ssthresh;
 
-// A sum of rounded terms, such as three times 1/3, may miss a whole segment by this much.
-#define ROUNDING 4096
-
 enum state { OPEN, DISORDER, CWR, RECOVERY, LOSS };	// TCP_CA_*
 #define COMPLETE_CWR 2					// CA_EVENT_COMPLETE_CWR
 

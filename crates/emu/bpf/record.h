@@ -8,10 +8,11 @@
  *     __u8  AXIS_PART          1 if the scenario's control has this part, such as slow_start_limited, avoidance_reno
  *                              or loss_response_staged. A part without such a variable is refused before loading.
  *     __u64 AXIS_PART_PARAM    a parameter of the part, such as slow_start_limited_max_ssthresh, by its kind in the registry:
- *                              Segments, Probability, Limit: 16 fraction bits; Number: 32 fraction bits; Integer: itself;
- *                              Bool: 0 or 1; Duration: nanoseconds; Size, WireSize: bytes; Rate: bit/s; Word: index of the word in
- *                              the registry's list; Numbers: array with 16 fraction bits, whose length is in AXIS_PART_PARAM_count.
- *                              "auto" is AUTO.
+ *                              Segments, Number, Probability: 32 fraction bits; Integer: itself; Bool: 0 or 1; Duration:
+ *                              nanoseconds; Size, WireSize: bytes; Rate: bit/s; Word: index of the word in the registry's list;
+ *                              Numbers: array with 32 fraction bits, whose length is in AXIS_PART_PARAM_count. "auto" is AUTO.
+ *                              Without such a variable the program has the default only.
+ *     __u64 AXIS_PART_PARAM_most   the largest value that the program takes, if it has a limit of its own
  *     __u64 initial_ssthresh   segments; 0: none
  *     __u8  recording          1 if the loader reads the ring buffer
  *   AXIS is slow_start, avoidance or loss_response. Without a loss response every loss_response_PART is 0.
