@@ -32,6 +32,12 @@ FUNCTION fixed quotient(u64 above, u64 below)
 }
 
 
+// The product of two numbers like `times`, rounded to the nearest: sums of products then have no bias.
+INLINE fixed times_nearest(fixed one, fixed other)
+{
+	return times(one, other) + ((u32)one * (u32)other >> 31);
+}
+
 #define LOG2E 6196328019ULL	// log2(e)
 #define LN2 2977044472ULL	// ln 2
 

@@ -1,7 +1,8 @@
 // The congestion control of the BPF program in user space: replays recorded events, for the comparison with the Rust parts.
 // ## What it does
 // Compiles `composed.h` with the plain types below. Arguments NAME=VALUE[,VALUE...] set parameters, numbers in hexadecimal. Each line of
-// the standard input is an event as the kernel's hooks would report it, each line of the output the window and the threshold after it:
+// the standard input is an event as the kernel's hooks would report it, each line of the output the window and the threshold after it, and the
+// quantities of the parts as in `record.h`:
 //
 //     start CWND SSTHRESH MSS
 //     ack NOW ACKED DELIVERED TOTAL_DELIVERED UNA NXT SENT FLIGHT RTT SRTT MIN_RTT LIMITED GROWS COUNTED
@@ -9,6 +10,8 @@
 //     timeout NOW LOSS_WINDOW
 //     undo SSTHRESH        the last reduction was spurious
 //     window CWND          the kernel sets the window itself
+//
+// A line with a function of `functions.h` and its arguments, all raw numbers, prints its value.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -109,6 +112,37 @@ static void time_out(struct tcp_sock *tp, struct connection *c, u64 now, u32 los
 	enter(tp, c, now, LOSS);
 }
 
+// Prints the value of a function; returns whether the line is one.
+static int call(const char *line)
+{
+	u64 one, other;
+	s64 number;
+
+	if (sscanf(line, "exponential %lld", &number) == 1)
+		printf("%llu\n", exponential(number));
+	else if (sscanf(line, "logarithm %llu", &one) == 1)
+		printf("%lld\n", logarithm(one));
+	else if (sscanf(line, "quotient %llu %llu", &one, &other) == 2)
+		printf("%llu\n", quotient(one, other));
+	else
+		return 0;
+	return 1;
+}
+
+static void print(const struct tcp_sock *tp, const struct connection *c)
+{
+	s64 quantities[QUANTITIES];
+	int index;
+
+	for (index = 0; index < QUANTITIES; index++)
+		quantities[index] = QUANTITY_NONE;
+	report_internals(c, quantities);
+	printf("%u %u", tp->snd_cwnd, tp->snd_ssthresh);
+	for (index = 0; index < QUANTITIES; index++)
+		printf(" %lld", quantities[index]);
+	puts("");
+}
+
 int main(int count, char **arguments)
 {
 	static struct tcp_sock tp;
@@ -120,6 +154,8 @@ int main(int count, char **arguments)
 	while (*++arguments)
 		set(*arguments);
 	while (fgets(line, sizeof(line), stdin)) {
+		if (call(line))
+			continue;
 		if (sscanf(line, "start %u %u %u", &tp.snd_cwnd, &tp.snd_ssthresh, &tp.mss_cache) == 3)
 			start(&tp, &c);
 		else if (!strncmp(line, "ack ", 4))
@@ -135,7 +171,7 @@ int main(int count, char **arguments)
 			tp.snd_cwnd = number;
 		else
 			fail("unknown event", line);
-		printf("%u %u\n", tp.snd_cwnd, tp.snd_ssthresh);
+		print(&tp, &c);
 	}
 	return 0;
 }

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
 use ackclock_core::cc::{CongestionControl, Phase, Window};
-use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Lost, Sent};
+use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Lost, Sent, Totals};
 use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 
 /// An event; the window before a start is the initial window.
@@ -26,6 +26,11 @@ pub(crate) struct Facts {
 }
 
 impl Event {
+    /// Whether the window may grow at this event, and all data delivered by it is acknowledged.
+    pub(crate) fn is_in_order(&self) -> bool {
+        matches!(self, Self::Ack(Facts { ack, smss }) if ack.may_grow && u64::from(ack.acked) * smss == ack.delivered)
+    }
+
     /// The event as a line for the program.
     pub(crate) fn line(&self) -> String {
         match self {
@@ -47,10 +52,9 @@ fn threshold(ssthresh: Segments) -> u64 {
 impl Facts {
     fn line(&self) -> String {
         let (ack, smss) = (&self.ack, self.smss);
-        // The kernel has round-trip times in whole microseconds, at least one.
-        let micros = |time: Option<Duration>| time.map_or(0, |time| (time.as_nanos() / 1000).max(1));
+        let micros = |time: Option<Duration>| time.map_or(0, |time| time.as_nanos() / 1000);
         let (now, una, nxt, sent) = (ack.now.as_nanos(), ack.snd_una, ack.snd_nxt, ack.total.sent);
-        let (delivered, total) = (ack.delivered.div_ceil(smss), ack.total.delivered.div_ceil(smss));
+        let (delivered, total) = (ack.delivered / smss, ack.total.delivered / smss);
         let [rtt, srtt, min_rtt] = [ack.rtt, ack.srtt, ack.min_rtt].map(micros);
         let (limited, grows) = (u8::from(ack.cwnd_limited), u8::from(ack.may_grow));
         format!(
@@ -60,10 +64,31 @@ impl Facts {
     }
 }
 
-/// The recorded events, and the window after each.
-pub(crate) type Log = Arc<Mutex<Vec<(Event, Window)>>>;
+/// A control after an event: its window, and the quantities that its parts report.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct State<Q> {
+    pub(crate) window: Window,
+    pub(crate) quantities: Q,
+}
 
-/// Records the events of `control`.
+/// The quantities of the Rust parts by name.
+pub(crate) type Named = Vec<(&'static str, f64)>;
+
+/// The recorded events, and the control after each.
+pub(crate) type Log = Arc<Mutex<Vec<(Event, State<Named>)>>>;
+
+/// The whole nanoseconds of a time.
+fn nanos(time: Instant) -> Instant {
+    Instant::from_nanos(time.as_nanos())
+}
+
+/// The whole microseconds of a round-trip time, at least one.
+fn micros(time: Option<Duration>) -> Option<Duration> {
+    time.map(|time| Duration::from_nanos((time.as_nanos() / 1000).max(1) * 1000))
+}
+
+/// Records the events of `control`, which sees what the kernel's hooks would report: nanoseconds of a clock, round-trip times in whole
+/// microseconds, and data delivered in whole segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
     control: Box<dyn CongestionControl>,
@@ -77,7 +102,9 @@ impl Recorder {
     }
 
     fn record(&self, event: Event) {
-        self.log.lock().unwrap().push((event, self.control.window()));
+        let mut quantities = Vec::new();
+        self.control.internals(&mut |name, value| quantities.push((name, value)));
+        self.log.lock().unwrap().push((event, State { window: self.control.window(), quantities }));
     }
 
     /// Records a window that the host sets without the control's rules.
@@ -100,8 +127,12 @@ impl CongestionControl for Recorder {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        self.control.on_ack(ack);
-        self.record(Event::Ack(Facts { ack: *ack, smss: self.smss }));
+        let whole = |bytes: u64| bytes.div_ceil(self.smss) * self.smss;
+        let total = Totals { delivered: whole(ack.total.delivered), ..ack.total };
+        let [rtt, srtt, min_rtt] = [ack.rtt, ack.srtt, ack.min_rtt].map(micros);
+        let ack = Ack { now: nanos(ack.now), delivered: whole(ack.delivered), total, rtt, srtt, min_rtt, ..*ack };
+        self.control.on_ack(&ack);
+        self.record(Event::Ack(Facts { ack, smss: self.smss }));
     }
 
     fn on_lost(&mut self, lost: &Lost) {
@@ -109,10 +140,11 @@ impl CongestionControl for Recorder {
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.control.on_congestion(event);
+        let now = nanos(event.now);
+        self.control.on_congestion(&CongestionEvent { now, min_rtt: micros(event.min_rtt), ..*event });
         self.record(match event.cause {
-            Cause::Timeout => Event::Timeout { now: event.now, loss_window: event.loss_window },
-            Cause::DupAck | Cause::EcnCe => Event::Recovery { now: event.now },
+            Cause::Timeout => Event::Timeout { now, loss_window: event.loss_window },
+            Cause::DupAck | Cause::EcnCe => Event::Recovery { now },
         });
     }
 
