@@ -80,8 +80,9 @@ impl Stream {
         }
         self.acknowledged = self.acknowledged.max(self.position(packet.ack, self.highest).min(self.highest));
         let mut latest = None;
-        while let Some(sent) = self.outstanding.pop_front_if(|sent| sent.end <= self.acknowledged) {
+        while let Some(&sent) = self.outstanding.front().filter(|sent| sent.end <= self.acknowledged) {
             latest = Some(sent);
+            self.outstanding.pop_front();
         }
         latest.filter(|sent| !sent.again).map(|sent| now.since(sent.at))
     }

@@ -8,6 +8,8 @@ pub(super) mod flags {
     pub(crate) const FIN: u8 = 0x01;
     /// The segment opens a connection.
     pub(crate) const SYN: u8 = 0x02;
+    /// An ECN mark is echoed (RFC 3168).
+    pub(crate) const ECE: u8 = 0x40;
     /// The number of the acknowledgement is valid.
     pub(crate) const ACK: u8 = 0x10;
 }
