@@ -1,2 +1,9 @@
 //! Scenarios on the TCP of Linux: an emulator of the path in real time, and connections of the kernel.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`space`] | namespaces and TUN devices of a scenario's end nodes |
 #![cfg(target_os = "linux")]
+#![forbid(unsafe_code)]
+
+pub mod space;

@@ -43,7 +43,25 @@ impl Namespace {
         Ok(Self { file })
     }
 
-    /// Moves the calling thread into the namespace until the result is dropped.
+    /// Runs `work` in the namespace, in a thread of its own. Sockets and devices that it makes stay in the namespace.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    ///
+    /// # Panics
+    /// If `work` does.
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+        thread::scope(|scope| {
+            let inside = || {
+                move_to(self.as_fd())?;
+                Ok(work())
+            };
+            let joined = thread::Builder::new().spawn_scoped(scope, inside)?.join();
+            joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    /// Moves the calling thread into the namespace until the result is dropped. In a user namespace the thread stays there.
     ///
     /// # Errors
     /// Those of the kernel.
@@ -62,7 +80,7 @@ impl AsFd for Namespace {
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        // An error leaves the thread in the namespace, as in a user namespace, where later calls report what they miss.
+        // An error leaves the thread in the namespace, where later calls report what they miss.
         move_to(self.home.as_fd()).ok();
     }
 }
