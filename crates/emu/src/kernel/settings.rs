@@ -4,7 +4,7 @@
 use ackclock_core::cc::initial_window;
 use ackclock_core::entry;
 use ackclock_core::events::Established;
-use ackclock_core::units::{Instant, Segments};
+use ackclock_core::units::{Bytes, Instant, Segments};
 use ackclock_sim::engine::EndHost;
 use ackclock_sim::scenario::{
     AckRules, ControlSpec, FlowSpec, HostSpec, ModernHost, ModernRecovery, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Traffic,
@@ -166,15 +166,64 @@ impl FlowPlan {
         self.set_recovery(host.recovery.uses_sack(), false);
         self.set(RECEIVE_BUFFER, "4096 131072 33554432");
         self.window = u32::try_from(u64::from(host.rwnd) * host.packet_size.0).ok();
-        let usual = Ns2Host { packet_size: host.packet_size, header: host.header, recovery: host.recovery, ..NS2 };
-        let own = [
-            ("header", u32::from(HEADER) != host.header.0 as u32),
-            ("recovery", !matches!(host.recovery.name(), "sack" | "newreno")),
-            ("delayed_ack", !host.delayed_ack),
-            ("initial_pacing", host.initial_pacing),
-            ("min_rto", true),
-        ];
-        let _ = usual;
+        // Its ACKs, timers and recovery are ns-2's.
+        self.own.push("profile");
+        let own = [("header", u64::from(HEADER) != host.header.0), ("initial_pacing", host.initial_pacing)];
         self.own.extend(own.into_iter().filter(|(_, own)| *own).map(|(key, _)| key));
     }
+}
+
+/// The initial window of a part, if it depends on nothing that the kernel would have to know.
+fn initial_window(part: &PartSpec, segment: u64) -> Option<Segments> {
+    let found = entry::find(initial_window::ENTRIES, part.name)?;
+    let built = (found.build)(&part.params).ok()?;
+    let established = Established::new(Instant::ZERO, Bytes(segment));
+    let window = built.segments(&established);
+    // With more knowledge another window comes out: the kernel cannot follow.
+    let learned = built.segments(&Established { learned: Some(2.0 * window), ..established });
+    (window.is_finite() && learned.to_bits() == window.to_bits() && !built.paces(window)).then_some(window)
+}
+
+/// Compares a setting with that of the preset `linux`.
+type Equal = fn(&ModernHost, &ModernHost) -> bool;
+
+/// Settings of `modern` hosts that the kernel does not take from outside: if they differ from those of the preset `linux`, the kernel
+/// follows its own.
+const OWN: &[(&str, Equal)] = &[
+    ("initial_pacing", |one, other| one.initial_pacing == other.initial_pacing),
+    ("modern.receive_buffer_unit", |one, other| same_kind(&one.buffer, &other.buffer)),
+    ("modern.receive_window_first", |one, other| first_window(&one.buffer) == first_window(&other.buffer)),
+    ("modern.acks", |one, other| same_kind(&one.acks, &other.acks)),
+    ("modern.delayed_ack", |one, other| one.delayed_ack == other.delayed_ack),
+    ("modern.quick_acks", |one, other| one.quick_acks == other.quick_acks),
+    ("modern.limited_transmit", |one, other| one.limited_transmit == other.limited_transmit),
+    ("modern.prr", |one, other| one.prr == other.prr),
+    ("modern.undo", |one, other| one.undo == other.undo),
+    ("modern.abc_limit", |one, other| one.abc_limit.to_bits() == other.abc_limit.to_bits()),
+    ("modern.whole_segments", |one, other| one.whole_segments == other.whole_segments),
+    ("modern.initial_rto", |one, other| one.rto.initial == other.rto.initial),
+    ("modern.rto_margin", |one, other| one.rto.margin == other.rto.margin),
+    ("modern.rto_per_round", |one, other| one.rto.per_round == other.rto.per_round),
+    ("modern.rtt_of_sacked", |one, other| one.rtt_of_sacked == other.rtt_of_sacked),
+    ("modern.recover_again", |one, other| one.recover_again == other.recover_again),
+    ("modern.reduce_once", |one, other| one.reduce_once == other.reduce_once),
+    ("modern.frto_at_once", |one, other| one.frto_at_once == other.frto_at_once),
+    ("modern.late_undo", |one, other| one.late_undo == other.late_undo),
+    ("modern.gradual_marks", |one, other| one.gradual_marks == other.gradual_marks),
+    ("modern.growth", |one, other| one.growth == other.growth),
+    ("modern.tso_segments", |one, other| one.offload.is_some() == other.offload.is_some()),
+    ("modern.timer_tick", |one, other| one.timer_tick == other.timer_tick),
+    ("modern.probe_margin", |one, other| one.probe_margins == other.probe_margins),
+    ("modern.reordering_margin", |one, other| one.reordering_margin == other.reordering_margin),
+    ("modern.lost_syns_tolerated", |one, other| one.lost_syns_tolerated == other.lost_syns_tolerated),
+    ("modern.backoff_until_measured", |one, other| one.backoff_until_measured == other.backoff_until_measured),
+];
+
+fn same_kind<T>(one: &T, other: &T) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(other)
+}
+
+/// Bound of the first receive window, if the buffer counts memory.
+const fn first_window(buffer: &ReceiveBuffer) -> Option<u64> {
+    if let ReceiveBuffer::Memory { first_window, .. } = buffer { Some(*first_window) } else { None }
 }
