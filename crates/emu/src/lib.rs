@@ -6,4 +6,6 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+pub mod emulator;
+pub mod kernel;
 pub mod space;

@@ -8,10 +8,15 @@
 
 mod connection;
 mod info;
+mod run;
 mod sender;
+mod settings;
+mod sockets;
 mod stream;
 mod wire;
 mod writer;
+
+pub use run::run;
 
 use std::io;
 use std::sync::{Arc, OnceLock};

@@ -24,7 +24,7 @@ const ANY_RATE: u64 = 1 << 40;
 /// If the kernel refuses a socket or its control: says which.
 pub(super) fn open(space: &Space, index: usize, plan: &FlowPlan, control: &str) -> Result<[Socket; 2], String> {
     let opener = if plan.bulk.is_some() { Side::Sender } else { Side::Receiver };
-    let [sender, receiver] = Side::ALL.map(|side| {
+    let [sender, receiver] = Side::ALL.map(|side| -> Result<Socket, String> {
         let node = space.node(index, side).ok_or_else(|| missing(format_args!("flow {index} has no namespace")))?;
         let made = node.inside(|| make(index, side, plan, control)).map_err(|error| missing(format_args!("no socket: {error}")))?;
         let made = made.map_err(|(what, error)| missing(format_args!("{what}: {error}")))?;
