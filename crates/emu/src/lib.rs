@@ -6,6 +6,5 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
-pub mod emulator;
 pub mod kernel;
 pub mod space;

@@ -170,9 +170,7 @@ impl Connection for KernelConnection {
 
     fn handle(&mut self, now: Instant, side: Side, arrived: &Datagram<Vec<u8>>) -> bool {
         let Some(frame) = &arrived.payload else { return false };
-        if let Err(error) = self.parts.ports[side.index()].deliver(now, frame, arrived.ecn) {
-            self.fail(side, "cannot write to the TUN device", &error);
-        }
+        self.parts.ports[side.index()].deliver(now, frame, arrived.ecn);
         self.accept(side);
         let segment = Segment::read(frame);
         if side == Side::Sender {

@@ -8,15 +8,17 @@
 
 mod connection;
 mod info;
+mod plan;
 mod run;
 mod sender;
 mod settings;
 mod sockets;
+mod standin;
 mod stream;
 mod wire;
 mod writer;
 
-pub use run::run;
+pub use run::{Facts, KernelError, Options, Run, refusal, release, run};
 
 use std::io;
 use std::sync::{Arc, OnceLock};

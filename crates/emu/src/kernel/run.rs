@@ -1,79 +1,185 @@
-//! Runs of a scenario.
+//! Runs of a scenario on the kernel.
 
-use std::sync::{Arc, Mutex};
-use ackclock_sim::engine::{Live, RunResult};
-use ackclock_sim::scenario::{ControlSpec, Scenario};
+use std::fmt;
+
+use ackclock_core::units::{Duration, Instant};
+use ackclock_sim::engine::{FrameConnection, Live, RunError, RunResult, Warning};
+use ackclock_sim::scenario::Scenario;
 use ackclock_tcp::Side;
-use ackclock_linux::scheduling;
 
 use super::Failure;
 use super::connection::{KernelConnection, Parts};
-use super::settings::FlowPlan;
+use super::plan::Plan;
 use super::sockets;
-use super::writer::WriterThread;
-use crate::emulator::{self, Port};
-use crate::space::{Space, Terminal};
+use super::writer::{Writer, WriterThread};
+use crate::emulator::{Emulator, Lateness, Outcome, Ports};
+use crate::space::{Space, missing};
 
-pub fn run(scenario: &Scenario) -> Result<(RunResult, [f64; 3]), String> {
-    let plans: Vec<Option<FlowPlan>> = scenario.flows.iter().map(FlowPlan::new).collect::<Result<_, _>>()?;
-    let mut terminals = Vec::new();
-    for (flow, plan) in plans.iter().enumerate() {
-        let Some(plan) = plan else { continue };
-        for side in Side::ALL {
-            let node = if side == Side::Sender { scenario.flows[flow].from } else { scenario.flows[flow].to };
-            terminals.push(Terminal { node, flow, side, route: plan.route });
+/// How to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// Links and hosts at which packets are captured.
+    pub captured: &'a [String],
+    /// Most attempts to get a run without late releases.
+    pub attempts: u32,
+}
+
+/// A run on the kernel.
+#[derive(Debug)]
+pub struct Run {
+    /// The result, as of a simulation.
+    pub result: RunResult,
+    /// What only a run on the kernel has.
+    pub facts: Facts,
+}
+
+/// What only a run on the kernel has.
+#[derive(Debug)]
+pub struct Facts {
+    /// Release of the kernel, as `uname -r` prints it.
+    pub release: String,
+    /// The kernel's control of each flow; `None` for datagrams.
+    pub controls: Vec<Option<String>>,
+    /// Attempts made.
+    pub attempts: u32,
+    /// Why the run must not be used: packets were late in every attempt.
+    pub taint: Option<String>,
+    /// Lateness of the attempt that is returned.
+    pub lateness: Lateness,
+    /// Processor time of the emulator in that attempt.
+    pub cpu: Duration,
+    /// Whether the emulator had a real-time priority.
+    pub real_time: bool,
+    /// Settings of the scenario that the kernel does not follow.
+    pub warnings: Vec<Warning>,
+}
+
+/// Why there is no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KernelError {
+    /// The scenario cannot run on the kernel, or this machine cannot run it: why.
+    Refused(String),
+    /// The caller interrupted the run.
+    Interrupted,
+}
+
+impl fmt::Display for KernelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(reason) => f.write_str(reason),
+            Self::Interrupted => f.write_str("interrupted"),
         }
     }
-    let mut space = Space::new(&terminals)?;
-    for node in &space.nodes {
-        for &(flow, _) in &node.terminals {
-            let plan = plans[flow].as_ref().unwrap();
-            let parameters: Vec<(&str, &str)> = plan.parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            node.set(&parameters)?;
+}
+
+impl std::error::Error for KernelError {}
+
+impl From<String> for KernelError {
+    fn from(reason: String) -> Self {
+        Self::Refused(reason)
+    }
+}
+
+impl From<RunError> for KernelError {
+    fn from(error: RunError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+/// Runs `scenario` in real time: its TCP flows are connections of the kernel, datagrams are simulated. A run in which packets were released
+/// late is repeated; if all are, the least late is returned, with the reason. `interrupted` is called from time to time; if it returns
+/// true, the run stops.
+///
+/// # Errors
+/// If the scenario cannot run on the kernel, or this machine cannot run it; or if the caller interrupted the run.
+pub fn run(scenario: &Scenario, options: Options<'_>, interrupted: &mut dyn FnMut() -> bool) -> Result<Run, KernelError> {
+    let plan = Plan::new(scenario)?;
+    let mut best: Option<Outcome> = None;
+    let mut attempts = 0;
+    while attempts < options.attempts.max(1) && best.as_ref().is_none_or(|outcome| outcome.taint().is_some()) {
+        attempts += 1;
+        let outcome = attempt(scenario, &plan, options.captured, interrupted)?;
+        if best.as_ref().is_none_or(|before| outcome.lateness.max < before.lateness.max) {
+            best = Some(outcome);
         }
     }
-    let failure = Failure::default();
-    let writer = WriterThread::start(2 * scenario.flows.len(), failure.clone()).map_err(|e| e.to_string())?;
-    let control = |spec: &ControlSpec| match spec {
-        ControlSpec::Composed(parts) if parts.avoidance.name == "reno" => "reno",
-        ControlSpec::Composed(_) => "cubic",
-        _ => "bbr",
+    let Some(outcome) = best else { return Err(KernelError::Interrupted) };
+    let facts = Facts {
+        release: release(),
+        controls: plan.controls(),
+        attempts,
+        taint: outcome.taint(),
+        lateness: outcome.lateness,
+        cpu: outcome.cpu,
+        real_time: outcome.real_time,
+        warnings: plan.warnings(scenario),
     };
+    Ok(Run { result: outcome.live.finish(), facts })
+}
+
+/// Says why `scenario` cannot run on the kernel of any machine. Needs no rights, and starts nothing.
+pub fn refusal(scenario: &Scenario) -> Option<String> {
+    Plan::new(scenario).err()
+}
+
+/// The release of the kernel.
+pub fn release() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/osrelease").map_or_else(|_| String::new(), |text| text.trim().to_owned())
+}
+
+fn attempt(
+    scenario: &Scenario,
+    plan: &Plan,
+    captured: &[String],
+    interrupted: &mut dyn FnMut() -> bool,
+) -> Result<Outcome, KernelError> {
+    let controls = plan.load()?;
+    let mut space = Space::new(&plan.terminals(scenario))?;
+    plan.set_parameters(&space)?;
     for node in &space.nodes {
         sockets::warm_up(node, "reno")?;
     }
-    let mut made: Vec<_> = plans.iter().enumerate().map(|(flow, plan)| plan.as_ref().map(|plan| sockets::open(&space, flow, plan, control(&scenario.flows[flow].control))).transpose()).collect::<Result<Vec<_>, _>>()?;
-    let nodes = std::mem::take(&mut space.nodes);
-    let late = Arc::new(Mutex::new(Vec::new()));
-    let zero = scheduling::clock() + 50_000_000;
-    let tuns: Vec<_> = nodes.iter().map(|node| Arc::new(node.tun.try_clone().unwrap())).collect();
-    let port = |flow, side| {
-        let at = nodes.iter().position(|node| node.terminals.contains(&(flow, side))).unwrap();
-        Port::new(tuns[at].clone(), zero, late.clone())
-    };
-    let ports: Vec<[Port; 2]> = (0..plans.len()).map(|flow| Side::ALL.map(|side| port(flow, side))).collect();
-    let live = Live::new(scenario.clone(), &[], &mut |flow, _| {
-        let plan = plans[flow].as_ref()?;
+    let mut pairs = Vec::with_capacity(plan.flows.len());
+    for (index, flow) in plan.flows.iter().enumerate() {
+        let pair = flow.as_ref().map(|flow| sockets::open(&space, index, flow, controls.name(index)));
+        pairs.push(pair.transpose()?);
+    }
+    let no_descriptor = |error: std::io::Error| missing(format_args!("no further descriptor: {error}"));
+    let ports = Ports::new(&space).map_err(no_descriptor)?;
+    let failure = Failure::default();
+    let thread = WriterThread::start(2 * plan.flows.len(), failure.clone()).map_err(no_descriptor)?;
+    let writer: &Writer = thread.writer();
+    let mut connect = |index: usize, _: &_| -> Option<FrameConnection> {
+        let flow = plan.flows[index].as_ref()?;
+        let [Some(near), Some(far)] = Side::ALL.map(|side| ports.port(index, side)) else { return None };
         Some(Box::new(KernelConnection::new(Parts {
-            flow,
-            bulk: plan.bulk,
-            segment: plan.segment,
-            threshold: f64::INFINITY,
-            sockets: made[flow].take()?,
-            ports: ports[flow].clone(),
-            writer: writer.writer()?.clone(),
+            flow: index,
+            bulk: flow.bulk,
+            segment: flow.segment,
+            threshold: flow.threshold,
+            sockets: pairs[index].take()?,
+            ports: [near, far],
+            writer: writer.clone(),
             failure: failure.clone(),
         })))
-    })
-    .map_err(|e| e.to_string())?;
-    let live = std::thread::scope(|scope| scope.spawn(|| emulator::run(live, &tuns, &ports, zero)).join().unwrap());
-    if let Some((stream, what)) = failure.get() {
-        return Err(format!("flow {}: {what}", scenario.flows[stream / 2].name));
+    };
+    let live = Live::new(scenario.clone(), captured, &mut connect)?;
+    let emulator = Emulator::new(live, ports).map_err(no_descriptor)?;
+    let outcome = emulator.run(interrupted)?;
+    drop(thread);
+    space.nodes.clear();
+    if outcome.interrupted {
+        return Err(KernelError::Interrupted);
     }
-    let result = live.finish();
-    drop(nodes);
-    let mut late = late.lock().unwrap().clone();
-    late.sort_unstable();
-    let q = |p: usize| late.get((late.len() * p / 1000).min(late.len().saturating_sub(1))).copied().unwrap_or(0) as f64 / 1e6;
-    Ok((result, [q(500), q(990), q(1000)]))
+    match failure.get() {
+        Some((end, what)) => {
+            let (flow, side) = (&scenario.flows[end / 2].name, if end % 2 == 0 { "sender" } else { "receiver" });
+            Err(KernelError::Refused(format!("flow {flow}, {side}: the kernel's connection failed: {what}")))
+        }
+        None => Ok(outcome),
+    }
 }
+
+/// Time zero of a scenario.
+#[allow(dead_code)]
+const ZERO: Instant = Instant::ZERO;

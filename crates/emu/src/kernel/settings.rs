@@ -11,6 +11,7 @@ use ackclock_sim::scenario::{
 };
 use ackclock_tcp::{Bulk, HEADER};
 
+use super::standin::{KernelControl, choose};
 use crate::space::Route;
 
 /// Parameters of a namespace below /proc/sys/net, with their values.
@@ -20,8 +21,8 @@ pub(super) type Parameters = Vec<(&'static str, String)>;
 const SEND_BUFFER: &str = "4096 4194304 67108864";
 /// Parameter of receive buffers.
 const RECEIVE_BUFFER: &str = "ipv4/tcp_rmem";
-/// Initial window of a kernel whose route sets none (RFC 6928).
-const INITIAL_WINDOW: u32 = 10;
+/// Receive window of the kernel before it grows, in bytes, rounded down.
+const FIRST_WINDOW: f64 = 60_000.0;
 /// Headers of IPv4 and TCP without options, in bytes.
 const PLAIN_HEADERS: u32 = 40;
 /// Largest packet of IPv4.
@@ -31,6 +32,9 @@ const MOST_MTU: u32 = 65_535;
 #[derive(Clone, Debug)]
 pub(super) struct FlowPlan {
     pub(super) bulk: Option<Bulk>,
+    pub(super) control: KernelControl,
+    /// The first slow start threshold in segments; infinite if none.
+    pub(super) threshold: Segments,
     /// Bytes of data in a full segment.
     pub(super) segment: u64,
     /// The routes at both ends.
@@ -61,6 +65,8 @@ impl FlowPlan {
         };
         let mut plan = Self {
             bulk,
+            control: choose(&spec.control, spec.initial_ssthresh)?,
+            threshold: spec.initial_ssthresh,
             segment,
             route: Route::default(),
             parameters: vec![("ipv4/tcp_wmem", SEND_BUFFER.to_owned())],
@@ -94,7 +100,7 @@ impl FlowPlan {
         }
         self.route.initial_window = Some(whole as u32);
         // The receiver's first window must not hold back a larger one.
-        if whole as u32 > INITIAL_WINDOW {
+        if whole * self.segment as f64 > FIRST_WINDOW {
             self.route.initial_receive_window = Some(whole as u32);
         }
     }

@@ -58,7 +58,7 @@ impl Writer {
 /// The thread. Dropping it ends it.
 #[derive(Debug)]
 pub(super) struct WriterThread {
-    writer: Option<Writer>,
+    writer: Writer,
     thread: Option<JoinHandle<()>>,
     end: Option<PipeWriter>,
 }
@@ -78,19 +78,19 @@ impl WriterThread {
             let take = || desk.upgrade().map(|desk| std::mem::take(&mut *desk.orders.lock().unwrap_or_else(PoisonError::into_inner)));
             streams.run(&wake, &ended, &take);
         })?;
-        Ok(Self { writer: Some(writer), thread: Some(thread), end: Some(end) })
+        Ok(Self { writer, thread: Some(thread), end: Some(end) })
     }
 
     /// Passes orders to the thread.
-    pub(super) fn writer(&self) -> Option<&Writer> {
-        self.writer.as_ref()
+    pub(super) fn writer(&self) -> &Writer {
+        &self.writer
     }
 }
 
 impl Drop for WriterThread {
     fn drop(&mut self) {
         // The closed pipe ends the thread.
-        (self.writer, self.end) = (None, None);
+        self.end = None;
         if let Some(thread) = self.thread.take() {
             thread.join().ok();
         }
