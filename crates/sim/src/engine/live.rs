@@ -61,6 +61,15 @@ impl Live {
         self.0.end
     }
 
+    /// Ends the run at `end` instead of the scenario's end, if that is earlier. Rows then describe the time until `end`.
+    pub fn cut(&mut self, end: Instant) {
+        let simulation = &mut *self.0;
+        if end < simulation.end {
+            simulation.end = end;
+            simulation.scenario.to_mut().duration = end.since(Instant::ZERO);
+        }
+    }
+
     /// Time of the next event; [`Instant::MAX`] or later if there is none. The end of the run is not an event.
     pub fn next(&self) -> Instant {
         self.0.next()
