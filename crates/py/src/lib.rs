@@ -58,7 +58,7 @@ mod _core {
         PyAck, PyCongestionEvent, PyEstablished, PyExit, PyFirstWindow, PyLost, PyRateSample, PySent, PySnapshot, PyTotals, PyWindow,
     };
     #[pymodule_export]
-    use super::kernel::kernel_check;
+    use super::kernel::{kernel_check, kernel_refusal, kernel_run};
     #[pymodule_export]
     use super::laboratory::PyLaboratory;
     #[pymodule_export]
