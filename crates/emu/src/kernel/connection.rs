@@ -13,6 +13,7 @@ use ackclock_tcp::{Bulk, Checkpoints, Connection, Datagram, Side, SlowStartExit,
 use super::Failure;
 use super::info::Info;
 use super::sender::Sender;
+use super::sockets::discard_on_close;
 use super::stream::Stream;
 use super::wire::{Segment, flags};
 use super::writer::{Order, Writer};
@@ -122,6 +123,9 @@ impl KernelConnection {
         let Socket::Listens(listener) = &self.parts.sockets[side.index()] else { return };
         match socket::accept(listener.as_fd()) {
             Ok(accepted) => {
+                if let Err(error) = discard_on_close(accepted.as_fd()) {
+                    self.fail(side, "no SO_LINGER", &error);
+                }
                 let accepted = Arc::new(accepted);
                 self.parts.sockets[side.index()] = Socket::Accepted(accepted.clone());
                 self.order(side, Order::Socket(accepted));

@@ -8,6 +8,7 @@
 
 mod connection;
 mod info;
+mod memory;
 mod plan;
 mod run;
 mod sender;
