@@ -211,14 +211,8 @@ impl Connection for KernelConnection {
                     self.observe(now);
                 }
             }
-            let datagram = Datagram {
-                number,
-                size: segment.size,
-                sent: now,
-                ecn: segment.ecn,
-                echo: segment.has(flags::ECE),
-                payload: Some(frame),
-            };
+            let datagram =
+                Datagram { number, size: segment.size, sent: now, ecn: segment.ecn, echo: segment.has(flags::ECE), payload: Some(frame) };
             return Some((datagram, kind));
         }
     }
@@ -292,7 +286,8 @@ impl Connection for KernelConnection {
     fn tally(&mut self, end: Instant) -> Tally {
         self.observe(end);
         let delivered_bytes = self.delivered_bytes();
-        let complete = self.parts.bulk.and_then(|bulk| bulk.amount()).is_some_and(|packets| delivered_bytes >= packets * self.parts.segment);
+        let complete =
+            self.parts.bulk.and_then(|bulk| bulk.amount()).is_some_and(|packets| delivered_bytes >= packets * self.parts.segment);
         Tally {
             counters: self.sender.counters,
             window: self.sender.window(),

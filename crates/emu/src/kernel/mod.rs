@@ -14,12 +14,11 @@ mod run;
 mod sender;
 mod settings;
 mod sockets;
-mod standin;
 mod stream;
 mod wire;
 mod writer;
 
-pub use run::{Facts, KernelError, Options, Run, refusal, release, run};
+pub use run::{Facts, KernelError, Options, Run, refusal, run};
 
 use std::io;
 use std::sync::{Arc, OnceLock};

@@ -7,7 +7,8 @@ use ackclock_sim::scenario::Scenario;
 use ackclock_tcp::Side;
 
 use super::settings::FlowPlan;
-use super::standin::{KernelControl, Loaded};
+use crate::controls::KernelControl;
+use crate::ebpf::Loaded;
 use crate::space::{Space, Terminal, missing};
 
 /// The flows of a scenario on the kernel.
@@ -122,7 +123,8 @@ impl Plan {
                 note("kernel_control", text.to_owned());
             }
             if let Some(names) = shared.get(&index) {
-                let text = format!("{} have the values of the first flow at the node, because all flows of a node share them", names.join(", "));
+                let text =
+                    format!("{} have the values of the first flow at the node, because all flows of a node share them", names.join(", "));
                 note("kernel_shared", text);
             }
         }

@@ -13,6 +13,7 @@ use super::memory;
 use super::plan::Plan;
 use super::sockets;
 use super::writer::{Writer, WriterThread};
+use crate::check::release;
 use crate::emulator::{Emulator, Lateness, Outcome, Ports};
 use crate::space::{Space, missing};
 
@@ -123,17 +124,7 @@ pub fn refusal(scenario: &Scenario) -> Option<String> {
     Plan::new(scenario).err()
 }
 
-/// The release of the kernel.
-pub fn release() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/osrelease").map_or_else(|_| String::new(), |text| text.trim().to_owned())
-}
-
-fn attempt(
-    scenario: &Scenario,
-    plan: &Plan,
-    captured: &[String],
-    interrupted: &mut dyn FnMut() -> bool,
-) -> Result<Attempt, KernelError> {
+fn attempt(scenario: &Scenario, plan: &Plan, captured: &[String], interrupted: &mut dyn FnMut() -> bool) -> Result<Attempt, KernelError> {
     let controls = plan.load()?;
     let space = Space::new(&plan.terminals(scenario))?;
     plan.set_parameters(&space)?;

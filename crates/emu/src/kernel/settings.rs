@@ -11,7 +11,7 @@ use ackclock_sim::scenario::{
 };
 use ackclock_tcp::{Bulk, HEADER};
 
-use super::standin::{KernelControl, choose};
+use crate::controls::{KernelControl, choose};
 use crate::space::Route;
 
 /// Parameters of a namespace below /proc/sys/net, with their values.
@@ -105,8 +105,8 @@ impl FlowPlan {
         }
     }
 
-    fn set(&mut self, name: &'static str, value: impl ToString) {
-        self.parameters.push((name, value.to_string()));
+    fn set(&mut self, name: &'static str, value: impl std::fmt::Display) {
+        self.parameters.push((name, format!("{value}")));
     }
 
     fn set_recovery(&mut self, selective: bool, by_time: bool) {
