@@ -5,6 +5,7 @@ mod batch;
 mod control;
 mod events;
 mod kernel;
+mod kernel_run;
 mod laboratory;
 mod memory;
 mod object;
@@ -58,7 +59,9 @@ mod _core {
         PyAck, PyCongestionEvent, PyEstablished, PyExit, PyFirstWindow, PyLost, PyRateSample, PySent, PySnapshot, PyTotals, PyWindow,
     };
     #[pymodule_export]
-    use super::kernel::{kernel_check, kernel_refusal, kernel_run};
+    use super::kernel::kernel_check;
+    #[pymodule_export]
+    use super::kernel_run::{kernel_refusal, kernel_run};
     #[pymodule_export]
     use super::laboratory::PyLaboratory;
     #[pymodule_export]

@@ -13,6 +13,7 @@ use ackclock_tcp::{Bulk, Checkpoints, Connection, Datagram, Side, SlowStartExit,
 use super::Failure;
 use super::info::Info;
 use super::sender::Sender;
+use super::sockets::discard_on_close;
 use super::stream::Stream;
 use super::wire::{Segment, flags};
 use super::writer::{Order, Writer};
@@ -122,6 +123,9 @@ impl KernelConnection {
         let Socket::Listens(listener) = &self.parts.sockets[side.index()] else { return };
         match socket::accept(listener.as_fd()) {
             Ok(accepted) => {
+                if let Err(error) = discard_on_close(accepted.as_fd()) {
+                    self.fail(side, "no SO_LINGER", &error);
+                }
                 let accepted = Arc::new(accepted);
                 self.parts.sockets[side.index()] = Socket::Accepted(accepted.clone());
                 self.order(side, Order::Socket(accepted));
@@ -207,14 +211,8 @@ impl Connection for KernelConnection {
                     self.observe(now);
                 }
             }
-            let datagram = Datagram {
-                number,
-                size: segment.size,
-                sent: now,
-                ecn: segment.ecn,
-                echo: segment.has(flags::ECE),
-                payload: Some(frame),
-            };
+            let datagram =
+                Datagram { number, size: segment.size, sent: now, ecn: segment.ecn, echo: segment.has(flags::ECE), payload: Some(frame) };
             return Some((datagram, kind));
         }
     }
@@ -288,7 +286,8 @@ impl Connection for KernelConnection {
     fn tally(&mut self, end: Instant) -> Tally {
         self.observe(end);
         let delivered_bytes = self.delivered_bytes();
-        let complete = self.parts.bulk.and_then(|bulk| bulk.amount()).is_some_and(|packets| delivered_bytes >= packets * self.parts.segment);
+        let complete =
+            self.parts.bulk.and_then(|bulk| bulk.amount()).is_some_and(|packets| delivered_bytes >= packets * self.parts.segment);
         Tally {
             counters: self.sender.counters,
             window: self.sender.window(),

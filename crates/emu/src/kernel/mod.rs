@@ -8,6 +8,7 @@
 
 mod connection;
 mod info;
+mod memory;
 mod plan;
 mod run;
 mod sender;
@@ -17,7 +18,7 @@ mod stream;
 mod wire;
 mod writer;
 
-pub use run::{Facts, KernelError, Options, Run, refusal, release, run};
+pub use run::{Facts, KernelError, Options, Run, refusal, run};
 
 use std::io;
 use std::sync::{Arc, OnceLock};

@@ -155,7 +155,8 @@ impl Plan {
                 note("kernel_control", text.to_owned());
             }
             if let Some(names) = shared.get(&index) {
-                let text = format!("{} have the values of the first flow at the node, because all flows of a node share them", names.join(", "));
+                let text =
+                    format!("{} have the values of the first flow at the node, because all flows of a node share them", names.join(", "));
                 note("kernel_shared", text);
             }
         }

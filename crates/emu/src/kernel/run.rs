@@ -2,16 +2,18 @@
 
 use std::fmt;
 
-use ackclock_core::units::{Duration, Instant};
+use ackclock_core::units::Duration;
 use ackclock_sim::engine::{FrameConnection, Live, RunError, RunResult, Warning};
 use ackclock_sim::scenario::Scenario;
 use ackclock_tcp::Side;
 
 use super::Failure;
 use super::connection::{KernelConnection, Parts};
+use super::memory;
 use super::plan::Plan;
 use super::sockets;
 use super::writer::{Writer, WriterThread};
+use crate::check::release;
 use crate::emulator::{Emulator, Lateness, Outcome, Ports};
 use crate::space::{Space, missing};
 
@@ -94,27 +96,27 @@ impl From<RunError> for KernelError {
 /// If the scenario cannot run on the kernel, or this machine cannot run it; or if the caller interrupted the run.
 pub fn run(scenario: &Scenario, options: Options<'_>, interrupted: &mut dyn FnMut() -> bool) -> Result<Run, KernelError> {
     let plan = Plan::new(scenario)?;
-    let mut best: Option<Outcome> = None;
-    let mut attempts = 0;
-    while attempts < options.attempts.max(1) && best.as_ref().is_none_or(|outcome| outcome.taint().is_some()) {
+    let mut attempts = 1;
+    let mut best = attempt(scenario, &plan, options.captured, interrupted)?;
+    while best.taint.is_some() && attempts < options.attempts {
         attempts += 1;
-        let outcome = attempt(scenario, &plan, options.captured, interrupted)?;
-        if best.as_ref().is_none_or(|before| outcome.lateness.max < before.lateness.max) {
-            best = Some(outcome);
+        let next = attempt(scenario, &plan, options.captured, interrupted)?;
+        if next.taint.is_none() || next.lateness.max < best.lateness.max {
+            best = next;
         }
     }
-    let Some(outcome) = best else { return Err(KernelError::Interrupted) };
-    let facts = Facts {
-        release: release(),
-        controls: plan.controls(),
-        attempts,
-        taint: outcome.taint(),
-        lateness: outcome.lateness,
-        cpu: outcome.cpu,
-        real_time: outcome.real_time,
-        warnings: plan.warnings(scenario),
-    };
-    Ok(Run { result: outcome.live.finish(), facts })
+    let Attempt { result, taint, lateness, cpu, real_time } = best;
+    let (controls, warnings) = (plan.controls(), plan.warnings(scenario));
+    Ok(Run { result, facts: Facts { release: release(), controls, attempts, taint, lateness, cpu, real_time, warnings } })
+}
+
+/// A run that may be late.
+struct Attempt {
+    result: RunResult,
+    taint: Option<String>,
+    lateness: Lateness,
+    cpu: Duration,
+    real_time: bool,
 }
 
 /// Says why `scenario` cannot run on the kernel of any machine. Needs no rights, and starts nothing.
@@ -122,19 +124,9 @@ pub fn refusal(scenario: &Scenario) -> Option<String> {
     Plan::new(scenario).err()
 }
 
-/// The release of the kernel.
-pub fn release() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/osrelease").map_or_else(|_| String::new(), |text| text.trim().to_owned())
-}
-
-fn attempt(
-    scenario: &Scenario,
-    plan: &Plan,
-    captured: &[String],
-    interrupted: &mut dyn FnMut() -> bool,
-) -> Result<Outcome, KernelError> {
+fn attempt(scenario: &Scenario, plan: &Plan, captured: &[String], interrupted: &mut dyn FnMut() -> bool) -> Result<Attempt, KernelError> {
     let mut controls = plan.load(scenario)?;
-    let mut space = Space::new(&plan.terminals(scenario))?;
+    let space = Space::new(&plan.terminals(scenario))?;
     plan.set_parameters(&space)?;
     for node in &space.nodes {
         sockets::warm_up(node, "reno")?;
@@ -166,22 +158,18 @@ fn attempt(
     let live = Live::new(scenario.clone(), captured, &mut connect)?;
     let clock = ports.clock().clone();
     let emulator = Emulator::new(live, ports).map_err(no_descriptor)?;
-    let mut outcome = emulator.run(interrupted)?;
-    drop(thread);
-    space.nodes.clear();
+    let outcome = emulator.run(interrupted)?;
     if outcome.interrupted {
         return Err(KernelError::Interrupted);
     }
-    controls.record(&mut outcome.live, &clock)?;
-    match failure.get() {
-        Some((end, what)) => {
-            let (flow, side) = (&scenario.flows[end / 2].name, if end % 2 == 0 { "sender" } else { "receiver" });
-            Err(KernelError::Refused(format!("flow {flow}, {side}: the kernel's connection failed: {what}")))
-        }
-        None => Ok(outcome),
+    let taint = outcome.taint().or_else(memory::pressure);
+    let Outcome { mut live, lateness, cpu, real_time, .. } = outcome;
+    controls.record(&mut live, &clock)?;
+    // The rows of flows read the sockets' last state, which must not grow older.
+    let result = live.finish();
+    if let Some((end, what)) = failure.get() {
+        let (flow, side) = (&scenario.flows[end / 2].name, if end % 2 == 0 { "sender" } else { "receiver" });
+        return Err(KernelError::Refused(format!("flow {flow}, {side}: the kernel's connection failed: {what}")));
     }
+    Ok(Attempt { result, taint, lateness, cpu, real_time })
 }
-
-/// Time zero of a scenario.
-#[allow(dead_code)]
-const ZERO: Instant = Instant::ZERO;

@@ -70,11 +70,6 @@ impl Sender {
         self.exit.note(reason, now, cwnd);
     }
 
-    /// Whether the handshake is over.
-    pub(super) fn is_established(&self) -> bool {
-        self.established.is_some()
-    }
-
     pub(super) fn window(&self) -> Option<Window> {
         self.established.map(|_| Window { cwnd: self.info.cwnd, ssthresh: self.info.ssthresh })
     }
@@ -124,7 +119,7 @@ mod tests {
     fn starting(threshold: f64) -> Sender {
         let mut sender = Sender::new(threshold);
         sender.observe(at(0), Info::default());
-        assert!(!sender.is_established() && sender.window().is_none());
+        assert!(sender.window().is_none());
         sender.observe(at(1), info(10.0, f64::INFINITY, Recovery::None));
         sender.observe(at(2), info(40.0, f64::INFINITY, Recovery::None));
         assert_eq!((sender.initial_window(), sender.exit.get()), (Some(10.0), None));

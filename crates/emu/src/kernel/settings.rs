@@ -105,8 +105,8 @@ impl FlowPlan {
         }
     }
 
-    fn set(&mut self, name: &'static str, value: impl ToString) {
-        self.parameters.push((name, value.to_string()));
+    fn set(&mut self, name: &'static str, value: impl std::fmt::Display) {
+        self.parameters.push((name, format!("{value}")));
     }
 
     fn set_recovery(&mut self, selective: bool, by_time: bool) {

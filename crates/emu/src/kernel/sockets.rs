@@ -42,6 +42,17 @@ pub(super) fn open(space: &Space, index: usize, plan: &FlowPlan, control: &str) 
     Ok(sockets)
 }
 
+/// Closing the socket shall discard its data at once. Otherwise the kernel keeps trying to send it for minutes, and the memory of all such
+/// sockets holds back every other connection of the machine.
+///
+/// # Errors
+/// Those of `setsockopt`.
+pub(super) fn discard_on_close(fd: BorrowedFd<'_>) -> io::Result<()> {
+    // `struct linger`: on, for no time.
+    let linger = [1_i32, 0].map(i32::to_ne_bytes).concat();
+    socket::set_option(fd, libc::SOL_SOCKET, libc::SO_LINGER, &linger)
+}
+
 /// A socket for one end, in the namespace of the calling thread. An error says which call failed.
 fn make(index: usize, side: Side, plan: &FlowPlan, control: &str) -> Result<OwnedFd, (String, io::Error)> {
     let made = socket::socket(true).map_err(|error| ("no socket".to_owned(), error))?;
@@ -49,6 +60,7 @@ fn make(index: usize, side: Side, plan: &FlowPlan, control: &str) -> Result<Owne
     let set = |name: c_int, value: &[u8], what: &str| {
         socket::set_option(fd, libc::IPPROTO_TCP, name, value).map_err(|error| (format!("the kernel does not take {what}"), error))
     };
+    discard_on_close(fd).map_err(|error| ("the kernel does not take SO_LINGER".to_owned(), error))?;
     // An accepted socket inherits the control of its listener. The machine's default may be any control, so both ends get one.
     set(libc::TCP_CONGESTION, if side == Side::Sender { control } else { "reno" }.as_bytes(), &format!("the control {control}"))?;
     if plan.no_delay {

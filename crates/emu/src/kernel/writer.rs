@@ -74,9 +74,9 @@ impl WriterThread {
             // Without the right to real-time priority the thread still works, only later.
             scheduling::priority(PRIORITY).ok();
             scheduling::exact_timers().ok();
-            let mut streams = Streams { streams: (0..streams).map(|_| Stream::default()).collect(), zeros: vec![0; CHUNK], failure };
+            let mut work = Work { streams: (0..streams).map(|_| Stream::default()).collect(), zeros: vec![0; CHUNK], failure };
             let take = || desk.upgrade().map(|desk| std::mem::take(&mut *desk.orders.lock().unwrap_or_else(PoisonError::into_inner)));
-            streams.run(&wake, &ended, &take);
+            work.run(&wake, &ended, &take);
         })?;
         Ok(Self { writer, thread: Some(thread), end: Some(end) })
     }
@@ -145,13 +145,13 @@ impl Stream {
     }
 }
 
-struct Streams {
+struct Work {
     streams: Vec<Stream>,
     zeros: Vec<u8>,
     failure: Failure,
 }
 
-impl Streams {
+impl Work {
     fn run(&mut self, mut wake: &PipeReader, ended: &PipeReader, take: &dyn Fn() -> Option<Vec<(usize, Order)>>) {
         let mut polled: Vec<libc::pollfd> = Vec::new();
         let mut waiting: Vec<usize> = Vec::new();
@@ -178,7 +178,9 @@ impl Streams {
             if polled[1].revents != 0 {
                 // Before the orders are taken, so that no later one goes unnoticed.
                 let mut rung = [0; 64];
-                wake.read(&mut rung).ok();
+                if wake.read(&mut rung).is_err() {
+                    return;
+                }
                 let Some(orders) = take() else { return };
                 for (stream, order) in orders {
                     self.streams[stream].obey(order);
