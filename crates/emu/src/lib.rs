@@ -4,10 +4,12 @@
 //! |---|---|
 //! | [`check`](mod@check) | what this machine can run |
 //! | [`emulator`] | a simulation driven by the wall clock, between TUN devices |
+//! | [`programs`] | any program behind the path of a scenario |
 //! | [`space`] | namespaces and TUN devices of a scenario's end nodes |
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
 pub mod check;
 pub mod emulator;
+pub mod programs;
 pub mod space;
