@@ -92,12 +92,13 @@ pub fn run(scenario: Scenario, programs: &Programs, interrupted: &mut dyn FnMut(
         }
     }
     let mut command = Running(start(&programs.command, end(programs.at)?, programs.at)?);
-    let (process, stopper) = (command.0.id(), emulator.stopper());
+    let (process, stopper, began) = (command.0.id(), emulator.stopper(), scheduling::clock());
     let watch = thread::Builder::new().spawn(move || {
         confined::wait_for_end(process).ok();
         stopper.stop();
+        scheduling::clock()
     });
-    watch.map_err(|error| format!("the command cannot be watched: {error}"))?;
+    let watch = watch.map_err(|error| format!("the command cannot be watched: {error}"))?;
     let mut since = None;
     let outcome = emulator.run(&mut || {
         if since.is_none() && interrupted() {
@@ -106,8 +107,10 @@ pub fn run(scenario: Scenario, programs: &Programs, interrupted: &mut dyn FnMut(
         since.is_some_and(|since| scheduling::clock() > since + GRACE)
     })?;
     let code = command.end(outcome.interrupted)?;
+    let ended = watch.join().unwrap_or_else(|_| scheduling::clock());
     drop(peer);
-    let Outcome { lateness, cpu, elapsed, interrupted, .. } = outcome;
+    let elapsed = Duration::from_nanos(ended.saturating_sub(began));
+    let Outcome { lateness, cpu, interrupted, .. } = outcome;
     let taint = outcome.taint();
     Ok(Ended { code, interrupted, scenario, result: outcome.live.finish(), lateness, cpu, elapsed, taint })
 }
