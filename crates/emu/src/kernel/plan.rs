@@ -186,3 +186,7 @@ impl Plan {
         found
     }
 }
+
+#[cfg(test)]
+#[path = "plan_tests.rs"]
+mod tests;
