@@ -30,13 +30,13 @@ pub fn exact_timers() -> io::Result<()> {
 pub struct LockedMemory(());
 
 impl LockedMemory {
-    /// Locks all pages, present and future.
+    /// Locks all pages as soon as they are used. Locking them at once would load every reserved page, which took 0.1 s and 170 MB.
     ///
     /// # Errors
     /// Those of the kernel, such as a limit (`ulimit -l`).
     pub fn new() -> io::Result<Self> {
         // SAFETY: without pointers.
-        check(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) }).map(|_| Self(()))
+        check(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT) }).map(|_| Self(()))
     }
 }
 
