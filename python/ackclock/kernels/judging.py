@@ -60,6 +60,8 @@ class Difference:
         The values of the repetitions, in pairs.
     nearby : (float, float) or None
         Smallest and largest value of simulations that start at slightly different times.
+    several : bool
+        Whether the scenario has several flows.
     known : sequence of Rule
         The rules that apply, if it differs.
     """
@@ -70,6 +72,7 @@ class Difference:
     kernel: Sequence[float]
     simulated: Sequence[float]
     nearby: tuple[float, float] | None = None
+    several: bool = False
     known: Sequence[Rule] = ()
 
     @property
@@ -140,6 +143,7 @@ def differences(pairs: Pairs, tolerance: float = TOLERANCE) -> list[Difference]:
                 [each[place] for each in kernel],
                 [each[place] for each in simulated],
                 (min(near), max(near)) if near else None,
+                several=len(pairs.kernel[0].flows) > 1,
             )
             found.append(_explained(made, pairs))
     return found

@@ -126,10 +126,10 @@ TOLERANCE = 0.02
 """Tolerance of the primary measures, unless another one is given."""
 DELIVERED = Measure("delivered", "data delivered", "MB", TOLERANCE, primary=True, scale=1e-6, digits=3)
 COMPLETION = Measure("completion", "completion time", "s", TOLERANCE, primary=True, digits=4)
-EXIT = Measure("exit_cwnd", "cwnd at the end of slow start", "segments", 0.05, slack=1.0, digits=1)
-RESENT = Measure("retransmitted", "retransmitted packets", "packets", 0.1, slack=1.0, digits=1)
-DROPS = Measure("drops", "packets dropped by queues", "packets", 0.1, slack=1.0, digits=1)
-WAITING = Measure("waiting", "mean waiting time at the bottleneck", "ms", 0.1, slack=5e-4, scale=1e3, digits=2)
+EXIT = Measure("exit_cwnd", "cwnd at the exit", "segments", 0.05, slack=1.0, digits=1)
+RESENT = Measure("retransmitted", "retransmissions", "packets", 0.1, slack=1.0, digits=1)
+DROPS = Measure("drops", "queue drops", "packets", 0.1, slack=1.0, digits=1)
+WAITING = Measure("waiting", "mean waiting time", "ms", 0.1, slack=5e-4, scale=1e3, digits=2)
 MEASURES = {each.key: each for each in (DELIVERED, COMPLETION, EXIT, RESENT, DROPS, WAITING)}
 TOTAL = ""
 """In place of a flow: all flows together, or the links."""

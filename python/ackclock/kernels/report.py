@@ -25,8 +25,8 @@ JOURNAL = "kernel.jsonl"
 """The runs on the kernel by their keys; it stays, so that the same command measures only what is missing."""
 KERNEL_FILE, TABLE_FILE = "kernel.csv", "differences.csv"
 WRITTEN = ("report.html", TABLE_FILE, KERNEL_FILE)
-MOST_SHOWN = 40
-"""Scenarios in the leading figure."""
+MOST_SHOWN = 24
+"""Differences in the leading figure."""
 MARKS = {"within": "holds", "spread": "cannot-tell", "differs": "does-not-hold"}
 TEXTS = ("scenario", "flow", "control", "release")
 
@@ -154,15 +154,15 @@ def refusals(outcome: Outcome) -> list[str]:
 
 
 def _table(found: Sequence[Difference]) -> Table:
-    kinds = ("text", "text", "text", "text", "number", "text", "number", "number", "text", "text")
+    kinds = ("text", "text", "text", "number", "text", "number", "number", "text", "text")
     columns = [Column(name, kind) for name, kind in zip(words.COLUMNS, kinds, strict=True)]  # type: ignore[arg-type]
     made: list[list[Any]] = []
     for each in ranked(found):
         cells: list[Any] = list(words.row(each))
-        cells[4] = Cell(cells[4], each.kernel_mean * each.measure.scale)
-        cells[6] = Cell(cells[6], each.simulated_mean * each.measure.scale)
-        cells[7] = Cell(cells[7], each.relative.mean)
-        cells[9] = Cell(cells[9], mark=MARKS[each.verdict])
+        cells[3] = Cell(cells[3], each.kernel_mean * each.measure.scale)
+        cells[5] = Cell(cells[5], each.simulated_mean * each.measure.scale)
+        cells[6] = Cell(cells[6], each.relative.mean)
+        cells[7] = Cell(cells[7], mark=MARKS[each.verdict])
         made.append(cells)
     return Table(columns, made, note="Largest differences first, relative to their tolerance.")
 
@@ -193,7 +193,7 @@ def _lead(found: Sequence[Difference]) -> Figure:
 
 
 def _label(each: Difference) -> str:
-    return f"{each.scenario} ({each.flow})" if each.flow and " " not in each.flow else each.scenario
+    return f"{each.scenario} ({each.flow or 'all'})" if each.several else each.scenario
 
 
 def _ends(relative: Interval) -> tuple[float, float]:

@@ -128,8 +128,10 @@ def _late(seen: Observed, least: float) -> bool:
 
 def _timeouts(seen: Observed, wanted: bool) -> bool:
     sides = (seen.on_kernel, seen.in_simulation)
-    kernel, simulated = ([sum(row["timeouts"] for row in run.flows.values()) for run in side] for side in sides)
-    return wanted == (sum(kernel) * len(simulated) != sum(simulated) * len(kernel))
+    kernel, simulated = (
+        sum(int(row["timeouts"]) for run in side for row in run.flows.values()) / len(side) for side in sides
+    )
+    return wanted == (kernel != simulated)
 
 
 def _losses(seen: Observed, share: float) -> bool:

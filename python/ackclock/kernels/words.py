@@ -9,10 +9,10 @@ from ackclock.kernels.comparing import Outcome
 from ackclock.kernels.judging import Difference, Pairs, Summary, Verdict, ranked, summary
 from ackclock.texts.numbers import counted
 
-COLUMNS = ("scenario", "flow", "measure", "unit", "kernel", "own range", "simulation", "difference", "95 %", "verdict")
-LEFT = 4
+COLUMNS = ("scenario", "flow", "measure", "kernel", "own range", "simulation", "difference", "verdict", "95 % interval")
+LEFT = 3
 """Columns of the table that hold words."""
-VERDICTS: dict[Verdict, str] = {"within": "same", "spread": "within own spread", "differs": "differs"}
+VERDICTS: dict[Verdict, str] = {"within": "within", "spread": "own spread", "differs": "differs"}
 MOST_NAMED = 6
 
 
@@ -37,16 +37,17 @@ def row(each: Difference) -> list[str]:
     relative, (low, high) = each.relative, (min(each.kernel), max(each.kernel))
     own = "–" if len(each.kernel) == 1 else f"{value(each, low)} … {value(each, high)}"
     ends = f"{percent(relative.low)} … {percent(relative.high)}" if relative.finite else "–"
+    flow = (each.flow or "all") if each.several else "–"
     return [
-        *(each.scenario, each.flow or "all", each.measure.title, each.measure.unit),
+        *(each.scenario, flow, f"{each.measure.title} ({each.measure.unit})"),
         *(value(each, each.kernel_mean), own, value(each, each.simulated_mean)),
-        *(f"{percent(relative.mean)} %", ends, VERDICTS[each.verdict]),
+        *(f"{percent(relative.mean)} %", VERDICTS[each.verdict], ends),
     ]
 
 
 def place(each: Difference) -> str:
     """Name a difference: scenario, flow and measure."""
-    flow = f", flow {each.flow}" if each.flow else ""
+    flow = f", flow {each.flow}" if each.several and each.flow else ""
     return f"{each.scenario}{flow}: {each.measure.title}"
 
 
@@ -66,14 +67,14 @@ def answer(outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference]
         said.append(
             f"Of {counted(total.count, 'comparison')} of windows, drops, retransmissions and waiting times, "
             f"{total.within} are within their tolerance, {total.spread} within the kernel's own spread, and "
-            f"{total.differing} differ{_unexplained(total)}."
+            f"{_differ(total)}."
         )
     return said
 
 
 def _lead(outcome: Outcome, pairs: Sequence[Pairs], total: Summary, found: Sequence[Difference]) -> str:
     tolerance = next(each.measure.tolerance for each in found if each.measure.primary)
-    differing = f", {total.differing} differ{_unexplained(total)}" if total.differing else ""
+    differing = f", {_differ(total)}" if total.differing else ""
     return (
         f"{counted(len(pairs), 'scenario')} on Linux {outcome.release}, {counted(outcome.repetitions, 'repetition')} "
         f"each: simulated data delivered and completion times differ from the kernel's by "
@@ -83,10 +84,10 @@ def _lead(outcome: Outcome, pairs: Sequence[Pairs], total: Summary, found: Seque
     )
 
 
-def _unexplained(total: Summary) -> str:
-    if not total.differing:
-        return ""
-    return f" ({total.differing - total.unexplained} by a known rule)"
+def _differ(total: Summary) -> str:
+    count = total.differing
+    ruled = f" ({count - total.unexplained} by a known rule)" if count else ""
+    return f"{count} {'differs' if count == 1 else 'differ'}{ruled}"
 
 
 def larger(found: Sequence[Difference]) -> list[str]:
@@ -112,9 +113,9 @@ def method(outcome: Outcome) -> list[str]:
         "deviations to each side."
     )
     tolerances = (
-        '"Same": the means differ by no more than the tolerance: 2 % of data delivered and completion times unless '
+        '"Within": the means differ by no more than the tolerance: 2 % of data delivered and completion times unless '
         "--tolerance says otherwise, 5 % or one segment of the window at the end of slow start, 10 % or one packet of "
-        'drops and retransmissions, 10 % or 0.5 ms of the waiting time. "Within own spread": the pairs differ in both '
+        'drops and retransmissions, 10 % or 0.5 ms of the waiting time. "Own spread": the pairs differ in both '
         "directions, so that the kernel differs from itself by as much."
     )
     causes = (
