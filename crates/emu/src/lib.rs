@@ -1,2 +1,13 @@
 //! Scenarios on the TCP of Linux: an emulator of the path in real time, and connections of the kernel.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`check`](mod@check) | what this machine can run |
+//! | [`emulator`] | a simulation driven by the wall clock, between TUN devices |
+//! | [`space`] | namespaces and TUN devices of a scenario's end nodes |
 #![cfg(target_os = "linux")]
+#![forbid(unsafe_code)]
+
+pub mod check;
+pub mod emulator;
+pub mod space;

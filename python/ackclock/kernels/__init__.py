@@ -1,1 +1,5 @@
-"""Scenarios on the real TCP of Linux, and their comparison with the simulation."""
+"""Scenarios on the TCP of this machine's Linux kernel, and their comparison with simulations."""
+
+from ackclock.kernels.checking import Check, Probe, check
+
+__all__ = ["Check", "Probe", "check"]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import typer
 
+from ackclock.cli.commands.kernel.check import check
 from ackclock.cli.commands.kernel.compare import compare
 
 kernel = typer.Typer(
@@ -13,6 +14,7 @@ kernel = typer.Typer(
 )
 # In the order of the help.
 COMMANDS: dict[str, Callable[..., None]] = {
+    "check": check,
     "compare": compare,
 }
 for name, command in COMMANDS.items():
