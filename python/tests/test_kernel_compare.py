@@ -44,9 +44,12 @@ transfer = { "flow.size" = "30 packets" }
 """
 FACTS = {
     "release": "6.18.0",
-    "lateness": {"p50": 1e-4, "p99": 5e-4, "max": 2e-3},
+    "lateness_p50": 1e-4,
+    "lateness_p99": 5e-4,
+    "lateness_max": 2e-3,
     "tainted": False,
     "attempts": 1,
+    "warnings": [["unfollowed", [], "flow.modern.acks: the kernel has its own rules"]],
 }
 
 
@@ -180,9 +183,9 @@ def run(facts: dict[str, Any] | None = None, losses: float = 0.0, flows: int = 1
     named = {f"flow{number}": {**own, **row} for number in range(flows)}
     measured = {
         "release": "6.18",
-        "late_p50": 1e-4,
-        "late_p99": 1e-3,
-        "late_max": 2e-3,
+        "lateness_p50": 1e-4,
+        "lateness_p99": 1e-3,
+        "lateness_max": 2e-3,
         "tainted": False,
         "attempts": 1,
     }
@@ -203,8 +206,8 @@ def test_rules_need_their_conditions() -> None:
     assert names(run(flows=2), run(flows=2), nearby=(0.9, 1.1)) == {"phase"}
     assert names(run(), run(), nearby=(0.9, 1.1)) == {"tick"}
     assert names(run(), run(), nearby=(1.1, 2.0)) == set()
-    assert names(run({"late_max": 0.005}), run()) == {"HyStart and late packets"}
-    assert names(run({"late_max": 0.005}), run(control="rfc6928 + standard + reno + own")) == set()
+    assert names(run({"lateness_max": 0.005}), run()) == {"HyStart and late packets"}
+    assert names(run({"lateness_max": 0.005}), run(control="rfc6928 + standard + reno + own")) == set()
     assert names(run(timeouts=1), run()) == {"last packet"}
     assert names(run(losses=10.0), run(losses=8.0)) == {"sample of losses"}
     assert names(run(losses=10.0), run(losses=9.5)) == set()
@@ -278,6 +281,7 @@ def test_files_of_a_comparison(file: Path, tmp_path: Path, capsys: pytest.Captur
     )
     printed = capsys.readouterr()
     assert "2 scenarios on Linux" in printed.out
+    assert "flow.modern.acks: the kernel has its own rules (small-endless, small-transfer)" in printed.err
     assert {*report.WRITTEN, report.JOURNAL, "manifest.json"} == {entry.name for entry in folder.iterdir()}
     html = (folder / "report.html").read_text()
     assert "Congestion windows" in html and "small-transfer" in html

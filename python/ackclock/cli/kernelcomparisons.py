@@ -7,7 +7,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from ackclock import kernels
 from ackclock.cli import output
+from ackclock.files import storage
 from ackclock.kernels import comparing, judging, report, words
 from ackclock.kernels.comparing import Outcome, Runner
 from ackclock.kernels.judging import Difference, Pairs
@@ -41,8 +43,12 @@ def compare_command(
         raise ValueError(f"--tolerance {tolerance:g}: must be above 0 % and below 100 %")
     outcome = Outcome(comparing.cases(files), repetitions, platform.release())
     if out is not None:
+        storage.check_free(out, report.KIND)
+    if runner is None:
+        runner = _kernel()
+    if out is not None:
         report.begin(out, outcome)
-    _run(outcome, attempts, runner or _kernel(), stores=out is not None)
+    _run(outcome, attempts, runner, stores=out is not None)
     pairs = outcome.pairs()
     for line in report.refusals(outcome):
         output.warning(f"not run on the kernel: {line}")
@@ -58,9 +64,16 @@ def compare_command(
 
 
 def _kernel() -> Runner:
-    from ackclock.kernels.running import run
+    """Return the runner of this machine.
 
-    return run
+    Raises
+    ------
+    OSError
+        If it cannot run scenarios on its kernel.
+    """
+    if missing := kernels.check().missing:
+        raise OSError(f"this machine cannot run scenarios on its kernel: {missing} (see: ackclock kernel check)")
+    return kernels.run
 
 
 def _run(outcome: Outcome, attempts: int, runner: Runner, *, stores: bool) -> None:
@@ -93,6 +106,8 @@ def _show(outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference],
         print(text)
     shown = [each for each in judging.ranked(found) if each.measure.primary or each.verdict != "within"]
     output.table(words.COLUMNS, [words.row(each) for each in shown], left=words.LEFT)
+    for text in words.unfollowed(pairs):
+        output.warning(text)
     if len(shown) < len(found):
         output.note(f"{counted(len(found) - len(shown), 'other measure')} within their tolerance")
     for text in larger:

@@ -21,9 +21,11 @@ FLOW = (
 """The columns of a flow that a measurement holds."""
 PATH = ("drops", "losses", "waiting")
 """The numbers of all links: packets dropped by queues, packets lost, mean waiting time at the bottleneck in seconds."""
-FACTS = ("release", "late_p50", "late_p99", "late_max", "tainted", "attempts")
+FACTS = ("release", "lateness_p50", "lateness_p99", "lateness_max", "tainted", "attempts")
 """Facts of a run on the kernel: its version, lateness of the emulator in seconds, whether the run was disturbed, and
 the number of runs that it took."""
+UNFOLLOWED = "warnings"
+"""A further fact: texts that name settings which the kernel does not follow."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Run:
     curves : dict
         For each flow its cwnd in segments at equal distances from the run's start to its end; None before its start.
     facts : dict
-        The facts `FACTS` of a run on the kernel; empty for a simulation.
+        The facts `FACTS` and `UNFOLLOWED` of a run on the kernel; empty for a simulation.
     """
 
     flows: Mapping[str, Mapping[str, Any]]
@@ -85,9 +87,8 @@ def _facts(result: Result) -> dict[str, Any]:
     found = getattr(result, "kernel", None)
     if found is None:
         return {}
-    late = found["lateness"]
-    named = {"late_p50": late["p50"], "late_p99": late["p99"], "late_max": late["max"]}
-    return {"release": found["release"], **named, "tainted": found["tainted"], "attempts": found["attempts"]}
+    # A warning has a name, its flows, and a text.
+    return {**{name: found[name] for name in FACTS}, UNFOLLOWED: [text for _, _, text in found[UNFOLLOWED]]}
 
 
 @dataclass(frozen=True)

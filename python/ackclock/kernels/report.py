@@ -28,7 +28,6 @@ WRITTEN = ("report.html", TABLE_FILE, KERNEL_FILE)
 MOST_SHOWN = 24
 """Differences in the leading figure."""
 MARKS = {"within": "holds", "spread": "cannot-tell", "differs": "does-not-hold"}
-TEXTS = ("scenario", "flow", "control", "release")
 
 
 def begin(directory: Path, outcome: Outcome) -> None:
@@ -68,7 +67,7 @@ def write_manifest(directory: Path, outcome: Outcome, state: str) -> None:
 def write(directory: Path, outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference]) -> Path:
     """Write tables and report into a directory that `begin` prepared, and return the report."""
     storage.write_text(directory / TABLE_FILE, table(found).write_csv())
-    storage.write_text(directory / KERNEL_FILE, kernel_table(pairs).write_csv(float_precision=None))
+    storage.write_text(directory / KERNEL_FILE, kernel_table(pairs).write_csv())
     storage.write_text(directory / "report.html", html(outcome, pairs, found))
     write_manifest(directory, outcome, "complete")
     return directory / "report.html"
@@ -106,12 +105,16 @@ def table(found: Sequence[Difference]) -> polars.DataFrame:
 def kernel_table(pairs: Sequence[Pairs]) -> polars.DataFrame:
     """Return a row for every repetition on the kernel and every flow, from which `take_rows` restores the runs."""
     made = [
-        {"scenario": each.name, "repetition": number, "flow": name, **row, **run.path, **run.facts}
+        {"scenario": each.name, "repetition": number, "flow": name, **row, **run.path, **_facts(run)}
         for each in pairs
         for number, run in enumerate(each.kernel, 1)
         for name, row in run.flows.items()
     ]
     return polars.DataFrame(made, infer_schema_length=None)
+
+
+def _facts(run: Run) -> dict[str, Any]:
+    return {name: run.facts[name] for name in FACTS}
 
 
 def take_rows(outcome: Outcome, stored: polars.DataFrame) -> None:
@@ -133,17 +136,20 @@ def take_rows(outcome: Outcome, stored: polars.DataFrame) -> None:
 
 def html(outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference]) -> str:
     """Return the report as HTML."""
-    said = words.answer(outcome, pairs, found)
+    answered = words.answer(outcome, pairs, found)
     larger = words.larger(found)
     sections = [
         Section(f"Larger differences ({len(larger)})", [Bullets(larger)] if larger else [], folded=False, printed=True),
         Section("All comparisons", [_table(found)], printed=True),
         Section("Congestion windows", [_curves(each) for each in pairs if each.kernel[0].curves]),
         Section("Scenarios that cannot run on the kernel", [Bullets(refusals(outcome))] if outcome.refused else []),
+        Section(
+            "Settings that the kernel does not follow", [Bullets(said)] if (said := words.unfollowed(pairs)) else []
+        ),
         Section("Method", [*map(Text, words.method(outcome)), *([Text(words.lateness(pairs))] if pairs else [])]),
     ]
     about = f"Linux {outcome.release}, {len(pairs)} scenarios, {outcome.repetitions} repetitions"
-    answer = Answer(said, _lead(found) if pairs else None)
+    answer = Answer(answered, _lead(found) if pairs else None)
     shown = [section for section in sections if section.items]
     return page("Simulation and kernel", answer, shown, about=about, footer=f"program {sources.build()[:16]}")
 

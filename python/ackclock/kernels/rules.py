@@ -118,12 +118,12 @@ def _slower(seen: Observed, wanted: bool) -> bool:
         return not wanted
     trip = max(float(run.flows[seen.flow]["path_rtt"] or math.inf) for run in seen.in_simulation)
     trips = seen.kernel / trip
-    late = max(float(run.facts["late_p99"]) for run in seen.on_kernel)
+    late = max(float(run.facts["lateness_p99"]) for run in seen.on_kernel)
     return wanted == (0 < seen.kernel - seen.simulated <= 2 * late * trips)
 
 
 def _late(seen: Observed, least: float) -> bool:
-    return max(float(run.facts["late_max"]) for run in seen.on_kernel) > least
+    return max(float(run.facts["lateness_max"]) for run in seen.on_kernel) > least
 
 
 def _timeouts(seen: Observed, wanted: bool) -> bool:

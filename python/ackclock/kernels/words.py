@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ackclock.kernels.comparing import Outcome
 from ackclock.kernels.judging import Difference, Pairs, Summary, Verdict, ranked, summary
+from ackclock.kernels.measuring import UNFOLLOWED
 from ackclock.texts.numbers import counted
 
 COLUMNS = ("scenario", "flow", "measure", "kernel", "own range", "simulation", "difference", "verdict", "95 % interval")
@@ -125,11 +126,24 @@ def method(outcome: Outcome) -> list[str]:
     return [pairing, intervals, tolerances, causes]
 
 
+def unfollowed(pairs: Sequence[Pairs]) -> list[str]:
+    """Return each setting that the kernel does not follow, with the scenarios that have it."""
+    found: dict[str, list[str]] = {}
+    for each in pairs:
+        for text in dict.fromkeys(text for run in each.kernel for text in run.facts.get(UNFOLLOWED, ())):
+            found.setdefault(text, []).append(each.name)
+    return [f"{text} ({_scenarios(names)})" for text, names in found.items()]
+
+
+def _scenarios(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= MOST_NAMED else counted(len(names), "scenario")
+
+
 def lateness(pairs: Sequence[Pairs]) -> str:
     """Say how late the emulator was, and how many repetitions it disturbed."""
     facts = [run.facts for each in pairs for run in each.kernel]
-    p50, p99 = (sorted(fact[name] for fact in facts)[len(facts) // 2] for name in ("late_p50", "late_p99"))
-    latest = max(fact["late_max"] for fact in facts)
+    p50, p99 = (sorted(fact[name] for fact in facts)[len(facts) // 2] for name in ("lateness_p50", "lateness_p99"))
+    latest = max(fact["lateness_max"] for fact in facts)
     repeated = sum(fact["attempts"] - 1 for fact in facts)
     tainted = sum(bool(fact["tainted"]) for fact in facts)
     return (
