@@ -8,6 +8,7 @@ import typer
 
 from ackclock.cli.commands.kernel.check import check
 from ackclock.cli.commands.kernel.compare import compare
+from ackclock.cli.commands.kernel.run import run
 
 kernel = typer.Typer(
     help="Run scenarios on the TCP of this machine's Linux kernel.", no_args_is_help=True, rich_markup_mode=None
@@ -16,6 +17,7 @@ kernel = typer.Typer(
 COMMANDS: dict[str, Callable[..., None]] = {
     "check": check,
     "compare": compare,
+    "run": run,
 }
 for name, command in COMMANDS.items():
     kernel.command(name)(command)
