@@ -46,6 +46,8 @@ def compare_command(
         storage.check_free(out, report.KIND)
     if runner is None:
         runner = _kernel()
+        reasons = {case.name: kernels.refusal(case.scenario) for case in outcome.cases}
+        outcome.refused.update({name: reason for name, reason in reasons.items() if reason is not None})
     if out is not None:
         report.begin(out, outcome)
     _run(outcome, attempts, runner, stores=out is not None)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from ackclock.files import checks, toml
@@ -126,6 +127,15 @@ def _late(seen: Observed, least: float) -> bool:
     return max(float(run.facts["lateness_max"]) for run in seen.on_kernel) > least
 
 
+def _exit(seen: Observed, most: float) -> bool:
+    sides = (seen.on_kernel, seen.in_simulation)
+    rows = [[row for run in side for row in run.flows.values()] for side in sides]
+    if any(row["slow_start_exit_cwnd"] is None for side in rows for row in side):
+        return False
+    kernel, simulated = (fmean(float(row["slow_start_exit_cwnd"]) for row in side) for side in rows)
+    return 0 < abs(kernel - simulated) <= most
+
+
 def _timeouts(seen: Observed, wanted: bool) -> bool:
     sides = (seen.on_kernel, seen.in_simulation)
     kernel, simulated = (
@@ -151,6 +161,7 @@ CONDITIONS: dict[str, Callable[[Observed, Any], bool]] = {
     "nearby": _nearby,
     "slower": _slower,
     "late": _late,
+    "exit": _exit,
     "timeouts": _timeouts,
     "losses": _losses,
     "tainted": _tainted,
@@ -162,6 +173,7 @@ VALUES = {
     "nearby": checks.BOOL,
     "slower": checks.BOOL,
     "late": checks.POSITIVE,
+    "exit": checks.POSITIVE,
     "timeouts": checks.BOOL,
     "losses": checks.POSITIVE,
     "tainted": checks.BOOL,
