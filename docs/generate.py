@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import kernelcomparison
 import modelpages
 import typer
 import validation
@@ -49,7 +50,7 @@ def main() -> int:
         return 2
     pages = {FOLDER / name: f"{MADE}\n\n{make().strip()}\n" for name, make in PAGES.items()}
     pages[MODULE] = modelpages.source()
-    pages[validation.PAGE] = validation.page()
+    pages[validation.PAGE] = kernelcomparison.filled(validation.page())
     stale = {path.name for path in FOLDER.glob("*.md")} - PAGES.keys()
     differing = [path for path, text in pages.items() if not _same(path, text, show=check)]
     if check:

@@ -19,7 +19,11 @@ KINDS = {
     "paper": "ackclock.papers.report:stored_paper",
 }
 """For each kind of a manifest: the function from a folder to its report as HTML. It runs no simulation."""
-AGAIN = {"tuning": "ackclock tune FILE --out", "papers": "ackclock papers --out"}
+AGAIN = {
+    "tuning": "ackclock tune FILE --out",
+    "papers": "ackclock papers --out",
+    "kernel comparison": "ackclock kernel compare FILE --out",
+}
 """For other kinds: the command that writes a missing report again, from stored runs."""
 
 

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     import polars
 
 MANIFEST = "manifest.json"
-COMMANDS = {"sweep": "run", "dataset": "sweep", "comparison": "compare", "tuning": "tune"}
+COMMANDS = {
+    "sweep": "run",
+    "dataset": "sweep",
+    "comparison": "compare",
+    "tuning": "tune",
+    "kernel comparison": "kernel compare",
+}
 """The commands that write results of a kind, if kind and command have different names."""
 OWN_FILES = re.compile(
     r"manifest\.json|scenario\.toml|runs\.jsonl|(flows|links|transfers|pages)\.parquet|trace-\w+\.parquet"

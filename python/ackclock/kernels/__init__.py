@@ -1,4 +1,4 @@
-"""Scenarios on the TCP of this machine's Linux kernel."""
+"""Scenarios on the TCP of this machine's Linux kernel, and their comparison with simulations."""
 
 from ackclock.kernels.checking import Check, Probe, check
 from ackclock.kernels.emulating import Emulated, emulate

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import typer
 
 from ackclock.cli.commands.kernel.check import check
+from ackclock.cli.commands.kernel.compare import compare
 from ackclock.cli.commands.kernel.run import run
 
 kernel = typer.Typer(
@@ -15,6 +16,7 @@ kernel = typer.Typer(
 # In the order of the help.
 COMMANDS: dict[str, Callable[..., None]] = {
     "check": check,
+    "compare": compare,
     "run": run,
 }
 for name, command in COMMANDS.items():

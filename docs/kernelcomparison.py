@@ -1,0 +1,101 @@
+"""Fills the section of docs/validation.md that `ackclock kernel compare` made; docs/generate.py writes it.
+
+usage: python docs/kernelcomparison.py
+
+It prints the section. docs/validation/scenarios holds the scenarios. The command measured them on the kernel:
+
+    ackclock kernel compare docs/validation/scenarios/*.toml --out out/validation
+    cp out/validation/kernel.csv docs/validation/kernel.csv
+
+docs/validation/kernel.csv has a row for each flow of each repetition. The simulations run anew, so the section shows
+what the current program predicts.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+import polars
+
+from ackclock.kernels import comparing, judging, report, words
+from ackclock.kernels.comparing import Outcome
+from ackclock.kernels.judging import Difference, Pairs
+from ackclock.kernels.measuring import MEASURES
+
+FOLDER = Path(__file__).resolve().parent / "validation"
+MEASURED = FOLDER / "kernel.csv"
+FRAME = re.compile(
+    r"(<!-- comparison: made by docs/kernelcomparison\.py -->\n).*(<!-- end of comparison -->)", re.DOTALL
+)
+
+
+@cache
+def compared() -> tuple[Outcome, tuple[Pairs, ...], tuple[Difference, ...]]:
+    """Return the stored runs, their simulations, and the differences."""
+    stored = polars.read_csv(MEASURED, infer_schema_length=None)
+    release = ".".join(str(stored["release"][0]).split("-")[0].split(".")[:2])
+    cases = comparing.cases(sorted((FOLDER / "scenarios").glob("*.toml")))
+    outcome = Outcome(cases, int(stored["repetition"].max()), release)  # type: ignore[arg-type]
+    report.take_rows(outcome, stored)
+    comparing.simulate(outcome)
+    pairs = outcome.pairs()
+    return outcome, tuple(pairs), tuple(each for one in pairs for each in judging.differences(one))
+
+
+def section() -> str:
+    """Make the section."""
+    outcome, pairs, found = compared()
+    lines = [text for said in (*words.answer(outcome, pairs, found), words.lateness(pairs)) for text in (said, "")]
+    lines += [*_table(["measure", "comparisons", "within", "own spread", "differs", "median", "largest"], _sums(found))]
+    lines += ["", "### Larger differences", ""]
+    lines += [f"- {_plain(text)}" for text in words.larger(found)] or ["None."]
+    lines += ["", "### Data delivered and completion times", ""]
+    lines.append("The largest differences come first. The interval is Student's, over the repetitions.")
+    primary = [words.row(each) for each in judging.ranked(found) if each.measure.primary]
+    lines += ["", *_table(words.COLUMNS, primary, left=words.LEFT)]
+    if outcome.refused:
+        lines += ["", "### Not measured", "", *(f"- {text}" for text in report.refusals(outcome))]
+    return "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    """Return a text without the name of this page."""
+    return text.replace(" (docs/validation.md)", "").replace("docs/", "")
+
+
+def _sums(found: Sequence[Difference]) -> Iterator[list[str]]:
+    for measure in MEASURES.values():
+        own = [each for each in found if each.measure.key == measure.key]
+        if own:
+            total = judging.summary(own)
+            counts = (total.count, total.within, total.spread, total.differing)
+            yield [
+                f"{measure.title} ({measure.unit})", *map(str, counts),
+                f"{100 * total.median:.2f} %", f"{100 * total.largest:.1f} %",
+            ]  # fmt: skip
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> Iterator[str]:
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * left + "---:|" * (len(head) - left)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+
+
+def filled(page: str) -> str:
+    """Return docs/validation.md with a new section."""
+    return FRAME.sub(lambda frame: f"{frame[1]}\n{section()}\n\n{frame[2]}", page)
+
+
+def main() -> int:
+    """Print the section; returns the exit code."""
+    print(section())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

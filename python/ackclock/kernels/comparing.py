@@ -1,0 +1,217 @@
+"""The runs of a comparison of simulation and kernel: each scenario several times on both sides, with equal seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from ackclock import _core
+from ackclock.experiments import draws, freeze, sources
+from ackclock.experiments.execute import Interrupted, map_threads, run_here
+from ackclock.experiments.freeze import Frozen
+from ackclock.kernels.judging import Pairs
+from ackclock.kernels.measuring import RECORD, Run, take
+from ackclock.result import Result
+from ackclock.scenario import Scenario, load
+
+REPETITIONS = 3
+"""Runs of a scenario on the kernel by default, and the fewest that show its spread."""
+ATTEMPTS = 3
+"""Largest number of runs for a repetition that is disturbed."""
+STARTS = 10
+"""Simulations of a scenario that start at slightly different times."""
+TICK = 4_000_000
+"""Time over which the starts of all flows are spread, in nanoseconds: a tick of a kernel with 250 ticks a second."""
+APART = 1_000_000
+"""Distance of two start times of a later flow relative to the first, in nanoseconds."""
+MEASURING = "ackclock.kernels.measuring"
+
+Progress = Callable[[int, int], None]
+
+
+class Runner(Protocol):
+    """A function that runs a scenario on the kernel, such as `ackclock.kernels.run`."""
+
+    def __call__(self, scenario: Scenario, *, record: Sequence[str], attempts: int) -> Result:
+        """Run a scenario; the result has the facts of the run in its attribute ``kernel``."""
+        ...
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario to compare.
+
+    Attributes
+    ----------
+    name : str
+        Its name in tables.
+    scenario : Scenario
+        The scenario.
+    file : Path or None
+        The file that has it.
+    """
+
+    name: str
+    scenario: Scenario
+    file: Path | None = None
+
+    def repetition(self, index: int) -> Scenario:
+        """Return the scenario of a repetition, which has a seed of its own."""
+        return self.scenario.set({"seed": self.scenario.seed + index})
+
+
+def cases(files: Sequence[Path]) -> list[Case]:
+    """Return the scenarios of files: of a file with ``[sweep]`` every variant, named by its labels.
+
+    Raises
+    ------
+    ScenarioError
+        If a file is invalid.
+    ValueError
+        If two scenarios have the same name, or a control is written in Python.
+    OSError
+        If a file cannot be read.
+    """
+    found: dict[str, Case] = {}
+    for file in files:
+        for labels, scenario in load(file).variants():
+            name = "-".join([scenario.name, *labels.values()])
+            if name in found:
+                raise ValueError(f"{file}: {name} is also a scenario of {found[name].file}; rename one with `name`")
+            found[name] = Case(name, scenario, file)
+    return list(found.values())
+
+
+@dataclass
+class Outcome:
+    """Finished runs.
+
+    Attributes
+    ----------
+    cases : sequence of Case
+        The scenarios.
+    repetitions : int
+        Number of repetitions.
+    release : str
+        The version of the kernel that measures.
+    stored : dict
+        Runs on the kernel by their keys.
+    simulated, nearby : dict
+        Simulations by the name of the scenario: the repetitions, and those with other starts.
+    refused : dict
+        Why scenarios cannot run on the kernel, by name.
+    keep : callable
+        Called with the key and the run after each run on the kernel.
+    """
+
+    cases: Sequence[Case]
+    repetitions: int = REPETITIONS
+    release: str = ""
+    stored: dict[str, Run] = field(default_factory=dict)
+    simulated: dict[str, list[Run]] = field(default_factory=dict)
+    nearby: dict[str, list[Run]] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    keep: Callable[[str, Any], None] | None = None
+
+    def key(self, scenario: Scenario) -> str:
+        """Return the key of a run on the kernel: it covers scenario, program, and the version of the kernel."""
+        return sources.digest("kernel", scenario.hash, self.release, sources.program(MEASURING))
+
+    def planned(self) -> list[tuple[Case, Scenario]]:
+        """Return the runs on the kernel: all scenarios once, then all once more, so that no time is that of one."""
+        return [
+            (case, case.repetition(index))
+            for index in range(self.repetitions)
+            for case in self.cases
+            if case.name not in self.refused
+        ]
+
+    def left(self) -> list[tuple[Case, Scenario]]:
+        """Return the runs on the kernel that are missing."""
+        return [(case, scenario) for case, scenario in self.planned() if self.key(scenario) not in self.stored]
+
+    @property
+    def seconds(self) -> float:
+        """Time that the missing runs take, in seconds, if none has to be repeated."""
+        return sum(scenario.duration for _, scenario in self.left())
+
+    def pairs(self) -> list[Pairs]:
+        """Return the measurements of the scenarios that have all their runs."""
+        found = []
+        for case in self.cases:
+            keys = [self.key(case.repetition(index)) for index in range(self.repetitions)]
+            if case.name not in self.refused and all(key in self.stored for key in keys):
+                runs = [self.stored[key] for key in keys]
+                simulated = self.simulated[case.name][: self.repetitions]
+                found.append(Pairs(case.name, case.scenario.duration, runs, simulated, self.nearby[case.name]))
+        return found
+
+
+def simulate(outcome: Outcome, jobs: int | None = None) -> None:
+    """Run all simulations on threads.
+
+    Raises
+    ------
+    Interrupted
+        After Ctrl-C.
+    """
+    cancel = _core.Cancel()
+    points: list[Scenario] = []
+    for case in outcome.cases:
+        points += [case.repetition(index) for index in range(outcome.repetitions)]
+        points += [started(case.repetition(index % outcome.repetitions), index) for index in range(STARTS)]
+    runs = map_threads(lambda scenario: take(run_here(scenario, RECORD, cancel)), points, cancel, jobs=jobs)
+    each = outcome.repetitions + STARTS
+    for number, case in enumerate(outcome.cases):
+        own = runs[number * each : (number + 1) * each]
+        outcome.simulated[case.name], outcome.nearby[case.name] = own[: outcome.repetitions], own[outcome.repetitions :]
+
+
+def started(scenario: Scenario, index: int) -> Scenario:
+    """Return a scenario whose flows start up to a tick later, and later flows up to 5 ms before or after that."""
+    later = {}
+    for number, flow in enumerate(Frozen(scenario).flows):
+        apart = round((index + 0.5 - STARTS / 2) * APART) if number else 0
+        start = draws.nanoseconds(flow["start"]) + index * TICK // STARTS + apart
+        later[f"flow.{number}.start"] = f"{max(0, start)} ns"
+    return freeze.replaced(scenario, later)
+
+
+def measure(outcome: Outcome, runner: Runner, *, attempts: int = ATTEMPTS, progress: Progress | None = None) -> int:
+    """Run the missing repetitions on the kernel; return their number.
+
+    A scenario that the kernel cannot run is refused, and the others go on.
+
+    Raises
+    ------
+    Interrupted
+        After Ctrl-C. Every finished run is stored.
+    """
+    left, planned, done = outcome.left(), len(outcome.planned()), 0
+
+    def one(case: Case, scenario: Scenario) -> None:
+        nonlocal done
+        try:
+            run = take(runner(scenario, record=RECORD, attempts=attempts))
+        except ValueError as error:
+            outcome.refused[case.name] = str(error)
+            return
+        key = outcome.key(scenario)
+        outcome.stored[key] = run
+        if outcome.keep is not None:
+            outcome.keep(key, run.document())
+        done += 1
+
+    try:
+        # On this thread, so that Ctrl-C stops the run at once.
+        for case, scenario in left:
+            if case.name not in outcome.refused:
+                one(case, scenario)
+            if progress is not None:
+                progress(planned - len(outcome.left()), planned)
+    except KeyboardInterrupt:
+        results = [outcome.stored.get(outcome.key(scenario)) for _, scenario in outcome.planned()]
+        raise Interrupted(results) from None
+    return done

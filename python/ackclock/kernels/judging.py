@@ -1,0 +1,202 @@
+"""Differences between simulation and kernel: their size, their interval, and whether they matter."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ackclock.kernels import rules
+from ackclock.kernels.measuring import MEASURES, TOLERANCE, Measure, Run, values
+from ackclock.kernels.rules import Observed, Rule
+from ackclock.statistics.intervals import Interval, interval
+
+Verdict = Literal["within", "spread", "differs"]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The measurements of a scenario.
+
+    Attributes
+    ----------
+    name : str
+        Name of the scenario.
+    duration : float
+        Its end, in seconds.
+    kernel, simulated : sequence of Run
+        The repetitions; those at the same place have the same seed.
+    nearby : sequence of Run
+        Simulations that start at slightly different times.
+    """
+
+    name: str
+    duration: float
+    kernel: Sequence[Run]
+    simulated: Sequence[Run]
+    nearby: Sequence[Run] = ()
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the simulation has the same result with every seed."""
+        return all(run.flows == self.simulated[0].flows for run in self.simulated)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A measure of a flow, or of all flows, on both sides.
+
+    Attributes
+    ----------
+    scenario : str
+        Name of the scenario.
+    flow : str
+        Name of the flow; empty for all flows together.
+    measure : Measure
+        What is compared.
+    kernel, simulated : sequence of float
+        The values of the repetitions, in pairs.
+    nearby : (float, float) or None
+        Smallest and largest value of simulations that start at slightly different times.
+    several : bool
+        Whether the scenario has several flows.
+    known : sequence of Rule
+        The rules that apply, if it differs.
+    """
+
+    scenario: str
+    flow: str
+    measure: Measure
+    kernel: Sequence[float]
+    simulated: Sequence[float]
+    nearby: tuple[float, float] | None = None
+    several: bool = False
+    known: Sequence[Rule] = ()
+
+    @property
+    def kernel_mean(self) -> float:
+        """Mean of the kernel's repetitions."""
+        return statistics.fmean(self.kernel)
+
+    @property
+    def simulated_mean(self) -> float:
+        """Mean of the simulations."""
+        return statistics.fmean(self.simulated)
+
+    @property
+    def relative(self) -> Interval:
+        """Mean of the differences, simulation minus kernel, over the kernel's mean.
+
+        The interval is Student's 95 % interval over the repetitions. Without repetitions that differ it is infinite,
+        as is the mean if the kernel's mean is 0 and the simulation's is not.
+        """
+        base = self.kernel_mean
+        apart = [one - other for one, other in zip(self.simulated, self.kernel, strict=True)]
+        if not base:
+            mean = 0.0 if not any(apart) else math.inf
+            return Interval(mean, -math.inf, math.inf, len(apart), "the kernel's mean is 0")
+        return interval([each / base for each in apart], "seed")
+
+    @property
+    def excess(self) -> float:
+        """The difference of the means over the largest one that does not matter; above 1 it can matter."""
+        measure, base = self.measure, abs(self.kernel_mean)
+        return abs(self.simulated_mean - self.kernel_mean) / max(measure.tolerance * base, measure.slack, 1e-12)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it matters.
+
+        ``within``: it is within the tolerance. ``spread``: the pairs differ in both directions, as the kernel does from
+        itself. ``differs``: neither.
+        """
+        if self.excess <= 1:
+            return "within"
+        apart = [one - other for one, other in zip(self.simulated, self.kernel, strict=True)]
+        return "spread" if min(apart) <= 0 <= max(apart) and len(apart) > 1 else "differs"
+
+
+def differences(pairs: Pairs, tolerance: float = TOLERANCE) -> list[Difference]:
+    """Compare every measure that all runs of a scenario have.
+
+    Parameters
+    ----------
+    pairs
+        The runs.
+    tolerance
+        Tolerance of the primary measures.
+    """
+    kernel, simulated, nearby = (
+        [values(run, pairs.duration) for run in side] for side in (pairs.kernel, pairs.simulated, pairs.nearby)
+    )
+    found = []
+    for key, flow in simulated[0]:
+        place = key, flow
+        if all(place in each for each in (*kernel, *simulated)):
+            near = [each[place] for each in nearby if place in each]
+            made = Difference(
+                pairs.name,
+                flow,
+                _with(MEASURES[key], tolerance),
+                [each[place] for each in kernel],
+                [each[place] for each in simulated],
+                (min(near), max(near)) if near else None,
+                several=len(pairs.kernel[0].flows) > 1,
+            )
+            found.append(_explained(made, pairs))
+    return found
+
+
+def _with(measure: Measure, tolerance: float) -> Measure:
+    return replace(measure, tolerance=tolerance) if measure.primary else measure
+
+
+def _explained(made: Difference, pairs: Pairs) -> Difference:
+    if made.verdict != "differs":
+        return made
+    seen = Observed(
+        made.measure.key, made.flow, made.kernel_mean, made.simulated_mean, made.nearby, pairs.kernel, pairs.simulated
+    )
+    return replace(made, known=rules.known(seen))
+
+
+def ranked(found: Sequence[Difference]) -> list[Difference]:
+    """Return differences, the largest relative to their tolerance first; the primary measures come before others."""
+    return sorted(found, key=lambda each: (not each.measure.primary, -each.excess))
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Many differences in numbers.
+
+    Attributes
+    ----------
+    count, within, spread, differing : int
+        Number of comparisons, and of each verdict.
+    median, largest : float
+        Median and largest absolute relative difference; of finite ones.
+    unexplained : int
+        Number of those that differ without a rule that applies.
+    """
+
+    count: int
+    within: int
+    spread: int
+    differing: int
+    median: float
+    largest: float
+    unexplained: int
+
+
+def summary(found: Sequence[Difference]) -> Summary:
+    """Summarize differences; there must be one at least."""
+    sizes = [abs(each.relative.mean) for each in found if math.isfinite(each.relative.mean)]
+    count: Mapping[str, int] = {
+        verdict: sum(each.verdict == verdict for each in found) for verdict in ("within", "spread", "differs")
+    }
+    unexplained = sum(each.verdict == "differs" and not each.known for each in found)
+    middle = statistics.median(sizes) if sizes else math.nan
+    largest = max(sizes, default=math.nan)
+    return Summary(len(found), count["within"], count["spread"], count["differs"], middle, largest, unexplained)

@@ -1,0 +1,225 @@
+"""A comparison of simulation and kernel on disk: the journal of its runs, tables, and the report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+
+from ackclock.experiments import sources
+from ackclock.files import leftovers, storage, targets
+from ackclock.files.journal import Journal
+from ackclock.kernels import words
+from ackclock.kernels.comparing import Outcome
+from ackclock.kernels.judging import Difference, Pairs, ranked
+from ackclock.kernels.measuring import FACTS, FLOW, PATH, Run
+from ackclock.reports import Answer, Axis, Bullets, Cell, Column, Figure, Panel, Section, Series, Table, Text, page
+from ackclock.statistics.intervals import Interval
+
+KIND = "kernel comparison"
+JOURNAL = "kernel.jsonl"
+"""The runs on the kernel by their keys; it stays, so that the same command measures only what is missing."""
+KERNEL_FILE, TABLE_FILE = "kernel.csv", "differences.csv"
+WRITTEN = ("report.html", TABLE_FILE, KERNEL_FILE)
+MOST_SHOWN = 24
+"""Differences in the leading figure."""
+MARKS = {"within": "holds", "spread": "cannot-tell", "differs": "does-not-hold"}
+
+
+def begin(directory: Path, outcome: Outcome) -> None:
+    """Prepare a directory, and take the runs that are stored there.
+
+    Raises
+    ------
+    FileExistsError
+        If the directory holds anything else.
+    OSError
+        If it cannot be written to.
+    """
+    leftovers.remove_within(directory)
+    storage.check_free(directory, KIND)
+    directory.mkdir(parents=True, exist_ok=True)
+    journal = Journal(directory / JOURNAL)
+    for key, value in journal.read().items():
+        if (run := Run.read(value)) is not None:
+            outcome.stored[key] = run
+    outcome.keep = journal.add
+    write_manifest(directory, outcome, "running")
+    targets.remove_written(directory, WRITTEN)
+
+
+def write_manifest(directory: Path, outcome: Outcome, state: str) -> None:
+    """Describe a comparison on disk."""
+    entries = {
+        "state": state,
+        "scenarios": [case.name for case in outcome.cases],
+        "repetitions": outcome.repetitions,
+        "release": outcome.release,
+        "build": sources.build(),
+    }
+    storage.write_manifest(directory, KIND, entries)
+
+
+def write(directory: Path, outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference]) -> Path:
+    """Write tables and report into a directory that `begin` prepared, and return the report."""
+    storage.write_text(directory / TABLE_FILE, table(found).write_csv())
+    storage.write_text(directory / KERNEL_FILE, kernel_table(pairs).write_csv())
+    storage.write_text(directory / "report.html", html(outcome, pairs, found))
+    write_manifest(directory, outcome, "complete")
+    return directory / "report.html"
+
+
+def rows(found: Sequence[Difference]) -> list[dict[str, Any]]:
+    """Return a row for every difference, the largest first, for tables and JSON."""
+    return [
+        {
+            "scenario": each.scenario,
+            "flow": each.flow or None,
+            "measure": each.measure.key,
+            "primary": each.measure.primary,
+            "kernel": each.kernel_mean,
+            "kernel_low": min(each.kernel),
+            "kernel_high": max(each.kernel),
+            "simulated": each.simulated_mean,
+            "difference": each.relative.mean,
+            "difference_low": each.relative.low,
+            "difference_high": each.relative.high,
+            "repetitions": len(each.kernel),
+            "tolerance": each.measure.tolerance,
+            "verdict": each.verdict,
+            "known": "; ".join(rule.name for rule in each.known) or None,
+        }
+        for each in ranked(found)
+    ]
+
+
+def table(found: Sequence[Difference]) -> polars.DataFrame:
+    """Return `rows` as a table."""
+    return polars.DataFrame(rows(found), infer_schema_length=None)
+
+
+def kernel_table(pairs: Sequence[Pairs]) -> polars.DataFrame:
+    """Return a row for every repetition on the kernel and every flow, from which `take_rows` restores the runs."""
+    made = [
+        {"scenario": each.name, "repetition": number, "flow": name, **row, **run.path, **_facts(run)}
+        for each in pairs
+        for number, run in enumerate(each.kernel, 1)
+        for name, row in run.flows.items()
+    ]
+    return polars.DataFrame(made, infer_schema_length=None)
+
+
+def _facts(run: Run) -> dict[str, Any]:
+    return {name: run.facts[name] for name in FACTS}
+
+
+def take_rows(outcome: Outcome, stored: polars.DataFrame) -> None:
+    """Take the runs of `kernel_table` instead of measuring; they have no curves.
+
+    Scenarios that the table lacks are refused.
+    """
+    for case in outcome.cases:
+        own = stored.filter(polars.col("scenario") == case.name)
+        for number in range(outcome.repetitions):
+            flows = own.filter(polars.col("repetition") == number + 1).to_dicts()
+            if not flows:
+                outcome.refused[case.name] = "was not measured"
+                break
+            path, facts = ({name: flows[0][name] for name in names} for names in (PATH, FACTS))
+            run = Run({row["flow"]: {name: row[name] for name in FLOW} for row in flows}, path, {}, facts)
+            outcome.stored[outcome.key(case.repetition(number))] = run
+
+
+def html(outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference]) -> str:
+    """Return the report as HTML."""
+    answered = words.answer(outcome, pairs, found)
+    larger = words.larger(found)
+    sections = [
+        Section(f"Larger differences ({len(larger)})", [Bullets(larger)] if larger else [], folded=False, printed=True),
+        Section("All comparisons", [_table(found)], printed=True),
+        Section("Congestion windows", [_curves(each) for each in pairs if each.kernel[0].curves]),
+        Section("Scenarios that cannot run on the kernel", [Bullets(refusals(outcome))] if outcome.refused else []),
+        Section(
+            "Settings that the kernel does not follow", [Bullets(said)] if (said := words.unfollowed(pairs)) else []
+        ),
+        Section("Method", [*map(Text, words.method(outcome)), *([Text(words.lateness(pairs))] if pairs else [])]),
+    ]
+    about = f"Linux {outcome.release}, {len(pairs)} scenarios, {outcome.repetitions} repetitions"
+    answer = Answer(answered, _lead(found) if pairs else None)
+    shown = [section for section in sections if section.items]
+    return page("Simulation and kernel", answer, shown, about=about, footer=f"program {sources.build()[:16]}")
+
+
+def refusals(outcome: Outcome) -> list[str]:
+    """Return a sentence for every scenario that the kernel cannot run."""
+    return [f"{name}: {reason}" for name, reason in outcome.refused.items()]
+
+
+def _table(found: Sequence[Difference]) -> Table:
+    kinds = ("text", "text", "text", "number", "text", "number", "number", "text", "text")
+    columns = [Column(name, kind) for name, kind in zip(words.COLUMNS, kinds, strict=True)]  # type: ignore[arg-type]
+    made: list[list[Any]] = []
+    for each in ranked(found):
+        cells: list[Any] = list(words.row(each))
+        cells[3] = Cell(cells[3], each.kernel_mean * each.measure.scale)
+        cells[5] = Cell(cells[5], each.simulated_mean * each.measure.scale)
+        cells[6] = Cell(cells[6], each.relative.mean)
+        cells[7] = Cell(cells[7], mark=MARKS[each.verdict])
+        made.append(cells)
+    return Table(columns, made, note="Largest differences first, relative to their tolerance.")
+
+
+def _lead(found: Sequence[Difference]) -> Figure:
+    """Return the ranked differences of the primary measures, with their intervals."""
+    primary = [each for each in ranked(found) if each.measure.primary]
+    shown = primary[:MOST_SHOWN]
+    names = [_label(each) for each in shown]
+    series = []
+    for verdict, name in words.VERDICTS.items():
+        own = [(label, each.relative) for label, each in zip(names, shown, strict=True) if each.verdict == verdict]
+        if own:
+            ends = [_ends(relative) for _, relative in own]
+            means = [100 * relative.mean for _, relative in own]
+            texts = [f"{label}: {words.percent(relative.mean)} %" for label, relative in own]
+            lows, highs = [low for low, _ in ends], [high for _, high in ends]
+            series.append(Series(name, [label for label, _ in own], means, "points", lows, highs, texts))
+    tolerance = 100 * shown[0].measure.tolerance
+    panel = Panel(
+        series, x=Axis(names=names), y=Axis("simulation − kernel (%)"), references=[0.0], band=(-tolerance, tolerance)
+    )
+    note = f"The {MOST_SHOWN} largest of {len(primary)}." if len(primary) > MOST_SHOWN else ""
+    title = (
+        "Data delivered or completion time: difference in percent of the kernel's mean, 95 % intervals over repetitions"
+    )
+    return Figure(f"{title}.", [panel], note=note)
+
+
+def _label(each: Difference) -> str:
+    return f"{each.scenario} ({each.flow or 'all'})" if each.several else each.scenario
+
+
+def _ends(relative: Interval) -> tuple[float, float]:
+    ends = (relative.low, relative.high) if relative.finite else (relative.mean, relative.mean)
+    return 100 * ends[0], 100 * ends[1]
+
+
+def _curves(each: Pairs) -> Figure:
+    """Return the congestion windows of both sides: all repetitions on the kernel, and the simulations that differ."""
+    panels = []
+    for flow in each.kernel[0].curves:
+        series = []
+        simulated = each.simulated[:1] if each.deterministic else each.simulated
+        for name, runs in (("kernel", each.kernel), ("simulation", simulated)):
+            for number, run in enumerate(runs):
+                y = np.array([math.nan if value is None else value for value in run.curves[flow]])
+                x = (np.arange(len(y)) + 0.5) * (each.duration / max(1, len(y)))
+                first = number == 0
+                label = name if first else f"{name} {number + 1}"
+                series.append(Series(label, x, y, "step", faint=not first, like="" if first else name))
+        title = flow if len(each.kernel[0].curves) > 1 else ""
+        panels.append(Panel(series, title=title, x=Axis("time (s)"), y=Axis("cwnd (segments)")))
+    return Figure(each.name, panels)

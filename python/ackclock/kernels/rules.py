@@ -1,0 +1,180 @@
+"""What is known of differences between simulation and kernel: rules from a table, with conditions on measured facts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from ackclock.files import checks, toml
+from ackclock.kernels.measuring import COMPLETION, MEASURES, Run
+
+FILE = Path(__file__).with_name("rules.toml")
+
+
+@dataclass(frozen=True)
+class Observed:
+    """A difference, and the runs that show it.
+
+    Attributes
+    ----------
+    measure, flow : str
+        What differs, see `measuring.values`.
+    kernel, simulated : float
+        The means.
+    nearby : (float, float) or None
+        The smallest and the largest result of simulations that start at slightly different times.
+    on_kernel, in_simulation : sequence of Run
+        The runs.
+    """
+
+    measure: str
+    flow: str
+    kernel: float
+    simulated: float
+    nearby: tuple[float, float] | None
+    on_kernel: Sequence[Run]
+    in_simulation: Sequence[Run]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A known cause.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    says : str
+        What is known.
+    source : str
+        The page that explains it.
+    when : dict
+        Its conditions, all of which must hold; see the comment of the table.
+    """
+
+    name: str
+    says: str
+    source: str
+    when: Mapping[str, Any]
+
+    def applies(self, seen: Observed) -> bool:
+        """Whether all conditions hold."""
+        return all(CONDITIONS[name](seen, value) for name, value in self.when.items())
+
+
+@cache
+def rules() -> tuple[Rule, ...]:
+    """Return the rules of the table.
+
+    Raises
+    ------
+    ValueError
+        If the table is wrong.
+    """
+    return read(toml.read(FILE), FILE.name)
+
+
+def read(document: Mapping[str, Any], place: str) -> tuple[Rule, ...]:
+    """Return the rules of a document.
+
+    Raises
+    ------
+    ValueError
+        If it is wrong.
+    """
+    checks.keys(place, document, {"rule": checks.tables("rule")}, ["rule"])
+    kinds = {"name": checks.TEXT, "says": checks.TEXT, "source": checks.TEXT, "when": checks.TABLE}
+    for number, table in enumerate(document["rule"], 1):
+        checks.keys(f"{place}: rule {number}", table, kinds, kinds)
+        checks.keys(f"{place}: {table['name']}: when", table["when"], VALUES)
+        if not table["when"]:
+            raise ValueError(f"{place}: {table['name']}: without a condition, a rule would explain everything")
+    return tuple(Rule(**table) for table in document["rule"])
+
+
+def known(seen: Observed) -> list[Rule]:
+    """Return the rules that apply to a difference."""
+    return [rule for rule in rules() if rule.applies(seen)]
+
+
+def _control(seen: Observed, parts: Sequence[str]) -> bool:
+    flows = [row for run in seen.in_simulation for name, row in run.flows.items() if seen.flow in ("", name)]
+    return any(part in str(row["control"]).split(" + ") for row in flows for part in parts)
+
+
+def _nearby(seen: Observed, wanted: bool) -> bool:
+    if seen.nearby is None:
+        return not wanted
+    return wanted == (seen.nearby[0] <= seen.kernel <= seen.nearby[1])
+
+
+def _slower(seen: Observed, wanted: bool) -> bool:
+    """Whether late packets explain a longer transfer: as many round trips as it took, with two late packets each."""
+    if seen.measure != COMPLETION.key:
+        return not wanted
+    trip = max(float(run.flows[seen.flow]["path_rtt"] or math.inf) for run in seen.in_simulation)
+    trips = seen.kernel / trip
+    late = max(float(run.facts["lateness_p99"]) for run in seen.on_kernel)
+    return wanted == (0 < seen.kernel - seen.simulated <= 2 * late * trips)
+
+
+def _late(seen: Observed, least: float) -> bool:
+    return max(float(run.facts["lateness_max"]) for run in seen.on_kernel) > least
+
+
+def _exit(seen: Observed, most: float) -> bool:
+    sides = (seen.on_kernel, seen.in_simulation)
+    rows = [[row for run in side for row in run.flows.values()] for side in sides]
+    if any(row["slow_start_exit_cwnd"] is None for side in rows for row in side):
+        return False
+    kernel, simulated = (fmean(float(row["slow_start_exit_cwnd"]) for row in side) for side in rows)
+    return 0 < abs(kernel - simulated) <= most
+
+
+def _timeouts(seen: Observed, wanted: bool) -> bool:
+    sides = (seen.on_kernel, seen.in_simulation)
+    kernel, simulated = (
+        sum(int(row["timeouts"]) for run in side for row in run.flows.values()) / len(side) for side in sides
+    )
+    return wanted == (kernel != simulated)
+
+
+def _losses(seen: Observed, share: float) -> bool:
+    sides = (seen.on_kernel, seen.in_simulation)
+    kernel, simulated = (sum(float(run.path["losses"] or 0.0) for run in side) / len(side) for side in sides)
+    return abs(simulated - kernel) > share * kernel
+
+
+def _tainted(seen: Observed, wanted: bool) -> bool:
+    return wanted == any(run.facts["tainted"] for run in seen.on_kernel)
+
+
+CONDITIONS: dict[str, Callable[[Observed, Any], bool]] = {
+    "measures": lambda seen, keys: seen.measure in keys,
+    "control": _control,
+    "flows": lambda seen, count: (len(seen.in_simulation[0].flows) > 1) == (count == "several"),
+    "nearby": _nearby,
+    "slower": _slower,
+    "late": _late,
+    "exit": _exit,
+    "timeouts": _timeouts,
+    "losses": _losses,
+    "tainted": _tainted,
+}
+VALUES = {
+    "measures": checks.some_of(*MEASURES),
+    "control": checks.TEXTS,
+    "flows": checks.one_of("one", "several"),
+    "nearby": checks.BOOL,
+    "slower": checks.BOOL,
+    "late": checks.POSITIVE,
+    "exit": checks.POSITIVE,
+    "timeouts": checks.BOOL,
+    "losses": checks.POSITIVE,
+    "tainted": checks.BOOL,
+}

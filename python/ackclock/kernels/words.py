@@ -1,0 +1,153 @@
+"""A comparison of simulation and kernel in words, and as a table of texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ackclock.kernels.comparing import Outcome
+from ackclock.kernels.judging import Difference, Pairs, Summary, Verdict, ranked, summary
+from ackclock.kernels.measuring import UNFOLLOWED
+from ackclock.texts.numbers import counted
+
+COLUMNS = ("scenario", "flow", "measure", "kernel", "own range", "simulation", "difference", "verdict", "95 % interval")
+LEFT = 3
+"""Columns of the table that hold words."""
+VERDICTS: dict[Verdict, str] = {"within": "within", "spread": "own spread", "differs": "differs"}
+MOST_NAMED = 6
+
+
+def percent(value: float, digits: int = 2) -> str:
+    """Return a share in percent with its sign.
+
+    >>> percent(-0.0123), percent(float("inf"))
+    ('−1.23', '∞')
+    """
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "−∞"
+    return f"{round(100 * value, digits) or 0.0:+.{digits}f}".replace("-", "−")
+
+
+def value(each: Difference, found: float) -> str:
+    """Return a value of a measure in the unit of the page."""
+    return f"{found * each.measure.scale:,.{each.measure.digits}f}"
+
+
+def row(each: Difference) -> list[str]:
+    """Return the row of a difference, see `COLUMNS`."""
+    relative, (low, high) = each.relative, (min(each.kernel), max(each.kernel))
+    own = "–" if len(each.kernel) == 1 else f"{value(each, low)} … {value(each, high)}"
+    ends = f"{percent(relative.low)} … {percent(relative.high)}" if relative.finite else "–"
+    flow = (each.flow or "all") if each.several else "–"
+    return [
+        *(each.scenario, flow, f"{each.measure.title} ({each.measure.unit})"),
+        *(value(each, each.kernel_mean), own, value(each, each.simulated_mean)),
+        *(f"{percent(relative.mean)} %", VERDICTS[each.verdict], ends),
+    ]
+
+
+def place(each: Difference) -> str:
+    """Name a difference: scenario, flow and measure."""
+    flow = f", flow {each.flow}" if each.several and each.flow else ""
+    return f"{each.scenario}{flow}: {each.measure.title}"
+
+
+def known(each: Difference) -> str:
+    """Return what is known of a difference."""
+    return "; ".join(f"{rule.name}: {rule.says} ({rule.source})" for rule in each.known) or "no rule explains it"
+
+
+def answer(outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference]) -> list[str]:
+    """Return the answer: how far the simulation is from the kernel, and where it differs."""
+    if not pairs:
+        return ["No scenario ran on the kernel."]
+    said = [_lead(outcome, pairs, summary([each for each in found if each.measure.primary]), found)]
+    others = [each for each in found if not each.measure.primary]
+    if others:
+        total = summary(others)
+        said.append(
+            f"Of {counted(total.count, 'comparison')} of windows, drops, retransmissions and waiting times, "
+            f"{total.within} are within their tolerance, {total.spread} within the kernel's own spread, and "
+            f"{_differ(total)}."
+        )
+    return said
+
+
+def _lead(outcome: Outcome, pairs: Sequence[Pairs], total: Summary, found: Sequence[Difference]) -> str:
+    tolerance = next(each.measure.tolerance for each in found if each.measure.primary)
+    differing = f", {_differ(total)}" if total.differing else ""
+    return (
+        f"{counted(len(pairs), 'scenario')} on Linux {outcome.release}, {counted(outcome.repetitions, 'repetition')} "
+        f"each: simulated data delivered and completion times differ from the kernel's by "
+        f"{100 * total.median:.2f} % in the median and {100 * total.largest:.2f} % at most. Of "
+        f"{counted(total.count, 'comparison')}, {total.within} are within ±{100 * tolerance:g} %, {total.spread} more "
+        f"within the kernel's own spread{differing}."
+    )
+
+
+def _differ(total: Summary) -> str:
+    count = total.differing
+    ruled = f" ({count - total.unexplained} by a known rule)" if count else ""
+    return f"{count} {'differs' if count == 1 else 'differ'}{ruled}"
+
+
+def larger(found: Sequence[Difference]) -> list[str]:
+    """Return a sentence for every difference outside tolerance and spread, the largest first."""
+    return [
+        f"{place(each)}: {percent(each.relative.mean)} % ({value(each, each.kernel_mean)} → "
+        f"{value(each, each.simulated_mean)} {each.measure.unit}); {known(each)}."
+        for each in ranked(found)
+        if each.verdict == "differs"
+    ]
+
+
+def method(outcome: Outcome) -> list[str]:
+    """Say how the differences are judged."""
+    pairing = (
+        f"Every scenario runs {outcome.repetitions} times on the kernel. A repetition has a seed of its own, and is "
+        "paired with the simulation of the same seed: random losses thus hit the same packets on both sides. A "
+        "scenario without random events has the same simulation in every pair."
+    )
+    intervals = (
+        "The difference is simulation minus kernel, over the kernel's mean. Its interval is Student's 95 % interval "
+        "over the repetitions, of this machine and kernel only. With three repetitions it extends 2.5 standard "
+        "deviations to each side."
+    )
+    tolerances = (
+        '"Within": the means differ by no more than the tolerance: 2 % of data delivered and completion times unless '
+        "--tolerance says otherwise, 5 % or one segment of the window at the end of slow start, 10 % or one packet of "
+        'drops and retransmissions, 10 % or 0.5 ms of the waiting time. "Own spread": the pairs differ in both '
+        "directions, so that the kernel differs from itself by as much."
+    )
+    causes = (
+        "Ten further simulations start within a tick of 4 ms, and later flows up to 4.5 ms earlier or later. A cause "
+        "is named only if all conditions of its rule hold; they read these simulations and other measured facts."
+    )
+    return [pairing, intervals, tolerances, causes]
+
+
+def unfollowed(pairs: Sequence[Pairs]) -> list[str]:
+    """Return each setting that the kernel does not follow, with the scenarios that have it."""
+    found: dict[str, list[str]] = {}
+    for each in pairs:
+        for text in dict.fromkeys(text for run in each.kernel for text in run.facts.get(UNFOLLOWED, ())):
+            found.setdefault(text, []).append(each.name)
+    return [f"{text} ({_scenarios(names)})" for text, names in found.items()]
+
+
+def _scenarios(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= MOST_NAMED else counted(len(names), "scenario")
+
+
+def lateness(pairs: Sequence[Pairs]) -> str:
+    """Say how late the emulator was, and how many repetitions it disturbed."""
+    facts = [run.facts for each in pairs for run in each.kernel]
+    p50, p99 = (sorted(fact[name] for fact in facts)[len(facts) // 2] for name in ("lateness_p50", "lateness_p99"))
+    latest = max(fact["lateness_max"] for fact in facts)
+    repeated = sum(fact["attempts"] - 1 for fact in facts)
+    tainted = sum(bool(fact["tainted"]) for fact in facts)
+    return (
+        f"The emulator released packets {1e3 * p50:.2f} ms late in the median and {1e3 * p99:.2f} ms at the 99th "
+        f"percentile (medians over the runs), {1e3 * latest:.1f} ms at most; {counted(repeated, 'run')} had to be "
+        f"repeated, and {counted(tainted, 'repetition')} stayed disturbed."
+    )

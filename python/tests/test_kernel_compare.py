@@ -1,0 +1,359 @@
+"""`ackclock kernel compare`: pairs, verdicts, rules, the journal and the report, with a stand-in for the kernel."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+
+from ackclock import Interrupted, Result, Scenario, _core, kernels
+from ackclock.cli.kernelcomparisons import compare_command
+from ackclock.experiments.execute import run_here
+from ackclock.kernels import comparing, judging, report, rules, words
+from ackclock.kernels.comparing import Outcome
+from ackclock.kernels.judging import Difference
+from ackclock.kernels.measuring import COMPLETION, DELIVERED, DROPS, RECORD, Run, take, values
+from ackclock.kernels.rules import Observed
+
+from .conftest import Cli
+
+SCENARIOS = """\
+# Two short scenarios.
+name = "small"
+duration = "2 s"
+
+[topology]
+kind = "explicit"
+node = ["a", "b"]
+link = { from = "a", to = "b", rate = "2 Mbit/s", delay = "10 ms", queue = "10 packets" }
+
+[flow]
+from = "a"
+to = "b"
+host = "linux"
+packet_size = "1448 B"
+
+[sweep.case]
+endless = { "topology.link.loss" = "1 %" }
+transfer = { "flow.size" = "30 packets" }
+"""
+FACTS = {
+    "release": "6.18.0",
+    "lateness_p50": 1e-4,
+    "lateness_p99": 5e-4,
+    "lateness_max": 2e-3,
+    "tainted": False,
+    "attempts": 1,
+    "warnings": [["unfollowed", [], "flow.modern.acks: the kernel has its own rules"]],
+}
+
+
+class OnKernel(Result):
+    """A result with the facts of a run on the kernel."""
+
+    __slots__ = ("kernel",)
+
+
+class StandIn:
+    """A simulation in place of the kernel, which delays every packet by some microseconds."""
+
+    def __init__(self, later: int = 0, stop_after: int | None = None, refuses: str = "") -> None:
+        self.later, self.stop_after, self.refuses = later, stop_after, refuses
+        self.ran: list[Scenario] = []
+
+    def __call__(self, scenario: Scenario, *, record: Sequence[str], attempts: int) -> Result:
+        assert attempts >= 1
+        if self.refuses and self.refuses in scenario.to_toml():
+            raise ValueError("the kernel has no such control")
+        if self.stop_after is not None and len(self.ran) >= self.stop_after:
+            raise KeyboardInterrupt
+        self.ran.append(scenario)
+        other = scenario.set({"topology.link.delay": f"{10_000 + self.later} us"})
+        made = OnKernel(scenario, run_here(other, record, _core.Cancel())._core)
+        made.kernel = dict(FACTS)
+        return made
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(SCENARIOS)
+    return path
+
+
+def compared(file: Path, runner: StandIn, repetitions: int = 3) -> tuple[Outcome, list[Difference]]:
+    outcome = Outcome(comparing.cases([file]), repetitions, "6.18.0")
+    comparing.simulate(outcome)
+    comparing.measure(outcome, runner)
+    return outcome, [each for pairs in outcome.pairs() for each in judging.differences(pairs)]
+
+
+def difference(kernel: list[float], simulated: list[float], measure: Any = DELIVERED) -> Difference:
+    return Difference("one", "flow0", measure, kernel, simulated)
+
+
+def test_equal_sides_do_not_differ_because_a_pair_has_one_seed(file: Path) -> None:
+    outcome, found = compared(file, StandIn())
+    assert {each.scenario for each in found} == {"small-endless", "small-transfer"}
+    assert all(each.kernel == each.simulated and each.verdict == "within" for each in found)
+    endless, transfer = outcome.pairs()
+    assert not endless.deterministic, "random losses differ from seed to seed"
+    assert transfer.deterministic
+    assert len({scenario.seed for scenario in (case.repetition(1) for case in outcome.cases)}) == 1
+
+
+def test_measures_of_endless_flows_and_of_transfers(file: Path) -> None:
+    _, found = compared(file, StandIn())
+    keys = {
+        name: {each.measure.key for each in found if each.scenario == name}
+        for name in ("small-endless", "small-transfer")
+    }
+    assert DELIVERED.key in keys["small-endless"] and COMPLETION.key not in keys["small-endless"]
+    assert COMPLETION.key in keys["small-transfer"] and DELIVERED.key not in keys["small-transfer"]
+
+
+def test_unfinished_transfer_counts_until_the_end() -> None:
+    row = {"size_packets": 10, "completion_time": None, "start_s": 0.5, "slow_start_exit_cwnd": None}
+    run = Run({"flow0": {**row, "retransmitted_packets": 0}}, {"drops": 0.0, "losses": 0.0, "waiting": None})
+    assert values(run, 2.0)[COMPLETION.key, "flow0"] == 1.5
+
+
+def test_late_packets_show_as_slower_transfers(file: Path) -> None:
+    _, found = compared(file, StandIn(later=500))
+    (completion,) = [each for each in found if each.measure is COMPLETION or each.measure.key == COMPLETION.key]
+    assert completion.kernel_mean > completion.simulated_mean
+    assert completion.relative.mean < 0
+
+
+@pytest.mark.parametrize(
+    ("kernel", "simulated", "verdict"),
+    [
+        ([100.0, 101.0, 102.0], [101.0] * 3, "within"),
+        ([100.0, 101.0, 102.0], [103.1] * 3, "differs"),
+        ([90.0, 100.0, 110.0], [105.0] * 3, "spread"),
+        # Pairs, not pools: every pair differs in the same direction, although the ranges overlap.
+        ([90.0, 100.0, 110.0], [95.0, 105.0, 115.0], "differs"),
+        ([100.0], [103.0], "differs"),
+    ],
+)
+def test_verdict(kernel: list[float], simulated: list[float], verdict: str) -> None:
+    assert difference(kernel, simulated).verdict == verdict
+
+
+def test_interval_is_students_over_the_repetitions() -> None:
+    found = difference([100.0, 102.0, 98.0], [103.0] * 3).relative
+    # The differences are 3, 1 and 5 % of the mean 100: sd 2, half-width 4.3027 · 2 / √3.
+    assert found.mean == pytest.approx(0.03)
+    assert found.high - found.mean == pytest.approx(0.043027 * 2 / math.sqrt(3), rel=1e-4)
+    assert found.count == 3
+    assert not difference([100.0], [103.0]).relative.finite
+    assert not difference([100.0] * 3, [103.0] * 3).relative.finite, "equal repetitions show no spread"
+
+
+def test_a_packet_more_or_less_is_no_difference() -> None:
+    assert difference([1.0] * 3, [2.0] * 3, DROPS).verdict == "within"
+    assert difference([0.0] * 3, [2.0] * 3, DROPS).verdict == "differs"
+    assert difference([0.0] * 3, [2.0] * 3, DROPS).relative.mean == math.inf
+
+
+def test_ranking_puts_the_largest_first_and_primary_measures_before_others() -> None:
+    small, large = difference([100.0] * 3, [101.0] * 3), difference([100.0] * 3, [110.0] * 3)
+    other = difference([10.0] * 3, [100.0] * 3, DROPS)
+    assert judging.ranked([small, other, large]) == [large, small, other]
+
+
+def test_summary_counts_what_no_rule_explains() -> None:
+    total = judging.summary([difference([100.0] * 3, [101.0] * 3), difference([100.0] * 3, [110.0] * 3)])
+    assert (total.count, total.within, total.differing, total.unexplained) == (2, 1, 1, 1)
+    assert total.median == pytest.approx(0.055)
+    assert total.largest == pytest.approx(0.1)
+
+
+def run(facts: dict[str, Any] | None = None, losses: float = 0.0, flows: int = 1, **row: object) -> Run:
+    own = {
+        "delivered_bytes": 1000, "completion_time": 1.0, "slow_start_exit_cwnd": 10.0, "retransmitted_packets": 0,
+        "timeouts": 0, "start_s": 0.0, "size_packets": None, "path_rtt": 0.1,
+        "control": "rfc6928 + hystart + cubic_linux + own",
+    }  # fmt: skip
+    named = {f"flow{number}": {**own, **row} for number in range(flows)}
+    measured = {
+        "release": "6.18",
+        "lateness_p50": 1e-4,
+        "lateness_p99": 1e-3,
+        "lateness_max": 2e-3,
+        "tainted": False,
+        "attempts": 1,
+    }
+    return Run(named, {"drops": 0.0, "losses": losses, "waiting": 0.0}, {}, {**measured, **(facts or {})})
+
+
+def names(
+    kernel: Run, simulated: Run, *, measure: str = "delivered", of: tuple[float, float] = (1.0, 2.0), nearby: Any = None
+) -> set[str]:
+    seen = Observed(measure, "flow0", of[0], of[1], nearby, [kernel], [simulated])
+    return {rule.name for rule in rules.known(seen)}
+
+
+def test_rules_need_their_conditions() -> None:
+    assert names(run(), run()) == set()
+    assert names(run({"tainted": True}), run()) == {"disturbed"}
+    assert names(run(control="bbr"), run(control="bbr")) == {"version of BBR"}
+    assert names(run(flows=2), run(flows=2), nearby=(0.9, 1.1)) == {"phase"}
+    assert names(run(), run(), nearby=(0.9, 1.1)) == {"tick"}
+    assert names(run(), run(), nearby=(1.1, 2.0)) == set()
+    assert names(run({"lateness_max": 0.005}), run()) == {"HyStart and late packets"}
+    assert names(run({"lateness_max": 0.005}), run(control="rfc6928 + standard + reno + own")) == set()
+    assert names(run(timeouts=1), run()) == {"last packet"}
+    assert names(run(slow_start_exit_cwnd=11.0), run()) == {"application"}
+    assert names(run(slow_start_exit_cwnd=12.0), run()) == set()
+    assert names(run(slow_start_exit_cwnd=None), run()) == set()
+    assert names(run(losses=10.0), run(losses=8.0)) == {"sample of losses"}
+    assert names(run(losses=10.0), run(losses=9.5)) == set()
+
+
+def test_rule_of_late_packets_is_bounded_by_the_round_trips() -> None:
+    # 10 round trips with two packets late by up to 1 ms explain 20 ms.
+    assert names(run(), run(), measure="completion", of=(1.0, 0.985)) == {"late packets"}
+    assert names(run(), run(), measure="completion", of=(1.0, 0.97)) == set()
+    assert names(run(), run(), measure="completion", of=(1.0, 1.01)) == set()
+
+
+@pytest.mark.parametrize(
+    ("when", "message"),
+    [
+        ({}, "without a condition"),
+        ({"nearly": True}, "there is no key 'nearly'; did you mean 'nearby'"),
+        ({"late": 0}, "late must be a number above 0"),
+        ({"measures": ["speed"]}, "measures must be a list of"),
+    ],
+)
+def test_wrong_rules_are_refused(when: dict[str, object], message: str) -> None:
+    rule = {"name": "mine", "says": "why", "source": "a page", "when": when}
+    with pytest.raises(ValueError, match=message):
+        rules.read({"rule": [rule]}, "mine.toml")
+
+
+def test_rules_name_pages_that_exist() -> None:
+    root = Path(__file__).resolve().parents[2]
+    assert all((root / rule.source.partition("#")[0]).is_file() for rule in rules.rules())
+
+
+def test_an_interrupted_comparison_continues(file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    arguments: dict[str, Any] = {"repetitions": 3, "tolerance": 2.0, "attempts": 3, "out": folder, "json_output": True}
+    with pytest.raises(Interrupted, match="4 of 6 runs are finished; run the same command to continue"):
+        compare_command([file], **arguments, runner=StandIn(stop_after=4))
+    assert not (folder / "report.html").exists()
+    second = StandIn()
+    compare_command([file], **arguments, runner=second)
+    assert len(second.ran) == 2
+    third = StandIn()
+    compare_command([file], **arguments, runner=third)
+    assert not third.ran, "everything is stored"
+
+
+def test_repetitions_of_all_scenarios_take_turns(file: Path) -> None:
+    runner = StandIn()
+    outcome, _ = compared(file, runner)
+    seeds = [scenario.seed for scenario in runner.ran]
+    assert seeds == sorted(seeds) and len(seeds) == 6
+    assert outcome.seconds == 0
+
+
+def test_a_scenario_that_the_kernel_cannot_run_does_not_stop_the_others(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments: dict[str, Any] = {"repetitions": 3, "tolerance": 2.0, "attempts": 3, "json_output": True}
+    compare_command([file], **arguments, out=tmp_path / "out", runner=StandIn(refuses="bernoulli"))
+    printed = capsys.readouterr()
+    assert "small-endless: the kernel has no such control" in printed.err
+    assert {row["scenario"] for row in json.loads(printed.out)["rows"]} == {"small-transfer"}
+    with pytest.raises(ValueError, match="no scenario could run on the kernel"):
+        compare_command([file], **arguments, out=None, runner=StandIn(refuses="duration"))
+
+
+def test_files_of_a_comparison(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "out"
+    compare_command(
+        [file], repetitions=3, tolerance=2.0, attempts=3, out=folder, json_output=False, runner=StandIn(later=2000)
+    )
+    printed = capsys.readouterr()
+    assert "2 scenarios on Linux" in printed.out
+    assert "flow.modern.acks: the kernel has its own rules (small-endless, small-transfer)" in printed.err
+    assert {*report.WRITTEN, report.JOURNAL, "manifest.json"} == {entry.name for entry in folder.iterdir()}
+    html = (folder / "report.html").read_text()
+    assert "Congestion windows" in html and "small-transfer" in html
+    table = polars.read_csv(folder / report.TABLE_FILE)
+    assert set(table["scenario"]) == {"small-endless", "small-transfer"}
+    completion = table.filter(polars.col("measure") == "completion").row(0, named=True)
+    assert completion["verdict"] == "differs"
+    assert completion["difference"] == pytest.approx(completion["simulated"] / completion["kernel"] - 1)
+
+
+def test_table_of_runs_restores_them(file: Path, tmp_path: Path) -> None:
+    outcome, found = compared(file, StandIn(later=2000))
+    stored = tmp_path / "kernel.csv"
+    stored.write_text(report.kernel_table(outcome.pairs()).write_csv())
+    again = Outcome(comparing.cases([file]), 3, "6.18.0")
+    comparing.simulate(again)
+    report.take_rows(again, polars.read_csv(stored))
+    restored = [each for pairs in again.pairs() for each in judging.differences(pairs)]
+    assert [(each.kernel, each.simulated, each.verdict, each.known) for each in restored] == [
+        (each.kernel, each.simulated, each.verdict, each.known) for each in found
+    ]
+    report.take_rows(fewer := Outcome(comparing.cases([file]), 4, "6.18.0"), polars.read_csv(stored))
+    assert set(fewer.refused) == {"small-endless", "small-transfer"}, "a repetition is missing"
+
+
+def test_other_starts_stay_within_a_tick(file: Path) -> None:
+    scenario = comparing.cases([file])[1].scenario
+    starts = [
+        json.loads(json.dumps(take(run_here(comparing.started(scenario, index), RECORD, _core.Cancel())).flows))[
+            "flow0"
+        ]["start_s"]
+        for index in range(comparing.STARTS)
+    ]
+    assert starts == pytest.approx([index * 4e-4 for index in range(comparing.STARTS)])
+
+
+def test_words_of_a_difference() -> None:
+    said = words.larger([difference([2e6, 2.02e6, 1.98e6], [3e6] * 3)])
+    assert said == ["one: data delivered: +50.00 % (2.000 → 3.000 MB); no rule explains it."]
+
+
+def test_two_scenarios_of_one_name_are_refused(file: Path, tmp_path: Path) -> None:
+    twin = tmp_path / "twin.toml"
+    twin.write_text(SCENARIOS)
+    with pytest.raises(ValueError, match="small-endless is also a scenario of"):
+        comparing.cases([file, twin])
+
+
+def test_wrong_options(cli: Cli, file: Path) -> None:
+    done = cli("kernel", "compare", "missing.toml")
+    assert done.returncode == 2 and "missing.toml" in done.stderr and "Traceback" not in done.stderr
+    done = cli("kernel", "compare", file, "--tolerance", "0")
+    assert done.returncode == 2 and "--tolerance 0: must be above 0 %" in done.stderr
+    (file.parent / "mine").mkdir()
+    (file.parent / "mine" / "notes.txt").write_text("mine")
+    done = cli("kernel", "compare", file, "--out", "mine")
+    assert done.returncode == 2 and "was not written by ackclock" in done.stderr
+
+
+def test_the_kernel_delivers_what_the_simulation_does(kernel: kernels.Check, cli: Cli, tmp_path: Path) -> None:
+    plain = SCENARIOS.partition("[sweep.case]")[0] + 'slow_start = "standard"\navoidance = "reno"\n'
+    (tmp_path / "plain.toml").write_text(plain)
+    # Again if something else keeps this machine busy.
+    for _ in range(2):
+        done = cli("kernel", "compare", "plain.toml", "--repetitions", "1", "--json")
+        assert done.returncode == 0, done.stderr
+        shown = json.loads(done.stdout)
+        (delivered,) = [row for row in shown["rows"] if row["measure"] == "delivered"]
+        if abs(delivered["difference"]) < 0.05:
+            break
+    assert abs(delivered["difference"]) < 0.05
+    assert shown["release"] == kernel.release
