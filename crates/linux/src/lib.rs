@@ -1,2 +1,31 @@
-//! Network namespaces, TUN devices and sockets of Linux: the only unsafe code of the crates that run on the kernel.
+//! Network namespaces, TUN devices, sockets and the scheduler of Linux: the only unsafe code of the crates that run on the kernel.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`namespace`] | network namespaces, which vanish with their last descriptor and thread |
+//! | [`tun`] | TUN devices, whose packets this process reads and writes |
+//! | [`socket`] | sockets of TCP |
+//! | [`scheduling`] | real-time priority, locked memory, clock, waiting |
+//! | [`command`] | the commands `ip` and `tc` |
+//!
+//! Nothing here writes to a place that outlives the process: namespaces and devices are file descriptors.
 #![cfg(target_os = "linux")]
+#![allow(unsafe_code)]
+#![allow(clippy::cast_possible_wrap, reason = "sizes, counts and times of a socket are far below 2^63")]
+
+pub mod command;
+pub mod namespace;
+pub mod scheduling;
+pub mod socket;
+pub mod tun;
+
+use std::ffi::c_int;
+use std::io;
+
+pub use libc;
+pub use namespace::Namespace;
+
+/// The result of a call: −1 is an error.
+fn check(result: c_int) -> io::Result<c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}

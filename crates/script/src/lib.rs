@@ -13,8 +13,7 @@
 //! | `kernel` | the world of the Linux kernel, in real time (feature `kernel`) |
 //! | [`packet`], `network` | packets as bytes; addresses and ports |
 //! | `outcome`, `trace` | verdicts, and how a failure is shown; captures and logs |
-#![cfg_attr(not(feature = "kernel"), forbid(unsafe_code))]
-#![cfg_attr(feature = "kernel", deny(unsafe_code))]
+#![forbid(unsafe_code)]
 
 pub mod code;
 mod errno;

@@ -13,6 +13,7 @@ from ackclock import _core
 from ackclock.cli.commands.check import check
 from ackclock.cli.commands.compare import compare
 from ackclock.cli.commands.gate import gate
+from ackclock.cli.commands.kernel import kernel
 from ackclock.cli.commands.list import list_
 from ackclock.cli.commands.matrix import matrix
 from ackclock.cli.commands.model import model
@@ -60,6 +61,9 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)
+GROUPS: dict[str, typer.Typer] = {"kernel": kernel}
+for name, group in GROUPS.items():
+    app.add_typer(group, name=name)
 
 
 def _version(show: bool) -> None:

@@ -7,7 +7,6 @@
 
 mod options;
 mod space;
-mod sys;
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,6 +14,8 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 
 use ackclock_core::units::{Duration, Instant};
+use ackclock_linux::scheduling::{clock, poll};
+use ackclock_linux::{libc, socket};
 
 use self::space::Space;
 use crate::errno::Errno;
@@ -93,7 +94,7 @@ impl Kernel {
     }
 
     fn time(&mut self) -> Instant {
-        let clock = sys::clock();
+        let clock = clock();
         Instant::from_nanos(clock - *self.start.get_or_insert(clock))
     }
 
@@ -135,7 +136,7 @@ impl Kernel {
     fn attempt(&mut self, call: &Call, written: u64, again: bool) -> Attempt {
         let value = match *call {
             Call::Socket { nonblocking } => {
-                let socket = sys::socket(self.network.local.is_ipv4()).map_err(|error| errno(&error))?;
+                let socket = socket::socket(self.network.local.is_ipv4()).map_err(|error| errno(&error))?;
                 if let Some(control) = &self.control {
                     options::set(socket.as_fd(), "TCP_CONGESTION", &Value::Text(control.clone()))?
                         .map_err(|error| Refusal::Unsupported(format!("congestion control {control} of this kernel: {error}")))?;
@@ -144,16 +145,16 @@ impl Kernel {
             }
             Call::Bind { fd, port } => {
                 let local = SocketAddr::new(self.network.local, port.unwrap_or(self.network.local_port));
-                sys::bind(self.socket(fd)?, local).map_err(|error| errno(&error))?;
+                socket::bind(self.socket(fd)?, local).map_err(|error| errno(&error))?;
                 0
             }
             Call::Listen { fd, backlog } => {
-                sys::listen(self.socket(fd)?, backlog).map_err(|error| errno(&error))?;
+                socket::listen(self.socket(fd)?, backlog).map_err(|error| errno(&error))?;
                 0
             }
             Call::Accept { fd, nonblocking } => {
                 let waits = !self.open(fd)?.nonblocking;
-                match sys::accept(self.socket(fd)?) {
+                match socket::accept(self.socket(fd)?) {
                     Ok(socket) => self.allot(socket, nonblocking),
                     Err(error) => return refused(&error, waits),
                 }
@@ -164,7 +165,7 @@ impl Kernel {
                 let waits = !self.open(fd)?.nonblocking && !dont_wait;
                 let mut data = std::mem::take(&mut self.data);
                 data.resize(most.min(1 << 24) as usize, 0);
-                let read = sys::receive(self.socket(fd)?, &mut data);
+                let read = socket::receive(self.socket(fd)?, &mut data);
                 self.data = data;
                 match read {
                     Ok(bytes) => bytes as i64,
@@ -177,7 +178,7 @@ impl Kernel {
                     (false, _) => libc::SHUT_WR,
                     (true, true) => libc::SHUT_RDWR,
                 };
-                sys::shutdown(self.socket(fd)?, how).map_err(|error| errno(&error))?;
+                socket::shutdown(self.socket(fd)?, how).map_err(|error| errno(&error))?;
                 0
             }
             Call::Close { fd } => {
@@ -200,7 +201,7 @@ impl Kernel {
             Call::Flags { fd } => READ_WRITE | if self.open(fd)?.nonblocking { NONBLOCK } else { 0 },
             Call::Unread { fd } | Call::Unacknowledged { fd } => {
                 let request = if let Call::Unread { .. } = call { libc::FIONREAD } else { libc::TIOCOUTQ };
-                let bytes = sys::count(self.socket(fd)?, request).map_err(|error| errno(&error))?;
+                let bytes = socket::count(self.socket(fd)?, request).map_err(|error| errno(&error))?;
                 return Ok(Some(Return { output: Output::Value(Value::Integer(bytes)), ..Return::success(0) }));
             }
             Call::Poll { ref fds, timeout } => {
@@ -210,7 +211,7 @@ impl Kernel {
                     let fd = self.socket(fd).map_or(-1, |socket| socket.as_raw_fd());
                     polled.push(libc::pollfd { fd, events, revents: 0 });
                 }
-                sys::poll(&mut polled, Some(0)).map_err(|error| errno(&error))?;
+                poll(&mut polled, Some(0)).map_err(|error| errno(&error))?;
                 let events: Vec<i16> = polled.iter().map(|poll| if poll.fd < 0 { libc::POLLNVAL } else { poll.revents }).collect();
                 let ready = events.iter().filter(|events| **events != 0).count();
                 if ready == 0 && timeout != 0 {
@@ -233,7 +234,7 @@ impl Kernel {
             };
         }
         let remote = SocketAddr::new(self.network.remote, port.unwrap_or(self.network.remote_port));
-        match sys::connect(self.socket(fd)?, remote) {
+        match socket::connect(self.socket(fd)?, remote) {
             Ok(()) => Ok(Some(Return::success(0))),
             Err(error) if waits && error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(None),
             Err(error) => Err(errno(&error)),
@@ -242,7 +243,7 @@ impl Kernel {
 
     fn writable(&mut self, fd: Fd) -> Result<bool, Refusal> {
         let mut polled = [libc::pollfd { fd: self.socket(fd)?.as_raw_fd(), events: libc::POLLOUT, revents: 0 }];
-        sys::poll(&mut polled, Some(0)).map_err(|error| errno(&error))?;
+        poll(&mut polled, Some(0)).map_err(|error| errno(&error))?;
         Ok(polled[0].revents != 0)
     }
 
@@ -251,7 +252,7 @@ impl Kernel {
         let mut data = std::mem::take(&mut self.data);
         data.clear();
         data.resize((bytes - written) as usize, 0);
-        let sent = sys::send(self.socket(fd)?, &data, if more { libc::MSG_MORE } else { 0 });
+        let sent = socket::send(self.socket(fd)?, &data, if more { libc::MSG_MORE } else { 0 });
         self.data = data;
         let total = match sent {
             Ok(taken) => written + taken as u64,
@@ -300,8 +301,8 @@ impl Kernel {
                 polled.push(libc::pollfd { fd: socket.as_raw_fd(), events, revents: 0 });
             }
         }
-        let left = until.saturating_sub(sys::clock()).saturating_sub(EARLY);
-        sys::poll(&mut polled, Some(left)).map_err(|error| format!("poll: {error}"))
+        let left = until.saturating_sub(clock()).saturating_sub(EARLY);
+        poll(&mut polled, Some(left)).map_err(|error| format!("poll: {error}"))
     }
 }
 
@@ -321,7 +322,7 @@ impl World for Kernel {
 
     fn advance(&mut self, until: Instant) -> Result<Happening, String> {
         let now = self.time();
-        let target = sys::clock() + if until > now { until.since(now).as_nanos() } else { 0 };
+        let target = clock() + if until > now { until.since(now).as_nanos() } else { 0 };
         loop {
             self.collect()?;
             if let Some((at, packet)) = self.sent.pop_front() {
@@ -330,13 +331,13 @@ impl World for Kernel {
             if let Some(result) = self.retry()? {
                 return Ok(Happening::Returned { at: self.time(), result });
             }
-            if sys::clock() >= target {
+            if clock() >= target {
                 return Ok(Happening::Reached);
             }
             let now = self.time();
             let deadline = self.blocked.as_ref().and_then(|blocked| blocked.deadline);
-            let sooner = deadline
-                .map_or(target, |deadline| target.min(sys::clock() + if deadline > now { deadline.since(now).as_nanos() } else { 0 }));
+            let sooner =
+                deadline.map_or(target, |deadline| target.min(clock() + if deadline > now { deadline.since(now).as_nanos() } else { 0 }));
             self.sleep(sooner)?;
         }
     }

@@ -4,7 +4,8 @@ use std::ffi::c_int;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use super::sys;
+use ackclock_linux::{libc, socket};
+
 use crate::stack::{Info, Refusal, Value};
 
 /// How an option's value is laid out.
@@ -67,7 +68,7 @@ pub(super) fn set(fd: BorrowedFd<'_>, name: &str, value: &Value) -> Result<io::R
         Value::Text(text) => text.as_bytes().to_vec(),
         Value::Linger(on, seconds) => [c_int::from(*on), *seconds as c_int].map(c_int::to_ne_bytes).concat(),
     };
-    Ok(sys::set_option(fd, level, number, &bytes))
+    Ok(socket::set_option(fd, level, number, &bytes))
 }
 
 /// The value of an option; the inner error is the kernel's.
@@ -80,7 +81,7 @@ pub(super) fn get(fd: BorrowedFd<'_>, name: &str) -> Result<io::Result<Value>, R
         Kind::Text => 64,
     };
     let integer = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| i64::from(c_int::from_ne_bytes(*bytes)));
-    Ok(sys::option(fd, level, number, &mut bytes[..most]).map(|length| match kind {
+    Ok(socket::option(fd, level, number, &mut bytes[..most]).map(|length| match kind {
         Kind::Integer => Value::Integer(integer(&bytes)),
         Kind::Linger => Value::Linger(integer(&bytes) != 0, integer(&bytes[4..])),
         Kind::Text => Value::Text(String::from_utf8_lossy(&bytes[..length]).trim_end_matches('\0').to_owned()),
@@ -153,7 +154,7 @@ const FIELDS: &[(&str, usize)] = &[
 /// `tcp_info` of a socket, as far as this kernel reports it.
 pub(super) fn info(fd: BorrowedFd<'_>) -> io::Result<Info> {
     let mut bytes = [0; 512];
-    let length = sys::option(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes)?;
+    let length = socket::option(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes)?;
     let (mut info, mut at) = (Info::new(), 0);
     for &(name, size) in FIELDS {
         let end = at + size.max(1);

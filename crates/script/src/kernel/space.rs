@@ -1,12 +1,13 @@
 //! A network namespace with one interface, whose other end is the script.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::AsFd as _;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::process::{Command, Stdio};
 
-use super::sys;
+use ackclock_linux::command::run;
+use ackclock_linux::namespace::Inside;
+use ackclock_linux::tun::{self, BLOCK_HEADER, Frames};
+use ackclock_linux::{Namespace, scheduling};
+
 use crate::network::Network;
 
 /// Real-time priority of the thread that plays a script.
@@ -18,59 +19,52 @@ const LARGEST: usize = 1 << 16;
 /// back, and the kernel removes the namespace with all that is in it.
 #[derive(Debug)]
 pub(super) struct Space {
-    /// The namespace from which the thread came.
-    home: File,
     interface: File,
     buffer: Vec<u8>,
     /// Whether packets may be late, since the thread did not get a real-time priority.
     pub(super) ordinary_priority: bool,
     /// Files outside of the namespace that were changed, with their former contents.
     restore: Vec<(String, String)>,
+    /// Dropped last.
+    _inside: Inside,
 }
 
 /// What is missing, in the words of the user.
-fn missing(what: &str, error: &io::Error) -> String {
-    format!("cannot run on the kernel: {what}: {error} (needed: Linux, root, /dev/net/tun, the commands `ip` and `tc`)")
+fn missing(what: impl std::fmt::Display) -> String {
+    format!("cannot run on the kernel: {what} (needed: Linux, root, /dev/net/tun, the commands `ip` and `tc`)")
 }
 
 impl Space {
     /// Enters a new namespace with an interface for `network`.
     pub(super) fn enter(network: &Network) -> Result<Self, String> {
-        let home = File::open("/proc/thread-self/ns/net").map_err(|error| missing("the network namespace cannot be read", &error))?;
-        sys::new_network().map_err(|error| missing("no new network namespace", &error))?;
-        // The device belongs to the namespace in which it is opened.
-        let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun");
-        let interface = match file {
-            Ok(interface) => interface,
-            Err(error) => {
-                sys::enter_network(home.as_fd()).ok();
-                return Err(missing("/dev/net/tun cannot be opened", &error));
-            }
-        };
-        let space = Self { home, interface, buffer: vec![0; LARGEST + sys::BLOCK_HEADER], ordinary_priority: false, restore: Vec::new() };
+        let inside =
+            Namespace::new().and_then(|space| space.enter()).map_err(|error| missing(format_args!("no new network namespace: {error}")))?;
+        let interface = tun::open(c"tun0", Frames::Blocks).map_err(missing)?;
+        let space =
+            Self { interface, buffer: vec![0; LARGEST + BLOCK_HEADER], ordinary_priority: false, restore: Vec::new(), _inside: inside };
         space.prepare(network)
     }
 
     /// Sets up the interface. An error leaves the namespace again.
     fn prepare(mut self, network: &Network) -> Result<Self, String> {
-        sys::open_interface(self.interface.as_fd(), c"tun0").map_err(|error| missing("no TUN interface", &error))?;
         let (local, mtu) = (network.local, network.mtu);
         // Without duplicate address detection an IPv6 address is usable at once.
         let (version, bits, detection) = if local.is_ipv4() { ("-4", 24, "") } else { ("-6", 64, " nodad") };
         if let Err(error) = fs::write("/proc/sys/net/ipv6/conf/all/disable_ipv6", if local.is_ipv4() { "1" } else { "0" }) {
             // Without IPv6 in the kernel there is nothing to disable.
             if !local.is_ipv4() {
-                return Err(missing("no IPv6", &error));
+                return Err(missing(format_args!("no IPv6: {error}")));
             }
         }
         let commands = format!(
             "link set lo up\nlink set tun0 txqueuelen 10000 mtu {mtu} up\naddr add {local}/{bits} dev tun0{detection}\n\
              route add default dev tun0 src {local}\n"
         );
-        run("ip", &[version, "-batch", "-"], &commands)?;
+        run("ip", &[version, "-batch", "-"], &commands).map_err(missing)?;
         // A plain queue, so that nothing paces, as packetdrill's scripts presuppose.
         Self::qdisc("fifo")?;
-        self.ordinary_priority = sys::priority(PRIORITY).is_err();
+        self.ordinary_priority = scheduling::priority(PRIORITY).is_err();
+        scheduling::exact_timers().map_err(missing)?;
         Ok(self)
     }
 
@@ -90,7 +84,7 @@ impl Space {
 
     /// Sends a packet to the kernel.
     pub(super) fn send(&self, packet: &[u8]) -> io::Result<()> {
-        let mut bytes = vec![0; sys::BLOCK_HEADER];
+        let mut bytes = vec![0; BLOCK_HEADER];
         bytes.extend(packet);
         (&self.interface).write_all(&bytes)
     }
@@ -98,14 +92,14 @@ impl Space {
     /// Replaces the queue of the interface: `fifo` or `fq`.
     pub(super) fn qdisc(name: &str) -> Result<(), String> {
         let discipline: &[&str] = if name == "fq" { &["fq"] } else { &["pfifo", "limit", "10000"] };
-        run("tc", &[&["qdisc", "replace", "dev", "tun0", "root"], discipline].concat(), "")
+        run("tc", &[&["qdisc", "replace", "dev", "tun0", "root"], discipline].concat(), "").map_err(missing)
     }
 
     /// Gives the route of `network` attributes such as `initcwnd 4`.
     pub(super) fn route(network: &Network, attributes: &[String]) -> Result<(), String> {
         let version = if network.local.is_ipv4() { "-4" } else { "-6" };
         let command = format!("route replace default dev tun0 src {} {}\n", network.local, attributes.join(" "));
-        run("ip", &[version, "-batch", "-"], &command)
+        run("ip", &[version, "-batch", "-"], &command).map_err(missing)
     }
 
     /// Writes a file below /proc/sys/net, which belongs to the namespace.
@@ -127,15 +121,13 @@ impl Drop for Space {
         for (path, old) in self.restore.iter().rev() {
             fs::write(path, old).ok();
         }
-        sys::priority(0).ok();
-        // An error would leave the thread in an empty namespace, where later calls report what they miss.
-        sys::enter_network(self.home.as_fd()).ok();
+        scheduling::priority(0).ok();
     }
 }
 
 /// The packet behind a block's header, with the checksum that the kernel has left to the interface (`VIRTIO_NET_HDR_F_NEEDS_CSUM`).
 fn whole(bytes: &[u8]) -> Option<Vec<u8>> {
-    let (header, packet) = bytes.split_at_checked(sys::BLOCK_HEADER)?;
+    let (header, packet) = bytes.split_at_checked(BLOCK_HEADER)?;
     let mut packet = packet.to_vec();
     if header[0] & 1 != 0 {
         let number = |at: usize| usize::from(u16::from_ne_bytes([header[at], header[at + 1]]));
@@ -150,22 +142,4 @@ fn whole(bytes: &[u8]) -> Option<Vec<u8>> {
         packet.get_mut(field..field + 2)?.copy_from_slice(&(!sum as u16).to_be_bytes());
     }
     Some(packet)
-}
-
-/// Runs a command in the namespace with `input`.
-fn run(program: &str, arguments: &[&str], input: &str) -> Result<(), String> {
-    let mut child = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| missing(&format!("`{program}` does not start"), &error))?;
-    let written = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(input.as_bytes()));
-    let output = child.wait_with_output().map_err(|error| missing(&format!("`{program}` failed"), &error))?;
-    if output.status.success() && written.is_ok() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("cannot run on the kernel: `{program} {}` failed: {}", arguments.join(" "), said.trim()))
 }

@@ -1,0 +1,202 @@
+//! Network namespaces with TUN devices for the end nodes of a scenario.
+//!
+//! Every end node has a namespace with one interface. Every flow has an address pair of its own, so that its routes can have attributes
+//! of their own and an address tells the flow of a packet. Nothing else is reachable from the namespaces, and they vanish with the
+//! [`Space`] or with the process.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io;
+use std::net::Ipv4Addr;
+
+use ackclock_linux::Namespace;
+use ackclock_linux::command::run;
+use ackclock_linux::tun::{self, Frames};
+use ackclock_tcp::Side;
+
+/// Interface of every namespace.
+const INTERFACE: &str = "tun0";
+/// Packets that the kernel may keep in front of the interface; the emulator empties it at once.
+const QUEUE: u32 = 10_000;
+/// Most flows: their numbers are two bytes of an address.
+pub const MOST_FLOWS: usize = 65_535;
+
+/// The address of an end of a flow: 10.h.l.1 at the sender, 10.h.l.2 at the receiver; h and l are the bytes of the flow's number from 1 on.
+///
+/// # Panics
+/// If there are more than [`MOST_FLOWS`] flows.
+pub fn address(flow: usize, side: Side) -> Ipv4Addr {
+    assert!(flow < MOST_FLOWS, "flow {flow} has no address");
+    let number = flow + 1;
+    Ipv4Addr::new(10, (number >> 8) as u8, number as u8, if side == Side::Sender { 1 } else { 2 })
+}
+
+/// The flow and the end that have this address.
+pub fn owner(address: Ipv4Addr) -> Option<(usize, Side)> {
+    let [10, high, low, end] = address.octets() else { return None };
+    let flow = (usize::from(high) << 8 | usize::from(low)).checked_sub(1)?;
+    match end {
+        1 => Some((flow, Side::Sender)),
+        2 => Some((flow, Side::Receiver)),
+        _ => None,
+    }
+}
+
+/// Attributes of the route from one end of a flow to the other. `None` leaves the kernel's default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route {
+    /// Largest packet in bytes, with IP header; it sets the segment size.
+    pub mtu: u32,
+    /// Initial window in segments.
+    pub initial_window: Option<u32>,
+    /// Receive window that this end announces at first, in segments.
+    pub initial_receive_window: Option<u32>,
+    /// Whether this end uses Explicit Congestion Notification. An end that does not still accepts it from a peer (`tcp_ecn`).
+    pub ecn: bool,
+}
+
+impl Default for Route {
+    fn default() -> Self {
+        Self { mtu: 1500, initial_window: None, initial_receive_window: None, ecn: false }
+    }
+}
+
+impl Route {
+    /// As `ip route` wants it.
+    fn attributes(&self) -> String {
+        let mut text = format!("mtu lock {}", self.mtu);
+        for (name, value) in [("initcwnd", self.initial_window), ("initrwnd", self.initial_receive_window)] {
+            if let Some(value) = value {
+                let _ = write!(text, " {name} {value}");
+            }
+        }
+        if self.ecn {
+            text.push_str(" features ecn");
+        }
+        text
+    }
+}
+
+/// One end of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terminal {
+    /// Index of the scenario's node.
+    pub node: usize,
+    /// The flow.
+    pub flow: usize,
+    /// Which end.
+    pub side: Side,
+    /// The route to the other end.
+    pub route: Route,
+}
+
+/// The namespace of an end node.
+#[derive(Debug)]
+pub struct Node {
+    /// Index of the scenario's node.
+    pub index: usize,
+    /// The interface: reads give the packets that the kernel sends; writes deliver packets to it. Never blocks.
+    pub tun: File,
+    /// The flows with an end here.
+    pub terminals: Vec<(usize, Side)>,
+    namespace: Namespace,
+}
+
+/// The namespaces of a run, in the order of the nodes.
+#[derive(Debug)]
+pub struct Space {
+    /// Every end node.
+    pub nodes: Vec<Node>,
+}
+
+/// What is missing, in the words of the user.
+pub(crate) fn missing(what: impl std::fmt::Display) -> String {
+    format!("cannot run on the kernel: {what}; `ackclock kernel check` says what is missing")
+}
+
+impl Space {
+    /// Makes a namespace for every node among `terminals`.
+    ///
+    /// # Errors
+    /// If rights, the TUN device or a command are missing: says which.
+    pub fn new(terminals: &[Terminal]) -> Result<Self, String> {
+        if let Some(terminal) = terminals.iter().find(|terminal| terminal.flow >= MOST_FLOWS) {
+            return Err(format!("a run on the kernel has at most {MOST_FLOWS} flows, not {}", terminal.flow + 1));
+        }
+        let mut nodes: Vec<usize> = terminals.iter().map(|terminal| terminal.node).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let lay_out = |node: usize| Node::new(node, terminals.iter().filter(|terminal| terminal.node == node));
+        Ok(Self { nodes: nodes.into_iter().map(lay_out).collect::<Result<_, _>>()? })
+    }
+
+    /// The namespace with an end of a flow.
+    pub fn node(&self, flow: usize, side: Side) -> Option<&Node> {
+        self.nodes.iter().find(|node| node.terminals.contains(&(flow, side)))
+    }
+}
+
+impl Node {
+    fn new<'a>(index: usize, terminals: impl Iterator<Item = &'a Terminal> + Clone + Send) -> Result<Self, String> {
+        let namespace = Namespace::new().map_err(|error| missing(format_args!("no new network namespace: {error}")))?;
+        let here = terminals.clone().map(|terminal| (terminal.flow, terminal.side)).collect();
+        let enter = |error: io::Error| missing(format_args!("a network namespace cannot be entered: {error}"));
+        let tun = namespace.run(|| prepare(terminals)).map_err(enter)??;
+        Ok(Self { index, tun, terminals: here, namespace })
+    }
+
+    /// The namespace.
+    pub fn namespace(&self) -> &Namespace {
+        &self.namespace
+    }
+
+    /// Runs `work`, such as making a socket, in the namespace and in a thread of its own.
+    ///
+    /// # Errors
+    /// If the namespace cannot be entered.
+    pub fn inside<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+        self.namespace.run(work)
+    }
+
+    /// Sets parameters of the namespace, such as `("ipv4/tcp_sack", "0")`.
+    ///
+    /// # Errors
+    /// If the kernel refuses one: names it.
+    pub fn set(&self, parameters: &[(&str, &str)]) -> Result<(), String> {
+        let write = || {
+            parameters.iter().try_for_each(|(name, value)| {
+                let file = format!("/proc/sys/net/{name}");
+                fs::write(&file, value).map_err(|error| missing(format_args!("{file} does not take {value:?}: {error}")))
+            })
+        };
+        self.inside(write).map_err(|error| missing(format_args!("a network namespace cannot be entered: {error}")))?
+    }
+}
+
+/// Makes the interface, its addresses and its routes in the namespace of the calling thread.
+fn prepare<'a>(terminals: impl Iterator<Item = &'a Terminal> + Clone) -> Result<File, String> {
+    let tun = tun::open(c"tun0", Frames::Packets).map_err(missing)?;
+    // The kernel would otherwise send neighbour discovery, and remember windows of earlier connections.
+    let parameters = [("ipv6/conf/all/disable_ipv6", "1"), ("ipv4/tcp_no_metrics_save", "1")];
+    for (name, value) in parameters {
+        match fs::write(format!("/proc/sys/net/{name}"), value) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(missing(format_args!("{name} does not change: {error}"))),
+            _ => {}
+        }
+    }
+    let mtu = terminals.clone().map(|terminal| terminal.route.mtu).max().unwrap_or(1500);
+    let mut commands = format!("link set lo up\nlink set {INTERFACE} txqueuelen {QUEUE} mtu {mtu} up\n");
+    for Terminal { flow, side, route, .. } in terminals {
+        let (own, peer) = (address(*flow, *side), address(*flow, side.peer()));
+        let _ = writeln!(commands, "addr add {own}/32 dev {INTERFACE}");
+        let _ = writeln!(commands, "route add {peer}/32 dev {INTERFACE} src {own} {}", route.attributes());
+    }
+    run("ip", &["-4", "-batch", "-"], &commands).map_err(missing)?;
+    // A plain queue: the default of the machine may drop, mark or pace.
+    run("tc", &["qdisc", "replace", "dev", INTERFACE, "root", "pfifo", "limit", &QUEUE.to_string()], "").map_err(missing)?;
+    Ok(tun)
+}
+
+#[cfg(test)]
+#[path = "space_tests.rs"]
+mod tests;
