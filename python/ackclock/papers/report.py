@@ -211,8 +211,7 @@ def write(outcome: Outcome, directory: Path, kernel: OnMachine | None = None) ->
         shown.setdefault(heading, []).append({**tables.shown(item), "reading": item.reading})
     static = STATIC if outcome.plan.runs and live is None else ""
     context = {
-        **_context(outcome, judgements, (drawn, charted), table),
-        "kernel": section.context(kernel, judgements) if kernel is not None else None,
+        **_context(outcome, judgements, (drawn, charted), table, kernel),
         "tables": shown,
         "live": live,
         "static": static,
@@ -298,6 +297,7 @@ def _context(
     judgements: Sequence[Judgement],
     drawn_and_charted: tuple[Sequence[Drawn], Sequence[Picture]],
     table: polars.DataFrame,
+    kernel: OnMachine | None,
 ) -> dict[str, Any]:
     paper, (drawn, charted) = outcome.plan.paper, drawn_and_charted
     # Claims beyond the paper are counted separately.
@@ -315,7 +315,8 @@ def _context(
         "evaluations": outcome.plan.evaluations,
         "version": _core.__version__,
         "manifest": manifest(outcome.plan),
-        "answer": answers.answer(paper, judgements),
+        "answer": _answer(paper, judgements, kernel),
+        "kernel": section.context(kernel, judgements) if kernel is not None else None,
         "lead": lead,
         "readings": [_summary(metric, group, ours=ours) for (ours, metric), group in grouped.items()],
         "said": answers.counts(answers.mains(judgements).values()),
@@ -328,6 +329,14 @@ def _context(
         "start_table": grids.numbers([*paper.labels, "exit", *START_COLUMNS], start, left=len(paper.labels) + 1),
         "notes": paper.notes,
     }
+
+
+def _answer(paper: Paper, judgements: Sequence[Judgement], kernel: OnMachine | None) -> answers.Answer:
+    """Return the answer of the paper; runs on the kernel add a sentence that links to their section."""
+    found = answers.answer(paper, judgements)
+    if kernel is None:
+        return found
+    return replace(found, sentences=[*found.sentences, section.sentence(kernel.choice.release, judgements)])
 
 
 def _figures(

@@ -1,1 +1,1 @@
-"""A paper's claims on the kernel's TCP: its scenarios with hosts of Linux, run in real time, and judged beside its runs."""
+"""A paper's claims on the TCP of the kernel: its scenarios with hosts of Linux, run in real time and judged."""

@@ -151,9 +151,7 @@ def choose(plan: Plan, machine: Machine, budget: float) -> Choice:
         )
     within = {(reading.claim.id, reading.metric) for reading in picked}
     said = [
-        reading
-        if reading.reason or (reading.claim.id, reading.metric) in within
-        else lengths.beyond(reading, budget)
+        reading if reading.reason or (reading.claim.id, reading.metric) in within else lengths.beyond(reading, budget)
         for reading in readings
     ]
     runs = lengths.runs(machine.release)
@@ -190,7 +188,7 @@ class _Refusals:
     def _ask(self, scenario: Scenario) -> str:
         try:
             of_linux = hosts.mapped(scenario)
-        except hosts.NoKernel as error:
+        except hosts.NoKernelError as error:
             return str(error)
         if reason := self._machine.refusal(of_linux):
             self.refused[of_linux.hash] = reason
@@ -338,5 +336,3 @@ def _repeated(run: PlannedRun, *, common: bool) -> list[Repetition]:
 
 def _simulated(run: PlannedRun) -> FlowTable:
     return FlowTable(run.measurement.measures, run.measurement.curves)
-
-

@@ -1,8 +1,8 @@
 """A paper's scenario with hosts of Linux: network and congestion control stay, ns-2's hosts are replaced.
 
-ns-2's packets become segments: the packet's data is the MSS, and segments carry no timestamps, so that both have 40 B of
-headers. All else of a host, such as its recovery, its ACKs and its timers, is Linux's own. Hosts of the profile `modern`
-and datagrams stay as they are.
+ns-2's packets become segments: the packet's data is the MSS, and segments carry no timestamps, so that both have 40 B
+of headers. All else of a host, such as its recovery, its ACKs and its timers, is Linux's own. Hosts of the profile
+`modern` and datagrams stay as they are.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ HEADER = "40 B"
 SECOND = 10**9
 
 
-class NoKernel(ValueError):
+class NoKernelError(ValueError):
     """A scenario that hosts of Linux cannot run."""
 
 
@@ -63,11 +63,11 @@ def mapped(scenario: Scenario, seconds: float | None = None) -> Scenario:
 
     Raises
     ------
-    NoKernel
+    NoKernelError
         If a flow has a setting without a counterpart in the kernel.
     """
     if scenario.controls:
-        raise NoKernel("the kernel cannot run a control in Python")
+        raise NoKernelError("the kernel cannot run a control in Python")
     document = Frozen(scenario).document
     flows = [_flow(flow) for flow in document["flow"]]
     end = {} if seconds is None or seconds >= scenario.duration else {"duration": f"{round(seconds * SECOND)} ns"}
@@ -93,13 +93,13 @@ def _flow(flow: Mapping[str, Any]) -> dict[str, Any]:
         return dict(flow)
     recovery = _kind(flow["recovery"])
     if recovery not in RECOVERIES:
-        raise NoKernel(f'recovery = "{recovery}": the kernel has SACK with RACK, and NewReno')
+        raise NoKernelError(f'recovery = "{recovery}": the kernel has SACK with RACK, and NewReno')
     rwnd = float(flow["rwnd"].split()[0])
     if rwnd < LEAST_WINDOW:
         said = f"rwnd = {flow['rwnd']!r} may limit the sender, and the kernel sizes its window itself"
-        raise NoKernel(f"{said}; from {LEAST_WINDOW} packets on it can run")
+        raise NoKernelError(f"{said}; from {LEAST_WINDOW} packets on it can run")
     if flow["header"] != HEADER:
-        raise NoKernel(f"header = {flow['header']!r}: the kernel's headers take {HEADER}")
+        raise NoKernelError(f"header = {flow['header']!r}: the kernel's headers take {HEADER}")
     kept = {key: value for key, value in flow.items() if key not in OF_NS2 and key != "profile"}
     if kept["initial_ssthresh"] == "rwnd":
         kept["initial_ssthresh"] = f"{math.floor(rwnd)} segments"
@@ -113,7 +113,9 @@ def _replaced(flow: Mapping[str, Any]) -> list[Replaced]:
     timeouts = f"{flow['min_rto']} to {flow['max_rto']}, at first {flow['initial_rto']}"
     return [
         Replaced("recovery", f"{_kind(flow['recovery'])} of ns-2", kernel),
-        Replaced("packet", f"{flow['packet_size']} of data, {HEADER} of headers", "MSS of the same size, no timestamps"),
+        Replaced(
+            "packet", f"{flow['packet_size']} of data, {HEADER} of headers", "MSS of the same size, no timestamps"
+        ),
         Replaced("ACKs", acks, "one per segment at first, then one for two or more segments"),
         Replaced("receiver's window", flow["rwnd"], "sized by the kernel"),
         Replaced("retransmission timeout", timeouts, "200 ms to 120 s, at first 1 s"),

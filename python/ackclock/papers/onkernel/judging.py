@@ -71,8 +71,7 @@ def _all(found: OnMachine, rows: Rows) -> dict[Key, Judgement]:
     made = {_key(reading): _judge(reading, found, rows, labels) for reading in found.choice.readings}
     corrected = evidence.corrected([judgement.evidence for judgement in made.values()])
     return {
-        key: replace(judgement, evidence=own)
-        for (key, judgement), own in zip(made.items(), corrected, strict=True)
+        key: replace(judgement, evidence=own) for (key, judgement), own in zip(made.items(), corrected, strict=True)
     }
 
 

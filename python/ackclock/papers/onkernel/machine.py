@@ -62,4 +62,4 @@ class Past:
 
     def run(self, scenario: Scenario, record: Sequence[str]) -> Ran:
         """Refuse to run."""
-        raise RuntimeError(f"{scenario.name}: a machine of the past runs nothing")
+        raise RuntimeError(f"{scenario.name}: a machine of the past runs nothing, and records no {record}")

@@ -112,9 +112,7 @@ def stored(choice: Choice, directory: Path) -> OnMachine:
 
 def table(found: OnMachine) -> polars.DataFrame:
     """Return the rows of the runs and of the simulations, which the column ``on`` names."""
-    rows = [
-        {"on": on, **row} for on, rows in (("kernel", found.rows), ("simulation", found.simulated)) for row in rows
-    ]
+    rows = [{"on": on, **row} for on, rows in (("kernel", found.rows), ("simulation", found.simulated)) for row in rows]
     return polars.DataFrame(rows, infer_schema_length=None)
 
 

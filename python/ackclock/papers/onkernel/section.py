@@ -14,6 +14,10 @@ from ackclock.papers.verdicts import Judgement
 from ackclock.reports import Cell, Column, Table, units
 from ackclock.texts.numbers import counted, number
 
+ANCHOR = "kernel"
+"""The name of the section in links."""
+RUN = ("holds", "does not hold", "cannot tell")
+
 
 def manifest(found: OnMachine) -> dict[str, Any]:
     """Return what the manifest says of the runs: kernel, budget, numbers of runs, and refusals by scenario."""
@@ -27,12 +31,18 @@ def manifest(found: OnMachine) -> dict[str, Any]:
     }
 
 
-def sentence(release: str, judgements: Sequence[Judgement]) -> str:
-    """Say how many verdicts on the kernel are those of the simulation."""
-    ran = [item for item in judgements if item.kernel is not None and item.kernel.verdict != "not run"]
-    same = sum(item.kernel is not None and item.kernel.verdict == item.verdict for item in ran)
-    verdicts = f"{same} of {counted(len(ran), 'verdict')} {'is' if same == 1 else 'are'} the simulation's"
-    return f"On the kernel's TCP (Linux {release}), {verdicts}."
+def agreement(judgements: Sequence[Judgement]) -> tuple[int, int]:
+    """Count the verdicts on the kernel that agree with the simulation, and all of them."""
+    ran = [item.kernel.verdict == item.verdict for item in judgements if item.kernel and item.kernel.verdict in RUN]
+    return sum(ran), len(ran)
+
+
+def sentence(release: str, judgements: Sequence[Judgement]) -> list[answers.Part]:
+    """Say how many verdicts on the kernel agree with the simulation; the numbers link to the section."""
+    same, count = agreement(judgements)
+    numbers = answers.Part(f"{same} of {counted(count, 'verdict')}", ANCHOR)
+    ending = f" {'agrees' if same == 1 else 'agree'} with the simulation."
+    return [answers.Part(f"On the kernel's TCP (Linux {release}), "), numbers, answers.Part(ending)]
 
 
 def context(found: OnMachine, judgements: Sequence[Judgement]) -> dict[str, Any]:
@@ -45,14 +55,14 @@ def context(found: OnMachine, judgements: Sequence[Judgement]) -> dict[str, Any]
     judgements
         The judgements of all readings, with those on the kernel.
     """
-    ran = [item for item in judgements if item.kernel is not None and item.kernel.verdict != "not run"]
+    ran = [item for item in judgements if item.kernel is not None and item.kernel.verdict in RUN]
     given = {run.given.hash: run.given for run in found.choice.runs}
     replaced = dict.fromkeys(it for scenario in given.values() for it in hosts.replaced(scenario))
     return {
-        "sentence": sentence(found.choice.release, judgements),
+        "sentence": "".join(part.text for part in sentence(found.choice.release, judgements)),
         "made": _made(found),
         "verdicts": _verdicts(ran),
-        "agreement": _agreement(found),
+        "ratios": _ratios(found),
         "not_run": _not_run(found),
         "hosts": Table(
             [Column("setting"), Column("the paper's hosts"), Column("hosts on the kernel")],
@@ -90,7 +100,7 @@ def _verdicts(ran: Sequence[Judgement]) -> Table:
         Column("claim"), Column("reading"),
         Column("simulation", meaning="the paper's hosts, simulated, with all repetitions of the plan"),
         Column("Linux, simulated", meaning="hosts of Linux, simulated, with the repetitions of the kernel"),
-        Column("kernel"), Column("on the kernel"),
+        Column("kernel"), Column("reason"),
     ]  # fmt: skip
     rows = []
     for item in ran:
@@ -103,7 +113,7 @@ def _verdicts(ran: Sequence[Judgement]) -> Table:
     return Table(columns, rows)
 
 
-def _agreement(found: OnMachine) -> Table:
+def _ratios(found: OnMachine) -> Table:
     columns = [Column("reading"), *(Column(name, "number") for name in ("runs", "median", "smallest", "largest"))]
     rows = [[units.name(it.metric), it.count, it.median, it.low, it.high] for it in judging.agreements(found)]
     return Table(columns, rows)
