@@ -105,6 +105,7 @@ class StandIn:
     swaps: bool = False
     tainted: Sequence[int] = ()
     stops_at: int | None = None
+    warnings: Sequence[str] = ()
     ran: list[Scenario] = field(default_factory=list)
 
     def refusal(self, scenario: Scenario) -> str | None:
@@ -120,7 +121,7 @@ class StandIn:
             other = {"1": "2", "2": "1"}[Frozen(scenario).flows[0]["slow_start"]["algorithm"]]
             scenario = scenario.set({"flow.slow_start": f'{{ kind = "staged", algorithm = "{other}" }}'})
         late = "packets left 20 ms late" if place in self.tainted else ""
-        return Ran(run_here(scenario, record, _core.Cancel()), 0.002, 1, late)
+        return Ran(run_here(scenario, record, _core.Cancel()), 0.002, 1, late, self.warnings)
 
 
 @pytest.fixture
@@ -328,7 +329,7 @@ def reproduced(out: Path, machine: StandIn, budget: float = 3600) -> report.Repo
 
 def test_the_report_has_the_verdicts_of_the_kernel_beside_the_others(small: Path) -> None:
     out = small / "out"
-    written = reproduced(out, StandIn(swaps=True))
+    written = reproduced(out, StandIn(swaps=True, warnings=["the kernel rounds the initial window"]))
     kernel = next(item.kernel for item in written.judgements if item.metric == "cwnd_1s")
     assert isinstance(kernel, Judgement)
     assert kernel.verdict == "does not hold"
@@ -336,6 +337,7 @@ def test_the_report_has_the_verdicts_of_the_kernel_beside_the_others(small: Path
     assert '<th class="text">On the kernel</th>' in html
     assert 'id="kernel"' in html
     assert 'href="#kernel">' in html
+    assert "<li>the kernel rounds the initial window</li>" in html
     text = (out / "report.md").read_text()
     assert "10 runs on Linux 6.18.0, one at a time, 5 of each cell" in text
     assert "| everywhere | mean cwnd, first 1 s | holds | holds | does not hold |" in text

@@ -24,12 +24,15 @@ class Ran:
         Number of attempts; a tainted one is repeated.
     tainted : str
         Why the last attempt says nothing, such as packets that were released too late; empty if it counts.
+    warnings : sequence of str
+        Settings of the scenario that the kernel does not follow.
     """
 
     result: Result
     lateness: float = 0.0
     attempts: int = 1
     tainted: str = ""
+    warnings: Sequence[str] = ()
 
 
 class Machine(Protocol):

@@ -21,7 +21,7 @@ from ackclock.papers.store import Parts
 
 FOLDER, SIMULATED = "parts-kernel", "parts-simulated-linux"
 TABLE = "kernel.parquet"
-FACTS = ("seconds", "lateness_p99", "attempts")
+FACTS = ("seconds", "lateness_p99", "attempts", "warnings")
 """Columns that the rows of runs in real time have in addition."""
 
 
@@ -128,5 +128,6 @@ def _run(run: PlannedRun, store: Parts, machine: Machine) -> None:
     if ran.tainted:
         return
     measured = run.measurement.take(ran.result)
-    facts: dict[str, Any] = dict(zip(FACTS, (run.scenario.duration, ran.lateness, ran.attempts), strict=True))
+    values = (run.scenario.duration, ran.lateness, ran.attempts, "; ".join(ran.warnings))
+    facts: dict[str, Any] = dict(zip(FACTS, values, strict=True))
     store.put(run, Measured([{**row, **facts} for row in measured.rows], {}))

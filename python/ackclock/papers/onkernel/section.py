@@ -64,6 +64,7 @@ def context(found: OnMachine, judgements: Sequence[Judgement]) -> dict[str, Any]
         "verdicts": _verdicts(ran),
         "ratios": _ratios(found),
         "not_run": _not_run(found),
+        "warnings": list(dict.fromkeys(str(row["warnings"]) for row in found.rows if row["warnings"])),
         "hosts": Table(
             [Column("setting"), Column("the paper's hosts"), Column("hosts on the kernel")],
             [[it.setting, it.paper, it.kernel] for it in replaced],
