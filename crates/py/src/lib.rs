@@ -5,6 +5,7 @@ mod batch;
 mod control;
 mod events;
 mod kernel;
+mod kernel_run;
 mod laboratory;
 mod memory;
 mod object;
@@ -59,6 +60,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::kernel::kernel_check;
+    #[pymodule_export]
+    use super::kernel_run::{kernel_refusal, kernel_run};
     #[pymodule_export]
     use super::laboratory::PyLaboratory;
     #[pymodule_export]

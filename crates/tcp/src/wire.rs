@@ -1,7 +1,7 @@
 //! Packets as bytes: IPv4 and TCP or UDP headers, with the checksums of a payload of zeros.
 //!
 //! ## References
-//! RFC 791 §3.1 (IPv4 header); RFC 768 (UDP); RFC 6864 §4.1 (identification of unfragmented packets); RFC 9293 §3.1 (TCP header, checksum);
+//! RFC 791 §3.1 (IPv4 header); RFC 1624 §3 (update of a checksum); RFC 768 (UDP); RFC 6864 §4.1 (identification of unfragmented packets); RFC 9293 §3.1 (TCP header, checksum);
 //! RFC 7323 §2, §3 and RFC 2018 §2, §3 (options); RFC 3168 §5, §6.1 (ECN).
 
 use ackclock_core::qdisc::Ecn;
@@ -15,6 +15,8 @@ pub const MOST_HEADERS: u32 = 80;
 const IP_HEADER: usize = 20;
 /// Size of a TCP header without options, in bytes.
 const TCP_HEADER: u32 = 20;
+/// Size of a UDP header, in bytes; of other protocols, as much is copied.
+const UDP_HEADER: usize = 8;
 /// Initial time to live.
 const TTL: u16 = 64;
 /// Don't fragment. An unfragmented packet needs no identification, so that field is zero (RFC 6864 §4.1).
@@ -68,6 +70,50 @@ pub fn datagram(bytes: &mut Vec<u8>, (size, ecn): (Bytes, Ecn), ends: (Endpoint,
     length
 }
 
+/// Appends the headers of `frame`, a whole IPv4 packet, with this ECN field to `bytes`; returns the length of the packet.
+pub fn frame_headers(bytes: &mut Vec<u8>, frame: &[u8], ecn: Ecn) -> u32 {
+    let begin = bytes.len();
+    let internet = frame.first().map_or(0, |first| usize::from(first & 15) * 4);
+    let transport = match frame.get(9) {
+        Some(&TCP) => frame.get(internet + 12).map_or(0, |offset| usize::from(offset >> 4) * 4),
+        _ => UDP_HEADER,
+    };
+    bytes.extend(&frame[..frame.len().min(internet + transport)]);
+    mark_frame(&mut bytes[begin..], ecn);
+    frame.len() as u32
+}
+
+/// The ECN field of a frame that begins with an IPv4 header; ECT(1) counts as capable.
+pub fn frame_ecn(frame: &[u8]) -> Ecn {
+    match frame.get(1).map_or(0, |field| field & 0b11) {
+        0b00 => Ecn::Incapable,
+        0b11 => Ecn::Marked,
+        _ => Ecn::Capable,
+    }
+}
+
+/// Marks a frame that begins with an IPv4 header as having experienced congestion, if `ecn` says so and the frame does not, and updates the
+/// header's checksum (RFC 1624 §3).
+pub fn mark_frame(frame: &mut [u8], ecn: Ecn) {
+    if ecn != Ecn::Marked || frame.len() < IP_HEADER || frame_ecn(frame) == Ecn::Marked {
+        return;
+    }
+    let word = |frame: &[u8], at: usize| u32::from(u16::from_be_bytes([frame[at], frame[at + 1]]));
+    let before = word(frame, 0);
+    frame[1] |= ecn_field(ecn);
+    // HC' = ~(~HC + ~m + m') in one's complement arithmetic.
+    let sum = (0xFFFF ^ word(frame, 10)) + (0xFFFF ^ before) + word(frame, 0);
+    frame[10..12].copy_from_slice(&checksum(sum).to_be_bytes());
+}
+
+const fn ecn_field(ecn: Ecn) -> u8 {
+    match ecn {
+        Ecn::Incapable => 0b00,
+        Ecn::Capable => 0b10,
+        Ecn::Marked => 0b11,
+    }
+}
+
 /// Writes the TCP or UDP checksum of the packet that begins at `begin`; `offset` counts from the end of the IP header. The sum covers the
 /// pseudo header (addresses, protocol, length), the header, and data of zeros.
 fn write_checksum(bytes: &mut [u8], begin: usize, (protocol, length): (u8, u32), offset: usize) {
@@ -84,12 +130,7 @@ fn write_checksum(bytes: &mut [u8], begin: usize, (protocol, length): (u8, u32),
 
 fn internet_header(bytes: &mut Vec<u8>, (protocol, length): (u8, u32), ecn: Ecn, (from, to): (Endpoint, Endpoint), hops: u16) {
     let begin = bytes.len();
-    let field = match ecn {
-        Ecn::Incapable => 0b00,
-        Ecn::Capable => 0b10,
-        Ecn::Marked => 0b11,
-    };
-    bytes.extend([0x45, field]);
+    bytes.extend([0x45, ecn_field(ecn)]);
     bytes.extend([length as u16, 0, DONT_FRAGMENT].into_iter().flat_map(u16::to_be_bytes));
     bytes.extend([TTL.saturating_sub(hops).max(1) as u8, protocol, 0, 0]);
     bytes.extend(from.address.into_iter().chain(to.address));
@@ -133,4 +174,41 @@ const fn checksum(mut sum: u32) -> u16 {
         sum = (sum & 0xFFFF) + (sum >> 16);
     }
     !(sum as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_keeps_the_checksum_valid() {
+        // Fields whose sums wrap, and ECT(1), which other tests do not have.
+        for (identification, field) in (0..=u16::MAX).step_by(251).flat_map(|number| [(number, 0b10), (number, 0b01)]) {
+            let mut frame = vec![0x45, field, 0, 40, 0, 0, 0x40, 0, 64, TCP, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+            frame[4..6].copy_from_slice(&identification.to_be_bytes());
+            let check = checksum(sum(&frame));
+            frame[10..12].copy_from_slice(&check.to_be_bytes());
+            assert_eq!(frame_ecn(&frame), Ecn::Capable);
+            let before = frame.clone();
+            mark_frame(&mut frame, Ecn::Capable);
+            assert_eq!(frame, before);
+            mark_frame(&mut frame, Ecn::Marked);
+            assert_eq!((frame_ecn(&frame), checksum(sum(&frame))), (Ecn::Marked, 0));
+        }
+    }
+
+    #[test]
+    fn headers_of_a_frame_end_before_its_data() {
+        let mut frame = vec![0x45, 0b10, 0, 64, 0, 0, 0x40, 0, 64, TCP, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+        frame.extend([0; 12]);
+        frame.push(8 << 4); // 32 bytes of TCP header
+        frame.resize(64, 0xFF);
+        let mut bytes = vec![7];
+        assert_eq!(frame_headers(&mut bytes, &frame, Ecn::Marked), 64);
+        assert_eq!((bytes.len(), frame_ecn(&bytes[1..])), (1 + 52, Ecn::Marked));
+        frame[9] = UDP;
+        bytes.clear();
+        assert_eq!((frame_headers(&mut bytes, &frame, Ecn::Capable), bytes.as_slice()), (64, &frame[..28]));
+        assert_eq!((frame_headers(&mut bytes, &[0x45], Ecn::Capable), bytes.len()), (1, 29));
+    }
 }

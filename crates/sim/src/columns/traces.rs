@@ -431,6 +431,13 @@ macro_rules! traces {
                 }
             }
 
+            /// Adds a quantity of the control of `flow` that another program measured.
+            pub(crate) fn internal(&mut self, at: Instant, flow: u32, name: &'static str, value: f64) {
+                if let Some(table) = &mut self.internals {
+                    table.push(at.as_nanos(), flow, name, value);
+                }
+            }
+
             /// Sorts every table by time.
             pub(crate) fn sort(&mut self) {
                 $(if let Some(table) = &mut self.$name {

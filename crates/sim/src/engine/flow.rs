@@ -37,31 +37,15 @@ pub(super) struct Flow {
 impl Flow {
     /// The flow of `spec` in a run with `seed`, with the hosts not yet started.
     pub(super) fn new(index: u32, spec: &FlowSpec, seed: u64) -> Result<Self, RunError> {
-        // The two ends of a connection differ in the last bit; runs with adjacent seeds differ in the upper half.
-        let seed = seed.rotate_left(32) ^ (2 * u64::from(index));
-        let grows = matches!(spec.traffic, Traffic::Bursts(_));
-        let packets = if grows { Some(0) } else { spec.packets };
-        let bulk = Bulk { start: spec.start, stop: spec.stop, packets, grows };
-        let control = || control(&spec.control, spec.initial_ssthresh);
-        let hosts = match &spec.host {
-            HostSpec::Ns2(host) => Hosts::Ns2(ns2::Connection::new(host, control()?, bulk, seed)),
-            HostSpec::Modern(host) => Hosts::Modern(Box::new(match spec.traffic {
-                Traffic::Connection(_) => modern::Connection::dormant(host, [control()?, control()?], seed),
-                _ => modern::Connection::bulk(host, control()?, bulk, seed),
-            })),
-            HostSpec::Other(other) => {
-                let Profile::Other(host) = *build(profile::ENTRIES, &other.profile)? else {
-                    return Err(RunError::Part(format!("{} has settings of its own", other.profile.name)));
-                };
-                let OtherHost { packet_size, ecn, initial_pacing, .. } = *other;
-                Hosts::Other(host.connect(profile::Flow { control: control()?, bulk, packet_size, ecn, initial_pacing, seed }))
-            }
-            HostSpec::Datagrams(payload) => Hosts::Datagrams(Box::new(Stream::new(spec.start, *payload, spec.host.wire_size().0 as u16))),
-        };
+        Ok(Self::between(hosts(index, spec, seed)?, spec))
+    }
+
+    /// The flow of `spec` between these hosts.
+    pub(super) fn between(hosts: Hosts, spec: &FlowSpec) -> Self {
         let started = if let Traffic::Connection(_) = spec.traffic { None } else { Some(spec.start) };
         let (armed, due) = ([None; 2], [None; 2]);
         let application = spec.traffic.application();
-        Ok(Self { hosts, application, started, armed, due, dropped: 0, notices: 0, first_overshoot_losses: 0 })
+        Self { hosts, application, started, armed, due, dropped: 0, notices: 0, first_overshoot_losses: 0 }
     }
 
     /// Counts a packet that the network lost.
@@ -111,6 +95,31 @@ impl Flow {
             min_rtt: tally.min_rtt,
         }
     }
+}
+
+/// The hosts of flow `index`, not yet started.
+fn hosts(index: u32, spec: &FlowSpec, seed: u64) -> Result<Hosts, RunError> {
+    // The two ends of a connection differ in the last bit; runs with adjacent seeds differ in the upper half.
+    let seed = seed.rotate_left(32) ^ (2 * u64::from(index));
+    let grows = matches!(spec.traffic, Traffic::Bursts(_));
+    let packets = if grows { Some(0) } else { spec.packets };
+    let bulk = Bulk { start: spec.start, stop: spec.stop, packets, grows };
+    let control = || control(&spec.control, spec.initial_ssthresh);
+    Ok(match &spec.host {
+        HostSpec::Ns2(host) => Hosts::Ns2(ns2::Connection::new(host, control()?, bulk, seed)),
+        HostSpec::Modern(host) => Hosts::Modern(Box::new(match spec.traffic {
+            Traffic::Connection(_) => modern::Connection::dormant(host, [control()?, control()?], seed),
+            _ => modern::Connection::bulk(host, control()?, bulk, seed),
+        })),
+        HostSpec::Other(other) => {
+            let Profile::Other(host) = *build(profile::ENTRIES, &other.profile)? else {
+                return Err(RunError::Part(format!("{} has settings of its own", other.profile.name)));
+            };
+            let OtherHost { packet_size, ecn, initial_pacing, .. } = *other;
+            Hosts::Other(host.connect(profile::Flow { control: control()?, bulk, packet_size, ecn, initial_pacing, seed }))
+        }
+        HostSpec::Datagrams(payload) => Hosts::Datagrams(Box::new(Stream::new(spec.start, *payload, spec.host.wire_size().0 as u16))),
+    })
 }
 
 /// The capacity of a flow's path.

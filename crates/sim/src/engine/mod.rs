@@ -11,6 +11,9 @@ mod flow;
 mod hash;
 mod hosts;
 mod learning;
+mod live;
+#[cfg(test)]
+mod live_tests;
 mod notices;
 mod notifying;
 mod prepared;
@@ -27,6 +30,7 @@ pub use attempt::{Attempt, Measures, RunRow};
 pub use crossings::crossings;
 pub use end_host::EndHost;
 pub use error::RunError;
+pub use live::{FrameConnection, Live};
 pub use prepared::{Prepared, bottleneck, run};
 pub use result::{ApplicationResult, FlowResult, LinkResult, RunResult, digest};
 pub use summary::Summary;

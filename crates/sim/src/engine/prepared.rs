@@ -73,9 +73,8 @@ impl<'a> Prepared<'a> {
         if scenario.record.is_empty() && places.is_empty() {
             return Ok(Self(Kind::Off(Box::new(Simulation::new(scenario, Off)?))));
         }
-        let traces = Traces::new(&scenario.record);
-        let capture = if places.is_empty() { None } else { Some(Capture::new(&scenario, places).map_err(RunError::Capture)?) };
-        Ok(Self(Kind::On(Box::new(Simulation::new(scenario, Recording { traces, capture, watch: None })?))))
+        let recorder = recorder(&scenario, places)?;
+        Ok(Self(Kind::On(Box::new(Simulation::new(scenario, recorder)?))))
     }
 
     /// Limits the number of events. A run that needs more stops with [`RunError::Events`].
@@ -124,11 +123,20 @@ impl<'a> Prepared<'a> {
         self.advance(Instant::MAX, interrupted)?;
         match self.0 {
             Kind::Off(simulation) => Ok(simulation.finish().0),
-            Kind::On(simulation) => {
-                let (result, Recording { mut traces, capture, .. }) = simulation.finish();
-                traces.sort();
-                Ok(RunResult { traces, capture, ..result })
-            }
+            Kind::On(simulation) => Ok(recorded(*simulation)),
         }
     }
+}
+
+/// The recorder of the scenario's traces and of the packets at `places`.
+pub(super) fn recorder(scenario: &Scenario, places: &[String]) -> Result<Recording, RunError> {
+    let capture = if places.is_empty() { None } else { Some(Capture::new(scenario, places).map_err(RunError::Capture)?) };
+    Ok(Recording { traces: Traces::new(&scenario.record), capture, watch: None })
+}
+
+/// The result of a run that was recorded.
+pub(super) fn recorded(simulation: Simulation<'_, Recording>) -> RunResult {
+    let (result, Recording { mut traces, capture, .. }) = simulation.finish();
+    traces.sort();
+    RunResult { traces, capture, ..result }
 }

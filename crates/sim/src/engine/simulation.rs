@@ -74,6 +74,16 @@ pub(super) struct Simulation<'a, R> {
 
 impl<'a, R: Recorder> Simulation<'a, R> {
     pub(super) fn new(scenario: Cow<'a, Scenario>, recorder: R) -> Result<Self, RunError> {
+        let seed = scenario.seed;
+        Self::between(scenario, recorder, &mut |index, spec| Flow::new(index as u32, spec, seed))
+    }
+
+    /// A simulation of `scenario` whose flows `flow` makes.
+    pub(super) fn between(
+        scenario: Cow<'a, Scenario>,
+        recorder: R,
+        flow: &mut dyn FnMut(usize, &FlowSpec) -> Result<Flow, RunError>,
+    ) -> Result<Self, RunError> {
         let end = Instant::ZERO + scenario.duration;
         let mut routes = routes(&scenario)?;
         let links = scenario.links.iter().enumerate();
@@ -85,12 +95,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let subjects = Subjects::new(links.len(), pipes, scenario.flows.len(), scenario.applications.len()).map_err(RunError::TooLarge)?;
         let scheduled = (0..links.len()).filter(|&link| links[link].is_scheduled());
         let frequent = scheduled.map(Subject::Link).chain((0..lanes.count).map(Subject::Pipe));
-        let flows = scenario
-            .flows
-            .iter()
-            .enumerate()
-            .map(|(index, spec)| Flow::new(index as u32, spec, scenario.seed))
-            .collect::<Result<_, _>>()?;
+        let flows = scenario.flows.iter().enumerate().map(|(index, spec)| flow(index, spec)).collect::<Result<_, _>>()?;
         let mut simulation = Self {
             end,
             events: EventQueue::new(frequent.map(|subject| subjects.encode(subject))),
@@ -162,6 +167,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             }
         }
         Ok(())
+    }
+
+    /// Time of the next event; [`Instant::MAX`] or later if there is none.
+    pub(super) fn next(&self) -> Instant {
+        self.events.peek().time()
     }
 
     /// Limits the number of events.

@@ -104,7 +104,7 @@ pub(crate) struct Payloads {
     /// Datagrams, which have no payload here.
     nothing: Store<()>,
     /// Bytes of other profiles.
-    bytes: Store<Vec<u8>>,
+    pub(crate) bytes: Store<Vec<u8>>,
 }
 
 /// The payload that a profile adds to packets.

@@ -8,7 +8,7 @@ use ackclock_core::units::{Duration, Instant};
 use ackclock_tcp::Side;
 use ackclock_tcp::modern::segment::Segment;
 use ackclock_tcp::pcapng::{self, Direction, Writer};
-use ackclock_tcp::wire::{Endpoint, MOST_HEADERS, datagram, headers};
+use ackclock_tcp::wire::{Endpoint, MOST_HEADERS, datagram, frame_headers, headers};
 
 use super::ns2_wire::Ns2Wire;
 use super::{Entering, Point};
@@ -41,6 +41,8 @@ struct Conversation {
     ns2: Option<Ns2Wire>,
     /// Whether it is a stream of datagrams instead of a connection.
     datagrams: bool,
+    /// Whether its packets are frames, which have headers already.
+    frames: bool,
     /// Time of the first data of an `ns2` host. An ACK of a packet sent earlier acknowledges the SYN.
     first_data: Option<Instant>,
 }
@@ -120,6 +122,11 @@ impl Capture {
         Ok(())
     }
 
+    /// The packets of `flow` are frames: bytes that begin with an IPv4 header.
+    pub(crate) fn set_frames(&mut self, flow: usize) {
+        self.conversations[flow].frames = true;
+    }
+
     /// Names of the places that were captured.
     pub fn places(&self) -> impl Iterator<Item = &str> {
         self.places.iter().map(|place| place.name.as_str())
@@ -142,18 +149,18 @@ impl Capture {
         };
         let Some(place) = place else { return };
         let ends = (conversation.ends[sender], conversation.ends[receiver]);
-        let segment = segment(conversation, packet, payloads);
-        if segment.is_none() && !conversation.datagrams {
-            return;
-        }
         // Hops are forwarding nodes: a packet that has arrived has been forwarded once less than the number of links that it crossed.
         let hops = if direction == Direction::Inbound { packet.hop.saturating_sub(1) } else { packet.hop };
         let start = self.bytes.len();
-        let length = match &segment {
-            Some(segment) => headers(&mut self.bytes, segment, ends, hops),
-            None => datagram(&mut self.bytes, (packet.size(), packet.ecn()), ends, hops),
-        } as u16;
-        let (flow, seq) = (packet.flow() as u32, packet.seq);
+        let length = if conversation.frames {
+            payloads.bytes.get(packet.payload).map(|frame| frame_headers(&mut self.bytes, frame, packet.ecn()))
+        } else if let Some(segment) = segment(conversation, packet, payloads) {
+            Some(headers(&mut self.bytes, &segment, ends, hops))
+        } else {
+            conversation.datagrams.then(|| datagram(&mut self.bytes, (packet.size(), packet.ecn()), ends, hops))
+        };
+        let Some(length) = length else { return };
+        let (flow, seq, length) = (packet.flow() as u32, packet.seq, length as u16);
         self.seen.push(Seen { at: at.as_nanos(), headers: start, length, place, direction, flow, seq });
     }
 
@@ -217,7 +224,7 @@ fn conversations(scenario: &Scenario) -> Result<Vec<Conversation>, String> {
         let server = SERVER_PORT + (index / CLIENT_PORTS) as u16;
         let ports = if let Traffic::Connection(_) = flow.traffic { [server, port] } else { [port, server] };
         let ends = [Endpoint::new(flow.from, ports[0]), Endpoint::new(flow.to, ports[1])];
-        Ok(Conversation { nodes: [flow.from, flow.to], ends, ns2, datagrams, first_data: None })
+        Ok(Conversation { nodes: [flow.from, flow.to], ends, ns2, datagrams, frames: false, first_data: None })
     };
     flows.map(conversation).collect()
 }

@@ -1,0 +1,85 @@
+//! A flow of whatever a program sends: packets pass as they are.
+
+use ackclock_core::units::Instant;
+use ackclock_tcp::wire::frame_ecn;
+use ackclock_tcp::{Checkpoints, Connection, Counters, Datagram, Side, Tally, Transmission};
+
+use super::frames::Addressed;
+use super::port::Port;
+
+/// Both ends of a flow whose packets belong to programs: the emulator carries them, and counts packets and data.
+#[derive(Debug)]
+pub struct Passage {
+    ports: [Port; 2],
+    /// Packets that each end has sent.
+    sent: [u32; 2],
+    /// Packets and bytes of data that reached the receiver; retransmitted data counts again.
+    delivered_packets: u64,
+    delivered_bytes: u64,
+    delivered_at: Instant,
+    checkpoints: Checkpoints,
+}
+
+impl Passage {
+    /// A flow between the ports of sender and receiver that starts at `start`.
+    pub fn new(ports: [Port; 2], start: Instant) -> Self {
+        Self { ports, sent: [0; 2], delivered_packets: 0, delivered_bytes: 0, delivered_at: start, checkpoints: Checkpoints::new(start) }
+    }
+}
+
+impl Connection for Passage {
+    type Payload = Vec<u8>;
+
+    fn handle(&mut self, now: Instant, side: Side, arrived: &Datagram<Vec<u8>>) -> bool {
+        let Some(frame) = &arrived.payload else { return false };
+        self.ports[side.index()].deliver(now, frame, arrived.ecn);
+        let data = Addressed::read(frame).map_or(0, |addressed| addressed.data);
+        if side == Side::Sender || data == 0 {
+            return false;
+        }
+        self.checkpoints.pass(now, self.delivered_bytes);
+        self.delivered_packets += 1;
+        self.delivered_bytes += data as u64;
+        self.delivered_at = now;
+        true
+    }
+
+    fn poll_transmit(&mut self, now: Instant, side: Side) -> Option<(Datagram<Vec<u8>>, Transmission)> {
+        let frame = self.ports[side.index()].receive()?;
+        let sent = &mut self.sent[side.index()];
+        *sent += 1;
+        let kind = if side == Side::Sender { Transmission::New } else { Transmission::Ack };
+        let (size, ecn) = (frame.len() as u16, frame_ecn(&frame));
+        Some((Datagram { number: *sent, size, sent: now, ecn, echo: false, payload: Some(frame) }, kind))
+    }
+
+    fn poll_timeout(&self, _side: Side) -> Option<Instant> {
+        None
+    }
+
+    fn handle_timeout(&mut self, _now: Instant, _side: Side) {}
+
+    fn delivered(&self, side: Side) -> u64 {
+        if side == Side::Receiver { self.delivered_bytes } else { 0 }
+    }
+
+    fn delivered_bytes(&self) -> u64 {
+        self.delivered_bytes
+    }
+
+    fn tally(&mut self, end: Instant) -> Tally {
+        Tally {
+            counters: Counters { sent: u64::from(self.sent[0]), cwnd_max: f64::NAN, ..Counters::default() },
+            window: None,
+            delivered_bytes: self.delivered_bytes,
+            delivered_packets: self.delivered_packets,
+            payload: self.delivered_bytes,
+            delivered_at: self.delivered_at,
+            delivered_after: self.checkpoints.finish(end, self.delivered_bytes),
+            initial_window: None,
+            limited: None,
+            slow_start_exit: None,
+            min_rtt: None,
+        }
+    }
+}

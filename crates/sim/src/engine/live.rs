@@ -1,0 +1,141 @@
+//! A run whose packets come from hosts outside the simulation and return to them as time passes, such as those of the kernel's TCP.
+
+use std::borrow::Cow;
+
+use ackclock_core::cc::Window;
+use ackclock_core::units::{Duration, Instant, Moment};
+use ackclock_tcp::{Connection, Side};
+
+use super::error::RunError;
+use super::flow::Flow;
+use super::hosts::Hosts;
+use super::prepared::{recorded, recorder};
+use super::result::RunResult;
+use super::simulation::Simulation;
+use crate::scenario::{FlowSpec, Scenario};
+use crate::trace::{Recorder as _, Recording};
+
+/// Both ends of a flow whose packets are frames: bytes that begin with an IPv4 header.
+pub type FrameConnection = Box<dyn Connection<Payload = Vec<u8>>>;
+
+/// A simulation that the caller drives. Links, queues, applications and results are those of [`Prepared`](super::Prepared); time passes as
+/// the caller says.
+///
+/// All times are virtual, since the start of the run. They must not decrease from call to call. Packets that arrive while the caller
+/// sleeps are delivered by the next call of [`Live::advance`], at their own times.
+pub struct Live(Box<Simulation<'static, Recording>>);
+
+impl Live {
+    /// A run of `scenario` that captures packets at the links and hosts called `captured`. `connection` makes both ends of the flow with
+    /// this index; `None`: the flow is simulated.
+    ///
+    /// # Errors
+    /// As [`run`](super::run); also if a place to capture does not exist.
+    pub fn new(
+        scenario: Scenario,
+        captured: &[String],
+        connection: &mut dyn FnMut(usize, &FlowSpec) -> Option<FrameConnection>,
+    ) -> Result<Self, RunError> {
+        let mut recorder = recorder(&scenario, captured)?;
+        let seed = scenario.seed;
+        let mut connections: Vec<Option<FrameConnection>> =
+            scenario.flows.iter().enumerate().map(|(index, spec)| connection(index, spec)).collect();
+        if let Some(capture) = &mut recorder.capture {
+            let outside = connections.iter().enumerate().filter(|(_, connection)| connection.is_some());
+            outside.for_each(|(flow, _)| capture.set_frames(flow));
+        }
+        let simulation = Simulation::between(Cow::Owned(scenario), recorder, &mut |index, spec| match connections[index].take() {
+            Some(connection) => Ok(Flow::between(Hosts::Other(connection), spec)),
+            None => Flow::new(index as u32, spec, seed),
+        })?;
+        Ok(Self(Box::new(simulation)))
+    }
+
+    /// The scenario.
+    pub fn scenario(&self) -> &Scenario {
+        &self.0.scenario
+    }
+
+    /// End of the run.
+    pub fn end(&self) -> Instant {
+        self.0.end
+    }
+
+    /// Ends the run at `end` instead of the scenario's end, if that is earlier. Rows then describe the time until `end`.
+    pub fn cut(&mut self, end: Instant) {
+        let simulation = &mut *self.0;
+        if end < simulation.end {
+            simulation.end = end;
+            simulation.scenario.to_mut().duration = end.since(Instant::ZERO);
+        }
+    }
+
+    /// Time of the next event; [`Instant::MAX`] or later if there is none. The end of the run is not an event.
+    pub fn next(&self) -> Instant {
+        self.0.next()
+    }
+
+    /// Processes all events before `until` and before the end of the run. Packets that arrive are passed to [`Connection::handle`].
+    ///
+    /// # Errors
+    /// Only faults of the engine.
+    pub fn advance(&mut self, until: Instant) -> Result<(), RunError> {
+        self.0.advance(until, &mut || false)
+    }
+
+    /// An end of `flow` has packets: polls it for all of them, and reads its timer again.
+    ///
+    /// # Errors
+    /// As [`Live::advance`], which this calls first.
+    pub fn transmit(&mut self, now: Instant, flow: usize, side: Side) -> Result<(), RunError> {
+        self.advance(now)?;
+        if now < self.0.end {
+            self.0.transmit(Moment::now(now), flow, side);
+        }
+        Ok(())
+    }
+
+    /// Data has reached the application at an end of `flow`: records it, and notifies the application. Not needed for data that
+    /// [`Connection::handle`] reports as delivered.
+    ///
+    /// # Errors
+    /// As [`Live::advance`], which this calls first.
+    pub fn delivered(&mut self, now: Instant, flow: usize, side: Side) -> Result<(), RunError> {
+        self.advance(now)?;
+        let simulation = &mut *self.0;
+        if now < simulation.end {
+            if side == Side::Receiver {
+                simulation.recorder.delivered(now, flow as u32, simulation.flows[flow].hosts.delivered_bytes());
+            }
+            simulation.notify_delivered(Moment::now(now), flow, side);
+        }
+        Ok(())
+    }
+
+    /// Adds the sender's window at `at` to the trace `cwnd`, unless it has not changed. For windows known after the ACK, and of a flow
+    /// whose connection reports no window.
+    pub fn record_window(&mut self, at: Instant, flow: usize, window: Window) {
+        self.0.recorder.window(at, flow as u32, window);
+    }
+
+    /// Adds a round-trip time to the trace `rtt`, with the smoothed round-trip time and the timeout.
+    pub fn record_rtt(&mut self, at: Instant, flow: usize, rtt: Duration, timing: (Option<Duration>, Duration)) {
+        self.0.recorder.rtt(at, flow as u32, rtt, timing);
+    }
+
+    /// Adds a quantity of the sender's control to the trace `internals`.
+    pub fn record_internal(&mut self, at: Instant, flow: usize, name: &'static str, value: f64) {
+        self.0.recorder.traces.internal(at, flow as u32, name, value);
+    }
+
+    /// Ends the run, and returns its result.
+    pub fn finish(self) -> RunResult {
+        recorded(*self.0)
+    }
+}
+
+impl std::fmt::Debug for Live {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Live").field("scenario", &self.0.scenario.name).field("next", &self.next()).finish_non_exhaustive()
+    }
+}
