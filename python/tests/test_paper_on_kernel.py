@@ -182,7 +182,6 @@ def test_every_scenario_of_ass_has_hosts_of_linux() -> None:
     ("flow", "said"),
     [
         ({"recovery": "tahoe"}, 'recovery = "tahoe": the kernel has SACK with RACK, and NewReno'),
-        ({"rwnd": "20 packets"}, "rwnd = '20 packets' may limit the sender"),
         ({"header": "0 B"}, "header = '0 B': the kernel's headers take 40 B"),
     ],
 )
@@ -190,6 +189,12 @@ def test_a_setting_without_a_counterpart_is_refused(flow: dict[str, object], sai
     with pytest.raises(hosts.NoKernelError) as error:
         hosts.mapped(ns2(**flow))
     assert said in str(error.value)
+
+
+def test_a_receive_window_that_may_limit_the_sender_is_kept() -> None:
+    flow = Frozen(hosts.mapped(ns2(rwnd="20 packets", packet_size="500 B"))).flows[0]
+    assert (flow["modern"]["receive_buffer"], flow["modern"]["receive_buffer_max"]) == ("10000 B", "10000 B")
+    assert flow["modern"]["receive_buffer_unit"] == "data"
 
 
 def test_without_sack_the_kernel_has_newreno() -> None:

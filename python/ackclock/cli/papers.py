@@ -108,7 +108,7 @@ def _machine() -> Machine:
     """
     from ackclock.papers.onkernel import linux
 
-    return linux.this_machine()
+    return linux.ThisMachine()
 
 
 def _reproduce(

@@ -30,6 +30,8 @@ OVERHEAD = 0.5
 MARGIN = 0.1
 """Seconds by which a run is longer than its metrics need."""
 SECOND = 10**9
+SHOWN = 3
+"""Reasons in a message."""
 EARLY = re.compile(r"delivered_(\d+)s")
 """Columns of flows that count the first seconds after the start."""
 
@@ -74,7 +76,7 @@ class OnKernel(FlowTable):
     @property
     def sources(self) -> list[str]:
         """The modules that run and measure."""
-        return [*super().sources, "ackclock.papers.onkernel.machine"]
+        return [*super().sources, "ackclock.kernels.running"]
 
 
 @dataclass(frozen=True)
@@ -139,8 +141,9 @@ def choose(plan: Plan, machine: Machine, budget: float) -> Choice:
     readings = [_needed(plan, claim, metric, asked) for claim in plan.claims for metric in claim.metrics]
     possible = [reading for reading in readings if not reading.reason]
     if not possible:
-        reasons = "; ".join(dict.fromkeys(reading.reason for reading in readings)) or "it has no claims"
-        raise ValueError(f"{plan.paper.name}: no claim can run on the kernel: {reasons}")
+        reasons = list(dict.fromkeys(reading.reason for reading in readings)) or ["it has no claims"]
+        more = f"; and {len(reasons) - SHOWN} more reasons" if len(reasons) > SHOWN else ""
+        raise ValueError(f"{plan.paper.name}: no claim can run on the kernel: {'; '.join(reasons[:SHOWN])}{more}")
     lengths = _Lengths(plan)
     picked, least = lengths.pick(possible, budget)
     if not picked:

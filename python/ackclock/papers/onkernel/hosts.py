@@ -7,7 +7,6 @@ of headers. All else of a host, such as its recovery, its ACKs and its timers, i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -32,8 +31,8 @@ OF_NS2 = (
 """The keys of a flow that only hosts of ns-2 have."""
 RECOVERIES = {"sack": {}, "newreno": {"recovery": "newreno"}}
 """Settings of Linux for a recovery of ns-2."""
-LEAST_WINDOW = 1000
-"""Packets: a smaller window of the receiver may limit the sender."""
+LARGE_WINDOW = 1000
+"""Packets: a receive window of this size limits no sender, so the kernel sizes it."""
 HEADER = "40 B"
 SECOND = 10**9
 
@@ -94,16 +93,24 @@ def _flow(flow: Mapping[str, Any]) -> dict[str, Any]:
     recovery = _kind(flow["recovery"])
     if recovery not in RECOVERIES:
         raise NoKernelError(f'recovery = "{recovery}": the kernel has SACK with RACK, and NewReno')
-    rwnd = float(flow["rwnd"].split()[0])
-    if rwnd < LEAST_WINDOW:
-        said = f"rwnd = {flow['rwnd']!r} may limit the sender, and the kernel sizes its window itself"
-        raise NoKernelError(f"{said}; from {LEAST_WINDOW} packets on it can run")
     if flow["header"] != HEADER:
         raise NoKernelError(f"header = {flow['header']!r}: the kernel's headers take {HEADER}")
     kept = {key: value for key, value in flow.items() if key not in OF_NS2 and key != "profile"}
     if kept["initial_ssthresh"] == "rwnd":
-        kept["initial_ssthresh"] = f"{math.floor(rwnd)} segments"
-    return {**kept, "host": "linux", "modern": {"timestamps": False, **RECOVERIES[recovery]}}
+        kept["initial_ssthresh"] = f"{_packets(flow):g} segments"
+    return {**kept, "host": "linux", "modern": {"timestamps": False, **RECOVERIES[recovery], **_window(flow)}}
+
+
+def _window(flow: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a receive window that may limit the sender."""
+    if _packets(flow) >= LARGE_WINDOW:
+        return {}
+    size = f"{round(_packets(flow) * float(flow['packet_size'].split()[0]))} B"
+    return {"receive_buffer": size, "receive_buffer_max": size, "receive_buffer_unit": "data"}
+
+
+def _packets(flow: Mapping[str, Any]) -> float:
+    return float(flow["rwnd"].split()[0])
 
 
 def _replaced(flow: Mapping[str, Any]) -> list[Replaced]:
@@ -117,7 +124,7 @@ def _replaced(flow: Mapping[str, Any]) -> list[Replaced]:
             "packet", f"{flow['packet_size']} of data, {HEADER} of headers", "MSS of the same size, no timestamps"
         ),
         Replaced("ACKs", acks, "one per segment at first, then one for two or more segments"),
-        Replaced("receiver's window", flow["rwnd"], "sized by the kernel"),
+        Replaced("receive window", flow["rwnd"], "sized by the kernel" if not _window(flow) else "the same in bytes"),
         Replaced("retransmission timeout", timeouts, "200 ms to 120 s, at first 1 s"),
         Replaced("clock of round-trip times", f"ticks of {flow['clock_granularity']}", "microseconds"),
     ]

@@ -1,4 +1,4 @@
-"""This machine's kernel, which runs scenarios by `ackclock.kernels`."""
+"""The kernel of this machine, which runs scenarios by `ackclock.kernels`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ackclock.scenario import Scenario
 
 
 class ThisMachine:
-    """This machine.
+    """The machine that the program runs on.
 
     Raises
     ------
@@ -28,10 +28,14 @@ class ThisMachine:
 
     def refusal(self, scenario: Scenario) -> str | None:
         """Say why no kernel can run a scenario; None if it can."""
-        return kernels.refusal(scenario)
+        found = kernels.refusal(scenario)
+        # The part before names scenario and flow, and differs between the cells of a paper.
+        return found and (found.partition(" cannot run on the kernel: ")[2] or found)
 
     def run(self, scenario: Scenario, record: Sequence[str]) -> Ran:
         """Run a scenario in real time, and record traces."""
         result = kernels.run(scenario, record=record)
         facts = result.kernel
-        return Ran(result, facts.lateness_p99, facts.attempts, facts.tainted or "", facts.warnings)
+        tainted = str(facts["reason"]) if facts["tainted"] else ""
+        warnings = [str(text) for _, _, text in facts["warnings"]]
+        return Ran(result, float(facts["lateness_p99"]), int(facts["attempts"]), tainted, warnings)
