@@ -14,7 +14,7 @@ from pathlib import Path
 import polars
 import pytest
 
-from ackclock import Scenario, _core
+from ackclock import Scenario, _core, kernels
 from ackclock.cli import papers
 from ackclock.cli.errors import plain_errors
 from ackclock.experiments.execute import Interrupted, run_here
@@ -22,6 +22,7 @@ from ackclock.experiments.freeze import Frozen
 from ackclock.papers import library, report, reproduction
 from ackclock.papers.onkernel import choosing, hosts, judging, runs
 from ackclock.papers.onkernel.choosing import OVERHEAD, REPETITIONS, choose
+from ackclock.papers.onkernel.linux import ThisMachine
 from ackclock.papers.onkernel.machine import Ran
 from ackclock.papers.plan import Plan, plan_paper
 from ackclock.papers.verdicts import Judgement
@@ -420,4 +421,77 @@ def test_bad_input_is_one_message(
         command(small / "out", **changes)
     assert stopped.value.code == 2
     assert said in capsys.readouterr().err
+    assert not (small / "out").exists()
+
+
+WINDOWS = """\
+duration = "0.4 s"
+topology = { kind = "chain", bottleneck = { rate = "5 Mbit/s", queue = { kind = "droptail", limit = "50 packets" } } }
+flow = [{ name = "tcp", initial_ssthresh = "unlimited" }]
+
+[sweep.window]
+two = { "flow.initial_window" = "2 segments" }
+ten = { "flow.initial_window" = "10 segments" }
+"""
+
+WINDOWS_PAPER = """\
+title = "Windows"
+reference = "nobody"
+labels = ["window"]
+
+[[experiment]]
+file = "windows.toml"
+
+[[repeat]]
+sampling = "path"
+count = 5
+spread = "60 ms"
+"""
+
+WINDOWS_CLAIM = """\
+metrics = ["delivered_packets"]
+
+[[claim]]
+id = "ten"
+text = "ten segments deliver more at the start"
+source = "§1"
+kind = "order"
+axis = "window"
+where = {}
+expected = [["ten"], ["two"]]
+"""
+
+
+def test_a_claim_is_judged_on_the_kernel(
+    kernel: kernels.Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "papers" / "windows"
+    folder.mkdir(parents=True)
+    (folder / "paper.toml").write_text(WINDOWS_PAPER)
+    (folder / "windows.toml").write_text(WINDOWS)
+    (folder / "claims.toml").write_text(WINDOWS_CLAIM)
+    monkeypatch.chdir(tmp_path)
+    machine = ThisMachine()
+    assert machine.release == kernel.release
+    choice = choose(plan_paper(library.find("windows")), machine, 60)
+    found = runs.execute(choice, tmp_path / "out", machine)
+    if found.missing:
+        found = runs.execute(choice, tmp_path / "out", machine)
+    assert not found.missing, "the machine is too busy for runs in real time"
+    assert verdicts(found) == {("ten", "delivered_packets"): "holds"}
+    (compared,) = judging.agreements(found)
+    assert compared.count == 10
+    assert 0.9 < compared.median < 1.1
+    assert runs.execute(choice, tmp_path / "out", machine).reused == 10
+
+
+def test_a_machine_without_its_parts_is_one_message(
+    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lacking = kernels.Check("6.18.0", (kernels.Probe("TUN", "all", found=False, detail="no /dev/net/tun"),))
+    monkeypatch.setattr(kernels, "check", lambda: lacking)
+    with pytest.raises(SystemExit) as stopped, plain_errors():
+        command(small / "out")
+    assert stopped.value.code == 2
+    assert "this machine cannot run scenarios on its kernel: TUN: no /dev/net/tun" in capsys.readouterr().err
     assert not (small / "out").exists()
