@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -34,3 +35,23 @@ def key_and_value(text: str, option: str, example: str) -> tuple[str, str]:
     if not equals or not key.strip():
         raise ValueError(f"{option} {text}: expected KEY=VALUE, as in {example}")
     return key.strip(), value.strip()
+
+
+UNITS = {"s": 1, "min": 60, "h": 3600}
+
+
+def seconds(text: str, option: str) -> float:
+    """Read a time with its unit.
+
+    >>> seconds("20 min", "--budget"), seconds("1.5h", "--budget")
+    (1200.0, 5400.0)
+
+    Raises
+    ------
+    ValueError
+        If there is no number or no known unit, or if the time is 0.
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|min|h)\s*", text)
+    if found is None or float(found[1]) == 0:
+        raise ValueError(f'{option} {text}: expected a time above 0 in s, min or h, such as "20 min"')
+    return float(found[1]) * UNITS[found[2]]

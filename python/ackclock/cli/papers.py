@@ -2,32 +2,80 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ackclock.cli import output
+from ackclock.cli import options, output
 from ackclock.experiments.execute import Interrupted
 from ackclock.files import storage
-from ackclock.papers import library
+from ackclock.papers import evidence, library
 from ackclock.papers.library import Paper
+from ackclock.papers.onkernel import runs as realtime
+from ackclock.papers.onkernel import section
+from ackclock.papers.onkernel.machine import Machine
+from ackclock.papers.onkernel.runs import OnMachine
+from ackclock.papers.verdicts import Judgement
+from ackclock.reports import units
+from ackclock.texts.numbers import counted
 
 if TYPE_CHECKING:
     from ackclock.papers.report import Report
 
 
-def paper_command(name: str, *, quick: bool, out: Path | None, jobs: int | None) -> None:
+BUDGET, QUICK_BUDGET = 3600.0, 600.0
+"""Real time of runs on the kernel, in seconds, without and with --quick."""
+
+
+def paper_command(
+    name: str,
+    *,
+    quick: bool,
+    on_kernel: bool,
+    budget: str | None,
+    out: Path | None,
+    json_output: bool,
+    jobs: int | None,
+) -> None:
     """Run a paper, write its report, and print the verdicts."""
+    if budget is not None and not on_kernel:
+        raise ValueError("--budget is for runs in real time; add --on kernel")
+    seconds = options.seconds(budget, "--budget") if budget is not None else QUICK_BUDGET if quick else BUDGET
     paper = library.find(name)
     target = out or Path("out") / (f"{name}-quick" if quick else name)
-    from ackclock.papers import evidence
-
-    written = _reproduce(paper, target, quick=quick, jobs=jobs)
-    main = [judgement for judgement in written.judgements if judgement.metric == judgement.claim.metrics[0]]
-    lines = [[item.claim.id, item.verdict, evidence.survival(item.evidence), item.claim.source] for item in main]
-    output.table(["claim", "verdict", "all claims together", "source in the paper"], lines, left=4)
+    machine = _machine() if on_kernel else None
+    written = _reproduce(paper, target, quick=quick, jobs=jobs, machine=machine, budget=seconds)
+    if json_output:
+        output.data(json.loads((target / "verdicts.json").read_text(encoding="utf-8")))
+    else:
+        _show(written.judgements)
     if said := evidence.summary([item.evidence for item in written.judgements]):
         output.note(said)
-    output.place(written.html)
+    if machine is not None:
+        output.note("".join(part.text for part in section.sentence(machine.release, written.judgements)))
+    if json_output:
+        output.note(f"written: {written.html}")
+    else:
+        output.place(written.html)
+
+
+def _show(judgements: Sequence[Judgement]) -> None:
+    """Print the main reading of each claim; with runs on the kernel also every other reading that ran there."""
+    main = [item for item in judgements if item.metric == item.claim.metrics[0]]
+    if all(item.kernel is None for item in main):
+        lines = [[item.claim.id, item.verdict, evidence.survival(item.evidence), item.claim.source] for item in main]
+        output.table(["claim", "verdict", "all claims together", "source in the paper"], lines, left=4)
+        return
+    shown = [item for item in judgements if item in main or (item.kernel and item.kernel.verdict != "not run")]
+    rows = [
+        [item.claim.id, units.name(item.metric), item.verdict, item.kernel.verdict if item.kernel else None,
+         evidence.survival(item.evidence), item.claim.source]
+        for item in shown
+    ]  # fmt: skip
+    columns = ["claim", "reading", "simulation", "kernel", "all claims together", "source in the paper"]
+    output.table(columns, rows, left=6)
 
 
 def papers_command(*, quick: bool, out: Path | None, jobs: int | None) -> None:
@@ -50,21 +98,64 @@ def papers_command(*, quick: bool, out: Path | None, jobs: int | None) -> None:
     output.place(summary.write(done, effects, target, quick=quick))
 
 
-def _reproduce(paper: Paper, target: Path, *, quick: bool, jobs: int | None) -> Report:
-    """Run what is not stored of a paper, and write its report."""
+def _machine() -> Machine:
+    """Return this machine, if its kernel can run scenarios.
+
+    Raises
+    ------
+    OSError
+        If something is missing, which the message names.
+    """
+    from ackclock.papers.onkernel import linux
+
+    return linux.ThisMachine()
+
+
+def _reproduce(
+    paper: Paper, target: Path, *, quick: bool, jobs: int | None, machine: Machine | None = None, budget: float = 0.0
+) -> Report:
+    """Run what is not stored of a paper, also on a machine's kernel, and write its report."""
     from ackclock.papers import report, reproduction
+    from ackclock.papers.onkernel import choosing
     from ackclock.papers.plan import plan_paper
 
     plan = plan_paper(paper, quick=quick)
     evaluations = f" and {plan.evaluations} evaluations of models" if plan.models else ""
     output.note(f"{paper.title}: {len(plan.runs)} runs{evaluations}")
-    with output.progress("runs", len(plan.runs)) as progress:
-        try:
-            outcome = reproduction.execute(plan, target, jobs=jobs, progress=progress)
-        except Interrupted as stopped:
-            advice = "run the same command to continue"
-            raise Interrupted(stopped.results, advice=advice) from None
+    choice = choosing.choose(plan, machine, budget) if machine is not None else None
+    if choice is not None:
+        output.note(
+            f"on the kernel, Linux {choice.release}: {counted(len(choice.runs), 'run')} one after another, about "
+            f"{choosing.in_words(choice.seconds)} of real time, for {len(choice.chosen)} of "
+            f"{counted(len(choice.readings), 'reading')}"
+        )
+    with output.progress("runs", len(plan.runs)) as progress, _advised():
+        outcome = reproduction.execute(plan, target, jobs=jobs, progress=progress)
+    found = None
+    if choice is not None and machine is not None:
+        with output.progress("runs on the kernel", len(choice.runs)) as progress, _advised():
+            found = realtime.execute(choice, target, machine, progress=progress)
     output.note("drawing and writing the report")
-    written = report.write(outcome, target)
+    written = report.write(outcome, target, found)
     output.note(f"{outcome.reused} runs were stored, {len(plan.runs) - outcome.reused} are new")
+    if found is not None:
+        _note(found)
     return written
+
+
+def _note(found: OnMachine) -> None:
+    """Say how many runs on the kernel are new, and how many have no result."""
+    new = found.count - found.reused
+    output.note(f"on the kernel, {found.reused} runs were stored, {new} are new")
+    if found.missing:
+        left = counted(len(found.missing), "run")
+        output.warning(f"{left} on the kernel had late packets in every attempt; the same command repeats them")
+
+
+@contextlib.contextmanager
+def _advised() -> Iterator[None]:
+    """Add an advice to the message after Ctrl-C."""
+    try:
+        yield
+    except Interrupted as stopped:
+        raise Interrupted(stopped.results, advice="run the same command to continue") from None

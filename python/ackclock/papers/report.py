@@ -26,7 +26,11 @@ from ackclock.papers.claims import Claim, bounds
 from ackclock.papers.contents import Figures, leaves, matches
 from ackclock.papers.library import Paper
 from ackclock.papers.measurement import Lines
-from ackclock.papers.plan import plan_paper
+from ackclock.papers.onkernel import choosing, judging, section
+from ackclock.papers.onkernel import runs as realtime
+from ackclock.papers.onkernel.machine import Past
+from ackclock.papers.onkernel.runs import OnMachine
+from ackclock.papers.plan import Plan, plan_paper
 from ackclock.papers.reproduction import Outcome, manifest
 from ackclock.papers.verdicts import WHYS, Judgement, judge_all
 from ackclock.reports import Axis, Panel, from_lines, grids, units
@@ -169,7 +173,7 @@ def sheets(figures: Figures, cells: Sequence[Mapping[str, str]]) -> list[Sheet]:
     return made
 
 
-def write(outcome: Outcome, directory: Path) -> Report:
+def write(outcome: Outcome, directory: Path, kernel: OnMachine | None = None) -> Report:
     """Judge the claims, draw the figures, and write everything.
 
     Parameters
@@ -178,10 +182,17 @@ def write(outcome: Outcome, directory: Path) -> Report:
         The results of the runs.
     directory
         Directory for ``runs.parquet verdicts.json report.md report.html figures/ manifest.json``. A paper with
-        printed tables adds ``tables.parquet tables.csv checks.parquet checks.csv``.
+        printed tables adds ``tables.parquet tables.csv checks.parquet checks.csv``. Runs on the kernel add
+        ``kernel.parquet``.
+    kernel
+        The results of runs on the kernel.
     """
     paper = outcome.plan.paper
     judgements = judge_all(outcome.plan.claims, outcome.rows, paper.all_labels)
+    if kernel is not None:
+        on_kernel = judging.judged(kernel)
+        judgements = [replace(item, kernel=on_kernel[item.claim.id, item.metric]) for item in judgements]
+        storage.write_parquet(directory / realtime.TABLE, realtime.table(kernel))
     table = polars.DataFrame(outcome.rows, infer_schema_length=None)
     storage.write_parquet(directory / "runs.parquet", table)
     verdicts = finite([judgement.to_dict() for judgement in judgements])
@@ -200,14 +211,15 @@ def write(outcome: Outcome, directory: Path) -> Report:
         shown.setdefault(heading, []).append({**tables.shown(item), "reading": item.reading})
     static = STATIC if outcome.plan.runs and live is None else ""
     context = {
-        **_context(outcome, judgements, (drawn, charted), table),
+        **_context(outcome, judgements, (drawn, charted), table, kernel),
         "tables": shown,
         "live": live,
         "static": static,
     }
     for ending in ("md", "html"):
         storage.write_text(directory / f"report.{ending}", render(f"report.{ending}.j2", context))
-    storage.write_manifest(directory, "paper", {**manifest(outcome.plan), "state": "complete"})
+    entries = {} if kernel is None else {"kernel": section.manifest(kernel)}
+    storage.write_manifest(directory, "paper", {**manifest(outcome.plan), **entries, "state": "complete"})
     return Report(judgements, context["answer"], directory / "report.html")
 
 
@@ -215,7 +227,14 @@ def stored_paper(directory: Path) -> str:
     """Write the report again from stored runs, and return its HTML; see `reproduction.stored` for errors."""
     there = storage.read_manifest(directory, "paper")
     plan = plan_paper(library.find(str(there["paper"])), quick=bool(there["quick"]))
-    return write(reproduction.stored(plan, directory), directory).html.read_text(encoding="utf-8")
+    kernel = _stored_kernel(plan, directory, there["kernel"]) if "kernel" in there else None
+    return write(reproduction.stored(plan, directory), directory, kernel).html.read_text(encoding="utf-8")
+
+
+def _stored_kernel(plan: Plan, directory: Path, there: Mapping[str, Any]) -> OnMachine:
+    """Return the stored runs on the kernel that a manifest names."""
+    machine = Past(str(there["release"]), dict(there["refused"]))
+    return realtime.stored(choosing.choose(plan, machine, float(there["budget_s"])), directory)
 
 
 def _draw(outcome: Outcome, figures: Figures, folder: Path) -> list[Drawn]:
@@ -278,6 +297,7 @@ def _context(
     judgements: Sequence[Judgement],
     drawn_and_charted: tuple[Sequence[Drawn], Sequence[Picture]],
     table: polars.DataFrame,
+    kernel: OnMachine | None,
 ) -> dict[str, Any]:
     paper, (drawn, charted) = outcome.plan.paper, drawn_and_charted
     # Claims beyond the paper are counted separately.
@@ -295,7 +315,8 @@ def _context(
         "evaluations": outcome.plan.evaluations,
         "version": _core.__version__,
         "manifest": manifest(outcome.plan),
-        "answer": answers.answer(paper, judgements),
+        "answer": _answer(paper, judgements, kernel),
+        "kernel": section.context(kernel, judgements) if kernel is not None else None,
         "lead": lead,
         "readings": [_summary(metric, group, ours=ours) for (ours, metric), group in grouped.items()],
         "said": answers.counts(answers.mains(judgements).values()),
@@ -308,6 +329,14 @@ def _context(
         "start_table": grids.numbers([*paper.labels, "exit", *START_COLUMNS], start, left=len(paper.labels) + 1),
         "notes": paper.notes,
     }
+
+
+def _answer(paper: Paper, judgements: Sequence[Judgement], kernel: OnMachine | None) -> answers.Answer:
+    """Return the answer of the paper; runs on the kernel add a sentence that links to their section."""
+    found = answers.answer(paper, judgements)
+    if kernel is None:
+        return found
+    return replace(found, sentences=[*found.sentences, section.sentence(kernel.choice.release, judgements)])
 
 
 def _figures(
@@ -377,6 +406,7 @@ def _claim_rows(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> 
                 "ranking": answers.ranking(item),
                 "cells": _cells(item),
                 "order": item.order_matches,
+                "kernel": section.reading(item),
             }
             for item in with_exact_path(group)
         ]

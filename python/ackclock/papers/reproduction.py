@@ -19,7 +19,7 @@ from ackclock.papers.measurement import Lines, Measured
 from ackclock.papers.plan import Plan, PlannedRun
 from ackclock.papers.store import Parts
 
-WRITTEN = ("report.html", "report.md", "verdicts.json", "runs.parquet", "figures")
+WRITTEN = ("report.html", "report.md", "verdicts.json", "runs.parquet", "kernel.parquet", "figures")
 TABLES = ("tables.parquet", "tables.csv", "checks.parquet", "checks.csv")
 
 
@@ -130,7 +130,7 @@ def _outcome(plan: Plan, store: Parts, *, reused: int) -> Outcome:
     for cell in plan.cells:
         measured = [store.get(run) for run in cell]
         for run, found in zip(cell, measured, strict=True):
-            outcome.rows += _rows(run, found, flows)
+            outcome.rows += rows_of(run, found, flows)
         outcome.lines[cell[0].cell] = bands.together(
             [it.lines for run, it in zip(cell, measured, strict=True) if run.curves.kinds]
         )
@@ -141,8 +141,8 @@ def _outcome(plan: Plan, store: Parts, *, reused: int) -> Outcome:
     return outcome
 
 
-def _rows(run: PlannedRun, measured: Measured, flows: str | None) -> Rows:
-    """Return the rows of a run with its labels."""
+def rows_of(run: PlannedRun, measured: Measured, flows: str | None) -> Rows:
+    """Return the rows of a run with its labels; `flows` is the label of flows, if there is one."""
     it = run.repetition
     said = {
         "sampling": it.sampling,

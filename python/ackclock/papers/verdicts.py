@@ -117,6 +117,10 @@ class Judgement:
         The judgement on the exact path, if this one is on drawn paths.
     evidence : Evidence or None
         P-value, effect size, and correction for all claims; None for ranges, formulas, and without runs.
+    kernel : Judgement or None
+        The judgement on the kernel's TCP; None if no run was asked for.
+    simulated : Judgement or None
+        Of a judgement on the kernel: the judgement on simulations of the same scenarios.
     """
 
     claim: Claim
@@ -130,6 +134,8 @@ class Judgement:
     why: Why | None = None
     beside: Judgement | None = None
     evidence: Evidence | None = None
+    kernel: Judgement | None = None
+    simulated: Judgement | None = None
 
     @property
     def reason(self) -> str:
@@ -153,9 +159,11 @@ class Judgement:
             "evidence": self.evidence and {**asdict(self.evidence), "survives": self.evidence.survives},
         }
         found = {"claim": claim, "metric": self.metric, **kept, "measured": measured, "comparisons": comparisons}
-        if self.beside is None:
-            return found
-        return {**found, "exact_path": {k: v for k, v in self.beside.to_dict().items() if k not in ("claim", "metric")}}
+        others = {"exact_path": self.beside, "kernel": self.kernel, "simulated_linux": self.simulated}
+        return found | {name: other._of_same_claim() for name, other in others.items() if other is not None}
+
+    def _of_same_claim(self) -> dict[str, Any]:
+        return {key: value for key, value in self.to_dict().items() if key not in ("claim", "metric")}
 
 
 @dataclass

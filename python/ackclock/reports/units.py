@@ -11,6 +11,7 @@ from ackclock.texts.numbers import number
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 NAMES = {
     "cwnd_mean": "mean cwnd, whole run",
+    "cwnd_1s": "mean cwnd, first 1 s",
     "cwnd_10s": "mean cwnd, first 10 s",
     "cwnd_start": "mean cwnd, start",
     "cwnd_end": "mean cwnd, end",

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from enum import Enum
+from typing import Annotated, Optional
 
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import Jobs, Out
+from ackclock.cli.options import Jobs, Json, Out
+
+
+class On(str, Enum):
+    """Where the runs of a paper take place."""
+
+    simulation = "simulation"
+    kernel = "kernel"
 
 
 def paper(
     name: Annotated[str, typer.Argument(help="A paper; `ackclock list papers` lists them.")],
     quick: Annotated[bool, typer.Option("--quick", help="Use fewer seeds, start times and variants.")] = False,
+    on: Annotated[
+        On,
+        typer.Option(help="kernel: also run a part of the experiments in real time on this machine's TCP."),
+    ] = On.simulation,
+    budget: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="TIME",
+            help='Real time of the runs on the kernel, such as "20 min"; by default 1 h, or 10 min with --quick.',
+        ),
+    ] = None,
     out: Out = None,
+    json: Json = False,
     jobs: Jobs = None,
 ) -> None:
     """Run the experiments of a paper and judge its claims. Writes figures and a report."""
     with plain_errors():
         from ackclock.cli.papers import paper_command
 
-        paper_command(name, quick=quick, out=out, jobs=jobs)
+        paper_command(name, quick=quick, on_kernel=on is On.kernel, budget=budget, out=out, json_output=json, jobs=jobs)

@@ -1,0 +1,133 @@
+"""Runs in real time: one after another, each stored as soon as it is finished."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars
+
+from ackclock.experiments import execute as engine
+from ackclock.experiments.execute import Interrupted, Progress
+from ackclock.experiments.measures import Rows
+from ackclock.papers.measurement import Measured
+from ackclock.papers.onkernel.choosing import Choice
+from ackclock.papers.onkernel.machine import Machine
+from ackclock.papers.plan import PlannedRun
+from ackclock.papers.reproduction import rows_of
+from ackclock.papers.store import Parts
+
+FOLDER, SIMULATED = "parts-kernel", "parts-simulated-linux"
+TABLE = "kernel.parquet"
+FACTS = ("seconds", "lateness_p99", "attempts", "warnings")
+"""Columns that the rows of runs in real time have in addition."""
+
+
+@dataclass
+class OnMachine:
+    """The results of runs in real time.
+
+    Attributes
+    ----------
+    choice : Choice
+        The chosen readings and runs.
+    rows : list of dict
+        One row per run and flow, as in `Outcome`, with the columns of `FACTS`.
+    simulated : list of dict
+        The same of simulations of the same scenarios.
+    missing : list of PlannedRun
+        Runs without a result: every attempt was tainted.
+    reused : int
+        Number of runs that an earlier attempt had stored.
+    """
+
+    choice: Choice
+    rows: Rows = field(default_factory=list)
+    simulated: Rows = field(default_factory=list)
+    missing: list[PlannedRun] = field(default_factory=list)
+    reused: int = 0
+
+    @property
+    def count(self) -> int:
+        """Number of runs with a result."""
+        return len(self.choice.runs) - len(self.missing)
+
+
+def execute(choice: Choice, directory: Path, machine: Machine, *, progress: Progress | None = None) -> OnMachine:
+    """Execute the chosen runs that are not stored yet, one at a time, and simulate the same scenarios.
+
+    A run of which every attempt is tainted is not stored, so that the next call repeats it.
+
+    Parameters
+    ----------
+    choice
+        The chosen runs.
+    directory
+        Directory of the paper's results.
+    machine
+        The machine that runs them.
+    progress
+        Called with the number of finished runs and of all runs.
+
+    Raises
+    ------
+    Interrupted
+        After Ctrl-C; finished runs are stored.
+    """
+    store, simulated = _stores(directory)
+    left = [run for run in choice.runs if not store.has(run)]
+    engine.execute(choice.simulated, simulated)
+    reused = len(choice.runs) - len(left)
+    if progress is not None and reused:
+        progress(reused, len(choice.runs))
+    for place, run in enumerate(left):
+        try:
+            _run(run, store, machine)
+        except KeyboardInterrupt:
+            done = reused + place
+            raise Interrupted([True] * done + [None] * (len(choice.runs) - done)) from None
+        if progress is not None:
+            progress(reused + place + 1, len(choice.runs))
+    found = stored(choice, directory)
+    found.reused = reused
+    return found
+
+
+def stored(choice: Choice, directory: Path) -> OnMachine:
+    """Return the stored results of chosen runs, without running anything."""
+    store, simulated = _stores(directory)
+    found = OnMachine(choice)
+    flows = choice.plan.paper.contents.flows
+    for run, twin in zip(choice.runs, choice.simulated, strict=True):
+        if not store.has(run):
+            found.missing.append(run)
+            continue
+        found.rows += rows_of(run, store.get(run), flows)
+        if simulated.has(twin):
+            found.simulated += rows_of(twin, simulated.get(twin), flows)
+    return found
+
+
+def table(found: OnMachine) -> polars.DataFrame:
+    """Return the rows of the runs and of the simulations, which the column ``on`` names."""
+    rows = [{"on": on, **row} for on, rows in (("kernel", found.rows), ("simulation", found.simulated)) for row in rows]
+    return polars.DataFrame(rows, infer_schema_length=None)
+
+
+def _stores(directory: Path) -> Sequence[Parts]:
+    made = [directory / FOLDER, directory / SIMULATED]
+    for folder in made:
+        folder.mkdir(parents=True, exist_ok=True)
+    return [Parts(folder) for folder in made]
+
+
+def _run(run: PlannedRun, store: Parts, machine: Machine) -> None:
+    ran = machine.run(run.scenario, run.measurement.record)
+    if ran.tainted:
+        return
+    measured = run.measurement.take(ran.result)
+    values = (run.scenario.duration, ran.lateness, ran.attempts, "; ".join(ran.warnings))
+    facts: dict[str, Any] = dict(zip(FACTS, values, strict=True))
+    store.put(run, Measured([{**row, **facts} for row in measured.rows], {}))

@@ -1,0 +1,497 @@
+"""A paper on the kernel: its hosts, the choice of runs within a budget, their storage, verdicts and report.
+
+A stand-in of the machine simulates what a kernel would run, so that these tests need no kernel.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars
+import pytest
+
+from ackclock import Scenario, _core, kernels
+from ackclock.cli import papers
+from ackclock.cli.errors import plain_errors
+from ackclock.experiments.execute import Interrupted, run_here
+from ackclock.experiments.freeze import Frozen
+from ackclock.papers import library, report, reproduction
+from ackclock.papers.onkernel import choosing, hosts, judging, runs
+from ackclock.papers.onkernel.choosing import OVERHEAD, REPETITIONS, choose
+from ackclock.papers.onkernel.linux import ThisMachine
+from ackclock.papers.onkernel.machine import Ran
+from ackclock.papers.plan import Plan, plan_paper
+from ackclock.papers.verdicts import Judgement
+
+PAPER = """\
+title = "Small"
+reference = "nobody"
+labels = ["queue", "algorithm"]
+
+[[experiment]]
+file = "small.toml"
+
+[[repeat]]
+sampling = "path"
+count = 6
+spread = "60 ms"
+cwnd = { cwnd_1s = [0, 1], cwnd_3s = [0, 3] }
+
+[quick]
+counts = { path = 3 }
+only = { queue = ["5"] }
+
+[[chart]]
+kind = "bars"
+title = "goodput"
+where = {}
+x = "queue"
+series = "algorithm"
+metric = "goodput_bps"
+
+[answer]
+sentences = ["One.", "Two.", "Three."]
+chart = "goodput"
+"""
+
+SCENARIO = """\
+duration = "4 s"
+topology = { kind = "chain", bottleneck = { rate = "2 Mbit/s", queue = { kind = "droptail", limit = "5 packets" } } }
+flow = [{ name = "tcp", initial_window = "1 segment", initial_ssthresh = "unlimited" }]
+
+[sweep.queue]
+"5" = { "topology.bottleneck.queue.limit" = "5 packets" }
+"20" = { "topology.bottleneck.queue.limit" = "20 packets" }
+
+[sweep.algorithm]
+"1" = { "flow.slow_start" = { kind = "staged", algorithm = "1" } }
+"2" = { "flow.slow_start" = { kind = "staged", algorithm = "2" } }
+"""
+
+CLAIMS = """\
+metrics = ["goodput_bps"]
+
+[[claim]]
+id = "everywhere"
+text = "two leads everywhere"
+source = "§1"
+kind = "order"
+axis = "algorithm"
+where = {}
+expected = [["2"], ["1"]]
+metrics = ["cwnd_1s", "goodput_bps"]
+
+[[claim]]
+id = "small-queue"
+text = "two leads with a queue of 5"
+source = "§2"
+kind = "order"
+axis = "algorithm"
+where = { queue = "5" }
+expected = [["2"], ["1"]]
+metrics = ["goodput_bps", "cwnd_3s"]
+"""
+
+
+@dataclass
+class StandIn:
+    """A machine that simulates; it can refuse, swap the algorithms, deliver late, and be interrupted."""
+
+    release: str = "6.18.0"
+    refuses: str | None = None
+    swaps: bool = False
+    tainted: Sequence[int] = ()
+    stops_at: int | None = None
+    warnings: Sequence[str] = ()
+    ran: list[Scenario] = field(default_factory=list)
+
+    def refusal(self, scenario: Scenario) -> str | None:
+        assert not any(flow["profile"] == "ns2" for flow in Frozen(scenario).flows)
+        return self.refuses
+
+    def run(self, scenario: Scenario, record: Sequence[str]) -> Ran:
+        place = len(self.ran)
+        if place == self.stops_at:
+            raise KeyboardInterrupt
+        self.ran.append(scenario)
+        if self.swaps:
+            other = {"1": "2", "2": "1"}[Frozen(scenario).flows[0]["slow_start"]["algorithm"]]
+            scenario = scenario.set({"flow.slow_start": f'{{ kind = "staged", algorithm = "{other}" }}'})
+        late = "packets left 20 ms late" if place in self.tainted else ""
+        return Ran(run_here(scenario, record, _core.Cancel()), 0.002, 1, late, self.warnings)
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a working directory with a small paper."""
+    folder = tmp_path / "papers" / "small"
+    folder.mkdir(parents=True)
+    (folder / "paper.toml").write_text(PAPER)
+    (folder / "small.toml").write_text(SCENARIO)
+    (folder / "claims.toml").write_text(CLAIMS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def planned(*, quick: bool = False) -> Plan:
+    return plan_paper(library.find("small"), quick=quick)
+
+
+def names(choice: choosing.Choice) -> list[tuple[str, str]]:
+    return [(reading.claim.id, reading.metric) for reading in choice.chosen]
+
+
+def verdicts(found: runs.OnMachine) -> dict[tuple[str, str], str]:
+    return {key: judgement.verdict for key, judgement in judging.judged(found).items()}
+
+
+def ns2(**flow: object) -> Scenario:
+    return Scenario("one", duration="4 s", topology={"kind": "chain"}, flow=[{"name": "tcp", **flow}])
+
+
+def test_hosts_of_ns2_become_hosts_of_linux_with_the_same_network_and_control() -> None:
+    control = {"kind": "staged", "algorithm": "2", "max_ssthresh": "100 segments"}
+    given = ns2(packet_size="800 B", slow_start=control, initial_window="3 segments", initial_ssthresh="rwnd")
+    mapped = hosts.mapped(given)
+    old, new = Frozen(given).document, Frozen(mapped).document
+    assert new["topology"] == old["topology"]
+    assert new["duration"] == old["duration"]
+    flow = new["flow"][0]
+    assert flow["profile"] == "modern"
+    assert flow["modern"]["timestamps"] is False
+    assert flow["modern"]["recovery"] == "rack"
+    assert flow["initial_ssthresh"] == "1000 segments"
+    for key in ("packet_size", "initial_window", "slow_start", "avoidance", "loss_response", "start", "from", "to"):
+        assert flow[key] == old["flow"][0][key]
+
+
+def test_a_run_ends_where_its_metrics_end_and_no_later_than_the_scenario() -> None:
+    assert hosts.mapped(ns2(), 1.3).duration == 1.3
+    assert hosts.mapped(ns2(), 9).duration == 4
+
+
+def test_every_scenario_of_ass_has_hosts_of_linux() -> None:
+    for cell in plan_paper(library.find("ass"), quick=True).cells:
+        assert hosts.mapped(cell[0].scenario).duration == 250
+
+
+@pytest.mark.parametrize(
+    ("flow", "said"),
+    [
+        ({"recovery": "tahoe"}, 'recovery = "tahoe": the kernel has SACK with RACK, and NewReno'),
+        ({"header": "0 B"}, "header = '0 B': the kernel's headers take 40 B"),
+    ],
+)
+def test_a_setting_without_a_counterpart_is_refused(flow: dict[str, object], said: str) -> None:
+    with pytest.raises(hosts.NoKernelError) as error:
+        hosts.mapped(ns2(**flow))
+    assert said in str(error.value)
+
+
+def test_a_receive_window_that_may_limit_the_sender_is_kept() -> None:
+    flow = Frozen(hosts.mapped(ns2(rwnd="20 packets", packet_size="500 B"))).flows[0]
+    assert (flow["modern"]["receive_buffer"], flow["modern"]["receive_buffer_max"]) == ("10000 B", "10000 B")
+    assert flow["modern"]["receive_buffer_unit"] == "data"
+
+
+def test_without_sack_the_kernel_has_newreno() -> None:
+    mapped = hosts.mapped(ns2(recovery="newreno"))
+    assert Frozen(mapped).flows[0]["modern"]["recovery"] == "newreno"
+    assert next(it.kernel for it in hosts.replaced(ns2(recovery="newreno"))) == "NewReno, because SACK is off"
+
+
+def test_the_cheapest_readings_are_chosen_within_the_budget(small: Path) -> None:
+    whole, early = 4 + OVERHEAD, 1.1 + OVERHEAD
+    machine = StandIn()
+    choice = choose(planned(), machine, 5 * 2 * (3.1 + OVERHEAD) + 1)
+    assert names(choice) == [("everywhere", "cwnd_1s")]
+    assert choice.seconds == pytest.approx(5 * 4 * early)
+    reasons = {(it.claim.id, it.metric): it.reason for it in choice.readings if it.reason}
+    assert reasons["small-queue", "cwnd_3s"] == "it needs 20 s more (10 runs of 3.1 s), beyond the budget of 37 s"
+    everything = choose(planned(), machine, 5 * 4 * whole)
+    assert len(names(everything)) == 4
+    assert everything.seconds == pytest.approx(5 * 4 * whole)
+    assert not machine.ran
+
+
+def test_a_reading_has_all_its_cells_and_repetitions_and_cells_alternate(small: Path) -> None:
+    choice = choose(planned(), StandIn(), 3600)
+    assert len(choice.runs) == REPETITIONS * 4
+    assert [run.cell for run in choice.runs[:4]] == [run.cell for run in choice.runs[4:8]]
+    assert {run.repetition.unit for run in choice.runs} == set(range(1, REPETITIONS + 1))
+    assert all(run.repetition.paths == "like" for run in choice.runs)
+    # The paths of the kernel are those of the plan.
+    starts = {run.repetition.scenario.hash for run in choice.runs}
+    assert starts < {run.scenario.hash for run in planned().runs}
+
+
+def test_a_short_run_has_no_metric_of_its_later_part(small: Path) -> None:
+    choice = choose(planned(), StandIn(), 5 * 4 * (1.1 + OVERHEAD))
+    assert {run.scenario.duration for run in choice.runs} == {1.1}
+    assert {name for run in choice.runs for it in run.measurement.measures for name in it.columns} == {"cwnd_1s"}
+
+
+def test_the_quick_plan_has_repetitions_of_its_own_but_only_its_cells(small: Path) -> None:
+    choice = choose(planned(quick=True), StandIn(), 3600)
+    assert len(choice.runs) == REPETITIONS * 2
+    assert {run.labels["queue"] for run in choice.runs} == {"5"}
+
+
+def test_no_claim_can_run(small: Path) -> None:
+    with pytest.raises(ValueError, match="small: no claim can run on the kernel: there is no eBPF program"):
+        choose(planned(), StandIn(refuses="there is no eBPF program"), 3600)
+    with pytest.raises(ValueError, match=r"no claim can run within 5 s: the shortest needs 32 s \(--budget\)"):
+        choose(planned(), StandIn(), 5)
+
+
+def test_too_few_repetitions_in_the_paper_are_said(small: Path) -> None:
+    file = small / "papers" / "small" / "paper.toml"
+    file.write_text(file.read_text().replace("count = 6", "count = 4"))
+    with pytest.raises(ValueError, match="the paper repeats its runs 4 times, and the kernel needs 5"):
+        choose(planned(), StandIn(), 3600)
+
+
+def test_a_judged_model_is_said_to_send_no_packets() -> None:
+    plan = plan_paper(library.find("rbt"), quick=True)
+    choice = choose(plan, StandIn(), 3600)
+    reasons = {it.reason for it in choice.readings}
+    assert "it judges a model, which sends no packets" in reasons
+    assert any(reason.startswith('recovery = "tahoe": the kernel has') for reason in reasons)
+    assert choice.chosen
+
+
+def test_an_interrupted_series_continues_and_another_kernel_begins_again(small: Path) -> None:
+    choice = choose(planned(quick=True), StandIn(), 3600)
+    with pytest.raises(Interrupted, match="3 of 10 runs are finished"):
+        runs.execute(choice, small / "out", StandIn(stops_at=3))
+    left = StandIn()
+    found = runs.execute(choice, small / "out", left)
+    assert (found.reused, len(left.ran), found.count) == (3, 7, 10)
+    again = StandIn()
+    assert runs.execute(choice, small / "out", again).rows == found.rows
+    assert not again.ran
+    newer = StandIn(release="6.19.0")
+    runs.execute(choose(planned(quick=True), newer, 3600), small / "out", newer)
+    assert len(newer.ran) == 10
+
+
+def test_a_killed_process_loses_only_the_run_in_progress(small: Path) -> None:
+    choice = choose(planned(quick=True), StandIn(), 3600)
+
+    class Killed(BaseException):
+        pass
+
+    class Dying(StandIn):
+        def run(self, scenario: Scenario, record: Sequence[str]) -> Ran:
+            if len(self.ran) == 4:
+                raise Killed(signal.SIGKILL)
+            return super().run(scenario, record)
+
+    with pytest.raises(Killed):
+        runs.execute(choice, small / "out", Dying())
+    assert runs.stored(choice, small / "out").count == 4
+
+
+def test_tainted_runs_count_as_missing_and_are_repeated(small: Path) -> None:
+    choice = choose(planned(quick=True), StandIn(), 3600)
+    found = runs.execute(choice, small / "out", StandIn(tainted=[0]))
+    assert (found.count, len(found.missing)) == (9, 1)
+    judged = judging.judged(found)["small-queue", "goodput_bps"]
+    assert judged.verdict == "cannot tell"
+    assert judged.reasons == ["1 of its 10 runs were tainted in every attempt; the same command repeats them"]
+    repeating = StandIn()
+    assert "cannot tell" not in verdicts(runs.execute(choice, small / "out", repeating)).values()
+    assert len(repeating.ran) == 1
+
+
+def test_the_verdict_comes_from_the_runs_of_the_machine(small: Path) -> None:
+    choice = choose(planned(), StandIn(), 3600)
+    same = judging.judged(runs.execute(choice, small / "same", StandIn()))["everywhere", "cwnd_1s"]
+    swapped = judging.judged(runs.execute(choice, small / "swapped", StandIn(swaps=True)))["everywhere", "cwnd_1s"]
+    assert (same.verdict, same.why) == ("holds", None)
+    assert (swapped.verdict, swapped.why) == ("does not hold", "reversed")
+    assert swapped.simulated is not None
+    assert swapped.simulated.verdict == "holds"
+
+
+def test_the_agreement_divides_each_run_by_its_simulation(small: Path) -> None:
+    choice = choose(planned(quick=True), StandIn(), 3600)
+    equal = judging.agreements(runs.execute(choice, small / "same", StandIn()))
+    assert {(it.count, it.low, it.median, it.high) for it in equal} == {(10, 1.0, 1.0, 1.0)}
+    swapped = judging.agreements(runs.execute(choice, small / "swapped", StandIn(swaps=True)))
+    early = next(it for it in swapped if it.metric == "cwnd_1s")
+    assert early.low < 1 < early.high
+
+
+def reproduced(out: Path, machine: StandIn, budget: float = 3600) -> report.Report:
+    plan = planned(quick=True)
+    outcome = reproduction.execute(plan, out)
+    return report.write(outcome, out, runs.execute(choose(plan, machine, budget), out, machine))
+
+
+def test_the_report_has_the_verdicts_of_the_kernel_beside_the_others(small: Path) -> None:
+    out = small / "out"
+    written = reproduced(out, StandIn(swaps=True, warnings=["the kernel rounds the initial window"]))
+    kernel = next(item.kernel for item in written.judgements if item.metric == "cwnd_1s")
+    assert isinstance(kernel, Judgement)
+    assert kernel.verdict == "does not hold"
+    html = written.html.read_text()
+    assert '<th class="text">On the kernel</th>' in html
+    assert 'id="kernel"' in html
+    assert 'href="#kernel">' in html
+    assert "<li>the kernel rounds the initial window</li>" in html
+    text = (out / "report.md").read_text()
+    assert "10 runs on Linux 6.18.0, one at a time, 5 of each cell" in text
+    assert "| everywhere | mean cwnd, first 1 s | holds | holds | does not hold |" in text
+    entry = next(it for it in json.loads((out / "verdicts.json").read_text()) if it["metric"] == "cwnd_1s")
+    assert (entry["kernel"]["verdict"], entry["kernel"]["simulated_linux"]["verdict"]) == ("does not hold", "holds")
+    table = polars.read_parquet(out / "kernel.parquet")
+    assert table["on"].value_counts(sort=True)["count"].to_list() == [10, 10]
+    assert set(table.filter(on="kernel")["seconds"]) == {4.0}
+
+
+def test_a_reading_beyond_the_budget_is_not_run_and_says_why(small: Path) -> None:
+    out = small / "out"
+    written = reproduced(out, StandIn(), budget=20)
+    beyond = next(it.kernel for it in written.judgements if it.claim.id == "everywhere" and it.metric == "goodput_bps")
+    assert beyond is not None
+    assert beyond.verdict == "not run"
+    assert beyond.reasons == ["it needs 29 s more (10 runs of 4 s), beyond the budget of 20 s"]
+    assert "beyond the budget of 20 s" in written.html.read_text()
+
+
+def test_the_report_is_made_again_from_stored_runs(small: Path) -> None:
+    out = small / "out"
+    html = reproduced(out, StandIn(swaps=True)).html.read_text()
+    assert report.stored_paper(out) == html
+    # A report without runs on the kernel has none of their files and columns.
+    plan = planned(quick=True)
+    assert "On the kernel" not in report.write(reproduction.execute(plan, out), out).html.read_text()
+    assert not (out / "kernel.parquet").exists()
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    """Use a stand-in as this machine."""
+    made = StandIn()
+    monkeypatch.setattr(papers, "_machine", lambda: made)
+    return made
+
+
+def command(out: Path, **changes: object) -> None:
+    given: dict[str, object] = {"quick": True, "on_kernel": True, "budget": None, "json_output": False, "jobs": 1}
+    papers.paper_command("small", out=out, **{**given, **changes})  # type: ignore[arg-type]
+
+
+def test_the_command_says_beforehand_what_it_runs_and_shows_a_column(
+    small: Path, machine: StandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command(small / "out")
+    shown = capsys.readouterr()
+    assert (
+        "on the kernel, Linux 6.18.0: 10 runs one after another, about 45 s of real time, for 4 of 4 readings"
+        in shown.err
+    )
+    assert "On the kernel's TCP (Linux 6.18.0), " in shown.err
+    head, *_, first, second, third, _ = [line.split() for line in shown.out.splitlines() if line.strip()]
+    assert head[:4] == ["claim", "reading", "simulation", "kernel"]
+    assert {line[0] for line in (first, second, third)} == {"everywhere", "small-queue"}
+    command(small / "out", json_output=True)
+    assert len(machine.ran) == 10
+    assert all("kernel" in entry for entry in json.loads(capsys.readouterr().out))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"on_kernel": False, "budget": "5 min"}, "--budget is for runs in real time; add --on kernel"),
+        ({"budget": "5"}, '--budget 5: expected a time above 0 in s, min or h, such as "20 min"'),
+        ({"budget": "0 s"}, "--budget 0 s: expected a time above 0"),
+        ({"budget": "2 s"}, "small: no claim can run within 2 s: the shortest needs 16 s (--budget)"),
+    ],
+)
+def test_bad_input_is_one_message(
+    small: Path, machine: StandIn, capsys: pytest.CaptureFixture[str], changes: dict[str, object], said: str
+) -> None:
+    with pytest.raises(SystemExit) as stopped, plain_errors():
+        command(small / "out", **changes)
+    assert stopped.value.code == 2
+    assert said in capsys.readouterr().err
+    assert not (small / "out").exists()
+
+
+WINDOWS = """\
+duration = "0.4 s"
+topology = { kind = "chain", bottleneck = { rate = "5 Mbit/s", queue = { kind = "droptail", limit = "50 packets" } } }
+flow = [{ name = "tcp", initial_ssthresh = "unlimited" }]
+
+[sweep.window]
+two = { "flow.initial_window" = "2 segments" }
+ten = { "flow.initial_window" = "10 segments" }
+"""
+
+WINDOWS_PAPER = """\
+title = "Windows"
+reference = "nobody"
+labels = ["window"]
+
+[[experiment]]
+file = "windows.toml"
+
+[[repeat]]
+sampling = "path"
+count = 5
+spread = "60 ms"
+"""
+
+WINDOWS_CLAIM = """\
+metrics = ["delivered_packets"]
+
+[[claim]]
+id = "ten"
+text = "ten segments deliver more at the start"
+source = "§1"
+kind = "order"
+axis = "window"
+where = {}
+expected = [["ten"], ["two"]]
+"""
+
+
+def test_a_claim_is_judged_on_the_kernel(
+    kernel: kernels.Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "papers" / "windows"
+    folder.mkdir(parents=True)
+    (folder / "paper.toml").write_text(WINDOWS_PAPER)
+    (folder / "windows.toml").write_text(WINDOWS)
+    (folder / "claims.toml").write_text(WINDOWS_CLAIM)
+    monkeypatch.chdir(tmp_path)
+    machine = ThisMachine()
+    assert machine.release == kernel.release
+    choice = choose(plan_paper(library.find("windows")), machine, 60)
+    found = runs.execute(choice, tmp_path / "out", machine)
+    if found.missing:
+        found = runs.execute(choice, tmp_path / "out", machine)
+    assert not found.missing, "the machine is too busy for runs in real time"
+    assert verdicts(found) == {("ten", "delivered_packets"): "holds"}
+    (compared,) = judging.agreements(found)
+    assert compared.count == 10
+    assert 0.9 < compared.median < 1.1
+    assert runs.execute(choice, tmp_path / "out", machine).reused == 10
+
+
+def test_a_machine_without_its_parts_is_one_message(
+    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lacking = kernels.Check("6.18.0", (kernels.Probe("TUN", "all", found=False, detail="no /dev/net/tun"),))
+    monkeypatch.setattr(kernels, "check", lambda: lacking)
+    with pytest.raises(SystemExit) as stopped, plain_errors():
+        command(small / "out")
+    assert stopped.value.code == 2
+    assert "this machine cannot run scenarios on its kernel: TUN: no /dev/net/tun" in capsys.readouterr().err
+    assert not (small / "out").exists()
