@@ -11,6 +11,8 @@ use ackclock_linux::scheduling::{self, LockedMemory};
 use ackclock_linux::tun::{self, Frames};
 use ackclock_linux::{Namespace, libc, socket};
 
+use crate::ebpf;
+
 /// What something is needed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
@@ -67,6 +69,7 @@ pub fn check() -> Vec<Probe> {
     }
     let types = if Path::new(BTF).exists() { Ok(BTF.to_owned()) } else { Err(format!("{BTF} is missing: CONFIG_DEBUG_INFO_BTF")) };
     add("types of the kernel (BTF)", Use::Ebpf, types);
+    add("eBPF program as a control", Use::Ebpf, ebpf::probe().map(|()| "one was registered and removed".to_owned()));
     add("real-time priority", Use::Precision, in_thread(real_time));
     add("locked memory", Use::Precision, in_thread(locked));
     probes

@@ -4,6 +4,7 @@ mod analytic;
 mod batch;
 mod control;
 mod events;
+mod kernel;
 mod laboratory;
 mod machine;
 mod memory;
@@ -57,6 +58,8 @@ mod _core {
     use super::events::{
         PyAck, PyCongestionEvent, PyEstablished, PyExit, PyFirstWindow, PyLost, PyRateSample, PySent, PySnapshot, PyTotals, PyWindow,
     };
+    #[pymodule_export]
+    use super::kernel::{kernel_refusal, kernel_run};
     #[pymodule_export]
     use super::laboratory::PyLaboratory;
     #[pymodule_export]

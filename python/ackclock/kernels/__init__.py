@@ -2,5 +2,6 @@
 
 from ackclock.kernels.checking import Check, Probe, check
 from ackclock.kernels.emulating import Emulated, emulate
+from ackclock.kernels.running import KernelResult, refusal, run
 
-__all__ = ["Check", "Emulated", "Probe", "check", "emulate"]
+__all__ = ["Check", "Emulated", "KernelResult", "Probe", "check", "emulate", "refusal", "run"]
