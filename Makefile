@@ -7,10 +7,14 @@ BIN := $(VENV)/bin
 PINS := $(shell $(PYTHON) -c 'import sys; print("-c requirements/dev.txt" if sys.version_info >= (3, 11) else "")')
 RUST_FILES = $(shell git ls-files '*.rs')
 PYTHON_FILES := python benches docs requirements web/engine.py
+# Congestion controls as programs of the kernel, if they can be compiled here; `make EBPF= ...` leaves them out.
+EBPF ?= $(shell sh crates/emu/available.sh)
+CORE_FEATURES = $(if $(EBPF),--features pyo3/extension-module --features ebpf)
+RUST_FEATURES = $(if $(EBPF),--features ackclock-emu/ebpf)
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .DEFAULT_GOAL := help
-.PHONY: help core page web demo test check format lint types pages fuzz fuzz-ns2 bench docs site wheel clean
+.PHONY: help core page web ebpf demo test check format lint types pages fuzz fuzz-ns2 bench docs site wheel clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-8s %s\n' "$$name" "$$text"; done
@@ -23,7 +27,7 @@ $(VENV)/.ready: pyproject.toml requirements/dev.txt
 	@touch $@
 
 core: $(VENV)/.ready page  ## build the compiled core (release) into the virtual environment
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet $(CORE_FEATURES)
 	@# maturin also copies the wheel's papers beside the sources, where the next wheel would find each of them twice.
 	@rm -rf python/ackclock/data/papers
 
@@ -33,12 +37,15 @@ page: $(VENV)/.ready  ## build the pages that run the engine: playground, live r
 web: page  ## compile the engine for browsers, so that the pages need no server
 	@$(BIN)/python web/engine.py
 
+ebpf:  ## compile the program of the kernel that crates/emu contains; needs clang
+	crates/emu/bpf/build.sh
+
 demo: core  ## reproduce the paper `ass`: figures, verdicts, a report
 	$(BIN)/ackclock paper ass --out out/ass
 	@echo 'Open out/ass/report.html in a browser.'
 
 test: core  ## run every test
-	cargo test --workspace --quiet
+	cargo test --workspace --quiet $(RUST_FEATURES)
 	$(BIN)/pytest --quiet --numprocesses auto --dist loadgroup
 	$(BIN)/pytest --quiet -m wheel
 	@web/run.sh test
@@ -56,7 +63,7 @@ format: $(VENV)/.ready  ## format all code
 
 lint: $(VENV)/.ready
 	@rustfmt --edition 2024 --check $(RUST_FILES)
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --workspace --all-targets --quiet $(RUST_FEATURES) -- -D warnings
 	$(BIN)/ruff format --check $(PYTHON_FILES)
 	$(BIN)/ruff check $(PYTHON_FILES)
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache
@@ -92,7 +99,7 @@ bench: core  ## measure speed, also of ns-2 if installed; writes target/bench.js
 
 wheel: $(VENV)/.ready web  ## build the source distribution, and from it the wheel, into dist/
 	@rm -rf dist
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) CARGO_TARGET_DIR=$(CURDIR)/target $(BIN)/maturin build --release --sdist --quiet --out dist
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) CARGO_TARGET_DIR=$(CURDIR)/target $(BIN)/maturin build --release --sdist --quiet $(CORE_FEATURES) --out dist
 	@ls dist/*
 
 clean:  ## remove all build products

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import modelpages
+import typer
 import validation
 from typer.models import OptionInfo
 
@@ -332,8 +333,10 @@ def hosts() -> str:
 
 def cli() -> str:
     """Make the page of all commands, from their declarations."""
-    callbacks = [(command.name, command.callback) for command in app.registered_commands]
-    commands = {name or callback.__name__: callback for name, callback in callbacks if callback is not None}
+    commands = _commands(app)
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            commands |= {f"{group.name} {name}": callback for name, callback in _commands(group.typer_instance).items()}
     lines = [
         "# Command line",
         "",
@@ -358,6 +361,11 @@ def cli() -> str:
             rows = [[f"`{word}`", doc] for word, doc in arguments + options]
             lines += ["", *table(["argument or option", "meaning"], rows)]
     return "\n".join(lines)
+
+
+def _commands(group: typer.Typer) -> dict[str, Callable[..., Any]]:
+    callbacks = [(command.name, command.callback) for command in group.registered_commands]
+    return {name or callback.__name__: callback for name, callback in callbacks if callback is not None}
 
 
 def _first_paragraph(callback: Callable[..., Any]) -> str:

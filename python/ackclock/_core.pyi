@@ -32,6 +32,8 @@ __all__ = [
     "completion",
     "evaluate",
     "hosts",
+    "kernel_refusal",
+    "kernel_run",
     "models",
     "page_loads",
     "read_parameter",
@@ -406,6 +408,14 @@ def run(
     cancel: Cancel | None = None,
     capture: Sequence[str] = (),
 ) -> RunResult: ...
+def kernel_run(
+    scenario: Scenario,
+    record: Sequence[str] | None = None,
+    cancel: Cancel | None = None,
+    capture: Sequence[str] = (),
+    attempts: int = 3,
+) -> tuple[RunResult, str]: ...
+def kernel_refusal(scenario: Scenario) -> str | None: ...
 def run_batch(
     scenarios: Sequence[Scenario],
     max_events: int | None = None,
@@ -472,6 +482,15 @@ def run_script(
     strict_segments: bool = False,
     kernel: bool = False,
 ) -> ScriptOutcome: ...
+def kernel_check() -> tuple[str, list[tuple[str, str, bool, str]]]: ...
+def emulate(
+    scenario: Scenario,
+    command: Sequence[str],
+    *,
+    sender: bool = False,
+    peer: str | None = None,
+    flow: str | None = None,
+) -> tuple[int, Table, dict[str, Any]]: ...
 def schema() -> str: ...
 def hosts() -> str: ...
 def registry() -> str: ...

@@ -95,6 +95,11 @@ class Result(Summaries):
         return self._core.cpu_seconds
 
     @property
+    def took(self) -> str:
+        """Events and processor time of the run, in words."""
+        return f"{self.events:,} events in {number(self.cpu_seconds, 2)} s"
+
+    @property
     def trace_hash(self) -> str:
         """Hash of all events of the run: equal for equal runs."""
         return self._core.trace_hash
@@ -237,8 +242,7 @@ class Result(Summaries):
         """Return its card for a notebook: warnings, curves, flows and links."""
         from ackclock.overview import card
 
-        took = f"{self.events:,} events in {number(self.cpu_seconds, 2)} s"
-        return card(self, [f"seed {self.scenario.seed}", took, f"hash {self.trace_hash[:12]}"]).html()
+        return card(self, [f"seed {self.scenario.seed}", self.took, f"hash {self.trace_hash[:12]}"]).html()
 
     def __eq__(self, other: object) -> bool:
         """Whether scenarios, events and recorded traces are equal."""

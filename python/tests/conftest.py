@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from ackclock import Scenario
+from ackclock import Scenario, kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -46,6 +47,19 @@ def scenario() -> Scenario:
     """Return a scenario with a short run over a slow bottleneck."""
     bottleneck = {"rate": "2 Mbit/s", "delay": "10 ms", "queue": {"kind": "droptail", "limit": "20 packets"}}
     return Scenario("short", duration="5 s", topology={"kind": "chain", "bottleneck": bottleneck}, flow=[{"name": "a"}])
+
+
+@pytest.fixture
+def kernel() -> Iterator[kernels.Check]:
+    """Use this machine's kernel, one test at a time; elsewhere the test is skipped with the reason."""
+    found = kernels.check()
+    if found.missing is not None:
+        pytest.skip(f"no runs on this kernel: {found.missing}")
+    import fcntl
+
+    with (Path(tempfile.gettempdir()) / "ackclock-kernel-tests.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield found
 
 
 @pytest.fixture

@@ -2,10 +2,20 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | [`check`](mod@check) | what this machine can run |
+//! | [`controls`] | the kernel's congestion control that runs a scenario's |
+//! | [`ebpf`] | congestion controls as programs of the kernel |
 //! | [`emulator`] | a simulation driven by the wall clock, between TUN devices |
+//! | [`kernel`] | the flows of a scenario as connections of the kernel |
+//! | [`programs`] | any program behind the path of a scenario |
 //! | [`space`] | namespaces and TUN devices of a scenario's end nodes |
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+pub mod check;
+pub mod controls;
+pub mod ebpf;
 pub mod emulator;
+pub mod kernel;
+pub mod programs;
 pub mod space;

@@ -6,6 +6,7 @@
 //! | [`tun`] | TUN devices, whose packets this process reads and writes |
 //! | [`socket`] | sockets of TCP |
 //! | [`scheduling`] | real-time priority, locked memory, clock, waiting |
+//! | [`confined`] | programs in namespaces, which end with this process |
 //! | [`command`] | the commands `ip` and `tc` |
 //!
 //! Nothing here writes to a place that outlives the process: namespaces and devices are file descriptors.
@@ -14,6 +15,7 @@
 #![allow(clippy::cast_possible_wrap, reason = "sizes, counts and times of a socket are far below 2^63")]
 
 pub mod command;
+pub mod confined;
 pub mod namespace;
 pub mod scheduling;
 pub mod socket;

@@ -82,10 +82,10 @@ pub(crate) fn run(
         return Err(error);
     }
     let result = result.map_err(to_python)?;
-    Ok(PyRunResult { document, scenario, result, cpu_seconds: now()? - ready, setup_seconds: ready - begin })
+    Ok(PyRunResult::new(document, scenario, result, (now()? - ready, ready - begin)))
 }
 
-fn trace_kind(name: &str) -> PyResult<TraceKind> {
+pub(crate) fn trace_kind(name: &str) -> PyResult<TraceKind> {
     TraceKind::named(name).map_err(ScenarioError::new_err)
 }
 
@@ -97,6 +97,12 @@ fn to_python(error: RunError) -> PyErr {
 }
 
 impl PyRunResult {
+    /// The result of a run of `document`; `seconds`: processor time of the run, and of its set-up.
+    pub(crate) fn new(document: Document, scenario: Scenario, result: RunResult, seconds: (f64, f64)) -> Self {
+        let (cpu_seconds, setup_seconds) = seconds;
+        Self { document, scenario, result, cpu_seconds, setup_seconds }
+    }
+
     fn summary(&self, classes: &[u64], byte_classes: &[u64]) -> PyResult<String> {
         let frozen = self.document.frozen().map_err(|error| ScenarioError::new_err(error.to_string()))?;
         let (hash, cpu_seconds) = (digest(&frozen), Some(self.cpu_seconds));

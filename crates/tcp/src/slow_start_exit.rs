@@ -53,11 +53,13 @@ impl SlowStartExit {
         self.exit.is_some()
     }
 
-    pub(crate) fn note(&mut self, reason: ExitReason, now: Instant, cwnd: Segments) {
+    /// Slow start ends: reason, time, and `cwnd` before any reduction.
+    pub fn note(&mut self, reason: ExitReason, now: Instant, cwnd: Segments) {
         self.exit = Some((reason, now, cwnd));
     }
 
-    pub(crate) fn note_loss(&mut self, now: Instant) {
+    /// A loss is detected; only the first one counts.
+    pub fn note_loss(&mut self, now: Instant) {
         self.first_loss.get_or_insert(now);
     }
 }

@@ -12,7 +12,9 @@ import typer
 from ackclock import _core
 from ackclock.cli.commands.check import check
 from ackclock.cli.commands.compare import compare
+from ackclock.cli.commands.emulate import emulate
 from ackclock.cli.commands.gate import gate
+from ackclock.cli.commands.kernel import kernel
 from ackclock.cli.commands.list import list_
 from ackclock.cli.commands.matrix import matrix
 from ackclock.cli.commands.model import model
@@ -49,6 +51,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "tune": tune,
     "gate": gate,
     "script": script,
+    "emulate": emulate,
     "plot": plot,
     "query": query,
     "report": report,
@@ -60,6 +63,9 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)
+GROUPS: dict[str, typer.Typer] = {"kernel": kernel}
+for name, group in GROUPS.items():
+    app.add_typer(group, name=name)
 
 
 def _version(show: bool) -> None:

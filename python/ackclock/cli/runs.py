@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ackclock import overview
+from ackclock import _core, overview
 from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.cli.options import key_and_value
 from ackclock.cli.sweeps import Sweep
 from ackclock.completion import STATISTICS
+from ackclock.experiments.execute import Runner, map_threads, run_here
 from ackclock.files import storage
 from ackclock.result import Result, rows
-from ackclock.running import run_many
-from ackclock.scenario import load
+from ackclock.scenario import Scenario, load
 from ackclock.texts.notices import Warnings
-from ackclock.texts.numbers import number
 
 # Summaries of completion times are shown from this number of flows on; fewer flows say more one by one.
 MANY_FLOWS = 10
@@ -33,14 +32,21 @@ def run_command(
     record: Sequence[str] | None,
     jobs: int | None,
     captures: Captures | None,
+    runner: Runner = run_here,
+    check: Callable[[Scenario], None] | None = None,
 ) -> None:
-    """Run a scenario or its sweep, print tables or JSON, and write results."""
+    """Run a scenario or its sweep with `runner`, print tables or JSON, and write results.
+
+    Before the first run, `check` sees every scenario and raises an error if one cannot run.
+    """
     scenario = load(file, settings_of(settings, seed))
     for name in record or ():
         if "," in name or not name.strip():
             raise ValueError(f"--record {name!r}: expected the name of one trace; for several, repeat --record")
     variants = scenario.variants()
-    sweep = Sweep(variants, record, jobs, captures) if variants[0][0] else None
+    for _, variant in variants if check is not None else ():
+        check(variant)
+    sweep = Sweep(variants, record, jobs, captures, runner) if variants[0][0] else None
     if captures is not None:
         captures.check([file, *scenario.core.files], sweep.names if sweep else [None], json_output=json_output)
     if sweep is not None:
@@ -48,7 +54,8 @@ def run_command(
         return
     with contextlib.nullcontext() if out is None else storage.replacing(out, "run") as folder:
         places = captures.places_of(variants[0][1]) if captures else ()
-        result = run_many([variants[0][1]], record=record, capture=places, jobs=1)[0]
+        cancel = _core.Cancel()
+        result = map_threads(lambda each: runner(each, record, cancel, places), [variants[0][1]], cancel, jobs=1)[0]
         if folder is not None:
             result.write_files(folder)
     if captures is not None:
@@ -88,9 +95,7 @@ def _show(result: Result) -> None:
     if max(len(result.flows), len(result.links)) > output.MOST_ROWS:
         flows_and_links = f"{len(result.flows):,} flows and {len(result.links):,} links"
         output.note(f"only the first {output.MOST_ROWS} of {flows_and_links} are shown")
-    output.note(
-        f"{result.name}: seed {result.scenario.seed}, {result.events:,} events in {number(result.cpu_seconds, 2)} s"
-    )
+    output.note(f"{result.name}: seed {result.scenario.seed}, {result.took}")
 
 
 def _show_completion(result: Result) -> None:

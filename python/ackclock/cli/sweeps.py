@@ -15,7 +15,7 @@ from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.cli.tables import FirstRows
 from ackclock.completion import STATISTICS
-from ackclock.experiments.execute import Interrupted, execute
+from ackclock.experiments.execute import Interrupted, Runner, execute, run_here
 from ackclock.experiments.measures import Measurement
 from ackclock.experiments.plan import Point
 from ackclock.experiments.sweeps import Entry, Writer
@@ -68,6 +68,8 @@ class Sweep:
         Number of threads.
     captures
         Packets to capture, and their files.
+    runner
+        The function that runs a variant.
     """
 
     def __init__(
@@ -76,11 +78,13 @@ class Sweep:
         record: Sequence[str] | None,
         jobs: int | None,
         captures: Captures | None = None,
+        runner: Runner = run_here,
     ) -> None:
         self._variants = variants
         self.record = record
         self._jobs = jobs
         self.captures = captures
+        self._runner = runner
         self._done: set[int] = set()
         self._flows = FirstRows()
         self._links = FirstRows()
@@ -124,7 +128,7 @@ class Sweep:
         self._writer = writer
         with output.progress("runs", len(points)) as progress:
             try:
-                execute(points, self, jobs=self._jobs, progress=progress)
+                execute(points, self, jobs=self._jobs, progress=progress, runner=self._runner)
             except Interrupted:
                 return True
         return False

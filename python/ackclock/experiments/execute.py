@@ -13,6 +13,8 @@ from ackclock.result import Result
 from ackclock.scenario import Scenario
 
 Progress = Callable[[int, int], None]
+Runner = Callable[[Scenario, Sequence[str] | None, _core.Cancel, Sequence[str]], Result]
+"""A function that runs a scenario on its thread: scenario, traces, handle that stops it, places to capture."""
 T = TypeVar("T")
 R = TypeVar("R")
 P = TypeVar("P", bound=Point[Any])
@@ -43,7 +45,12 @@ class Interrupted(KeyboardInterrupt):
 
 
 def execute(
-    points: Sequence[P], store: Store[P, M], *, jobs: int | None = None, progress: Progress | None = None
+    points: Sequence[P],
+    store: Store[P, M],
+    *,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    runner: Runner | None = None,
 ) -> int:
     """Run the points that are missing from a store, on threads; store each measurement as soon as it is finished.
 
@@ -57,6 +64,8 @@ def execute(
         Number of threads; the default is one for each processor.
     progress
         Called with the number of finished points and of all points, on this thread.
+    runner
+        The function that runs a scenario; the default is `run_here`.
 
     Returns
     -------
@@ -74,7 +83,7 @@ def execute(
     missing = set(left)
 
     def run(index: int, cancel: _core.Cancel) -> M:
-        return cast("M", run_point(points[index], cancel))
+        return cast("M", run_point(points[index], cancel, runner or run_here))
 
     def collect(place: int, measured: M) -> None:
         store.put(points[left[place]], measured)
@@ -91,10 +100,10 @@ def execute(
     return reused
 
 
-def run_point(point: Point[M], cancel: _core.Cancel) -> M:
+def run_point(point: Point[M], cancel: _core.Cancel, runner: Runner) -> M:
     """Run a point on this thread, and measure it."""
     measurement = point.measurement
-    return measurement.take(run_here(point.scenario, measurement.record, cancel, measurement.capture))
+    return measurement.take(runner(point.scenario, measurement.record, cancel, measurement.capture))
 
 
 def run_here(

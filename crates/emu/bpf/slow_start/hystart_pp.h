@@ -1,0 +1,105 @@
+// HyStart++: ends slow start when round-trip times rise, after a few rounds of slower growth that verify the rise.
+// ## What it does
+// Grows like standard slow start until a round's smallest round-trip time exceeds that of the last round by a threshold. Conservative slow
+// start (CSS) then grows a quarter as fast; if round-trip times fall below their value at its start, slow start resumes. After `css_rounds`
+// rounds slow start ends.
+// ## References
+// RFC 9406 §4.2 and §4.3; the Rust part `slow_start/hystart_pp.rs`.
+// ## Differs from the Rust part
+// Round-trip times are whole microseconds, as Linux measures them. Growth in CSS is rounded down to a multiple of 2^-32 segments.
+
+PARAMETER u8 slow_start_hystart_pp = 0;
+PARAMETER u64 slow_start_hystart_pp_min_rtt_thresh = 4000000;	// nanoseconds
+PARAMETER u64 slow_start_hystart_pp_max_rtt_thresh = 16000000;
+PARAMETER fixed slow_start_hystart_pp_min_rtt_divisor = WHOLE(8);
+PARAMETER u64 slow_start_hystart_pp_n_rtt_sample = 8;
+PARAMETER fixed slow_start_hystart_pp_css_growth_divisor = WHOLE(4);
+PARAMETER u64 slow_start_hystart_pp_css_rounds = 5;
+PARAMETER fixed slow_start_hystart_pp_l = WHOLE(8);
+PARAMETER u64 slow_start_hystart_pp_initial_only = 1;
+
+enum hystart_pp_phase { HYSTART_PP_SLOW_START, HYSTART_PP_CSS, HYSTART_PP_OVER };
+
+struct slow_start_hystart_pp {
+	u64 round;		// the present round
+	u32 last_min;		// smallest round-trip times of the last round and of this one, in microseconds; 0: none
+	u32 current_min;
+	u32 baseline;		// this round's at the start of CSS
+	u32 samples;		// round-trip times measured in this round
+	u32 css_rounds;		// rounds that have ended in CSS
+	u8 phase;
+	u8 begun;		// the first round of this slow start has begun
+};
+
+// RFC 9406 §4.2: the rise between rounds that counts, in nanoseconds.
+INLINE u64 hystart_pp_threshold(u64 last)
+{
+	u64 share = divided(last, slow_start_hystart_pp_min_rtt_divisor);
+
+	return most_of(least_of(share, slow_start_hystart_pp_max_rtt_thresh), slow_start_hystart_pp_min_rtt_thresh);
+}
+
+INLINE void slow_start_hystart_pp_observe(struct slow_start_hystart_pp *state, const struct ack *ack, const struct window *window)
+{
+	u64 last;
+
+	if (state->phase == HYSTART_PP_OVER || window->cwnd >= window->ssthresh)
+		return;
+	if (!state->begun || state->round != ack->round) {
+		state->begun = 1;
+		state->round = ack->round;
+		state->css_rounds += state->phase == HYSTART_PP_CSS;
+		state->last_min = state->current_min;
+		state->current_min = 0;
+		state->samples = 0;
+	}
+	if (!ack->rtt)
+		return;
+	if (!state->current_min || ack->rtt < state->current_min)
+		state->current_min = ack->rtt;
+	state->samples++;
+	if (state->samples < slow_start_hystart_pp_n_rtt_sample)
+		return;
+	last = 1000ULL * state->last_min;
+	if (state->phase == HYSTART_PP_SLOW_START) {
+		if (last && 1000ULL * state->current_min + 1 >= last + hystart_pp_threshold(last)) {
+			state->phase = HYSTART_PP_CSS;
+			state->baseline = state->current_min;
+			state->css_rounds = 0;
+		}
+	} else if (state->current_min < state->baseline) {
+		state->phase = HYSTART_PP_SLOW_START;
+	}
+}
+
+// Ends a slow start: the next one begins anew, or is standard.
+INLINE void slow_start_hystart_pp_on_congestion(struct slow_start_hystart_pp *state)
+{
+	state->phase = slow_start_hystart_pp_initial_only ? HYSTART_PP_OVER : HYSTART_PP_SLOW_START;
+	state->begun = 0;
+	state->last_min = 0;
+	state->current_min = 0;
+	state->samples = 0;
+}
+
+INLINE struct step slow_start_hystart_pp_on_ack(struct slow_start_hystart_pp *state, const struct ack *ack, const struct window *window)
+{
+	fixed counted = least_of(ack->counted, slow_start_hystart_pp_l);
+	struct step step = { .kind = EXIT, .ssthresh = window->cwnd };
+
+	if (state->phase == HYSTART_PP_OVER)
+		return grow(ack->counted);
+	if (state->phase == HYSTART_PP_SLOW_START)
+		return grow(counted);
+	if (state->css_rounds < slow_start_hystart_pp_css_rounds)
+		return grow(divided(counted, slow_start_hystart_pp_css_growth_divisor));
+	slow_start_hystart_pp_on_congestion(state);
+	return step;
+}
+
+INLINE void slow_start_hystart_pp_internals(const struct slow_start_hystart_pp *state, s64 *out)
+{
+	out[0] = (s64)state->phase << QUANTITY_BITS;
+	out[1] = state->last_min ? seconds(state->last_min, MICROSECONDS) : QUANTITY_NONE;
+	out[2] = state->current_min ? seconds(state->current_min, MICROSECONDS) : QUANTITY_NONE;
+}

@@ -1,0 +1,50 @@
+//! A build without the loader.
+
+use std::convert::Infallible;
+
+use super::record::Record;
+use crate::controls::{Part, Program};
+
+const MISSING: &str = "this build of Ackclock cannot load eBPF programs, because libelf and zlib were missing when it was built \
+     (Debian: libelf-dev zlib1g-dev, then `make core`)";
+
+/// A program that the kernel has registered: none in this build.
+#[derive(Debug)]
+pub struct Loaded(Infallible);
+
+impl Loaded {
+    /// The name for `TCP_CONGESTION`.
+    pub const fn name(&self) -> &str {
+        match self.0 {}
+    }
+
+    /// Records since the last call.
+    ///
+    /// # Errors
+    /// Never.
+    pub const fn records(&mut self) -> Result<Vec<Record>, String> {
+        match self.0 {}
+    }
+
+    /// Number of records that found the ring buffer full.
+    pub const fn lost(&self) -> u64 {
+        match self.0 {}
+    }
+}
+
+/// Whether this machine can run programs: it cannot.
+///
+/// # Errors
+/// Always.
+pub fn probe() -> Result<(), String> {
+    Err(MISSING.to_owned())
+}
+
+pub(crate) fn check(parts: &[Part]) -> Result<(), String> {
+    let names: Vec<String> = parts.iter().map(|part| format!("{} = \"{}\"", part.axis.name(), part.spec.name)).collect();
+    Err(format!("{} needs an eBPF program, and {MISSING}", names.join(", ")))
+}
+
+pub(crate) fn load(_program: &Program, _recording: bool) -> Result<Loaded, String> {
+    Err(MISSING.to_owned())
+}

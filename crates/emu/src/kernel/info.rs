@@ -1,0 +1,123 @@
+//! The state of a connection, as the socket option `TCP_INFO` gives it.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use ackclock_linux::{libc, socket};
+
+/// Bytes of `struct tcp_info` that are read (include/uapi/linux/tcp.h); older kernels return fewer, and the rest stays zero.
+const SIZE: usize = 248;
+/// Threshold of a connection that has none yet (`TCP_INFINITE_SSTHRESH`).
+const NO_THRESHOLD: u32 = 0x7fff_ffff;
+/// Smallest round-trip time before the first measurement.
+const UNMEASURED: u32 = u32::MAX;
+
+/// State of loss recovery (`enum tcp_ca_state`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Recovery {
+    /// Nothing is wrong, or duplicate ACKs have arrived (`Open`, `Disorder`).
+    #[default]
+    None,
+    /// The window shrinks after an ECN mark, or after a device refused a packet (`CWR`).
+    Reduction,
+    /// Fast recovery (`Recovery`).
+    Fast,
+    /// Recovery after a timeout (`Loss`).
+    Timeout,
+}
+
+/// The fields that this crate uses. Times are in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Info {
+    /// Whether the handshake is over.
+    pub(super) established: bool,
+    pub(super) recovery: Recovery,
+    /// Congestion window in segments.
+    pub(super) cwnd: f64,
+    /// Threshold in segments; infinite before the first reduction.
+    pub(super) ssthresh: f64,
+    /// Smoothed round-trip time; 0 before the first measurement.
+    pub(super) srtt: u32,
+    pub(super) rto: u32,
+    /// Smallest round-trip time.
+    pub(super) min_rtt: Option<u32>,
+    /// Retransmission timeouts so far (kernels from 6.7 on).
+    pub(super) timeouts: u64,
+    /// Time with data to send.
+    pub(super) busy: u64,
+    /// Parts of that time: the receiver's window was full; the send buffer was.
+    pub(super) rwnd_limited: u64,
+    pub(super) sndbuf_limited: u64,
+}
+
+impl Info {
+    /// The state of a socket.
+    pub(super) fn of(fd: BorrowedFd<'_>) -> io::Result<Self> {
+        let mut bytes = [0; SIZE];
+        socket::option(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes)?;
+        Ok(Self::read(&bytes))
+    }
+
+    fn read(bytes: &[u8; SIZE]) -> Self {
+        fn field<const N: usize>(bytes: &[u8; SIZE], at: usize) -> [u8; N] {
+            std::array::from_fn(|index| bytes[at + index])
+        }
+        let short = |at| u32::from_ne_bytes(field(bytes, at));
+        let long = |at| u64::from_ne_bytes(field(bytes, at));
+        let ssthresh = short(76);
+        Self {
+            // `TCP_ESTABLISHED`, `TCP_SYN_SENT`, `TCP_SYN_RECV`, `TCP_CLOSE`, `TCP_LISTEN`, `TCP_NEW_SYN_RECV`.
+            established: !matches!(bytes[0], 2 | 3 | 7 | 10 | 12),
+            recovery: match bytes[1] {
+                2 => Recovery::Reduction,
+                3 => Recovery::Fast,
+                4 => Recovery::Timeout,
+                _ => Recovery::None,
+            },
+            cwnd: f64::from(short(80)),
+            ssthresh: if ssthresh >= NO_THRESHOLD { f64::INFINITY } else { f64::from(ssthresh) },
+            srtt: short(68),
+            rto: short(8),
+            min_rtt: Some(short(148)).filter(|rtt| *rtt != UNMEASURED && *rtt != 0),
+            timeouts: u64::from(u16::from_ne_bytes(field(bytes, 240))),
+            busy: long(168),
+            rwnd_limited: long(176),
+            sndbuf_limited: long(184),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_at_their_places() {
+        let mut bytes = [0; SIZE];
+        (bytes[0], bytes[1]) = (1, 3);
+        for (at, value) in [(8, 204_000_u32), (68, 40_123), (76, NO_THRESHOLD), (80, 17), (148, 39_900)] {
+            bytes[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+        }
+        for (at, value) in [(168, 1_000_000_u64), (176, 20_000), (184, 3_000)] {
+            bytes[at..at + 8].copy_from_slice(&value.to_ne_bytes());
+        }
+        bytes[240] = 2;
+        let expected = Info {
+            established: true,
+            recovery: Recovery::Fast,
+            cwnd: 17.0,
+            ssthresh: f64::INFINITY,
+            srtt: 40_123,
+            rto: 204_000,
+            min_rtt: Some(39_900),
+            timeouts: 2,
+            busy: 1_000_000,
+            rwnd_limited: 20_000,
+            sndbuf_limited: 3_000,
+        };
+        assert_eq!(Info::read(&bytes), expected);
+        bytes[76..80].copy_from_slice(&12_u32.to_ne_bytes());
+        assert!(Info::read(&bytes).ssthresh.eq(&12.0));
+        assert!(!Info::read(&[0; SIZE]).established || Info::read(&[0; SIZE]).cwnd.eq(&0.0));
+    }
+}

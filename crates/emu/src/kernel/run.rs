@@ -1,0 +1,175 @@
+//! Runs of a scenario on the kernel.
+
+use std::fmt;
+
+use ackclock_core::units::Duration;
+use ackclock_sim::engine::{FrameConnection, Live, RunError, RunResult, Warning};
+use ackclock_sim::scenario::Scenario;
+use ackclock_tcp::Side;
+
+use super::Failure;
+use super::connection::{KernelConnection, Parts};
+use super::memory;
+use super::plan::Plan;
+use super::sockets;
+use super::writer::{Writer, WriterThread};
+use crate::check::release;
+use crate::emulator::{Emulator, Lateness, Outcome, Ports};
+use crate::space::{Space, missing};
+
+/// How to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// Links and hosts at which packets are captured.
+    pub captured: &'a [String],
+    /// Most attempts to get a run without late releases.
+    pub attempts: u32,
+}
+
+/// A run on the kernel.
+#[derive(Debug)]
+pub struct Run {
+    /// The result, as of a simulation.
+    pub result: RunResult,
+    /// What only a run on the kernel has.
+    pub facts: Facts,
+}
+
+/// What only a run on the kernel has.
+#[derive(Debug)]
+pub struct Facts {
+    /// Release of the kernel, as `uname -r` prints it.
+    pub release: String,
+    /// The kernel's control of each flow; `None` for datagrams.
+    pub controls: Vec<Option<String>>,
+    /// Attempts made.
+    pub attempts: u32,
+    /// Why the run must not be used: packets were late in every attempt.
+    pub taint: Option<String>,
+    /// Lateness of the attempt that is returned.
+    pub lateness: Lateness,
+    /// Processor time of the emulator in that attempt.
+    pub cpu: Duration,
+    /// Whether the emulator had a real-time priority.
+    pub real_time: bool,
+    /// Settings of the scenario that the kernel does not follow.
+    pub warnings: Vec<Warning>,
+}
+
+/// Why there is no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KernelError {
+    /// The scenario cannot run on the kernel, or this machine cannot run it: why.
+    Refused(String),
+    /// The caller interrupted the run.
+    Interrupted,
+}
+
+impl fmt::Display for KernelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(reason) => f.write_str(reason),
+            Self::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for KernelError {}
+
+impl From<String> for KernelError {
+    fn from(reason: String) -> Self {
+        Self::Refused(reason)
+    }
+}
+
+impl From<RunError> for KernelError {
+    fn from(error: RunError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+/// Runs `scenario` in real time: its TCP flows are connections of the kernel, datagrams are simulated. A run in which packets were released
+/// late is repeated; if all are, the least late is returned, with the reason. `interrupted` is called from time to time; if it returns
+/// true, the run stops.
+///
+/// # Errors
+/// If the scenario cannot run on the kernel, or this machine cannot run it; or if the caller interrupted the run.
+pub fn run(scenario: &Scenario, options: Options<'_>, interrupted: &mut dyn FnMut() -> bool) -> Result<Run, KernelError> {
+    let plan = Plan::new(scenario)?;
+    let mut attempts = 1;
+    let mut best = attempt(scenario, &plan, options.captured, interrupted)?;
+    while best.taint.is_some() && attempts < options.attempts {
+        attempts += 1;
+        let next = attempt(scenario, &plan, options.captured, interrupted)?;
+        if next.taint.is_none() || next.lateness.max < best.lateness.max {
+            best = next;
+        }
+    }
+    let Attempt { result, taint, lateness, cpu, real_time } = best;
+    let (controls, warnings) = (plan.controls(), plan.warnings(scenario));
+    Ok(Run { result, facts: Facts { release: release(), controls, attempts, taint, lateness, cpu, real_time, warnings } })
+}
+
+/// A run that may be late.
+struct Attempt {
+    result: RunResult,
+    taint: Option<String>,
+    lateness: Lateness,
+    cpu: Duration,
+    real_time: bool,
+}
+
+/// Says why `scenario` cannot run on the kernel of any machine. Needs no rights, and starts nothing.
+pub fn refusal(scenario: &Scenario) -> Option<String> {
+    Plan::new(scenario).err()
+}
+
+fn attempt(scenario: &Scenario, plan: &Plan, captured: &[String], interrupted: &mut dyn FnMut() -> bool) -> Result<Attempt, KernelError> {
+    let mut controls = plan.load(scenario)?;
+    let space = Space::new(&plan.terminals(scenario))?;
+    plan.set_parameters(&space)?;
+    for node in &space.nodes {
+        sockets::warm_up(node, "reno")?;
+    }
+    let mut pairs = Vec::with_capacity(plan.flows.len());
+    for (index, flow) in plan.flows.iter().enumerate() {
+        let pair = flow.as_ref().map(|flow| sockets::open(&space, index, flow, controls.name(index)));
+        pairs.push(pair.transpose()?);
+    }
+    let no_descriptor = |error: std::io::Error| missing(format_args!("no further descriptor: {error}"));
+    let ports = Ports::new(&space).map_err(no_descriptor)?;
+    let failure = Failure::default();
+    let thread = WriterThread::start(2 * plan.flows.len(), failure.clone()).map_err(no_descriptor)?;
+    let writer: &Writer = thread.writer();
+    let mut connect = |index: usize, _: &_| -> Option<FrameConnection> {
+        let flow = plan.flows[index].as_ref()?;
+        let [Some(near), Some(far)] = Side::ALL.map(|side| ports.port(index, side)) else { return None };
+        Some(Box::new(KernelConnection::new(Parts {
+            flow: index,
+            bulk: flow.bulk,
+            segment: flow.segment,
+            threshold: flow.threshold,
+            sockets: pairs[index].take()?,
+            ports: [near, far],
+            writer: writer.clone(),
+            failure: failure.clone(),
+        })))
+    };
+    let live = Live::new(scenario.clone(), captured, &mut connect)?;
+    let clock = ports.clock().clone();
+    let emulator = Emulator::new(live, ports).map_err(no_descriptor)?;
+    let outcome = emulator.run(interrupted)?;
+    if outcome.interrupted {
+        return Err(KernelError::Interrupted);
+    }
+    let taint = outcome.taint().or_else(memory::pressure);
+    let Outcome { mut live, lateness, cpu, real_time, .. } = outcome;
+    controls.record(&mut live, &clock)?;
+    // The rows of flows read the sockets' last state, which must not grow older.
+    let result = live.finish();
+    if let Some((end, what)) = failure.get() {
+        let (flow, side) = (&scenario.flows[end / 2].name, if end % 2 == 0 { "sender" } else { "receiver" });
+        return Err(KernelError::Refused(format!("flow {flow}, {side}: the kernel's connection failed: {what}")));
+    }
+    Ok(Attempt { result, taint, lateness, cpu, real_time })
+}

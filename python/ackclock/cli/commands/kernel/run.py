@@ -1,0 +1,74 @@
+"""The command `kernel run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from ackclock.cli.errors import plain_errors
+from ackclock.cli.options import Force, Json, Out
+
+
+def run(
+    file: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
+    settings: Annotated[
+        Optional[list[str]],
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a value, as in flow.size='1 MB'; repeatable."),
+    ] = None,
+    seed: Annotated[
+        Optional[int],
+        typer.Option(min=0, metavar="NUMBER", help="Seed of losses and applications; replaces the seed of the file."),
+    ] = None,
+    attempts: Annotated[
+        int,
+        typer.Option(min=1, metavar="NUMBER", help="Most attempts of each run to get one without late packets."),
+    ] = 3,
+    out: Out = None,
+    json: Json = False,
+    record: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="NAME", help="Trace to record: cwnd, delivered, …; replaces the traces of the file; repeatable."
+        ),
+    ] = None,
+    pcap: Annotated[
+        Optional[Path],
+        typer.Option(
+            metavar="FILE",
+            help="Capture packets into this pcapng file; - is standard output. A sweep writes one file per run.",
+        ),
+    ] = None,
+    pcap_at: Annotated[
+        Optional[list[str]],
+        typer.Option(metavar="PLACE", help="Link or host to capture at; by default the bottleneck; repeatable."),
+    ] = None,
+    pcap_snaplen: Annotated[
+        Optional[int],
+        typer.Option(
+            min=1, max=65535, metavar="BYTES", help="Bytes to store of each packet; by default only the headers."
+        ),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Run a scenario, or every variant of its [sweep], in real time on the TCP of this machine's kernel.
+
+    Every TCP flow is a connection of the kernel with the control that the scenario names. Links, queues, losses,
+    applications and datagrams are simulated. Output and files are those of `ackclock run`.
+    """
+    with plain_errors():
+        from ackclock.cli.captures import Captures
+        from ackclock.cli.kernelruns import run_command
+
+        captures = Captures.wanted(pcap, pcap_at or [], pcap_snaplen, force=force)
+        run_command(
+            file,
+            settings or [],
+            seed=seed,
+            attempts=attempts,
+            out=out,
+            json_output=json,
+            record=record,
+            captures=captures,
+        )

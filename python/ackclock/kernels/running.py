@@ -1,0 +1,156 @@
+"""Runs of scenarios in real time, whose TCP flows are connections of this machine's Linux kernel."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ackclock import _core
+from ackclock.experiments.execute import map_threads
+from ackclock.files.pickled import PickledRun
+from ackclock.result import Result
+from ackclock.scenario import Scenario
+from ackclock.texts.numbers import counted, number
+
+ATTEMPTS = 3
+"""Most attempts to get a run without late packets."""
+
+
+class KernelResult(Result):
+    """The result of a run on the kernel: that of a simulation, and `kernel`.
+
+    Attributes
+    ----------
+    kernel : mapping
+        What only a run on the kernel has:
+
+        - ``release``: release of the kernel;
+        - ``controls``: for each flow the name of its control in the kernel, ``eBPF`` for a program, None for datagrams;
+        - ``attempts``: attempts made;
+        - ``tainted``, ``reason``: whether the run should not be used, and why;
+        - ``releases``: packets that the emulator gave to the kernel;
+        - ``lateness_p50``, ``lateness_p99``, ``lateness_max``: how late it gave them, in seconds;
+        - ``cpu_seconds``: processor time of the emulator;
+        - ``real_time``: whether the emulator had a real-time priority;
+        - ``warnings``: settings that the kernel does not follow, each with name, flows and text.
+    """
+
+    __slots__ = ("kernel",)
+
+    def __init__(self, scenario: Scenario, core: _core.RunResult | PickledRun, kernel: Mapping[str, Any]) -> None:
+        super().__init__(scenario, core)
+        self.kernel = kernel
+
+    @property
+    def warnings(self) -> list[dict[str, Any]]:
+        """Warnings of the run, settings that the kernel does not follow, and why the run should not be used."""
+        found = [*super().warnings]
+        found += [{"name": name, "flows": flows, "text": text} for name, flows, text in self.kernel["warnings"]]
+        if self.kernel["tainted"]:
+            tried = counted(self.kernel["attempts"], "attempt")
+            text = f"the run should not be used: {self.kernel['reason']} ({tried})"
+            found.append({"name": "kernel_tainted", "flows": [], "text": text})
+        return found
+
+    @property
+    def summary_json(self) -> str:
+        """The summary with the key ``kernel``."""
+        whole = json.loads(super().summary_json)
+        return json.dumps(
+            {**whole, "warnings": self.warnings, "kernel": dict(self.kernel)}, indent=2, ensure_ascii=False
+        )
+
+    @property
+    def took(self) -> str:
+        """Kernel, lateness and attempts, in words."""
+        facts = self.kernel
+        late = ", ".join(number(1e3 * facts[f"lateness_{name}"], 2) for name in ("p50", "p99", "max"))
+        tried = counted(facts["attempts"], "attempt")
+        return f"Linux {facts['release']}, packets late by {late} ms (p50, p99, max), {tried}"
+
+    def manifest(self, labels: dict[str, str] | None = None) -> dict[str, Any]:
+        """Describe the run, with the key ``kernel``."""
+        return {**super().manifest(labels), "kernel": dict(self.kernel)}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        _, (scenario, core) = super().__reduce__()
+        return KernelResult, (scenario, core, dict(self.kernel))
+
+
+def run(
+    scenario: Scenario,
+    *,
+    record: Sequence[str] | None = None,
+    capture: Sequence[str] = (),
+    seed: int | None = None,
+    attempts: int = ATTEMPTS,
+    cancel: _core.Cancel | None = None,
+) -> KernelResult:
+    """Run a scenario in real time on the kernel's TCP.
+
+    Links, queues, losses, applications and datagrams are those of the simulation. Each TCP flow is a connection of the
+    kernel.
+
+    Parameters
+    ----------
+    scenario
+        The scenario. A ``[sweep]`` gives a warning, and only its base runs.
+    record
+        Traces to record; None: those of the scenario.
+    capture
+        Links and hosts at which to capture packets.
+    seed
+        The seed of losses and applications; None: that of the scenario.
+    attempts
+        Most attempts to get a run without late packets.
+    cancel
+        A handle that stops the run from another thread.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario cannot run on the kernel, or this machine cannot run it.
+    Interrupted
+        After Ctrl-C.
+    """
+    if not isinstance(scenario, Scenario):
+        raise TypeError(f"expected a scenario, not {scenario!r}")
+    if attempts < 1:
+        raise ValueError(f"attempts: must be at least 1, but is {attempts}")
+    if scenario.core.sweep:
+        warnings.warn(f"{scenario.name} has a [sweep], but only its base runs", stacklevel=2)
+    if seed is not None:
+        scenario = scenario.set({"seed": seed})
+    if cancel is not None:
+        return run_here(scenario, record, cancel, capture, attempts=attempts)
+    own = _core.Cancel()
+    return map_threads(lambda each: run_here(each, record, own, capture, attempts=attempts), [scenario], own, jobs=1)[0]
+
+
+def run_here(
+    scenario: Scenario,
+    record: Sequence[str] | None,
+    cancel: _core.Cancel,
+    capture: Sequence[str] = (),
+    *,
+    attempts: int = ATTEMPTS,
+) -> KernelResult:
+    """Run a scenario on this thread; the caller handles Ctrl-C."""
+    if scenario.controls:
+        raise ValueError(f"{scenario.name}: {PYTHON}")
+    traces = None if record is None else list(record)
+    core, facts = _core.kernel_run(scenario.core, traces, cancel, list(capture), attempts)
+    return KernelResult(scenario, core, json.loads(facts))
+
+
+PYTHON = "a congestion control written in Python does not run on the kernel; choose parts of the registry"
+
+
+def refusal(scenario: Scenario) -> str | None:
+    """Return why a scenario cannot run on the kernel of any machine; None if it can.
+
+    Needs no rights and starts nothing. `check` says what this machine can run.
+    """
+    return PYTHON if scenario.controls else _core.kernel_refusal(scenario.core)
