@@ -257,8 +257,8 @@ fn arguments(case: &Case, ssthresh: Option<u32>) -> Vec<String> {
 
 /// The largest difference of windows and thresholds in segments.
 fn apart(rust: &Window, c: &Window) -> f64 {
-    let ssthresh = if rust.ssthresh == c.ssthresh { 0.0 } else { (rust.ssthresh - c.ssthresh).abs() };
-    (rust.cwnd - c.cwnd).abs().max(ssthresh)
+    // The difference of two infinite thresholds is not a number, which `max` ignores.
+    (rust.cwnd - c.cwnd).abs().max((rust.ssthresh - c.ssthresh).abs())
 }
 
 /// The first quantity that differs by more than `ABSOLUTE`, and `RELATIVE` of it and of the window, if any.
