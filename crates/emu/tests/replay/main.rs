@@ -252,7 +252,7 @@ fn arguments(case: &Case, ssthresh: Option<u32>) -> Vec<String> {
         format!("{name}={}", values.join(","))
     };
     // Only the program of the kernel writes records.
-    variables.into_iter().filter(|(name, _)| name != "recording").map(argument).collect()
+    variables.into_iter().map(argument).collect()
 }
 
 /// The largest difference of windows and thresholds in segments.
