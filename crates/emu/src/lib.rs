@@ -7,6 +7,7 @@
 //! | [`ebpf`] | congestion controls as programs of the kernel |
 //! | [`emulator`] | a simulation driven by the wall clock, between TUN devices |
 //! | [`kernel`] | the flows of a scenario as connections of the kernel |
+//! | [`programs`] | any program behind the path of a scenario |
 //! | [`space`] | namespaces and TUN devices of a scenario's end nodes |
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
@@ -16,4 +17,5 @@ pub mod controls;
 pub mod ebpf;
 pub mod emulator;
 pub mod kernel;
+pub mod programs;
 pub mod space;

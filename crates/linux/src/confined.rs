@@ -26,6 +26,23 @@ pub fn spawn(command: &mut Command, network: &Namespace) -> io::Result<Child> {
     command.spawn()
 }
 
+/// Waits until the child `process` has ended, without collecting it.
+///
+/// # Errors
+/// Those of `waitid`.
+pub fn wait_for_end(process: u32) -> io::Result<()> {
+    loop {
+        // SAFETY: a structure of integers and pointers, for which zero is valid.
+        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the structure outlives the call.
+        let result = check(unsafe { libc::waitid(libc::P_PID, process, &raw mut info, libc::WEXITED | libc::WNOWAIT) });
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => return other.map(drop),
+        }
+    }
+}
+
 /// Turns the calling process into the guard. Returns in the process that becomes the program.
 fn confine(network: RawFd, caller: libc::pid_t) -> io::Result<()> {
     let mut pipe = [0; 2];

@@ -1,39 +1,108 @@
-//! Scenarios and programs on the kernel of this machine.
+//! Runs on the kernel for Python: the GIL is released while a run lasts.
 
 use pyo3::prelude::*;
 
-/// A trial: name, what it is needed for, whether it succeeded, what was found or is missing.
-type Probe = (String, &'static str, bool, String);
+use crate::ScenarioError;
+use crate::run::{Cancel, PyRunResult, trace_kind};
+use crate::scenario::PyScenario;
 
-/// Returns the kernel's release, and every trial of what this machine can run.
+/// Runs a scenario in real time on the TCP of this machine's kernel. Returns the result, and what only such a run has, as JSON.
 #[pyfunction]
-pub(crate) fn kernel_check(py: Python<'_>) -> (String, Vec<Probe>) {
-    py.detach(linux::check)
+#[pyo3(signature = (scenario, record=None, cancel=None, capture=Vec::new(), attempts=3), text_signature = "(scenario, record=None, cancel=None, capture=(), attempts=3)")]
+#[expect(clippy::needless_pass_by_value, reason = "extracted from Python, where they are keywords")]
+pub(crate) fn kernel_run(
+    py: Python<'_>,
+    scenario: &PyScenario,
+    record: Option<Vec<String>>,
+    cancel: Option<&Cancel>,
+    capture: Vec<String>,
+    attempts: u32,
+) -> PyResult<(PyRunResult, String)> {
+    let cancel = cancel.cloned().unwrap_or_default();
+    let mut typed = scenario.scenario().clone();
+    if let Some(record) = record {
+        typed.record = record.iter().map(|name| trace_kind(name)).collect::<PyResult<_>>()?;
+    }
+    let (result, cpu_seconds, facts) = system::run(py, &typed, &capture, attempts, &cancel)?;
+    Ok((PyRunResult::new(scenario.document().clone(), typed, result, (cpu_seconds, 0.0)), facts))
+}
+
+/// Why a scenario cannot run on the kernel of any machine; `None` if it can.
+#[pyfunction]
+pub(crate) fn kernel_refusal(py: Python<'_>, scenario: &PyScenario) -> Option<String> {
+    py.detach(|| system::refusal(scenario.scenario()))
 }
 
 #[cfg(target_os = "linux")]
-mod linux {
-    use ackclock_emu::check::{self, Use};
+mod system {
+    use ackclock_core::units::Duration;
+    use ackclock_emu::kernel::{self, Facts, KernelError, Options};
+    use ackclock_sim::engine::RunResult;
+    use ackclock_sim::scenario::Scenario;
+    use serde_json::json;
 
-    pub(super) fn check() -> (String, Vec<super::Probe>) {
-        let row = |probe: check::Probe| {
-            let needed_for = match probe.needed_for {
-                Use::All => "all",
-                Use::Control => "control",
-                Use::Ebpf => "ebpf",
-                Use::Precision => "precision",
-            };
-            let found = probe.result.is_ok();
-            (probe.name, needed_for, found, probe.result.unwrap_or_else(|missing| missing))
-        };
-        (check::release(), check::check().into_iter().map(row).collect())
+    use super::{Cancel, PyResult, Python, ScenarioError};
+    use crate::Interrupted;
+
+    pub(super) fn run(
+        py: Python<'_>,
+        scenario: &Scenario,
+        captured: &[String],
+        attempts: u32,
+        cancel: &Cancel,
+    ) -> PyResult<(RunResult, f64, String)> {
+        let run = py.detach(|| kernel::run(scenario, Options { captured, attempts }, &mut || cancel.is_set()));
+        let run = run.map_err(|error| match error {
+            KernelError::Interrupted => Interrupted::new_err("the run was cancelled before its end"),
+            KernelError::Refused(reason) => ScenarioError::new_err(reason),
+        })?;
+        Ok((run.result, run.facts.cpu.as_secs_f64(), facts(&run.facts)))
+    }
+
+    /// The facts as JSON.
+    fn facts(facts: &Facts) -> String {
+        let Facts { release, controls, attempts, taint, lateness, cpu, real_time, warnings } = facts;
+        let [p50, p99, max] = [lateness.p50, lateness.p99, lateness.max].map(Duration::as_secs_f64);
+        let warnings: Vec<_> = warnings.iter().map(|warning| json!([warning.name, warning.flows, warning.text])).collect();
+        let facts = json!({
+            "release": release,
+            "controls": controls,
+            "attempts": attempts,
+            "tainted": taint.is_some(),
+            "reason": taint,
+            "releases": lateness.releases,
+            "lateness_p50": p50,
+            "lateness_p99": p99,
+            "lateness_max": max,
+            "cpu_seconds": cpu.as_secs_f64(),
+            "real_time": real_time,
+            "warnings": warnings,
+        });
+        facts.to_string()
+    }
+
+    pub(super) fn refusal(scenario: &Scenario) -> Option<String> {
+        kernel::refusal(scenario)
     }
 }
 
+/// Other systems have no such kernel.
 #[cfg(not(target_os = "linux"))]
-mod linux {
-    pub(super) fn check() -> (String, Vec<super::Probe>) {
-        let system = std::env::consts::OS;
-        (system.to_owned(), vec![("Linux".to_owned(), "all", false, format!("this system is {system}"))])
+mod system {
+    use ackclock_sim::engine::RunResult;
+    use ackclock_sim::scenario::Scenario;
+
+    use super::{Cancel, PyResult, Python, ScenarioError};
+
+    fn reason() -> String {
+        format!("cannot run on the kernel: this system is {}, not Linux", std::env::consts::OS)
+    }
+
+    pub(super) fn run(_: Python<'_>, _: &Scenario, _: &[String], _: u32, _: &Cancel) -> PyResult<(RunResult, f64, String)> {
+        Err(ScenarioError::new_err(reason()))
+    }
+
+    pub(super) fn refusal(_: &Scenario) -> Option<String> {
+        Some(reason())
     }
 }

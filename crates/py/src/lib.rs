@@ -5,8 +5,8 @@ mod batch;
 mod control;
 mod events;
 mod kernel;
-mod kernel_run;
 mod laboratory;
+mod machine;
 mod memory;
 mod object;
 mod rows;
@@ -59,11 +59,11 @@ mod _core {
         PyAck, PyCongestionEvent, PyEstablished, PyExit, PyFirstWindow, PyLost, PyRateSample, PySent, PySnapshot, PyTotals, PyWindow,
     };
     #[pymodule_export]
-    use super::kernel::kernel_check;
-    #[pymodule_export]
-    use super::kernel_run::{kernel_refusal, kernel_run};
+    use super::kernel::{kernel_refusal, kernel_run};
     #[pymodule_export]
     use super::laboratory::PyLaboratory;
+    #[pymodule_export]
+    use super::machine::{emulate, kernel_check};
     #[pymodule_export]
     use super::run::{Cancel, PyRunResult, run};
     #[pymodule_export]

@@ -12,6 +12,7 @@ import typer
 from ackclock import _core
 from ackclock.cli.commands.check import check
 from ackclock.cli.commands.compare import compare
+from ackclock.cli.commands.emulate import emulate
 from ackclock.cli.commands.gate import gate
 from ackclock.cli.commands.kernel import kernel
 from ackclock.cli.commands.list import list_
@@ -50,6 +51,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "tune": tune,
     "gate": gate,
     "script": script,
+    "emulate": emulate,
     "plot": plot,
     "query": query,
     "report": report,

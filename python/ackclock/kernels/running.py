@@ -66,8 +66,9 @@ class KernelResult(Result):
     def took(self) -> str:
         """Kernel, lateness and attempts, in words."""
         facts = self.kernel
-        late = ", ".join(f"{number(1e3 * facts[f'lateness_{name}'], 2)}" for name in ("p50", "p99", "max"))
-        return f"Linux {facts['release']}, packets late by {late} ms (p50, p99, max), {counted(facts['attempts'], 'attempt')}"
+        late = ", ".join(number(1e3 * facts[f"lateness_{name}"], 2) for name in ("p50", "p99", "max"))
+        tried = counted(facts["attempts"], "attempt")
+        return f"Linux {facts['release']}, packets late by {late} ms (p50, p99, max), {tried}"
 
     def manifest(self, labels: dict[str, str] | None = None) -> dict[str, Any]:
         """Describe the run, with the key ``kernel``."""

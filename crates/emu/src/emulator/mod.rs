@@ -34,6 +34,9 @@ use port::Read;
 const PRIORITY: i32 = 30;
 /// Frames read from a device before the next device has its turn.
 const BATCH: usize = 64;
+/// Shortest time between two wake-ups, in nanoseconds. At rates above 100 Mbit/s the emulator then moves several packets at once. Without
+/// it, a packet every 24 µs keeps one processor busy to 85 %, and the scheduler takes 50 ms away from real-time threads.
+const REST: u64 = 100_000;
 /// Time between two questions whether the caller interrupts the run.
 const ASK: std::time::Duration = std::time::Duration::from_millis(50);
 
@@ -128,6 +131,7 @@ impl Emulator {
         let (clock, end, mut strays) = (self.ports.clock().clone(), self.live.end(), 0);
         let began = thread_time();
         clock.start();
+        let stop = watched.len() - 1;
         let elapsed = loop {
             let now = clock.now();
             self.live.advance(now).map_err(|error| error.to_string())?;
@@ -137,21 +141,34 @@ impl Emulator {
             if now >= end {
                 break end;
             }
+            // The kernel has answered the deliveries already.
+            strays += self.read_ready(&mut watched, 0, &mut buffer)?;
+            let rest = REST.saturating_sub(clock.past(now).0);
+            if rest > 0 {
+                wait_for(&mut watched[stop..], rest)?;
+            }
             let (_, sleep) = clock.past(self.live.next().min(end));
-            poll(&mut watched, Some(sleep)).map_err(|error| format!("the TUN devices cannot be watched: {error}"))?;
-            if watched.last().is_some_and(|stop| stop.revents != 0) {
+            strays += self.read_ready(&mut watched, sleep, &mut buffer)?;
+            if watched[stop].revents != 0 {
                 let now = clock.now().min(end);
                 self.live.advance(now).map_err(|error| error.to_string())?;
                 self.live.cut(now);
                 break now;
             }
-            for device in (0..watched.len() - 1).filter(|&device| watched[device].revents != 0) {
-                strays += self.read(device, &mut buffer)?;
-            }
         };
         let cpu = Duration::from_nanos(thread_time() - began);
         let (lateness, elapsed) = (self.ports.lateness(), elapsed.since(Instant::ZERO));
         Ok(Outcome { live: self.live, lateness, cpu, elapsed, strays, real_time, interrupted: false })
+    }
+
+    /// Waits at most `nanos` for frames, and passes them to the network. Returns the number of frames without flow.
+    fn read_ready(&mut self, watched: &mut [libc::pollfd], nanos: u64, buffer: &mut [u8]) -> Result<u64, String> {
+        wait_for(watched, nanos)?;
+        let mut strays = 0;
+        for device in (0..watched.len() - 1).filter(|&device| watched[device].revents != 0) {
+            strays += self.read(device, buffer)?;
+        }
+        Ok(strays)
     }
 
     /// Passes frames of a device to the network. Returns the number of frames without flow.
@@ -169,6 +186,11 @@ impl Emulator {
         }
         Ok(strays)
     }
+}
+
+/// Waits for an event of a descriptor, at most `nanos`.
+fn wait_for(watched: &mut [libc::pollfd], nanos: u64) -> Result<(), String> {
+    poll(watched, Some(nanos)).map_err(|error| format!("the TUN devices cannot be watched: {error}"))
 }
 
 /// Waits for the emulator, and stops it if the caller wishes. Returns its outcome, `None` if it has none, and whether the caller wished.

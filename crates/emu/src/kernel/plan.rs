@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use ackclock_sim::engine::Warning;
-use ackclock_sim::scenario::Scenario;
+use ackclock_sim::engine::{Live, Warning};
+use ackclock_sim::scenario::{Scenario, TraceKind};
 use ackclock_tcp::Side;
 
 use super::settings::FlowPlan;
 use crate::controls::KernelControl;
-use crate::ebpf::Loaded;
-use crate::space::{Space, Terminal, missing};
+use crate::ebpf::{self, Loaded};
+use crate::emulator::Clock;
+use crate::space::{Space, Terminal, missing, owner};
 
 /// The flows of a scenario on the kernel.
 #[derive(Debug)]
@@ -22,14 +23,44 @@ pub(super) struct Plan {
 #[derive(Debug)]
 pub(super) struct Controls {
     names: Vec<String>,
-    /// Programs with the flows that they control.
-    pub(super) loaded: Vec<(Vec<usize>, Loaded)>,
+    programs: Vec<Registered>,
+}
+
+/// A program, with the places of its quantities in records.
+#[derive(Debug)]
+struct Registered {
+    quantities: Vec<(usize, &'static str)>,
+    loaded: Loaded,
 }
 
 impl Controls {
     /// The kernel's name of the control of a flow.
     pub(super) fn name(&self, flow: usize) -> &str {
         &self.names[flow]
+    }
+
+    /// Adds the programs' quantities at each ACK to the trace `internals`.
+    ///
+    /// # Errors
+    /// If records were lost.
+    pub(super) fn record(&mut self, live: &mut Live, clock: &Clock) -> Result<(), String> {
+        for Registered { quantities, loaded } in &mut self.programs {
+            let records = loaded.records()?;
+            match loaded.lost() {
+                0 => {}
+                lost => return Err(format!("the trace `internals` lacks {lost} ACKs, because the ring buffer was full")),
+            }
+            for record in ebpf::per_ack(&records) {
+                // The receiver's socket may use the program as well.
+                let Some((flow, Side::Sender)) = owner(record.source.0.into()) else { continue };
+                for &(place, name) in &*quantities {
+                    if let Some(value) = record.quantities[place] {
+                        live.record_internal(clock.at(record.time), flow, name, value);
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -74,27 +105,28 @@ impl Plan {
     }
 
     /// Registers the programs of the flows' controls. Equal controls share one.
-    pub(super) fn load(&self) -> Result<Controls, String> {
-        let mut programs: Vec<(&KernelControl, Vec<usize>, Loaded)> = Vec::new();
-        let mut names = Vec::with_capacity(self.flows.len());
-        for (index, plan) in self.flows.iter().enumerate() {
+    pub(super) fn load(&self, scenario: &Scenario) -> Result<Controls, String> {
+        let recording = scenario.record.contains(&TraceKind::Internals);
+        let mut known: Vec<(&KernelControl, String)> = Vec::new();
+        let (mut names, mut programs) = (Vec::with_capacity(self.flows.len()), Vec::new());
+        for plan in &self.flows {
             names.push(match plan.as_ref().map(|plan| &plan.control) {
                 None => String::new(),
                 Some(KernelControl::Own(name)) => (*name).to_owned(),
                 Some(control @ KernelControl::Ebpf(program)) => {
-                    if let Some((_, flows, loaded)) = programs.iter_mut().find(|(known, ..)| *known == control) {
-                        flows.push(index);
-                        loaded.name().to_owned()
+                    if let Some((_, name)) = known.iter().find(|(other, _)| *other == control) {
+                        name.clone()
                     } else {
-                        let loaded = program.load(false).map_err(missing)?;
+                        let loaded = program.load(recording).map_err(missing)?;
                         let name = loaded.name().to_owned();
-                        programs.push((control, vec![index], loaded));
+                        known.push((control, name.clone()));
+                        programs.push(Registered { quantities: program.quantities(), loaded });
                         name
                     }
                 }
             });
         }
-        Ok(Controls { names, loaded: programs.into_iter().map(|(_, flows, loaded)| (flows, loaded)).collect() })
+        Ok(Controls { names, programs })
     }
 
     /// The kernel's control of each flow, for people.
@@ -154,3 +186,7 @@ impl Plan {
         found
     }
 }
+
+#[cfg(test)]
+#[path = "plan_tests.rs"]
+mod tests;

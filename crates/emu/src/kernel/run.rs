@@ -125,7 +125,7 @@ pub fn refusal(scenario: &Scenario) -> Option<String> {
 }
 
 fn attempt(scenario: &Scenario, plan: &Plan, captured: &[String], interrupted: &mut dyn FnMut() -> bool) -> Result<Attempt, KernelError> {
-    let controls = plan.load()?;
+    let mut controls = plan.load(scenario)?;
     let space = Space::new(&plan.terminals(scenario))?;
     plan.set_parameters(&space)?;
     for node in &space.nodes {
@@ -156,13 +156,15 @@ fn attempt(scenario: &Scenario, plan: &Plan, captured: &[String], interrupted: &
         })))
     };
     let live = Live::new(scenario.clone(), captured, &mut connect)?;
+    let clock = ports.clock().clone();
     let emulator = Emulator::new(live, ports).map_err(no_descriptor)?;
     let outcome = emulator.run(interrupted)?;
     if outcome.interrupted {
         return Err(KernelError::Interrupted);
     }
     let taint = outcome.taint().or_else(memory::pressure);
-    let Outcome { live, lateness, cpu, real_time, .. } = outcome;
+    let Outcome { mut live, lateness, cpu, real_time, .. } = outcome;
+    controls.record(&mut live, &clock)?;
     // The rows of flows read the sockets' last state, which must not grow older.
     let result = live.finish();
     if let Some((end, what)) = failure.get() {

@@ -15,6 +15,10 @@ use crate::space::{Node, Space, address, missing};
 
 /// Port of the end that waits for the connection. Every flow has addresses of its own.
 const PORT: u16 = 5001;
+/// Most data that waits in the send buffer of a flow that stops, in bytes. The writing thread wakes up while the kernel sends this.
+const UNSENT: u32 = 32 << 10;
+/// `TCP_NOTSENT_LOWAT` (include/uapi/linux/tcp.h).
+const TCP_NOTSENT_LOWAT: c_int = 25;
 /// A pacing rate that never limits, in bytes per second; setting one makes the kernel pace at its own.
 const ANY_RATE: u64 = 1 << 40;
 
@@ -68,6 +72,10 @@ fn make(index: usize, side: Side, plan: &FlowPlan, control: &str) -> Result<Owne
     }
     if let Some(window) = plan.window.filter(|_| side == Side::Receiver) {
         set(libc::TCP_WINDOW_CLAMP, &window.to_ne_bytes(), &format!("a receive window of {window} B"))?;
+    }
+    if plan.bulk.is_some_and(|bulk| bulk.stop.is_some()) {
+        // Data in the send buffer is sent even after the application has stopped.
+        set(TCP_NOTSENT_LOWAT, &UNSENT.to_ne_bytes(), "TCP_NOTSENT_LOWAT")?;
     }
     if plan.paced {
         let paced = socket::set_option(fd, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &ANY_RATE.to_ne_bytes());

@@ -102,6 +102,11 @@ mod tests {
         Segment::read(&frame(seq, ack, flags, payload)).unwrap()
     }
 
+    /// The round-trip time that an ACK shows, in milliseconds.
+    fn acknowledged(stream: &mut Stream, now: Instant, packet: &Segment) -> Option<f64> {
+        stream.acknowledge(now, packet).map(|rtt| (1e3 * rtt.as_secs_f64()).round())
+    }
+
     fn at(millis: u64) -> Instant {
         Instant::from_nanos(millis * 1_000_000)
     }
@@ -111,14 +116,14 @@ mod tests {
         let mut stream = Stream::new(100);
         let initial = u32::MAX - 150;
         assert_eq!(stream.send(at(0), &packet(initial, 0, flags::SYN, 0)), (0, Transmission::New));
-        assert_eq!(stream.acknowledge(at(10), &packet(0, initial + 1, flags::ACK | flags::SYN, 0)), Some(Duration::from_millis(10)));
+        assert_eq!(acknowledged(&mut stream, at(10), &packet(0, initial + 1, flags::ACK | flags::SYN, 0)), Some(10.0));
         for (number, seq) in (1..=3).zip([0, 100, 200]) {
             let sent = stream.send(at(20), &packet(initial.wrapping_add(1 + seq), 0, flags::ACK, 100));
             assert_eq!(sent, (number, Transmission::New));
         }
         let expected = packet(0, initial.wrapping_add(201), flags::ACK, 0);
         assert_eq!(stream.expected(&expected), 3);
-        assert_eq!(stream.acknowledge(at(35), &expected), Some(Duration::from_millis(15)));
+        assert_eq!(acknowledged(&mut stream, at(35), &expected), Some(15.0));
     }
 
     #[test]
@@ -130,9 +135,9 @@ mod tests {
             stream.send(at(2), &packet(seq, 0, flags::ACK, 100));
         }
         assert_eq!(stream.send(at(50), &packet(101, 0, flags::ACK, 100)), (2, Transmission::Retransmission));
-        assert_eq!(stream.acknowledge(at(60), &packet(0, 101, flags::ACK, 0)), Some(Duration::from_millis(58)));
-        assert_eq!(stream.acknowledge(at(61), &packet(0, 201, flags::ACK, 0)), None, "ambiguous");
-        assert_eq!(stream.acknowledge(at(62), &packet(0, 301, flags::ACK, 0)), Some(Duration::from_millis(60)));
+        assert_eq!(acknowledged(&mut stream, at(60), &packet(0, 101, flags::ACK, 0)), Some(58.0));
+        assert_eq!(acknowledged(&mut stream, at(61), &packet(0, 201, flags::ACK, 0)), None, "ambiguous");
+        assert_eq!(acknowledged(&mut stream, at(62), &packet(0, 301, flags::ACK, 0)), Some(60.0));
         assert_eq!(stream.send(at(63), &packet(301, 0, flags::ACK, 0)).1, Transmission::Ack);
         assert_eq!(stream.send(at(63), &packet(301, 0, flags::ACK | flags::FIN, 0)), (4, Transmission::New));
     }

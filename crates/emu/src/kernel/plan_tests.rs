@@ -1,0 +1,103 @@
+use ackclock_sim::scenario::Document;
+
+use super::*;
+
+/// A scenario with these flows between two nodes.
+fn scenario(flows: &[&str]) -> Scenario {
+    let link = "duration = '1 s'\n[topology]\nkind = 'chain'\nbottleneck = { rate = '1 Mbit/s', delay = '1 ms' }\n";
+    let flows: String = flows.iter().map(|keys| format!("[[flow]]\n{keys}\n")).collect();
+    let text = link.to_owned() + &flows;
+    Document::from_toml(&text, "test.toml").and_then(|document| document.scenario()).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn plan(flows: &[&str]) -> Plan {
+    Plan::new(&scenario(flows)).unwrap()
+}
+
+/// The only flow.
+fn flow(keys: &str) -> FlowPlan {
+    plan(&[keys]).flows.remove(0).unwrap()
+}
+
+fn warnings(flows: &[&str]) -> Vec<(&'static str, String)> {
+    let warnings = plan(flows).warnings(&scenario(flows));
+    warnings.into_iter().map(|warning| (warning.name, warning.text)).collect()
+}
+
+const RENO: &str = "host = 'linux'\nslow_start = 'standard'\navoidance = 'reno'\n";
+
+#[test]
+fn the_preset_linux_is_followed_in_everything() {
+    let made = flow("host = 'linux'\npacket_size = '1448 B'");
+    assert_eq!(made.own, [""; 0]);
+    assert_eq!(made.control, KernelControl::Own("cubic"));
+    assert_eq!((made.route.mtu, made.route.initial_window, made.route.initial_receive_window), (1500, Some(10), None));
+    assert_eq!((made.segment, made.no_delay, made.paced, made.window), (1448, false, false, None));
+    for expected in [("ipv4/tcp_rmem", "4096 131072 33554432"), ("ipv4/tcp_timestamps", "1"), ("ipv4/tcp_comp_sack_delay_ns", "1000000")] {
+        assert!(made.parameters.contains(&(expected.0, expected.1.to_owned())), "{expected:?} in {:?}", made.parameters);
+    }
+    assert!(made.parameters.iter().all(|(name, _)| !name.contains("_rto_")), "the kernel's own timers: {:?}", made.parameters);
+    assert!(warnings(&["host = 'linux'"]).is_empty());
+}
+
+#[test]
+fn settings_become_routes_options_and_parameters() {
+    let keys = "ecn = true\npacket_size = '1000 B'\ninitial_window = '50 segments'\nstop = '0.5 s'\n[flow.modern]\ntimestamps = false\n\
+                nagle = false\npacing = 'window'\nrecovery = 'newreno'\nmin_rto = '20 ms'\ntlp = false";
+    let made = flow(&format!("{RENO}{keys}"));
+    assert_eq!((made.route.mtu, made.route.initial_window, made.route.ecn), (1040, Some(50), true));
+    assert_eq!((made.no_delay, made.paced, made.control), (true, true, KernelControl::Own("reno")));
+    let set = [("tcp_timestamps", "0"), ("tcp_sack", "0"), ("tcp_recovery", "0"), ("tcp_rto_min_us", "20000"), ("tcp_early_retrans", "0")];
+    for (name, value) in set {
+        let found = made.parameters.iter().find(|(known, _)| known.strip_prefix("ipv4/") == Some(name));
+        assert_eq!(found.map(|(_, value)| value.as_str()), Some(value), "{name}");
+    }
+    assert_eq!(flow(&format!("{RENO}initial_window = '100 segments'\npacket_size = '1448 B'")).route.initial_receive_window, Some(100));
+}
+
+#[test]
+fn settings_that_the_kernel_does_not_follow_are_named() {
+    let keys = [&format!("name = 'a'\n{RENO}[flow.modern]\nprr = false\ndelayed_ack = '100 ms'"), RENO];
+    let expected = "a: the kernel follows its own rules instead of flow.modern.delayed_ack, flow.modern.prr";
+    assert_eq!(warnings(&keys.map(AsRef::as_ref)), [("kernel_settings", expected.to_owned())]);
+    let learning = flow(&format!("{RENO}initial_window = 'adaptive'"));
+    assert_eq!((learning.own, learning.route.initial_window), (vec!["initial_window"], None));
+    let ns2 =
+        flow("rwnd = '20 packets'\npacket_size = '500 B'\nslow_start = 'standard'\navoidance = 'reno'\ninitial_ssthresh = 'unlimited'");
+    assert_eq!((ns2.own, ns2.route.mtu, ns2.window), (vec!["profile"], 540, Some(10_000)));
+}
+
+#[test]
+fn flows_of_a_node_share_its_parameters() {
+    let other = format!("name = 'b'\n{RENO}[flow.modern]\ntimestamps = false");
+    let found = warnings(&[RENO, &other]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].0, "kernel_shared");
+    assert!(found[0].1.starts_with("b: ipv4/tcp_timestamps have"), "{found:?}");
+}
+
+#[test]
+fn datagrams_stay_simulated() {
+    let stream = "application = { kind = 'cbr', rate = '100 kbit/s' }";
+    let made = plan(&[stream, RENO]);
+    assert!(made.flows[0].is_none() && made.flows[1].is_some());
+    assert_eq!(made.terminals(&scenario(&[stream, RENO])).len(), 2);
+    assert_eq!(made.controls(), [None, Some("reno".to_owned())]);
+    let refused = Plan::new(&scenario(&[stream])).unwrap_err();
+    assert_eq!(refused, "test: has no TCP flow, so that nothing runs on the kernel");
+}
+
+#[test]
+fn a_control_that_the_kernel_lacks_is_refused_with_the_flow() {
+    let refused = Plan::new(&scenario(&[RENO, "name = 'b'\nhost = 'linux'\navoidance = 'veno'"])).unwrap_err();
+    assert!(refused.starts_with("test: flow b cannot run on the kernel: ") && refused.contains("veno"), "{refused}");
+}
+
+#[test]
+fn data_leaves_as_the_traffic_says() {
+    let sized = flow(&format!("{RENO}size = '10 packets'")).bulk.unwrap();
+    assert_eq!((sized.packets, sized.amount()), (Some(10), Some(10)));
+    let bursts = flow(&format!("{RENO}application = {{ kind = 'on-off', burst = '10 kB', pause = '1 s' }}")).bulk.unwrap();
+    assert!(bursts.grows && bursts.packets == Some(0));
+    assert!(flow(&format!("{RENO}application = {{ kind = 'web', root = '30 kB' }}")).bulk.is_none(), "the client opens the connection");
+}

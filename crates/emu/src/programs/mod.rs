@@ -1,0 +1,196 @@
+//! Any program behind the path of a scenario.
+//!
+//! The program runs at one end of the path in a network namespace without any other way out, and a second program may run at the other end.
+//! Both live in PID namespaces, so that nothing of them remains after the run, not even after SIGKILL.
+
+mod scenario;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::fd::AsFd as _;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use ackclock_core::units::Duration;
+use ackclock_linux::{confined, scheduling};
+use ackclock_sim::engine::{FrameConnection, Live, RunResult};
+use ackclock_sim::scenario::Scenario;
+use ackclock_tcp::Side;
+
+use crate::emulator::{Emulator, Lateness, Outcome, Passage, Ports};
+use crate::space::{Node, Route, Space, Terminal, address};
+
+/// Name of the environment variable with a program's own address, and of the one with the other end's.
+pub const VARIABLES: [&str; 2] = ["ACKCLOCK_ADDRESS", "ACKCLOCK_PEER"];
+/// Time for the peer to open its first socket, in nanoseconds.
+const READY: u64 = 5_000_000_000;
+/// Time between two looks at the peer's sockets.
+const LOOK: std::time::Duration = std::time::Duration::from_millis(10);
+/// Time for the command to end after the caller interrupts, in nanoseconds.
+const GRACE: u64 = 2_000_000_000;
+
+/// What runs where.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+    /// The end of the flow at which it runs.
+    pub at: Side,
+    /// A line of the shell that runs at the other end; it starts before the command and ends with it.
+    pub peer: Option<String>,
+    /// The flow whose path the programs use; by default the first that is no stream of datagrams.
+    pub flow: Option<String>,
+}
+
+/// A command that has ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its exit code, or 128 plus the number of the signal that ended it.
+    pub code: i32,
+    /// Whether it was ended because the caller interrupted.
+    pub interrupted: bool,
+    /// The scenario with the program's flows first.
+    pub scenario: Scenario,
+    /// What links and simulated flows did.
+    pub result: RunResult,
+    /// How late packets were released.
+    pub lateness: Lateness,
+    /// Processor time of the emulator.
+    pub cpu: Duration,
+    /// Time from the start of the command to its end.
+    pub elapsed: Duration,
+    /// Why the run should not count, if so.
+    pub taint: Option<String>,
+}
+
+/// Runs a command behind the path of `scenario`, which exists as long as the command runs. `interrupted` is called from time to time; if it
+/// returns true, the command has 2 s to end by itself.
+///
+/// # Errors
+/// If the machine cannot run it, the flow or the command does not exist, or the peer ends at once.
+pub fn run(scenario: Scenario, programs: &Programs, interrupted: &mut dyn FnMut() -> bool) -> Result<Ended, String> {
+    let scenario = scenario::behind(scenario, programs.flow.as_deref())?;
+    let flow = &scenario.flows[0];
+    let terminal = |side, node| Terminal { node, flow: 0, side, route: Route::default() };
+    let space = Space::new(&[terminal(Side::Sender, flow.from), terminal(Side::Receiver, flow.to)])?;
+    let ports = Ports::spread(&space, scenario::SPREAD).map_err(|error| format!("the TUN devices cannot be shared: {error}"))?;
+    let mut connection = |flow: usize, spec: &ackclock_sim::scenario::FlowSpec| {
+        let [sender, receiver] = Side::ALL.map(|side| ports.port(flow, side));
+        Some(Box::new(Passage::new([sender?, receiver?], spec.start)) as FrameConnection)
+    };
+    let live = Live::new(scenario.clone(), &[], &mut connection).map_err(|error| error.to_string())?;
+    let emulator = Emulator::new(live, ports).map_err(|error| format!("the emulator does not start: {error}"))?;
+    let end = |side| space.node(0, side).ok_or("an end of the flow has no namespace");
+
+    let mut peer = None;
+    if let Some(line) = &programs.peer {
+        let node = end(programs.at.peer())?;
+        let peer = peer.insert(Running(start_peer(line, node, programs.at.peer())?));
+        if !ready(&mut peer.0, node, interrupted)? {
+            return Err(format!("--peer {line:?} was interrupted before it opened a socket"));
+        }
+    }
+    let mut command = Running(start(&programs.command, end(programs.at)?, programs.at)?);
+    let (process, stopper, began) = (command.0.id(), emulator.stopper(), scheduling::clock());
+    let watch = thread::Builder::new().spawn(move || {
+        confined::wait_for_end(process).ok();
+        stopper.stop();
+        scheduling::clock()
+    });
+    let watch = watch.map_err(|error| format!("the command cannot be watched: {error}"))?;
+    let mut since = None;
+    let outcome = emulator.run(&mut || {
+        if since.is_none() && interrupted() {
+            since = Some(scheduling::clock());
+        }
+        since.is_some_and(|since| scheduling::clock() > since + GRACE)
+    })?;
+    let code = command.end(outcome.interrupted)?;
+    let ended = watch.join().unwrap_or_else(|_| scheduling::clock());
+    drop(peer);
+    let elapsed = Duration::from_nanos(ended.saturating_sub(began));
+    let Outcome { lateness, cpu, interrupted, .. } = outcome;
+    let taint = outcome.taint();
+    Ok(Ended { code, interrupted, scenario, result: outcome.live.finish(), lateness, cpu, elapsed, taint })
+}
+
+/// A program that ends when this is dropped.
+#[derive(Debug)]
+struct Running(Child);
+
+impl Running {
+    /// Waits for the exit code; `now` ends the program first.
+    fn end(&mut self, now: bool) -> Result<i32, String> {
+        if now {
+            self.0.kill().ok();
+        }
+        let status = self.0.wait().map_err(|error| format!("the command's end is unknown: {error}"))?;
+        // Only SIGKILL leaves no code.
+        Ok(status.code().unwrap_or(137))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+/// `program` with the addresses of both ends in its environment.
+fn prepared(program: &OsString, side: Side) -> Command {
+    let mut command = Command::new(program);
+    command.envs(VARIABLES.into_iter().zip([side, side.peer()].map(|side| address(0, side).to_string())));
+    command
+}
+
+fn start(words: &[OsString], node: &Node, side: Side) -> Result<Child, String> {
+    let (program, arguments) = words.split_first().ok_or("the command is missing")?;
+    let mut command = prepared(program, side);
+    command.args(arguments);
+    confined::spawn(&mut command, node.namespace()).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => format!("{}: there is no such program", program.display()),
+        _ => format!("{} does not start: {error}", program.display()),
+    })
+}
+
+fn start_peer(line: &str, node: &Node, side: Side) -> Result<Child, String> {
+    let mut command = prepared(&"sh".into(), side);
+    // Standard output is the command's.
+    let output = io::stderr().as_fd().try_clone_to_owned().map(Stdio::from);
+    let output = output.map_err(|error| format!("standard error cannot be shared: {error}"))?;
+    command.args(["-c", line]).stdin(Stdio::null()).stdout(output);
+    confined::spawn(&mut command, node.namespace()).map_err(|error| format!("--peer {line:?} does not start: {error}"))
+}
+
+/// Waits until the peer has opened a socket, at most [`READY`]: a peer may do without. False if the caller interrupts.
+fn ready(peer: &mut Child, node: &Node, interrupted: &mut dyn FnMut() -> bool) -> Result<bool, String> {
+    let until = scheduling::clock() + READY;
+    while scheduling::clock() < until {
+        if node.inside(listening).map_err(|error| format!("the peer's sockets are unknown: {error}"))? {
+            break;
+        }
+        if let Ok(Some(status)) = peer.try_wait() {
+            let code = status.code().unwrap_or(137);
+            return Err(format!("--peer ended with exit code {code} before it opened a socket"));
+        }
+        if interrupted() {
+            return Ok(false);
+        }
+        thread::sleep(LOOK);
+    }
+    Ok(true)
+}
+
+/// Whether the namespace of the calling thread has a TCP socket that listens, or a UDP socket.
+fn listening() -> bool {
+    let rows = |file: &str| fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default();
+    // The fourth column is the state.
+    let state = |row: &str| row.split_whitespace().nth(3).map(str::to_owned);
+    let has = |file: &str, wanted: &str| rows(file).lines().skip(1).any(|row| state(row).as_deref() == Some(wanted));
+    ["tcp", "tcp6"].iter().any(|file| has(file, "0A")) || ["udp", "udp6"].iter().any(|file| has(file, "07"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,33 @@
+//! Programs of this machine. The tests pass without having run where the rights for them are missing.
+
+use ackclock_sim::scenario::Document;
+
+use super::*;
+
+/// Runs a script of the shell behind a path with 2 · 20 ms; `None`: this machine or user cannot.
+fn shell(script: &str, peer: Option<&str>) -> Option<Result<Ended, String>> {
+    let text = "duration = \"1 s\"\n[topology]\nkind = \"chain\"\nbottleneck = { rate = \"10 Mbit/s\", delay = \"20 ms\" }\n[[flow]]\n";
+    let scenario = Document::from_toml(text, "test.toml").and_then(|document| document.scenario()).unwrap();
+    let command = ["sh", "-c", script].map(OsString::from).to_vec();
+    let programs = Programs { command, at: Side::Receiver, peer: peer.map(str::to_owned), flow: None };
+    match run(scenario, &programs, &mut || false) {
+        Err(reason) if reason.starts_with("cannot run on the kernel") => {
+            eprintln!("skipped: {reason}");
+            None
+        }
+        other => Some(other),
+    }
+}
+
+#[test]
+fn the_exit_code_is_the_command_s() {
+    let Some(ended) = shell("exit 7", None) else { return };
+    let ended = ended.unwrap();
+    assert_eq!((ended.code, ended.interrupted), (7, false));
+}
+
+#[test]
+fn a_peer_that_ends_at_once_is_an_error() {
+    let Some(refused) = shell("exit 7", Some("exit 3")) else { return };
+    assert_eq!(refused.unwrap_err(), "--peer ended with exit code 3 before it opened a socket");
+}
