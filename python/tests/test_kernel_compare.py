@@ -208,7 +208,7 @@ def test_rules_need_their_conditions() -> None:
     assert names(run(), run(), nearby=(1.1, 2.0)) == set()
     assert names(run({"lateness_max": 0.005}), run()) == {"HyStart and late packets"}
     assert names(run({"lateness_max": 0.005}), run(control="rfc6928 + standard + reno + own")) == set()
-    assert names(run(timeouts=1), run()) == {"last packet"}
+    assert names(run(timeouts=1), run()) == {"timeout"}
     assert names(run(slow_start_exit_cwnd=11.0), run()) == {"application"}
     assert names(run(slow_start_exit_cwnd=12.0), run()) == set()
     assert names(run(slow_start_exit_cwnd=None), run()) == set()
