@@ -384,7 +384,8 @@ def _options(callback: Callable[..., Any]) -> tuple[list[tuple[str, str]], list[
             doc += f" Default: {parameter.default}."
         if not isinstance(info, OptionInfo):
             optional = parameter.default is not inspect.Parameter.empty
-            arguments.append((f"[{name.upper()}]" if optional else name.upper(), doc))
+            word = info.metavar or name.upper()
+            arguments.append((f"[{word}]" if optional and not word.startswith("[") else word, doc))
             continue
         # In an annotation the first declaration lands in `default`.
         declared = [*([info.default] if isinstance(info.default, str) else []), *(info.param_decls or ())]

@@ -61,6 +61,12 @@ PAGES = {
             "Totals",
         ),
     ),
+    "api/kernels": Page(
+        "The kernel of this machine",
+        "What the Linux kernel of this machine can run, and programs behind the path of a scenario.",
+        (),
+        ("ackclock.kernels",),
+    ),
     "api/plot": Page("Figures", "Figures of results, by Matplotlib.", (), ("ackclock.plot",)),
     "api/notebooks": Page("Notebooks", "A live plot of a scenario in Jupyter.", ("widget",)),
     "api/model": Page("Models", "A function for every analytic model.", (), ("ackclock.model",)),

@@ -39,7 +39,7 @@ INLINE fixed bandwidth_weight(u64 tau, u64 time)
 // Mascolo et al. §2.2 (equation 3); `samples` is the sum of the last two.
 INLINE u64 bandwidth_step(u64 estimate, fixed weight, u64 samples)
 {
-	return times(estimate, weight) + times(samples / 2, ONE - weight);
+	return times_nearest(estimate, weight) + times_nearest(samples / 2, ONE - weight);
 }
 
 INLINE u64 bandwidth_sample(u64 segments, u64 gap)
@@ -69,7 +69,6 @@ FUNCTION void bandwidth_add_null_samples(struct bandwidth *b, const struct filte
 	b->filtered += nulls * limit;
 	// The others multiply by a power of the weight.
 	nulls--;
-#pragma clang loop unroll(disable)
 	for (bit = 0; bit < 32; bit++) {
 		if (nulls >> bit & 1)
 			power = times(power, weight);
@@ -111,7 +110,7 @@ FUNCTION void bandwidth_observe(struct bandwidth *b, const struct filter *filter
 		if (filter->plus) {
 			// Grieco & Mascolo §2. The first sample is the first estimate.
 			pole = b->begun ? filter->pole : 0;
-			b->estimate = times(b->estimate, pole) + times(sample, ONE - pole);
+			b->estimate = times_nearest(b->estimate, pole) + times_nearest(sample, ONE - pole);
 			b->begun = 1;
 		} else {
 			bandwidth_add_null_samples(b, filter, ack->now);

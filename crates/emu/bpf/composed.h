@@ -29,9 +29,6 @@
 
 PARAMETER u64 initial_ssthresh;
 
-// A sum of rounded terms, such as three times 1/3, may miss a whole segment by this much.
-#define ROUNDING 4096
-
 enum state { OPEN, DISORDER, CWR, RECOVERY, LOSS };	// TCP_CA_*
 #define COMPLETE_CWR 2					// CA_EVENT_COMPLETE_CWR
 
@@ -119,7 +116,7 @@ INLINE fixed restart_from(fixed loss_window, const struct window *reduced)
 	return loss_window;
 }
 
-// The parts learn of a reduction; `window` is the window before it.
+// The parts learn of a reduction once its cause is known; `window` is the window before it.
 INLINE void notify_congestion(struct connection *c, const struct congestion *event, const struct window *window)
 {
 	if (slow_start_hystart_pp)
@@ -315,7 +312,7 @@ INLINE u32 reduce(const struct tcp_sock *tp, struct connection *c, u64 now)
 // Hook set_state. At a timeout the kernel has set the window to its loss window before.
 INLINE void enter(struct tcp_sock *tp, struct connection *c, u64 now, u8 state)
 {
-	struct congestion event = congestion(tp, now, TIMEOUT, c->before.cwnd);
+	struct congestion event = congestion(tp, now, state == LOSS ? TIMEOUT : DUP_ACK, c->before.cwnd);
 	struct window window;
 
 	if (c->reduced && state == LOSS) {

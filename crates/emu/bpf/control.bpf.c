@@ -61,7 +61,6 @@ INLINE void write_record(const struct tcp_sock *tp, const struct connection *c, 
 	record->srtt = tp->srtt_us >> 3;
 	record->rto = ((const struct inet_connection_sock *)tp)->icsk_rto;
 	record->unused2 = 0;
-#pragma unroll
 	for (index = 0; index < QUANTITIES; index++)
 		record->quantities[index] = QUANTITY_NONE;
 	report_internals(c, record->quantities);

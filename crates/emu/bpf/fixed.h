@@ -22,6 +22,7 @@ typedef s64 __s64;
 #define INLINE static inline __attribute__((always_inline, unused))
 #define FRACTION 32
 #define ONE (1ULL << FRACTION)
+#define ROUNDING 4096	// about 1e-6: a sum of three times 1/3, or 33 / 3.3, may miss the whole number by so much
 #define WHOLE(number) ((fixed)(number) << FRACTION)
 
 // The whole part as a number.

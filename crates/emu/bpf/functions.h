@@ -8,7 +8,8 @@
 #define NANOSECONDS 1000000000ULL	// in a second
 #define MICROSECONDS 1000000ULL
 
-// The quotient of two quantities in the same unit, if it is below 2^32. Rounded down: by 2^-32, and from `below` = 2^32 on by 2^-26 of it.
+// The quotient of two quantities in the same unit, if it is below 2^32, rounded down. From `below` = 2^32 on the low bits of both do not
+// count: the error is then 17 x 2^-32 and 2^-28 of the quotient.
 FUNCTION fixed quotient(u64 above, u64 below)
 {
 	if (below >> 48) {
@@ -31,6 +32,12 @@ FUNCTION fixed quotient(u64 above, u64 below)
 }
 
 
+// The product of two numbers like `times`, rounded to the nearest: sums of products then have no bias.
+INLINE fixed times_nearest(fixed one, fixed other)
+{
+	return times(one, other) + ((u32)one * (u32)other >> 31);
+}
+
 #define LOG2E 6196328019ULL	// log2(e)
 #define LN2 2977044472ULL	// ln 2
 
@@ -49,7 +56,6 @@ FUNCTION fixed exponential(s64 x)
 	power = x < 0 ? -(s64)times(-x, LOG2E) : (s64)times(x, LOG2E);
 	// e^x = 2^n e^rest with 0 <= rest < ln 2. Taylor's series for e^rest up to the 11th power misses less than 2^-34.
 	rest = (u64)(u32)power * LN2 >> FRACTION;
-#pragma clang loop unroll(disable)
 	for (term = 11; term > 0; term--)
 		sum = ONE + (rest * sum >> FRACTION) / term;
 	power >>= FRACTION;
@@ -77,7 +83,6 @@ FUNCTION s64 logarithm(fixed x)
 	// ln x = 2 artanh share with share = (x - 1)/(x + 1), at most 1/3. The series up to the 19th power misses less than 2^-36.
 	share = WHOLE(x - ONE) / (x + ONE);
 	square = share * share >> FRACTION;
-#pragma clang loop unroll(disable)
 	for (term = 19; term > 0; term -= 2)
 		sum = ONE / term + (square * sum >> FRACTION);
 	return power * (s64)LN2 + (s64)times(2 * share, sum);

@@ -91,11 +91,6 @@ impl Part {
         format!("{}_{}", self.axis.name(), self.spec.name)
     }
 
-    /// The parameter that a variable stands for.
-    pub(crate) fn parameter<'a>(&self, variable: &'a str) -> &'a str {
-        variable.strip_prefix(&self.variable()).map_or(variable, |rest| rest.trim_start_matches('_'))
-    }
-
     /// A message about it.
     pub(crate) fn refuse(&self, reason: &str) -> String {
         format!("{} `{}`: {reason}", self.axis.name(), self.spec.name)
@@ -197,7 +192,7 @@ fn composed(spec: &ComposedSpec, initial_ssthresh: Segments) -> Result<KernelCon
 /// If a parameter has a value that no program can have, or the slow start is written in Python.
 pub fn parameters(spec: &ComposedSpec, initial_ssthresh: Segments) -> Result<Vec<(String, Vec<u64>)>, String> {
     let SlowStartSpec::Part(slow_start) = &spec.slow_start else { return Err(PYTHON.to_owned()) };
-    let all = ebpf::assignments(&Program::of(spec, slow_start, initial_ssthresh), false)?;
+    let all = ebpf::assignments(&Program::of(spec, slow_start, initial_ssthresh))?;
     Ok(all.into_iter().map(|assignment| (assignment.name, assignment.values)).collect())
 }
 

@@ -1,8 +1,8 @@
 //! The object that this crate contains is that of the sources in `bpf/`.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::fs;
 
 use sha2::{Digest as _, Sha256};
 

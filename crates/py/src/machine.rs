@@ -67,7 +67,13 @@ mod linux {
         let scenario = scenario.scenario().clone();
         let programs = Programs { command, at: if sender { Side::Sender } else { Side::Receiver }, peer, flow };
         let mut interrupted = || Python::attach(|py| py.check_signals().is_err());
-        let ended = py.detach(|| programs::run(scenario, &programs, &mut interrupted)).map_err(PyValueError::new_err)?;
+        let ended = py.detach(|| {
+            let ended = programs::run(scenario, &programs, &mut interrupted);
+            // Ctrl-C ends most commands before anyone asks for it here.
+            interrupted();
+            ended
+        });
+        let ended = ended.map_err(PyValueError::new_err)?;
         let links: Vec<(usize, &LinkResult)> = ended.result.link_rows().collect();
         let links = Table::of_rows(&ended.scenario, LinkResult::COLUMNS, &links)?;
         let facts = PyDict::new(py);

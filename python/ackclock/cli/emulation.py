@@ -44,6 +44,9 @@ def emulate_command(
 
 
 def _show(ended: Emulated) -> None:
+    if not ended.links:
+        output.note(f"no packet crossed the path in {number(ended.elapsed_s, 3)} s")
+        return
     with output.aside(True):
         columns = overview.link_columns(ended.links)
         output.table(list(columns), overview.link_rows(ended.links, columns), left=2)

@@ -6,16 +6,14 @@
 // Kalpana & Purusothaman, *Performance evaluation of exponential TCP/IP congestion control algorithm*, 2009, §3 and §4; the Rust part
 // `avoidance/exponential.rs`, with the choices that it explains.
 // ## Differs from the Rust part
-// - `alpha` and `beta` are at least 2^-16.
-// - `k` and `l` are multiples of 2^-32. At a window of W segments the growth and the cut therefore have a relative error of W x 1.2e-10;
-//   that of the arithmetic is 2e-9 segments in the growth, and 4e-9 of the cut.
+// - All parameters are multiples of 2^-32. At a window of W segments, the growth and the cut therefore have a relative error of W x 1.2e-10,
+//   and ln alpha and ln beta an error of 1.2e-10 divided by alpha or beta.
+// - The arithmetic has an error of 3e-9 segments in the growth, and of 4e-9 of the cut.
 
 PARAMETER u8 avoidance_exponential = 0;
 PARAMETER u64 avoidance_exponential_growth = 0;	// 0: per_ack, 1: per_rtt
 PARAMETER fixed avoidance_exponential_alpha = ONE;
-PARAMETER fixed avoidance_exponential_alpha_least = 1 << 16;
 PARAMETER fixed avoidance_exponential_beta = ONE;
-PARAMETER fixed avoidance_exponential_beta_least = 1 << 16;
 PARAMETER fixed avoidance_exponential_k = 987842478;	// 0.23
 PARAMETER fixed avoidance_exponential_l = 687194767;	// 0.16
 PARAMETER u64 avoidance_exponential_halves = 0;	// 0: first, 1: slow_start, 2: never

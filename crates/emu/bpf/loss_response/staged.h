@@ -4,7 +4,7 @@
 // ## References
 // Petrov & Janevski, *Novel slow start algorithm*, §5; the Rust part `loss_response/staged.rs`.
 // ## Differs from the Rust part
-// At most ZONES zones.
+// At most ZONES zones. A quotient less than ROUNDING below a whole number counts as that number.
 
 PARAMETER u8 loss_response_staged;
 PARAMETER u64 loss_response_staged_algorithm = 1;	// 0 to 3: the paper's algorithms 1 to 4
@@ -25,12 +25,11 @@ INLINE struct window loss_response_staged_respond(const struct congestion *event
 	fixed divisor = ONE;
 	u32 zone;
 
-#pragma unroll
 	for (zone = 0; zone < ZONES; zone++) {
 		divisor = loss_response_staged_divisors_count ? loss_response_staged_divisors[zone]
 							      : staged_divisor(loss_response_staged_algorithm, zone);
 		if (zone >= loss_response_staged_boundaries_count || window->cwnd < loss_response_staged_boundaries[zone])
 			break;
 	}
-	return reduced_to(divided(event->window, divisor));
+	return reduced_to(divided(event->window, divisor) + ROUNDING);
 }

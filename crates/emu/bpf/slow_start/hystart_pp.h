@@ -6,7 +6,9 @@
 // ## References
 // RFC 9406 §4.2 and §4.3; the Rust part `slow_start/hystart_pp.rs`.
 // ## Differs from the Rust part
-// Round-trip times are whole microseconds, as Linux measures them. Growth in CSS is rounded down to a multiple of 2^-32 segments.
+// - Round-trip times are whole microseconds, as Linux measures them. Growth in CSS is rounded down to a multiple of 2^-32 segments.
+// - A round ends when data sent after its start is acknowledged cumulatively. Selective acknowledgements and data sent again, which the Rust
+//   part's host also counts, do not end it: with `initial_only` = false, rounds after a timeout are longer.
 
 PARAMETER u8 slow_start_hystart_pp = 0;
 PARAMETER u64 slow_start_hystart_pp_min_rtt_thresh = 4000000;	// nanoseconds
@@ -34,7 +36,7 @@ struct slow_start_hystart_pp {
 // RFC 9406 §4.2: the rise between rounds that counts, in nanoseconds.
 INLINE u64 hystart_pp_threshold(u64 last)
 {
-	u64 share = divided(last, slow_start_hystart_pp_min_rtt_divisor);
+	u64 share = quotient(last, slow_start_hystart_pp_min_rtt_divisor);	// a time, as the divisor is a fixed-point number
 
 	return most_of(least_of(share, slow_start_hystart_pp_max_rtt_thresh), slow_start_hystart_pp_min_rtt_thresh);
 }
@@ -92,7 +94,7 @@ INLINE struct step slow_start_hystart_pp_on_ack(struct slow_start_hystart_pp *st
 	if (state->phase == HYSTART_PP_SLOW_START)
 		return grow(counted);
 	if (state->css_rounds < slow_start_hystart_pp_css_rounds)
-		return grow(divided(counted, slow_start_hystart_pp_css_growth_divisor));
+		return grow(quotient(counted, slow_start_hystart_pp_css_growth_divisor));
 	slow_start_hystart_pp_on_congestion(state);
 	return step;
 }

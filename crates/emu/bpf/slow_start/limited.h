@@ -4,7 +4,7 @@
 // ## References
 // RFC 3742 §2; the Rust part `slow_start/limited.rs`.
 // ## Differs from the Rust part
-// 1/K is rounded down to a multiple of 2^-32. The composition's tolerance absorbs the error of K such terms up to K = 4096.
+// 1/K is rounded down to a multiple of 2^-32. ROUNDING absorbs the error of K such terms up to K = 4096.
 
 PARAMETER u8 slow_start_limited;
 PARAMETER fixed slow_start_limited_max_ssthresh = WHOLE(100);

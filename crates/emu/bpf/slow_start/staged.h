@@ -30,7 +30,6 @@ INLINE struct step slow_start_staged_on_ack(const struct ack *ack, const struct 
 	fixed max_ssthresh = slow_start_staged_max_ssthresh, increment;
 	u32 zone;
 
-#pragma unroll
 	for (zone = 0; zone < ZONES; zone++) {
 		if (zone >= slow_start_staged_boundaries_count || window->cwnd >= slow_start_staged_boundaries[zone])
 			continue;

@@ -99,7 +99,7 @@ pub(crate) fn check(parts: &[Part]) -> Result<(), String> {
 pub(crate) fn load(program: &Program, recording: bool) -> Result<Loaded, String> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let variables = object_variables().as_ref().map_err(Clone::clone)?;
-    let mut assignments = parameters::common(program, recording);
+    let mut assignments = vec![parameters::threshold(program), Assignment::one("recording", u64::from(recording))];
     assignments.extend(variables::accepted(program.parts(), variables)?);
     for _ in 0..ATTEMPTS {
         let name = unique_name(process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -109,7 +109,9 @@ pub(crate) fn load(program: &Program, recording: bool) -> Result<Loaded, String>
             Ok(loaded) => return Ok(loaded),
         }
     }
-    Err(format!("the kernel has congestion controls under {ATTEMPTS} names that this process would use; `bpftool struct_ops list` shows them"))
+    Err(format!(
+        "the kernel has congestion controls under {ATTEMPTS} names that this process would use; `bpftool struct_ops list` shows them"
+    ))
 }
 
 /// Why a program was not registered.
@@ -248,7 +250,9 @@ fn explain(error: &libbpf_rs::Error) -> String {
     }
     if let Err(missing) = std::fs::metadata("/sys/kernel/btf/vmlinux") {
         let missing = if missing.kind() == io::ErrorKind::NotFound { "does not exist".to_owned() } else { missing.to_string() };
-        return format!("the kernel has no description of its types (BTF): /sys/kernel/btf/vmlinux {missing}; it needs CONFIG_DEBUG_INFO_BTF");
+        return format!(
+            "the kernel has no description of its types (BTF): /sys/kernel/btf/vmlinux {missing}; it needs CONFIG_DEBUG_INFO_BTF"
+        );
     }
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let mut text = format!("the kernel (Linux {}) refused the eBPF program, which needs version 6.4 or later: {error}", release.trim());

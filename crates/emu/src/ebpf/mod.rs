@@ -7,6 +7,7 @@
 //! The feature `ebpf` adds the loader. Without it, compositions that need a program are refused.
 
 mod parameters;
+#[cfg_attr(not(feature = "ebpf"), allow(dead_code, reason = "only the loader reads records"))]
 mod record;
 #[cfg(feature = "ebpf")]
 mod variables;

@@ -15,6 +15,13 @@ pub(crate) struct Assignment {
     pub(crate) default: bool,
 }
 
+impl Assignment {
+    /// One number, which is no parameter of a part.
+    pub(crate) fn one(name: &str, value: u64) -> Self {
+        Self { name: name.to_owned(), values: vec![value], default: false }
+    }
+}
+
 /// The value of a parameter that the part computes itself.
 const AUTO: u64 = u64::MAX;
 /// Fraction bits of a real number.
@@ -24,20 +31,19 @@ const FRACTION_BITS: i32 = 32;
 ///
 /// # Errors
 /// If a parameter has a value that a program cannot have.
-pub(crate) fn assignments(program: &Program, recording: bool) -> Result<Vec<Assignment>, String> {
-    let mut all = common(program, recording);
+pub(crate) fn assignments(program: &Program) -> Result<Vec<Assignment>, String> {
+    let mut all = vec![threshold(program)];
     for part in program.parts() {
         all.extend(of_part(part)?);
     }
     Ok(all)
 }
 
-/// The assignments that every program has.
-pub(crate) fn common(program: &Program, recording: bool) -> Vec<Assignment> {
+/// The first threshold.
+pub(crate) fn threshold(program: &Program) -> Assignment {
     let threshold = program.initial_ssthresh();
-    let threshold = if threshold < f64::from(i32::MAX) { threshold as u64 } else { 0 };
-    let all = [("initial_ssthresh", threshold), ("recording", u64::from(recording))];
-    all.map(|(name, value)| Assignment { name: name.to_owned(), values: vec![value], default: false }).to_vec()
+    // The kernel's own threshold is infinite from here on.
+    Assignment::one("initial_ssthresh", if threshold < f64::from(i32::MAX) { threshold as u64 } else { 0 })
 }
 
 /// The assignments of a part; the first one chooses the part.
@@ -47,7 +53,7 @@ pub(crate) fn common(program: &Program, recording: bool) -> Vec<Assignment> {
 pub(crate) fn of_part(part: &Part) -> Result<Vec<Assignment>, String> {
     let entry = part.entry()?;
     let own = part.variable();
-    let mut all = vec![Assignment { name: own.clone(), values: vec![1], default: false }];
+    let mut all = vec![Assignment::one(&own, 1)];
     for (param, (_, value)) in entry.params.iter().zip(&part.spec.params.0) {
         let values = encode(param.kind, value).map_err(|reason| part.refuse(&format!("`{}` {reason}", param.name)))?;
         let name = format!("{own}_{}", param.name);

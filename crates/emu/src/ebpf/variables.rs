@@ -36,7 +36,11 @@ pub(crate) fn accepted(parts: &[Part], variables: &Variables) -> Result<Vec<Assi
             match variables.get(&assignment.name) {
                 Some(variable) => fits(part, &assignment, variable, variables)?,
                 None if assignment.default => continue,
-                None => return Err(part.refuse(&format!("the kernel's program has only the default of `{}`", part.parameter(&assignment.name)))),
+                None => {
+                    return Err(
+                        part.refuse(&format!("the kernel's program has only the default of `{}`", parameter(part, &assignment.name)))
+                    );
+                }
             }
             all.push(assignment);
         }
@@ -44,9 +48,9 @@ pub(crate) fn accepted(parts: &[Part], variables: &Variables) -> Result<Vec<Assi
     Ok(all)
 }
 
-/// Whether a variable can have these values: a list has a length, and NAME_most limits a number.
+/// Whether a variable can have these values: a list has a length, and the variable `NAME_most` limits a number.
 fn fits(part: &Part, assignment: &Assignment, variable: &Variable, variables: &Variables) -> Result<(), String> {
-    let name = part.parameter(&assignment.name);
+    let name = parameter(part, &assignment.name);
     let (room, count) = (variable.size.div_ceil(8), assignment.values.len());
     if count > room {
         return Err(part.refuse(&format!("the kernel's program takes at most {room} values in `{name}`, not {count}")));
@@ -58,6 +62,11 @@ fn fits(part: &Part, assignment: &Assignment, variable: &Variable, variables: &V
         }
         _ => Ok(()),
     }
+}
+
+/// The parameter of a part that a variable stands for.
+fn parameter<'a>(part: &Part, variable: &'a str) -> &'a str {
+    variable.strip_prefix(&part.variable()).map_or(variable, |rest| rest.trim_start_matches('_'))
 }
 
 /// The parts of an axis that an object has, as a list in a message.
@@ -109,10 +118,7 @@ mod tests {
             refusal(part(Axis::SlowStart, "vegas", &[])),
             "the kernel has no program for slow_start `vegas`; it has `limited`, `staged`"
         );
-        assert_eq!(
-            refusal(part(Axis::LossResponse, "staged", &[])),
-            "the kernel has no program for loss_response `staged`; it has none"
-        );
+        assert_eq!(refusal(part(Axis::LossResponse, "staged", &[])), "the kernel has no program for loss_response `staged`; it has none");
         let limited = |segments: f64| part(Axis::SlowStart, "limited", &[("max_ssthresh", Value::Number(segments))]);
         assert_eq!(accepted(&[limited(100.0)], &variables).unwrap().len(), 1, "the default needs no variable");
         assert_eq!(refusal(limited(50.0)), "slow_start `limited`: the kernel's program has only the default of `max_ssthresh`");

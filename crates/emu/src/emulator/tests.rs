@@ -25,9 +25,14 @@ fn scenario(duration: &str, link: &str, flows: &str) -> Scenario {
     Document::from_toml(&text, "").and_then(|document| document.scenario()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
+/// The flows that are not simulated.
+fn connections(scenario: &Scenario) -> impl Iterator<Item = (usize, &FlowSpec)> {
+    scenario.flows.iter().enumerate().filter(|(_, spec)| spec.host.as_modern().is_some())
+}
+
 /// Namespaces for the ends of the scenario's flows; `None`: this machine or user cannot.
 fn space(scenario: &Scenario, route: Route) -> Option<Space> {
-    let ends = scenario.flows.iter().enumerate().flat_map(|(flow, spec)| {
+    let ends = connections(scenario).flat_map(|(flow, spec)| {
         let end = move |(node, side)| Terminal { node, flow, side, route };
         [(spec.from, Side::Sender), (spec.to, Side::Receiver)].map(end)
     });
@@ -95,7 +100,7 @@ fn transfer(scenario: &Scenario, route: Route) -> Option<(RunResult, Vec<Bulk>, 
     for attempt in 1.. {
         let space = space(scenario, route)?;
         let emulator = emulator(scenario.clone(), Ports::new(&space).unwrap());
-        let bulks: Vec<Bulk> = (0..scenario.flows.len()).map(|flow| bulk(&space, flow, 5001)).collect();
+        let bulks: Vec<Bulk> = connections(scenario).map(|(flow, _)| bulk(&space, flow, 5001)).collect();
         let outcome = emulator.run(&mut || false).unwrap();
         let Some(reason) = outcome.taint().filter(|_| attempt < ATTEMPTS) else { return Some((outcome.live.finish(), bulks, space)) };
         eprintln!("repeated: {reason}");
@@ -124,6 +129,18 @@ fn a_bulk_transfer_fills_the_link_and_sees_its_delay() {
     let rtt = bulks[0].info(MIN_RTT);
     assert!((19_900..22_000).contains(&rtt), "round-trip time without queue: {rtt} µs");
     assert!(result.links[0].utilisation > 0.9 && result.links[0].arrivals > 2000, "{:?}", result.links[0]);
+}
+
+#[test]
+fn simulated_datagrams_take_their_share_of_the_link() {
+    let flows = "[[flow]]\nprofile = 'modern'\n[[flow]]\napplication = { kind = 'cbr', rate = '8 Mbit/s' }";
+    let scenario = scenario("1500 ms", "rate = '20 Mbit/s'\ndelay = '5 ms'\nqueue = '60 packets'", flows);
+    let Some((result, ..)) = transfer(&scenario, Route::default()) else { return };
+    let theory = 20e6 / 8.0 * 1448.0 / 1500.0;
+    let [tcp, datagrams] = [0, 1].map(|flow| goodput(&result, flow, 0.7, 1.5) / theory);
+    assert!(datagrams > 0.3 && tcp > 0.3, "{tcp} and {datagrams} of the link");
+    let packets = result.flows.iter().map(|flow| flow.delivered_packets).sum::<u64>();
+    assert!(packets <= result.links[0].delivered && result.links[0].utilisation > 0.85, "{:?}", result.links[0]);
 }
 
 #[test]

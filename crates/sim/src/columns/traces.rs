@@ -142,6 +142,12 @@ macro_rules! columns {
                 vec![$(TraceColumn { name: stringify!($name), unit: $unit, doc: $doc, values: values!($values &self.$name[from..]) }),+]
             }
 
+            /// Removes the rows from `end` on. The rows must be sorted.
+            fn cut(&mut self, end: u64) {
+                let rows = self.time.partition_point(|&time| time < end);
+                $(self.$name.truncate(rows);)+
+            }
+
             /// Sorts the rows by time. Links write theirs ahead of time, each in its own order.
             fn sort(&mut self) {
                 if !self.time.is_sorted() {
@@ -436,6 +442,13 @@ macro_rules! traces {
                 if let Some(table) = &mut self.internals {
                     table.push(at.as_nanos(), flow, name, value);
                 }
+            }
+
+            /// Removes the rows from `end` on. The tables must be sorted.
+            pub(crate) fn cut(&mut self, end: Instant) {
+                $(if let Some(table) = &mut self.$name {
+                    table.cut(end.as_nanos());
+                })+
             }
 
             /// Sorts every table by time.

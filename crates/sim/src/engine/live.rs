@@ -61,13 +61,10 @@ impl Live {
         self.0.end
     }
 
-    /// Ends the run at `end` instead of the scenario's end, if that is earlier. Rows then describe the time until `end`.
+    /// Ends the run at `end` instead of the scenario's end, if that is earlier. Rows then describe the time until `end`; sojourn times include
+    /// those of packets that still wait.
     pub fn cut(&mut self, end: Instant) {
-        let simulation = &mut *self.0;
-        if end < simulation.end {
-            simulation.end = end;
-            simulation.scenario.to_mut().duration = end.since(Instant::ZERO);
-        }
+        self.0.cut(end);
     }
 
     /// Time of the next event; [`Instant::MAX`] or later if there is none. The end of the run is not an event.
@@ -130,7 +127,11 @@ impl Live {
 
     /// Ends the run, and returns its result.
     pub fn finish(self) -> RunResult {
-        recorded(*self.0)
+        let end = self.end();
+        let mut result = recorded(*self.0);
+        // Links write rows ahead of time, and rows from outside can be of any time.
+        result.traces.cut(end);
+        result
     }
 }
 

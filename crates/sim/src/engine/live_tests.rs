@@ -200,10 +200,15 @@ fn frame(number: u8) -> Vec<u8> {
 
 /// A path of 12 Mbit/s (1 ms for a packet) and 5 ms, and a mailbox instead of the hosts of its flow.
 fn posted(queue: &str, captured: &[String]) -> (Live, Arc<Mutex<Mailbox>>) {
+    posted_until(at(100_000), queue, captured)
+}
+
+fn posted_until(end: Instant, queue: &str, captured: &[String]) -> (Live, Arc<Mutex<Mailbox>>) {
     let text = format!(
-        "duration = '100 ms'\nrecord = ['cwnd', 'delivered', 'queue', 'drops', 'rtt', 'internals']\n\
+        "duration = '{} s'\nrecord = ['cwnd', 'delivered', 'queue', 'drops', 'sojourn', 'rtt', 'internals']\n\
          [[topology.links]]\nrate = '12 Mbit/s'\ndelay = '5 ms'\nqueue = {queue}\n\
-         [[flow]]\nprofile = 'modern'"
+         [[flow]]\nprofile = 'modern'",
+        end.as_secs_f64()
     );
     let mailbox = Arc::new(Mutex::new(Mailbox::default()));
     let post = Arc::clone(&mailbox);
@@ -251,6 +256,34 @@ fn packets_arrive_at_their_virtual_times_however_late_the_caller_is() {
     // The captured headers are those of the frames.
     let headers = |number: u8| file.windows(40).filter(|bytes| **bytes == frame(number)[..40]).count();
     assert_eq!((headers(1), headers(4), headers(6)), (2, 1, 1));
+}
+
+#[test]
+fn a_run_that_is_cut_is_a_run_of_that_duration() {
+    for queue in ["'50 packets'", "'fq_codel'"] {
+        let [cut, planned] = [(100_000, true), (22_700, false)].map(|(duration, cuts)| {
+            let (mut live, mailbox) = posted_until(at(duration), queue, &[]);
+            for micros in [3_000, 15_000, 20_000] {
+                mailbox.lock().unwrap().waiting.extend((0..7).map(frame));
+                live.transmit(at(micros), 0, Side::Sender).unwrap();
+            }
+            live.advance(at(22_700)).unwrap();
+            live.record_window(at(40_000), 0, Window { cwnd: 1.0, ssthresh: 1.0 });
+            if cuts {
+                live.cut(at(22_700));
+                live.cut(at(50_000));
+            }
+            live.finish()
+        });
+        let [one, other] = [&cut, &planned].map(|result| result.links[0].clone());
+        assert_eq!(cut.traces, planned.traces, "{queue}");
+        assert!(
+            cut.traces.queue.as_ref().is_some_and(|table| table.time.len() > 20)
+                && cut.traces.cwnd.is_some_and(|table| table.time.is_empty())
+        );
+        let near = |one: f64, other: f64| one > 0.0 && (one - other).abs() < 1e-9;
+        assert!(near(one.utilisation, other.utilisation) && near(one.queue_mean, other.queue_mean), "{queue}: {one:?} {other:?}");
+    }
 }
 
 #[test]

@@ -174,6 +174,15 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         self.events.peek().time()
     }
 
+    /// Ends the run at `end`, if that is before its planned end.
+    pub(super) fn cut(&mut self, end: Instant) {
+        if end < self.end {
+            self.end = end;
+            self.scenario.to_mut().duration = end.since(Instant::ZERO);
+            self.links.iter_mut().for_each(|link| link.cut(end));
+        }
+    }
+
     /// Limits the number of events.
     pub(super) fn limit(&mut self, max_events: u64) {
         self.max_events = max_events;

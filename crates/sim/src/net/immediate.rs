@@ -150,6 +150,13 @@ impl Immediate {
         }
     }
 
+    /// Does not count the time that packets would still have waited after `end`, before the run's planned end.
+    pub(super) fn cut(&self, port: &mut Port, end: Instant) {
+        for waiting in &self.waiting {
+            port.counters.waited = port.counters.waited - waiting.start.min(port.end).since(end);
+        }
+    }
+
     /// Advances the queue to the end of the run, for the recorder.
     pub(super) fn finish<R: Recorder>(&mut self, port: &mut Port, recorder: &mut R) {
         while R::ON && self.waiting.front().is_some_and(|first| first.start < port.end) {

@@ -46,6 +46,14 @@ impl Link {
         matches!(self.queue, Queue::Scheduled(_))
     }
 
+    /// Ends the run at `end`, before its planned end.
+    pub(crate) fn cut(&mut self, end: Instant) {
+        if let Queue::Immediate(queue) = &self.queue {
+            queue.cut(&mut self.port, end);
+        }
+        self.port.cut(end);
+    }
+
     /// Advances the queue to the end of the run, for the recorder and the counters.
     pub(crate) fn finish<R: Recorder>(&mut self, recorder: &mut R) {
         match &mut self.queue {

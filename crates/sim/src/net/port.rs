@@ -199,6 +199,12 @@ impl Port {
         Ok(Self { index, kind: 0, lane: 0, transmitter: Transmitter::default(), losses, end, counters: LinkCounters::default() })
     }
 
+    /// Ends the run at `end`, before its planned end. Transmissions from then on do not count.
+    pub(super) fn cut(&mut self, end: Instant) {
+        self.counters.busy = self.counters.busy - self.transmitter.free_at.min(self.end).since(end);
+        self.end = end;
+    }
+
     /// Whether a packet that arrives at `now` is sent at once and never lost.
     pub(super) fn is_clear(&self, now: Moment) -> bool {
         self.losses.is_none() && now.at < self.end && !self.transmitter.is_busy(now)

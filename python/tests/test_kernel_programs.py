@@ -1,0 +1,69 @@
+"""Congestion controls composed of parts, as programs of this machine's kernel."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import ackclock
+from ackclock import _core, kernels
+
+from .test_kernel_run import RENO, chain, flow, on_kernel
+
+# One process uses the machine at a time.
+pytestmark = [
+    pytest.mark.xdist_group("kernel"),
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux runs programs of eBPF"),
+]
+
+
+@pytest.fixture
+def programs(kernel: kernels.Check) -> None:
+    """Skip where the kernel takes no programs, with the reason."""
+    for probe in kernel.probes:
+        if probe.needed_for == "ebpf" and not probe.found:
+            pytest.skip(f"no programs on this kernel: {probe.detail}")
+
+
+def test_limited_slow_start_runs_as_a_program_and_leaves_nothing(programs: None) -> None:
+    limited = {"kind": "limited", "max_ssthresh": "20 segments"}
+    scenario = chain({"name": "a", **RENO, "slow_start": limited})
+    result = on_kernel(scenario)
+    assert result.kernel["controls"] == ["eBPF"]
+    found, simulated, standard = (
+        flow(each) for each in (result, ackclock.run(scenario), ackclock.run(chain({"name": "a", **RENO})))
+    )
+    assert found["delivered_bytes"] == pytest.approx(simulated["delivered_bytes"], rel=0.02)
+    window = found["slow_start_exit"]["cwnd"]
+    assert window == pytest.approx(simulated["slow_start_exit"]["cwnd"], rel=0.1)
+    assert window < 0.9 * standard["slow_start_exit"]["cwnd"]
+    assert "ack" not in Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text()
+
+
+def test_the_parts_quantities_are_traced(programs: None) -> None:
+    control = {"slow_start": "search", "avoidance": "bandwidth_ratio", "loss_response": "westwood"}
+    scenario = chain({"name": "a", **RENO, **control}, record=["internals"])
+    both = [ackclock.result.frame(each.trace("internals")) for each in (on_kernel(scenario), ackclock.run(scenario))]
+    names = [set(frame["name"].unique()) for frame in both]
+    assert names[0] == names[1] == {"bin_duration", "norm", "bwe", "bwe_avg", "bwe_max", "delta"}
+
+    def values(name: str) -> list[float]:
+        return [frame.filter(frame["name"] == name)["value"].max() for frame in both]
+
+    assert values("bin_duration")[0] == pytest.approx(values("bin_duration")[1], rel=0.1)
+    assert values("bwe_max")[0] == pytest.approx(values("bwe_max")[1], rel=0.2)
+    times = both[0]["time"]
+    assert times.is_sorted() and 0 <= times.min() < times.max() <= 2
+
+
+def test_a_part_without_a_program_is_refused_with_those_that_have_one() -> None:
+    reason = kernels.refusal(chain({"name": "a", **RENO, "slow_start": "vegas"}))
+    assert reason is not None and "flow a cannot run on the kernel" in reason
+    assert "slow_start `vegas`; it has `standard`, `limited`" in reason or 'slow_start = "vegas"' in reason
+
+
+def test_the_core_needs_no_libelf() -> None:
+    core = Path(_core.__file__).read_bytes()
+    assert b"libelf.so" not in core and b"libz.so" not in core
