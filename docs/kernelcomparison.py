@@ -1,14 +1,14 @@
 """Fills the section of docs/validation.md that `ackclock kernel compare` made; docs/generate.py writes it.
 
-usage: python docs/kernelcomparison.py
+usage: python docs/kernelcomparison.py [DIRECTORY]
 
-It prints the section. docs/validation/scenarios holds the scenarios. The command measured them on the kernel:
+It prints the section. With a directory it first takes the measurements of that comparison:
 
     ackclock kernel compare docs/validation/scenarios/*.toml --out out/validation
-    cp out/validation/kernel.csv docs/validation/kernel.csv
+    python docs/kernelcomparison.py out/validation && python docs/generate.py
 
-docs/validation/kernel.csv has a row for each flow of each repetition. The simulations run anew, so the section shows
-what the current program predicts.
+docs/validation/kernel.csv has a row for each flow of each repetition on the kernel. The simulations run anew, so the
+section shows what the current program predicts.
 """
 
 from __future__ import annotations
@@ -36,14 +36,24 @@ FRAME = re.compile(
 @cache
 def compared() -> tuple[Outcome, tuple[Pairs, ...], tuple[Difference, ...]]:
     """Return the stored runs, their simulations, and the differences."""
-    stored = polars.read_csv(MEASURED, infer_schema_length=None)
-    release = ".".join(str(stored["release"][0]).split("-")[0].split(".")[:2])
+    stored = _read(MEASURED)
+    release = str(stored["release"][0])
     cases = comparing.cases(sorted((FOLDER / "scenarios").glob("*.toml")))
     outcome = Outcome(cases, int(stored["repetition"].max()), release)  # type: ignore[arg-type]
     report.take_rows(outcome, stored)
     comparing.simulate(outcome)
     pairs = outcome.pairs()
     return outcome, tuple(pairs), tuple(each for one in pairs for each in judging.differences(one))
+
+
+def _read(file: Path) -> polars.DataFrame:
+    return polars.read_csv(file, infer_schema_length=None, schema_overrides={"release": polars.String})
+
+
+def take(directory: Path) -> None:
+    """Take the measurements of a comparison on disk; of the kernel's release only the version."""
+    version = polars.col("release").str.extract(r"^(\d+\.\d+)", 1)
+    _read(directory / report.KERNEL_FILE).with_columns(version).write_csv(MEASURED)
 
 
 def section() -> str:
@@ -92,7 +102,9 @@ def filled(page: str) -> str:
 
 
 def main() -> int:
-    """Print the section; returns the exit code."""
+    """Take measurements if a directory is named, and print the section; returns the exit code."""
+    for directory in sys.argv[1:2]:
+        take(Path(directory))
     print(section())
     return 0
 

@@ -1,4 +1,4 @@
-"""Compares the host `linux` with earlier measurements of the Linux kernel, and makes their tables in docs/validation.md.
+"""Compares the host `linux` with earlier measurements of the kernel, and makes their tables in docs/validation.md.
 
 usage: python docs/validation.py [--accept | SCENARIO ...]
 

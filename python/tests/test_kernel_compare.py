@@ -66,7 +66,7 @@ class StandIn:
         self.later, self.stop_after, self.refuses = later, stop_after, refuses
         self.ran: list[Scenario] = []
 
-    def __call__(self, scenario: Scenario, *, record: Sequence[str], attempts: int) -> Result:
+    def __call__(self, scenario: Scenario, *, record: Sequence[str], attempts: int, cancel: _core.Cancel) -> Result:
         assert attempts >= 1
         if self.refuses and self.refuses in scenario.to_toml():
             raise ValueError("the kernel has no such control")
@@ -74,7 +74,7 @@ class StandIn:
             raise KeyboardInterrupt
         self.ran.append(scenario)
         other = scenario.set({"topology.link.delay": f"{10_000 + self.later} us"})
-        made = OnKernel(scenario, run_here(other, record, _core.Cancel())._core)
+        made = OnKernel(scenario, run_here(other, record, cancel)._core)
         made.kernel = dict(FACTS)
         return made
 
@@ -208,7 +208,7 @@ def test_rules_need_their_conditions() -> None:
     assert names(run(), run(), nearby=(1.1, 2.0)) == set()
     assert names(run({"lateness_max": 0.005}), run()) == {"HyStart and late packets"}
     assert names(run({"lateness_max": 0.005}), run(control="rfc6928 + standard + reno + own")) == set()
-    assert names(run(timeouts=1), run()) == {"last packet"}
+    assert names(run(timeouts=1), run()) == {"timeout"}
     assert names(run(slow_start_exit_cwnd=11.0), run()) == {"application"}
     assert names(run(slow_start_exit_cwnd=12.0), run()) == set()
     assert names(run(slow_start_exit_cwnd=None), run()) == set()
@@ -263,6 +263,15 @@ def test_repetitions_of_all_scenarios_take_turns(file: Path) -> None:
     seeds = [scenario.seed for scenario in runner.ran]
     assert seeds == sorted(seeds) and len(seeds) == 6
     assert outcome.seconds == 0
+
+
+def test_runs_at_the_same_time_give_the_same_comparison(file: Path) -> None:
+    _, alone = compared(file, StandIn(later=300))
+    outcome = Outcome(comparing.cases([file]), 3, "6.18.0")
+    comparing.simulate(outcome)
+    assert comparing.measure(outcome, StandIn(later=300), jobs=4) == 6
+    found = [each for pairs in outcome.pairs() for each in judging.differences(pairs)]
+    assert [each.kernel for each in found] == [each.kernel for each in alone]
 
 
 def test_a_scenario_that_the_kernel_cannot_run_does_not_stop_the_others(

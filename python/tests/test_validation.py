@@ -1,4 +1,4 @@
-"""The host `linux` predicts the kernel: every measured scenario is replayed and compared."""
+"""Simulations predict the kernel: every measured scenario is replayed and compared."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from typing import Any
 
 import pytest
 
+from ackclock.kernels import judging, words
+
 from .conftest import ROOT
 
 
-def _module() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("validation", ROOT / "docs" / "validation.py")
+def _module(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["validation"] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 
 
-VALIDATION = _module()
+VALIDATION = _module("validation")
 REFERENCES = VALIDATION.references()
 KNOWN = VALIDATION.known_outside()
 
@@ -41,3 +43,14 @@ def test_prediction_of(reference: Any) -> None:
 def test_known_differences_are_few() -> None:
     count = sum(1 for reference in REFERENCES for _ in VALIDATION.compare(reference))
     assert len(KNOWN) < 0.15 * count
+
+
+def test_simulations_side_by_side_with_the_kernel() -> None:
+    outcome, pairs, found = _module("kernelcomparison").compared()
+    assert len(pairs) >= 30 and outcome.repetitions >= 3
+    assert not outcome.refused, "a scenario was not measured"
+    primary = [each for each in found if each.measure.primary]
+    total = judging.summary(primary)
+    assert total.median <= 0.005
+    unknown = [words.place(each) for each in primary if each.verdict == "differs" and not each.known]
+    assert unknown == [], "data delivered or a completion time differs, and no rule explains it"

@@ -28,6 +28,7 @@ def compare_command(
     attempts: int,
     out: Path | None,
     json_output: bool,
+    jobs: int = 1,
     runner: Runner | None = None,
 ) -> None:
     """Run scenarios on both sides, print the differences or JSON, and write the report.
@@ -50,7 +51,7 @@ def compare_command(
         outcome.refused.update({name: reason for name, reason in reasons.items() if reason is not None})
     if out is not None:
         report.begin(out, outcome)
-    _run(outcome, attempts, runner, stores=out is not None)
+    _run(outcome, runner, attempts=attempts, jobs=jobs, stores=out is not None)
     pairs = outcome.pairs()
     for line in report.refusals(outcome):
         output.warning(f"not run on the kernel: {line}")
@@ -78,19 +79,20 @@ def _kernel() -> Runner:
     return kernels.run
 
 
-def _run(outcome: Outcome, attempts: int, runner: Runner, *, stores: bool) -> None:
+def _run(outcome: Outcome, runner: Runner, *, attempts: int, jobs: int, stores: bool) -> None:
     started, stored = time.monotonic(), len(outcome.planned()) - len(outcome.left())
     comparing.simulate(outcome)
     left = len(outcome.left())
     if left:
-        minutes = f" ({outcome.seconds / 60:.1f} minutes)" if outcome.seconds >= LONG else ""
+        seconds = outcome.seconds / jobs
+        minutes = f" ({seconds / 60:.1f} minutes)" if seconds >= LONG else ""
         output.note(
             f"{counted(len(outcome.cases), 'scenario')}: {counted(left, 'run')} on the kernel take "
-            f"{outcome.seconds:.0f} s{minutes}, longer if this machine disturbs them"
+            f"{seconds:.0f} s{minutes}, longer if this machine disturbs them"
         )
     with output.progress("runs on the kernel", left) as progress:
         try:
-            done = comparing.measure(outcome, runner, attempts=attempts, progress=progress)
+            done = comparing.measure(outcome, runner, attempts=attempts, jobs=jobs, progress=progress)
         except Interrupted as stopped:
             advice = "run the same command to continue" if stores else "--out stores finished runs"
             raise Interrupted(stopped.results, advice=advice) from None

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from ackclock import _core
 from ackclock.experiments import draws, freeze, sources
+from ackclock.experiments.engines.local import Local
 from ackclock.experiments.execute import Interrupted, map_threads, run_here
 from ackclock.experiments.freeze import Frozen
 from ackclock.kernels.judging import Pairs
@@ -34,7 +35,7 @@ Progress = Callable[[int, int], None]
 class Runner(Protocol):
     """A function that runs a scenario on the kernel, such as `ackclock.kernels.run`."""
 
-    def __call__(self, scenario: Scenario, *, record: Sequence[str], attempts: int) -> Result:
+    def __call__(self, scenario: Scenario, *, record: Sequence[str], attempts: int, cancel: _core.Cancel) -> Result:
         """Run a scenario; the result has the facts of the run in its attribute ``kernel``."""
         ...
 
@@ -179,10 +180,25 @@ def started(scenario: Scenario, index: int) -> Scenario:
     return freeze.replaced(scenario, later)
 
 
-def measure(outcome: Outcome, runner: Runner, *, attempts: int = ATTEMPTS, progress: Progress | None = None) -> int:
+def measure(
+    outcome: Outcome, runner: Runner, *, attempts: int = ATTEMPTS, jobs: int = 1, progress: Progress | None = None
+) -> int:
     """Run the missing repetitions on the kernel; return their number.
 
     A scenario that the kernel cannot run is refused, and the others go on.
+
+    Parameters
+    ----------
+    outcome
+        The comparison, which gets the runs.
+    runner
+        The function that runs a scenario on the kernel.
+    attempts
+        Largest number of runs for a repetition that is disturbed.
+    jobs
+        Number of runs at the same time.
+    progress
+        Called with the number of finished runs and of all runs.
 
     Raises
     ------
@@ -191,26 +207,31 @@ def measure(outcome: Outcome, runner: Runner, *, attempts: int = ATTEMPTS, progr
     """
     left, planned, done = outcome.left(), len(outcome.planned()), 0
 
-    def one(case: Case, scenario: Scenario) -> None:
-        nonlocal done
+    def one(item: tuple[Case, Scenario], cancel: _core.Cancel) -> Run | str:
+        case, scenario = item
+        if case.name in outcome.refused:
+            return outcome.refused[case.name]
         try:
-            run = take(runner(scenario, record=RECORD, attempts=attempts))
+            return take(runner(scenario, record=RECORD, attempts=attempts, cancel=cancel))
         except ValueError as error:
-            outcome.refused[case.name] = str(error)
-            return
-        key = outcome.key(scenario)
-        outcome.stored[key] = run
-        if outcome.keep is not None:
-            outcome.keep(key, run.document())
-        done += 1
+            return str(error)
+
+    def store(place: int, run: Run | str) -> None:
+        nonlocal done
+        case, scenario = left[place]
+        if isinstance(run, str):
+            outcome.refused[case.name] = run
+        else:
+            key = outcome.key(scenario)
+            outcome.stored[key] = run
+            if outcome.keep is not None:
+                outcome.keep(key, run.document())
+            done += 1
+        if progress is not None:
+            progress(planned - len(outcome.left()), planned)
 
     try:
-        # On this thread, so that Ctrl-C stops the run at once.
-        for case, scenario in left:
-            if case.name not in outcome.refused:
-                one(case, scenario)
-            if progress is not None:
-                progress(planned - len(outcome.left()), planned)
+        Local(jobs).each_finished(one, left, store, _core.Cancel())
     except KeyboardInterrupt:
         results = [outcome.stored.get(outcome.key(scenario)) for _, scenario in outcome.planned()]
         raise Interrupted(results) from None

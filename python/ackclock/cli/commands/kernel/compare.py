@@ -31,6 +31,12 @@ def compare(
             min=1, metavar="NUMBER", help="Largest number of runs for a repetition that this machine disturbs."
         ),
     ] = 3,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "--jobs", "-j", min=1, metavar="NUMBER", help="Runs on the kernel at the same time; more make packets late."
+        ),
+    ] = 1,
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -43,5 +49,5 @@ def compare(
         from ackclock.cli.kernelcomparisons import compare_command
 
         compare_command(
-            files, repetitions=repetitions, tolerance=tolerance, attempts=attempts, out=out, json_output=json
+            files, repetitions=repetitions, tolerance=tolerance, attempts=attempts, out=out, json_output=json, jobs=jobs
         )
