@@ -122,11 +122,13 @@ impl Sender {
     /// Notifies the control of congestion.
     pub(super) fn reduce(&mut self, now: Instant, cause: Cause) {
         let una = self.window.una();
+        let cwnd = self.governor.window().cwnd;
         let rwnd = self.governor.segments(self.window.offered());
         let event = CongestionEvent {
             now,
             cause,
-            window: self.governor.window().cwnd.min(rwnd),
+            // Linux halves its own window, even if the receiver's is smaller.
+            window: if self.governor.has_whole_segments() { cwnd } else { cwnd.min(rwnd) },
             flight_size: self.flight_segments(),
             inflight: self.board.pipe(),
             restart: cause == Cause::Timeout,

@@ -306,6 +306,21 @@ fn a_part_of_a_segment_fills_the_window_of_the_peer() {
 }
 
 #[test]
+fn the_window_of_the_peer_does_not_bound_the_threshold() {
+    let mut script = Script::established(&linux());
+    script.play(
+        "0 write 10000
+         0 > data 1:10001
+         100 < ack 10001 win 47
+         100 write 20000
+         100 > data 10001:16001
+         200 < ack 10001 sack 11001:15001 win 47
+         200 > data 10001:11001",
+    );
+    assert_eq!(script.info().snd_ssthresh, Some(10));
+}
+
+#[test]
 fn one_lost_syn_leaves_the_initial_window() {
     for (tolerated, cwnd) in [(1, 10), (0, 1)] {
         let mut script = Script::new(&Config { lost_syns_tolerated: tolerated, ..plain() }, true);
