@@ -9,7 +9,7 @@ use crate::scenario::PyScenario;
 /// Runs a scenario in real time on the TCP of this machine's kernel. Returns the result, and what only such a run has, as JSON.
 #[pyfunction]
 #[pyo3(signature = (scenario, record=None, cancel=None, capture=Vec::new(), attempts=3), text_signature = "(scenario, record=None, cancel=None, capture=(), attempts=3)")]
-#[expect(clippy::needless_pass_by_value, reason = "extracted from Python, where they are keywords")]
+#[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "extracted from Python, where they are keywords")]
 pub(crate) fn kernel_run(
     py: Python<'_>,
     scenario: &PyScenario,

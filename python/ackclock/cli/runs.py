@@ -44,8 +44,9 @@ def run_command(
         if "," in name or not name.strip():
             raise ValueError(f"--record {name!r}: expected the name of one trace; for several, repeat --record")
     variants = scenario.variants()
-    for _, variant in variants if check is not None else ():
-        check(variant)
+    if check is not None:
+        for _, variant in variants:
+            check(variant)
     sweep = Sweep(variants, record, jobs, captures, runner) if variants[0][0] else None
     if captures is not None:
         captures.check([file, *scenario.core.files], sweep.names if sweep else [None], json_output=json_output)

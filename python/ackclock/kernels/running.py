@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ackclock import _core
 from ackclock.experiments.execute import map_threads
@@ -75,8 +75,8 @@ class KernelResult(Result):
         return {**super().manifest(labels), "kernel": dict(self.kernel)}
 
     def __reduce__(self) -> tuple[object, ...]:
-        _, (scenario, core) = super().__reduce__()
-        return KernelResult, (scenario, core, dict(self.kernel))
+        _, parts = cast("tuple[object, tuple[object, ...]]", super().__reduce__())
+        return KernelResult, (*parts, dict(self.kernel))
 
 
 def run(

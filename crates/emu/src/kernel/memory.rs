@@ -3,7 +3,7 @@
 use std::fs;
 
 /// Why a run does not count: the machine's TCP lacks memory. `None` if it does not, or if this cannot be read.
-pub(super) fn pressure() -> Option<String> {
+pub(crate) fn pressure() -> Option<String> {
     let used = pages_used(&fs::read_to_string("/proc/net/sockstat").ok()?)?;
     // The three limits: below the first the kernel does nothing, above the second it saves memory until it is below the first again.
     let limits = fs::read_to_string("/proc/sys/net/ipv4/tcp_mem").ok()?;

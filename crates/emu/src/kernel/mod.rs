@@ -8,7 +8,7 @@
 
 mod connection;
 mod info;
-mod memory;
+pub(crate) mod memory;
 mod plan;
 mod run;
 mod sender;

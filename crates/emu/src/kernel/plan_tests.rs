@@ -5,8 +5,7 @@ use super::*;
 /// A scenario with these flows between two nodes.
 fn scenario(flows: &[&str]) -> Scenario {
     let link = "duration = '1 s'\n[topology]\nkind = 'chain'\nbottleneck = { rate = '1 Mbit/s', delay = '1 ms' }\n";
-    let flows: String = flows.iter().map(|keys| format!("[[flow]]\n{keys}\n")).collect();
-    let text = link.to_owned() + &flows;
+    let text = flows.iter().fold(link.to_owned(), |text, keys| text + "[[flow]]\n" + keys + "\n");
     Document::from_toml(&text, "test.toml").and_then(|document| document.scenario()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
@@ -62,8 +61,7 @@ fn settings_that_the_kernel_does_not_follow_are_named() {
     assert_eq!(warnings(&keys.map(AsRef::as_ref)), [("kernel_settings", expected.to_owned())]);
     let learning = flow(&format!("{RENO}initial_window = 'adaptive'"));
     assert_eq!((learning.own, learning.route.initial_window), (vec!["initial_window"], None));
-    let ns2 =
-        flow("rwnd = '20 packets'\npacket_size = '500 B'\nslow_start = 'standard'\navoidance = 'reno'\ninitial_ssthresh = 'unlimited'");
+    let ns2 = flow("rwnd = '20 packets'\npacket_size = '500 B'\nslow_start = 'standard'\navoidance = 'reno'");
     assert_eq!((ns2.own, ns2.route.mtu, ns2.window), (vec!["profile"], 540, Some(10_000)));
 }
 

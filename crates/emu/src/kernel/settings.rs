@@ -84,6 +84,12 @@ impl FlowPlan {
         if plan.route.mtu > MOST_MTU {
             return Err(format!("packet_size makes packets of {} B; the kernel sends at most {MOST_MTU} B", plan.route.mtu));
         }
+        // A window beyond that of the receiver has no effect.
+        let most = spec.host.as_ns2().map_or(f64::INFINITY, |host| f64::from(host.rwnd));
+        if matches!(plan.control, KernelControl::Own(_)) && spec.initial_ssthresh < most {
+            plan.own.push("initial_ssthresh");
+            plan.threshold = f64::INFINITY;
+        }
         plan.set_initial_window(&spec.control);
         Ok(Some(plan))
     }

@@ -19,6 +19,7 @@ use ackclock_sim::scenario::Scenario;
 use ackclock_tcp::Side;
 
 use crate::emulator::{Emulator, Lateness, Outcome, Passage, Ports};
+use crate::kernel::memory;
 use crate::space::{Node, Route, Space, Terminal, address};
 
 /// Name of the environment variable with a program's own address, and of the one with the other end's.
@@ -111,7 +112,7 @@ pub fn run(scenario: Scenario, programs: &Programs, interrupted: &mut dyn FnMut(
     drop(peer);
     let elapsed = Duration::from_nanos(ended.saturating_sub(began));
     let Outcome { lateness, cpu, interrupted, .. } = outcome;
-    let taint = outcome.taint();
+    let taint = outcome.taint().or_else(memory::pressure);
     Ok(Ended { code, interrupted, scenario, result: outcome.live.finish(), lateness, cpu, elapsed, taint })
 }
 
