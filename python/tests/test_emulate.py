@@ -196,3 +196,15 @@ def test_a_user_namespace_is_enough(path: Path) -> None:
         [*words, sys.executable, "-c", CONNECT], capture_output=True, text=True, check=False, timeout=60
     )
     assert done.returncode == 0 and float(done.stdout) >= 0.06, done.stderr
+
+
+@pytest.mark.usefixtures("kernel")
+def test_ctrl_c_before_the_command_starts(path: Path) -> None:
+    words = [sys.executable, "-m", "ackclock", "emulate", str(path), "--peer", "echo up; exec sleep 1000", "--", "true"]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stderr is not None
+    assert process.stderr.readline() == "up\n"
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, "error: interrupted before the peer opened a socket\n")
+    assert gone(process.pid), in_session(process.pid)

@@ -41,6 +41,7 @@ mod linux {
     use ackclock_tcp::Side;
 
     use super::{Bound, OsString, Probe, PyDict, PyResult, PyScenario, PyValueError, Python, Table};
+    use pyo3::exceptions::PyKeyboardInterrupt;
     use pyo3::prelude::*;
 
     pub(super) fn check() -> (String, Vec<Probe>) {
@@ -66,14 +67,19 @@ mod linux {
     ) -> PyResult<(i32, Table, Bound<'py, PyDict>)> {
         let scenario = scenario.scenario().clone();
         let programs = Programs { command, at: if sender { Side::Sender } else { Side::Receiver }, peer, flow };
-        let mut interrupted = || Python::attach(|py| py.check_signals().is_err());
+        let mut interrupted = false;
+        let mut ask = || {
+            interrupted |= Python::attach(|py| py.check_signals().is_err());
+            interrupted
+        };
         let ended = py.detach(|| {
-            let ended = programs::run(scenario, &programs, &mut interrupted);
+            let ended = programs::run(scenario, &programs, &mut ask);
             // Ctrl-C ends most commands before anyone asks for it here.
-            interrupted();
+            ask();
             ended
         });
-        let ended = ended.map_err(PyValueError::new_err)?;
+        let ended =
+            ended.map_err(|reason| if interrupted { PyKeyboardInterrupt::new_err(reason) } else { PyValueError::new_err(reason) })?;
         let links: Vec<(usize, &LinkResult)> = ended.result.link_rows().collect();
         let links = Table::of_rows(&ended.scenario, LinkResult::COLUMNS, &links)?;
         let facts = PyDict::new(py);

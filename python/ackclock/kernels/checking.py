@@ -15,9 +15,11 @@ class Probe:
     """A trial."""
 
     name: str
+    """The thing tried."""
     needed_for: str
     """``all``: every run; ``control``: flows with it; ``ebpf``: controls by eBPF; ``precision``: few late packets."""
     found: bool
+    """Whether this machine has it."""
     detail: str
     """The finding, or the missing thing and how to get it."""
 
@@ -29,6 +31,7 @@ class Check:
     release: str
     """Release of the kernel, such as ``6.18.0``."""
     probes: tuple[Probe, ...]
+    """Every trial."""
 
     @property
     def missing(self) -> str | None:

@@ -89,7 +89,7 @@ pub fn run(scenario: Scenario, programs: &Programs, interrupted: &mut dyn FnMut(
         let node = end(programs.at.peer())?;
         let peer = peer.insert(Running(start_peer(line, node, programs.at.peer())?));
         if !ready(&mut peer.0, node, interrupted)? {
-            return Err(format!("--peer {line:?} was interrupted before it opened a socket"));
+            return Err("interrupted before the peer opened a socket".to_owned());
         }
     }
     let mut command = Running(start(&programs.command, end(programs.at)?, programs.at)?);
