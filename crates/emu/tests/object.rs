@@ -1,5 +1,6 @@
 //! The object that this crate contains is that of the sources in `bpf/`.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +15,11 @@ fn sources() -> PathBuf {
 
 fn hash(path: &Path) -> String {
     let content = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::new();
+    for byte in Sha256::digest(content) {
+        write!(text, "{byte:02x}").unwrap();
+    }
+    text
 }
 
 #[test]
