@@ -59,6 +59,7 @@ def test_a_reno_flow_delivers_what_its_simulation_delivers(kernel: kernels.Check
     assert found["retransmitted_packets"] > 0 and found["window_reductions"] >= 1
     windows = ackclock.result.frame(result.trace("cwnd"))
     assert windows["cwnd"].max() == found["cwnd_max"]
+    assert windows.row(0)[0] == pytest.approx(0, abs=1e-6), "the trace begins with the flow"
     times = ackclock.result.frame(result.trace("rtt"))["rtt"]
     assert times.min() == pytest.approx(found["min_rtt"], abs=0.002)
     facts = result.kernel
@@ -144,7 +145,7 @@ def test_what_cannot_run_is_refused_before_the_first_run(cli: Cli, tmp_path: Pat
     file = tmp_path / "sweep.toml"
     file.write_text(
         'duration = "60 s"\n[topology]\nkind = "chain"\nbottleneck = { rate = "5 Mbit/s", delay = "10 ms" }\n'
-        '[[flow]]\nname = "a"\nhost = "linux"\n[sweep]\n"flow.avoidance" = ["cubic_linux", "veno"]\n'
+        '[[flow]]\nname = "a"\nhost = "linux"\nslow_start = "standard"\n[sweep]\n"flow.avoidance" = ["reno", "veno"]\n'
     )
     refused = cli("kernel", "run", str(file))
     assert refused.returncode == 2 and refused.stdout == ""

@@ -33,7 +33,7 @@ def run_command(
     jobs: int | None,
     captures: Captures | None,
     runner: Runner = run_here,
-    check: Callable[[Scenario], None] | None = None,
+    check: Callable[[Scenario], object] = id,
 ) -> None:
     """Run a scenario or its sweep with `runner`, print tables or JSON, and write results.
 
@@ -44,9 +44,8 @@ def run_command(
         if "," in name or not name.strip():
             raise ValueError(f"--record {name!r}: expected the name of one trace; for several, repeat --record")
     variants = scenario.variants()
-    if check is not None:
-        for _, variant in variants:
-            check(variant)
+    for _, variant in variants:
+        check(variant)
     sweep = Sweep(variants, record, jobs, captures, runner) if variants[0][0] else None
     if captures is not None:
         captures.check([file, *scenario.core.files], sweep.names if sweep else [None], json_output=json_output)

@@ -49,6 +49,8 @@ pub(super) struct Parts {
     pub(super) bulk: Option<Bulk>,
     /// Bytes of data in a full segment.
     pub(super) segment: u64,
+    /// Window after the handshake, by the flow's route.
+    pub(super) initial_window: Segments,
     /// Threshold that the kernel has from the start; infinite if none.
     pub(super) threshold: Segments,
     /// The sockets and devices of sender and receiver.
@@ -268,7 +270,8 @@ impl Connection for KernelConnection {
     }
 
     fn window(&self) -> Option<Window> {
-        self.sender.window()
+        // As in a simulation, the trace begins with the flow, not with the end of its handshake.
+        self.sender.window().or(Some(Window { cwnd: self.parts.initial_window, ssthresh: self.parts.threshold }))
     }
 
     fn timing(&self) -> (Option<Duration>, Duration) {

@@ -87,7 +87,7 @@ fn datagrams_stay_simulated() {
 
 #[test]
 fn a_control_that_the_kernel_lacks_is_refused_with_the_flow() {
-    let refused = Plan::new(&scenario(&[RENO, "name = 'b'\nhost = 'linux'\navoidance = 'veno'"])).unwrap_err();
+    let refused = Plan::new(&scenario(&[RENO, "name = 'b'\nhost = 'linux'\nslow_start = 'standard'\navoidance = 'veno'"])).unwrap_err();
     assert!(refused.starts_with("test: flow b cannot run on the kernel: ") && refused.contains("veno"), "{refused}");
 }
 

@@ -17,6 +17,9 @@ use crate::check::release;
 use crate::emulator::{Emulator, Lateness, Outcome, Ports};
 use crate::space::{Space, missing};
 
+/// Initial window of a kernel whose route sets none (RFC 6928).
+const INITIAL_WINDOW: u32 = 10;
+
 /// How to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
@@ -148,6 +151,7 @@ fn attempt(scenario: &Scenario, plan: &Plan, captured: &[String], interrupted: &
             flow: index,
             bulk: flow.bulk,
             segment: flow.segment,
+            initial_window: f64::from(flow.route.initial_window.unwrap_or(INITIAL_WINDOW)),
             threshold: flow.threshold,
             sockets: pairs[index].take()?,
             ports: [near, far],
