@@ -20,12 +20,13 @@ from ackclock.papers.contents import Repeat, matches
 from ackclock.papers.measurement import FlowTable
 from ackclock.papers.onkernel import hosts
 from ackclock.papers.onkernel.machine import Machine
+from ackclock.papers.onkernel.measurement import OnKernel
 from ackclock.papers.plan import Plan, PlannedRun, measures
 from ackclock.scenario import Scenario
 
 REPETITIONS = 5
 """Runs of a cell. The range of five paths contains the value of one more with a probability of 4/6."""
-OVERHEAD = 0.5
+OVERHEAD = 0.3
 """Seconds of a run beyond its duration: namespaces, devices, and the connection that warms the path up."""
 MARGIN = 0.1
 """Seconds by which a run is longer than its metrics need."""
@@ -60,23 +61,6 @@ class Reading:
     series: Sequence[Series] = ()
     reason: str = ""
     cost: float = 0.0
-
-
-@dataclass(frozen=True)
-class OnKernel(FlowTable):
-    """The flows of a run on the kernel; its key covers the kernel's release and the modules that run it."""
-
-    release: str = ""
-
-    @property
-    def said(self) -> list[object]:
-        """Measures, curves, and the kernel's release."""
-        return [*super().said, "kernel", self.release]
-
-    @property
-    def sources(self) -> list[str]:
-        """The modules that run and measure."""
-        return [*super().sources, "ackclock.kernels.running"]
 
 
 @dataclass(frozen=True)
