@@ -414,8 +414,9 @@ def kernel_run(
     cancel: Cancel | None = None,
     capture: Sequence[str] = (),
     attempts: int = 3,
+    change_hystart: bool = False,
 ) -> tuple[RunResult, str]: ...
-def kernel_refusal(scenario: Scenario) -> str | None: ...
+def kernel_refusal(scenario: Scenario, change_hystart: bool = False) -> str | None: ...
 def run_batch(
     scenarios: Sequence[Scenario],
     max_events: int | None = None,

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
 import pickle
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ackclock
-from ackclock import Scenario, ScenarioError, kernels
+from ackclock import Scenario, ScenarioError, _core, kernels
 
 from .conftest import Cli
 
@@ -68,6 +70,26 @@ def test_a_reno_flow_delivers_what_its_simulation_delivers(kernel: kernels.Check
     assert facts["releases"] > 1000 and 1 <= facts["attempts"] <= 3
     again = pickle.loads(pickle.dumps(result))
     assert (again.kernel, again.summary) == (facts, result.summary)
+
+
+def test_hystart_is_off_during_the_run_only(kernel: kernels.Check) -> None:
+    switch = Path("/sys/module/tcp_cubic/parameters/hystart")
+    if not switch.exists() or switch.read_text() != "1\n":
+        pytest.skip(f"{switch} is not 1")
+    scenario = chain({"name": "a", "host": "linux", "slow_start": "standard"}, duration="1 s")
+    refusal = kernels.refusal(scenario)
+    assert refusal is not None and "--change-hystart" in refusal
+    seen: set[str] = set()
+    with concurrent.futures.ThreadPoolExecutor() as threads:
+        running = threads.submit(kernels.run, scenario, change_hystart=True, attempts=1, cancel=_core.Cancel())
+        while not running.done():
+            seen.add(switch.read_text())
+            time.sleep(0.01)
+    assert seen >= {"0\n"}
+    assert switch.read_text() == "1\n"
+    found = running.result()
+    assert found.kernel["controls"] == ["cubic without HyStart"]
+    assert flow(found)["slow_start_exit"]["reason"] == "loss"
 
 
 def test_transfers_applications_and_datagrams(kernel: kernels.Check) -> None:

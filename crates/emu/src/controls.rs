@@ -1,7 +1,8 @@
 //! Which congestion control of the kernel runs the control of a scenario.
 //!
 //! The kernel's own algorithms stand for exactly one composition each: `reno` for standard slow start with Reno, `cubic` for HyStart with
-//! `cubic_linux`, both with the parameters that the kernel has. Every other composition needs a program, which the kernel runs for it.
+//! `cubic_linux`, both with the parameters that the kernel has. With HyStart switched off, `cubic` is standard slow start with `cubic_linux`.
+//! Every other composition needs a program, which the kernel runs for it.
 
 use ackclock_core::cc;
 use ackclock_core::entry::Description;
@@ -18,6 +19,8 @@ const PYTHON: &str = "a slow start written in Python does not run on the kernel;
 pub enum KernelControl {
     /// One that the kernel has, by its name.
     Own(&'static str),
+    /// The kernel's CUBIC while HyStart is switched off for the whole machine.
+    CubicWithoutHystart,
     /// A program composed of the scenario's parts.
     Ebpf(Program),
 }
@@ -178,8 +181,12 @@ fn composed(spec: &ComposedSpec, initial_ssthresh: Segments) -> Result<KernelCon
     if slow_start.name == "standard" && spec.avoidance.name == "reno" && response.is_none_or(|part| part.name == "halve") {
         return Ok(KernelControl::Own("reno"));
     }
-    if slow_start.name == "hystart" && spec.avoidance.name == "cubic_linux" && response.is_none() {
-        return own_cubic(slow_start, &spec.avoidance).map(|()| KernelControl::Own("cubic"));
+    if spec.avoidance.name == "cubic_linux" && response.is_none() {
+        match slow_start.name {
+            "hystart" => return own_cubic(&[slow_start, &spec.avoidance]).map(|()| KernelControl::Own("cubic")),
+            "standard" => return own_cubic(&[&spec.avoidance]).map(|()| KernelControl::CubicWithoutHystart),
+            _ => {}
+        }
     }
     let program = Program::of(spec, slow_start, initial_ssthresh);
     ebpf::check(program.parts()).map_err(|reason| reason + hint(slow_start.name, spec.avoidance.name))?;
@@ -205,11 +212,11 @@ fn hint(slow_start: &str, avoidance: &str) -> &'static str {
     }
 }
 
-/// Whether both parts have the values that the kernel's module has.
-fn own_cubic(slow_start: &PartSpec, avoidance: &PartSpec) -> Result<(), String> {
-    let defaults = [Params::defaults(cc::slow_start::hystart::ENTRY.params), Params::defaults(cc::avoidance::cubic_linux::ENTRY.params)];
-    for (part, defaults) in [slow_start, avoidance].into_iter().zip(defaults) {
-        for ((name, value), (_, default)) in part.params.0.iter().zip(&defaults.0) {
+/// Whether the parts, of `hystart` and `cubic_linux`, have the values that the kernel's module has.
+fn own_cubic(parts: &[&PartSpec]) -> Result<(), String> {
+    for part in parts {
+        let entry = if part.name == "hystart" { cc::slow_start::hystart::ENTRY.params } else { cc::avoidance::cubic_linux::ENTRY.params };
+        for ((name, value), (_, default)) in part.params.0.iter().zip(&Params::defaults(entry).0) {
             // The tick is a property of the machine.
             if value != default && *name != "tick" {
                 return Err(format!("the kernel's own CUBIC has `{name}` = {} in `{}`, not {}", show(default), part.name, show(value)));
@@ -245,7 +252,7 @@ mod tests {
     fn own(keys: &str) -> &'static str {
         match chosen(keys).unwrap() {
             KernelControl::Own(name) => name,
-            KernelControl::Ebpf(program) => panic!("{keys} is {program:?}"),
+            other => panic!("{keys} is {other:?}"),
         }
     }
 
@@ -256,6 +263,7 @@ mod tests {
         assert_eq!(own("host = 'linux'"), "cubic");
         assert_eq!(own("slow_start = 'hystart'\navoidance = 'cubic_linux'"), "cubic");
         assert_eq!(own("congestion_control = 'bbr'"), "bbr");
+        assert_eq!(chosen("host = 'linux'\nslow_start = 'standard'").unwrap(), KernelControl::CubicWithoutHystart);
         let different = KernelControl::Own("bbr").difference().unwrap();
         assert!(different.contains("version 1") && KernelControl::Own("reno").difference().is_none());
     }

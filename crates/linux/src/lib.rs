@@ -8,6 +8,7 @@
 //! | [`scheduling`] | real-time priority, locked memory, clock, waiting |
 //! | [`confined`] | programs in namespaces, which end with this process |
 //! | [`command`] | the commands `ip` and `tc` |
+//! | [`lock`] | locks of files |
 //!
 //! Nothing here writes to a place that outlives the process: namespaces and devices are file descriptors.
 #![cfg(target_os = "linux")]
@@ -16,6 +17,7 @@
 
 pub mod command;
 pub mod confined;
+pub mod lock;
 pub mod namespace;
 pub mod scheduling;
 pub mod socket;

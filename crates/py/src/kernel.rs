@@ -5,10 +5,11 @@ use pyo3::prelude::*;
 use crate::ScenarioError;
 use crate::run::{Cancel, PyRunResult, trace_kind};
 use crate::scenario::PyScenario;
+use system::Options;
 
 /// Runs a scenario in real time on the TCP of this machine's kernel. Returns the result, and what only such a run has, as JSON.
 #[pyfunction]
-#[pyo3(signature = (scenario, record=None, cancel=None, capture=Vec::new(), attempts=3), text_signature = "(scenario, record=None, cancel=None, capture=(), attempts=3)")]
+#[pyo3(signature = (scenario, record=None, cancel=None, capture=Vec::new(), attempts=3, change_hystart=false), text_signature = "(scenario, record=None, cancel=None, capture=(), attempts=3, change_hystart=False)")]
 #[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "extracted from Python, where they are keywords")]
 pub(crate) fn kernel_run(
     py: Python<'_>,
@@ -17,26 +18,28 @@ pub(crate) fn kernel_run(
     cancel: Option<&Cancel>,
     capture: Vec<String>,
     attempts: u32,
+    change_hystart: bool,
 ) -> PyResult<(PyRunResult, String)> {
     let cancel = cancel.cloned().unwrap_or_default();
     let mut typed = scenario.scenario().clone();
     if let Some(record) = record {
         typed.record = record.iter().map(|name| trace_kind(name)).collect::<PyResult<_>>()?;
     }
-    let (result, cpu_seconds, facts) = system::run(py, &typed, &capture, attempts, &cancel)?;
+    let (result, cpu_seconds, facts) = system::run(py, &typed, Options { captured: &capture, attempts, change_hystart }, &cancel)?;
     Ok((PyRunResult::new(scenario.document().clone(), typed, result, (cpu_seconds, 0.0)), facts))
 }
 
 /// Why a scenario cannot run on the kernel of any machine; `None` if it can.
 #[pyfunction]
-pub(crate) fn kernel_refusal(py: Python<'_>, scenario: &PyScenario) -> Option<String> {
-    py.detach(|| system::refusal(scenario.scenario()))
+#[pyo3(signature = (scenario, change_hystart=false))]
+pub(crate) fn kernel_refusal(py: Python<'_>, scenario: &PyScenario, change_hystart: bool) -> Option<String> {
+    py.detach(|| system::refusal(scenario.scenario(), change_hystart))
 }
 
 #[cfg(target_os = "linux")]
 mod system {
     use ackclock_core::units::Duration;
-    use ackclock_emu::kernel::{self, Facts, KernelError, Options};
+    use ackclock_emu::kernel::{self, Facts, KernelError};
     use ackclock_sim::engine::RunResult;
     use ackclock_sim::scenario::Scenario;
     use serde_json::json;
@@ -44,14 +47,10 @@ mod system {
     use super::{Cancel, PyResult, Python, ScenarioError};
     use crate::Interrupted;
 
-    pub(super) fn run(
-        py: Python<'_>,
-        scenario: &Scenario,
-        captured: &[String],
-        attempts: u32,
-        cancel: &Cancel,
-    ) -> PyResult<(RunResult, f64, String)> {
-        let run = py.detach(|| kernel::run(scenario, Options { captured, attempts }, &mut || cancel.is_set()));
+    pub(super) use ackclock_emu::kernel::Options;
+
+    pub(super) fn run(py: Python<'_>, scenario: &Scenario, options: Options<'_>, cancel: &Cancel) -> PyResult<(RunResult, f64, String)> {
+        let run = py.detach(|| kernel::run(scenario, options, &mut || cancel.is_set()));
         let run = run.map_err(|error| match error {
             KernelError::Interrupted => Interrupted::new_err("the run was cancelled before its end"),
             KernelError::Refused(reason) => ScenarioError::new_err(reason),
@@ -81,8 +80,8 @@ mod system {
         facts.to_string()
     }
 
-    pub(super) fn refusal(scenario: &Scenario) -> Option<String> {
-        kernel::refusal(scenario)
+    pub(super) fn refusal(scenario: &Scenario, change_hystart: bool) -> Option<String> {
+        kernel::refusal(scenario, change_hystart)
     }
 }
 
@@ -98,11 +97,18 @@ mod system {
         format!("cannot run on the kernel: this system is {}, not Linux", std::env::consts::OS)
     }
 
-    pub(super) fn run(_: Python<'_>, _: &Scenario, _: &[String], _: u32, _: &Cancel) -> PyResult<(RunResult, f64, String)> {
+    /// As on Linux.
+    pub(super) struct Options<'a> {
+        pub(super) captured: &'a [String],
+        pub(super) attempts: u32,
+        pub(super) change_hystart: bool,
+    }
+
+    pub(super) fn run(_: Python<'_>, _: &Scenario, _: Options<'_>, _: &Cancel) -> PyResult<(RunResult, f64, String)> {
         Err(ScenarioError::new_err(reason()))
     }
 
-    pub(super) fn refusal(_: &Scenario) -> Option<String> {
+    pub(super) fn refusal(_: &Scenario, _: bool) -> Option<String> {
         Some(reason())
     }
 }

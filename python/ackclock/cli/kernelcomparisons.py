@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from ackclock import kernels
@@ -29,6 +30,7 @@ def compare_command(
     out: Path | None,
     json_output: bool,
     jobs: int = 1,
+    change_hystart: bool = False,
     runner: Runner | None = None,
 ) -> None:
     """Run scenarios on both sides, print the differences or JSON, and write the report.
@@ -46,8 +48,8 @@ def compare_command(
     if out is not None:
         storage.check_free(out, report.KIND)
     if runner is None:
-        runner = _kernel()
-        reasons = {case.name: kernels.refusal(case.scenario) for case in outcome.cases}
+        runner = _kernel(change_hystart)
+        reasons = {case.name: kernels.refusal(case.scenario, change_hystart=change_hystart) for case in outcome.cases}
         outcome.refused.update({name: reason for name, reason in reasons.items() if reason is not None})
     if out is not None:
         report.begin(out, outcome)
@@ -66,7 +68,7 @@ def compare_command(
         output.note(f"written to {out}: {', '.join((*report.WRITTEN, report.JOURNAL))}")
 
 
-def _kernel() -> Runner:
+def _kernel(change_hystart: bool) -> Runner:
     """Return the runner of this machine.
 
     Raises
@@ -76,7 +78,7 @@ def _kernel() -> Runner:
     """
     if missing := kernels.check().missing:
         raise OSError(f"this machine cannot run scenarios on its kernel: {missing} (see: ackclock kernel check)")
-    return kernels.run
+    return partial(kernels.run, change_hystart=change_hystart)
 
 
 def _run(outcome: Outcome, runner: Runner, *, attempts: int, jobs: int, stores: bool) -> None:

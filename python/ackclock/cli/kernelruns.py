@@ -18,6 +18,7 @@ def run_command(
     *,
     seed: int | None,
     attempts: int,
+    change_hystart: bool,
     out: Path | None,
     json_output: bool,
     record: Sequence[str] | None,
@@ -26,7 +27,7 @@ def run_command(
     """Run a scenario or its sweep in real time on the kernel, one run after the other."""
 
     def check_kernel(scenario: Scenario) -> None:
-        reason = refusal(scenario)
+        reason = refusal(scenario, change_hystart=change_hystart)
         if reason is not None:
             raise ValueError(f"{file}: {reason}")
 
@@ -39,6 +40,6 @@ def run_command(
         record=record,
         jobs=1,
         captures=captures,
-        runner=partial(run_here, attempts=attempts),
+        runner=partial(run_here, attempts=attempts, change_hystart=change_hystart),
         check=check_kernel,
     )

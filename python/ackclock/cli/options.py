@@ -19,6 +19,13 @@ Jobs = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files, even those of other programs.")]
+ChangeHystart = Annotated[
+    bool,
+    typer.Option(
+        "--change-hystart",
+        help="Permit CUBIC without HyStart: it is switched off for the whole machine during the run, then restored.",
+    ),
+]
 Out = Annotated[Optional[Path], typer.Option("--out", "-o", metavar="DIRECTORY", help="Directory to write to.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 

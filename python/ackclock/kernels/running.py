@@ -86,6 +86,7 @@ def run(
     capture: Sequence[str] = (),
     seed: int | None = None,
     attempts: int = ATTEMPTS,
+    change_hystart: bool = False,
     cancel: _core.Cancel | None = None,
 ) -> KernelResult:
     """Run a scenario in real time on the kernel's TCP.
@@ -105,6 +106,8 @@ def run(
         The seed of losses and applications; None: that of the scenario.
     attempts
         Most attempts to get a run without late packets.
+    change_hystart
+        Whether HyStart may be switched off for the whole machine while the run lasts, if a flow's CUBIC needs it.
     cancel
         A handle that stops the run from another thread.
 
@@ -123,10 +126,11 @@ def run(
         warnings.warn(f"{scenario.name} has a [sweep], but only its base runs", stacklevel=2)
     if seed is not None:
         scenario = scenario.set({"seed": seed})
+    options = {"attempts": attempts, "change_hystart": change_hystart}
     if cancel is not None:
-        return run_here(scenario, record, cancel, capture, attempts=attempts)
+        return run_here(scenario, record, cancel, capture, **options)
     own = _core.Cancel()
-    return map_threads(lambda each: run_here(each, record, own, capture, attempts=attempts), [scenario], own, jobs=1)[0]
+    return map_threads(lambda each: run_here(each, record, own, capture, **options), [scenario], own, jobs=1)[0]
 
 
 def run_here(
@@ -136,21 +140,22 @@ def run_here(
     capture: Sequence[str] = (),
     *,
     attempts: int = ATTEMPTS,
+    change_hystart: bool = False,
 ) -> KernelResult:
     """Run a scenario on this thread; the caller handles Ctrl-C."""
     if scenario.controls:
         raise ValueError(f"{scenario.name}: {PYTHON}")
     traces = None if record is None else list(record)
-    core, facts = _core.kernel_run(scenario.core, traces, cancel, list(capture), attempts)
+    core, facts = _core.kernel_run(scenario.core, traces, cancel, list(capture), attempts, change_hystart)
     return KernelResult(scenario, core, json.loads(facts))
 
 
 PYTHON = "a congestion control written in Python does not run on the kernel; choose parts of the registry"
 
 
-def refusal(scenario: Scenario) -> str | None:
+def refusal(scenario: Scenario, *, change_hystart: bool = False) -> str | None:
     """Return why a scenario cannot run on the kernel of any machine; None if it can.
 
-    Needs no rights and starts nothing. `check` says what this machine can run.
+    Needs no rights and starts nothing. `check` says what this machine can run. ``change_hystart`` is as in `run`.
     """
-    return PYTHON if scenario.controls else _core.kernel_refusal(scenario.core)
+    return PYTHON if scenario.controls else _core.kernel_refusal(scenario.core, change_hystart)

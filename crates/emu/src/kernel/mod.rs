@@ -7,6 +7,7 @@
 //! processes it; reading the delivered data; reading the state of the sender. Only [`writer`] is a thread of its own.
 
 mod connection;
+mod hystart;
 mod info;
 pub(crate) mod memory;
 mod plan;

@@ -6,11 +6,15 @@ use ackclock_sim::engine::{Live, Warning};
 use ackclock_sim::scenario::{Scenario, TraceKind};
 use ackclock_tcp::Side;
 
+use super::hystart::Hystart;
 use super::settings::FlowPlan;
 use crate::controls::KernelControl;
 use crate::ebpf::{self, Loaded};
 use crate::emulator::Clock;
 use crate::space::{Space, Terminal, missing, owner};
+
+const NO_CHANGE: &str = "standard slow start with `cubic_linux` needs HyStart switched off, for all connections of the machine; permit it for the \
+                         run with --change-hystart (Python: change_hystart=True), or use slow_start = \"hystart\"";
 
 /// The flows of a scenario on the kernel.
 #[derive(Debug)]
@@ -70,17 +74,43 @@ fn named(scenario: &Scenario, index: usize, reason: &str) -> String {
 }
 
 impl Plan {
-    /// Plans the flows of `scenario`.
+    /// Plans the flows of `scenario`. `change_hystart`: whether HyStart may be switched off for the whole machine.
     ///
     /// # Errors
     /// The first flow that cannot be a connection of the kernel, and why.
-    pub(super) fn new(scenario: &Scenario) -> Result<Self, String> {
+    pub(super) fn new(scenario: &Scenario, change_hystart: bool) -> Result<Self, String> {
         let plan = |(index, spec)| FlowPlan::new(spec).map_err(|reason| named(scenario, index, &reason));
         let flows: Vec<Option<FlowPlan>> = scenario.flows.iter().enumerate().map(plan).collect::<Result<_, _>>()?;
         if flows.iter().all(Option::is_none) {
             return Err(format!("{}: has no TCP flow, so that nothing runs on the kernel", scenario.name));
         }
-        Ok(Self { flows })
+        let plan = Self { flows };
+        if let Some(without) = plan.first(&KernelControl::CubicWithoutHystart) {
+            if let Some(with) = plan.first(&KernelControl::Own("cubic")) {
+                let with = &scenario.flows[with].name;
+                return Err(named(
+                    scenario,
+                    without,
+                    &format!("it needs HyStart off and flow {with} needs it on; the kernel has one switch for all"),
+                ));
+            }
+            if !change_hystart {
+                return Err(named(scenario, without, NO_CHANGE));
+            }
+        }
+        Ok(plan)
+    }
+
+    /// The first flow with this control.
+    fn first(&self, control: &KernelControl) -> Option<usize> {
+        self.flows.iter().position(|plan| plan.as_ref().is_some_and(|plan| plan.control == *control))
+    }
+
+    /// Holds the switch of HyStart as the flows need it, if one has the kernel's CUBIC.
+    pub(super) fn hold_hystart(&self) -> Result<Option<Hystart>, String> {
+        let with = self.first(&KernelControl::Own("cubic")).map(|_| true);
+        let needed = with.or_else(|| self.first(&KernelControl::CubicWithoutHystart).map(|_| false));
+        needed.map(Hystart::hold).transpose()
     }
 
     /// The ends of all flows with their nodes and routes.
@@ -113,6 +143,7 @@ impl Plan {
             names.push(match plan.as_ref().map(|plan| &plan.control) {
                 None => String::new(),
                 Some(KernelControl::Own(name)) => (*name).to_owned(),
+                Some(KernelControl::CubicWithoutHystart) => "cubic".to_owned(),
                 Some(control @ KernelControl::Ebpf(program)) => {
                     if let Some((_, name)) = known.iter().find(|(other, _)| *other == control) {
                         name.clone()
@@ -133,6 +164,7 @@ impl Plan {
     pub(super) fn controls(&self) -> Vec<Option<String>> {
         let word = |plan: &FlowPlan| match &plan.control {
             KernelControl::Own(name) => (*name).to_owned(),
+            KernelControl::CubicWithoutHystart => "cubic without HyStart".to_owned(),
             KernelControl::Ebpf(_) => "eBPF".to_owned(),
         };
         self.flows.iter().map(|plan| plan.as_ref().map(word)).collect()

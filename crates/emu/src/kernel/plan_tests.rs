@@ -10,7 +10,7 @@ fn scenario(flows: &[&str]) -> Scenario {
 }
 
 fn plan(flows: &[&str]) -> Plan {
-    Plan::new(&scenario(flows)).unwrap()
+    Plan::new(&scenario(flows), false).unwrap()
 }
 
 /// The only flow.
@@ -81,13 +81,14 @@ fn datagrams_stay_simulated() {
     assert!(made.flows[0].is_none() && made.flows[1].is_some());
     assert_eq!(made.terminals(&scenario(&[stream, RENO])).len(), 2);
     assert_eq!(made.controls(), [None, Some("reno".to_owned())]);
-    let refused = Plan::new(&scenario(&[stream])).unwrap_err();
+    let refused = Plan::new(&scenario(&[stream]), false).unwrap_err();
     assert_eq!(refused, "test: has no TCP flow, so that nothing runs on the kernel");
 }
 
 #[test]
 fn a_control_that_the_kernel_lacks_is_refused_with_the_flow() {
-    let refused = Plan::new(&scenario(&[RENO, "name = 'b'\nhost = 'linux'\nslow_start = 'standard'\navoidance = 'veno'"])).unwrap_err();
+    let refused =
+        Plan::new(&scenario(&[RENO, "name = 'b'\nhost = 'linux'\nslow_start = 'standard'\navoidance = 'veno'"]), false).unwrap_err();
     assert!(refused.starts_with("test: flow b cannot run on the kernel: ") && refused.contains("veno"), "{refused}");
 }
 
@@ -98,4 +99,15 @@ fn data_leaves_as_the_traffic_says() {
     let bursts = flow(&format!("{RENO}application = {{ kind = 'on-off', burst = '10 kB', pause = '1 s' }}")).bulk.unwrap();
     assert!(bursts.grows && bursts.packets == Some(0));
     assert!(flow(&format!("{RENO}application = {{ kind = 'web', root = '30 kB' }}")).bulk.is_none(), "the client opens the connection");
+}
+
+#[test]
+fn hystart_is_switched_off_by_permission_only() {
+    const WITHOUT: &str = "host = 'linux'\nslow_start = 'standard'";
+    let refused = Plan::new(&scenario(&[WITHOUT]), false).unwrap_err();
+    assert!(refused.contains("permit it for the run with --change-hystart"), "{refused}");
+    let plan = Plan::new(&scenario(&[WITHOUT]), true).unwrap();
+    assert_eq!(plan.controls(), [Some("cubic without HyStart".to_owned())]);
+    let refused = Plan::new(&scenario(&[WITHOUT, "name = 'b'\nhost = 'linux'"]), true).unwrap_err();
+    assert!(refused.contains("the kernel has one switch for all"), "{refused}");
 }

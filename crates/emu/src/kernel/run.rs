@@ -27,6 +27,8 @@ pub struct Options<'a> {
     pub captured: &'a [String],
     /// Most attempts to get a run without late releases.
     pub attempts: u32,
+    /// Whether HyStart may be switched off for the whole machine while the run lasts.
+    pub change_hystart: bool,
 }
 
 /// A run on the kernel.
@@ -98,7 +100,7 @@ impl From<RunError> for KernelError {
 /// # Errors
 /// If the scenario cannot run on the kernel, or this machine cannot run it; or if the caller interrupted the run.
 pub fn run(scenario: &Scenario, options: Options<'_>, interrupted: &mut dyn FnMut() -> bool) -> Result<Run, KernelError> {
-    let plan = Plan::new(scenario)?;
+    let plan = Plan::new(scenario, options.change_hystart)?;
     let mut attempts = 1;
     let mut best = attempt(scenario, &plan, options.captured, interrupted)?;
     while best.taint.is_some() && attempts < options.attempts {
@@ -122,12 +124,13 @@ struct Attempt {
     real_time: bool,
 }
 
-/// Says why `scenario` cannot run on the kernel of any machine. Needs no rights, and starts nothing.
-pub fn refusal(scenario: &Scenario) -> Option<String> {
-    Plan::new(scenario).err()
+/// Says why `scenario` cannot run on the kernel of any machine. Needs no rights, and starts nothing. `change_hystart` is as in [`Options`].
+pub fn refusal(scenario: &Scenario, change_hystart: bool) -> Option<String> {
+    Plan::new(scenario, change_hystart).err()
 }
 
 fn attempt(scenario: &Scenario, plan: &Plan, captured: &[String], interrupted: &mut dyn FnMut() -> bool) -> Result<Attempt, KernelError> {
+    let _hystart = plan.hold_hystart()?;
     let mut controls = plan.load(scenario)?;
     let space = Space::new(&plan.terminals(scenario))?;
     plan.set_parameters(&space)?;

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import Json, Out
+from ackclock.cli.options import ChangeHystart, Json, Out
 
 
 def compare(
@@ -37,6 +37,7 @@ def compare(
             "--jobs", "-j", min=1, metavar="NUMBER", help="Runs on the kernel at the same time; more make packets late."
         ),
     ] = 1,
+    change_hystart: ChangeHystart = False,
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -49,5 +50,12 @@ def compare(
         from ackclock.cli.kernelcomparisons import compare_command
 
         compare_command(
-            files, repetitions=repetitions, tolerance=tolerance, attempts=attempts, out=out, json_output=json, jobs=jobs
+            files,
+            repetitions=repetitions,
+            tolerance=tolerance,
+            attempts=attempts,
+            change_hystart=change_hystart,
+            out=out,
+            json_output=json,
+            jobs=jobs,
         )

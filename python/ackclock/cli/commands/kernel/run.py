@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import Force, Json, Out
+from ackclock.cli.options import ChangeHystart, Force, Json, Out
 
 
 def run(
@@ -25,6 +25,7 @@ def run(
         int,
         typer.Option(min=1, metavar="NUMBER", help="Most attempts of each run to get one without late packets."),
     ] = 3,
+    change_hystart: ChangeHystart = False,
     out: Out = None,
     json: Json = False,
     record: Annotated[
@@ -67,6 +68,7 @@ def run(
             settings or [],
             seed=seed,
             attempts=attempts,
+            change_hystart=change_hystart,
             out=out,
             json_output=json,
             record=record,
