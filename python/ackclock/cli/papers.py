@@ -149,7 +149,8 @@ def _note(found: OnMachine) -> None:
     output.note(f"on the kernel, {found.reused} runs were stored, {new} are new")
     if found.missing:
         left = counted(len(found.missing), "run")
-        output.warning(f"{left} on the kernel had late packets in every attempt; the same command repeats them")
+        reasons = "".join(f"\n  {problem}" for problem in found.problems)
+        output.warning(f"{left} on the kernel have no result; the same command repeats them{reasons}")
 
 
 @contextlib.contextmanager

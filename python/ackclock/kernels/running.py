@@ -126,7 +126,7 @@ def run(
         warnings.warn(f"{scenario.name} has a [sweep], but only its base runs", stacklevel=2)
     if seed is not None:
         scenario = scenario.set({"seed": seed})
-    options = {"attempts": attempts, "change_hystart": change_hystart}
+    options: dict[str, Any] = {"attempts": attempts, "change_hystart": change_hystart}
     if cancel is not None:
         return run_here(scenario, record, cancel, capture, **options)
     own = _core.Cancel()

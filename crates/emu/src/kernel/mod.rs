@@ -4,7 +4,7 @@
 //! stay as they are: a flow's [`Connection`](ackclock_tcp::Connection) passes the frames of the kernel to them and back.
 //!
 //! Everything that has to happen at a packet's time happens in the emulator's thread: writing the frame to the device, in which the kernel
-//! processes it; reading the delivered data; reading the state of the sender. Only [`writer`] is a thread of its own.
+//! processes it; reading the delivered data; reading the state of the sender. Only writing (`writer`) has a thread of its own.
 
 mod connection;
 mod hystart;

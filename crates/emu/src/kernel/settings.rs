@@ -86,7 +86,7 @@ impl FlowPlan {
         }
         // A window beyond that of the receiver has no effect.
         let most = spec.host.as_ns2().map_or(f64::INFINITY, |host| f64::from(host.rwnd));
-        if matches!(plan.control, KernelControl::Own(_)) && spec.initial_ssthresh < most {
+        if !matches!(plan.control, KernelControl::Ebpf(_)) && spec.initial_ssthresh < most {
             plan.own.push("initial_ssthresh");
             plan.threshold = f64::INFINITY;
         }

@@ -84,7 +84,7 @@ def _judge(reading: Reading, found: OnMachine, rows: Rows, labels: Sequence[str]
     if not missing:
         return judgement
     needed = REPETITIONS * len(reading.series)
-    reason = f"{missing} of its {needed} runs were tainted in every attempt; the same command repeats them"
+    reason = f"{missing} of its {needed} runs have no result; the same command repeats them"
     return replace(judgement, verdict="cannot tell", reasons=[reason], why=None, evidence=None)
 
 

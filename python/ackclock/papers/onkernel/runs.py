@@ -38,7 +38,9 @@ class OnMachine:
     simulated : list of dict
         The same of simulations of the same scenarios.
     missing : list of PlannedRun
-        Runs without a result: every attempt was tainted.
+        Runs without a result: every attempt was tainted, or the run failed.
+    problems : list of str
+        Why they have none, each reason once; empty if nothing ran in this call.
     reused : int
         Number of runs that an earlier attempt had stored.
     """
@@ -47,6 +49,7 @@ class OnMachine:
     rows: Rows = field(default_factory=list)
     simulated: Rows = field(default_factory=list)
     missing: list[PlannedRun] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
     reused: int = 0
 
     @property
@@ -58,7 +61,7 @@ class OnMachine:
 def execute(choice: Choice, directory: Path, machine: Machine, *, progress: Progress | None = None) -> OnMachine:
     """Execute the chosen runs that are not stored yet, one at a time, and simulate the same scenarios.
 
-    A run of which every attempt is tainted is not stored, so that the next call repeats it.
+    A run that fails, or of which every attempt is tainted, is not stored, so that the next call repeats it.
 
     Parameters
     ----------
@@ -82,16 +85,18 @@ def execute(choice: Choice, directory: Path, machine: Machine, *, progress: Prog
     reused = len(choice.runs) - len(left)
     if progress is not None and reused:
         progress(reused, len(choice.runs))
+    problems: dict[str, None] = {}
     for place, run in enumerate(left):
         try:
-            _run(run, store, machine)
+            if problem := _run(run, store, machine):
+                problems[problem] = None
         except KeyboardInterrupt:
             done = reused + place
             raise Interrupted([True] * done + [None] * (len(choice.runs) - done)) from None
         if progress is not None:
             progress(reused + place + 1, len(choice.runs))
     found = stored(choice, directory)
-    found.reused = reused
+    found.reused, found.problems = reused, list(problems)
     return found
 
 
@@ -123,11 +128,16 @@ def _stores(directory: Path) -> Sequence[Parts]:
     return [Parts(folder) for folder in made]
 
 
-def _run(run: PlannedRun, store: Parts, machine: Machine) -> None:
-    ran = machine.run(run.scenario, run.measurement.record)
+def _run(run: PlannedRun, store: Parts, machine: Machine) -> str:
+    """Run and store; return why there is no result, if there is none."""
+    try:
+        ran = machine.run(run.scenario, run.measurement.record)
+    except ValueError as error:  # a right that is missing, or a connection that failed
+        return str(error)
     if ran.tainted:
-        return
+        return ran.tainted
     measured = run.measurement.take(ran.result)
     values = (run.scenario.duration, ran.lateness, ran.attempts, "; ".join(ran.warnings))
     facts: dict[str, Any] = dict(zip(FACTS, values, strict=True))
     store.put(run, Measured([{**row, **facts} for row in measured.rows], {}))
+    return ""

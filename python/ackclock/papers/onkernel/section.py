@@ -16,7 +16,8 @@ from ackclock.texts.numbers import counted, number
 
 ANCHOR = "kernel"
 """The name of the section in links."""
-RUN = ("holds", "does not hold", "cannot tell")
+DECIDED = ("holds", "does not hold")
+RUN = (*DECIDED, "cannot tell")
 
 
 def manifest(found: OnMachine) -> dict[str, Any]:
@@ -32,15 +33,16 @@ def manifest(found: OnMachine) -> dict[str, Any]:
 
 
 def agreement(judgements: Sequence[Judgement]) -> tuple[int, int]:
-    """Count the verdicts on the kernel that agree with the simulation, and all of them."""
-    ran = [item.kernel.verdict == item.verdict for item in judgements if item.kernel and item.kernel.verdict in RUN]
-    return sum(ran), len(ran)
+    """Count the verdicts on the kernel that agree with the simulation, and all that are decided on both sides."""
+    pairs = [(item.kernel.verdict, item.verdict) for item in judgements if item.kernel]
+    decided = [here == there for here, there in pairs if here in DECIDED and there in DECIDED]
+    return sum(decided), len(decided)
 
 
 def sentence(release: str, judgements: Sequence[Judgement]) -> list[answers.Part]:
     """Say how many verdicts on the kernel agree with the simulation; the numbers link to the section."""
     same, count = agreement(judgements)
-    numbers = answers.Part(f"{same} of {counted(count, 'verdict')}", ANCHOR)
+    numbers = answers.Part(f"{same} of {counted(count, 'decided verdict')}", ANCHOR)
     ending = f" {'agrees' if same == 1 else 'agree'} with the simulation."
     return [answers.Part(f"On the kernel's TCP (Linux {release}), "), numbers, answers.Part(ending)]
 
