@@ -139,6 +139,10 @@ def test_late_packets_show_as_slower_transfers(file: Path) -> None:
         # Pairs, not pools: every pair differs in the same direction, although the ranges overlap.
         ([90.0, 100.0, 110.0], [95.0, 105.0, 115.0], "differs"),
         ([100.0], [103.0], "differs"),
+        # The kernel does not vary; a pair without a difference is no direction.
+        ([10.0] * 3, [10.0, 20.0, 20.0], "differs"),
+        # Both directions, but outside what the kernel does.
+        ([100.0, 101.0, 102.0], [90.0, 120.0, 120.0], "differs"),
     ],
 )
 def test_verdict(kernel: list[float], simulated: list[float], verdict: str) -> None:
@@ -206,14 +210,48 @@ def test_rules_need_their_conditions() -> None:
     assert names(run(flows=2), run(flows=2), nearby=(0.9, 1.1)) == {"phase"}
     assert names(run(), run(), nearby=(0.9, 1.1)) == {"tick"}
     assert names(run(), run(), nearby=(1.1, 2.0)) == set()
-    assert names(run({"lateness_max": 0.005}), run()) == {"HyStart and late packets"}
-    assert names(run({"lateness_max": 0.005}), run(control="rfc6928 + standard + reno + own")) == set()
+    assert names(run({"lateness_max": 0.02}), run(control="rfc6928 + standard + reno + own")) == set()
     assert names(run(timeouts=1), run()) == {"timeout"}
-    assert names(run(slow_start_exit_cwnd=11.0), run()) == {"application"}
-    assert names(run(slow_start_exit_cwnd=12.0), run()) == set()
-    assert names(run(slow_start_exit_cwnd=None), run()) == set()
+    assert names(run(slow_start_exit_cwnd=11.0), run(), measure="drops") == {"application"}
+    assert names(run(slow_start_exit_cwnd=11.0), run()) == set(), "a segment explains no data"
+    assert names(run(slow_start_exit_cwnd=12.0), run(), measure="drops") == set()
+    assert names(run(slow_start_exit_cwnd=None), run(), measure="drops") == set()
     assert names(run(losses=10.0), run(losses=8.0)) == {"sample of losses"}
     assert names(run(losses=10.0), run(losses=9.5)) == set()
+
+
+def test_rule_of_timeouts_reads_the_flow_concerned() -> None:
+    simulated = run(flows=2)
+    kernel = Run({**simulated.flows, "flow1": {**simulated.flows["flow1"], "timeouts": 1}}, simulated.path, {}, FACTS)
+    for flow, expected in (("flow0", set()), ("flow1", {"timeout"}), ("", {"timeout"})):
+        seen = Observed("waiting", flow, 1.0, 2.0, None, [kernel], [simulated])
+        assert {rule.name for rule in rules.known(seen)} == expected
+
+
+@pytest.mark.parametrize(
+    ("trip", "late", "applies"),
+    [
+        (0.1, [0.013, 0.013, 0.0], True),
+        (0.1, [0.013, 0.0, 0.0], False),
+        (0.1, [0.012] * 3, False),
+        (0.01, [0.0041] * 3, True),
+        (0.4, [0.0159] * 3, False),
+        (0.4, [0.0161] * 3, True),
+    ],
+)
+def test_rule_of_hystart_needs_packets_later_than_its_delay(trip: float, late: list[float], applies: bool) -> None:
+    kernel = [run({"lateness_max": each}) for each in late]
+    seen = Observed("delivered", "flow0", 1.0, 2.0, None, kernel, [run(path_rtt=trip)] * 3)
+    assert {rule.name for rule in rules.known(seen)} == ({"HyStart and late packets"} if applies else set())
+
+
+def test_other_starts_do_not_count_if_losses_are_random(file: Path) -> None:
+    outcome, _ = compared(file, StandIn(later=2000))
+    for pairs in outcome.pairs():
+        found = judging.differences(pairs)
+        assert all((each.nearby is not None) == (pairs.name == "small-transfer") for each in found)
+    alone, _ = compared(file, StandIn(), repetitions=1)
+    assert not any(pairs.deterministic for pairs in alone.pairs()), "one repetition cannot show it"
 
 
 def test_rule_of_late_packets_is_bounded_by_the_round_trips() -> None:
@@ -228,7 +266,7 @@ def test_rule_of_late_packets_is_bounded_by_the_round_trips() -> None:
     [
         ({}, "without a condition"),
         ({"nearly": True}, "there is no key 'nearly'; did you mean 'nearby'"),
-        ({"late": 0}, "late must be a number above 0"),
+        ({"exit": 0}, "exit must be a number above 0"),
         ({"measures": ["speed"]}, "measures must be a list of"),
     ],
 )

@@ -40,8 +40,8 @@ class Pairs:
 
     @property
     def deterministic(self) -> bool:
-        """Whether the simulation has the same result with every seed."""
-        return all(run.flows == self.simulated[0].flows for run in self.simulated)
+        """Whether the simulation has the same result with every seed; a single repetition cannot show it."""
+        return len(self.simulated) > 1 and all(run.flows == self.simulated[0].flows for run in self.simulated)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,8 @@ class Difference:
     kernel, simulated : sequence of float
         The values of the repetitions, in pairs.
     nearby : (float, float) or None
-        Smallest and largest value of simulations that start at slightly different times.
+        Smallest and largest value of simulations that start at slightly different times; None if the simulations of the
+        repetitions differ, since the range would then be that of the seeds.
     several : bool
         Whether the scenario has several flows.
     known : sequence of Rule
@@ -109,13 +110,14 @@ class Difference:
     def verdict(self) -> Verdict:
         """Whether it matters.
 
-        ``within``: it is within the tolerance. ``spread``: the pairs differ in both directions, as the kernel does from
-        itself. ``differs``: neither.
+        ``within``: it is within the tolerance. ``spread``: the pairs differ in both directions, and the simulated mean
+        lies within the range of the kernel's repetitions. ``differs``: neither.
         """
         if self.excess <= 1:
             return "within"
         apart = [one - other for one, other in zip(self.simulated, self.kernel, strict=True)]
-        return "spread" if min(apart) <= 0 <= max(apart) and len(apart) > 1 else "differs"
+        inside = min(self.kernel) <= self.simulated_mean <= max(self.kernel)
+        return "spread" if inside and min(apart) < 0 < max(apart) else "differs"
 
 
 def differences(pairs: Pairs, tolerance: float = TOLERANCE) -> list[Difference]:
@@ -135,7 +137,7 @@ def differences(pairs: Pairs, tolerance: float = TOLERANCE) -> list[Difference]:
     for key, flow in simulated[0]:
         place = key, flow
         if all(place in each for each in (*kernel, *simulated)):
-            near = [each[place] for each in nearby if place in each]
+            near = [each[place] for each in nearby if place in each] if pairs.deterministic else []
             made = Difference(
                 pairs.name,
                 flow,

@@ -14,6 +14,8 @@ from ackclock.files import checks, toml
 from ackclock.kernels.measuring import COMPLETION, MEASURES, Run
 
 FILE = Path(__file__).with_name("rules.toml")
+HYSTART_LEAST, HYSTART_MOST = 0.004, 0.016
+"""Bounds of the delay that HyStart takes for a queue, in seconds. Between them it is an eighth of the round trip."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Observed:
     kernel, simulated : float
         The means.
     nearby : (float, float) or None
-        The smallest and the largest result of simulations that start at slightly different times.
+        The smallest and the largest result of simulations that start at slightly different times; None if the result
+        depends on the seed.
     on_kernel, in_simulation : sequence of Run
         The runs.
     """
@@ -102,8 +105,13 @@ def known(seen: Observed) -> list[Rule]:
     return [rule for rule in rules() if rule.applies(seen)]
 
 
+def _rows(seen: Observed, runs: Sequence[Run]) -> list[Mapping[str, Any]]:
+    """Return the numbers of the flow concerned in all runs; those of all flows if the difference is one of all."""
+    return [row for run in runs for name, row in run.flows.items() if seen.flow in ("", name)]
+
+
 def _control(seen: Observed, parts: Sequence[str]) -> bool:
-    flows = [row for run in seen.in_simulation for name, row in run.flows.items() if seen.flow in ("", name)]
+    flows = _rows(seen, seen.in_simulation)
     return any(part in str(row["control"]).split(" + ") for row in flows for part in parts)
 
 
@@ -123,8 +131,12 @@ def _slower(seen: Observed, wanted: bool) -> bool:
     return wanted == (0 < seen.kernel - seen.simulated <= 2 * late * trips)
 
 
-def _late(seen: Observed, least: float) -> bool:
-    return max(float(run.facts["lateness_max"]) for run in seen.on_kernel) > least
+def _hystart(seen: Observed, wanted: bool) -> bool:
+    """Whether packets of most repetitions were later than the delay that HyStart takes for a queue."""
+    trips = [float(row["path_rtt"] or math.inf) for row in _rows(seen, seen.in_simulation)]
+    delay = min(max(min(trips) / 8, HYSTART_LEAST), HYSTART_MOST)
+    late = sum(float(run.facts["lateness_max"]) > delay for run in seen.on_kernel)
+    return wanted == (2 * late > len(seen.on_kernel))
 
 
 def _exit(seen: Observed, most: float) -> bool:
@@ -138,9 +150,7 @@ def _exit(seen: Observed, most: float) -> bool:
 
 def _timeouts(seen: Observed, wanted: bool) -> bool:
     sides = (seen.on_kernel, seen.in_simulation)
-    kernel, simulated = (
-        sum(int(row["timeouts"]) for run in side for row in run.flows.values()) / len(side) for side in sides
-    )
+    kernel, simulated = (sum(int(row["timeouts"]) for row in _rows(seen, side)) / len(side) for side in sides)
     return wanted == (kernel != simulated)
 
 
@@ -160,7 +170,7 @@ CONDITIONS: dict[str, Callable[[Observed, Any], bool]] = {
     "flows": lambda seen, count: (len(seen.in_simulation[0].flows) > 1) == (count == "several"),
     "nearby": _nearby,
     "slower": _slower,
-    "late": _late,
+    "hystart": _hystart,
     "exit": _exit,
     "timeouts": _timeouts,
     "losses": _losses,
@@ -172,7 +182,7 @@ VALUES = {
     "flows": checks.one_of("one", "several"),
     "nearby": checks.BOOL,
     "slower": checks.BOOL,
-    "late": checks.POSITIVE,
+    "hystart": checks.BOOL,
     "exit": checks.POSITIVE,
     "timeouts": checks.BOOL,
     "losses": checks.POSITIVE,

@@ -87,7 +87,7 @@ def _lead(outcome: Outcome, pairs: Sequence[Pairs], total: Summary, found: Seque
 
 def _differ(total: Summary) -> str:
     count = total.differing
-    ruled = f" ({count - total.unexplained} by a known rule)" if count else ""
+    ruled = f" (a known rule applies to {count - total.unexplained})" if count else ""
     return f"{count} {'differs' if count == 1 else 'differ'}{ruled}"
 
 
@@ -117,11 +117,12 @@ def method(outcome: Outcome) -> list[str]:
         '"Within": the means differ by no more than the tolerance: 2 % of data delivered and completion times unless '
         "--tolerance says otherwise, 5 % or one segment of the window at the end of slow start, 10 % or one packet of "
         'drops and retransmissions, 10 % or 0.5 ms of the waiting time. "Own spread": the pairs differ in both '
-        "directions, so that the kernel differs from itself by as much."
+        "directions, and the simulated mean lies within the range of the kernel's repetitions."
     )
     causes = (
-        "Ten further simulations start within a tick of 4 ms, and later flows up to 4.5 ms earlier or later. A cause "
-        "is named only if all conditions of its rule hold; they read these simulations and other measured facts."
+        "Ten further simulations start within a tick of 4 ms, and later flows up to 4.5 ms earlier or later, but not "
+        "before 0 s. They count only if the simulations of all repetitions are equal. A cause is named only if all "
+        "conditions of its rule hold; they read these simulations and other measured facts."
     )
     return [pairing, intervals, tolerances, causes]
 
