@@ -7,32 +7,20 @@ use std::os::fd::AsRawFd as _;
 
 use crate::check;
 
-/// Waits until nobody holds `file` exclusively, and keeps it so.
+/// Keeps others from [`exclude`], unless one holds `file` so already; returns whether it does.
 ///
 /// # Errors
 /// Those of the kernel.
-pub fn share(file: &File) -> io::Result<()> {
-    flock(file, libc::LOCK_SH)
+pub fn share(file: &File) -> io::Result<bool> {
+    flock(file, libc::LOCK_SH | libc::LOCK_NB)
 }
 
-/// Waits until nobody else holds `file`, and keeps it so.
+/// Keeps `file` alone, unless others hold it; returns whether it does.
 ///
 /// # Errors
 /// Those of the kernel.
-pub fn exclude(file: &File) -> io::Result<()> {
-    flock(file, libc::LOCK_EX)
-}
-
-/// Whether [`exclude`] would not have to wait. `file` is free afterwards.
-///
-/// # Errors
-/// Those of the kernel.
-pub fn is_free(file: &File) -> io::Result<bool> {
-    match flock(file, libc::LOCK_EX | libc::LOCK_NB) {
-        Ok(()) => release(file).map(|()| true),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-        Err(error) => Err(error),
-    }
+pub fn exclude(file: &File) -> io::Result<bool> {
+    flock(file, libc::LOCK_EX | libc::LOCK_NB)
 }
 
 /// Ends the lock of `file`.
@@ -40,10 +28,14 @@ pub fn is_free(file: &File) -> io::Result<bool> {
 /// # Errors
 /// Those of the kernel.
 pub fn release(file: &File) -> io::Result<()> {
-    flock(file, libc::LOCK_UN)
+    flock(file, libc::LOCK_UN).map(drop)
 }
 
-fn flock(file: &File, operation: c_int) -> io::Result<()> {
+fn flock(file: &File, operation: c_int) -> io::Result<bool> {
     // SAFETY: without pointers; the descriptor is open.
-    check(unsafe { libc::flock(file.as_raw_fd(), operation) }).map(drop)
+    match check(unsafe { libc::flock(file.as_raw_fd(), operation) }) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        Err(error) => Err(error),
+    }
 }

@@ -34,7 +34,7 @@ impl Addressed {
             return None;
         }
         let address = |at: usize| Some(Ipv4Addr::from(<[u8; 4]>::try_from(frame.get(at..at + 4)?).ok()?));
-        let (protocol, first) = (frame[9], word(6)? & FRAGMENT_OFFSET == 0);
+        let (protocol, first) = (*frame.get(9)?, word(6)? & FRAGMENT_OFFSET == 0);
         let (ports, transport) = match protocol {
             TCP if first => ([word(header)?, word(header + 2)?], usize::from(frame.get(header + 12)? >> 4) * 4),
             UDP if first => ([word(header)?, word(header + 2)?], 8),
@@ -112,6 +112,7 @@ pub(super) mod tests {
     #[test]
     fn what_is_no_whole_packet_has_no_flow() {
         let whole = frame((address(0, Side::Sender), address(0, Side::Receiver)), [1, 2], 3);
+        assert!(Addressed::read(&[0x45, 0, 0, 4]).is_none(), "shorter than a header, of the length that it states");
         assert!(Addressed::read(&whole).is_some());
         for length in 0..whole.len() {
             assert_eq!(Addressed::read(&whole[..length]), None, "{length} bytes");

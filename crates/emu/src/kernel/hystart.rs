@@ -1,10 +1,12 @@
 //! The switch of HyStart, which the kernel has once for all CUBIC connections of the machine.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use ackclock_linux::lock;
 
@@ -13,59 +15,101 @@ const SWITCH: &str = "/sys/module/tcp_cubic/parameters/hystart";
 /// Waits for the end of this process or of the run, then writes the former value.
 const RESTORE: &str = "trap '' INT TERM HUP; read -r _; echo \"$0\"";
 
+/// Time between two looks at a lock that another run holds.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The caller interrupted the wait for another run.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Interrupted;
+
 /// Keeps HyStart on, or keeps it off, while it exists. Runs of other processes that need the other state wait.
 #[derive(Debug)]
 pub(super) enum Hystart {
     /// It is as wanted; a shared lock keeps it so.
     Kept { _lock: File },
-    /// It has been changed. The process restores it when its input ends, also if this process is killed.
-    Changed { input: Option<ChildStdin>, process: Child },
+    /// It has been changed.
+    Changed { _change: Change },
+}
+
+/// A change of the switch, undone on drop.
+#[derive(Debug)]
+pub(super) struct Change {
+    switch: PathBuf,
+    former: String,
+    /// Restores the former value when its input ends, also if this process is killed. It holds the lock.
+    process: Child,
 }
 
 impl Hystart {
-    /// Sees to it that HyStart is `on`.
+    /// Sees to it that HyStart is `on`; `None` if this kernel has no switch, so that it is never off. Waits for runs that need the other
+    /// state, until `interrupted` returns true.
     ///
     /// # Errors
-    /// If the kernel has no such switch, or it cannot be changed.
-    pub(super) fn hold(on: bool) -> Result<Self, String> {
-        Self::hold_at(Path::new(SWITCH), on)
+    /// If the switch cannot be changed.
+    pub(super) fn hold(on: bool, interrupted: &mut dyn FnMut() -> bool) -> Result<Result<Option<Self>, Interrupted>, String> {
+        let switch = Path::new(SWITCH);
+        // The kernel loads its CUBIC, with the switch, for the first socket that needs it.
+        if on && !switch.exists() {
+            return Ok(Ok(None));
+        }
+        Self::hold_at(switch, on, interrupted).map(|held| held.map(Some))
     }
 
-    fn hold_at(switch: &Path, on: bool) -> Result<Self, String> {
+    fn hold_at(switch: &Path, on: bool, interrupted: &mut dyn FnMut() -> bool) -> Result<Result<Self, Interrupted>, String> {
         let because = |error: io::Error| format!("HyStart cannot be switched {}: {}: {error}", word(on), switch.display());
         let wanted = if on { "1" } else { "0" };
         let lock = File::open(switch).map_err(because)?;
-        lock::share(&lock).map_err(because)?;
+        if !wait(interrupted, || lock::share(&lock)).map_err(because)? {
+            return Ok(Err(Interrupted));
+        }
         if value(switch).map_err(because)? == wanted {
-            return Ok(Self::Kept { _lock: lock });
+            return Ok(Ok(Self::Kept { _lock: lock }));
         }
         if on {
             return Err(format!("HyStart is off on this machine, but a flow needs it: {} must be 1", switch.display()));
         }
         lock::release(&lock).map_err(because)?;
         let file = OpenOptions::new().write(true).open(switch).map_err(because)?;
-        lock::exclude(&file).map_err(because)?;
+        if !wait(interrupted, || lock::exclude(&file)).map_err(because)? {
+            return Ok(Err(Interrupted));
+        }
         let former = value(switch).map_err(because)?;
         // The process inherits the locked file, so that the lock lasts until the value is restored. A group of its own keeps it alive when
         // the group of this process is interrupted.
-        let mut process = Command::new("sh")
+        let process = Command::new("sh")
             .args(["-c", RESTORE, &former])
             .stdin(Stdio::piped())
             .stdout(Stdio::from(file))
             .process_group(0)
             .spawn()
             .map_err(because)?;
-        let changed = Self::Changed { input: process.stdin.take(), process };
+        let change = Change { switch: switch.to_owned(), former, process };
         fs::write(switch, wanted).map_err(because)?;
-        Ok(changed)
+        Ok(Ok(Self::Changed { _change: change }))
     }
 }
 
-impl Drop for Hystart {
+/// Waits for a lock; returns whether it is held.
+fn wait(interrupted: &mut dyn FnMut() -> bool, mut lock: impl FnMut() -> io::Result<bool>) -> io::Result<bool> {
+    while !lock()? {
+        if interrupted() {
+            return Ok(false);
+        }
+        thread::sleep(PAUSE);
+    }
+    Ok(true)
+}
+
+impl Drop for Change {
     fn drop(&mut self) {
-        if let Self::Changed { input, process } = self {
-            drop(input.take());
-            process.wait().ok();
+        // A line, since other copies of the pipe could keep the input open.
+        if let Some(mut input) = self.process.stdin.take() {
+            input.write_all(b"\n").ok();
+        }
+        self.process.wait().ok();
+        // If something ended the process, this one restores the value.
+        if value(&self.switch).is_ok_and(|value| value != self.former) {
+            fs::write(&self.switch, &self.former).ok();
         }
     }
 }
@@ -92,16 +136,21 @@ mod tests {
     }
 
     fn is_free(path: &Path) -> bool {
-        lock::is_free(&File::open(path).unwrap()).unwrap()
+        lock::exclude(&File::open(path).unwrap()).unwrap()
+    }
+
+    fn hold(path: &Path, on: bool) -> Result<Hystart, String> {
+        Hystart::hold_at(path, on, &mut || true).map(|held| held.expect("nobody holds it"))
     }
 
     #[test]
     fn a_change_lasts_as_long_as_it_is_held() {
         let path = switch("change", "1\n");
-        let held = Hystart::hold_at(&path, false).unwrap();
+        let held = hold(&path, false).unwrap();
         assert!(matches!(held, Hystart::Changed { .. }));
         assert_eq!(value(&path).unwrap(), "0");
-        assert!(!is_free(&path), "runs with HyStart wait");
+        let waiting = Hystart::hold_at(&path, true, &mut || true).unwrap();
+        assert!(matches!(waiting, Err(Interrupted)), "runs with HyStart wait");
         drop(held);
         assert_eq!(value(&path).unwrap(), "1");
         assert!(is_free(&path));
@@ -111,19 +160,19 @@ mod tests {
     #[test]
     fn what_is_as_wanted_is_only_locked() {
         let path = switch("kept", "1\n");
-        let held = [Hystart::hold_at(&path, true).unwrap(), Hystart::hold_at(&path, true).unwrap()];
+        let held = [hold(&path, true).unwrap(), hold(&path, true).unwrap()];
         assert!(!is_free(&path), "nobody changes it");
         drop(held);
         fs::write(&path, "0\n").unwrap();
-        assert!(matches!(Hystart::hold_at(&path, false).unwrap(), Hystart::Kept { .. }));
-        let refusal = Hystart::hold_at(&path, true).unwrap_err();
+        assert!(matches!(hold(&path, false).unwrap(), Hystart::Kept { .. }));
+        let refusal = hold(&path, true).unwrap_err();
         assert!(refusal.starts_with("HyStart is off on this machine"), "{refusal}");
         fs::remove_file(path).unwrap();
     }
 
     #[test]
     fn a_kernel_without_the_switch_is_named() {
-        let refusal = Hystart::hold_at(Path::new("/nonexistent/hystart"), false).unwrap_err();
+        let refusal = hold(Path::new("/nonexistent/hystart"), false).unwrap_err();
         assert_eq!(refusal, "HyStart cannot be switched off: /nonexistent/hystart: No such file or directory (os error 2)");
     }
 }

@@ -108,6 +108,9 @@ fn hystart_is_switched_off_by_permission_only() {
     assert!(refused.contains("permit it for the run with --change-hystart"), "{refused}");
     let plan = Plan::new(&scenario(&[WITHOUT]), true).unwrap();
     assert_eq!(plan.controls(), [Some("cubic without HyStart".to_owned())]);
+    let bounded = scenario(&["host = 'linux'\nslow_start = 'standard'\ninitial_ssthresh = '50 segments'"]);
+    let warnings = Plan::new(&bounded, true).unwrap().warnings(&bounded);
+    assert!(warnings.iter().any(|warning| warning.text.contains("flow.initial_ssthresh")), "{warnings:?}");
     let refused = Plan::new(&scenario(&[WITHOUT, "name = 'b'\nhost = 'linux'"]), true).unwrap_err();
     assert!(refused.contains("the kernel has one switch for all"), "{refused}");
 }

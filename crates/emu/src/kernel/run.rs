@@ -105,7 +105,12 @@ pub fn run(scenario: &Scenario, options: Options<'_>, interrupted: &mut dyn FnMu
     let mut best = attempt(scenario, &plan, options.captured, interrupted)?;
     while best.taint.is_some() && attempts < options.attempts {
         attempts += 1;
-        let next = attempt(scenario, &plan, options.captured, interrupted)?;
+        let next = match attempt(scenario, &plan, options.captured, interrupted) {
+            Ok(next) => next,
+            Err(KernelError::Interrupted) => return Err(KernelError::Interrupted),
+            // The late run is better than none.
+            Err(KernelError::Refused(_)) => break,
+        };
         if next.taint.is_none() || next.lateness.max < best.lateness.max {
             best = next;
         }
@@ -130,7 +135,7 @@ pub fn refusal(scenario: &Scenario, change_hystart: bool) -> Option<String> {
 }
 
 fn attempt(scenario: &Scenario, plan: &Plan, captured: &[String], interrupted: &mut dyn FnMut() -> bool) -> Result<Attempt, KernelError> {
-    let _hystart = plan.hold_hystart()?;
+    let Ok(_hystart) = plan.hold_hystart(interrupted)? else { return Err(KernelError::Interrupted) };
     let mut controls = plan.load(scenario)?;
     let space = Space::new(&plan.terminals(scenario))?;
     plan.set_parameters(&space)?;
@@ -165,8 +170,8 @@ fn attempt(scenario: &Scenario, plan: &Plan, captured: &[String], interrupted: &
     let live = Live::new(scenario.clone(), captured, &mut connect)?;
     let clock = ports.clock().clone();
     let emulator = Emulator::new(live, ports).map_err(no_descriptor)?;
-    let outcome = emulator.run(interrupted)?;
-    if outcome.interrupted {
+    let outcome = emulator.run(&mut || failure.get().is_some() || interrupted())?;
+    if outcome.interrupted && failure.get().is_none() {
         return Err(KernelError::Interrupted);
     }
     let taint = outcome.taint().or_else(memory::pressure);

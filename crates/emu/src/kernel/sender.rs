@@ -19,6 +19,8 @@ pub(super) struct Sender {
     pub(super) exit: SlowStartExit,
     /// When the handshake ended, and the window at that time.
     established: Option<(Instant, Segments)>,
+    /// Timeouts of the handshake, which do not count.
+    handshake: u64,
     /// Threshold that the scenario sets from the start; infinite if none.
     threshold: Segments,
 }
@@ -29,14 +31,16 @@ impl Sender {
     }
 
     /// The kernel has processed a packet, or sent one, and is now in this state.
-    pub(super) fn observe(&mut self, now: Instant, info: Info) {
+    pub(super) fn observe(&mut self, now: Instant, mut info: Info) {
         if !info.established {
             return;
         }
         if self.established.is_none() {
             self.established = Some((now, info.cwnd));
             self.info.ssthresh = f64::INFINITY;
+            self.handshake = info.timeouts;
         }
+        info.timeouts -= self.handshake.min(info.timeouts);
         let timeout = info.timeouts > self.info.timeouts || (info.recovery == Recovery::Timeout && self.info.recovery != Recovery::Timeout);
         self.counters.timeouts = self.counters.timeouts.max(info.timeouts);
         if info.recovery != Recovery::None && (info.recovery != self.info.recovery || timeout) {
@@ -147,6 +151,18 @@ mod tests {
         sender.observe(at(5), Info { timeouts: 2, ..info(1.0, 20.0, Recovery::Timeout) });
         assert_eq!((sender.counters.reductions, sender.counters.timeouts), (2, 2));
         assert_eq!(sender.exit.get(), Some((ExitReason::Timeout, at(3), 40.0)));
+    }
+
+    #[test]
+    fn timeouts_of_the_handshake_do_not_count() {
+        let mut sender = Sender::new(f64::INFINITY);
+        sender.observe(at(0), Info { timeouts: 1, ..Info::default() });
+        for millis in 1..3 {
+            sender.observe(at(millis), Info { timeouts: 1, ..info(10.0, f64::INFINITY, Recovery::None) });
+        }
+        assert_eq!((sender.counters.timeouts, sender.exit.get(), sender.exit.first_loss()), (0, None, None));
+        sender.observe(at(3), Info { timeouts: 2, ..info(1.0, 5.0, Recovery::Timeout) });
+        assert_eq!(sender.counters.timeouts, 1);
     }
 
     #[test]

@@ -25,6 +25,8 @@ const RECEIVE_BUFFER: &str = "ipv4/tcp_rmem";
 const FIRST_WINDOW: f64 = 60_000.0;
 /// Headers of IPv4 and TCP without options, in bytes.
 const PLAIN_HEADERS: u32 = 40;
+/// Smallest MTU of IPv4 (RFC 791).
+const LEAST_MTU: u32 = 68;
 /// Largest packet of IPv4.
 const MOST_MTU: u32 = 65_535;
 
@@ -45,7 +47,7 @@ pub(super) struct FlowPlan {
     /// Whether the kernel paces without a control that does.
     pub(super) paced: bool,
     /// Largest receive window in bytes.
-    pub(super) window: Option<u32>,
+    pub(super) window: Option<i32>,
     /// Keys of the flow that the kernel does not follow.
     pub(super) own: Vec<&'static str>,
 }
@@ -81,13 +83,18 @@ impl FlowPlan {
             HostSpec::Other(host) => return Err(format!("the profile {} is no TCP; use host = \"linux\"", host.profile.name)),
             HostSpec::Datagrams(_) => return Ok(None),
         }
-        if plan.route.mtu > MOST_MTU {
-            return Err(format!("packet_size makes packets of {} B; the kernel sends at most {MOST_MTU} B", plan.route.mtu));
+        if !(LEAST_MTU..=MOST_MTU).contains(&plan.route.mtu) {
+            let mtu = plan.route.mtu;
+            return Err(format!(
+                "packet_size makes packets of {mtu} B; the kernel sends at most {MOST_MTU} B, and an MTU has at least {LEAST_MTU} B"
+            ));
         }
         // A window beyond that of the receiver has no effect.
         let most = spec.host.as_ns2().map_or(f64::INFINITY, |host| f64::from(host.rwnd));
-        if !matches!(plan.control, KernelControl::Ebpf(_)) && spec.initial_ssthresh < most {
-            plan.own.push("initial_ssthresh");
+        if !matches!(plan.control, KernelControl::Ebpf(_)) {
+            if spec.initial_ssthresh < most {
+                plan.own.push("initial_ssthresh");
+            }
             plan.threshold = f64::INFINITY;
         }
         plan.set_initial_window(&spec.control);
@@ -144,7 +151,7 @@ impl FlowPlan {
             ReceiveBuffer::Autotuned { initial, max } => self.set(RECEIVE_BUFFER, format!("4096 {} {}", 2 * initial, 2 * max)),
             ReceiveBuffer::Fixed(bytes) => {
                 self.set(RECEIVE_BUFFER, format!("4096 {0} {0}", 2 * bytes));
-                self.window = u32::try_from(bytes).ok();
+                self.window = i32::try_from(bytes).ok();
             }
         }
         if let Some(offload) = host.offload {
@@ -177,7 +184,7 @@ impl FlowPlan {
         self.set("ipv4/tcp_timestamps", 0);
         self.set_recovery(host.recovery.uses_sack(), false);
         self.set(RECEIVE_BUFFER, "4096 131072 33554432");
-        self.window = u32::try_from(u64::from(host.rwnd) * host.packet_size.0).ok();
+        self.window = i32::try_from(u64::from(host.rwnd) * host.packet_size.0).ok();
         // Its ACKs, timers and recovery are ns-2's.
         self.own.push("profile");
         let own = [("header", u64::from(HEADER) != host.header.0), ("initial_pacing", host.initial_pacing)];
