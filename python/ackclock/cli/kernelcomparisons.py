@@ -57,6 +57,8 @@ def compare_command(
     pairs = outcome.pairs()
     for line in report.refusals(outcome):
         output.warning(f"not run on the kernel: {line}")
+    for line in report.failures(outcome):
+        output.warning(line)
     if not pairs:
         raise ValueError("no scenario could run on the kernel; the messages above say why")
     found = [each for one in pairs for each in judging.differences(one, tolerance / 100)]
@@ -106,7 +108,7 @@ def _show(outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference],
     answer, larger = words.answer(outcome, pairs, found), words.larger(found)
     if json_output:
         said = {"release": outcome.release, "repetitions": outcome.repetitions, "answer": answer, "larger": larger}
-        output.data(finite({**said, "refused": dict(outcome.refused), "rows": report.rows(found)}))
+        output.data(finite({**said, **report.measured(outcome, pairs), "rows": report.rows(found)}))
         return
     for text in [*answer, words.lateness(pairs)]:
         print(text)

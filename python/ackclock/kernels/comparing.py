@@ -71,7 +71,7 @@ def cases(files: Sequence[Path]) -> list[Case]:
     ScenarioError
         If a file is invalid.
     ValueError
-        If two scenarios have the same name, or a control is written in Python.
+        If two scenarios have the same name.
     OSError
         If a file cannot be read.
     """
@@ -103,8 +103,10 @@ class Outcome:
         Simulations by the name of the scenario: the repetitions, and those with other starts.
     refused : dict
         Why scenarios cannot run on the kernel, by name.
+    failed : dict
+        Why runs on the kernel failed, by their keys.
     keep : callable
-        Called with the key and the run after each run on the kernel.
+        Called with the key and the run after each run on the kernel that was not disturbed.
     """
 
     cases: Sequence[Case]
@@ -114,6 +116,7 @@ class Outcome:
     simulated: dict[str, list[Run]] = field(default_factory=dict)
     nearby: dict[str, list[Run]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
     keep: Callable[[str, Any], None] | None = None
 
     def key(self, scenario: Scenario) -> str:
@@ -121,7 +124,10 @@ class Outcome:
         return sources.digest("kernel", scenario.hash, self.release, sources.program(MEASURING))
 
     def planned(self) -> list[tuple[Case, Scenario]]:
-        """Return the runs on the kernel: all scenarios once, then all once more, so that no time is that of one."""
+        """Return the runs on the kernel: all scenarios once, then all once more.
+
+        A disturbance of this machine thus does not hit every repetition of one scenario.
+        """
         return [
             (case, case.repetition(index))
             for index in range(self.repetitions)
@@ -130,8 +136,18 @@ class Outcome:
         ]
 
     def left(self) -> list[tuple[Case, Scenario]]:
-        """Return the runs on the kernel that are missing."""
-        return [(case, scenario) for case, scenario in self.planned() if self.key(scenario) not in self.stored]
+        """Return the runs on the kernel that are missing and have not failed."""
+        ended = self.stored.keys() | self.failed.keys()
+        return [(case, scenario) for case, scenario in self.planned() if self.key(scenario) not in ended]
+
+    def failures(self) -> list[tuple[str, int, str]]:
+        """Return the failed runs: scenario, number of the repetition from 1, and the reason."""
+        return [
+            (case.name, index + 1, self.failed[key])
+            for case in self.cases
+            for index in range(self.repetitions)
+            if (key := self.key(case.repetition(index))) in self.failed
+        ]
 
     @property
     def seconds(self) -> float:
@@ -139,14 +155,16 @@ class Outcome:
         return sum(scenario.duration for _, scenario in self.left())
 
     def pairs(self) -> list[Pairs]:
-        """Return the measurements of the scenarios that have all their runs."""
+        """Return the measurements of the scenarios that have runs on the kernel, without repetitions that have none."""
         found = []
         for case in self.cases:
             keys = [self.key(case.repetition(index)) for index in range(self.repetitions)]
-            if case.name not in self.refused and all(key in self.stored for key in keys):
-                runs = [self.stored[key] for key in keys]
-                simulated = self.simulated[case.name][: self.repetitions]
-                found.append(Pairs(case.name, case.scenario.duration, runs, simulated, self.nearby[case.name]))
+            there = [index for index, key in enumerate(keys) if key in self.stored]
+            if case.name not in self.refused and there:
+                runs = [self.stored[keys[index]] for index in there]
+                simulated = [self.simulated[case.name][index] for index in there]
+                numbers = [index + 1 for index in there]
+                found.append(Pairs(case.name, case.scenario.duration, numbers, runs, simulated, self.nearby[case.name]))
         return found
 
 
@@ -171,7 +189,10 @@ def simulate(outcome: Outcome, jobs: int | None = None) -> None:
 
 
 def started(scenario: Scenario, index: int) -> Scenario:
-    """Return a scenario whose flows start up to a tick later, and later flows up to 5 ms before or after that."""
+    """Return a scenario whose flows start up to a tick later, and later flows up to 4.5 ms before or after that.
+
+    No flow starts before 0 s.
+    """
     later = {}
     for number, flow in enumerate(Frozen(scenario).flows):
         apart = round((index + 0.5 - STARTS / 2) * APART) if number else 0
@@ -185,7 +206,7 @@ def measure(
 ) -> int:
     """Run the missing repetitions on the kernel; return their number.
 
-    A scenario that the kernel cannot run is refused, and the others go on.
+    If a run fails, the others go on. A run that was disturbed in every attempt is not kept for later.
 
     Parameters
     ----------
@@ -203,14 +224,12 @@ def measure(
     Raises
     ------
     Interrupted
-        After Ctrl-C. Every finished run is stored.
+        After Ctrl-C. Every finished run is stored, but those that were disturbed are not kept.
     """
     left, planned, done = outcome.left(), len(outcome.planned()), 0
 
     def one(item: tuple[Case, Scenario], cancel: _core.Cancel) -> Run | str:
-        case, scenario = item
-        if case.name in outcome.refused:
-            return outcome.refused[case.name]
+        _, scenario = item
         try:
             return take(runner(scenario, record=RECORD, attempts=attempts, cancel=cancel))
         except ValueError as error:
@@ -218,13 +237,12 @@ def measure(
 
     def store(place: int, run: Run | str) -> None:
         nonlocal done
-        case, scenario = left[place]
+        key = outcome.key(left[place][1])
         if isinstance(run, str):
-            outcome.refused[case.name] = run
+            outcome.failed[key] = run
         else:
-            key = outcome.key(scenario)
             outcome.stored[key] = run
-            if outcome.keep is not None:
+            if outcome.keep is not None and not run.facts["tainted"]:
                 outcome.keep(key, run.document())
             done += 1
         if progress is not None:

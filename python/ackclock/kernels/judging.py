@@ -26,6 +26,8 @@ class Pairs:
         Name of the scenario.
     duration : float
         Its end, in seconds.
+    numbers : sequence of int
+        The numbers of the repetitions, from 1.
     kernel, simulated : sequence of Run
         The repetitions; those at the same place have the same seed.
     nearby : sequence of Run
@@ -34,6 +36,7 @@ class Pairs:
 
     name: str
     duration: float
+    numbers: Sequence[int]
     kernel: Sequence[Run]
     simulated: Sequence[Run]
     nearby: Sequence[Run] = ()
@@ -179,6 +182,8 @@ class Summary:
         Number of comparisons, and of each verdict.
     median, largest : float
         Median and largest absolute relative difference; of finite ones.
+    infinite : int
+        Number of infinite ones: the kernel's mean is 0, and the simulation's is not.
     unexplained : int
         Number of those that differ without a rule that applies.
     """
@@ -189,6 +194,7 @@ class Summary:
     differing: int
     median: float
     largest: float
+    infinite: int
     unexplained: int
 
 
@@ -201,4 +207,41 @@ def summary(found: Sequence[Difference]) -> Summary:
     unexplained = sum(each.verdict == "differs" and not each.known for each in found)
     middle = statistics.median(sizes) if sizes else math.nan
     largest = max(sizes, default=math.nan)
-    return Summary(len(found), count["within"], count["spread"], count["differs"], middle, largest, unexplained)
+    infinite = len(found) - len(sizes)
+    verdicts = count["within"], count["spread"], count["differs"]
+    return Summary(len(found), *verdicts, middle, largest, infinite, unexplained)
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """How late the emulator was in all runs.
+
+    Attributes
+    ----------
+    p50, p99 : float
+        Medians over the runs of their median and 99th percentile, in seconds.
+    latest : float
+        The largest lateness, in seconds.
+    further : int
+        Number of attempts after the first one.
+    disturbed : sequence of (str, int)
+        The scenarios and numbers of the repetitions that were disturbed in every attempt.
+    """
+
+    p50: float
+    p99: float
+    latest: float
+    further: int
+    disturbed: Sequence[tuple[str, int]]
+
+
+def lateness(pairs: Sequence[Pairs]) -> Lateness:
+    """Say how late the emulator was; there must be one scenario at least."""
+    runs = [
+        (each.name, number, run.facts) for each in pairs for number, run in zip(each.numbers, each.kernel, strict=True)
+    ]
+    facts = [fact for _, _, fact in runs]
+    p50, p99 = (sorted(fact[name] for fact in facts)[len(facts) // 2] for name in ("lateness_p50", "lateness_p99"))
+    latest = max(fact["lateness_max"] for fact in facts)
+    disturbed = [(name, number) for name, number, fact in runs if fact["tainted"]]
+    return Lateness(p50, p99, latest, sum(fact["attempts"] - 1 for fact in facts), disturbed)

@@ -13,7 +13,7 @@ import polars
 from ackclock.experiments import sources
 from ackclock.files import leftovers, storage, targets
 from ackclock.files.journal import Journal
-from ackclock.kernels import words
+from ackclock.kernels import judging, words
 from ackclock.kernels.comparing import Outcome
 from ackclock.kernels.judging import Difference, Pairs, ranked
 from ackclock.kernels.measuring import FACTS, FLOW, PATH, Run
@@ -31,7 +31,7 @@ MARKS = {"within": "holds", "spread": "cannot-tell", "differs": "does-not-hold"}
 
 
 def begin(directory: Path, outcome: Outcome) -> None:
-    """Prepare a directory, and take the runs that are stored there.
+    """Prepare a directory, and take the runs that are stored there, but no disturbed ones.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def begin(directory: Path, outcome: Outcome) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     journal = Journal(directory / JOURNAL)
     for key, value in journal.read().items():
-        if (run := Run.read(value)) is not None:
+        if (run := Run.read(value)) is not None and not run.facts.get("tainted"):
             outcome.stored[key] = run
     outcome.keep = journal.add
     write_manifest(directory, outcome, "running")
@@ -97,6 +97,22 @@ def rows(found: Sequence[Difference]) -> list[dict[str, Any]]:
     ]
 
 
+def measured(outcome: Outcome, pairs: Sequence[Pairs]) -> dict[str, Any]:
+    """Return what JSON says of the runs: refused and failed ones, lateness, and settings that the kernel ignores."""
+    late = judging.lateness(pairs)
+    times = {"lateness_p50": late.p50, "lateness_p99": late.p99, "lateness_max": late.latest}
+    return {
+        "refused": dict(outcome.refused),
+        "failed": [
+            {"scenario": name, "repetition": number, "reason": reason} for name, number, reason in outcome.failures()
+        ],
+        **times,
+        "further_attempts": late.further,
+        "disturbed": [{"scenario": name, "repetition": number} for name, number in late.disturbed],
+        "unfollowed": [{"setting": text, "scenarios": names} for text, names in words.settings(pairs).items()],
+    }
+
+
 def table(found: Sequence[Difference]) -> polars.DataFrame:
     """Return `rows` as a table."""
     return polars.DataFrame(rows(found), infer_schema_length=None)
@@ -107,7 +123,7 @@ def kernel_table(pairs: Sequence[Pairs]) -> polars.DataFrame:
     made = [
         {"scenario": each.name, "repetition": number, "flow": name, **row, **run.path, **_facts(run)}
         for each in pairs
-        for number, run in enumerate(each.kernel, 1)
+        for number, run in zip(each.numbers, each.kernel, strict=True)
         for name, row in run.flows.items()
     ]
     return polars.DataFrame(made, infer_schema_length=None)
@@ -143,6 +159,7 @@ def html(outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference]) 
         Section("All comparisons", [_table(found)], printed=True),
         Section("Congestion windows", [_curves(each) for each in pairs if each.kernel[0].curves]),
         Section("Scenarios that cannot run on the kernel", [Bullets(refusals(outcome))] if outcome.refused else []),
+        Section("Runs that failed", [Bullets(said)] if (said := failures(outcome)) else []),
         Section(
             "Settings that the kernel does not follow", [Bullets(said)] if (said := words.unfollowed(pairs)) else []
         ),
@@ -157,6 +174,11 @@ def html(outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference]) 
 def refusals(outcome: Outcome) -> list[str]:
     """Return a sentence for every scenario that the kernel cannot run."""
     return [f"{name}: {reason}" for name, reason in outcome.refused.items()]
+
+
+def failures(outcome: Outcome) -> list[str]:
+    """Return a sentence for every run that failed."""
+    return [f"{name}: failed in repetition {number}: {reason}" for name, number, reason in outcome.failures()]
 
 
 def _table(found: Sequence[Difference]) -> Table:
@@ -214,11 +236,12 @@ def _curves(each: Pairs) -> Figure:
         series = []
         simulated = each.simulated[:1] if each.deterministic else each.simulated
         for name, runs in (("kernel", each.kernel), ("simulation", simulated)):
-            for number, run in enumerate(runs):
+            # There can be fewer simulations than repetitions.
+            for number, run in zip(each.numbers, runs, strict=False):
                 y = np.array([math.nan if value is None else value for value in run.curves[flow]])
                 x = (np.arange(len(y)) + 0.5) * (each.duration / max(1, len(y)))
-                first = number == 0
-                label = name if first else f"{name} {number + 1}"
+                first = number == each.numbers[0]
+                label = name if first else f"{name} {number}"
                 series.append(Series(label, x, y, "step", faint=not first, like="" if first else name))
         title = flow if len(each.kernel[0].curves) > 1 else ""
         panels.append(Panel(series, title=title, x=Axis("time (s)"), y=Axis("cwnd (segments)")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ackclock.kernels import judging
 from ackclock.kernels.comparing import Outcome
 from ackclock.kernels.judging import Difference, Pairs, Summary, Verdict, ranked, summary
 from ackclock.kernels.measuring import UNFOLLOWED
@@ -76,10 +77,12 @@ def answer(outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference]
 def _lead(outcome: Outcome, pairs: Sequence[Pairs], total: Summary, found: Sequence[Difference]) -> str:
     tolerance = next(each.measure.tolerance for each in found if each.measure.primary)
     differing = f", {_differ(total)}" if total.differing else ""
+    infinite = f" ({total.infinite} of infinite size, since the kernel's mean is 0, left out)" if total.infinite else ""
+    each = "each" if all(len(one.kernel) == outcome.repetitions for one in pairs) else "each at most"
     return (
         f"{counted(len(pairs), 'scenario')} on Linux {outcome.release}, {counted(outcome.repetitions, 'repetition')} "
-        f"each: simulated data delivered and completion times differ from the kernel's by "
-        f"{100 * total.median:.2f} % in the median and {100 * total.largest:.2f} % at most. Of "
+        f"{each}: simulated data delivered and completion times differ from the kernel's by "
+        f"{100 * total.median:.2f} % in the median and {100 * total.largest:.2f} % at most{infinite}. Of "
         f"{counted(total.count, 'comparison')}, {total.within} are within ±{100 * tolerance:g} %, {total.spread} more "
         f"within the kernel's own spread{differing}."
     )
@@ -127,13 +130,18 @@ def method(outcome: Outcome) -> list[str]:
     return [pairing, intervals, tolerances, causes]
 
 
-def unfollowed(pairs: Sequence[Pairs]) -> list[str]:
-    """Return each setting that the kernel does not follow, with the scenarios that have it."""
+def settings(pairs: Sequence[Pairs]) -> dict[str, list[str]]:
+    """Return the names of the scenarios by the text on a setting that the kernel does not follow."""
     found: dict[str, list[str]] = {}
     for each in pairs:
         for text in dict.fromkeys(text for run in each.kernel for text in run.facts.get(UNFOLLOWED, ())):
             found.setdefault(text, []).append(each.name)
-    return [f"{text} ({_scenarios(names)})" for text, names in found.items()]
+    return found
+
+
+def unfollowed(pairs: Sequence[Pairs]) -> list[str]:
+    """Return each setting that the kernel does not follow, with the scenarios that have it."""
+    return [f"{text} ({_scenarios(names)})" for text, names in settings(pairs).items()]
 
 
 def _scenarios(names: Sequence[str]) -> str:
@@ -142,13 +150,9 @@ def _scenarios(names: Sequence[str]) -> str:
 
 def lateness(pairs: Sequence[Pairs]) -> str:
     """Say how late the emulator was, and how many repetitions it disturbed."""
-    facts = [run.facts for each in pairs for run in each.kernel]
-    p50, p99 = (sorted(fact[name] for fact in facts)[len(facts) // 2] for name in ("lateness_p50", "lateness_p99"))
-    latest = max(fact["lateness_max"] for fact in facts)
-    repeated = sum(fact["attempts"] - 1 for fact in facts)
-    tainted = sum(bool(fact["tainted"]) for fact in facts)
+    late = judging.lateness(pairs)
     return (
-        f"The emulator released packets {1e3 * p50:.2f} ms late in the median and {1e3 * p99:.2f} ms at the 99th "
-        f"percentile (medians over the runs), {1e3 * latest:.1f} ms at most; {counted(repeated, 'run')} had to be "
-        f"repeated, and {counted(tainted, 'repetition')} stayed disturbed."
+        f"The emulator released packets {1e3 * late.p50:.2f} ms late in the median and {1e3 * late.p99:.2f} ms at the "
+        f"99th percentile (medians over the runs), {1e3 * late.latest:.1f} ms at most. The repetitions took "
+        f"{counted(late.further, 'further attempt')}, and {len(late.disturbed)} of them stayed disturbed."
     )
