@@ -49,6 +49,9 @@ def test_simulations_side_by_side_with_the_kernel() -> None:
     outcome, pairs, found = _module("kernelcomparison").compared()
     assert len(pairs) >= 30 and outcome.repetitions >= 3
     assert not outcome.refused, "a scenario was not measured"
+    # As in docs/concepts/emulator.md: a run with a later packet is a disturbed one.
+    facts = [run.facts for each in pairs for run in each.kernel]
+    assert all(fact["lateness_max"] <= 0.010 or fact["tainted"] for fact in facts)
     primary = [each for each in found if each.measure.primary]
     total = judging.summary(primary)
     assert total.median <= 0.005
