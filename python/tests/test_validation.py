@@ -27,7 +27,7 @@ VALIDATION = _module("validation")
 REFERENCES = VALIDATION.references()
 KNOWN = VALIDATION.known_outside()
 UNEXPLAINED = ["loss-5M-100ms-q1-cubic-p1: data delivered"]
-"""Differences from the kernel without a known cause: the queue overflows 17 ms earlier on the kernel."""
+"""Differences from the kernel without a known cause; docs/validation.md says what is known of them."""
 
 
 @pytest.mark.parametrize("reference", REFERENCES, ids=lambda reference: reference.name)
