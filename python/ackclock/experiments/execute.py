@@ -83,7 +83,7 @@ def execute(
     missing = set(left)
 
     def run(index: int, cancel: _core.Cancel) -> M:
-        return cast("M", run_point(points[index], cancel, runner or run_here))
+        return cast("M", run_point(points[index], cancel, runner))
 
     def collect(place: int, measured: M) -> None:
         store.put(points[left[place]], measured)
@@ -100,10 +100,10 @@ def execute(
     return reused
 
 
-def run_point(point: Point[M], cancel: _core.Cancel, runner: Runner) -> M:
-    """Run a point on this thread, and measure it."""
+def run_point(point: Point[M], cancel: _core.Cancel, runner: Runner | None = None) -> M:
+    """Run a point on this thread, by default in the simulation, and measure it."""
     measurement = point.measurement
-    return measurement.take(runner(point.scenario, measurement.record, cancel, measurement.capture))
+    return measurement.take((runner or run_here)(point.scenario, measurement.record, cancel, measurement.capture))
 
 
 def run_here(
