@@ -18,6 +18,27 @@ Jobs = Annotated[
         help="Parallel runs; by default one per processor. Results do not depend on it.",
     ),
 ]
+Record = Annotated[
+    Optional[list[str]],
+    typer.Option(
+        metavar="NAME", help="Trace to record: cwnd, delivered, …; replaces the traces of the file; repeatable."
+    ),
+]
+Pcap = Annotated[
+    Optional[Path],
+    typer.Option(
+        metavar="FILE",
+        help="Capture packets into this pcapng file; - is standard output. A sweep writes one file per run.",
+    ),
+]
+PcapAt = Annotated[
+    Optional[list[str]],
+    typer.Option(metavar="PLACE", help="Link or host to capture at; by default the bottleneck; repeatable."),
+]
+PcapSnaplen = Annotated[
+    Optional[int],
+    typer.Option(min=1, max=65535, metavar="BYTES", help="Bytes to store of each packet; by default only the headers."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files, even those of other programs.")]
 ChangeHystart = Annotated[
     bool,

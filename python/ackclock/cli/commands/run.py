@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import Force, Jobs, Json, Out
+from ackclock.cli.options import Force, Jobs, Json, Out, Pcap, PcapAt, PcapSnaplen, Record
 
 
 def run(
@@ -22,30 +22,11 @@ def run(
     ] = None,
     out: Out = None,
     json: Json = False,
-    record: Annotated[
-        Optional[list[str]],
-        typer.Option(
-            metavar="NAME", help="Trace to record: cwnd, delivered, …; replaces the traces of the file; repeatable."
-        ),
-    ] = None,
+    record: Record = None,
     jobs: Jobs = None,
-    pcap: Annotated[
-        Optional[Path],
-        typer.Option(
-            metavar="FILE",
-            help="Capture packets into this pcapng file; - is standard output. A sweep writes one file per run.",
-        ),
-    ] = None,
-    pcap_at: Annotated[
-        Optional[list[str]],
-        typer.Option(metavar="PLACE", help="Link or host to capture at; by default the bottleneck; repeatable."),
-    ] = None,
-    pcap_snaplen: Annotated[
-        Optional[int],
-        typer.Option(
-            min=1, max=65535, metavar="BYTES", help="Bytes to store of each packet; by default only the headers."
-        ),
-    ] = None,
+    pcap: Pcap = None,
+    pcap_at: PcapAt = None,
+    pcap_snaplen: PcapSnaplen = None,
     force: Force = False,
 ) -> None:
     """Run a scenario, or every variant of its [sweep]."""
