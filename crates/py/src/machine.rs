@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use crate::scenario::PyScenario;
 use crate::table::Table;
 
-/// A trial: name, what it is needed for, whether it succeeded, what was found or is missing.
+/// A trial: name, purpose, whether it succeeded, and the finding.
 type Probe = (String, &'static str, bool, String);
 
 /// Returns the kernel's release, and every trial of what this machine can run.
