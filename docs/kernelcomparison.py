@@ -85,7 +85,8 @@ def _sums(found: Sequence[Difference]) -> Iterator[list[str]]:
             counts = (total.count, total.within, total.spread, total.differing)
             yield [
                 f"{measure.title} ({measure.unit})", *map(str, counts),
-                f"{100 * total.median:.2f} %", f"{100 * total.largest:.1f} %",
+                f"{100 * total.median:.2f} %",
+                f"{100 * total.largest:.1f} %" + (f" (without {total.infinite} of 0)" if total.infinite else ""),
             ]  # fmt: skip
 
 

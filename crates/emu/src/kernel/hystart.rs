@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use ackclock_linux::lock;
 
+use super::run::KernelError;
+
 /// The switch of this machine: 1 is on.
 const SWITCH: &str = "/sys/module/tcp_cubic/parameters/hystart";
 /// Waits for the end of this process or of the run, then writes the former value.
@@ -17,10 +19,6 @@ const RESTORE: &str = "trap '' INT TERM HUP; read -r _; echo \"$0\"";
 
 /// Time between two looks at a lock that another run holds.
 const PAUSE: Duration = Duration::from_millis(50);
-
-/// The caller interrupted the wait for another run.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Interrupted;
 
 /// Keeps HyStart on, or keeps it off, while it exists. Runs of other processes that need the other state wait.
 #[derive(Debug)]
@@ -45,34 +43,30 @@ impl Hystart {
     /// state, until `interrupted` returns true.
     ///
     /// # Errors
-    /// If the switch cannot be changed.
-    pub(super) fn hold(on: bool, interrupted: &mut dyn FnMut() -> bool) -> Result<Result<Option<Self>, Interrupted>, String> {
+    /// If the switch cannot be changed, or `interrupted` returned true.
+    pub(super) fn hold(on: bool, interrupted: &mut dyn FnMut() -> bool) -> Result<Option<Self>, KernelError> {
         let switch = Path::new(SWITCH);
         // The kernel loads its CUBIC, with the switch, for the first socket that needs it.
         if on && !switch.exists() {
-            return Ok(Ok(None));
+            return Ok(None);
         }
-        Self::hold_at(switch, on, interrupted).map(|held| held.map(Some))
+        Self::hold_at(switch, on, interrupted).map(Some)
     }
 
-    fn hold_at(switch: &Path, on: bool, interrupted: &mut dyn FnMut() -> bool) -> Result<Result<Self, Interrupted>, String> {
+    fn hold_at(switch: &Path, on: bool, interrupted: &mut dyn FnMut() -> bool) -> Result<Self, KernelError> {
         let because = |error: io::Error| format!("HyStart cannot be switched {}: {}: {error}", word(on), switch.display());
         let wanted = if on { "1" } else { "0" };
         let lock = File::open(switch).map_err(because)?;
-        if !wait(interrupted, || lock::share(&lock)).map_err(because)? {
-            return Ok(Err(Interrupted));
-        }
+        wait(interrupted, || lock::share(&lock).map_err(because))?;
         if value(switch).map_err(because)? == wanted {
-            return Ok(Ok(Self::Kept { _lock: lock }));
+            return Ok(Self::Kept { _lock: lock });
         }
         if on {
-            return Err(format!("HyStart is off on this machine, but a flow needs it: {} must be 1", switch.display()));
+            return Err(format!("HyStart is off on this machine, but a flow needs it: {} must be 1", switch.display()).into());
         }
         lock::release(&lock).map_err(because)?;
         let file = OpenOptions::new().write(true).open(switch).map_err(because)?;
-        if !wait(interrupted, || lock::exclude(&file)).map_err(because)? {
-            return Ok(Err(Interrupted));
-        }
+        wait(interrupted, || lock::exclude(&file).map_err(because))?;
         let former = value(switch).map_err(because)?;
         // The process inherits the locked file, so that the lock lasts until the value is restored. A group of its own keeps it alive when
         // the group of this process is interrupted.
@@ -85,19 +79,19 @@ impl Hystart {
             .map_err(because)?;
         let change = Change { switch: switch.to_owned(), former, process };
         fs::write(switch, wanted).map_err(because)?;
-        Ok(Ok(Self::Changed { _change: change }))
+        Ok(Self::Changed { _change: change })
     }
 }
 
-/// Waits for a lock; returns whether it is held.
-fn wait(interrupted: &mut dyn FnMut() -> bool, mut lock: impl FnMut() -> io::Result<bool>) -> io::Result<bool> {
+/// Waits for a lock that other runs hold.
+fn wait(interrupted: &mut dyn FnMut() -> bool, mut lock: impl FnMut() -> Result<bool, String>) -> Result<(), KernelError> {
     while !lock()? {
         if interrupted() {
-            return Ok(false);
+            return Err(KernelError::Interrupted);
         }
         thread::sleep(PAUSE);
     }
-    Ok(true)
+    Ok(())
 }
 
 impl Drop for Change {
@@ -140,7 +134,7 @@ mod tests {
     }
 
     fn hold(path: &Path, on: bool) -> Result<Hystart, String> {
-        Hystart::hold_at(path, on, &mut || true).map(|held| held.expect("nobody holds it"))
+        Hystart::hold_at(path, on, &mut || true).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -149,8 +143,7 @@ mod tests {
         let held = hold(&path, false).unwrap();
         assert!(matches!(held, Hystart::Changed { .. }));
         assert_eq!(value(&path).unwrap(), "0");
-        let waiting = Hystart::hold_at(&path, true, &mut || true).unwrap();
-        assert!(matches!(waiting, Err(Interrupted)), "runs with HyStart wait");
+        assert_eq!(hold(&path, true).unwrap_err(), "interrupted", "runs with HyStart wait");
         drop(held);
         assert_eq!(value(&path).unwrap(), "1");
         assert!(is_free(&path));

@@ -6,7 +6,8 @@ use ackclock_sim::engine::{Live, Warning};
 use ackclock_sim::scenario::{Scenario, TraceKind};
 use ackclock_tcp::Side;
 
-use super::hystart::{Hystart, Interrupted};
+use super::hystart::Hystart;
+use super::run::KernelError;
 use super::settings::FlowPlan;
 use crate::controls::KernelControl;
 use crate::ebpf::{self, Loaded};
@@ -107,10 +108,10 @@ impl Plan {
     }
 
     /// Holds the switch of HyStart as the flows need it, if one has the kernel's CUBIC.
-    pub(super) fn hold_hystart(&self, interrupted: &mut dyn FnMut() -> bool) -> Result<Result<Option<Hystart>, Interrupted>, String> {
+    pub(super) fn hold_hystart(&self, interrupted: &mut dyn FnMut() -> bool) -> Result<Option<Hystart>, KernelError> {
         let with = self.first(&KernelControl::Own("cubic")).map(|_| true);
         let needed = with.or_else(|| self.first(&KernelControl::CubicWithoutHystart).map(|_| false));
-        needed.map_or(Ok(Ok(None)), |on| Hystart::hold(on, interrupted))
+        needed.map_or(Ok(None), |on| Hystart::hold(on, interrupted))
     }
 
     /// The ends of all flows with their nodes and routes.

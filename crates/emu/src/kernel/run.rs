@@ -135,12 +135,12 @@ pub fn refusal(scenario: &Scenario, change_hystart: bool) -> Option<String> {
 }
 
 fn attempt(scenario: &Scenario, plan: &Plan, captured: &[String], interrupted: &mut dyn FnMut() -> bool) -> Result<Attempt, KernelError> {
-    let Ok(_hystart) = plan.hold_hystart(interrupted)? else { return Err(KernelError::Interrupted) };
+    let _hystart = plan.hold_hystart(interrupted)?;
     let mut controls = plan.load(scenario)?;
     let space = Space::new(&plan.terminals(scenario))?;
     plan.set_parameters(&space)?;
     for node in &space.nodes {
-        sockets::warm_up(node, "reno")?;
+        sockets::warm_up(node)?;
     }
     let mut pairs = Vec::with_capacity(plan.flows.len());
     for (index, flow) in plan.flows.iter().enumerate() {

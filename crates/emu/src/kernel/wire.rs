@@ -1,6 +1,7 @@
 //! Reads the headers of a frame: IPv4 and TCP.
 
 use ackclock_core::qdisc::Ecn;
+use ackclock_tcp::wire::frame_ecn;
 
 /// Flags of a TCP header.
 pub(super) mod flags {
@@ -47,18 +48,13 @@ impl Segment {
         }
         let header = usize::from(frame.get(start + 12)? >> 4) * 4;
         let payload = frame.len().checked_sub(start + header).filter(|_| header >= HEADER)?;
-        let ecn = match frame.get(1)? & 0b11 {
-            0b00 => Ecn::Incapable,
-            0b11 => Ecn::Marked,
-            _ => Ecn::Capable,
-        };
         Some(Self {
             seq: number(start + 4)?,
             ack: number(start + 8)?,
             flags: *frame.get(start + 13)?,
             payload: payload as u32,
             size: u16::try_from(frame.len()).ok()?,
-            ecn,
+            ecn: frame_ecn(frame),
         })
     }
 

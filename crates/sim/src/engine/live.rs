@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use ackclock_core::cc::Window;
-use ackclock_core::units::{Duration, Instant, Moment};
+use ackclock_core::units::{Instant, Moment};
 use ackclock_tcp::{Connection, Side};
 
 use super::error::RunError;
@@ -13,7 +12,7 @@ use super::prepared::{recorded, recorder};
 use super::result::RunResult;
 use super::simulation::Simulation;
 use crate::scenario::{FlowSpec, Scenario};
-use crate::trace::{Recorder as _, Recording};
+use crate::trace::Recording;
 
 /// Both ends of a flow whose packets are frames: bytes that begin with an IPv4 header.
 pub type FrameConnection = Box<dyn Connection<Payload = Vec<u8>>>;
@@ -90,34 +89,6 @@ impl Live {
             self.0.transmit(Moment::now(now), flow, side);
         }
         Ok(())
-    }
-
-    /// Data has reached the application at an end of `flow`: records it, and notifies the application. Not needed for data that
-    /// [`Connection::handle`] reports as delivered.
-    ///
-    /// # Errors
-    /// As [`Live::advance`], which this calls first.
-    pub fn delivered(&mut self, now: Instant, flow: usize, side: Side) -> Result<(), RunError> {
-        self.advance(now)?;
-        let simulation = &mut *self.0;
-        if now < simulation.end {
-            if side == Side::Receiver {
-                simulation.recorder.delivered(now, flow as u32, simulation.flows[flow].hosts.delivered_bytes());
-            }
-            simulation.notify_delivered(Moment::now(now), flow, side);
-        }
-        Ok(())
-    }
-
-    /// Adds the sender's window at `at` to the trace `cwnd`, unless it has not changed. For windows known after the ACK, and of a flow
-    /// whose connection reports no window.
-    pub fn record_window(&mut self, at: Instant, flow: usize, window: Window) {
-        self.0.recorder.window(at, flow as u32, window);
-    }
-
-    /// Adds a round-trip time to the trace `rtt`, with the smoothed round-trip time and the timeout.
-    pub fn record_rtt(&mut self, at: Instant, flow: usize, rtt: Duration, timing: (Option<Duration>, Duration)) {
-        self.0.recorder.rtt(at, flow as u32, rtt, timing);
     }
 
     /// Adds a quantity of the sender's control to the trace `internals`.

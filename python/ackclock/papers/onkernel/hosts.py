@@ -9,26 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from ackclock.experiments.draws import nanoseconds
 from ackclock.experiments.freeze import Frozen
 from ackclock.scenario import Scenario
 
-OF_NS2 = (
-    "recovery",
-    "header",
-    "rwnd",
-    "delayed_ack",
-    "delayed_ack_timeout",
-    "limited_transmit",
-    "clock_granularity",
-    "clock_phase",
-    "min_rto",
-    "initial_rto",
-    "max_rto",
-)
-"""The keys of a flow that only hosts of ns-2 have."""
 RECOVERIES = {"sack": {}, "newreno": {"recovery": "newreno"}}
 """Settings of Linux for a recovery of ns-2."""
 LARGE_WINDOW = 1000
@@ -95,10 +82,17 @@ def _flow(flow: Mapping[str, Any]) -> dict[str, Any]:
         raise NoKernelError(f'recovery = "{recovery}": the kernel has SACK with RACK, and NewReno')
     if flow["header"] != HEADER:
         raise NoKernelError(f"header = {flow['header']!r}: the kernel's headers take {HEADER}")
-    kept = {key: value for key, value in flow.items() if key not in OF_NS2 and key != "profile"}
+    kept = {key: value for key, value in flow.items() if key not in _keys_of_ns2() and key != "profile"}
     if kept["initial_ssthresh"] == "rwnd":
         kept["initial_ssthresh"] = f"{_packets(flow):g} segments"
     return {**kept, "host": "linux", "modern": {"timestamps": False, **RECOVERIES[recovery], **_window(flow)}}
+
+
+@cache
+def _keys_of_ns2() -> frozenset[str]:
+    """Return the keys of a flow that only hosts of ns-2 have."""
+    ns2, modern = (Frozen(Scenario(duration="1 s", flow=[{"profile": name}])).flows[0] for name in ("ns2", "modern"))
+    return frozenset(ns2) - frozenset(modern)
 
 
 def _window(flow: Mapping[str, Any]) -> dict[str, Any]:
