@@ -226,7 +226,7 @@ def measure(
     Interrupted
         After Ctrl-C. Every finished run is stored, but those that were disturbed are not kept.
     """
-    left, planned, done = outcome.left(), len(outcome.planned()), 0
+    left, planned, done, ended = outcome.left(), len(outcome.planned()), 0, 0
 
     def one(item: tuple[Case, Scenario], cancel: _core.Cancel) -> Run | str:
         _, scenario = item
@@ -236,7 +236,7 @@ def measure(
             return str(error)
 
     def store(place: int, run: Run | str) -> None:
-        nonlocal done
+        nonlocal done, ended
         key = outcome.key(left[place][1])
         if isinstance(run, str):
             outcome.failed[key] = run
@@ -245,8 +245,9 @@ def measure(
             if outcome.keep is not None and not run.facts["tainted"]:
                 outcome.keep(key, run.document())
             done += 1
+        ended += 1
         if progress is not None:
-            progress(planned - len(outcome.left()), planned)
+            progress(planned - len(left) + ended, planned)
 
     try:
         Local(jobs).each_finished(one, left, store, _core.Cancel())
