@@ -63,12 +63,12 @@ impl Instant {
 
     /// The instant `nanos` nanoseconds after the start: the double nearest to the decimal.
     pub const fn from_nanos(nanos: u64) -> Self {
-        Self(nanos as f64 / NANOS_PER_SEC as f64)
+        Self(secs(nanos))
     }
 
     /// Nanoseconds since the start, rounded.
     pub fn as_nanos(self) -> u64 {
-        (self.0 * NANOS_PER_SEC as f64).round() as u64
+        nanos(self.0)
     }
 
     /// Seconds since the start.
@@ -100,7 +100,7 @@ impl Duration {
 
     /// A span of `nanos` nanoseconds: the double nearest to the decimal.
     pub const fn from_nanos(nanos: u64) -> Self {
-        Self(nanos as f64 / NANOS_PER_SEC as f64)
+        Self(secs(nanos))
     }
 
     /// A span of `millis` milliseconds: the double nearest to the decimal.
@@ -115,13 +115,32 @@ impl Duration {
 
     /// The span in nanoseconds, rounded.
     pub fn as_nanos(self) -> u64 {
-        (self.0 * NANOS_PER_SEC as f64).round() as u64
+        nanos(self.0)
     }
 
     /// The span in seconds.
     pub const fn as_secs_f64(self) -> f64 {
         self.0
     }
+}
+
+/// The number of seconds nearest to `nanos` nanoseconds.
+///
+/// A double holds integers only as far as 2⁵³: above, whole seconds and the rest are converted apart.
+const fn secs(nanos: u64) -> f64 {
+    if nanos < 1 << f64::MANTISSA_DIGITS {
+        return nanos as f64 / NANOS_PER_SEC as f64;
+    }
+    (nanos / NANOS_PER_SEC) as f64 + (nanos % NANOS_PER_SEC) as f64 / NANOS_PER_SEC as f64
+}
+
+/// The number of nanoseconds nearest to `secs` seconds: [`secs`] of it is the same double again.
+///
+/// From 2²² s on (49 days), the product of the whole time and 10⁹ can round to a neighbour.
+fn nanos(secs: f64) -> u64 {
+    let whole = secs.trunc();
+    let rest = ((secs - whole) * NANOS_PER_SEC as f64).round();
+    (whole as u64).saturating_mul(NANOS_PER_SEC).saturating_add(rest as u64)
 }
 
 /// `value`, or zero for an invalid time: a negative value, −0.0 or NaN.
@@ -263,6 +282,7 @@ impl fmt::Debug for Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn transmission_time_is_the_nearest_double() {
@@ -277,6 +297,21 @@ mod tests {
             assert_eq!((Instant::from_nanos(nanos).as_nanos(), Duration::from_nanos(nanos).as_nanos()), (nanos, nanos));
         }
         assert_eq!(Instant::MAX.as_nanos(), u64::MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn no_time_changes_by_a_conversion_to_nanoseconds(nanos in any::<u64>(), magnitude in 0..60) {
+            let nanos = nanos >> magnitude;
+            let time = Instant::from_nanos(nanos);
+            prop_assert_eq!(Some(time.as_secs_f64()), format!("{nanos}e-9").parse().ok(), "the double nearest to the decimal");
+            prop_assert_eq!(Instant::from_nanos(time.as_nanos()), time);
+            prop_assert_eq!(Duration::from_nanos(Duration::from_nanos(nanos).as_nanos()), Duration::from_nanos(nanos));
+            // A double holds every nanosecond as far as 2²³ s.
+            if nanos < (1 << 23) * NANOS_PER_SEC {
+                prop_assert_eq!(time.as_nanos(), nanos);
+            }
+        }
     }
 
     #[test]
