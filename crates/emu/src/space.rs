@@ -19,7 +19,7 @@ const INTERFACE: &str = "tun0";
 /// Packets that the kernel may keep in front of the interface; the emulator empties it at once.
 const QUEUE: u32 = 10_000;
 /// Parameters of every namespace: no neighbour discovery, no memory of windows of earlier connections, and an end of closed sockets with
-/// unsent data 6 s after the path has vanished. By default they would keep their memory for minutes.
+/// unsent data about 10 s after the path has vanished. By default they would keep their memory for minutes.
 const PARAMETERS: [(&str, &str); 3] =
     [("ipv6/conf/all/disable_ipv6", "1"), ("ipv4/tcp_no_metrics_save", "1"), ("ipv4/tcp_orphan_retries", "4")];
 /// Most flows: their numbers are two bytes of an address.
