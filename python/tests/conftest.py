@@ -10,11 +10,16 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from ackclock import Scenario, kernels
 
 ROOT = Path(__file__).resolve().parents[2]
+
+# A slow machine is no failure.
+hypothesis.settings.register_profile("ackclock", deadline=None)
+hypothesis.settings.load_profile("ackclock")
 
 FIRST = """\
 duration = "5 s"

@@ -97,7 +97,7 @@ def test_above_has_one_margin(differences: list[float], verdict: str, why: str |
     assert (result.verdict, result.why) == (verdict, why)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.floats(-0.03, 0.03), st.integers(0, 2**32), st.sampled_from([3, 30, 300]))
 def test_more_data_moves_no_verdict_to_the_wrong_side(difference: float, seed: int, count: int) -> None:
     rng = random.Random(seed)
