@@ -204,6 +204,8 @@ pub struct Ack {
     pub round: u64,
     /// Whether the ACK carries an ECN echo (RFC 3168).
     pub ecn_echo: bool,
+    /// The window in force before the ACK, in segments, while the host reduces the window step by step (RFC 9937); else `None`.
+    pub reduced: Option<Segments>,
     /// Whether the ACK acknowledges the SYN, alone or with data, which `acked` then counts. Only a host whose initial window opens later
     /// reports this ACK (ns-2's Vegas).
     pub handshake: bool,
@@ -234,6 +236,7 @@ impl Ack {
             min_rtt: None,
             round: 0,
             ecn_echo: false,
+            reduced: None,
             handshake: false,
         }
     }

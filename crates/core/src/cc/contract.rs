@@ -188,6 +188,11 @@ pub trait SlowStart: CloneSlowStart + Debug + Send + Sync {
     fn observe(&mut self, _ack: &Ack, _window: &Window) {}
     /// Decides on an ACK of new data in slow start.
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step;
+    /// Whether the ACK, which the part has observed, ends slow start while the host reduces the window step by step ([`Ack::reduced`]): the
+    /// new threshold.
+    fn end_in_recovery(&mut self, _ack: &Ack) -> Option<Segments> {
+        None
+    }
     /// Least growth per ACK in avoidance, in segments. Zero unless the algorithm continues beyond `ssthresh` (ns-2's limited slow start).
     fn floor(&self, _window: &Window) -> Segments {
         0.0

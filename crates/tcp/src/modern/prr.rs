@@ -58,6 +58,11 @@ impl Prr {
         self.cwnd = pipe + count;
     }
 
+    /// `ssthresh` falls to `target` during recovery, if it is higher.
+    pub(super) fn lower_target(&mut self, target: u64) {
+        self.ssthresh = self.ssthresh.min(target);
+    }
+
     /// Data was sent.
     pub(super) fn send(&mut self, bytes: u64) {
         self.out += bytes;
@@ -125,5 +130,16 @@ mod tests {
         let mut prr = Prr::new(10, 1000, 1);
         prr.deliver(Progress { delivered: 0, pipe: 500, safe: false });
         assert_eq!(prr.cwnd(), 501);
+    }
+
+    #[test]
+    fn a_target_that_falls_bounds_the_window() {
+        let cwnd = |target| {
+            let mut prr = Prr::new(10, 20, 1);
+            prr.lower_target(target);
+            prr.deliver(Progress { delivered: 8, pipe: 6, safe: true });
+            prr.cwnd()
+        };
+        assert_eq!([6, 7, 10, 12].map(cwnd), [7, 7, 10, 10]);
     }
 }

@@ -208,6 +208,13 @@ impl Repair {
         self.prr = Some(prr);
     }
 
+    /// The reduction ends at `cwnd`, unless it already ends below.
+    pub(super) fn lower_target(&mut self, cwnd: u64) {
+        if let Some(prr) = &mut self.prr {
+            prr.lower_target(cwnd);
+        }
+    }
+
     /// An ACK has arrived in fast recovery.
     pub(super) fn deliver(&mut self, progress: Progress) {
         if let (Some(prr), Phase::Fast | Phase::Reduction) = (&mut self.prr, self.phase) {

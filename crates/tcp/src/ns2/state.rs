@@ -211,6 +211,7 @@ impl State {
             min_rtt: self.min_rtt,
             round: self.round,
             ecn_echo: ack.ecn_echo,
+            reduced: None,
             handshake,
         };
         if let Some(sampling) = &mut self.sampling {

@@ -8,6 +8,8 @@
 //!
 //! Either sign ends slow start: `ssthresh` becomes `cwnd` at once, without rounds of slower growth as in HyStart++ (`hystart_pp`). The ACK
 //! that shows the sign already counts for the avoidance.
+//! Both signs also count in loss recovery while Proportional Rate Reduction holds the window below `ssthresh`: the threshold, to which
+//! recovery returns, then becomes that window.
 //! ## References
 //! Ha & Rhee, *Taming the elephants: new TCP slow start*, Computer Networks 55(9), 2011. Linux, which enables HyStart with CUBIC: the
 //! defaults are those of version 6.14 and later, and agree with measurements of version 6.18.
@@ -230,16 +232,17 @@ impl SlowStart for Hystart {
         let Some(rtt) = ack.rtt.map(micros) else { return };
         let delay_min = self.delay_min.map_or(rtt, |least| least.min(rtt));
         self.delay_min = Some(delay_min);
-        if self.found.is_some() || window.cwnd >= window.ssthresh {
+        let cwnd = ack.reduced.unwrap_or(window.cwnd);
+        if self.found.is_some() || cwnd >= window.ssthresh {
             return;
         }
         let now = micros(ack.now.since(Instant::ZERO));
-        let is_large = window.cwnd >= self.low_window;
+        let is_large = cwnd >= self.low_window;
         if ack.snd_una > self.round.end_seq && (is_large || self.resets_always) {
             self.begin_round(now, ack.snd_nxt);
         }
         if is_large {
-            self.found = self.search(now, delay_min, ack, window.cwnd);
+            self.found = self.search(now, delay_min, ack, cwnd);
             self.exit_due = self.found.is_some();
         }
     }
@@ -249,6 +252,10 @@ impl SlowStart for Hystart {
             return Step::ExitBefore { ssthresh: window.cwnd };
         }
         Step::Grow(ack.counted)
+    }
+
+    fn end_in_recovery(&mut self, ack: &Ack) -> Option<Segments> {
+        if std::mem::take(&mut self.exit_due) { ack.reduced } else { None }
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent, _window: &Window) {
@@ -422,6 +429,23 @@ mod tests {
             let last = (0..9).map(|index| acknowledge(&mut *part, (9100 + 3 * index) * MS, 95 * MS, 21, 100.0)).last();
             assert_eq!(last, Some(step), "{cause:?}: 95 ms after 80 ms");
         }
+    }
+
+    #[test]
+    fn in_recovery_the_threshold_becomes_the_window_that_the_reduction_has_reached() {
+        let mut part = hystart(&[]);
+        rounds(&mut *part, &[50_000]);
+        let mut ends = |reduced: Segments| {
+            let rtt = Some(Duration::from_millis(60));
+            let ack = Ack { now: Instant::from_nanos(5000 * MS), rtt, snd_una: 2001, snd_nxt: 3000, reduced: Some(reduced), ..ACK };
+            part.observe(&ack, &Window { cwnd: 70.0, ssthresh: 70.0 });
+            part.end_in_recovery(&ack)
+        };
+        assert_eq!([70.0; 9].map(&mut ends), [None; 9], "not below the threshold");
+        let windows = [40.0, 41.0, 42.0, 43.0, 44.0, 45.0, 46.0, 47.0];
+        assert_eq!(windows.map(&mut ends), [None; 8]);
+        assert_eq!(ends(48.0), Some(48.0));
+        assert_eq!(ends(49.0), None, "once");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! RFC 9293 §3.10.7.4; RFC 5681 §2 (duplicate ACK); RFC 6675 §2; RFC 6298 §3 and RFC 7323 §4.1 (round-trip time).
 
 use ackclock_core::events::{Ack as AckEvent, RateSample};
-use ackclock_core::units::{Duration, Instant};
+use ackclock_core::units::{Duration, Instant, Segments};
 
 use super::super::ack::Ack;
 use super::super::config::Recovery;
@@ -43,6 +43,8 @@ struct Change {
     inflight: u64,
     /// Bytes lost before the ACK.
     lost: u64,
+    /// The window before the ACK, in segments, if it was being reduced.
+    reduced: Option<Segments>,
 }
 
 impl Sender {
@@ -107,6 +109,7 @@ impl Sender {
     fn update_scoreboard(&mut self, ack: &Ack<'_>, delivered: &mut Vec<SentSegment>) -> Change {
         let (una, outstanding, flight) = (self.window.una(), self.board.unsacked(), self.board.flight_size());
         let (inflight, lost) = (self.board.pipe(), self.rate.lost());
+        let reduced = self.repair.reduces().then(|| self.cwnd() as f64 / self.governor.unit() as f64);
         let window_moved = self.window.update(ack);
         let acked = ack.number - una;
         self.window.acknowledge(ack.number);
@@ -129,7 +132,21 @@ impl Sender {
             self.repair.count_duplicates(acked > 0, duplicate);
             delivered.len() as u64 + self.repeated(dsack)
         };
-        Change { acked, segments, delivered: bytes, duplicate, dsack, arrived, outstanding, una, rtt: None, sample: None, inflight, lost }
+        Change {
+            acked,
+            segments,
+            delivered: bytes,
+            duplicate,
+            dsack,
+            arrived,
+            outstanding,
+            una,
+            rtt: None,
+            sample: None,
+            inflight,
+            lost,
+            reduced,
+        }
     }
 
     /// The segments in a D-SACK block; none if more were reported than retransmitted.
@@ -155,6 +172,10 @@ impl Sender {
         // A duplicate causes an ACK with a D-SACK, but its timestamp is not echoed (RFC 7323 §4.3): the echo is as old as the original.
         let echoed = || ack.echo.filter(|_| change.acked > 0 && change.dsack.is_none());
         let sample = first.or_else(|| paws::since(now, echoed()?, self.settings.initial_timestamp));
+        if self.settings.rtt_of_sacked {
+            // The control learns of the time between timestamps too.
+            change.rtt = change.rtt.or(sample);
+        }
         let least = self.rtt.min();
         if let Some(last) = change.rtt.filter(|_| self.settings.rtt_of_sacked) {
             self.rtt.note_min(last);
@@ -251,8 +272,10 @@ impl Sender {
             min_rtt: self.rtt.min(),
             round: self.rate.round(),
             ecn_echo,
+            reduced: change.reduced,
             handshake: false,
         });
+        self.repair.lower_target(self.governor.cwnd());
         if self.governor.holds_back() {
             self.rate.note_app_limited(inflight);
         }
