@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import statistics
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -250,13 +251,23 @@ def test_rule_of_hystart_needs_packets_later_than_its_delay(trip: float, late: l
     assert {rule.name for rule in rules.known(seen)} == ({"HyStart and late packets"} if applies else set())
 
 
-def test_other_starts_do_not_count_if_losses_are_random(file: Path) -> None:
-    outcome, _ = compared(file, StandIn(later=2000))
-    for pairs in outcome.pairs():
-        found = judging.differences(pairs)
-        assert all((each.nearby is not None) == (pairs.name == "small-transfer") for each in found)
+def test_other_starts_have_the_seeds_of_the_repetitions(file: Path) -> None:
+    outcome, _ = compared(file, StandIn())
+    (case, _), (pairs, _) = outcome.cases, outcome.pairs()
+    assert not pairs.deterministic, "random losses differ from seed to seed"
+    assert [len(runs) for runs in pairs.nearby] == [3] * comparing.STARTS
+    again = [take(run_here(comparing.started(case.repetition(index), 7), RECORD, _core.Cancel())) for index in range(3)]
+    assert [run.flows for run in pairs.nearby[7]] == [run.flows for run in again]
+    goodput = [each for each in judging.differences(pairs) if each.measure.key == DELIVERED.key]
+    means = [
+        statistics.fmean(values(run, pairs.duration)["delivered", "flow0"] for run in runs) for runs in pairs.nearby
+    ]
+    assert [each.nearby for each in goodput] == [(min(means), max(means))]
+
+
+def test_one_repetition_does_not_show_that_a_scenario_is_deterministic(file: Path) -> None:
     alone, _ = compared(file, StandIn(), repetitions=1)
-    assert not any(pairs.deterministic for pairs in alone.pairs()), "one repetition cannot show it"
+    assert not any(pairs.deterministic for pairs in alone.pairs())
 
 
 def test_rule_of_late_packets_is_bounded_by_the_round_trips() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,7 +23,7 @@ REPETITIONS = 3
 ATTEMPTS = 3
 """Largest number of runs for a repetition that is disturbed."""
 STARTS = 10
-"""Simulations of a scenario that start at slightly different times."""
+"""Slightly different times at which the simulations of every repetition start."""
 TICK = 4_000_000
 """Time over which the starts of all flows are spread, in nanoseconds: a tick of a kernel with 250 ticks a second."""
 APART = 1_000_000
@@ -100,7 +101,7 @@ class Outcome:
     stored : dict
         Runs on the kernel by their keys.
     simulated, nearby : dict
-        Simulations by the name of the scenario: the repetitions, and those with other starts.
+        Simulations by the name of the scenario: the repetitions, and the repetitions at each of the other starts.
     refused : dict
         Why scenarios cannot run on the kernel, by name.
     failed : dict
@@ -114,7 +115,7 @@ class Outcome:
     release: str = ""
     stored: dict[str, Run] = field(default_factory=dict)
     simulated: dict[str, list[Run]] = field(default_factory=dict)
-    nearby: dict[str, list[Run]] = field(default_factory=dict)
+    nearby: dict[str, list[list[Run]]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     keep: Callable[[str, Any], None] | None = None
@@ -164,7 +165,8 @@ class Outcome:
                 runs = [self.stored[keys[index]] for index in there]
                 simulated = [self.simulated[case.name][index] for index in there]
                 numbers = [index + 1 for index in there]
-                found.append(Pairs(case.name, case.scenario.duration, numbers, runs, simulated, self.nearby[case.name]))
+                nearby = [[started[index] for index in there] for started in self.nearby[case.name]]
+                found.append(Pairs(case.name, case.scenario.duration, numbers, runs, simulated, nearby))
         return found
 
 
@@ -179,13 +181,13 @@ def simulate(outcome: Outcome, jobs: int | None = None) -> None:
     cancel = _core.Cancel()
     points: list[Scenario] = []
     for case in outcome.cases:
-        points += [case.repetition(index) for index in range(outcome.repetitions)]
-        points += [started(case.repetition(index % outcome.repetitions), index) for index in range(STARTS)]
-    runs = map_threads(lambda scenario: take(run_here(scenario, RECORD, cancel)), points, cancel, jobs=jobs)
-    each = outcome.repetitions + STARTS
-    for number, case in enumerate(outcome.cases):
-        own = runs[number * each : (number + 1) * each]
-        outcome.simulated[case.name], outcome.nearby[case.name] = own[: outcome.repetitions], own[outcome.repetitions :]
+        repetitions = [case.repetition(index) for index in range(outcome.repetitions)]
+        points += repetitions
+        points += [started(scenario, start) for start in range(STARTS) for scenario in repetitions]
+    runs = iter(map_threads(lambda scenario: take(run_here(scenario, RECORD, cancel)), points, cancel, jobs=jobs))
+    for case in outcome.cases:
+        own, *nearby = (list(islice(runs, outcome.repetitions)) for _ in range(1 + STARTS))
+        outcome.simulated[case.name], outcome.nearby[case.name] = own, nearby
 
 
 def started(scenario: Scenario, index: int) -> Scenario:

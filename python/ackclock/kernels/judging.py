@@ -30,8 +30,8 @@ class Pairs:
         The numbers of the repetitions, from 1.
     kernel, simulated : sequence of Run
         The repetitions; those at the same place have the same seed.
-    nearby : sequence of Run
-        Simulations that start at slightly different times.
+    nearby : sequence of sequence of Run
+        The simulations of the repetitions at each of several slightly different times.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Pairs:
     numbers: Sequence[int]
     kernel: Sequence[Run]
     simulated: Sequence[Run]
-    nearby: Sequence[Run] = ()
+    nearby: Sequence[Sequence[Run]] = ()
 
     @property
     def deterministic(self) -> bool:
@@ -62,8 +62,8 @@ class Difference:
     kernel, simulated : sequence of float
         The values of the repetitions, in pairs.
     nearby : (float, float) or None
-        Smallest and largest value of simulations that start at slightly different times; None if the simulations of the
-        repetitions differ, since the range would then be that of the seeds.
+        Smallest and largest mean of the repetitions' simulations, if these start at slightly different times; None if
+        some of them lack the measure.
     several : bool
         Whether the scenario has several flows.
     known : sequence of Rule
@@ -133,14 +133,15 @@ def differences(pairs: Pairs, tolerance: float = TOLERANCE) -> list[Difference]:
     tolerance
         Tolerance of the primary measures.
     """
-    kernel, simulated, nearby = (
-        [values(run, pairs.duration) for run in side] for side in (pairs.kernel, pairs.simulated, pairs.nearby)
+    kernel, simulated, *nearby = (
+        [values(run, pairs.duration) for run in side] for side in (pairs.kernel, pairs.simulated, *pairs.nearby)
     )
     found = []
     for key, flow in simulated[0]:
         place = key, flow
         if all(place in each for each in (*kernel, *simulated)):
-            near = [each[place] for each in nearby if place in each] if pairs.deterministic else []
+            complete = bool(nearby) and all(place in each for runs in nearby for each in runs)
+            near = [statistics.fmean(each[place] for each in runs) for runs in nearby] if complete else []
             made = Difference(
                 pairs.name,
                 flow,

@@ -29,8 +29,7 @@ class Observed:
     kernel, simulated : float
         The means.
     nearby : (float, float) or None
-        The smallest and the largest result of simulations that start at slightly different times; None if the result
-        depends on the seed.
+        The smallest and the largest mean of simulations that start at slightly different times; None if there is none.
     on_kernel, in_simulation : sequence of Run
         The runs.
     """
