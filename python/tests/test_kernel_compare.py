@@ -216,6 +216,7 @@ def test_rules_need_their_conditions() -> None:
     assert names(run(flows=2), run(flows=2), nearby=(0.9, 1.1)) == {"phase"}
     assert names(run(), run(), nearby=(0.9, 1.1)) == {"tick"}
     assert names(run(), run(), nearby=(1.1, 2.0)) == set()
+    assert names(run(), run(), nearby=(1.09, 2.0)) == {"tick"}, "nine tenths of the difference"
     assert names(run({"lateness_max": 0.02}), run(control="rfc6928 + standard + reno + own")) == set()
     assert names(run(timeouts=1), run()) == {"timeout"}
     assert names(run(slow_start_exit_cwnd=11.0), run(), measure="drops") == {"application"}
@@ -251,12 +252,12 @@ def test_rule_of_hystart_needs_packets_later_than_its_delay(trip: float, late: l
     assert {rule.name for rule in rules.known(seen)} == ({"HyStart and late packets"} if applies else set())
 
 
-def test_other_starts_have_the_seeds_of_the_repetitions(file: Path) -> None:
+def test_scenarios_like_the_repetitions_have_their_seeds(file: Path) -> None:
     outcome, _ = compared(file, StandIn())
     (case, _), (pairs, _) = outcome.cases, outcome.pairs()
     assert not pairs.deterministic, "random losses differ from seed to seed"
-    assert [len(runs) for runs in pairs.nearby] == [3] * comparing.STARTS
-    again = [take(run_here(comparing.started(case.repetition(index), 7), RECORD, _core.Cancel())) for index in range(3)]
+    assert [len(runs) for runs in pairs.nearby] == [3] * comparing.NEARBY
+    again = [take(run_here(comparing.like(case.repetition(index), 7), RECORD, _core.Cancel())) for index in range(3)]
     assert [run.flows for run in pairs.nearby[7]] == [run.flows for run in again]
     goodput = [each for each in judging.differences(pairs) if each.measure.key == DELIVERED.key]
     means = [
@@ -406,15 +407,14 @@ def test_table_of_runs_restores_them(file: Path, tmp_path: Path) -> None:
     assert set(fewer.refused) == {"small-endless", "small-transfer"}, "a repetition is missing"
 
 
-def test_other_starts_stay_within_a_tick(file: Path) -> None:
+def test_scenarios_alike_start_within_a_tick_on_paths_longer_by_up_to_0_2_ms(file: Path) -> None:
     scenario = comparing.cases([file])[1].scenario
-    starts = [
-        json.loads(json.dumps(take(run_here(comparing.started(scenario, index), RECORD, _core.Cancel())).flows))[
-            "flow0"
-        ]["start_s"]
-        for index in range(comparing.STARTS)
-    ]
-    assert starts == pytest.approx([index * 4e-4 for index in range(comparing.STARTS)])
+    alike = [comparing.like(scenario, draw) for draw in range(comparing.NEARBY)]
+    flows = [take(run_here(each, RECORD, _core.Cancel())).flows["flow0"] for each in alike]
+    assert [flow["start_s"] for flow in flows] == pytest.approx([draw * 4e-4 for draw in range(comparing.NEARBY)])
+    (own,) = take(run_here(scenario, RECORD, _core.Cancel())).flows.values()
+    longer = sorted(float(flow["path_rtt"]) - float(own["path_rtt"]) for flow in flows)
+    assert longer == pytest.approx([draw * 2e-4 / 9 for draw in range(comparing.NEARBY)], abs=1e-8)
 
 
 def test_words_of_a_difference() -> None:

@@ -22,12 +22,14 @@ REPETITIONS = 3
 """Runs of a scenario on the kernel by default, and the fewest that show its spread."""
 ATTEMPTS = 3
 """Largest number of runs for a repetition that is disturbed."""
-STARTS = 10
-"""Slightly different times at which the simulations of every repetition start."""
+NEARBY = 10
+"""Scenarios like each repetition's: the flows start at slightly different times, on a slightly longer path."""
 TICK = 4_000_000
 """Time over which the starts of all flows are spread, in nanoseconds: a tick of a kernel with 250 ticks a second."""
 APART = 1_000_000
 """Distance of two start times of a later flow relative to the first, in nanoseconds."""
+LONGER = 200_000
+"""Largest addition to the round-trip time, in nanoseconds: the emulator adds 0.16 to 0.20 ms in the median."""
 MEASURING = "ackclock.kernels.measuring"
 
 Progress = Callable[[int, int], None]
@@ -101,7 +103,7 @@ class Outcome:
     stored : dict
         Runs on the kernel by their keys.
     simulated, nearby : dict
-        Simulations by the name of the scenario: the repetitions, and the repetitions at each of the other starts.
+        Simulations by the name of the scenario: the repetitions, and each of the scenarios like them (`like`).
     refused : dict
         Why scenarios cannot run on the kernel, by name.
     failed : dict
@@ -165,7 +167,7 @@ class Outcome:
                 runs = [self.stored[keys[index]] for index in there]
                 simulated = [self.simulated[case.name][index] for index in there]
                 numbers = [index + 1 for index in there]
-                nearby = [[started[index] for index in there] for started in self.nearby[case.name]]
+                nearby = [[each[index] for index in there] for each in self.nearby[case.name]]
                 found.append(Pairs(case.name, case.scenario.duration, numbers, runs, simulated, nearby))
         return found
 
@@ -183,24 +185,29 @@ def simulate(outcome: Outcome, jobs: int | None = None) -> None:
     for case in outcome.cases:
         repetitions = [case.repetition(index) for index in range(outcome.repetitions)]
         points += repetitions
-        points += [started(scenario, start) for start in range(STARTS) for scenario in repetitions]
+        points += [like(scenario, draw) for draw in range(NEARBY) for scenario in repetitions]
     runs = iter(map_threads(lambda scenario: take(run_here(scenario, RECORD, cancel)), points, cancel, jobs=jobs))
     for case in outcome.cases:
-        own, *nearby = (list(islice(runs, outcome.repetitions)) for _ in range(1 + STARTS))
+        own, *nearby = (list(islice(runs, outcome.repetitions)) for _ in range(1 + NEARBY))
         outcome.simulated[case.name], outcome.nearby[case.name] = own, nearby
 
 
-def started(scenario: Scenario, index: int) -> Scenario:
-    """Return a scenario whose flows start up to a tick later, and later flows up to 4.5 ms before or after that.
+def like(scenario: Scenario, draw: int) -> Scenario:
+    """Return a scenario whose flows start up to a tick later, on a path that is longer by up to 0.2 ms.
 
-    No flow starts before 0 s.
+    Later flows also start up to 4.5 ms before or after that, but not before 0 s.
     """
-    later = {}
-    for number, flow in enumerate(Frozen(scenario).flows):
-        apart = round((index + 0.5 - STARTS / 2) * APART) if number else 0
-        start = draws.nanoseconds(flow["start"]) + index * TICK // STARTS + apart
-        later[f"flow.{number}.start"] = f"{max(0, start)} ns"
-    return freeze.replaced(scenario, later)
+    frozen, changed = Frozen(scenario), {}
+    for number, flow in enumerate(frozen.flows):
+        apart = round((draw + 0.5 - NEARBY / 2) * APART) if number else 0
+        start = draws.nanoseconds(flow["start"]) + draw * TICK // NEARBY + apart
+        changed[f"flow.{number}.start"] = f"{max(0, start)} ns"
+    # Seven has no common factor with ten: every length occurs once, and not in the order of the starts.
+    longer = 7 * draw % NEARBY * LONGER // (NEARBY - 1)
+    for number, link in enumerate(frozen.links):
+        delay = draws.nanoseconds(link["delay"]) + longer // len(frozen.links)
+        changed[f"topology.link.{number}.delay"] = f"{delay} ns"
+    return freeze.replaced(scenario, changed)
 
 
 def measure(

@@ -31,7 +31,7 @@ class Pairs:
     kernel, simulated : sequence of Run
         The repetitions; those at the same place have the same seed.
     nearby : sequence of sequence of Run
-        The simulations of the repetitions at each of several slightly different times.
+        The simulations of scenarios like those of the repetitions: with other starts, on slightly longer paths.
     """
 
     name: str
@@ -62,8 +62,8 @@ class Difference:
     kernel, simulated : sequence of float
         The values of the repetitions, in pairs.
     nearby : (float, float) or None
-        Smallest and largest mean of the repetitions' simulations, if these start at slightly different times; None if
-        some of them lack the measure.
+        Smallest and largest mean of the simulations of scenarios like those of the repetitions; None if some of them
+        lack the measure.
     several : bool
         Whether the scenario has several flows.
     known : sequence of Rule
