@@ -6,6 +6,7 @@ import json
 import math
 import statistics
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -216,7 +217,9 @@ def test_rules_need_their_conditions() -> None:
     assert names(run(flows=2), run(flows=2), nearby=(0.9, 1.1)) == {"phase"}
     assert names(run(), run(), nearby=(0.9, 1.1)) == {"tick"}
     assert names(run(), run(), nearby=(1.1, 2.0)) == set()
-    assert names(run(), run(), nearby=(1.09, 2.0)) == {"tick"}, "nine tenths of the difference"
+    assert names(run(), run(), nearby=(1.09, 2.0)) == {"tick"}, "outside by less than a tenth of the difference"
+    assert names(run(), run(), nearby=(0.5, 0.89)) == set()
+    assert names(run(), run(), nearby=(0.5, 0.91)) == {"tick"}
     assert names(run({"lateness_max": 0.02}), run(control="rfc6928 + standard + reno + own")) == set()
     assert names(run(timeouts=1), run()) == {"timeout"}
     assert names(run(slow_start_exit_cwnd=11.0), run(), measure="drops") == {"application"}
@@ -405,6 +408,34 @@ def test_table_of_runs_restores_them(file: Path, tmp_path: Path) -> None:
     ]
     report.take_rows(fewer := Outcome(comparing.cases([file]), 4, "6.18.0"), polars.read_csv(stored))
     assert set(fewer.refused) == {"small-endless", "small-transfer"}, "a repetition is missing"
+
+
+def test_range_of_scenarios_alike_needs_the_measure_in_all_of_them(file: Path) -> None:
+    outcome, _ = compared(file, StandIn())
+    _, pairs = outcome.pairs()
+    assert all(each.nearby is not None for each in judging.differences(pairs))
+    first, *others = pairs.nearby
+    without = [Run({}, run.path, {}, run.facts) for run in first]
+    ranges = {each.measure.key: each.nearby for each in judging.differences(replace(pairs, nearby=[without, *others]))}
+    assert ranges["completion"] is None and ranges["drops"] is not None
+
+
+def test_method_says_how_scenarios_alike_differ(file: Path) -> None:
+    outcome, _ = compared(file, StandIn())
+    (_, _, _, causes) = words.method(outcome)
+    assert "within a tick of 4 ms" in causes and "longer by up to 0.2 ms" in causes
+
+
+def test_later_flows_of_scenarios_alike_start_before_and_after() -> None:
+    flow = {"from": "s0", "to": "d0", "host": "linux"}
+    later = {**flow, "name": "later", "from": "s1", "to": "d1", "start": "6 ms"}
+    dumbbell = {"kind": "dumbbell", "pairs": 2}
+    own = Scenario("two", duration="1 s", topology=dumbbell, flow=[{**flow, "name": "first"}, later])
+    found = [take(run_here(comparing.like(own, draw), RECORD, _core.Cancel())).flows for draw in (0, 9)]
+    assert [flows["later"]["start_s"] for flows in found] == pytest.approx([0.0015, 0.0141])
+    assert [flows["first"]["start_s"] for flows in found] == pytest.approx([0, 0.0036])
+    shorter, longer = (float(flows["first"]["path_rtt"]) for flows in found)
+    assert longer - shorter == pytest.approx(7 * 9 % 10 * 2e-4 / 9, abs=1e-8)
 
 
 def test_scenarios_alike_start_within_a_tick_on_paths_longer_by_up_to_0_2_ms(file: Path) -> None:

@@ -134,12 +134,12 @@ const fn secs(nanos: u64) -> f64 {
     (nanos / NANOS_PER_SEC) as f64 + (nanos % NANOS_PER_SEC) as f64 / NANOS_PER_SEC as f64
 }
 
-/// The number of nanoseconds nearest to `secs` seconds: [`secs`] of it is the same double again.
+/// The number of nanoseconds nearest to `time` seconds. For a time that [`secs`] returns, `secs` of the result is the same double.
 ///
 /// From 2²² s on (49 days), the product of the whole time and 10⁹ can round to a neighbour.
-fn nanos(secs: f64) -> u64 {
-    let whole = secs.trunc();
-    let rest = ((secs - whole) * NANOS_PER_SEC as f64).round();
+fn nanos(time: f64) -> u64 {
+    let whole = time.trunc();
+    let rest = ((time - whole) * NANOS_PER_SEC as f64).round();
     (whole as u64).saturating_mul(NANOS_PER_SEC).saturating_add(rest as u64)
 }
 

@@ -14,8 +14,7 @@ use flate2::read::GzDecoder;
 const MARK: &str = "==== ";
 
 /// Scripts on which the host `linux` differs from the kernel: docs/concepts/host-modern.md, "What differs from Linux", gives the reasons.
-const OPEN: [(&str, &[u32]); 9] = [
-    ("frto", &[11]),
+const OPEN: [(&str, &[u32]); 8] = [
     ("hystart", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 17, 18, 19]),
     ("idle", &[1]),
     ("loss", &[1, 12, 16]),

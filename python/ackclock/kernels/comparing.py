@@ -29,7 +29,7 @@ TICK = 4_000_000
 APART = 1_000_000
 """Distance of two start times of a later flow relative to the first, in nanoseconds."""
 LONGER = 200_000
-"""Largest addition to the round-trip time, in nanoseconds: the emulator adds 0.16 to 0.20 ms in the median."""
+"""Largest addition to a path, in nanoseconds: the emulator adds 0.16 to 0.20 ms to round-trip times in the median."""
 MEASURING = "ackclock.kernels.measuring"
 
 Progress = Callable[[int, int], None]
@@ -193,11 +193,12 @@ def simulate(outcome: Outcome, jobs: int | None = None) -> None:
 
 
 def like(scenario: Scenario, draw: int) -> Scenario:
-    """Return a scenario whose flows start up to a tick later, on a path that is longer by up to 0.2 ms.
+    """Return a scenario whose flows start up to a tick later, and their first links are longer by up to 0.2 ms.
 
     Later flows also start up to 4.5 ms before or after that, but not before 0 s.
     """
     frozen, changed = Frozen(scenario), {}
+    senders = {flow["from"] for flow in frozen.flows}
     for number, flow in enumerate(frozen.flows):
         apart = round((draw + 0.5 - NEARBY / 2) * APART) if number else 0
         start = draws.nanoseconds(flow["start"]) + draw * TICK // NEARBY + apart
@@ -205,8 +206,8 @@ def like(scenario: Scenario, draw: int) -> Scenario:
     # Seven has no common factor with ten: every length occurs once, and not in the order of the starts.
     longer = 7 * draw % NEARBY * LONGER // (NEARBY - 1)
     for number, link in enumerate(frozen.links):
-        delay = draws.nanoseconds(link["delay"]) + longer // len(frozen.links)
-        changed[f"topology.link.{number}.delay"] = f"{delay} ns"
+        if link["from"] in senders:
+            changed[f"topology.link.{number}.delay"] = f"{draws.nanoseconds(link['delay']) + longer} ns"
     return freeze.replaced(scenario, changed)
 
 

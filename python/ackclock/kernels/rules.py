@@ -16,8 +16,9 @@ from ackclock.kernels.measuring import COMPLETION, MEASURES, Run
 FILE = Path(__file__).with_name("rules.toml")
 HYSTART_LEAST, HYSTART_MOST = 0.004, 0.016
 """Bounds of the delay that HyStart takes for a queue, in seconds. Between them it is an eighth of the round trip."""
-COVERED = 0.9
-"""Share of a difference that simulations of scenarios alike must cover to explain it."""
+OUTSIDE = 0.1
+"""Largest distance of the kernel from the range of simulations alike, relative to the difference: results jump, and the
+kernel's can lie beyond the last one by a fraction of a per cent."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class Observed:
     kernel, simulated : float
         The means.
     nearby : (float, float) or None
-        The smallest and the largest mean of simulations with other starts, on slightly longer paths; None if there is
-        none.
+        The smallest and the largest mean of simulations with other starts, on slightly longer paths; None if one of
+        them lacks the measure.
     on_kernel, in_simulation : sequence of Run
         The runs.
     """
@@ -121,8 +122,8 @@ def _nearby(seen: Observed, wanted: bool) -> bool:
     if seen.nearby is None:
         return not wanted
     low, high = seen.nearby
-    short = max(low - seen.kernel, seen.kernel - high, 0.0)
-    return wanted == (short <= (1 - COVERED) * abs(seen.simulated - seen.kernel))
+    outside = max(low - seen.kernel, seen.kernel - high, 0.0)
+    return wanted == (outside <= OUTSIDE * abs(seen.simulated - seen.kernel))
 
 
 def _slower(seen: Observed, wanted: bool) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ackclock.kernels import judging
-from ackclock.kernels.comparing import Outcome
+from ackclock.kernels.comparing import LONGER, NEARBY, TICK, Outcome
 from ackclock.kernels.judging import Difference, Pairs, Summary, Verdict, ranked, summary
 from ackclock.kernels.measuring import UNFOLLOWED
 from ackclock.texts.numbers import counted
@@ -98,10 +98,18 @@ def larger(found: Sequence[Difference]) -> list[str]:
     """Return a sentence for every difference outside tolerance and spread, the largest first."""
     return [
         f"{place(each)}: {percent(each.relative.mean)} % ({value(each, each.kernel_mean)} → "
-        f"{value(each, each.simulated_mean)} {each.measure.unit}); {known(each)}."
+        f"{value(each, each.simulated_mean)}{_alike(each)} {each.measure.unit}); {known(each)}."
         for each in ranked(found)
         if each.verdict == "differs"
     ]
+
+
+def _alike(each: Difference) -> str:
+    """Return the range of simulations alike, if a rule is about it."""
+    if each.nearby is None or not any("nearby" in rule.when for rule in each.known):
+        return ""
+    low, high = each.nearby
+    return f", alike {value(each, low)} … {value(each, high)},"
 
 
 def method(outcome: Outcome) -> list[str]:
@@ -123,9 +131,11 @@ def method(outcome: Outcome) -> list[str]:
         "directions, and the simulated mean lies within the range of the kernel's repetitions."
     )
     causes = (
-        "Ten further simulations start within a tick of 4 ms, and later flows up to 4.5 ms earlier or later, but not "
-        "before 0 s. They count only if the simulations of all repetitions are equal. A cause is named only if all "
-        "conditions of its rule hold; they read these simulations and other measured facts."
+        f"The simulations of all repetitions run again {NEARBY} times: flows start within a tick of "
+        f"{TICK / 1e6:g} ms, later flows also up to 4.5 ms earlier or later than that, but not before 0 s. The first "
+        f"link of every flow is longer by up to {LONGER / 1e6:g} ms. Each of the {NEARBY} gives a mean over the "
+        "repetitions. A cause is named only if all conditions of its rule hold; they read these means and other "
+        "measured facts."
     )
     return [pairing, intervals, tolerances, causes]
 

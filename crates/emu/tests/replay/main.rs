@@ -261,6 +261,12 @@ fn apart(rust: &Window, c: &Window) -> f64 {
     (rust.cwnd - c.cwnd).abs().max((rust.ssthresh - c.ssthresh).abs())
 }
 
+/// Whether the largest estimate of the bandwidth is the mean of all, but for rounding: their ratio, `delta`, is then arbitrary.
+fn has_constant_estimate(rust: &State<Named>) -> bool {
+    let of = |wanted| rust.quantities.iter().find(|(name, _)| *name == wanted).map(|(_, value)| *value);
+    of("bwe_max").zip(of("bwe_avg")).is_some_and(|(max, mean)| max - mean <= 1e-5 * max)
+}
+
 /// The first quantity that differs by more than `ABSOLUTE`, and `RELATIVE` of it and of the window, if any.
 fn wrong_quantity(case: &Case, rust: &State<Named>, c: &State<Placed>) -> Option<String> {
     let tolerance = |value: f64| RELATIVE * (value.abs() + rust.window.cwnd) + ABSOLUTE;
@@ -274,6 +280,9 @@ fn wrong_quantity(case: &Case, rust: &State<Named>, c: &State<Placed>) -> Option
                 continue;
             }
             reported.push(name);
+            if name == "delta" && has_constant_estimate(rust) {
+                continue;
+            }
             let (rust, c) =
                 (rust.quantities.iter().find(|(other, _)| *other == name).map(|(_, value)| *value), c.quantities[4 * axis + place]);
             let agree = match (rust, c) {
@@ -291,7 +300,8 @@ fn wrong_quantity(case: &Case, rust: &State<Named>, c: &State<Placed>) -> Option
 /// Compares the windows of a case on a path; returns the number of events and of different windows.
 fn compare(case: &Case, path: &Path) -> Result<(usize, usize), TestCaseError> {
     let recorded = simulate(case, path);
-    prop_assert!(recorded.len() > 3, "only {} events", recorded.len());
+    // With very many losses no connection opens.
+    prop_assume!(recorded.len() > 3);
     let replayed = replay(&arguments(case, path.ssthresh), recorded.iter().map(|(event, _)| event));
     prop_assert_eq!(replayed.len(), recorded.len());
     let (mut different, mut again) = (0, false);
@@ -300,11 +310,12 @@ fn compare(case: &Case, path: &Path) -> Result<(usize, usize), TestCaseError> {
         let before = index.checked_sub(1).map(|index| (&recorded[index].1, &replayed[index]));
         prop_assert!(difference <= case.bound.segments, "{case:?}\nevent {index} {event:?}: Rust {rust:?}, C {c:?}; before it {before:?}");
         different += usize::from(difference > 0.0);
-        // The kernel's rounds see neither data above a gap nor data sent again. Some quantities depend on the window before the ACK.
+        // The kernel's rounds see neither data above a gap nor data sent again, and averages forget such a difference slowly. Some quantities
+        // depend on the window before the ACK.
         again |= matches!(event, Event::Timeout { .. });
         if event.is_in_order()
             && !again
-            && before.is_none_or(|(rust, c)| rust.window == c.window)
+            && before.is_none_or(|(rust, c)| rust.window == c.window && wrong_quantity(case, rust, c).is_none())
             && let Some(error) = wrong_quantity(case, rust, c)
         {
             prop_assert!(false, "{case:?}\nevent {index} {event:?}: {error}\nRust {rust:?}, C {c:?}; before it {before:?}");

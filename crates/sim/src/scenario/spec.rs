@@ -423,9 +423,9 @@ static MODERN: &[Key] = &[
         "rtt_of_sacked",
         Kind::Bool,
         Fallback::Bool(false),
-        "Whether SACKed segments that were sent once give a round-trip time although the same ACK covers retransmissions. An ACK of \
-         retransmissions alone then gives the control the time between timestamps, and the minimum round-trip time considers the last \
-         segment that an ACK covers.",
+        "Whether SACKed segments that were sent once give a round-trip time although the same ACK covers retransmissions. Any other \
+         ACK that advances then gives the control the time between timestamps, and the minimum round-trip time considers the last segment \
+         that an ACK covers.",
     ),
     key(
         "lost_syns_tolerated",

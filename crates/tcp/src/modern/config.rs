@@ -167,9 +167,8 @@ pub struct Config {
     pub initial_pacing: bool,
     /// Retransmission timeout.
     pub rto: RtoBounds,
-    /// Whether SACKed segments that were sent once give a round-trip time although the ACK also covers retransmissions. An ACK of
-    /// retransmissions alone then gives the control the time between timestamps, and the minimum considers the last segment that an ACK
-    /// covers.
+    /// Whether SACKed segments that were sent once give a round-trip time although the ACK also covers retransmissions. Any other ACK that
+    /// advances then gives the control the time between timestamps, and the minimum considers the last segment that an ACK covers.
     pub rtt_of_sacked: bool,
     /// Whether a loss among the data sent during recovery begins another recovery and reduces the window again although it is already
     /// repaired. Evidence against the second reduction then counts the retransmissions in flight at its start.

@@ -2,7 +2,7 @@
 //!
 //! ## References
 //! RFC 9937 §6 (which obsoletes RFC 6937). Above `ssthresh` PRR applies; below it the conservative reduction bound (CRB), or the slow start
-//! reduction bound (SSRB) while recovery makes progress.
+//! reduction bound (SSRB) while recovery makes progress. The target falls if the control ends slow start during recovery (HyStart).
 
 /// The facts of an ACK in recovery, in bytes.
 #[derive(Clone, Copy, Debug)]

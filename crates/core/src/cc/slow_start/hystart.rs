@@ -8,8 +8,6 @@
 //!
 //! Either sign ends slow start: `ssthresh` becomes `cwnd` at once, without rounds of slower growth as in HyStart++ (`hystart_pp`). The ACK
 //! that shows the sign already counts for the avoidance.
-//! Both signs also count in loss recovery while Proportional Rate Reduction holds the window below `ssthresh`: the threshold, to which
-//! recovery returns, then becomes that window.
 //! ## References
 //! Ha & Rhee, *Taming the elephants: new TCP slow start*, Computer Networks 55(9), 2011. Linux, which enables HyStart with CUBIC: the
 //! defaults are those of version 6.14 and later, and agree with measurements of version 6.18.
@@ -19,6 +17,8 @@
 //! - Linux 5.16 to 6.13 begins a round only from `low_window` on (`round_reset`): the first round then begins in the middle of a flight, and
 //!   slow start ends later.
 //! - Linux before 5.7 ignores round-trip times after the first `min_samples` of a round (`late_samples`).
+//! - Linux also looks for both signs while Proportional Rate Reduction holds the window below `ssthresh`: the threshold, to which recovery
+//!   returns, then becomes that window (measured in loss recovery with 6.18). So does this part on hosts with such a reduction.
 //! - Times are whole microseconds. A round begins at the ACK that ends the last one.
 //! - Linux compares the smallest round-trip time since the start of the connection or the last timeout. So does this part.
 //! ## Parameters

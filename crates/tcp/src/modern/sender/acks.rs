@@ -66,6 +66,7 @@ impl Sender {
         self.count(ack, &change);
         self.measure(now, ack, &delivered, &mut change);
         let before = self.repair.phase();
+        let responses = (self.governor.reductions(), self.counters.undone);
         let repaired = self.tlp.handle_ack(ProbeAck {
             number: ack.number,
             dsack_end: change.dsack.map(|block| block.1),
@@ -81,6 +82,10 @@ impl Sender {
         if ack.ece && self.marks.is_agreed() {
             let ended = before == Phase::Fast && self.repair.phase() == Phase::Open;
             self.handle_mark(now, ended && self.settings.gradual_marks);
+        }
+        if (self.governor.reductions(), self.counters.undone) != responses {
+            // What was in force before the ACK no longer is.
+            change.reduced = None;
         }
         self.notify_control(now, ack, &change, before);
         let arrived = if self.governor.has_whole_segments() { change.arrived } else { change.delivered };
@@ -173,7 +178,7 @@ impl Sender {
         let echoed = || ack.echo.filter(|_| change.acked > 0 && change.dsack.is_none());
         let sample = first.or_else(|| paws::since(now, echoed()?, self.settings.initial_timestamp));
         if self.settings.rtt_of_sacked {
-            // The control learns of the time between timestamps too.
+            // An ACK that advances gives the control the time between timestamps if no segment gives one.
             change.rtt = change.rtt.or(sample);
         }
         let least = self.rtt.min();
@@ -251,6 +256,7 @@ impl Sender {
         // A D-SACK shows that a retransmission was delivered too.
         let counted = if whole { change.arrived as f64 } else { self.governor.counted(change.acked, phase == Phase::Timeout) };
         let inflight = self.board.pipe();
+        let ssthresh = self.governor.window().ssthresh;
         self.governor.on_ack(&AckEvent {
             now,
             acked: change.segments,
@@ -275,7 +281,9 @@ impl Sender {
             reduced: change.reduced,
             handshake: false,
         });
-        self.repair.lower_target(self.governor.cwnd());
+        if self.governor.window().ssthresh < ssthresh {
+            self.repair.lower_target(self.governor.cwnd());
+        }
         if self.governor.holds_back() {
             self.rate.note_app_limited(inflight);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ackclock_core::cc::{Composed, CongestionControl, avoidance, initial_window, slow_start};
+use ackclock_core::cc::{Composed, CongestionControl, SlowStart, avoidance, initial_window, slow_start};
 use ackclock_core::entry::{self, Entry};
 use ackclock_core::params::Params;
 use ackclock_core::qdisc::Ecn;
@@ -16,17 +16,18 @@ use super::super::segment::{Flags, Segment, to_position};
 
 /// Reno with the initial window of RFC 6928.
 pub(super) fn reno() -> Box<dyn CongestionControl> {
-    fn part<P: ?Sized>(entries: &'static [&'static Entry<P>], name: &str) -> Box<P> {
-        let entry = entry::find(entries, name).unwrap();
-        (entry.build)(&Params::defaults(entry.params)).unwrap()
-    }
-    Box::new(Composed::new(
-        part(initial_window::ENTRIES, "rfc6928"),
-        part(slow_start::ENTRIES, "standard"),
-        part(avoidance::ENTRIES, "reno"),
-        None,
-        f64::INFINITY,
-    ))
+    reno_after(part(slow_start::ENTRIES, "standard"))
+}
+
+/// Reno with another slow start.
+pub(super) fn reno_after(slow_start: Box<dyn SlowStart>) -> Box<dyn CongestionControl> {
+    let (initial_window, avoidance) = (part(initial_window::ENTRIES, "rfc6928"), part(avoidance::ENTRIES, "reno"));
+    Box::new(Composed::new(initial_window, slow_start, avoidance, None, f64::INFINITY))
+}
+
+fn part<P: ?Sized>(entries: &'static [&'static Entry<P>], name: &str) -> Box<P> {
+    let entry = entry::find(entries, name).unwrap();
+    (entry.build)(&Params::defaults(entry.params)).unwrap()
 }
 
 /// The channel's impairments, the same in both directions.

@@ -1,6 +1,13 @@
 //! Finding and repairing losses.
 
+use std::sync::{Arc, Mutex};
+
+use ackclock_core::cc::{SlowStart, Step, Window};
+use ackclock_core::events::Ack;
+use ackclock_core::units::Segments;
+
 use super::super::config::{Config, Recovery};
+use super::channel::reno_after;
 use super::script::{Script, plain};
 
 fn with(recovery: Recovery, prr: bool) -> Config {
@@ -413,6 +420,38 @@ fn a_genuine_timeout_is_not_undone() {
         );
         assert_eq!((script.endpoint.counters().undone, script.endpoint.counters().reductions), (0, 1));
     }
+}
+
+/// Standard slow start that notes the window in force of every ACK.
+#[derive(Clone, Debug, Default)]
+struct Noting(Arc<Mutex<Vec<Option<Segments>>>>);
+
+impl SlowStart for Noting {
+    fn observe(&mut self, ack: &Ack, _window: &Window) {
+        self.0.lock().unwrap().push(ack.reduced);
+    }
+
+    fn on_ack(&mut self, ack: &Ack, _window: &Window) -> Step {
+        Step::Grow(ack.counted)
+    }
+}
+
+#[test]
+fn a_control_learns_of_the_reduced_window_unless_the_ack_begins_or_undoes_a_reduction() {
+    let noting = Noting::default();
+    let config = Config { timestamps: true, mss: 1012, ..with(Recovery::Rack, true) };
+    let mut script = Script::established_with(&config, reno_after(Box::new(noting.clone())));
+    script.play(
+        "0 write 30000
+         0 > data 1:10001 ts 100000/7
+         102 < ack 1 sack 1001:4001 ts 107/99999
+         102 > data 1:1001 ts 100102/107
+         104 < ack 1 sack 1001:6001 ts 107/99999
+         110 < ack 6001 ts 110/100000
+         110 cwnd 10
+         110 > data 10001:16001",
+    );
+    assert_eq!(*noting.0.lock().unwrap(), [None, Some(7.5), None], "the pipe of six segments, and half of the three delivered");
 }
 
 #[test]

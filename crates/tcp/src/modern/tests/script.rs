@@ -12,6 +12,7 @@
 //! `wscale`, `sackok`, `sack START:END,…`, `ts VALUE/ECHO`. Numbers count from the SYN, which is 0. A script must expect every segment that
 //! the endpoint sends. It compares the words of the line, and always the flags except `ack` and `psh`.
 
+use ackclock_core::cc::CongestionControl;
 use ackclock_core::qdisc::{Ecn, Notice};
 use ackclock_core::units::{Duration, Instant};
 
@@ -48,13 +49,21 @@ pub(super) fn plain() -> Config {
 impl Script {
     /// An endpoint at time 0 that opens the connection if `active`, and otherwise listens.
     pub(super) fn new(config: &Config, active: bool) -> Self {
-        let endpoint = if active { Endpoint::open(config, reno()) } else { Endpoint::listen(config, reno()) };
+        Self::over(config, if active { Endpoint::open(config, reno()) } else { Endpoint::listen(config, reno()) })
+    }
+
+    fn over(config: &Config, endpoint: Endpoint) -> Self {
         Self { endpoint, initial: config.initial_sequence, sent: Vec::new(), now: Instant::ZERO + BASE, window: u16::MAX }
     }
 
     /// A connection that the endpoint has opened with a round-trip time of 100 ms. The SYN-ACK arrives at time −1 ms.
     pub(super) fn established(config: &Config) -> Self {
-        let mut script = Self::new(config, true);
+        Self::established_with(config, reno())
+    }
+
+    /// The same with another congestion control.
+    pub(super) fn established_with(config: &Config, control: Box<dyn CongestionControl>) -> Self {
+        let mut script = Self::over(config, Endpoint::open(config, control));
         let before = |millis| Instant::ZERO + (BASE - Duration::from_millis(millis));
         script.now = before(101);
         script.transmit();
