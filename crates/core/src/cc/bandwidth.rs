@@ -142,7 +142,8 @@ impl Bandwidth {
         let gap = ack.now.since(sampled);
         match &mut self.filter {
             Filter::Original { .. } if gap > Duration::ZERO => self.sample(ack.now, gap),
-            Filter::Plus { pole, begun } if gap > Duration::ZERO && gap + Duration::NANOSECOND >= ack.rtt.unwrap_or(gap) => {
+            // A host that counts nanoseconds may round the gap down; half a nanosecond more covers the rounding of this sum.
+            Filter::Plus { pole, begun } if gap > Duration::ZERO && gap + Duration::NANOSECOND * 1.5 >= ack.rtt.unwrap_or(gap) => {
                 // Grieco & Mascolo §2: a sample is the segments acknowledged in a round trip over its length. The first is the first
                 // estimate.
                 let sample = self.acked / gap.as_secs_f64();

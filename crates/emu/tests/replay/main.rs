@@ -261,14 +261,10 @@ fn apart(rust: &Window, c: &Window) -> f64 {
     (rust.cwnd - c.cwnd).abs().max((rust.ssthresh - c.ssthresh).abs())
 }
 
-/// Whether the largest estimate of the bandwidth is the mean of all, but for rounding: their ratio, `delta`, is then arbitrary.
-fn has_constant_estimate(rust: &State<Named>) -> bool {
-    let of = |wanted| rust.quantities.iter().find(|(name, _)| *name == wanted).map(|(_, value)| *value);
-    of("bwe_max").zip(of("bwe_avg")).is_some_and(|(max, mean)| max - mean <= 1e-5 * max)
-}
-
-/// The first quantity that differs by more than `ABSOLUTE`, and `RELATIVE` of it and of the window, if any.
+/// The first quantity that differs by more than `ABSOLUTE`, and `RELATIVE` of it and of the window, if any. The bandwidth ratio `delta` divides
+/// the errors of two estimates by the difference of their maximum and mean.
 fn wrong_quantity(case: &Case, rust: &State<Named>, c: &State<Placed>) -> Option<String> {
+    let of = |wanted: &str| rust.quantities.iter().find(|(name, _)| *name == wanted).map(|(_, value)| *value);
     let tolerance = |value: f64| RELATIVE * (value.abs() + rust.window.cwnd) + ABSOLUTE;
     let (slow_start, avoidance) = (find(cc::slow_start::ENTRIES, case.slow_start.0), find(cc::avoidance::ENTRIES, case.avoidance.0));
     let response = case.loss_response.map_or(&[][..], |(name, _)| find(cc::loss_response::ENTRIES, name).quantities);
@@ -280,17 +276,17 @@ fn wrong_quantity(case: &Case, rust: &State<Named>, c: &State<Placed>) -> Option
                 continue;
             }
             reported.push(name);
-            if name == "delta" && has_constant_estimate(rust) {
-                continue;
-            }
-            let (rust, c) =
-                (rust.quantities.iter().find(|(other, _)| *other == name).map(|(_, value)| *value), c.quantities[4 * axis + place]);
-            let agree = match (rust, c) {
-                (Some(rust), Some(c)) => (rust - c).abs() <= tolerance(rust),
+            let (value, c) = (of(name), c.quantities[4 * axis + place]);
+            let propagated = match (of("bwe_max"), of("bwe_avg")) {
+                (Some(max), Some(mean)) if name == "delta" => 2.0 * tolerance(max) / (max - mean).abs(),
+                _ => 0.0,
+            };
+            let agree = match (value, c) {
+                (Some(rust), Some(c)) => (rust - c).abs() <= tolerance(rust).max(propagated),
                 (rust, c) => rust.is_none() == c.is_none(),
             };
             if !agree {
-                return Some(format!("{name} is {rust:?} in Rust, {c:?} in C"));
+                return Some(format!("{name} is {value:?} in Rust, {c:?} in C"));
             }
         }
     }

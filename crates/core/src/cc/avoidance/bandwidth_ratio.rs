@@ -33,6 +33,9 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
     build: |params| Ok(Box::new(BandwidthRatio { bandwidth: Bandwidth::new(params), rule: Rule::new(params) })),
 };
 
+/// Equal estimates, their mean and their maximum differ by less, relative to them.
+const ROUNDING: f64 = 1e-12;
+
 /// Westwood RB's avoidance.
 #[derive(Clone, Debug)]
 pub struct BandwidthRatio {
@@ -45,7 +48,7 @@ impl BandwidthRatio {
     fn delta(&self) -> f64 {
         let (mean, max) = (self.bandwidth.mean(), self.bandwidth.max());
         // Hong et al. eq. 2.
-        if max > mean { ((self.bandwidth.estimate() - mean) / (max - mean)).clamp(-1.0, 1.0) } else { 0.0 }
+        if max - mean > ROUNDING * max { ((self.bandwidth.estimate() - mean) / (max - mean)).clamp(-1.0, 1.0) } else { 0.0 }
     }
 }
 
@@ -101,6 +104,17 @@ mod tests {
         assert_close(delta(&*part), 5.0 / 15.0, 1e-12);
         assert_close(part.on_ack(&ACK, &window(10.0)), 10.0 + (1.0 + 1.0 / 3.0) / 10.0, 1e-12);
         assert_close(part.on_ack(&Ack { counted: 2.0, ..ACK }, &window(10.0)), 10.0 + 2.0 * (4.0 / 3.0) / 10.0, 1e-12);
+    }
+
+    #[test]
+    fn rounding_makes_no_ratio() {
+        // Equal samples: estimates, their mean and their maximum differ in the last digits only.
+        let mut part = build(&ENTRY, &[("filter", Value::Word("plus".to_owned()))]).unwrap();
+        let rtt = Some(Duration::from_millis(30));
+        for round in 0..500 {
+            part.observe(&Ack { now: Instant::from_nanos(33_681_664 * round), acked: 3, rtt, ..ACK }, &window(1.0));
+            assert_eq!(delta(&*part), 0.0, "round {round}");
+        }
     }
 
     #[test]
