@@ -46,7 +46,8 @@ demo: core  ## reproduce the paper `ass`: figures, verdicts, a report
 
 test: core  ## run every test
 	cargo test --workspace --quiet $(RUST_FEATURES)
-	$(BIN)/pytest --quiet --numprocesses auto --dist loadgroup
+	$(BIN)/pytest --quiet --numprocesses auto --dist loadgroup -m 'not kernel and not wheel'
+	$(BIN)/pytest --quiet -m kernel
 	$(BIN)/pytest --quiet -m wheel
 	@web/run.sh test
 

@@ -99,6 +99,14 @@ def cli(tmp_path: Path) -> Cli:
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests in real time, which `make test` runs alone on the machine, after the others."""
+    for item in items:
+        if "kernel" in getattr(item, "fixturenames", ()):
+            item.add_marker("kernel")
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Give a test in real time a second attempt: the machine can disturb it below the limits of a tainted run."""
     if "kernel" not in pyfuncitem.fixturenames:

@@ -52,11 +52,13 @@ def test_the_parts_quantities_are_traced(programs: None) -> None:
     names = [set(frame["name"].unique()) for frame in both]
     assert names[0] == names[1] == {"bin_duration", "norm", "bwe", "bwe_avg", "bwe_max", "delta"}
 
-    def values(name: str) -> list[float]:
-        return [frame.filter(frame["name"] == name)["value"].max() for frame in both]
-
-    assert values("bin_duration")[0] == pytest.approx(values("bin_duration")[1], rel=0.1)
-    assert values("bwe_max")[0] == pytest.approx(values("bwe_max")[1], rel=0.2)
+    kernels_own, simulated = (
+        {name: frame.filter(frame["name"] == name)["value"] for name in names[0]} for frame in both
+    )
+    assert kernels_own["bin_duration"].max() == pytest.approx(simulated["bin_duration"].max(), rel=0.1)
+    # ACKs that the machine delivers together raise single estimates, so the typical mean is compared, not the maximum.
+    assert kernels_own["bwe_avg"].median() == pytest.approx(simulated["bwe_avg"].median(), rel=0.2)
+    assert kernels_own["bwe_max"].to_list() == kernels_own["bwe"].cum_max().to_list()
     times = both[0]["time"]
     assert times.is_sorted() and 0 <= times.min() < times.max() <= 2
 
