@@ -274,8 +274,8 @@ class Lost(Protocol):
         ...
 
     @property
-    def packet(self) -> Snapshot:
-        """The connection at its last transmission."""
+    def packet(self) -> Snapshot | None:
+        """The connection at its last transmission, for a control that wants samples."""
         ...
 
     @property

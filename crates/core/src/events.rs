@@ -140,7 +140,9 @@ pub struct Sent {
     pub app_limited: bool,
 }
 
-/// A segment was declared lost. Reported once per transmission, before the congestion event or the ACK to which the loss belongs.
+/// A segment was declared lost. Reported once per transmission, before the congestion event that the loss causes, or before the
+/// retransmission. A loss that a tail loss probe has repaired is congestion without this event: its segment has arrived. An undo withdraws
+/// losses, so that the same transmission can be declared lost again.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
     /// Time of the detection.
@@ -149,8 +151,9 @@ pub struct Lost {
     pub start: u64,
     /// One past its last position.
     pub end: u64,
-    /// The connection at the segment's latest transmission.
-    pub packet: Snapshot,
+    /// The connection at the segment's latest transmission, if the host takes samples: see
+    /// [`CongestionControl::wants_samples`](crate::cc::CongestionControl).
+    pub packet: Option<Snapshot>,
     /// Bytes in flight, without this segment.
     pub inflight: u64,
     /// Totals so far, including this loss.
@@ -267,7 +270,7 @@ pub enum Cause {
 /// window grow or the timer expires. RFC 3168 §6.1.2 makes the sender wait so after a mark; ns-2 also does after a loss.
 pub const PART_OF_A_SEGMENT: Segments = 1.0 / 1024.0;
 
-/// A sign of congestion: at most one per recovery period.
+/// A sign of congestion: at most one per recovery period. The timer's sign may come while what is outstanding was lost before.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionEvent {
     /// Time of the detection.

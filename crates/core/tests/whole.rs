@@ -155,7 +155,14 @@ impl Transport {
         for (start, packet) in &lost {
             self.total.lost += SMSS;
             let inflight = self.inflight();
-            self.control.on_lost(&Lost { now: self.now, start: *start, end: start + SMSS, packet: *packet, inflight, total: self.total });
+            self.control.on_lost(&Lost {
+                now: self.now,
+                start: *start,
+                end: start + SMSS,
+                packet: Some(*packet),
+                inflight,
+                total: self.total,
+            });
         }
         if !lost.is_empty() && !self.recovering {
             self.recovering = true;

@@ -110,7 +110,7 @@ event! {
     now_s -> f64 = |it| it.now.as_secs_f64(),
     start -> u64 = |it| it.start,
     end -> u64 = |it| it.end,
-    packet -> PySnapshot = |it| PySnapshot(it.packet),
+    packet -> Option<PySnapshot> = |it| it.packet.map(PySnapshot),
     inflight -> u64 = |it| it.inflight,
     total -> PyTotals = |it| PyTotals(it.total),
 }

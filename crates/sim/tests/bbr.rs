@@ -333,8 +333,8 @@ impl CongestionControl for Checker {
         self.check(ack.total, ack.sample.as_ref().map(|sample| &sample.packet));
     }
     fn on_lost(&mut self, lost: &Lost) {
-        assert!(lost.total.lost > lost.packet.lost, "{lost:?}");
-        self.check(lost.total, Some(&lost.packet));
+        assert!(lost.total.lost > lost.packet.unwrap().lost, "{lost:?}");
+        self.check(lost.total, lost.packet.as_ref());
     }
     fn on_congestion(&mut self, event: &CongestionEvent) {
         assert!(!(event.restart && self.goes_back) || event.inflight == 0, "{event:?}");

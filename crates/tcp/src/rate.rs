@@ -14,6 +14,8 @@ pub(crate) struct DeliveryRate {
     /// Sending time of the segment that was last seen delivered, or of the first segment of the flight.
     first_sent: Instant,
     lost: u64,
+    /// Bytes lost at the last ACK.
+    lost_at_ack: u64,
     round: u64,
     /// Delivered bytes at which the round ends: a segment sent after that point belongs to the next round.
     round_end: u64,
@@ -89,6 +91,11 @@ impl DeliveryRate {
     /// Bytes lost so far.
     pub(crate) fn lost(&self) -> u64 {
         self.lost
+    }
+
+    /// Bytes lost since the last call.
+    pub(crate) fn take_newly_lost(&mut self) -> u64 {
+        self.lost - std::mem::replace(&mut self.lost_at_ack, self.lost)
     }
 
     /// Round trips so far.

@@ -110,9 +110,10 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
     fn on_restart(&mut self) {
         self.deflate((self.window().cwnd - 1.0).max(0.0));
     }
-    /// All data outstanding at the congestion event has been acknowledged.
+    /// All data outstanding when the recovery began has been acknowledged. It began with a congestion event, unless a mark had already
+    /// reduced the window for the same data.
     fn on_recovery_end(&mut self, _now: Instant) {}
-    /// Every loss of the last congestion event was spurious: undo the reduction.
+    /// Every loss of the last congestion event was spurious: undo the reduction. Called once per reduction at most.
     fn on_spurious(&mut self, _now: Instant) {}
     /// From now on, segments carry `smss` bytes. A window counted in segments keeps its size in bytes.
     fn on_mss(&mut self, _smss: Bytes) {}
@@ -146,7 +147,8 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
     fn timer(&self) -> Option<Instant> {
         None
     }
-    /// Whether window and pacing rate alone decide how much is sent in loss recovery, in place of the host's rules (PRR, inflation).
+    /// Whether window and pacing rate alone decide how much is sent in loss recovery, in place of the host's rules (PRR, inflation). The host
+    /// asks whenever it is about to apply such a rule.
     fn owns_recovery(&self) -> bool {
         false
     }

@@ -13,9 +13,11 @@ pub(crate) mod nonlinear;
 pub mod slow_start;
 pub(crate) mod vegas;
 pub mod whole;
+mod witness;
 
 pub use composed::Composed;
 pub use contract::{
     Avoidance, CloneAvoidance, CloneControl, CloneInitialWindow, CloneLossResponse, CloneSlowStart, CongestionControl, InitialWindow,
     LossResponse, Phase, SlowStart, Step, Window,
 };
+pub use witness::{Court, Testimony, Witness};

@@ -27,6 +27,7 @@ struct Usage {
 
 /// The congestion control of a sender.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub(super) struct Governor {
     control: Box<dyn CongestionControl>,
     /// The window after the last event.
@@ -56,7 +57,11 @@ pub(super) struct Governor {
     initial_window: Option<Segments>,
     initial_pacing: bool,
     largest: Segments,
+    /// The smallest round-trip time that an ACK has reported to the control.
+    least_rtt: Option<Duration>,
     reductions: u64,
+    /// Whether the last reduction can be undone.
+    undoable: bool,
     /// How the first slow start ended.
     exit: SlowStartExit,
 }
@@ -82,7 +87,9 @@ impl Governor {
             initial_window: None,
             initial_pacing: config.initial_pacing,
             largest: 0.0,
+            least_rtt: None,
             reductions: 0,
+            undoable: false,
             exit: SlowStartExit::default(),
             control,
         }
@@ -112,7 +119,8 @@ impl Governor {
     fn refresh(&mut self) {
         (self.window, self.phase) = (self.control.window(), self.control.phase());
         let unit = self.unit();
-        self.cwnd = ((self.window.cwnd * unit as f64) as u64).max(unit);
+        // RFC 5681 §3.1: a window below one segment still allows one if nothing is in flight.
+        self.cwnd = (self.window.cwnd * unit as f64) as u64;
         self.largest = self.largest.max(self.window.cwnd);
         if self.paces {
             self.timer = self.control.timer().unwrap_or(Instant::MAX);
@@ -129,7 +137,7 @@ impl Governor {
         self.window
     }
 
-    /// The window in units, at least one segment.
+    /// The window in units; it can be below one segment.
     pub(super) fn cwnd(&self) -> u64 {
         self.cwnd
     }
@@ -147,6 +155,16 @@ impl Governor {
     /// The window at the end of the handshake.
     pub(super) fn initial_window(&self) -> Option<Segments> {
         self.initial_window
+    }
+
+    /// The next ACK reports `rtt`, the time of its last segment, to the control.
+    pub(super) fn note_rtt(&mut self, rtt: Option<Duration>) {
+        self.least_rtt = rtt.map(|rtt| self.least_rtt.map_or(rtt, |least| least.min(rtt))).or(self.least_rtt);
+    }
+
+    /// The smallest round-trip time for the control: `sampled` by the timer, whose samples include the delay of ACKs, or reported.
+    pub(super) fn min_rtt(&self, sampled: Option<Duration>) -> Option<Duration> {
+        [sampled, self.least_rtt].into_iter().flatten().reduce(std::cmp::min)
     }
 
     /// Number of congestion events.
@@ -256,6 +274,7 @@ impl Governor {
     /// The sender detected congestion after all data below `una` was acknowledged.
     pub(super) fn reduce(&mut self, event: &CongestionEvent, una: u64) {
         self.reductions += 1;
+        self.undoable = true;
         self.note_exit(event);
         if let Some(first) = &mut self.first {
             // A marked segment has arrived, and the ACK that echoes the mark acknowledges it.
@@ -293,10 +312,12 @@ impl Governor {
         self.refresh();
     }
 
-    /// The last reduction was spurious.
+    /// The last reduction, if there was one since the last undo, was spurious.
     pub(super) fn restore(&mut self, now: Instant) {
-        self.control.on_spurious(now);
-        self.refresh();
+        if std::mem::take(&mut self.undoable) {
+            self.control.on_spurious(now);
+            self.refresh();
+        }
     }
 
     /// Shrinks the window by `bytes`.

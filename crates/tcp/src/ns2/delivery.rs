@@ -1,8 +1,8 @@
 //! Delivery accounting: the bytes delivered, lost and in flight that an event carries for the control. ns-2 has no such accounting; it does
 //! not change the sender's own behaviour.
 //!
-//! Each duplicate ACK stands for an unknown segment that has left the network (RFC 5681 §3.2). A segment counts as lost when it is
-//! retransmitted. After a timeout no segment counts as in flight.
+//! Each duplicate ACK stands for an unknown segment that has left the network (RFC 5681 §3.2). A segment is lost when the recovery decides to
+//! retransmit it; a sender that goes back counts all that is in flight as lost.
 
 use std::collections::VecDeque;
 
@@ -35,6 +35,12 @@ impl Sampling {
         }
     }
 
+    /// Counts the latest transmission of segment `seq` of `size` bytes as lost; returns its snapshot.
+    fn lose(&mut self, seq: u32, size: u64) -> Option<Snapshot> {
+        self.rate.count_lost(size);
+        self.snapshots.get(seq.checked_sub(self.first)? as usize).copied()
+    }
+
     /// Processes an ACK of all segments below `una` that delivers `bytes`.
     pub(super) fn deliver(&mut self, now: Instant, una: u32, bytes: u64, min_rtt: Option<Duration>) -> Option<RateSample> {
         let count = una.saturating_sub(self.first).min(self.snapshots.len() as u32);
@@ -49,17 +55,78 @@ impl Sampling {
     }
 }
 
-/// The facts of one ACK.
+/// What the control learns of the segments above `snd_una`.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    /// Segments that duplicate ACKs have reported as delivered.
+    early: u32,
+    /// Those that have left the flight since the sender last went back.
+    left: u32,
+    /// Outstanding segments, in ascending order, that are not in flight until they are sent again: the lost ones and, once the sender has
+    /// gone back, all.
+    waiting: VecDeque<u32>,
+    /// Data segments sent, including retransmissions.
+    sent: u64,
+    /// Data segments lost.
+    lost: u64,
+    /// `lost` at the last ACK.
+    lost_at_ack: u64,
+    /// Bytes delivered at the last ACK.
+    delivered: u64,
+    /// Bytes in flight, as the control was last told.
+    reported: u64,
+}
+
+/// The facts of one ACK, in bytes.
 pub(super) struct Delivery {
     pub(super) bytes: u64,
-    /// Bytes lost since the last ACK.
+    /// Lost since the last ACK.
     pub(super) lost: u64,
+    /// In flight before and after the ACK.
+    pub(super) inflight: (u64, u64),
+}
+
+impl Ledger {
+    /// Whether all outstanding segments are in flight: the usual case.
+    fn is_plain(&self) -> bool {
+        self.early == 0 && self.left == 0 && self.waiting.is_empty()
+    }
+
+    /// Segment `seq` is in flight no more; returns whether it was.
+    fn wait(&mut self, seq: u32) -> bool {
+        let place = self.waiting.binary_search(&seq);
+        if let Err(place) = place {
+            self.waiting.insert(place, seq);
+        }
+        place.is_err()
+    }
+
+    /// Segment `seq` is sent again.
+    fn resume(&mut self, seq: u32) {
+        if let Ok(place) = self.waiting.binary_search(&seq) {
+            self.waiting.remove(place);
+        }
+    }
 }
 
 impl State {
-    /// Bytes in flight.
+    /// Bytes in flight: sent, and neither delivered nor lost.
     pub(super) fn inflight(&self) -> u64 {
-        u64::from((self.snd_nxt - self.snd_una).saturating_sub(self.early)) * self.smss.0
+        let flight = self.outstanding() - self.ledger.waiting.len() as u32;
+        // The first outstanding segment is missing: if it is in flight, it has not left it.
+        let first = u32::from(self.ledger.waiting.front() != Some(&self.snd_una));
+        u64::from(flight - self.ledger.left.min(flight.saturating_sub(first))) * self.smss.0
+    }
+
+    /// Outstanding segments of data.
+    fn outstanding(&self) -> u32 {
+        self.snd_max.max(1) - self.snd_una.max(1)
+    }
+
+    /// Bytes in flight, of which the control is told.
+    pub(super) fn report_inflight(&mut self) -> u64 {
+        self.ledger.reported = self.inflight();
+        self.ledger.reported
     }
 
     /// The position of the data of segment `seq`; the SYN, segment 0, has none.
@@ -67,15 +134,15 @@ impl State {
         u64::from(seq.saturating_sub(1)) * self.smss.0
     }
 
-    /// Totals of the connection, without the SYN. With sampling, the sampler's counts are used: they match the snapshots and never
-    /// decrease.
+    /// Totals of the connection, without the SYN.
     pub(super) fn total(&self) -> Totals {
         let bytes = |segments: u64| segments * self.smss.0;
-        let (delivered, lost) = match &self.sampling {
-            Some(sampling) => (sampling.rate.delivered(), sampling.rate.lost()),
-            None => (self.position(self.snd_una) + bytes(u64::from(self.early)), bytes(self.data_resent)),
-        };
-        Totals { sent: bytes(self.data_sent), delivered, lost }
+        Totals { sent: bytes(self.ledger.sent), delivered: self.delivered(), lost: bytes(self.ledger.lost) }
+    }
+
+    /// Bytes delivered so far.
+    fn delivered(&self) -> u64 {
+        self.position(self.snd_una) + u64::from(self.ledger.early) * self.smss.0
     }
 
     /// Segment `seq` is about to be sent.
@@ -83,42 +150,66 @@ impl State {
         if seq == 0 {
             return;
         }
-        let again = seq < self.snd_max;
-        self.data_resent += u64::from(again);
+        self.ledger.sent += 1;
         if self.sampling.is_some() {
-            self.sample_sending(now, seq, again);
+            let inflight = self.inflight();
+            if let Some(sampling) = &mut self.sampling {
+                sampling.send(now, seq, self.smss.0, inflight);
+            }
         }
-        self.data_sent += 1;
-    }
-
-    /// Takes the snapshot of segment `seq`. A retransmission (`again`) counts its previous transmission as lost.
-    fn sample_sending(&mut self, now: Instant, seq: u32, again: bool) {
-        let (start, size, inflight, total) = (self.position(seq), self.smss.0, self.inflight(), self.total());
-        let Some(sampling) = &mut self.sampling else { return };
-        if again && let Some(&packet) = sampling.snapshots.get((seq - sampling.first) as usize) {
-            sampling.rate.count_lost(size);
-            let total = Totals { lost: sampling.rate.lost(), ..total };
-            self.control.on_lost(&Lost { now, start, end: start + size, packet, inflight, total });
+        if !self.ledger.waiting.is_empty() {
+            self.ledger.resume(seq);
         }
-        sampling.send(now, seq, size, inflight.saturating_sub(size));
     }
 
-    /// Counts the delivery of an ACK of `acked` segments (`handshake`: including the SYN), or of a duplicate ACK if `acked` is zero.
-    /// `snd_una` has already moved.
-    pub(super) fn deliver(&mut self, acked: u32, handshake: bool) -> Delivery {
-        let data = acked - u32::from(handshake);
-        let outstanding = self.snd_max - self.snd_una;
-        let before = self.early;
-        self.early = if acked > 0 { before.saturating_sub(acked - 1) } else { before + 1 }.min(outstanding);
-        let segments = if acked > 0 { data.saturating_sub(before).max(data.min(1)) } else { self.early - before.min(outstanding) };
-        let bytes = u64::from(segments) * self.smss.0;
-        let newly_lost = self.data_resent - std::mem::replace(&mut self.lost_at_ack, self.data_resent);
-        Delivery { bytes, lost: newly_lost * self.smss.0 }
+    /// Counts segment `seq` as lost, if it is in flight, and notifies the control.
+    pub(super) fn lose(&mut self, now: Instant, seq: u32) {
+        let outstanding = seq > 0 && (self.snd_una..self.snd_max).contains(&seq);
+        if !outstanding || !self.ledger.wait(seq) {
+            return;
+        }
+        self.ledger.lost += 1;
+        let start = self.position(seq);
+        let packet = self.sampling.as_mut().and_then(|sampling| sampling.lose(seq, self.smss.0));
+        let inflight = self.report_inflight();
+        self.control.on_lost(&Lost { now, start, end: start + self.smss.0, packet, inflight, total: self.total() });
+        self.read_window();
     }
 
-    /// No segment counts as in flight any more.
-    pub(super) fn reset_inflight(&mut self) {
-        self.early = 0;
+    /// Counts all that is in flight as lost: the sender goes back to the first unacknowledged segment. Of the segments that have left the
+    /// flight only the number is known: they are taken for the last.
+    pub(super) fn lose_all(&mut self, now: Instant) {
+        for seq in self.snd_una..self.snd_max {
+            if self.inflight() > 0 {
+                self.lose(now, seq);
+            }
+        }
+    }
+
+    /// Goes back to the first unacknowledged segment.
+    pub(super) fn go_back(&mut self) {
+        self.snd_nxt = self.snd_una;
+        self.ledger.left = 0;
+        self.ledger.waiting.clear();
+        self.ledger.waiting.extend(self.snd_una.max(1)..self.snd_max);
+    }
+
+    /// Counts the delivery of an ACK of `acked` segments, or of a duplicate ACK if `acked` is zero. `snd_una` has already moved.
+    pub(super) fn deliver(&mut self, acked: u32) -> Delivery {
+        if acked == 0 || !self.ledger.is_plain() {
+            // The first outstanding segment is missing.
+            let most = self.outstanding().saturating_sub(1);
+            let count = |known: u32| if acked > 0 { known.saturating_sub(acked - 1) } else { known + 1 }.min(most);
+            (self.ledger.early, self.ledger.left) = (count(self.ledger.early), count(self.ledger.left));
+            while self.ledger.waiting.front().is_some_and(|first| *first < self.snd_una) {
+                self.ledger.waiting.pop_front();
+            }
+        }
+        let delivered = self.delivered();
+        let bytes = delivered - std::mem::replace(&mut self.ledger.delivered, delivered);
+        let lost = self.ledger.lost - std::mem::replace(&mut self.ledger.lost_at_ack, self.ledger.lost);
+        let before = self.ledger.reported;
+        Delivery { bytes, lost: lost * self.smss.0, inflight: (before, self.report_inflight()) }
     }
 
     /// The application has too little data, or the control holds back.

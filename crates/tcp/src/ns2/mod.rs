@@ -36,7 +36,7 @@ use crate::slow_start_exit::{ExitReason, SlowStartExit};
 pub use blocks::SackBlocks;
 pub use config::{Config, Recovery};
 pub use connection::Connection;
-use delivery::Sampling;
+use delivery::{Ledger, Sampling};
 use marking::Marking;
 use receiver::Acknowledgement;
 use recovery::Policy;
@@ -131,14 +131,7 @@ struct State {
     /// The window at the end of the handshake.
     initial_cwnd: Option<Segments>,
     exit: SlowStartExit,
-    /// Segments above `snd_una` that duplicate ACKs have reported as delivered.
-    early: u32,
-    /// Data segments sent, including retransmissions.
-    data_sent: u64,
-    /// Retransmitted data segments; each counts as a loss.
-    data_resent: u64,
-    /// `data_resent` at the last ACK.
-    lost_at_ack: u64,
+    ledger: Ledger,
     /// Whether the receiver sends SACK blocks.
     selective: bool,
     sampling: Option<Box<Sampling>>,
@@ -149,8 +142,6 @@ struct State {
     timer: Option<Instant>,
     /// Whether the control paces.
     paces: bool,
-    /// Whether the control's own rules replace the host's during recovery.
-    owns_recovery: bool,
 }
 
 impl Sender {
@@ -167,7 +158,7 @@ impl Sender {
         policy.begin(host.rwnd);
         let window = control.window();
         let sampling = control.wants_samples().then(Box::default);
-        let (paces, owns_recovery) = (control.paces(), control.owns_recovery());
+        let paces = control.paces();
         let state = State {
             control,
             window,
@@ -205,17 +196,13 @@ impl Sender {
             limits: Limits::default(),
             initial_cwnd: None,
             exit: SlowStartExit::default(),
-            early: 0,
-            data_sent: 0,
-            data_resent: 0,
-            lost_at_ack: 0,
+            ledger: Ledger::default(),
             selective: policy.uses_sack(),
             sampling,
             pacer: Pacer::default(),
             held: None,
             timer: None,
             paces,
-            owns_recovery,
         };
         Self { state, policy }
     }

@@ -23,13 +23,19 @@ impl Sender {
         // The SYN is the only outstanding segment, so its timer is the connection's.
         let connection = dropped.notice == Notice::Connection || dropped.key == 0;
         let reduced = dropped.key > 0 && dropped.key < state.recovery_point;
-        let snd_nxt = state.snd_nxt;
-        if !reduced || connection || state.resent.contains_key(&dropped.key) {
+        let expires = !reduced || connection || state.resent.contains_key(&dropped.key);
+        if connection {
+            state.lose_all(now);
+        } else {
+            state.lose(now, dropped.key);
+        }
+        if expires {
             self.policy.on_timeout(state, now);
             state.expire_on_notice(now, reduced);
         }
-        if !connection {
-            state.snd_nxt = snd_nxt;
+        if connection {
+            state.go_back();
+        } else {
             state.retransmit = Some(dropped.key);
             // Karn: the ACK of the timed segment may now wait for the retransmission.
             state.timed = None;
@@ -54,7 +60,7 @@ impl State {
         } else {
             self.reduce(now, Cause::Timeout, true);
         }
-        self.start_over(now);
+        self.back_off(now);
     }
 }
 

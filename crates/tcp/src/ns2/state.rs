@@ -10,15 +10,18 @@ use super::{Ack, DUP_THRESH, ExitReason, Limit, Permit, Segment, State, Timed};
 impl State {
     /// The window in force, before rounding down to whole segments: with inflation, and limited by the receiver's window.
     pub(super) fn window_in_force(&self) -> Segments {
-        let inflation = if self.owns_recovery { 0 } else { self.inflation };
-        (self.window.cwnd + f64::from(inflation)).min(f64::from(self.rwnd))
+        (self.window.cwnd + f64::from(self.inflated_by(self.inflation))).min(f64::from(self.rwnd))
     }
 
     /// The window rounded down to whole segments, plus `more`, limited by the receiver's window. ns-2 also rounds before it adds.
     fn whole_window(&self, more: u32) -> u64 {
         let whole = self.window.cwnd as u32;
-        let more = if self.owns_recovery { 0 } else { more };
-        u64::from(whole.saturating_add(more).min(self.rwnd))
+        u64::from(whole.saturating_add(self.inflated_by(more)).min(self.rwnd))
+    }
+
+    /// The inflation of the window by `segments`: none if the control's own rules replace the host's during recovery.
+    fn inflated_by(&self, segments: u32) -> u32 {
+        if segments > 0 && self.control.owns_recovery() { 0 } else { segments }
     }
 
     /// Whether segment `snd_nxt` exists: it was sent before, or the application has data for it.
@@ -96,16 +99,17 @@ impl State {
         {
             self.pacer.send(now, u64::from(self.data_size), Some(rate), self.control.burst());
         }
-        self.control.on_sent(&Sent {
+        let sent = Sent {
             now,
             size: if seq > 0 { self.smss.0 } else { 0 },
             flight_size: self.snd_max - self.snd_una,
-            inflight: self.inflight(),
+            inflight: self.report_inflight(),
             snd_nxt: self.position(self.snd_max),
             total: self.total(),
             retransmission,
             app_limited: self.is_app_limited(),
-        });
+        };
+        self.control.on_sent(&sent);
         if self.paces {
             self.read_window();
         }
@@ -188,8 +192,8 @@ impl State {
     /// Notifies the control of an ACK of `acked` segments, after the move of `snd_una`. `may_grow`: whether the window may grow.
     fn notify_ack(&mut self, now: Instant, acked: u32, ack: &Ack<'_>, may_grow: bool) {
         let handshake = acked > 0 && ack.seq == acked;
-        let delivery = self.deliver(acked, handshake);
-        let inflight = self.inflight();
+        let delivery = self.deliver(acked);
+        let (inflight_before, inflight) = delivery.inflight;
         let mut event = AckEvent {
             now,
             acked,
@@ -200,7 +204,7 @@ impl State {
             delivered: delivery.bytes,
             marked: if ack.ecn_echo { delivery.bytes } else { 0 },
             lost: delivery.lost,
-            inflight_before: inflight + delivery.bytes,
+            inflight_before,
             inflight,
             snd_una: self.position(self.snd_una),
             snd_nxt: self.position(self.snd_max),
@@ -216,7 +220,6 @@ impl State {
         };
         if let Some(sampling) = &mut self.sampling {
             event.sample = sampling.deliver(now, self.snd_una, delivery.bytes, self.min_rtt);
-            event.total = self.total();
         }
         self.control.on_ack(&event);
         if self.sampling.is_some() && self.control.holds_back() {
@@ -255,8 +258,7 @@ impl State {
             cause,
             window: self.window_in_force(),
             flight_size: self.snd_max - self.snd_una,
-            // After a restart no segment counts as in flight.
-            inflight: if restart { 0 } else { self.inflight() },
+            inflight: self.report_inflight(),
             restart,
             loss_window: if cause == Cause::Timeout { self.loss_window } else { 1.0 },
             least: PART_OF_A_SEGMENT,
@@ -289,6 +291,7 @@ impl State {
 
     /// The retransmission timer has expired: the sender goes back to the first unacknowledged segment.
     pub(super) fn expire(&mut self, now: Instant) {
+        self.lose_all(now);
         self.lost_syns += u32::from(self.snd_una == 0);
         if self.last_cause == Some(Cause::EcnCe) {
             // ns-2: if a mark was the latest sign of congestion, however long ago, the threshold stays and no timeout is counted.
@@ -299,14 +302,13 @@ impl State {
             self.counters.timeouts += 1;
             self.reduce(now, Cause::Timeout, true);
         }
-        self.start_over(now);
+        self.go_back();
+        self.back_off(now);
     }
 
-    /// Retransmits from the first unacknowledged segment on, and backs off the timer.
-    pub(super) fn start_over(&mut self, now: Instant) {
+    /// Backs off the timer.
+    pub(super) fn back_off(&mut self, now: Instant) {
         self.rto.back_off();
-        self.snd_nxt = self.snd_una;
-        self.reset_inflight();
         self.reset_timer(now);
         self.permit = Permit::Window(u32::MAX);
     }
@@ -318,16 +320,23 @@ impl State {
         if self.snd_una == self.snd_max && !self.bulk.offers(self.snd_una, now) {
             return false;
         }
-        if self.may_fast_retransmit() {
+        let may = self.may_fast_retransmit();
+        if !may && self.last_cause != Some(Cause::EcnCe) {
+            return false;
+        }
+        if restart {
+            self.lose_all(now);
+        } else {
+            self.lose(now, self.snd_una);
+        }
+        if may {
             self.reduce(now, Cause::DupAck, restart);
-        } else if self.last_cause == Some(Cause::EcnCe) {
+        } else {
             self.last_cause = Some(Cause::DupAck);
             if restart {
                 self.control.deflate((self.window.cwnd - 1.0).max(0.0));
                 self.note_restart();
             }
-        } else {
-            return false;
         }
         true
     }

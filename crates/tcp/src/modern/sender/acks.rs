@@ -41,8 +41,6 @@ struct Change {
     sample: Option<RateSample>,
     /// Bytes in flight before the ACK.
     inflight: u64,
-    /// Bytes lost before the ACK.
-    lost: u64,
     /// The window before the ACK, in segments, if it was being reduced.
     reduced: Option<Segments>,
 }
@@ -113,7 +111,7 @@ impl Sender {
 
     fn update_scoreboard(&mut self, ack: &Ack<'_>, delivered: &mut Vec<SentSegment>) -> Change {
         let (una, outstanding, flight) = (self.window.una(), self.board.unsacked(), self.board.flight_size());
-        let (inflight, lost) = (self.board.pipe(), self.rate.lost());
+        let inflight = self.board.pipe();
         let reduced = self.repair.reduces().then(|| self.cwnd() as f64 / self.governor.unit() as f64);
         let window_moved = self.window.update(ack);
         let acked = ack.number - una;
@@ -149,7 +147,6 @@ impl Sender {
             rtt: None,
             sample: None,
             inflight,
-            lost,
             reduced,
         }
     }
@@ -257,6 +254,8 @@ impl Sender {
         let counted = if whole { change.arrived as f64 } else { self.governor.counted(change.acked, phase == Phase::Timeout) };
         let inflight = self.board.pipe();
         let ssthresh = self.governor.window().ssthresh;
+        let lost = self.rate.take_newly_lost();
+        self.governor.note_rtt(change.rtt);
         self.governor.on_ack(&AckEvent {
             now,
             acked: change.segments,
@@ -266,7 +265,7 @@ impl Sender {
             flight_size: self.flight_segments(),
             delivered: change.delivered,
             marked: if ecn_echo { change.delivered } else { 0 },
-            lost: self.rate.lost() - change.lost,
+            lost,
             inflight_before: change.inflight,
             inflight,
             snd_una: self.window.una(),
@@ -275,7 +274,7 @@ impl Sender {
             sample: change.sample,
             rtt: change.rtt,
             srtt: self.rtt.srtt(),
-            min_rtt: self.rtt.min(),
+            min_rtt: self.governor.min_rtt(self.rtt.min()),
             round: self.rate.round(),
             ecn_echo,
             reduced: change.reduced,

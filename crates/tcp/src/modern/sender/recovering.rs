@@ -113,7 +113,7 @@ impl Sender {
     pub(super) fn notify_losses(&mut self, now: Instant) {
         while let Some(segment) = self.board.next_unreported() {
             self.rate.count_lost(segment.len());
-            let (start, end, packet) = (segment.start, segment.end, segment.snapshot);
+            let (start, end, packet) = (segment.start, segment.end, Some(segment.snapshot));
             let lost = Lost { now, start, end, packet, inflight: self.board.pipe(), total: self.total() };
             self.governor.on_lost(&lost);
         }
@@ -127,8 +127,8 @@ impl Sender {
         let event = CongestionEvent {
             now,
             cause,
-            // Linux halves its own window, even if the receiver's is smaller.
-            window: if self.governor.has_whole_segments() { cwnd } else { cwnd.min(rwnd) },
+            // Linux halves its own window, even if the receiver's is smaller. A closed window still lets a probe through.
+            window: if self.governor.has_whole_segments() { cwnd } else { cwnd.min(rwnd.max(1.0)) },
             flight_size: self.flight_segments(),
             inflight: self.board.pipe(),
             restart: cause == Cause::Timeout,
@@ -141,7 +141,7 @@ impl Sender {
                 Cause::DupAck | Cause::Timeout => 1.0,
             },
             resent: self.board.segment_at(una).is_some_and(|segment| segment.retransmitted),
-            min_rtt: self.rtt.min(),
+            min_rtt: self.governor.min_rtt(self.rtt.min()),
         };
         self.governor.reduce(&event, una);
         self.marks.reduce(self.window.nxt());

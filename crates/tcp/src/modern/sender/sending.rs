@@ -237,7 +237,7 @@ impl Sender {
             now,
             size,
             flight_size: self.flight_segments(),
-            inflight: snapshot.inflight,
+            inflight: self.board.pipe(),
             snd_nxt: self.window.nxt(),
             total: self.total(),
             retransmission: output.retransmission,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ackclock_core::cc::{Composed, CongestionControl, SlowStart, avoidance, initial_window, slow_start};
+use ackclock_core::cc::{Composed, CongestionControl, Court, SlowStart, Witness, avoidance, initial_window, slow_start};
 use ackclock_core::entry::{self, Entry};
 use ackclock_core::params::Params;
 use ackclock_core::qdisc::Ecn;
@@ -81,11 +81,15 @@ pub(super) struct Pair {
     read: [u64; 2],
     /// Segments with data that each end has sent.
     pub(super) sent: [u64; 2],
+    /// Hears how each end keeps the contract with its control.
+    court: Court,
 }
 
 impl Pair {
     pub(super) fn new(configs: [Config; 2], channel: Channel, reader: Reader, seed: u64) -> Self {
-        let ends = [Endpoint::open(&configs[0], reno()), Endpoint::listen(&configs[1], reno())];
+        let court = Court::default();
+        let control = || Box::new(Witness::new(reno(), false, &court));
+        let ends = [Endpoint::open(&configs[0], control()), Endpoint::listen(&configs[1], control())];
         Self {
             ends,
             configs,
@@ -102,6 +106,7 @@ impl Pair {
             arrived: [RangeSet::default(), RangeSet::default()],
             read: [1, 1],
             sent: [0, 0],
+            court,
         }
     }
 
@@ -141,6 +146,8 @@ impl Pair {
             assert_eq!(self.read[end] - 1, bytes[1 - end], "every byte was read");
             assert_eq!(self.ends[end].poll_timeout(), None, "no timer is left");
         }
+        let broken = &self.court.lock().unwrap().broken;
+        assert!(broken.is_empty(), "seed {}: {broken:#?}", self.seed);
         finished.map_or(Duration::ZERO, |finished| finished.since(Instant::ZERO))
     }
 

@@ -91,6 +91,7 @@ impl NewReno {
         if state.timed.take_if(|timed| ack.seq > timed.seq).is_some() {
             state.rto.end_backoff();
         }
+        state.lose(now, ack.seq);
         state.retransmit = Some(ack.seq);
     }
 }

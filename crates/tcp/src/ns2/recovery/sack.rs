@@ -93,6 +93,7 @@ impl Policy for Sack {
         if let Some(seq) = hole {
             self.next_retransmit = seq + 1;
             self.pipe += 1;
+            state.lose(now, seq);
             return Some(seq);
         }
         let fits = u64::from(state.snd_nxt) < u64::from(state.snd_una) + u64::from(state.rwnd);

@@ -55,6 +55,6 @@ fn fast_retransmit(state: &mut State, now: Instant) {
     if !state.start_fast_retransmit(now, true) {
         return;
     }
-    state.snd_nxt = state.snd_una;
+    state.go_back();
     state.reset_timer(now);
 }

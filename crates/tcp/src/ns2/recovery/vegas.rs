@@ -163,6 +163,7 @@ impl Vegas {
                 self.watched = 0;
             } else if missing < state.snd_max || state.is_available(now) {
                 state.dupacks = DUP_THRESH;
+                state.lose(now, missing);
                 state.retransmit = Some(missing);
             }
         }
@@ -239,6 +240,7 @@ impl Vegas {
         let slot = *self.slot(state.snd_una);
         let resent = slot.times > 1;
         let cut = slot.sent.since(self.epoch) > self.last_cut;
+        state.lose(now, state.snd_una);
         if cut {
             let recovery_point = state.recovery_point;
             state.notify_congestion(now, Cause::DupAck, false, resent);

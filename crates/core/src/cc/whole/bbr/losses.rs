@@ -59,22 +59,17 @@ impl Bbr {
         if self.signals.record_loss(lost.start, lost.end, self.delivered) {
             self.undo = Some(Undo::new(self.state, self.bounds));
         }
-        if !self.cycle.samples_probe {
-            return;
-        }
+        let Some(packet) = lost.packet.filter(|_| self.cycle.samples_probe) else { return };
         let size = (lost.end - lost.start) as f64;
-        let sample = Sample {
-            lost: lost.total.lost.saturating_sub(lost.packet.lost) as f64,
-            tx_in_flight: lost.packet.inflight as f64,
-            ..Sample::NONE
-        };
+        let sample =
+            Sample { lost: lost.total.lost.saturating_sub(packet.lost) as f64, tx_in_flight: packet.inflight as f64, ..Sample::NONE };
         if self.selective && !self.is_inflight_too_high(&sample) {
             return;
         }
         let level = inflight_at_loss(sample.tx_in_flight - size, sample.lost - size, self.settings.loss_thresh);
         self.cycle.too_high = true;
         self.cycle.samples_probe = false;
-        if !lost.packet.app_limited {
+        if !packet.app_limited {
             self.bounds.inflight_longterm = level.max(self.settings.beta * self.target_inflight());
         }
         if self.state == State::Up {

@@ -81,7 +81,7 @@ impl Script {
         self.total.lost += SMSS;
         let start = self.total.delivered + segment * SMSS;
         let inflight = self.inflight * SMSS;
-        self.control.on_lost(&Lost { now: at(self.now), start, end: start + SMSS, packet, inflight, total: self.total });
+        self.control.on_lost(&Lost { now: at(self.now), start, end: start + SMSS, packet: Some(packet), inflight, total: self.total });
     }
 
     fn ack(&mut self, delivered: u64, sample: Option<RateSample>) {

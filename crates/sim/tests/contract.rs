@@ -1,0 +1,220 @@
+//! Every host profile keeps its contract with the control, sentence by sentence: a witness runs on random paths with losses in both
+//! directions, marks, timeouts, idle times and applications. (`modern` also meets it on reordering paths with changing segment sizes, in
+//! its own tests.)
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ackclock_core::cc::{self, Composed, CongestionControl, Court, Phase, Testimony, Window, Witness};
+use ackclock_core::entry::Entry;
+use ackclock_core::events::{Ack, CongestionEvent, Established, Sent};
+use ackclock_core::params::Params;
+use ackclock_core::units::{Duration, Instant, Rate, Segments};
+use ackclock_sim::engine::run;
+use ackclock_sim::scenario::{ControlSpec, Document};
+use ackclock_tcp::profile;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::TestRunner;
+
+/// A window of 40 segments at 20 Mbit/s that is halved at congestion, and a timer every 50 ms after a segment.
+#[derive(Clone, Debug)]
+struct Steady {
+    cwnd: Segments,
+    timer: Option<Instant>,
+}
+
+impl CongestionControl for Steady {
+    fn on_established(&mut self, _event: &Established) {
+        self.cwnd = 40.0;
+    }
+    fn on_sent(&mut self, sent: &Sent) {
+        self.timer = self.timer.or(Some(sent.now + Duration::from_millis(50)));
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        self.cwnd += f64::from(u8::from(ack.may_grow)) / self.cwnd;
+    }
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.cwnd = (self.cwnd / 2.0).max(event.least);
+    }
+    fn on_timer(&mut self, _now: Instant) {
+        self.timer = None;
+    }
+    fn window(&self) -> Window {
+        Window { cwnd: self.cwnd, ssthresh: 2.0 }
+    }
+    fn paces(&self) -> bool {
+        true
+    }
+    fn pacing_rate(&self) -> Option<Rate> {
+        Rate::from_bits_per_sec(20_000_000)
+    }
+    fn timer(&self) -> Option<Instant> {
+        self.timer
+    }
+    fn owns_recovery(&self) -> bool {
+        true
+    }
+    fn phase(&self) -> Phase {
+        Phase::Avoidance
+    }
+}
+
+/// A control of the registry or of this file.
+fn control(name: &str) -> Box<dyn CongestionControl> {
+    fn part<P: ?Sized>(entries: &[&'static Entry<P>], name: &str) -> Box<P> {
+        let entry = entries.iter().find(|entry| entry.name == name).unwrap();
+        (entry.build)(&Params::defaults(entry.params)).unwrap()
+    }
+    let composed = |avoidance| {
+        let initial_window = part(cc::initial_window::ENTRIES, "rfc6928");
+        let slow_start = part(cc::slow_start::ENTRIES, "standard");
+        Box::new(Composed::new(initial_window, slow_start, part(cc::avoidance::ENTRIES, avoidance), None, f64::INFINITY))
+    };
+    match name {
+        "steady" => Box::new(Steady { cwnd: 1.0, timer: None }),
+        "bbr" => part(cc::whole::ENTRIES, "bbr"),
+        avoidance => composed(avoidance),
+    }
+}
+
+/// The keys of a flow on any host profile of the registry, with random settings.
+fn any_host() -> impl Strategy<Value = String> {
+    for entry in profile::ENTRIES {
+        assert!(["ns2", "modern"].contains(&entry.name), "give the profile {} random settings below", entry.name);
+    }
+    let recoveries: Vec<&str> = ackclock_tcp::ns2::recoveries().iter().map(|part| part.name).collect();
+    let ns2 = (prop::sample::select(recoveries), any::<bool>(), any::<bool>(), 2..200_u32);
+    let ns2 = ns2.prop_map(|(recovery, delayed, limited, rwnd)| {
+        format!("recovery = '{recovery}'\ndelayed_ack = {delayed}\nlimited_transmit = {limited}\nrwnd = '{rwnd} packets'")
+    });
+    let modern = (prop::sample::select(vec!["rack", "sack", "newreno"]), any::<[bool; 7]>());
+    let modern = modern.prop_map(|(recovery, [timestamps, prr, frto, undo, gradual, again, nagle])| {
+        format!(
+            "profile = 'modern'\nmodern = {{ recovery = '{recovery}', tlp = {}, timestamps = {timestamps}, prr = {prr}, frto = {frto}, \
+             undo = {undo}, gradual_marks = {gradual}, recover_again = {again}, nagle = {nagle} }}",
+            recovery == "rack"
+        )
+    });
+    let preset =
+        prop::sample::select(vec!["linux", "freebsd", "macos", "windows_11", "windows_xp"]).prop_map(|name| format!("host = '{name}'"));
+    prop_oneof![3 => ns2, 3 => modern, 2 => preset]
+}
+
+/// A scenario with one flow to record, over a path with losses in both directions.
+fn any_scenario() -> impl Strategy<Value = String> {
+    let queue = prop::sample::select(vec!["'4 packets'", "'30 packets'", "'unlimited'", "'codel'", "'red'"]);
+    let loss = prop_oneof![2 => Just(0.0), 2 => 0.0..3.0_f64, 1 => 3.0..40.0_f64];
+    let path = (1..40_u32, 1..60_u32, queue, loss.clone(), loss).prop_map(|(rate, delay, queue, loss, back)| {
+        format!(
+            "access = {{ delay = '1 ms' }}, bottleneck = {{ rate = '{rate} Mbit/s', delay = '{delay} ms', queue = {queue}, \
+             loss = '{loss} %', reverse = {{ loss = '{back} %' }} }}"
+        )
+    });
+    let application = prop::sample::select(vec![
+        "",
+        "",
+        "size = '20 packets'",
+        "application = { kind = 'on-off', burst = '100 kB', pause = '700 ms' }",
+        "application = { kind = 'request-response', request = '300 B', response = '30 kB', think = '500 ms' }",
+    ]);
+    (path, any_host(), application, any::<bool>(), 0..1000_u32).prop_map(|(path, host, application, ecn, seed)| {
+        let profile = host.contains("profile") || host.contains("host");
+        let application = if application.contains("request") && !profile { "" } else { application };
+        format!(
+            "duration = '8 s'\nseed = {seed}\n[topology]\nkind = 'dumbbell'\n{}\n[[flow]]\necn = {ecn}\n{host}\n{application}\n[[flow]]\nstart = '1 s'\n",
+            path.replace("}, bottleneck", "}\nbottleneck")
+        )
+    })
+}
+
+/// What a witness before the control `name` says of the first flow.
+fn testimony(text: &str, name: &str, samples: bool) -> Testimony {
+    let document = Document::from_toml(text, "contract.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let mut scenario = document.scenario().unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let court = Court::default();
+    let (shared, name) = (Arc::clone(&court), name.to_owned());
+    scenario.flows[0].control =
+        ControlSpec::Custom(Arc::new(move || Box::new(Witness::new(control(&name), samples, &shared)) as Box<dyn CongestionControl>));
+    run(&scenario, &mut || false).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let mut testimony = court.lock().unwrap().clone();
+    if text.contains("'vegas'") {
+        // ns-2's Vegas: an ACK that covers SYN and data opens no window (`ns2/recovery/vegas.rs`).
+        testimony.broken.remove("ACKs follow the handshake");
+    }
+    testimony
+}
+
+fn any_control() -> impl Strategy<Value = (&'static str, bool)> {
+    (prop::sample::select(vec!["reno", "steady", "bbr", "vegas", "cubic_linux"]), any::<bool>())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(250))]
+
+    #[test]
+    fn hosts_keep_the_contract(text in any_scenario(), (name, samples) in any_control()) {
+        let testimony = testimony(&text, name, samples);
+        prop_assert!(testimony.broken.is_empty(), "{name}, samples {samples}\n{text}\n{:#?}", testimony.broken);
+    }
+}
+
+#[test]
+fn the_paths_reach_every_event() {
+    let mut runner = TestRunner::deterministic();
+    let mut events: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
+    for _ in 0..150 {
+        let (text, (name, samples)) = (any_scenario(), any_control()).new_tree(&mut runner).unwrap().current();
+        let profile = usize::from(text.contains("modern") || text.contains("host ="));
+        for (event, count) in testimony(&text, name, samples).events {
+            events.entry(event).or_default()[profile] += count;
+        }
+    }
+    let both =
+        ["established", "transmission", "retransmission", "ack", "duplicate", "loss", "fast retransmit", "timeout", "end of recovery"];
+    let marks = ["echo", "mark", "timer", "first window"];
+    for event in both.into_iter().chain(marks) {
+        assert!(events.get(event).is_some_and(|counts| counts.iter().all(|count| *count > 0)), "{event}: {events:?}");
+    }
+    assert!(events["undo"][1] > 0 && events["repaired tail"][1] > 0, "{events:?}");
+}
+
+#[test]
+fn a_lost_segment_is_reported_when_it_is_detected() {
+    let path = "duration = '3 s'\n[topology]\nkind = 'dumbbell'\n[topology.bottleneck]\nqueue = '10 packets'\n[[flow]]\n";
+    for host in
+        ["recovery = 'tahoe'", "recovery = 'reno'", "recovery = 'newreno'", "recovery = 'sack'", "recovery = 'vegas'", "profile = 'modern'"]
+    {
+        let events = testimony(&format!("{path}{host}\n"), "reno", false).events;
+        assert!(events["loss"] >= events["fast retransmit"] && events["fast retransmit"] > 0, "{host}: {events:?}");
+    }
+}
+
+/// A constant window.
+#[derive(Clone, Debug)]
+struct Constant(Segments);
+
+impl CongestionControl for Constant {
+    fn on_established(&mut self, _event: &Established) {}
+    fn on_ack(&mut self, _ack: &Ack) {}
+    fn on_congestion(&mut self, _event: &CongestionEvent) {}
+    fn window(&self) -> Window {
+        Window { cwnd: self.0, ssthresh: 2.0 }
+    }
+    fn phase(&self) -> Phase {
+        Phase::Avoidance
+    }
+}
+
+#[test]
+fn a_window_below_one_segment_spreads_segments_over_several_round_trips() {
+    let sent = |cwnd| {
+        let path = "duration = '10 s'\n[topology]\nkind = 'dumbbell'\n[[flow]]\nprofile = 'modern'\nmodern = { pacing = 'window' }\n";
+        let mut scenario = Document::from_toml(path, "contract.toml").unwrap().scenario().unwrap();
+        scenario.flows[0].control = ControlSpec::Custom(Arc::new(move || Box::new(Constant(cwnd)) as Box<dyn CongestionControl>));
+        run(&scenario, &mut || false).unwrap().flows[0].delivered_packets as f64
+    };
+    // The pacer sends 1.2 windows per round trip; ACKs of single segments may be delayed.
+    let ratio = sent(1.0) / sent(0.25);
+    assert!((2.5..5.0).contains(&ratio), "{ratio}");
+}
