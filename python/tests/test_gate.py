@@ -554,7 +554,7 @@ def test_the_measures_of_a_stored_run_are_those_of_its_tables(first: Path, tmp_p
         (["--against", "out", "--significance", "1.5"], "must be above 0 and below 1"),
         (["--against", "out", "--junit", "mine.xml"], "mine.xml: exists and was not written by ackclock"),
         (["--against", "out", "--json", "--markdown", "-"], "exclude each other"),
-        (["--against", "out", "--junit", "x", "--markdown", "x"], "name the same file"),
+        (["--against", "out", "--junit", "x", "--markdown", "x"], "names the same file"),
         ([], "missing option '--against'"),
     ],
 )

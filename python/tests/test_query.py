@@ -190,7 +190,7 @@ def test_files_of_the_user_and_of_the_dataset_stay(folder: Path, cli: Cli, tmp_p
     before = (folder / "runs" / "000001.parquet").read_bytes()
     done = cli("query", folder, "SELECT 1 AS a", "--out", folder / "runs" / "000001.parquet", "--force")
     assert done.returncode == 2
-    assert "is in the folder of the dataset; name a file outside" in done.stderr
+    assert "is in the folder of a result" in done.stderr
     assert (folder / "runs" / "000001.parquet").read_bytes() == before
 
 

@@ -45,7 +45,7 @@ def image_format(path: Path) -> str:
         If the format is unknown.
     """
     kind = path.suffix.lstrip(".")
-    if targets.is_stdout(path) or (path.exists() and not path.is_file()):
+    if targets.is_stream(path):
         return kind if kind in FORMATS else FORMATS[0]
     if kind not in FORMATS:
         raise ValueError(f"{path}: unknown format {kind!r}; known: {', '.join(FORMATS)}")

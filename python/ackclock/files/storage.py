@@ -76,6 +76,7 @@ def draft(directory: Path, kind: str) -> Iterator[Path]:
 
     Parameters and errors are those of `replacing`.
     """
+    check_folder(directory)
     final = directory.resolve()
     if final == Path.cwd() or final.is_mount():
         raise OSError(f"{directory}: cannot be replaced; choose a directory inside it")
@@ -167,9 +168,12 @@ def check_free(directory: Path, *kinds: str) -> None:
 
     Raises
     ------
+    OSError
+        If `directory` cannot be a directory.
     FileExistsError
         If `directory` exists, is not empty, and is not a result of one of these kinds.
     """
+    check_folder(directory)
     if not directory.exists() or (directory.is_dir() and not any(directory.iterdir())):
         return
     try:
@@ -187,6 +191,23 @@ def command_of(kind: str) -> str:
     '`ackclock sweep`'
     """
     return f"`ackclock {COMMANDS.get(kind, kind)}`"
+
+
+def check_folder(directory: Path) -> None:
+    """Refuse a path that cannot be a directory.
+
+    Raises
+    ------
+    OSError
+        If `directory` is ``-``, or if anything but a directory is there or on the way to it.
+    """
+    if directory == Path("-"):
+        raise NotADirectoryError("-: standard output is not a directory; name a directory")
+    place = directory.absolute()
+    there = next(path for path in (place, *place.parents) if os.path.lexists(path))
+    if not there.is_dir():
+        what = "a symbolic link to nothing" if there.is_symlink() and not there.exists() else "not a directory"
+        raise NotADirectoryError(f"{directory}: cannot write here: {there} is {what}; name a directory")
 
 
 def check_file(path: Path) -> None:
@@ -283,6 +304,15 @@ def read_manifest(directory: Path, kind: str) -> dict[str, Any]:
     if manifest.get("kind") != kind:
         raise FileNotFoundError(f"{directory}: not a result of the kind {kind!r}")
     return manifest
+
+
+def is_result(directory: Path) -> bool:
+    """Whether a folder has a manifest of ackclock."""
+    try:
+        manifest_text(directory)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def manifest_text(directory: Path) -> str:
