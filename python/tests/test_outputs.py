@@ -26,9 +26,11 @@ SCRIPT = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n0 close(3) = 0\n"
 TUNING = """\
 scenario = "first.toml"
 [parameters]
-"flow.rwnd" = { low = 10, high = 20, unit = "packets" }
+"flow.rwnd" = { from = "10 packets", to = "20 packets" }
 [objective]
-measure = "goodput_bps"
+maximise = "goodput_bps"
+[training]
+seeds = { from = 1, to = 2 }
 """
 
 

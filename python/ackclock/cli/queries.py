@@ -29,11 +29,13 @@ def query_command(directory: Path, sql: str | None, *, form: str | None, out: Pa
     if target is not None:
         targets.check(target, force=force)
     try:
-        table = dataset.describe() if sql is None else dataset.sql(sql)
+        with dataset.reading():
+            table = dataset.describe() if sql is None else dataset.sql(sql)
     except ValueError as error:
         raise ValueError(f"{directory}: {error}") from None
     if sql is None:
-        _state(dataset)
+        with dataset.reading():
+            _state(dataset)
     if chosen == "table":
         _print(table)
     elif target is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import webbrowser
 from pathlib import Path
 
@@ -31,7 +30,7 @@ def report_command(directory: Path, *, out: Path | None, opened: bool, force: bo
     """Rebuild the report of a folder, write it, and open it in a browser."""
     if not directory.is_dir():
         raise FileNotFoundError(f"{directory}: no such directory; `ackclock run --out` and other commands write one")
-    kind = json.loads(storage.manifest_text(directory)).get("kind")
+    kind = storage.read_manifest(directory, checked=False)["kind"]
     if kind in AGAIN:
         raise ValueError(f"{directory}: the report of this folder is written by: {AGAIN[kind]} {directory}")
     if kind not in KINDS:

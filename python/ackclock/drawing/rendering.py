@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from ackclock.files import targets
+from ackclock.files import storage, targets
 
 FORMATS = ("png", "svg", "pdf")
 # No date, so that equal results give equal files. The name of the program lets it replace its own files.
@@ -34,6 +34,11 @@ def save(figure: Figure, path: str | Path) -> Path:
     path = Path(path)
     targets.write(path, encode(figure, image_format(path)))
     return path
+
+
+def store(figure: Figure, path: Path) -> None:
+    """Write a figure of a result atomically; unlike `save`, it replaces a link or pipe that is there."""
+    storage.write_bytes(path, encode(figure, image_format(path)))
 
 
 def image_format(path: Path) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars
 
-from ackclock.drawing.rendering import save
+from ackclock.drawing.rendering import store
 from ackclock.experiments import sources
 from ackclock.files import leftovers, storage, targets
 from ackclock.tuning.figures import figure
@@ -172,4 +172,4 @@ def write(
     if verdict is not None:
         folder = directory / "figures"
         folder.mkdir(exist_ok=True)
-        save(figure(tuning, reference, trials, verdict.best), folder / "search.png")
+        store(figure(tuning, reference, trials, verdict.best), folder / "search.png")
