@@ -143,7 +143,7 @@ class Dataset:
         return self._table("pages")
 
     def sql(self, query: str) -> polars.DataFrame:
-        """Run an SQL query by DuckDB.
+        """Run an SQL query by DuckDB. It reads nothing but the dataset, and writes nothing.
 
         The views ``runs``, ``flows``, ``links``, ``transfers`` and ``pages`` have the columns of the properties. The
         macro ``si`` gives the number of a label in seconds, bit/s, bytes or packets: ``si('5 ms')`` is 0.005. It is
