@@ -13,10 +13,14 @@ import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ackclock import _core
-from ackclock.files import checks
+from ackclock.files import checks, stored
+
+if TYPE_CHECKING:
+    import polars
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -92,6 +96,30 @@ def of(table: str) -> tuple[Column, ...]:
     if table not in tables():
         raise ValueError(f"there is no table {table!r}{checks.near(table, tables())}")
     return tables()[table].columns
+
+
+def checking(name: str, *, whole: bool = True) -> stored.Check:
+    """Return a check of a stored table: it refuses a declared column of another type or, if `whole`, a missing one."""
+    wanted = of(name)
+
+    def check(table: polars.DataFrame, path: Path) -> None:
+        for column in wanted:
+            kind = table.schema.get(column.name)
+            if kind is None:
+                if not whole:
+                    continue
+                raise stored.DamagedError(path, f"there is no column {column.name!r}, or another version wrote it")
+            if not _is(kind, column.kind):
+                raise stored.DamagedError(path, f"the column {column.name!r} has the type {kind}")
+
+    return check
+
+
+def _is(kind: polars.DataType, declared: str) -> bool:
+    """Whether a type of polars fits a declared kind."""
+    if declared == "texts":
+        return kind.base_type().__name__ in ("String", "Categorical", "Enum")
+    return kind.is_integer() if declared == "whole numbers" else kind.is_float()
 
 
 def documented(*names: str) -> Callable[[Method], Method]:

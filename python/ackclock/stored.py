@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
-from ackclock.columns import documented
+from ackclock.columns import checking, documented
 from ackclock.completion import BYTE_CLASSES, completion
-from ackclock.files import storage
+from ackclock.files import storage, stored
 from ackclock.files.sweeps import Reader
 from ackclock.scenario import Scenario
 from ackclock.summaries import Summaries, rows
@@ -181,7 +180,7 @@ class StoredResult(Summaries):
         """Return the scenario as a file with every default filled in."""
         if self._sweep is not None:
             return str(self._sweep.lines[self.directory.name]["scenario"])
-        return (self.directory / "scenario.toml").read_text(encoding="utf-8")
+        return stored.read_text(self.directory / "scenario.toml")
 
     def _read_applications(self, name: str) -> polars.DataFrame:
         if not self._has(name):
@@ -195,8 +194,8 @@ class StoredResult(Summaries):
 
     def _read(self, name: str) -> polars.DataFrame:
         if self._sweep is not None:
-            return self._sweep.table(name, self.manifest["labels"])
-        return storage.read_parquet(self.directory / f"{name}.parquet")
+            return self._sweep.table(name, self.manifest["labels"], checking(name))
+        return stored.read_parquet(self.directory / f"{name}.parquet", checking(name.replace("trace-", "trace ")))
 
 
 def read(directory: str | Path) -> list[StoredResult]:
@@ -215,14 +214,14 @@ def read(directory: str | Path) -> list[StoredResult]:
         If it holds no result.
     """
     directory = Path(directory)
-    manifest = json.loads(storage.manifest_text(directory))
-    if manifest.get("kind") == "dataset":
+    manifest = storage.read_manifest(directory)
+    if manifest["kind"] == "dataset":
         raise FileNotFoundError(
             f"{directory}: holds a dataset of `ackclock sweep`; open it with ackclock.open({str(directory)!r}), or use "
             "`ackclock query`"
         )
-    if manifest.get("kind") == "sweep":
-        if manifest.get("state") == "interrupted":
+    if manifest["kind"] == "sweep":
+        if manifest["state"] == "interrupted":
             text = f"{directory}: interrupted; {len(manifest['runs'])} of {manifest['planned']} runs are stored"
             warnings.warn(text, stacklevel=2)
         sweep = Reader(directory)

@@ -298,7 +298,7 @@ def test_a_damaged_batch_is_named(tmp_path: Path) -> None:
     damaged = folder / "runs" / "000002.parquet"
     damaged.write_bytes(damaged.read_bytes()[:100])
     with pytest.raises(
-        OSError, match=r"000002.parquet: not a readable Parquet file: .*delete it, and its runs will be"
+        OSError, match=r"000002.parquet: damaged: not a readable Parquet file: .*; delete .*000002.parquet and run"
     ):
         synthetic.writer(folder)
     damaged.unlink()

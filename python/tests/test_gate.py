@@ -501,7 +501,7 @@ def test_the_command_compares_stored_sweeps(lossy: Path, tmp_path: Path, cli: Cl
 
 def test_a_result_whose_runs_all_failed_is_bad_input(lossy: Path, tmp_path: Path, cli: Cli) -> None:
     lossy.write_text(lossy.read_text().replace("to = 6", "to = 2"))
-    assert cli("sweep", str(lossy), "--max-events", "10", "--out", "failed").returncode == 0
+    assert cli("sweep", str(lossy), "--max-events", "10", "--out", "failed").returncode == 2
     for arguments in (("base", "--against", "failed"), ("failed", "--against", "base")):
         found = cli("gate", *arguments)
         assert found.returncode == 2, found.stdout
@@ -554,7 +554,7 @@ def test_the_measures_of_a_stored_run_are_those_of_its_tables(first: Path, tmp_p
         (["--against", "out", "--significance", "1.5"], "must be above 0 and below 1"),
         (["--against", "out", "--junit", "mine.xml"], "mine.xml: exists and was not written by ackclock"),
         (["--against", "out", "--json", "--markdown", "-"], "exclude each other"),
-        (["--against", "out", "--junit", "x", "--markdown", "x"], "name the same file"),
+        (["--against", "out", "--junit", "x", "--markdown", "x"], "names the same file"),
         ([], "missing option '--against'"),
     ],
 )

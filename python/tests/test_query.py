@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -179,6 +180,66 @@ def test_a_long_table_says_how_many_rows_are_missing(folder: Path, cli: Cli) -> 
     assert done.stderr == "800 more rows; --format csv prints all\n"
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM read_text('{mine}')",
+        "SELECT * FROM read_csv('{mine}')",
+        "SELECT * FROM '{mine}'",
+        "SELECT * FROM read_blob('{mine}')",
+        "SELECT * FROM glob('{folder}/*')",
+        "SELECT * FROM read_parquet('{folder}/runs/../../mine.csv')",
+        "SELECT * FROM read_parquet('{folder}/link.parquet')",
+        "COPY runs TO '{folder}/x.csv'",
+        "COPY (SELECT 1) TO '{folder}/x.csv'",
+        "EXPORT DATABASE '{folder}/x'",
+        "ATTACH '{folder}/x.db'",
+        "CREATE TABLE x AS SELECT * FROM runs",
+        "CREATE SECRET s (TYPE s3)",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "SET enable_external_access = true",
+        "RESET enable_external_access",
+        "PRAGMA database_list",
+        "CALL pragma_version()",
+        "SELECT 1; SELECT 2",
+        "SELECT 1; COPY runs TO '{folder}/x.csv'",
+        "DROP VIEW runs",
+    ],
+)
+def test_a_query_reads_nothing_but_the_dataset(query: str, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("mine")
+    place = tmp_path / "data"
+    shutil.copytree(folder, place)
+    (place / "link.parquet").symlink_to(tmp_path / "mine.csv")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(ValueError, match=r"refused|reads only|statements|cannot change") as refused:
+        Dataset(place).sql(query.format(mine=tmp_path / "mine.csv", folder=place))
+    assert len(str(refused.value).splitlines()) == 1
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_links_in_a_dataset_lead_nowhere(folder: Path, tmp_path: Path) -> None:
+    place = tmp_path / folder.name
+    shutil.copytree(folder, place)
+    polars.DataFrame({"secret": [1]}).write_parquet(tmp_path / "theirs.parquet")
+    (place / "runs" / "000009.parquet").symlink_to(tmp_path / "theirs.parquet")
+    with pytest.raises(OSError, match=r"000009.parquet: damaged: a symbolic link"):
+        Dataset(place).sql("SELECT * FROM runs")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "FROM runs", "VALUES (1)", "DESCRIBE runs", "SUMMARIZE flows", "SHOW TABLES", "EXPLAIN SELECT * FROM runs",
+        "WITH a AS (SELECT * FROM links) SELECT count(*) FROM a", "SELECT 1;", "-- a comment\nSELECT 1",
+        "PIVOT runs ON seed USING count(*)",
+    ],
+)  # fmt: skip
+def test_every_statement_that_reads_is_a_query(query: str, folder: Path) -> None:
+    assert Dataset(folder).sql(query).width > 0
+
+
 def test_files_of_the_user_and_of_the_dataset_stay(folder: Path, cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("mine")
     done = cli("query", folder, "SELECT 1 AS a", "--out", "mine.csv")
@@ -190,7 +251,7 @@ def test_files_of_the_user_and_of_the_dataset_stay(folder: Path, cli: Cli, tmp_p
     before = (folder / "runs" / "000001.parquet").read_bytes()
     done = cli("query", folder, "SELECT 1 AS a", "--out", folder / "runs" / "000001.parquet", "--force")
     assert done.returncode == 2
-    assert "is in the folder of the dataset; name a file outside" in done.stderr
+    assert "is in the folder of a result" in done.stderr
     assert (folder / "runs" / "000001.parquet").read_bytes() == before
 
 

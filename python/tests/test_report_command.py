@@ -61,7 +61,7 @@ def test_a_new_run_removes_the_report_of_the_earlier_one_but_no_file_of_the_user
     (out / "report.html").write_text("my own")
     refused = cli("report", out)
     assert refused.returncode == 2
-    assert "is not a report" in refused.stderr
+    assert "was not written by ackclock" in refused.stderr
     assert cli("run", first, "--out", out).returncode == 0
     assert (out / "report.html").read_text() == "my own"
     assert cli("report", out, "--force").returncode == 0

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -21,8 +23,9 @@ import pytest
 from ackclock import _core
 from ackclock.serving import page as pages
 from ackclock.serving import rules
+from ackclock.serving import server as serving_server
 from ackclock.serving.page import NO_ENGINE, Page, Setup
-from ackclock.serving.server import MOST_CONNECTIONS, Server
+from ackclock.serving.server import MOST_WAITING, Server
 from ackclock.serving.sessions import Sessions
 from ackclock.serving.worker import MOST_EVENTS, bounded
 
@@ -241,16 +244,69 @@ def test_a_refused_body_is_never_read_as_a_request(server: Server) -> None:
     assert b"HTTP/1.1 415" in found
 
 
-def test_there_is_a_limit_of_connections(server: Server) -> None:
-    clients = [socket.create_connection(("127.0.0.1", server.port), timeout=30) for _ in range(MOST_CONNECTIONS + 8)]
+@pytest.mark.parametrize("begun", [b"", b"GET / HTTP/1.1\r\n", b"POST /engine HTTP/1.1\r\nHost: x"])
+def test_connections_without_a_request_take_no_slot(server: Server, begun: bytes) -> None:
+    clients = []
     try:
-        # At least eight are closed without an answer.
-        closed = sum(is_closed(client) for client in clients[MOST_CONNECTIONS:])
-        assert closed == 8
+        for _ in range(MOST_WAITING + 72):
+            clients.append(socket.create_connection(("127.0.0.1", server.port), timeout=30))
+            clients[-1].sendall(begun)
+        assert answers(server)
+        # The oldest made room.
+        assert all(is_closed(client) for client in clients[:8])
     finally:
         for client in clients:
             client.close()
-    eventually(lambda: answers(server))
+    assert answers(server)
+
+
+@pytest.mark.parametrize("kind", ["head", "body"])
+def test_a_request_must_arrive_in_time(server: Server, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving_server, "ARRIVAL", 0.3)
+    head = f"POST /engine HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Type: application/json\r\n"
+    whole = f"{head}Ackclock-Session: {session(server)}\r\nContent-Length: 1000\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as client:
+        client.sendall((head if kind == "head" else whole).encode())
+        # Bytes that drip do not extend the time.
+        with contextlib.suppress(ConnectionError):
+            while not is_readable(client):
+                client.sendall(b" ")
+                time.sleep(0.01)
+        assert is_closed(client)
+
+
+def is_readable(client: socket.socket) -> bool:
+    """Whether there is something to read, or the end."""
+    return bool(select.select([client], [], [], 0)[0])
+
+
+def test_a_twofold_header_is_refused(server: Server) -> None:
+    host = f"Host: 127.0.0.1:{server.port}\r\n"
+    length = "Content-Length: 2\r\n"
+    for head in (
+        f"GET / HTTP/1.1\r\n{host}{host}",
+        f"GET / HTTP/1.1\r\n{host}host: evil.test\r\n",
+        f"GET / HTTP/1.1\r\nHost: evil.test\r\n{host}",
+        f"POST /engine HTTP/1.1\r\n{host}Content-Type: application/json\r\n{length}{length}",
+    ):
+        answer = raw(server, f"{head}\r\n{{}}".encode())
+        assert answer.startswith(b"HTTP/1.1 400 "), head
+        assert b"evil" not in answer
+
+
+def test_an_error_repeats_nothing_of_the_request(server: Server) -> None:
+    mark = "<script>mark</script>"
+    for request in (
+        f"{mark}\r\n\r\n",
+        f"GET / {mark}\r\n\r\n",
+        f"{mark} / HTTP/1.1\r\n\r\n",
+        f"GET /{mark} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n",
+        f"GET / HTTP/1.1\r\nHost: {mark}\r\n\r\n",
+        f"POST /engine HTTP/1.1\r\nHost: {mark}\r\nAckclock-Session: {mark}\r\nContent-Length: 4\r\n\r\nmark",
+    ):
+        answer = raw(server, request.encode())
+        assert answer
+        assert b"mark" not in answer, request
 
 
 def is_closed(client: socket.socket) -> bool:

@@ -443,12 +443,27 @@ def test_bad_options_give_one_message(tmp_path: Path, options: list[str], messag
 def test_failures_are_counted_in_warnings(tmp_path: Path) -> None:
     file = tmp_path / "sweep.toml"
     file.write_text(TEXT)
-    result = run("sweep", file, "--out", tmp_path / "o", "--max-events", 200)
+    result = run("sweep", file, "--out", tmp_path / "o", "--max-events", 500)
     assert result.returncode == 0
-    assert "8 of 8 runs failed, first at delay 5 ms, limit 10 packets, seed 1: exceeds the budget" in result.stderr
+    assert "4 of 8 runs failed, first at delay 5 ms, limit 10 packets, seed 1: exceeds the budget" in result.stderr
+    strict = run("sweep", file, "--out", tmp_path / "o", "--max-events", 500, "--strict")
+    assert strict.returncode == 1
+    assert strict.stdout == result.stdout
+    assert run("sweep", file, "--out", tmp_path / "sound", "--strict").returncode == 0
     narrow = run("sweep", file, "--out", tmp_path / "p", "--until", "goodput_bps=0.1%", "--seeds", 2, "--at-most", 3)
     assert "8 points reached 3 seeds, with a wider interval" in narrow.stderr
     assert "sweep: 8 points, 2 to 3 seeds each" in narrow.stderr
+
+
+def test_a_sweep_whose_runs_all_failed_is_one_error(tmp_path: Path) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text(TEXT)
+    for options in ([], ["--strict"], ["--json"]):  # also if all rows were stored before
+        result = run("sweep", file, "--out", tmp_path / "o", "--max-events", 200, *options)
+        assert (result.returncode, result.stdout) == (2, "")
+        assert result.stderr.count("exceeds the budget") == 1
+        assert result.stderr.splitlines()[-1].startswith(f"error: every run failed (8 in {tmp_path / 'o'}): exceeds")
+    assert rows(tmp_path / "o").height == 8
 
 
 def test_sizes() -> None:

@@ -223,7 +223,7 @@ def test_leftovers_of_killed_runs_are_removed(cli: Cli, short: Path, tmp_path: P
     (tmp_path / "long.toml").write_text(long)
     killed(tmp_path)
     assert len(hidden(tmp_path)) == 1
-    for mine in (".o-mine", ".o-abcdefgh", ".o-ab-abcdefgh.ackclock", ".p-abcdefgh.ackclock"):
+    for mine in (".o-mine", ".o-abcdefgh", ".o-ab-abcdefg.ackclock", ".p-abcdefgh.ackclock-old"):
         (tmp_path / mine).mkdir()
     kept = hidden(tmp_path)
     owner = leftovers.new_folder(tmp_path / "o")[0]  # of a live run
@@ -234,8 +234,10 @@ def test_leftovers_of_killed_runs_are_removed(cli: Cli, short: Path, tmp_path: P
     os.close(owner)
     assert cli("run", short, "--out", "o").returncode == 0
     assert len(hidden(tmp_path)) == 4
+    (tmp_path / ".z-abcdefgh.ackclock").mkdir()
     (tmp_path / ".x.pcap-abcdefgh.ackclock").touch()
-    assert cli("run", short, "--pcap", "x.pcap").returncode == 0
+    assert len(hidden(tmp_path)) == 6
+    assert cli("run", short, "--pcap", "y.pcap").returncode == 0, "a command that writes another name removes them, too"
     assert len(hidden(tmp_path)) == 4
 
 

@@ -21,6 +21,7 @@ from scipy import stats
 
 import ackclock
 from ackclock.files import toml
+from ackclock.files.journal import Journal
 from ackclock.tuning import figures, function, judging, measures, results, schema, scores, search
 from ackclock.tuning.runs import Runs, Store
 from ackclock.tuning.space import Space
@@ -146,6 +147,20 @@ def test_rounding_is_no_scatter(tmp_path: Path) -> None:
     assert (held.difference.known, held.p_value, found.verdict.outcome) == (False, None, "not shown")
 
 
+def test_everything_is_checked_before_the_folder_is_made(tmp_path: Path, cli: Cli) -> None:
+    # The transfer is endless, so that no trial can complete it.
+    file = written(tmp_path, LOSSY, NOISE.replace('maximise = "goodput_bps"', 'minimise = "completion_mean"'))
+    refused = cli("tune", file, "--trials", 4, "--out", "out")
+    assert refused.returncode == 2
+    assert "for the scenario's own parameters" in refused.stderr
+    assert not (tmp_path / "out").exists()
+    file.write_text(NOISE)
+    assert cli("tune", file, "--trials", 1, "--seed", 10**18, "--out", "out").returncode == 0
+    first = table(tmp_path / "out")
+    assert "0 runs in" in cli("tune", file, "--trials", 1, "--seed", 10**18, "--out", "out").stderr
+    assert table(tmp_path / "out").equals(first)
+
+
 def test_threads_change_nothing(tmp_path: Path) -> None:
     file = written(tmp_path, LOSSY, NOISE)
     one, two = (tuned(file, 10, jobs=jobs, out=tmp_path / f"out{jobs}") for jobs in (1, 2))
@@ -179,7 +194,7 @@ def test_killed_at_any_moment_the_same_command_goes_on(tmp_path: Path) -> None:
             time.sleep(0.001)
         process.kill()
         process.wait()
-    known = {key for key, row in map(json.loads, whole_lines(stored)) if isinstance(row, dict)}
+    known = {key for key, row in Journal(stored).read().items() if isinstance(row, dict)}
     with stored.open("ab") as broken:
         broken.write(b'["half a li')
     before = lines(stored)
@@ -188,7 +203,8 @@ def test_killed_at_any_moment_the_same_command_goes_on(tmp_path: Path) -> None:
     assert "were stored" in done.stderr
     assert before > 3
     assert table(out).equals(table(whole))
-    keys = [key for key, row in map(json.loads, stored.read_bytes().splitlines()[before:]) if isinstance(row, dict)]
+    added = [json.loads(line.rpartition(b" ")[0]) for line in stored.read_bytes().splitlines()[before:]]
+    keys = [key for key, row in added if isinstance(row, dict)]
     assert not set(keys) & known, "no run runs twice"
     assert not (out / "best.toml").exists() or (out / "best.toml").read_text() == (whole / "best.toml").read_text()
 
@@ -264,6 +280,7 @@ def test_the_race_ends_trials_that_would_not_win(tmp_path: Path) -> None:
     tuning = schema.read(written(tmp_path, LOSSY, text))
     runs = Runs(tuning, Store(None), 1)
     looking = search.Search(tuning, runs, 0)
+    looking.measure_reference()
     looking.run(16)
     best = looking.best()
     ended = [trial for trial in looking.trials if trial.state == search.PRUNED]

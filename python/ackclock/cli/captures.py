@@ -61,7 +61,7 @@ class Captures:
         """Whether packets go to standard output, which then cannot hold tables."""
         return targets.is_stdout(self.file)
 
-    def check(self, inputs: Sequence[Path], runs: Sequence[str | None], *, json_output: bool) -> None:
+    def check(self, inputs: Sequence[Path], runs: Sequence[str | None], *, out: Path | None, json_output: bool) -> None:
         """Refuse files that must not be replaced, before the first run.
 
         Parameters
@@ -70,6 +70,8 @@ class Captures:
             Files that the command reads.
         runs
             Names of the runs of a sweep; without a sweep, one None.
+        out
+            The directory of the results, if they are written.
         json_output
             Whether JSON goes to standard output.
 
@@ -82,11 +84,11 @@ class Captures:
         """
         if self.to_stdout and json_output:
             raise ValueError(f"--pcap {self.file}: --json is written to standard output, too; name a file")
-        single = self.to_stdout or (self.file.exists() and not self.file.is_file())
-        if single and list(runs) != [None]:
+        if out is not None and out.absolute() == self.file.absolute():
+            raise ValueError(f"--pcap {self.file}: is the directory of --out; name another file")
+        if targets.is_stream(self.file) and list(runs) != [None]:
             raise ValueError(f"--pcap {self.file}: a sweep writes one file per run; name a file")
-        for run in runs:
-            targets.check(self.file_of(run), inputs=inputs, force=self.force)
+        targets.check(*map(self.file_of, runs), inputs=inputs, force=self.force)
 
     def file_of(self, run: str | None) -> Path:
         """Return the file of a single run, or of the run of a sweep with this name."""

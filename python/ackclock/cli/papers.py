@@ -45,6 +45,7 @@ def paper_command(
     seconds = options.seconds(budget, "--budget") if budget is not None else QUICK_BUDGET if quick else BUDGET
     paper = library.find(name)
     target = out or Path("out") / (f"{name}-quick" if quick else name)
+    storage.check_free(target, "paper")  # before the plan, which takes seconds
     machine = _machine() if on_kernel else None
     written = _reproduce(paper, target, quick=quick, jobs=jobs, machine=machine, budget=seconds)
     if json_output:

@@ -49,6 +49,7 @@ class Images:
         OSError
             If the file cannot be written, or must not be replaced.
         """
+        storage.check_folder(self.folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / f"{name}.{self.ending}"
         own = (

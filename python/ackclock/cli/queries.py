@@ -27,13 +27,15 @@ def query_command(directory: Path, sql: str | None, *, form: str | None, out: Pa
     # Parquet is no text: without a file it goes to standard output, if that is no terminal.
     target = targets.STDOUT if out is None and chosen == "parquet" else out
     if target is not None:
-        _check(dataset, target, force=force)
+        targets.check(target, force=force)
     try:
-        table = dataset.describe() if sql is None else dataset.sql(sql)
+        with dataset.reading():
+            table = dataset.describe() if sql is None else dataset.sql(sql)
     except ValueError as error:
         raise ValueError(f"{directory}: {error}") from None
     if sql is None:
-        _state(dataset)
+        with dataset.reading():
+            _state(dataset)
     if chosen == "table":
         _print(table)
     elif target is None:
@@ -53,12 +55,6 @@ def _format(form: str | None, out: Path | None) -> str:
     if chosen not in FILES:
         raise ValueError(f"--out {out}: needs the suffix .csv, .json or .parquet, or --format with one of these")
     return chosen
-
-
-def _check(dataset: Dataset, target: Path, *, force: bool) -> None:
-    targets.check(target, force=force)
-    if dataset.folder.resolve() in target.resolve().parents:
-        raise ValueError(f"{target}: is in the folder of the dataset; name a file outside")
 
 
 def _state(dataset: Dataset) -> None:

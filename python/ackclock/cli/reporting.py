@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import json
 import webbrowser
 from pathlib import Path
 
 from ackclock.cli import output
-from ackclock.files import storage
+from ackclock.files import storage, targets
 
 KINDS = {
     "run": "ackclock.reports.runs:stored_run",
@@ -31,18 +30,19 @@ def report_command(directory: Path, *, out: Path | None, opened: bool, force: bo
     """Rebuild the report of a folder, write it, and open it in a browser."""
     if not directory.is_dir():
         raise FileNotFoundError(f"{directory}: no such directory; `ackclock run --out` and other commands write one")
-    kind = json.loads(storage.manifest_text(directory)).get("kind")
+    kind = storage.read_manifest(directory, checked=False)["kind"]
     if kind in AGAIN:
         raise ValueError(f"{directory}: the report of this folder is written by: {AGAIN[kind]} {directory}")
     if kind not in KINDS:
         raise ValueError(f"{directory}: no report for results of the kind {kind!r}; known: {', '.join(KINDS)}")
     target = directory / storage.REPORT if out is None else out
-    storage.check_file(target)
-    if target.exists() and not force and not storage.is_report(target):
-        raise FileExistsError(f"{target} exists and is not a report; name another file with --out, or use --force")
+    targets.check(target, force=force)
+    if opened and targets.is_stream(target):
+        raise ValueError(f"--open: a browser needs a file, and {target} is none")
     module, _, function = KINDS[kind].partition(":")
     html = getattr(importlib.import_module(module), function)(directory)
-    storage.write_named(target, html.encode())
-    output.place(target)
+    targets.write(target, html.encode())
+    if not targets.is_stdout(target):
+        output.place(target)
     if opened:
         webbrowser.open(target.resolve().as_uri())

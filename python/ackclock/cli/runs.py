@@ -48,7 +48,8 @@ def run_command(
         check(variant)
     sweep = Sweep(variants, record, jobs, captures, runner) if variants[0][0] else None
     if captures is not None:
-        captures.check([file, *scenario.core.files], sweep.names if sweep else [None], json_output=json_output)
+        inputs = [file, *scenario.core.files]
+        captures.check(inputs, sweep.names if sweep else [None], out=out, json_output=json_output)
     if sweep is not None:
         sweep.run(out, json_output=json_output)
         return

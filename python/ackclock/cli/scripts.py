@@ -10,7 +10,7 @@ from ackclock import _core
 from ackclock.cli import output
 from ackclock.cli.errors import BAD_INPUT
 from ackclock.experiments import budget
-from ackclock.files import targets
+from ackclock.files import storage, targets
 from ackclock.scripts.junit import xml
 from ackclock.scripts.running import VERDICTS, Result, Script, Settings, find, run_scripts
 from ackclock.texts.numbers import counted
@@ -39,9 +39,11 @@ def script_command(
     if json_output and junit is not None and targets.is_stdout(junit):
         raise ValueError("--json and a file on standard output exclude each other")
     traces = {} if trace is None else _places(scripts, trace)
-    for path in [*([junit] if junit is not None else []), *(path for paths in traces.values() for path in paths)]:
-        if path.parent.is_dir() or path == junit:
-            targets.check(path, inputs=inputs, force=force)
+    written = [path for paths in traces.values() for path in paths]
+    for folder in dict.fromkeys(path.parent for path in written):
+        storage.check_folder(folder)
+    there = [path for path in written if path.parent.is_dir()]
+    targets.check(*([] if junit is None else [junit]), *there, inputs=inputs, force=force)
     with output.progress("scripts", len(scripts)) as progress:
         finished = None if progress is None else lambda done: progress(done, len(scripts))
         results = run_scripts(scripts, settings, jobs=budget.threads(jobs), finished=finished)

@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ackclock import columns
 from ackclock.cli import output
@@ -23,6 +23,9 @@ from ackclock.statistics.intervals import Interval
 from ackclock.statistics.sequential import Stopping
 from ackclock.texts.labels import last_part
 from ackclock.texts.numbers import ANY_NUMBER, counted, number
+
+if TYPE_CHECKING:
+    import polars
 
 ENGINES = ("local", "ray")
 MEASURES = {
@@ -51,8 +54,17 @@ def sweep_command(
     max_events: int | None,
     max_memory: str | None,
     retry: bool,
-) -> None:
-    """Run a sweep, store it, and print the means of its points."""
+    strict: bool,
+) -> bool:
+    """Run a sweep, store it, and print the means of its points; return whether it passes.
+
+    Raises
+    ------
+    ValueError
+        If the input is wrong, or every run failed.
+    """
+    import polars
+
     checks.words("--engine", "engine", [engine], ENGINES)
     if address is not None and engine != "ray":
         raise ValueError(f"--address {address}: is for --engine ray")
@@ -69,7 +81,13 @@ def sweep_command(
             scenario, folder, text=None if settings else toml.read_text(file), seeds=seeds, until=rule,
             limits=limits, retry=retry, engine=chosen, progress=progress,
         )  # fmt: skip
-    _show(outcome.dataset, json_output=json_output)
+    with outcome.dataset.reading():
+        failed = _failures(outcome.dataset)
+        total = outcome.dataset.runs.select(polars.len()).collect().item()
+        if failed.height == 1 and failed["len"].sum() == total:
+            raise ValueError(f"every run failed ({total:,} in {folder}): {failed['error'][0]}")
+        _show(outcome.dataset, json_output=json_output)
+        _warn(outcome.dataset, failed, total)
     new = outcome.planned - outcome.stored - outcome.copied
     parts = [f"{counted(new, 'run')} in {time.monotonic() - began:.1f} s"]
     parts += [f"{outcome.stored:,} were stored"] if outcome.stored else []
@@ -83,6 +101,9 @@ def sweep_command(
     output.note(
         f"written to {folder}; query it with `ackclock query {folder}`, draw it with `ackclock report {folder}`"
     )
+    if failed["len"].sum() == total > 0:
+        raise ValueError(f"every run failed ({total:,} in {folder}), for the reasons above")
+    return not (strict and failed.height)
 
 
 def _engine(name: str, address: str | None, jobs: int | None) -> Engine:
@@ -141,24 +162,35 @@ def _show(dataset: Dataset, *, json_output: bool) -> None:
         points = dataset.runs.select(polars.struct(dataset.labels).n_unique()).collect().item() if dataset.labels else 1
         if points > len(found):
             output.note(f"only the first {len(found)} of {points:,} points are shown")
-    _warn(dataset)
 
 
-def _warn(dataset: Dataset) -> None:
+def _failures(dataset: Dataset) -> polars.DataFrame:
+    """Return the kinds of errors with the first run of each, the most frequent first; alike ones are one kind."""
+    import polars
+
+    kind = polars.col("error").str.replace_all(ANY_NUMBER, "0").alias("kind")
+    errors = dataset.runs.filter(polars.col("error").is_not_null()).group_by(kind, maintain_order=True)
+    kinds = errors.agg(polars.col("error").first(), *_first(dataset))
+    return kinds.sort("len", descending=True, maintain_order=True).collect()
+
+
+def _first(dataset: Dataset) -> list[polars.Expr]:
+    """Return the number of rows of a group, and the labels and seed of its first."""
+    import polars
+
+    return [polars.len(), *(polars.col(name).first() for name in [*dataset.labels, "seed"])]
+
+
+def _warn(dataset: Dataset, kinds: polars.DataFrame, total: int) -> None:
     """Print errors, alike ones once, and the names of the runs' warnings."""
     import polars
 
-    total = dataset.runs.select(polars.len()).collect().item()
-    first = [polars.len(), *(polars.col(name).first() for name in [*dataset.labels, "seed"])]
-    kind = polars.col("error").str.replace_all(ANY_NUMBER, "0").alias("kind")
-    errors = dataset.runs.filter(polars.col("error").is_not_null()).group_by(kind, maintain_order=True)
-    kinds = errors.agg(polars.col("error").first(), *first).sort("len", descending=True, maintain_order=True).collect()
     for row in kinds.head(MOST_ERRORS).to_dicts():
         output.warning(f"{row['len']:,} of {total:,} runs failed, first {_place(row, dataset)}: {row['error']}")
     if kinds.height > MOST_ERRORS:
         output.note(f"{kinds.height - MOST_ERRORS} further kinds of errors are in the column error")
     warned = dataset.runs.drop_nulls("warnings").with_columns(polars.col("warnings").str.split(", "))
-    names = warned.explode("warnings").group_by("warnings", maintain_order=True).agg(*first).collect()
+    names = warned.explode("warnings").group_by("warnings", maintain_order=True).agg(*_first(dataset)).collect()
     for row in names.to_dicts():
         output.warning(
             f"{row['warnings']} in {row['len']:,} of {total:,} runs, first {_place(row, dataset)}; "

@@ -258,8 +258,8 @@ def _state(*, interrupted: bool) -> str:
 def _complete(out: Path) -> bool:
     """Whether the directory holds a complete sweep."""
     try:
-        manifest = json.loads(storage.manifest_text(out))
-    except FileNotFoundError:
+        manifest = storage.read_manifest(out, checked=False)
+    except OSError:
         return False
     return (manifest.get("kind"), manifest.get("state", "complete")) == ("sweep", "complete")
 

@@ -11,14 +11,15 @@ from typing import Any
 
 import polars
 
-from ackclock import _core, plot
+from ackclock import _core
 from ackclock.comparisons import contenders as resolving
 from ackclock.comparisons import figure, words
 from ackclock.comparisons.judging import Judged
 from ackclock.comparisons.measuring import COLUMNS, WARNINGS, Row
 from ackclock.comparisons.planning import Outcome, Plan
+from ackclock.drawing.rendering import store
 from ackclock.experiments import sources
-from ackclock.files import leftovers, storage, targets, toml
+from ackclock.files import leftovers, storage, stored, targets
 from ackclock.files.journal import Journal
 from ackclock.reports import Answer, Axis, Bullets, Cell, Figure, Panel, Section, Series, Table, Text, grids, page
 from ackclock.reports.rendering import render
@@ -59,7 +60,7 @@ def _measured(directory: Path) -> dict[str, Row]:
     """Read stored measurements; ignore a file or a line that cannot be read."""
     known: dict[str, Row] = {}
     with contextlib.suppress(OSError, polars.exceptions.PolarsError):
-        kept = polars.read_parquet(directory / MEASURED_FILE)
+        kept = stored.read_parquet(directory / MEASURED_FILE)
         columns = [name for name in kept.columns if name != "key"]
         # A run has the columns of one of two measurements; the others are missing.
         known = {row["key"]: {name: row[name] for name in columns} for row in kept.iter_rows(named=True)}
@@ -135,7 +136,7 @@ def write(judged: Judged, directory: Path) -> Path:
     storage.write_parquet(directory / "comparison.parquet", table)
     storage.write_text(directory / "comparison.csv", table.write_csv())
     storage.write_parquet(directory / "runs.parquet", runs(judged))
-    plot.save(figure.draw(judged), directory / "figure.png")
+    store(figure.draw(judged), directory / "figure.png")
     context = finite(_context(judged))
     storage.write_text(directory / PAGE_FILE, json.dumps(context, indent=1, ensure_ascii=False) + "\n")
     storage.write_text(directory / "report.md", render("comparison.md.j2", context))
@@ -153,9 +154,11 @@ def stored_comparison(directory: Path) -> str:
         If the directory has no complete comparison.
     """
     try:
-        return _page(json.loads(toml.read_text(directory / PAGE_FILE)))
-    except (FileNotFoundError, ValueError, LookupError, TypeError):
+        return _page(stored.read_json(directory / PAGE_FILE))
+    except FileNotFoundError:
         raise FileNotFoundError(f"{directory}: no complete comparison here; run it again with --out") from None
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
+        raise stored.DamagedError(directory / PAGE_FILE, repr(error), "run the same `ackclock compare` again") from None
 
 
 def _context(judged: Judged) -> dict[str, Any]:

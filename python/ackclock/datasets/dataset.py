@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import columns
 from ackclock.cards import Block, Card, Table, Text
 from ackclock.cards.card import MOST_ROWS
-from ackclock.datasets import layout, sql
+from ackclock.datasets import layout, relabelling, sql
+from ackclock.files import stored
 from ackclock.scenario import Scenario, load
 from ackclock.texts.labels import last_part
 from ackclock.texts.numbers import counted
@@ -48,6 +50,7 @@ class Dataset:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+        self._checked: set[Path] = set()
         layout.read_manifest(self.folder)
 
     def __repr__(self) -> str:
@@ -140,7 +143,7 @@ class Dataset:
         return self._table("pages")
 
     def sql(self, query: str) -> polars.DataFrame:
-        """Run an SQL query by DuckDB.
+        """Run an SQL query by DuckDB. It reads nothing but the dataset, and writes nothing.
 
         The views ``runs``, ``flows``, ``links``, ``transfers`` and ``pages`` have the columns of the properties. The
         macro ``si`` gives the number of a label in seconds, bit/s, bytes or packets: ``si('5 ms')`` is 0.005. It is
@@ -199,7 +202,49 @@ class Dataset:
                 time.sleep(PAUSE)
             else:
                 place = new
-        return list(layout.batches(place).values())
+        found = list(layout.batches(place).values())
+        for path in found:
+            if path not in self._checked:
+                _check(path, name)
+                self._checked.add(path)
+        return found
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """Name the damaged file if reading fails while the block runs.
+
+        Raises
+        ------
+        DamagedError
+            If a file is damaged.
+        """
+        import polars
+
+        try:
+            yield
+        except BaseException as error:
+            if isinstance(error, Exception) or stored.is_panic(error):
+                for path in (path for name in (layout.RUNS, *layout.TABLES) for path in self._files(name)):
+                    relabelling.read(path)
+            if isinstance(error, polars.exceptions.PolarsError):
+                raise ValueError(f"{self.folder}: {stored.first_line(error)}") from None
+            raise
+
+
+def _check(path: Path, name: str) -> None:
+    """Refuse a batch that cannot be read, or lacks columns."""
+    import polars
+
+    schema = layout.batch_schema(path)
+    try:
+        columns.checking(name, whole=False)(polars.DataFrame(schema=schema), path)
+        for column, kind in (layout.schema() if name == layout.RUNS else {"run": polars.String}).items():
+            if schema.get(column) != kind:
+                raise stored.DamagedError(path, f"the column {column!r} is missing, or no {kind}")
+        if name == layout.RUNS and {*layout.labels_in(schema.names())} & {*layout.declared(name)}:
+            raise stored.DamagedError(path, "its columns are in another order")
+    except stored.DamagedError as error:
+        raise layout.damaged(path, error.what) from None
 
 
 def _scan(paths: list[Path]) -> polars.LazyFrame:

@@ -14,14 +14,13 @@ A batch is the files with the same number. Its file in `runs` is written last: a
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core, columns
-from ackclock.files import storage
+from ackclock.files import storage, stored
 
 if TYPE_CHECKING:
     import polars
@@ -116,6 +115,32 @@ def runs_folders(folder: Path) -> Iterator[Path]:
     yield from earlier_runs(folder).values()
 
 
+def damaged(path: Path, what: str) -> stored.DamagedError:
+    """Return the error for a damaged batch, with its mend."""
+    folder = next(place for place in path.parents if (place / storage.MANIFEST).exists())
+    runs = folder / RUNS / path.name
+    mend = f"delete {runs} and run the same `ackclock sweep` again, which repeats its runs"
+    return stored.DamagedError(path, what, mend)
+
+
+def batch_schema(path: Path) -> polars.Schema:
+    """Return the columns of a batch.
+
+    Raises
+    ------
+    DamagedError
+        If it is damaged.
+    """
+    import polars
+
+    try:
+        stored.check_regular(path)
+        with stored.refusing_parquet(path), path.open("rb") as file:  # polars takes a name as a pattern
+            return polars.Schema(polars.read_parquet_schema(file))
+    except stored.DamagedError as error:
+        raise damaged(path, error.what) from None
+
+
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a dataset.
 
@@ -126,14 +151,19 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     ValueError
         If a later version of Ackclock wrote it in another format.
     """
-    found: dict[str, Any] = json.loads(storage.manifest_text(folder))
-    kind = found.get("kind")
+    found = storage.read_manifest(folder, checked=False)
+    kind = found["kind"]
     if kind != KIND:
         reader = f"; read it with ackclock.read({str(folder)!r})" if kind in ("run", "sweep") else ""
-        raise FileNotFoundError(f"{folder}: holds results of {storage.command_of(str(kind))}, and no dataset{reader}")
+        raise FileNotFoundError(f"{folder}: holds results of {storage.command_of(kind)}, and no dataset{reader}")
     if found.get("format") != FORMAT:
         raise ValueError(
-            f"{folder}: version {found.get('version')} of ackclock wrote this dataset in format {found.get('format')}; "
-            f"this version, {_core.__version__}, reads format {FORMAT}"
+            f"{folder}: version {_word(found, 'version')} of ackclock wrote this dataset in format "
+            f"{_word(found, 'format')}; this version, {_core.__version__}, reads format {FORMAT}"
         )
+    storage.check_manifest(folder / storage.MANIFEST, found, KIND)
     return found
+
+
+def _word(manifest: Mapping[str, object], key: str) -> str:
+    return str(manifest.get(key))[:20]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock.datasets import layout, recovery
-from ackclock.files import storage
+from ackclock.files import storage, stored
 
 if TYPE_CHECKING:
     import polars
@@ -58,7 +58,10 @@ def keys(folder: Path, labels: Sequence[str]) -> polars.DataFrame:
     for number, path in layout.batches(folder).items():
         part = read(path).with_columns(polars.lit(number).alias(BATCH))
         missing = [polars.lit(None).alias(name) for name in types if name not in part.columns]
-        parts.append(part.with_columns(missing).select(*types).cast(types))
+        try:
+            parts.append(part.with_columns(missing).select(*types).cast(types))
+        except polars.exceptions.PolarsError as error:
+            raise layout.damaged(path, stored.first_line(error)) from None
     return polars.concat(parts, rechunk=True)
 
 
@@ -71,9 +74,9 @@ def read(path: Path) -> polars.DataFrame:
         If it is damaged.
     """
     try:
-        return storage.read_parquet(path)
-    except OSError as error:
-        raise OSError(f"{error}; delete it, and its runs will be repeated") from None
+        return stored.read_parquet(path)
+    except stored.DamagedError as error:
+        raise layout.damaged(path, error.what) from None
 
 
 def relabel(folder: Path, plan: polars.DataFrame, labels: Sequence[str], *, retry: bool) -> Changes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,6 +21,8 @@ FACTORS = {"": 1.0, "%": 0.01, "per s": 1.0, **{unit: factor for unit, (_, facto
 # A variable of this program is no table, and extensions would come from the network.
 SETTINGS = ("python_enable_replacements = false", "autoinstall_known_extensions = false")
 TYPES = {"String": "VARCHAR", "UInt64": "UBIGINT", "Float64": "DOUBLE"}
+READING = ("SELECT", "EXPLAIN", "MULTI")
+"""Kinds of statements that read; PIVOT is made of several."""
 FOREIGN = re.compile(r"INTERVAL|BIT|UNION|GEOMETRY|VARIANT")
 """Types that Polars does not read."""
 
@@ -29,7 +30,7 @@ FOREIGN = re.compile(r"INTERVAL|BIT|UNION|GEOMETRY|VARIANT")
 def query(
     text: str, files: Mapping[str, Sequence[Path]], labels: Sequence[str], empty: Mapping[str, polars.Schema]
 ) -> polars.DataFrame:
-    """Run a query on views of the tables.
+    """Run a query on views of the tables, which cannot read or write anything else.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def query(
     Raises
     ------
     ValueError
-        If DuckDB refuses the query.
+        If DuckDB refuses the query, or it is not a single one with a result.
     """
     import duckdb
     import polars
@@ -54,11 +55,13 @@ def query(
         for setting in (*SETTINGS, f"temp_directory = {_quoted(folder)}"):
             connection.execute(f"SET {setting}")
         connection.execute(_macro())
-        for view in _views(files, labels, empty):
+        for view in _views(_linked(files, Path(folder)), labels, empty):
             connection.execute(view)
+        _confine(connection, [path for paths in files.values() for path in paths], folder)
         # The result passes through a file: rows larger than memory are no problem, and pyarrow is not needed.
         path = Path(folder) / "result.parquet"
         try:
+            _check(connection.extract_statements(text))
             relation = connection.sql(text)
             if relation is None:
                 raise ValueError("the query has no result; begin it with SELECT")
@@ -73,12 +76,47 @@ def query(
     return table.with_columns(polars.selectors.decimal().cast(polars.Float64))
 
 
+def _linked(files: Mapping[str, Sequence[Path]], folder: Path) -> dict[str, list[Path]]:
+    """Link the files of the tables, since DuckDB takes a name with brackets or asterisks as a pattern."""
+    found: dict[str, list[Path]] = {}
+    for table, paths in files.items():
+        (folder / table).mkdir()
+        found[table] = [folder / table / path.name for path in paths]
+        for link, path in zip(found[table], paths, strict=True):
+            link.symlink_to(path.resolve())
+    return found
+
+
+def _confine(connection: duckdb.DuckDBPyConnection, files: Sequence[Path], folder: str) -> None:
+    """Leave a connection nothing but the files of the dataset, and a folder for the result."""
+    allowed = ", ".join(_quoted(str(path.resolve())) for path in files)
+    connection.execute(f"SET allowed_paths = [{allowed}]")
+    connection.execute(f"SET allowed_directories = [{_quoted(folder)}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+def _check(statements: Sequence[duckdb.Statement]) -> None:
+    """Refuse anything but one statement that reads.
+
+    Raises
+    ------
+    ValueError
+        If there is another statement, or more than one.
+    """
+    if len(statements) > 1:
+        raise ValueError(f"there are {len(statements)} statements; write a single one")
+    for statement in statements:
+        if (name := statement.type.name) not in READING:
+            raise ValueError(f"{name} is refused: a query only reads; begin it with SELECT")
+
+
 def _views(
     files: Mapping[str, Sequence[Path]], labels: Sequence[str], empty: Mapping[str, polars.Schema]
 ) -> Iterator[str]:
     keys = ", ".join(f"runs.{_always_quoted(column)}" for column in ("point", *labels, "seed"))
     for table, paths in files.items():
-        rows = f"read_parquet([{', '.join(_quoted(glob.escape(str(path))) for path in paths)}])"
+        rows = f"read_parquet([{', '.join(_quoted(str(path)) for path in paths)}])"
         if not paths:
             nulls = (f"NULL::{TYPES[str(kind)]} AS {_always_quoted(column)}" for column, kind in empty[table].items())
             rows = f"(SELECT {', '.join(nulls)} WHERE false)"
@@ -109,6 +147,10 @@ def _columns(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
 def _explained(message: str, columns: Mapping[str, Sequence[str]]) -> str:
     """Return a message of DuckDB with the nearest name of the dataset."""
     text = re.sub(r"^\w+ Error: ", "", message)
+    if "disabled by configuration" in text or "disabled through configuration" in text:
+        return f"a query reads only {', '.join(columns)}: no other files, extensions or settings"
+    if "configuration has been locked" in text:
+        return "a query cannot change settings"
     known = list(dict.fromkeys(column for names in columns.values() for column in names))
     if found := re.search(r'(?:Referenced column|column named) "([^"]+)"', text):
         if there := [table for table, names in columns.items() if found[1] in names]:

@@ -261,9 +261,5 @@ class Writer:
 
 def _schema(folder: Path) -> polars.Schema | None:
     """Return the columns and types of the files in a folder; None without files."""
-    import polars
-
-    for path in layout.batches(folder).values():
-        with path.open("rb") as file:
-            return polars.Schema(polars.read_parquet_schema(file))
-    return None
+    paths = list(layout.batches(folder).values())
+    return layout.batch_schema(paths[0]) if paths else None

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from ackclock.files import targets
+from ackclock.files import storage, targets
 
 FORMATS = ("png", "svg", "pdf")
 # No date, so that equal results give equal files. The name of the program lets it replace its own files.
@@ -36,6 +36,11 @@ def save(figure: Figure, path: str | Path) -> Path:
     return path
 
 
+def store(figure: Figure, path: Path) -> None:
+    """Write a figure of a result atomically; unlike `save`, it replaces a link or pipe that is there."""
+    storage.write_bytes(path, encode(figure, image_format(path)))
+
+
 def image_format(path: Path) -> str:
     """Return the format of a file by its ending; standard output, pipes and devices without one get png.
 
@@ -45,7 +50,7 @@ def image_format(path: Path) -> str:
         If the format is unknown.
     """
     kind = path.suffix.lstrip(".")
-    if targets.is_stdout(path) or (path.exists() and not path.is_file()):
+    if targets.is_stream(path):
         return kind if kind in FORMATS else FORMATS[0]
     if kind not in FORMATS:
         raise ValueError(f"{path}: unknown format {kind!r}; known: {', '.join(FORMATS)}")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import zlib
 from pathlib import Path
 from typing import Any
+
+from ackclock.files import stored
 
 
 class Journal:
@@ -22,17 +25,24 @@ class Journal:
         self._file = file
 
     def read(self) -> dict[str, Any]:
-        """Return the values by their keys, the last of each key; lines that cannot be read do not count."""
+        """Return the values by their keys, the last of each key; incomplete and changed lines do not count.
+
+        Raises
+        ------
+        DamagedError
+            If the file cannot be read.
+        """
         try:
-            lines = self._file.read_bytes().splitlines()
-        except OSError:
+            lines = stored.read_bytes(self._file).splitlines()
+        except FileNotFoundError:
             return {}
         found: dict[str, Any] = {}
         for line in lines:
-            with contextlib.suppress(ValueError, TypeError):
-                key, value = json.loads(line)
-                if isinstance(key, str):
-                    found[key] = value
+            content, _, checksum = line.rpartition(b" ")
+            if checksum == _checksum(content):
+                with contextlib.suppress(ValueError, TypeError, RecursionError):
+                    key, value = json.loads(content)
+                    found[str(key)] = value
         return found
 
     def add(self, key: str, value: object) -> None:
@@ -47,11 +57,16 @@ class Journal:
             # A killed process may have left an incomplete line.
             if file.tell() and not _ends_with_newline(file):
                 file.write(b"\n")
-            file.write(json.dumps([key, value]).encode() + b"\n")
+            content = json.dumps([key, value]).encode()
+            file.write(content + b" " + _checksum(content) + b"\n")
 
     def remove(self) -> None:
         """Remove the file."""
         self._file.unlink(missing_ok=True)
+
+
+def _checksum(content: bytes) -> bytes:
+    return f"{zlib.crc32(content):08x}".encode()
 
 
 def _ends_with_newline(file: io.BufferedRandom) -> bool:

@@ -67,22 +67,23 @@ def lock(path: Path) -> int | None:
 
 
 def remove(path: Path, carry: Callable[[Path, Path], None]) -> None:
-    """Remove leftovers of killed runs beside `path`.
+    """Remove leftovers of killed runs beside `path`, whatever they were to become.
 
     Parameters
     ----------
     path
-        The path of the temporary names. If a killed run moved an earlier result away and put no successor in its
-        place, the earlier result is restored.
+        The path that is written. If a killed run moved an earlier result away from it and put no successor in its
+        place, the earlier result is restored. Earlier results of other paths stay.
     carry
         Called with an earlier result and its successor; moves the user's files.
     """
     for name in sorted(_found(path.parent, re.escape(_prefix(path)))):
         _remove(name, path, carry)
+    remove_within(path.parent)
 
 
 def remove_within(folder: Path) -> None:
-    """Remove leftovers of killed runs in a folder of ackclock."""
+    """Remove leftovers of killed runs in a folder."""
     for name in sorted(_found(folder, r"\..+-")):
         _remove(name, None, None)
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import math
 import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
-from ackclock.files import leftovers, toml
+from ackclock.files import checks, leftovers, stored
 
 if TYPE_CHECKING:
     import polars
@@ -32,9 +33,50 @@ OWN_FILES = re.compile(
     r"manifest\.json|scenario\.toml|runs\.jsonl|(flows|links|transfers|pages)\.parquet|trace-\w+\.parquet"
 )
 """Files of `Result.write` and of sweeps. Every other file in the folder of a result belongs to the user."""
+_COUNT = checks.Kind("a whole number, at least 0", lambda value: type(value) is int and 0 <= value < 2**64)
+_WORD = checks.Kind("a text", lambda value: isinstance(value, str))
+_WORDS = checks.Kind("a list of texts", checks.is_texts)
+_TIME = checks.Kind("a number from 0 on", lambda value: checks.is_number(value) and 0 <= value < math.inf)
+_NAMES = checks.Kind(
+    "a list of names of folders", lambda value: isinstance(value, list) and bool(value) and all(map(_is_name, value))
+)
+_WARNINGS = checks.Kind(
+    "a list of warnings",
+    lambda value: isinstance(value, list) and all(isinstance(each, dict) and _is_warning(each) for each in value),
+)
+ENTRIES: dict[str, dict[str, checks.Kind]] = {
+    "run": {
+        "scenario": _WORD,
+        "labels": checks.TEXT_TABLE,
+        "duration": _TIME,
+        "seed": _COUNT,
+        "hash": _WORD,
+        "traces": _WORDS,
+        "trace_hash": _WORD,
+        "warnings": _WARNINGS,
+        "python_controls": checks.BOOL,
+    },
+    "sweep": {"scenario": _WORD, "state": _WORD, "planned": _COUNT, "runs": _NAMES},
+    "dataset": {"state": _WORD, "planned": _COUNT, "labels": _WORDS, "settings": checks.TABLE},
+    "matrix": {"state": _WORD, "runs": _COUNT, "asked": checks.TABLE},
+    "comparison": {"state": _WORD},
+    "paper": {"state": _WORD, "paper": _WORD, "quick": checks.BOOL},
+    "page": {"files": checks.TEXT_TABLE},
+}
+"""For each kind of a manifest, the entries that its readers use."""
+OPTIONAL = ("planned", "settings")
 REPORT = "report.html"
 GENERATOR = '<meta name="generator" content="ackclock">'
 """A line near the start of every report in HTML."""
+
+
+def _is_name(value: object) -> bool:
+    """Whether a value is a plain name, which leads nowhere else."""
+    return isinstance(value, str) and value not in ("", ".", "..") and "/" not in value and "\0" not in value
+
+
+def _is_warning(value: Mapping[str, object]) -> bool:
+    return all(isinstance(value.get(key), str) for key in ("name", "text")) and checks.is_texts(value.get("flows"))
 
 
 def _read_umask() -> int:
@@ -76,6 +118,7 @@ def draft(directory: Path, kind: str) -> Iterator[Path]:
 
     Parameters and errors are those of `replacing`.
     """
+    check_folder(directory)
     final = directory.resolve()
     if final == Path.cwd() or final.is_mount():
         raise OSError(f"{directory}: cannot be replaced; choose a directory inside it")
@@ -133,10 +176,7 @@ def place(folder: Path, directory: Path) -> None:
 
 def _carry(old: Path, new: Path) -> None:
     """Move the user's files from an earlier result into its successor."""
-    try:
-        runs = set(json.loads(manifest_text(old)).get("runs", []))
-    except FileNotFoundError:
-        runs = set()
+    runs = names_of_runs(old)
     for entry in sorted(old.iterdir()):
         if entry.name in runs and entry.is_dir():
             if any(not _is_own(inner) for inner in entry.iterdir()):
@@ -167,14 +207,17 @@ def check_free(directory: Path, *kinds: str) -> None:
 
     Raises
     ------
+    OSError
+        If `directory` cannot be a directory.
     FileExistsError
         If `directory` exists, is not empty, and is not a result of one of these kinds.
     """
+    check_folder(directory)
     if not directory.exists() or (directory.is_dir() and not any(directory.iterdir())):
         return
     try:
-        found = json.loads(manifest_text(directory)).get("kind")
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+        found = read_manifest(directory, checked=False)["kind"]
+    except OSError:
         raise FileExistsError(f"{directory} exists and was not written by ackclock; choose another directory") from None
     if found not in kinds:
         raise FileExistsError(f"{directory} holds results of {command_of(found)}; choose another directory")
@@ -187,6 +230,25 @@ def command_of(kind: str) -> str:
     '`ackclock sweep`'
     """
     return f"`ackclock {COMMANDS.get(kind, kind)}`"
+
+
+def check_folder(directory: Path) -> None:
+    """Refuse a path that cannot be a directory.
+
+    Raises
+    ------
+    OSError
+        If `directory` is ``-``, or if anything but a directory is there or on the way to it.
+    """
+    if directory == Path("-"):
+        raise NotADirectoryError("-: standard output is not a directory; name a directory")
+    place = directory.absolute()
+    there = next(path for path in (place, *place.parents) if os.path.lexists(path))
+    if not there.is_dir():
+        if there == place and there.exists():
+            raise FileExistsError(f"{directory} exists and was not written by ackclock; choose another directory")
+        what = "a symbolic link to nothing" if there.is_symlink() and not there.exists() else "not a directory"
+        raise NotADirectoryError(f"{directory}: cannot write here: {there} is {what}; name a directory")
 
 
 def check_file(path: Path) -> None:
@@ -249,55 +311,70 @@ def write_parquet(path: Path, table: polars.DataFrame) -> None:
     write_bytes(path, buffer.getvalue())
 
 
-def read_parquet(path: Path) -> polars.DataFrame:
-    """Read a table.
-
-    Raises
-    ------
-    OSError
-        If the file is missing or damaged.
-    """
-    import polars
-
-    try:
-        return polars.read_parquet(path)
-    except polars.exceptions.PolarsError as error:
-        raise OSError(f"{path}: not a readable Parquet file: {str(error).splitlines()[0]}") from None
-
-
 def write_manifest(directory: Path, kind: str, entries: dict[str, Any]) -> None:
     """Write the manifest of a result: the program, and the kind, such as ``run``, ``sweep`` or ``paper``."""
     manifest = {"program": "ackclock", "version": _core.__version__, "kind": kind, **entries}
     write_text(directory / MANIFEST, json.dumps(manifest, indent=2) + "\n")
 
 
-def read_manifest(directory: Path, kind: str) -> dict[str, Any]:
+def read_manifest(directory: Path, *kinds: str, checked: bool = True) -> dict[str, Any]:
     """Read a manifest.
 
-    Raises
-    ------
-    FileNotFoundError
-        If the directory has no manifest of that kind.
-    """
-    manifest: dict[str, Any] = json.loads(manifest_text(directory))
-    if manifest.get("kind") != kind:
-        raise FileNotFoundError(f"{directory}: not a result of the kind {kind!r}")
-    return manifest
-
-
-def manifest_text(directory: Path) -> str:
-    """Read a manifest as text.
+    Parameters
+    ----------
+    directory
+        The folder of the result.
+    kinds
+        Kinds of the result; without any, every kind will do.
+    checked
+        Whether to check the entries that its readers use.
 
     Raises
     ------
     FileNotFoundError
-        If the directory has no manifest of ackclock.
+        If the directory has no manifest of ackclock, or one of another kind.
+    DamagedError
+        If the manifest is damaged.
     """
+    path = directory / MANIFEST
     try:
-        text = toml.read_text(directory / MANIFEST)
-        ours = json.loads(text).get("program") == "ackclock"
-    except (OSError, ValueError, AttributeError):
-        ours = False
-    if not ours:
+        found = stored.read_json(path)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{directory}: no result of ackclock here (no {MANIFEST} by ackclock)") from None
+    if not isinstance(found, dict) or found.get("program") != "ackclock":
         raise FileNotFoundError(f"{directory}: no result of ackclock here (no {MANIFEST} by ackclock)")
-    return text
+    stored.check_entries(path, found, {"kind": checks.TEXT})
+    if kinds and found["kind"] not in kinds:
+        raise FileNotFoundError(f"{directory}: not a result of the kind {kinds[0]!r}")
+    if checked:
+        check_manifest(path, found, found["kind"])
+    return found
+
+
+def check_manifest(path: Path, manifest: object, kind: str, place: str = "") -> None:
+    """Refuse a manifest whose entries are not those of its kind.
+
+    Raises
+    ------
+    DamagedError
+        If an entry is missing or wrong.
+    """
+    stored.check_entries(path, manifest, ENTRIES.get(kind, {}), place, OPTIONAL)
+
+
+def is_result(directory: Path) -> bool:
+    """Whether a folder has a manifest of ackclock."""
+    try:
+        read_manifest(directory, checked=False)
+    except OSError:
+        return False
+    return True
+
+
+def names_of_runs(directory: Path) -> set[str]:
+    """Return the names of the folders of runs that a manifest lists; empty if it cannot be read."""
+    try:
+        found = read_manifest(directory, checked=False).get("runs")
+    except OSError:
+        return set()
+    return {name for name in found if _is_name(name)} if isinstance(found, list) else set()

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.files import storage
+from ackclock.files import checks, storage, stored
 
 if TYPE_CHECKING:
     import polars
 
 LINES = "runs.jsonl"
+LINE = {"name": checks.TEXT, "manifest": checks.TABLE, "scenario": checks.TEXT}
 
 
 class Reader:
@@ -34,21 +34,33 @@ class Reader:
     def lines(self) -> dict[str, dict[str, Any]]:
         """The line of each run, by the name of the run."""
         path = self._directory / LINES
-        if not path.exists():
+        try:
+            texts = stored.read_text(path).splitlines()
+        except FileNotFoundError:
             return {}
-        with path.open(encoding="utf-8") as file:
-            return {line["name"]: line for line in map(json.loads, file)}
+        found = {}
+        for number, text in enumerate(texts, 1):
+            line = stored.parsed(text, path)
+            stored.check_entries(path, line, LINE, f"line {number}: ")
+            storage.check_manifest(path, line["manifest"], "run", f"line {number}: ")
+            found[line["name"]] = line
+        return found
 
     def has(self, name: str) -> bool:
         """Whether the sweep has a table of this name."""
         return (self._directory / f"{name}.parquet").exists()
 
-    def table(self, name: str, labels: Mapping[str, str]) -> polars.DataFrame:
-        """Return the rows of the run with these labels."""
+    def table(self, name: str, labels: Mapping[str, str], check: stored.Check) -> polars.DataFrame:
+        """Return the rows of the run with these labels; `check` refuses a table with wrong columns."""
+        import polars
+
         if name not in self._tables:
-            table = storage.read_parquet(self._directory / f"{name}.parquet")
+            path = self._directory / f"{name}.parquet"
+            table = stored.read_parquet(path, check)
             count = len(labels)
             keys, rest = table.columns[:count], table.columns[count:]
+            if not all(table[key].dtype == polars.String for key in keys):
+                raise stored.DamagedError(path, f"it does not begin with {count} columns of labels")
             parts = table.partition_by(keys, as_dict=True, maintain_order=True)
             self._tables[name] = {key: part.select(rest) for key, part in parts.items()}
             self._empty[name] = table.select(rest).clear()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -85,16 +84,18 @@ def open_side(folder: Path) -> Side:
     ValueError
         If it holds a result of another kind, or no run that finished without an error.
     """
-    manifest = json.loads(storage.manifest_text(folder))
-    kind = manifest.get("kind")
+    manifest = storage.read_manifest(folder, checked=False)
+    kind = manifest["kind"]
     if kind == "dataset":
         dataset = Dataset(folder)
-        found = of_table(folder, dataset.runs.collect(), dataset.labels)
+        with dataset.reading():
+            found = of_table(folder, dataset.runs.collect(), dataset.labels)
         return found if dataset.complete else replace(found, notes=(_unfinished(folder, manifest, _count(found)),))
     if kind not in ("run", "sweep"):
         raise ValueError(
             f"{folder}: holds a result of the kind {kind!r}; the gate compares folders of ackclock run and sweep"
         )
+    storage.check_manifest(folder / storage.MANIFEST, manifest, kind)
     unfinished = manifest.get("state") == "interrupted"
     notes = (_unfinished(folder, manifest, len(manifest["runs"])),) if unfinished else ()
     with warnings.catch_warnings():

@@ -10,9 +10,10 @@ from typing import Any
 
 import polars
 
-from ackclock import _core, plot
+from ackclock import _core
+from ackclock.drawing.rendering import store
 from ackclock.experiments import sources
-from ackclock.files import leftovers, storage, targets
+from ackclock.files import checks, leftovers, storage, stored, targets
 from ackclock.files.journal import Journal
 from ackclock.matrices import crossing
 from ackclock.matrices.crossing import Measured, Plan
@@ -27,6 +28,14 @@ LEAD = "Each part against the baseline: mean over all compositions with it, by m
 MEASURED_FILE = "measured.parquet"
 FRESH_FILE = "measured.jsonl"
 """The journal of an attempt; a killed process leaves it."""
+ASKED = {
+    "chosen": checks.TABLE,
+    "where": checks.Kind("a list of texts, or null", lambda value: value is None or checks.is_texts(value)),
+    "seeds": checks.COUNT,
+    "duration": checks.Kind("a text, or null", lambda value: value is None or isinstance(value, str)),
+    "baseline": checks.TABLE,
+}
+"""What the manifest says of the plan, which the report is made from."""
 WRITTEN = ("report.html", "report.md", "runs.parquet", "matrix.parquet", "matrix.csv", "figures")
 
 
@@ -55,7 +64,7 @@ def _measured(directory: Path) -> Measured:
     """Read stored measurements; ignore a file or a line that cannot be read."""
     known: Measured = {}
     with contextlib.suppress(OSError, polars.exceptions.PolarsError):
-        kept = polars.read_parquet(directory / MEASURED_FILE)
+        kept = stored.read_parquet(directory / MEASURED_FILE)
         known = {row.pop("key"): row for row in kept.select("key", *MEASURED).iter_rows(named=True)}
     fresh = journal(directory).read()
     return {**known, **{key: row for key, row in fresh.items() if isinstance(row, dict) and set(row) == set(MEASURED)}}
@@ -100,11 +109,14 @@ def stored_matrix(directory: Path) -> str:
         If measurements are missing, or another version of the program made them.
     """
     there = storage.read_manifest(directory, "matrix")
-    if "asked" not in there:
-        raise FileNotFoundError(
-            f"{directory}: an earlier version wrote this matrix; run the same `ackclock matrix` again"
-        )
-    plan = crossing.plan(**there["asked"])
+    stored.check_entries(directory / storage.MANIFEST, there["asked"], ASKED, "asked.")
+    again = "run the same `ackclock matrix` again"
+    if there["asked"]["seeds"] > there["runs"]:
+        raise stored.DamagedError(directory / storage.MANIFEST, "asked.seeds is larger than runs", again)
+    try:
+        plan = crossing.plan(**{key: there["asked"][key] for key in ASKED})
+    except (ValueError, TypeError, LookupError) as error:
+        raise stored.DamagedError(directory / storage.MANIFEST, f"asked: {error}", again) from None
     known = {key: row for key, row in _measured(directory).items() if key in plan.distinct}
     if missing := len(plan.distinct) - len(known):
         raise FileNotFoundError(
@@ -163,14 +175,14 @@ def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int 
     folder = directory / "figures"
     folder.mkdir(exist_ok=True)
     drawn = [Shown("overview", LEAD, overview_panels(matrix))]
-    plot.save(overview(matrix), folder / "overview.png")
+    store(overview(matrix), folder / "overview.png")
     maps: dict[str, list[Shown]] = {}
     for path in matrix.plan.paths:
         own = matrix.compositions.filter(polars.col("path") == path.name)
         for key, found in METRICS.items():
             if not own[f"{key}_vs"].is_null().all():
                 name = f"{path.name}-{key}"
-                plot.save(cells(matrix, path.name, key), folder / f"{name}.png")
+                store(cells(matrix, path.name, key), folder / f"{name}.png")
                 caption = f"{path.name}: {found.title} against the baseline"
                 maps.setdefault(path.name, []).append(Shown(name, caption, [cells_panel(matrix, path.name, key)]))
     plan = matrix.plan

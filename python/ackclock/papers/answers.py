@@ -89,6 +89,8 @@ def check(paper: Paper, claims: Sequence[Claim]) -> None:
         return
     known = {claim.id: claim for claim in claims}
     for text in (*answer.sentences, *answer.causes):
+        if stray := re.search("[{}]", BRACES.sub("", text)):
+            raise ValueError(f"{place}: {text!r}: a {stray[0]} without its partner; braces hold a measured value")
         for name in BRACES.findall(text):
             if name in COUNTED:
                 continue

@@ -22,6 +22,7 @@ from ackclock.curves import Floats
 from ackclock.deriving import BOUNDS
 from ackclock.drawing import charts as drawing
 from ackclock.drawing import curves, heatmaps
+from ackclock.drawing.rendering import store
 from ackclock.papers import modelruns
 from ackclock.papers.contents import Chart
 from ackclock.papers.library import Paper
@@ -92,7 +93,7 @@ def draw_all(outcome: Outcome, folder: Path) -> list[Picture]:
         made = DRAW[chart.kind](chart, outcome)
         if made is not None:
             figure, panels, columns, rows = made
-            plot.save(figure, path)
+            store(figure, path)
             table = grids.numbers(columns, rows, left=2 if chart.panel else 1) if rows else None
             stacked = chart.kind in ("internals", "rounds")
             shown = Shown(chart.heading, panels, anchor=name, numbers=table, stacked=stacked)

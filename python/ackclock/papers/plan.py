@@ -9,13 +9,13 @@ from typing import Any
 from ackclock import _core
 from ackclock.deriving import MEASURES
 from ackclock.drawing import bands
-from ackclock.experiments import spans
+from ackclock.experiments import budget, spans
 from ackclock.experiments.execute import run_here
 from ackclock.experiments.measures import Measure
 from ackclock.experiments.plan import Point
 from ackclock.experiments.repetitions import Repetition, repetitions
 from ackclock.files import checks
-from ackclock.papers import answers, modelruns
+from ackclock.papers import answers, modelruns, today
 from ackclock.papers.claims import Claim, parse_claims
 from ackclock.papers.contents import Chart, Figures, Quick, Repeat, leaves, matches
 from ackclock.papers.library import Paper
@@ -24,6 +24,7 @@ from ackclock.papers.printed import Table, parse_tables
 from ackclock.result import frame
 from ackclock.scenario import Scenario, load
 
+MOST_RUNS = 1_000_000
 Variants = list[tuple[dict[str, str], Scenario]]
 Values = Mapping[str, Sequence[str]]
 
@@ -126,14 +127,35 @@ def plan_paper(paper: Paper, *, quick: bool = False) -> Plan:
     claims = parse_claims(paper.claims, known, metrics, str(paper.folder / "claims.toml"))
     answers.check(paper, claims)
     tables = parse_tables(paper.tables, known, metrics, str(paper.folder / "tables.toml"))
+    kept = [(labels, scenario) for labels, scenario in variants if leaves(shorter.only, labels)]
+    _check_count(paper, [labels for labels, _ in kept])
+    _check_today(paper)
     runs: list[PlannedRun] = []
-    for labels, scenario in variants:
-        if leaves(shorter.only, labels):
-            runs += _repetitions(paper, labels, scenario, values, shorter.counts)
+    for labels, scenario in kept:
+        runs += _repetitions(paper, labels, scenario, values, shorter.counts)
     models = [_repeated(paper, point, values, shorter.counts) for point in points if leaves(shorter.only, point.labels)]
     if not runs and not models:
         raise ValueError(f"{paper.file}: quick.only selects no runs")
     return Plan(paper, quick, runs, claims, tables, models)
+
+
+def _check_count(paper: Paper, cells: Sequence[Mapping[str, str]]) -> None:
+    """Refuse more runs than anybody waits for, before one is planned."""
+    rules = [_repeat(paper, labels).rule for labels in cells]
+    count = sum(rule.count + rule.exact + rule.common for rule in rules)
+    try:
+        budget.check_runs(count, MOST_RUNS, "repeat fewer times")
+    except ValueError as error:
+        raise ValueError(f"{paper.file}: repeat: {error}") from None
+
+
+def _check_today(paper: Paper) -> None:
+    """Refuse keys of `today` that no flow of a host of today has."""
+    try:
+        for file in today.files():
+            today.variants(load(file), [paper])
+    except (_core.ScenarioError, ValueError, TypeError) as error:
+        raise ValueError(f"{paper.file}: summary.today: {str(error).splitlines()[0]}") from None
 
 
 def _with_flows(

@@ -18,6 +18,7 @@ import polars
 
 from ackclock import _core, plot
 from ackclock.drawing import bands
+from ackclock.drawing.rendering import store
 from ackclock.files import storage
 from ackclock.papers import answers, charts, library, reproduction, tables
 from ackclock.papers.alive import Alive
@@ -244,9 +245,9 @@ def _draw(outcome: Outcome, figures: Figures, folder: Path) -> list[Drawn]:
         grid = [_panel(outcome, figures, sheet, (figure, value)) for figure, value in sheet.panels]
         for (figure, value), panel in zip(sheet.panels, grid, strict=True):
             name = f"figure-{figure:03}" if figure is not None else in_file(f"{sheet.name}-{figures.panel}{value}")
-            plot.save(plot.panels([panel], size=(7.0, 4.2)), folder / f"{name}.png")
+            store(plot.panels([panel], size=(7.0, 4.2)), folder / f"{name}.png")
         path = folder / f"{sheet.name}.png"
-        plot.save(plot.panels(grid, title=sheet.title), path)
+        store(plot.panels(grid, title=sheet.title), path)
         drawn.append((sheet, path, Interactive(sheet.title, [_interactive(panel) for panel in grid], sheet.name)))
     return drawn
 

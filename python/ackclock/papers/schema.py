@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -97,10 +98,7 @@ def _is_jitter_of_rate(value: object) -> bool:
 
 
 def _is_title(value: object) -> bool:
-    try:
-        return isinstance(value, str) and value.format("x") != value
-    except (AttributeError, LookupError, TypeError, ValueError):
-        return False
+    return isinstance(value, str) and "{}" in value and not re.search("[{}]", value.replace("{}", ""))
 
 
 def _is_only(value: object) -> bool:
@@ -156,17 +154,22 @@ MODEL = {
     "columns": checks.TEXT_TABLE,
 }
 EXPERIMENT = {"file": checks.TEXT, "labels": checks.TEXT_TABLE, "only": ONLY, "relabel": checks.TEXT_TABLE}
+MOST_REPETITIONS = 10_000
+REPETITIONS = checks.Kind(
+    f"a whole number from 1 to {MOST_REPETITIONS:,}",
+    lambda value: checks.COUNT.test(value) and isinstance(value, int) and value <= MOST_REPETITIONS,
+)
 TIME = checks.Kind('a time with its unit, such as "60 ms"', _is_spread)
 JITTER = {"rate": checks.Kind('a percentage below 100 %, such as "2 %"', _is_jitter_of_rate), "delay": TIME}
 REPEAT = {
     "where": checks.TEXT_TABLE,
     "sampling": checks.one_of("seed", "path", "offset"),
-    "count": checks.COUNT,
+    "count": REPETITIONS,
     "spread": TIME,
     "jitter": checks.TABLE,
-    "exact": checks.COUNT,
+    "exact": REPETITIONS,
     "seeds_by": checks.TEXTS,
-    "common": checks.COUNT,
+    "common": REPETITIONS,
     "spans": checks.SPANS,
     "cwnd": checks.SPANS,
     "derived": checks.some_of(*deriving.MEASURES),
@@ -309,8 +312,12 @@ def _check(document: Mapping[str, Any], place: str) -> None:
 
 
 def _check_charts(document: Mapping[str, Any], place: str) -> None:
-    for number, chart in enumerate(document.get("chart", []), start=1):
+    charts = document.get("chart", [])
+    for number, chart in enumerate(charts, start=1):
         _check_chart(chart, f"{place}: chart {number}")
+    for figure, count in Counter(chart["figure"] for chart in charts if "figure" in chart).items():
+        if count > 1:
+            raise ValueError(f"{place}: {count} charts are figure {figure}")
     if "answer" in document:
         _check_answer(document["answer"], document.get("chart", []), f"{place}: answer")
 

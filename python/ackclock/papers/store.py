@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 from ackclock.curves import Line
 from ackclock.experiments.measures import Rows
 from ackclock.experiments.sources import digest
-from ackclock.files import storage
+from ackclock.files import storage, stored
 from ackclock.files.journal import Journal
 from ackclock.papers.measurement import Lines, Measured
 from ackclock.papers.plan import PlannedRun
@@ -56,8 +57,8 @@ class Parts:
     def _rows(self, run: PlannedRun) -> dict[str, Rows]:
         path = self._part(run)
         if path.name not in self._cells:
-            stored = Journal(path).read()
-            self._cells[path.name] = {key: rows for key, rows in stored.items() if _are_rows(rows)}
+            found = Journal(path).read()
+            self._cells[path.name] = {key: rows for key, rows in found.items() if _are_rows(rows)}
         return self._cells[path.name]
 
     def _part(self, run: PlannedRun) -> Path:
@@ -87,10 +88,11 @@ def _pack(lines: Lines) -> bytes:
 def _read_lines(path: Path) -> Lines | None:
     """Read the curves of a run; None if they are missing or unreadable."""
     try:
+        stored.check_regular(path)
         with np.load(path) as arrays:
             return {
                 str(name): Line("", arrays[f"{name}.x"], arrays[f"{name}.y"], step=bool(arrays[f"{name}.step"]))
                 for name in arrays["names"]
             }
-    except (OSError, ValueError, LookupError, EOFError, TypeError, AttributeError, zipfile.BadZipFile):
+    except (OSError, ValueError, LookupError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error):
         return None

@@ -79,6 +79,11 @@ class Effect:
         return "better" if (self.ratio.low > 1.0) == (self.question.better > 0) else "worse"
 
 
+def files() -> list[Path]:
+    """Return the files of the scenarios."""
+    return [FOLDER / f"{name}.toml" for name in dict.fromkeys(question.name for question in QUESTIONS)]
+
+
 def variants(scenario: Scenario, papers: Sequence[Paper]) -> dict[str, Scenario]:
     """Return the scenario for the unchanged host (named ""), and for each paper with an idea for today.
 
@@ -122,11 +127,10 @@ def measure(
         After Ctrl-C.
     """
     seeds = range(1, (QUICK_SEEDS if quick else SEEDS) + 1)
-    files = list(dict.fromkeys(question.name for question in QUESTIONS))
     planned = [
-        ((file, name, seed), scenario.set({"seed": seed, "topology.bottleneck.delay": _delay(seed)}))
-        for file in files
-        for name, scenario in variants(load(FOLDER / f"{file}.toml"), papers).items()
+        ((file.stem, name, seed), scenario.set({"seed": seed, "topology.bottleneck.delay": _delay(seed)}))
+        for file in files()
+        for name, scenario in variants(load(file), papers).items()
         for seed in seeds
     ]
     results = run_many([scenario for _, scenario in planned], jobs=jobs, progress=progress)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars
 
 from ackclock import datasets
-from ackclock.files import storage
+from ackclock.columns import checking
+from ackclock.files import storage, stored
 from ackclock.reports import Answer, Axis, Cell, Column, Figure, Panel, Section, Series, Table, Text, Verbatim, page
 from ackclock.reports.dependence import Group, positions
 from ackclock.reports.figures import Style
@@ -30,8 +32,8 @@ def stored_sweep(directory: Path) -> str:
         If a table is missing or damaged.
     """
     manifest = storage.read_manifest(directory, "sweep")
-    flows = storage.read_parquet(directory / "flows.parquet")
-    links = storage.read_parquet(directory / "links.parquet")
+    flows = stored.read_parquet(directory / "flows.parquet", checking("flows"))
+    links = stored.read_parquet(directory / "links.parquet", checking("links"))
     labels = flows.columns[: flows.columns.index("name")]
     return _page(Points(_runs(flows, links, labels), labels), str(manifest["scenario"]), manifest, "")
 
@@ -40,8 +42,9 @@ def stored_dataset(directory: Path) -> str:
     """Return the report of a dataset, also while its sweep runs."""
     data = datasets.open(directory)
     path = directory / "sweep.toml"
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    points = Points(data.runs.collect(), data.labels)
+    text = stored.read_text(path) if path.exists() else ""
+    with data.reading():
+        points = Points(data.runs.collect(), data.labels)
     return _page(points, str(data.manifest.get("scenario", directory.name)), data.manifest, text)
 
 
@@ -61,9 +64,9 @@ def _runs(flows: polars.DataFrame, links: polars.DataFrame, labels: Sequence[str
     return made.join(busiest.select(*labels, "utilisation", "sojourn_mean", "queue_mean"), on=list(labels), how="left")
 
 
-def _page(points: Points, title: str, manifest: dict[str, object], scenario: str) -> str:
+def _page(points: Points, title: str, manifest: dict[str, Any], scenario: str) -> str:
     measure = points.lead
-    planned, state = int(str(manifest.get("planned", points.runs.height))), str(manifest.get("state", "complete"))
+    planned, state = manifest.get("planned", points.runs.height), manifest["state"]
     about = f"{counted(points.runs.height, 'run')} of {planned:,} planned, {state}" if state != "complete" else (
         f"{counted(points.runs.height, 'run')}; labels: {', '.join(points.labels) or 'none'}"
     )  # fmt: skip

@@ -48,6 +48,9 @@ def hosts(port: int) -> set[str]:
 
 def refusal(headers: Message, port: int) -> tuple[int, str] | None:
     """Return status and reason if any request with these headers is refused."""
+    for name in ("Host", "Content-Length"):
+        if len(headers.get_all(name, [])) > 1:
+            return 400, f"the request has two headers {name}"
     if headers.get("Host", "").lower() not in hosts(port):
         return 403, "the header Host does not name this server: open the address that `ackclock serve` printed"
     # A link to the page may be anywhere. To load it as anything else would only open sessions without a reader.

@@ -7,22 +7,30 @@ import errno
 import socket
 import sys
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from ackclock.serving import rules
 from ackclock.serving.page import ENGINE, FILES, INDEX, NO_ENGINE, Page, Setup
 from ackclock.serving.sessions import EngineError, Sessions
+from ackclock.serving.waiting import Waiting
 
 ADDRESS = "127.0.0.1"
 PORT = 8410
-MOST_CONNECTIONS = 64
+MOST_REQUESTS = 64
+"""Complete requests that are answered at the same time."""
+MOST_WAITING = 128
+"""Connections without a complete request."""
 QUIET = 60.0
 """Seconds after which a silent connection is closed."""
+ARRIVAL = 10.0
+"""Seconds that a request may take to arrive as a whole."""
 MOST_UNREAD = 64 << 20
 """Bytes of a refused body that are read and thrown away, so that the client gets to read the answer."""
 LINGER = 2.0
 """Longest wait for such bytes, in seconds."""
+BUSY = "too many requests at once"
 FRAME = "application/octet-stream"
 TEXT = "text/plain; charset=utf-8"
 
@@ -48,7 +56,7 @@ class Server(ThreadingHTTPServer):
     """
 
     daemon_threads = True
-    request_queue_size = MOST_CONNECTIONS
+    request_queue_size = MOST_WAITING
     block_on_close = False
     # A second server at the same port must fail. Windows would let it share the port.
     allow_reuse_address = hasattr(socket, "AF_UNIX")
@@ -56,7 +64,8 @@ class Server(ThreadingHTTPServer):
     def __init__(self, page: Page, setup: Setup, port: int | None = None, sessions: Sessions | None = None) -> None:
         self.page, self.setup = page, setup
         self.sessions = Sessions() if sessions is None else sessions
-        self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self.waiting = Waiting(MOST_WAITING)
+        self.free = threading.BoundedSemaphore(MOST_REQUESTS)
         try:
             super().__init__((ADDRESS, PORT if port is None else port), Handler)
         except OSError as error:
@@ -84,22 +93,21 @@ class Server(ThreadingHTTPServer):
         return self.page.files.get(name, NO_ENGINE if name == ENGINE else None)
 
     def service_actions(self) -> None:
-        """End the processes of idle pages; called twice a second."""
+        """End the processes of idle pages, and close late connections; called twice a second."""
         self.sessions.drop_idle()
+        self.waiting.close_late()
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as in the base class
-        """Answer a connection in a thread of its own, or close it if there are too many."""
-        if self._free.acquire(blocking=False):
-            super().process_request(request, client_address)
-        else:
-            self.shutdown_request(request)
+        """Answer a connection in a thread of its own."""
+        self.waiting.put(request, ARRIVAL)
+        super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as in the base class
         """Answer a connection."""
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._free.release()
+            self.waiting.remove(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as in the base class
         """Ignore connections that break; show faults of the server."""
@@ -132,6 +140,30 @@ class Handler(BaseHTTPRequestHandler):
     wbufsize = -1
     server: Server
 
+    def handle_one_request(self) -> None:
+        """Wait for a request, which then must arrive in time."""
+        try:
+            begun = bool(self.rfile.peek(1))  # type: ignore[attr-defined]
+        except OSError:
+            begun = False
+        if not begun:
+            self.close_connection = True
+            return
+        self.server.waiting.put(self.connection, ARRIVAL)
+        super().handle_one_request()
+        self.server.waiting.put(self.connection, QUIET)
+
+    @contextlib.contextmanager
+    def _complete(self) -> Iterator[bool]:
+        """Take a slot for a request that has arrived as a whole; give whether there was one."""
+        self.server.waiting.remove(self.connection)
+        free = self.server.free.acquire(blocking=False)
+        try:
+            yield free
+        finally:
+            if free:
+                self.server.free.release()
+
     def _answer(self) -> None:
         """Check the request, and answer it."""
         path, port = self.path.partition("?")[0], self.server.port
@@ -154,20 +186,34 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_TRACE = do_CONNECT = _answer  # noqa: N815
 
     def _send_file(self, name: str) -> None:
-        data = self.server.file(name)
-        if data is None:
+        with self._complete() as free:
+            data = self.server.file(name) if free else None
+            if data is not None:
+                self._send(200, FILES[name], data)
+        if not free:
+            self._refuse(503, BUSY)
+        elif data is None:
             self._refuse(404, "there is nothing of this name here")
-        else:
-            self._send(200, FILES[name], data)
 
     def _ask_engine(self) -> None:
-        request = self.rfile.read(int(self.headers["Content-Length"]))
+        length = int(self.headers["Content-Length"])
+        request = self.rfile.read(length)
+        if len(request) < length:
+            self.close_connection = True
+            return
+        with self._complete() as free:
+            refused = self._run(request) if free else (503, BUSY)
+        if refused:
+            self._refuse(*refused)
+
+    def _run(self, request: bytes) -> tuple[int, str] | None:
+        """Send the engine's answer, or return status and reason of its refusal."""
         try:
             answer = self.server.sessions.ask(self.headers.get(rules.SESSION, ""), request, self.connection)
         except EngineError as error:
-            self._refuse(error.status, str(error))
-        else:
-            self._send(200, FRAME, answer)
+            return error.status, str(error)
+        self._send(200, FRAME, answer)
+        return None
 
     def _send(self, status: int, kind: str, data: bytes, **headers: str) -> None:
         self.send_response(status)
@@ -180,6 +226,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _refuse(self, status: int, message: str, **headers: str) -> None:
         """Send an error as a plain text, and close the connection, where a body may be left unread."""
+        self.server.waiting.put(self.connection, ARRIVAL)
         self._send(status, TEXT, f"{message}\n".encode(), Connection="close", **headers)
         # To close at once, with bytes unread, would discard the answer before the client reads it.
         with contextlib.suppress(OSError):
@@ -189,9 +236,9 @@ class Handler(BaseHTTPRequestHandler):
                 if not self.connection.recv(1 << 16):
                     break
 
-    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Refuse what the base class cannot read."""
-        self._refuse(code, explain or message or self.responses.get(code, ("error", ""))[0])
+    def send_error(self, code: int, *_: str | None) -> None:
+        """Refuse what the base class cannot read, without its message, which repeats parts of the request."""
+        self._refuse(code, self.responses.get(code, ("error", ""))[0])
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as in the base class
         """Print nothing for a request."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 
 from ackclock.files import storage
@@ -62,11 +61,11 @@ def export(page: Page, setup: Setup, directory: Path) -> None:
 def _earlier(directory: Path) -> dict[str, str]:
     """Return the hashes of the files of an earlier export, by name."""
     try:
-        found = json.loads(storage.manifest_text(directory)).get("files", {})
+        found = storage.read_manifest(directory)["files"]
     except FileNotFoundError:
         return {}
     # Only plain names: nothing outside the folder is ever removed.
-    return {name: str(value) for name, value in found.items() if Path(name).name == name}
+    return {name: value for name, value in found.items() if Path(name).name == name}
 
 
 def _hash(data: bytes) -> str:

@@ -11,7 +11,7 @@ from ackclock.tuning import results
 from ackclock.tuning.judging import judge
 from ackclock.tuning.outcome import Tuned
 from ackclock.tuning.report import report
-from ackclock.tuning.runs import Runs
+from ackclock.tuning.runs import Runs, Store
 from ackclock.tuning.schema import Tuning
 from ackclock.tuning.search import Search, importances, optuna_module
 
@@ -59,11 +59,20 @@ def tune(
     """
     optuna = optuna_module()
     entries: dict[str, Any] = {"trials": trials, "seed": seed, "optuna": optuna.__version__}
-    with results.opened(out, tuning, entries) as (store, said):
+    if out is not None:
+        storage.check_free(out, results.KIND)
+    # The folder is made when nothing can be wrong any more: after the runs of the reference, which are written then.
+    store = Store(None if out is None else out / results.STORED)
+    runs = Runs(tuning, store, jobs)
+    search = Search(tuning, runs, seed)
+    try:
+        search.measure_reference()
+    except KeyboardInterrupt:
+        raise Stopped([None] * trials, "nothing is stored yet") from None
+    with results.opened(out, tuning, entries) as said:
+        store.write()
         if said and note is not None:
             note(said)
-        runs = Runs(tuning, store, jobs)
-        search = Search(tuning, runs, seed)
         try:
             found = search.run(trials, progress)
             verdict = judge(tuning, runs, found.reference, search.best())

@@ -14,12 +14,11 @@ from typing import Any
 
 import polars
 
-from ackclock.drawing.rendering import save
+from ackclock.drawing.rendering import store
 from ackclock.experiments import sources
 from ackclock.files import leftovers, storage, targets
 from ackclock.tuning.figures import figure
 from ackclock.tuning.judging import Verdict
-from ackclock.tuning.runs import Store
 from ackclock.tuning.schema import Tuning
 from ackclock.tuning.search import Trial
 
@@ -35,8 +34,8 @@ def digest(tuning: Tuning) -> str:
 
 
 @contextmanager
-def opened(directory: Path | None, tuning: Tuning, entries: Mapping[str, Any]) -> Iterator[tuple[Store, str]]:
-    """Prepare a folder, and lock it; yield the store of its runs, and a message about an earlier search, if any.
+def opened(directory: Path | None, tuning: Tuning, entries: Mapping[str, Any]) -> Iterator[str]:
+    """Prepare a folder, and lock it; yield a message about an earlier search, if any.
 
     Raises
     ------
@@ -46,7 +45,7 @@ def opened(directory: Path | None, tuning: Tuning, entries: Mapping[str, Any]) -
         If it cannot be written to, or another process writes to it.
     """
     if directory is None:
-        yield Store(None), ""
+        yield ""
         return
     storage.check_free(directory, KIND)
     directory.mkdir(parents=True, exist_ok=True)
@@ -59,7 +58,7 @@ def opened(directory: Path | None, tuning: Tuning, entries: Mapping[str, Any]) -
         targets.remove_written(directory, WRITTEN)
         write_manifest(directory, tuning, {**entries, "state": "running"})
         storage.write_text(directory / "tuning.toml", tuning.text)
-        yield Store(directory / STORED), said
+        yield said
     finally:
         if handle is not None:
             os.close(handle)
@@ -172,4 +171,4 @@ def write(
     if verdict is not None:
         folder = directory / "figures"
         folder.mkdir(exist_ok=True)
-        save(figure(tuning, reference, trials, verdict.best), folder / "search.png")
+        store(figure(tuning, reference, trials, verdict.best), folder / "search.png")

@@ -29,13 +29,14 @@ class Store:
     Parameters
     ----------
     file
-        The file; None: memory alone.
+        The file, which is read at once, and written from `write` on; None: memory alone.
     """
 
     def __init__(self, file: Path | None) -> None:
         self._journal = None if file is None else Journal(file)
         self._rows: dict[str, Row] = {}
         self._keys: dict[str, str] = {}
+        self._held: list[tuple[str, object]] | None = []
         self.new = 0
         for name, stored in self._journal.read().items() if self._journal else ():
             if isinstance(stored, str):
@@ -71,8 +72,16 @@ class Store:
             self._keys[name] = point.key
             self._append(name, point.key)
 
+    def write(self) -> None:
+        """Write what was held back, and from now on everything at once; the folder must exist."""
+        held, self._held = self._held or [], None
+        for key, value in held:
+            self._append(key, value)
+
     def _append(self, key: str, value: object) -> None:
-        if self._journal is not None:
+        if self._held is not None:
+            self._held.append((key, value))
+        elif self._journal is not None:
             self._journal.add(key, value)
 
 

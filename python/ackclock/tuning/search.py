@@ -173,17 +173,15 @@ class Search:
         self._study = self._optuna.create_study(direction=direction, sampler=self._sampler(0))
 
     def _sampler(self, batch: int) -> Any:  # noqa: ANN401 - Optuna is optional
-        return self._optuna.samplers.TPESampler(seed=self._seed * 1_000_003 + batch, constant_liar=True)
+        return self._optuna.samplers.TPESampler(seed=(self._seed * 1_000_003 + batch) % 2**32, constant_liar=True)
 
-    def run(self, trials: int, progress: Progress | None = None) -> Found:
-        """Measure the reference and this many trials.
+    def measure_reference(self) -> None:
+        """Measure the scenario's own parameters, which shows whether every measure has a value.
 
         Raises
         ------
         ValueError
             If the reference has no value.
-        Interrupted
-            After Ctrl-C; ``self.trials`` has the finished trials.
         """
         tuning = self._tuning
         measure(self._runs, tuning.training, [self.reference], tuning.training.seeds)
@@ -196,6 +194,15 @@ class Search:
                 f"{tuning.file}: {error} for the scenario's own parameters; "
                 "completion times need flows with a size, transfers or pages, and jain two flows without a size"
             ) from None
+
+    def run(self, trials: int, progress: Progress | None = None) -> Found:
+        """Measure this many trials; `measure_reference` comes first.
+
+        Raises
+        ------
+        Interrupted
+            After Ctrl-C; ``self.trials`` has the finished trials.
+        """
         self._add_reference()
         distributions = self._space.distributions()
         while len(self.trials) < trials:

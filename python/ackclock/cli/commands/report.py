@@ -15,7 +15,12 @@ def report(
     directory: Annotated[Path, typer.Argument(help="Folder of a run, sweep, matrix, comparison or paper.")],
     out: Annotated[
         Optional[Path],
-        typer.Option("--out", "-o", metavar="FILE", help="HTML file to write; by default report.html in the folder."),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="HTML file to write; by default report.html in the folder; - is standard output.",
+        ),
     ] = None,
     opened: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
     force: Force = False,

@@ -62,15 +62,20 @@ def sweep(
         ),
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed runs again.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if a run failed.")] = False,
 ) -> None:
     """Run every point of a [sweep] and store a row for each in a Parquet dataset.
 
-    The same command continues an interrupted sweep. After a change of the file, it runs only what is new.
+    The same command continues an interrupted sweep. After a change of the file, it runs only what is new. The exit code
+    is 2 if every run failed; if some failed, it is 0, or 1 with --strict.
     """
     with plain_errors():
         from ackclock.cli.sweeping import sweep_command
 
-        sweep_command(
+        passed = sweep_command(
             file, settings or [], seeds=seeds, until=until, at_most=at_most, out=out, json_output=json, jobs=jobs,
             engine=engine, address=address, max_events=max_events, max_memory=max_memory, retry=retry,
+            strict=strict,
         )  # fmt: skip
+    if not passed:
+        raise typer.Exit(1)
