@@ -199,7 +199,7 @@ class Scenario:
 
     @property
     def bottleneck(self) -> str:
-        """Name of the slowest link on the path of the first flow's data."""
+        """Name of the slowest link on the path of the first flow's data; without flows, of all links."""
         return self._core.bottleneck
 
     @property
@@ -213,8 +213,12 @@ class Scenario:
         return self._core.hash
 
     def to_toml(self) -> str:
-        """Return it as a scenario file with every default filled in."""
+        """Return it as a scenario file with every default filled in; random arrivals are written as such."""
         return self._core.to_toml()
+
+    def expanded(self) -> str:
+        """Return it as a scenario file with every default filled in and a table for every flow that arrives."""
+        return self._core.expanded()
 
     def set(self, settings: Settings) -> Scenario:
         """Return the scenario with other values.
@@ -266,10 +270,9 @@ class Scenario:
         from ackclock.cards.scenarios import card
 
         controls = {flow: getattr(made, "__name__", type(made).__name__) for flow, made in self._controls.items()}
-        text = self.to_toml()
         made = card(
-            toml.parse(text, self.name),
-            text,
+            toml.parse(self.expanded(), self.name),
+            self.to_toml(),
             [f"hash {self.hash[:12]}"],
             bottleneck=self.bottleneck,
             controls=controls,

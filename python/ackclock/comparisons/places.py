@@ -84,7 +84,7 @@ def _bare(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
 
     The link's queues have the packets that they have with the hosts of the scenario.
     """
-    document = toml.parse(scenario.to_toml(), scenario.name)
+    document = toml.parse(scenario.expanded(), scenario.name)
     tested = under_test(flow["name"] for flow in document["flow"])
     flows = [
         {key: value for key, value in flow.items() if flow["name"] not in tested or key in (*WORKLOAD, "packet_size")}

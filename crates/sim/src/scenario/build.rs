@@ -11,7 +11,7 @@ use crate::scenario::arrivals;
 use crate::scenario::check::{Checked, Field, Record, check};
 use crate::scenario::error::Problems;
 use crate::scenario::flow_keys::{host, is_modern, profile_name};
-use crate::scenario::flows::{self, Expanded};
+use crate::scenario::flows::{self, Drawn, Expanded};
 use crate::scenario::keys::MAX_FLOWS;
 use crate::scenario::model::{FlowSpec, Scenario, TraceKind};
 use crate::scenario::part::{CONTROL_AXES, PYTHON, PYTHON_SLOW_START};
@@ -34,6 +34,8 @@ pub(crate) struct Built {
     pub(crate) scenario: Scenario,
     /// For each flow with a part made in Python: the index of its `[[flow]]`, and the part.
     pub(crate) python: Vec<Option<(usize, Python)>>,
+    /// The tables with random arrivals, and the parts of their flows that Python makes.
+    pub(crate) drawn: Vec<(Drawn, Option<Python>)>,
 }
 
 /// A part made in Python.
@@ -108,7 +110,7 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
     }
     let seed = root.integer("seed").unwrap_or(1);
     let end = root.time("duration").as_nanos();
-    let Expanded { flows: expanded, applications } = flows::expand(&flows, &network, (seed, end, context.folder), problems);
+    let Expanded { flows: expanded, applications, drawn } = flows::expand(&flows, &network, (seed, end, context.folder), problems);
     resolve_routes(&mut network, &flows, &expanded, problems);
     let python: Vec<_> = expanded.iter().map(|&(index, _)| Some((index, Python::of(flows[index])?))).collect();
     let scenario = Scenario {
@@ -122,7 +124,11 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
         record: traces(&root),
         placeholder: python.iter().any(Option::is_some),
     };
-    Some(Built { scenario, python })
+    let drawn = drawn.into_iter().map(|drawn| {
+        let python = Python::of(flows[drawn.table]);
+        (drawn, python)
+    });
+    Some(Built { scenario, python, drawn: drawn.collect() })
 }
 
 /// The traces to record, each once.
