@@ -1,6 +1,6 @@
 //! The reader of scripts, their blocks and commands must not panic on any text, and what it reads must survive printing.
 //!
-//! Under cargo-fuzz this is a libFuzzer target. A plain build mutates the given files itself: `script SECONDS FILE…`.
+//! Under libFuzzer this is guided by coverage. A plain build mutates the given files itself: `script SECONDS FILE…`.
 #![cfg_attr(fuzzing, no_main)]
 
 use ackclock_script::code::{self, Variables};

@@ -14,9 +14,9 @@ use serde_json::Value as Json;
 use crate::scenario::application::Object;
 
 /// Largest size of a message in a scenario, in bytes.
-const LARGEST: u64 = 1_000_000_000_000_000;
+pub const LARGEST: u64 = 1_000_000_000_000_000;
 /// Largest number of hosts.
-const MOST_HOSTS: usize = 1000;
+pub const MOST_HOSTS: usize = 1000;
 /// Largest file, in bytes. Most bytes of a large file are response bodies, which are not read.
 const LARGEST_FILE: u64 = 100_000_000;
 
@@ -46,7 +46,11 @@ fn text(path: &Path, most: u64) -> Result<String, String> {
     Ok(text)
 }
 
-fn objects(text: &str, request: u64) -> Result<Vec<Object>, String> {
+/// The objects of the first page in `text`.
+///
+/// # Errors
+/// A message: the text is not an HTTP Archive, or has no entry that was loaded.
+pub fn objects(text: &str, request: u64) -> Result<Vec<Object>, String> {
     let json: Json = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| format!("is not JSON: {error}"))?;
     let entries = json["log"]["entries"].as_array().ok_or("is not an HTTP Archive: it has no log.entries")?;
     let mut loaded: Vec<(f64, &Json)> = Vec::new();
