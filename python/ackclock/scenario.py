@@ -11,7 +11,7 @@ from typing import Any, overload
 
 from ackclock import _core
 from ackclock.control import CongestionControl, SlowStart
-from ackclock.files import tables, toml
+from ackclock.files import limits, tables, toml
 from ackclock.statistics import samples
 from ackclock.texts.numbers import counted
 
@@ -419,14 +419,14 @@ def load(path: str | Path, settings: Settings | None = None) -> Scenario:
     Raises
     ------
     ScenarioError
-        If the file is invalid, or larger than 256 MB.
+        If the file is invalid, or larger than 32 MB.
     OSError
         If the file cannot be read.
     """
     path = Path(path)
     pairs = _pairs(settings or {})
     try:
-        text = toml.read_text(path)
+        text = toml.read_text(path, limits.most("scenario"))
     except ValueError as error:
         raise _core.ScenarioError(str(error)) from None
     return Scenario.from_core(_core.Scenario.from_toml(text, str(path), pairs))
