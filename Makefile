@@ -88,8 +88,8 @@ $(VENV)/.site: $(VENV)/.ready requirements/site.txt
 site: core web $(VENV)/.site  ## build the documentation site with its playground into target/site
 	$(BIN)/python docs/site/build.py
 
-fuzz:  ## fuzz the readers of scenarios and scripts, and the engine, each for 20 seconds
-	bash fuzz/run.sh 20
+fuzz:  ## fuzz readers, engine and endpoints, each target for 10 seconds
+	bash fuzz/run.sh 10
 
 fuzz-ns2: core  ## compare with ns-2 on 600 random networks; needs ns-2
 	$(BIN)/python benches/ns2/fuzz/fuzz.py --count 600
@@ -104,4 +104,4 @@ wheel: $(VENV)/.ready web  ## build the source distribution, and from it the whe
 	@ls dist/*
 
 clean:  ## remove all build products
-	rm -rf target fuzz/target dist $(VENV) out python/ackclock/*.so python/ackclock/data/page web/node_modules
+	rm -rf target dist $(VENV) out python/ackclock/*.so python/ackclock/data/page web/node_modules

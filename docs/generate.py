@@ -424,9 +424,35 @@ def tables() -> str:
     return "\n".join(lines)
 
 
+# limits.md
+
+
+def limits() -> str:
+    """Make the page of the limits of files, messages and runs."""
+    rows = [[f"`{it['name']}`", _most(it), it["doc"]] for it in json.loads(_core.limits())]
+    return "\n".join([
+        "# Limits",
+        "",
+        "A file above its limit is refused before it is read, with a message that names the file, its size and the",
+        "limit; the exit code is 2. Before a run, Ackclock also estimates the memory that the scenario needs, and",
+        "refuses it if that much is not free.",
+        "",
+        *table(["limit", "at most", "applies to"], rows),
+        "",
+        "While a scenario is read, it takes up to 80 times the size of its file: the reader of TOML stores the place",
+        "of each value.",
+    ])  # fmt: skip
+
+
+def _most(limit: Json) -> str:
+    if limit["unit"] == "B":
+        return f"{limit['most'] / 1e6:,.0f} MB"
+    return f"{limit['most']:,} {limit['unit']}".strip()
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "parts.md": parts, "models.md": modelpages.page, "scenario.md": scenario, "hosts.md": hosts, "cli.md": cli,
-    "tables.md": tables,
+    "tables.md": tables, "limits.md": limits,
 }  # fmt: skip
 
 if __name__ == "__main__":

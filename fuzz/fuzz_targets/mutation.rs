@@ -1,4 +1,4 @@
-//! Plain mutation of example files, for machines without cargo-fuzz: deletes and repeats lines, and replaces words and numbers.
+//! Without libFuzzer: reads files again, or mutates example texts at random: deletes and repeats lines, and replaces words and numbers.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,16 @@ use ackclock_core::rng::Generator;
 const NUMBERS: [&str; 12] =
     ["0", "1", "-1", "0.5", "1e-9", "1e15", "1e400", "nan", "65495", "4294967295", "9223372036854775807", "18446744073709551616"];
 
+/// Reads the files of the arguments once, such as an input that libFuzzer has stored.
+#[allow(dead_code, reason = "targets whose inputs are no texts")]
+pub(crate) fn replay() {
+    for path in std::env::args().skip(1) {
+        super::exercise(&std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}")));
+    }
+}
+
 /// Mutates the files of the arguments; the first argument is the duration in seconds.
+#[allow(dead_code, reason = "targets whose inputs are texts")]
 #[expect(clippy::disallowed_methods, reason = "the duration of a campaign is wall-clock time")]
 pub(crate) fn main() {
     let mut arguments = std::env::args().skip(1);

@@ -1,6 +1,6 @@
 //! The scenario reader and the engine must not panic on any text.
 //!
-//! Under cargo-fuzz this is a libFuzzer target. A plain build mutates the given files itself: `scenario SECONDS FILE…`.
+//! Under libFuzzer this is guided by coverage. A plain build mutates the given files itself: `scenario SECONDS FILE…`.
 #![cfg_attr(fuzzing, no_main)]
 
 use ackclock_core::units::Duration;

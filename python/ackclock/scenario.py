@@ -11,7 +11,7 @@ from typing import Any, overload
 
 from ackclock import _core
 from ackclock.control import CongestionControl, SlowStart
-from ackclock.files import tables, toml
+from ackclock.files import limits, tables, toml
 from ackclock.statistics import samples
 from ackclock.texts.numbers import counted
 
@@ -199,7 +199,7 @@ class Scenario:
 
     @property
     def bottleneck(self) -> str:
-        """Name of the slowest link on the path of the first flow's data."""
+        """Name of the slowest link on the path of the first flow's data; without flows, of all links."""
         return self._core.bottleneck
 
     @property
@@ -213,8 +213,12 @@ class Scenario:
         return self._core.hash
 
     def to_toml(self) -> str:
-        """Return it as a scenario file with every default filled in."""
+        """Return it as a scenario file with every default filled in; random arrivals are written as such."""
         return self._core.to_toml()
+
+    def expanded(self) -> str:
+        """Return it as a scenario file with every default filled in and a table for every flow that arrives."""
+        return self._core.expanded()
 
     def set(self, settings: Settings) -> Scenario:
         """Return the scenario with other values.
@@ -266,10 +270,9 @@ class Scenario:
         from ackclock.cards.scenarios import card
 
         controls = {flow: getattr(made, "__name__", type(made).__name__) for flow, made in self._controls.items()}
-        text = self.to_toml()
         made = card(
-            toml.parse(text, self.name),
-            text,
+            toml.parse(self.expanded(), self.name),
+            self.to_toml(),
             [f"hash {self.hash[:12]}"],
             bottleneck=self.bottleneck,
             controls=controls,
@@ -416,14 +419,14 @@ def load(path: str | Path, settings: Settings | None = None) -> Scenario:
     Raises
     ------
     ScenarioError
-        If the file is invalid, or larger than 256 MB.
+        If the file is invalid, or larger than 32 MB.
     OSError
         If the file cannot be read.
     """
     path = Path(path)
     pairs = _pairs(settings or {})
     try:
-        text = toml.read_text(path)
+        text = toml.read_text(path, limits.most("scenario"))
     except ValueError as error:
         raise _core.ScenarioError(str(error)) from None
     return Scenario.from_core(_core.Scenario.from_toml(text, str(path), pairs))

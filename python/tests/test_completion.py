@@ -61,6 +61,27 @@ def test_arrivals_that_are_loaded_and_done() -> None:
     assert (done["completion_time"] > least).all()
 
 
+def test_a_stored_run_has_its_arrivals_as_they_were_written(tmp_path: Path) -> None:
+    result = ackclock.run(web())
+    result.write(tmp_path / "run")
+    (stored,) = ackclock.read(tmp_path / "run")
+    assert stored.to_toml().count("[[flow]]") == 1
+    assert stored.scenario.expanded().count("[[flow]]") == len(result.flows) > 100
+    again = ackclock.run(stored.scenario)
+    assert (again.trace_hash, stored.scenario.hash) == (result.trace_hash, web().hash)
+
+
+def test_a_run_in_which_no_flow_arrives(cli: Cli, tmp_path: Path) -> None:
+    none = {"rate": "1e-9 per s", "size": "1 kB"}
+    scenario = ackclock.Scenario("none", duration="1 s", flow=[{"arrivals": none}])
+    result = ackclock.run(scenario)
+    assert (len(result.flows), len(scenario.flows)) == (0, 0)
+    assert "<table" in scenario._repr_html_()
+    (tmp_path / "none.toml").write_text(scenario.to_toml())
+    assert cli("run", "none.toml", "--out", "out").returncode == 0
+    assert cli("report", "out").returncode == 0
+
+
 def test_profile_modern_takes_arrivals() -> None:
     result = ackclock.run(web(profile="modern"))
     row = result.completion().row(0, named=True)

@@ -29,6 +29,24 @@ UNSUPPORTED = "0 epoll_create(1) = 3\n"
 BROKEN = "0 > S 0:0(0) win x\n"
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "the time 1000000000.1 s is after the end of the longest script, 3600 s; --max-duration allows more"),
+        (("--max-duration", "1e9"), "the time 1000000000.1 s is after the end of the longest script, 1000000000 s"),
+        (("--max-duration", "1e9", "--max-packets", "7"), "more than 7 packets, the limit of a script, by "),
+    ],
+)
+def test_a_script_without_end_is_refused(options: tuple[str, ...], message: str, cli: Cli, tmp_path: Path) -> None:
+    # Nobody acknowledges the data, so that the stack retransmits until the close.
+    wait = "+999999999" if "--max-packets" in options else "+1000000000"
+    script = PASSES.replace("LENGTH", "1000").partition("+0 > P.")[0] + f"{wait} close(4) = 0\n"
+    (tmp_path / "long.pkt").write_text(script)
+    done = cli("script", "long.pkt", *options)
+    assert done.returncode == 2
+    assert f"long.pkt:11: error: {message}" in done.stdout
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     scripts = tmp_path / "scripts"

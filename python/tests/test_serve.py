@@ -609,7 +609,7 @@ def test_a_wrong_scenario_is_refused_as_by_check(built: Path, cli: Cli, tmp_path
     (tmp_path / "large.toml").write_text(f"{FIRST}# {'x' * pages.LARGEST_TEXT}\n")
     code, _, err = run(built, tmp_path / "large.toml")
     assert code == 2
-    assert "larger than 1 MB" in err
+    assert "larger than the limit of 1 MB" in err
 
 
 def test_without_a_page(tmp_path: Path) -> None:

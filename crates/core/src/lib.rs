@@ -10,6 +10,7 @@ pub mod cc;
 pub mod distribution;
 pub mod entry;
 pub mod events;
+pub mod limits;
 pub mod loss;
 pub mod params;
 pub mod qdisc;

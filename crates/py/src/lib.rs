@@ -36,6 +36,13 @@ fn registry() -> String {
     ackclock_sim::scenario::registry_json().to_string()
 }
 
+/// Every limit of files, messages and runs, as JSON.
+#[pyfunction]
+fn limits() -> String {
+    let row = |limit: &ackclock_core::limits::Limit| serde_json::json!({ "name": limit.name, "most": limit.most, "unit": limit.unit, "doc": limit.doc });
+    ackclock_core::limits::ALL.iter().map(row).collect::<serde_json::Value>().to_string()
+}
+
 /// All tables of a result, as JSON: name, meaning of a row, and name, unit, kind and meaning of every column.
 #[pyfunction]
 fn tables() -> String {
@@ -75,7 +82,7 @@ mod _core {
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]
-    use super::{Interrupted, ScenarioError, hosts, registry, schema, tables};
+    use super::{Interrupted, ScenarioError, hosts, limits, registry, schema, tables};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name")]

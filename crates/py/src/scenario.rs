@@ -188,6 +188,10 @@ impl PyScenario {
         self.document.frozen().map_err(to_python)
     }
 
+    fn expanded(&self) -> PyResult<String> {
+        self.document.expanded().map_err(to_python)
+    }
+
     #[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
     fn set(&self, settings: Vec<(String, String)>) -> PyResult<Self> {
         Self::new(self.document.clone(), &settings)

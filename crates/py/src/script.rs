@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ackclock_core::units::Duration;
 use ackclock_script::{Define, Host, Modern, Options, Outcome, Simulated, Tolerance, run};
 use ackclock_sim::engine::EndHost;
 use pyo3::exceptions::PyValueError;
@@ -80,7 +81,7 @@ impl ScriptOutcome {
 
 /// Runs the script `text`, called `file` in messages, against the host `host`.
 #[pyfunction]
-#[pyo3(signature = (text, file, host, *, defines=Vec::new(), tolerance=None, strict=false, strict_segments=false, kernel=false))]
+#[pyo3(signature = (text, file, host, *, defines=Vec::new(), tolerance=None, strict=false, strict_segments=false, kernel=false, max_duration=None, max_packets=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keywords in Python, extracted from it")]
 pub(crate) fn run_script(
     py: Python<'_>,
@@ -92,9 +93,12 @@ pub(crate) fn run_script(
     strict: bool,
     strict_segments: bool,
     kernel: bool,
+    max_duration: Option<f64>,
+    max_packets: Option<u64>,
 ) -> PyResult<ScriptOutcome> {
     let end = EndHost::find(host).map_err(PyValueError::new_err)?;
     let define = |text: &String| Define::read(text).ok_or_else(|| PyValueError::new_err(format!("{text:?} must be NAME=VALUE")));
+    let usual = Options::default();
     let options = Options {
         file: file.clone(),
         defines: defines.iter().map(define).collect::<PyResult<_>>()?,
@@ -104,6 +108,8 @@ pub(crate) fn run_script(
         common_settings: kernel || host.starts_with("linux"),
         strict,
         strict_segments,
+        max_duration: max_duration.map_or(usual.max_duration, Duration::from_secs_f64),
+        max_packets: max_packets.unwrap_or(usual.max_packets),
     };
     let host = Host { config: end.config().clone(), controls: Arc::new(move |parameters| end.control(parameters)) };
     let outcome = py.detach(|| {

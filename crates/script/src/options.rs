@@ -1,5 +1,8 @@
 //! Options of a run: those of the caller, and those that a script sets at its top.
 
+use ackclock_core::limits;
+use ackclock_core::units::Duration;
+
 use crate::error::suggestion;
 use crate::script::{Nanos, Script};
 
@@ -72,7 +75,7 @@ impl Tolerance {
 }
 
 /// Options of a run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Name of the script in messages.
     pub file: String,
@@ -88,6 +91,26 @@ pub struct Options {
     pub strict: bool,
     /// Whether a line must match one packet, and not a burst.
     pub strict_segments: bool,
+    /// Time at which the script must have ended.
+    pub max_duration: Duration,
+    /// Most packets of the script, in both directions.
+    pub max_packets: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            file: String::new(),
+            defines: Vec::new(),
+            tolerance: None,
+            usual_tolerance: Tolerance::default(),
+            common_settings: false,
+            strict: false,
+            strict_segments: false,
+            max_duration: Duration::from_millis(1000 * limits::SCRIPT_TIME.most),
+            max_packets: limits::SCRIPT_PACKETS.most,
+        }
+    }
 }
 
 /// The options that hold for a script.

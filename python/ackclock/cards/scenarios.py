@@ -29,7 +29,7 @@ def card(
     Parameters
     ----------
     document, text
-        The scenario file with every default, read and as text.
+        The scenario file with every default: read, with a table for every flow, and as text.
     facts
         Facts beside its name.
     bottleneck
@@ -40,7 +40,7 @@ def card(
         Its ``[sweep]`` as TOML; empty without one.
     """
     links: list[dict[str, Any]] = document["topology"]["link"]
-    flows: list[dict[str, Any]] = document["flow"]
+    flows: list[dict[str, Any]] = document.get("flow", [])
     slowest = next((link for link in links if f"{link['from']}>{link['to']}" == bottleneck), links[0])
     blocks: list[Block] = [
         _picture(document["topology"]["node"], links, flows, slowest),

@@ -8,6 +8,7 @@ from typing import Annotated, Optional
 
 import typer
 
+MAX_SEED = 2**64 - 1
 Jobs = Annotated[
     Optional[int],
     typer.Option(

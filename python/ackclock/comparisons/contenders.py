@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from ackclock import _core
-from ackclock.files import checks, toml
+from ackclock.files import checks, limits, toml
 from ackclock.matrices import parts
 from ackclock.matrices.paths import is_tested
 from ackclock.scenario import load
@@ -146,7 +146,7 @@ def _names() -> dict[str, list[str]]:
 def _of_file(file: Path) -> Contender:
     """Return the settings of a file's flow under test: the first whose name begins with ``tested``, or the first."""
     load(file)
-    document = toml.read(file)
+    document = toml.read(file, limits.most("scenario"))
     flows = document.get("flow", [{}])
     flows = flows if isinstance(flows, list) else [flows]
     flow = next((each for each in flows if is_tested(str(each.get("name", "")))), flows[0])

@@ -12,7 +12,7 @@ from typing import Any
 
 from ackclock._core import ScenarioError
 from ackclock.comparisons.contenders import WORKLOAD, Contender
-from ackclock.files import checks, toml
+from ackclock.files import checks, limits, toml
 from ackclock.matrices import paths
 from ackclock.scenario import Scenario, load
 from ackclock.texts.numbers import counted
@@ -84,7 +84,7 @@ def _bare(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
 
     The link's queues have the packets that they have with the hosts of the scenario.
     """
-    document = toml.parse(scenario.to_toml(), scenario.name)
+    document = toml.parse(scenario.expanded(), scenario.name)
     tested = under_test(flow["name"] for flow in document["flow"])
     flows = [
         {key: value for key, value in flow.items() if flow["name"] not in tested or key in (*WORKLOAD, "packet_size")}
@@ -166,7 +166,7 @@ def _find(word: str) -> Place:
 def _of_file(file: Path) -> Place:
     scenario, tested = load(file), tested_flows(file)
     summary = _summary(file)
-    if "sweep" in toml.read(file):
+    if "sweep" in toml.read(file, limits.most("scenario")):
         return Place(file.stem, summary, _points(scenario, tested), population=True)
     return Place(file.stem, summary, [NetworkPath(file.stem, scenario, tested)])
 
@@ -228,7 +228,7 @@ def _numbered(names: Sequence[str]) -> list[str]:
 
 def tested_flows(file: Path) -> tuple[str, ...]:
     """Return the flows under test of a file: those whose names begin with ``tested``, or all if there are none."""
-    flows = toml.read(file).get("flow", {})
+    flows = toml.read(file, limits.most("scenario")).get("flow", {})
     names = [str(flow.get("name", "")) for flow in (flows if isinstance(flows, list) else [flows])]
     return tuple(f"flow.{index}" for index, name in enumerate(names) if name in under_test(names))
 

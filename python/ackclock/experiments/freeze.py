@@ -26,7 +26,7 @@ class Frozen:
     @cached_property
     def document(self) -> dict[str, Any]:
         """Everything in the scenario, by key; a change in it changes what this object returns."""
-        return toml.parse(self._scenario.to_toml(), self._scenario.name)
+        return toml.parse(self._scenario.expanded(), self._scenario.name)
 
     @property
     def name(self) -> str:
@@ -36,7 +36,7 @@ class Frozen:
     @property
     def flows(self) -> list[dict[str, Any]]:
         """The tables of its flows."""
-        return list(self.document["flow"])
+        return list(self.document.get("flow", []))
 
     def tables_of(self, names: Iterable[str]) -> dict[str, dict[str, Any]]:
         """Return the table of each named flow; connections such as ``page.0`` share the table ``page``."""
@@ -57,5 +57,5 @@ def replaced(scenario: Scenario, values: Mapping[str, str]) -> Scenario:
     ScenarioError
         If a path is unknown or a value makes no sense.
     """
-    core = _core.Scenario.from_toml(scenario.to_toml(), scenario.name, list(values.items()))
+    core = _core.Scenario.from_toml(scenario.expanded(), scenario.name, list(values.items()))
     return Scenario.from_core(core, scenario.controls)

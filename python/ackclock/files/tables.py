@@ -6,6 +6,8 @@ import io
 import re
 from pathlib import Path
 
+from ackclock.files import limits
+
 
 def text_columns(path: Path) -> list[tuple[str, list[str | None]]]:
     """Read the headers and cells of a table as texts; an empty cell is None.
@@ -18,12 +20,13 @@ def text_columns(path: Path) -> list[tuple[str, list[str | None]]]:
     Raises
     ------
     ValueError
-        If the file is no such table, a header stands twice, or a column holds anything but single values.
+        If the file is no such table or too large, a header stands twice, or a column holds anything but single values.
     OSError
         If the file cannot be read.
     """
     import polars
 
+    limits.check(path, limits.most("table"))
     content = io.BytesIO(path.read_bytes())
     parquet = path.suffix == ".parquet"
     try:

@@ -7,13 +7,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from ackclock.files import limits
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
 LARGEST = 256_000_000
-"""Largest file in bytes; a scenario with every default written out has up to 1,000 bytes for each flow."""
+"""Largest file of this program, in bytes; `limits` has those of files that users write."""
 CHUNK = 1 << 20
 
 
@@ -31,8 +33,8 @@ def parse(text: str, place: str) -> dict[str, Any]:
         raise ValueError(f"{place}: {error}") from None
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Read a TOML file.
+def read(path: Path, most: int = LARGEST) -> dict[str, Any]:
+    """Read a TOML file of at most so many bytes.
 
     Raises
     ------
@@ -41,7 +43,7 @@ def read(path: Path) -> dict[str, Any]:
     OSError
         If the file cannot be read.
     """
-    return parse(read_text(path), str(path))
+    return parse(read_text(path, most), str(path))
 
 
 def read_text(path: Path, most: int = LARGEST) -> str:
@@ -61,6 +63,7 @@ def read_text(path: Path, most: int = LARGEST) -> str:
     OSError
         If the file cannot be read.
     """
+    limits.check(path, most)
     decoder = codecs.getincrementaldecoder("utf-8")()
     parts, size = [], 0
     try:
@@ -69,7 +72,7 @@ def read_text(path: Path, most: int = LARGEST) -> str:
             while chunk := file.read(CHUNK):
                 size += len(chunk)
                 if size > most:
-                    raise ValueError(f"{path}: larger than {most / 1e6:,.0f} MB, the limit for text files")
+                    raise ValueError(f"{path}: larger than the limit of {most / 1e6:,.0f} MB")
                 parts.append(decoder.decode(chunk))
                 if "\0" in parts[-1]:
                     raise ValueError(f"{path}: not a text file: it contains a NUL character")

@@ -14,7 +14,7 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.experiments.freeze import Frozen
-from ackclock.files import checks, toml
+from ackclock.files import checks, limits, toml
 from ackclock.matrices.parts import AXES, WHOLE, Composition, Part, whole_control
 from ackclock.scenario import Scenario, load
 
@@ -122,7 +122,7 @@ def read(file: Path) -> NetworkPath:
         If the file cannot be read.
     """
     scenario = load(file)
-    document = toml.read(file)
+    document = toml.read(file, limits.most("scenario"))
     flows = document["flow"] if isinstance(document["flow"], list) else [document["flow"]]
     tested = [f"flow.{index}" for index, flow in enumerate(flows) if is_tested(flow.get("name", ""))]
     if not tested:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ackclock.files import checks, toml
+from ackclock.files import checks, limits, toml
 from ackclock.papers import schema
 from ackclock.papers.contents import Contents
 
@@ -64,13 +64,13 @@ class Paper:
     def claims(self) -> dict[str, Any]:
         """The parsed ``claims.toml``; empty if there is none."""
         path = self.folder / "claims.toml"
-        return toml.read(path) if path.exists() else {}
+        return toml.read(path, limits.most("claims")) if path.exists() else {}
 
     @cached_property
     def tables(self) -> dict[str, Any]:
         """The parsed ``tables.toml`` with the printed tables; empty if there is none."""
         path = self.folder / "tables.toml"
-        return toml.read(path) if path.exists() else {}
+        return toml.read(path, limits.most("paper")) if path.exists() else {}
 
     @property
     def notes(self) -> str:
@@ -140,4 +140,5 @@ def _places() -> dict[str, Path]:
 
 
 def _load(folder: Path) -> Paper:
-    return Paper(folder, schema.read(toml.read(folder / PAPER_FILE), str(folder / PAPER_FILE)))
+    read = toml.read(folder / PAPER_FILE, limits.most("paper"))
+    return Paper(folder, schema.read(read, str(folder / PAPER_FILE)))

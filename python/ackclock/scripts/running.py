@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ackclock import _core
+from ackclock.files import limits
 
 SUFFIX = ".pkt"
 VERDICTS = ("passed", "failed", "unsupported", "error")
@@ -34,6 +35,10 @@ class Settings:
     strict_segments: bool = False
     kernel: bool = False
     """Whether the kernel of this machine is under test, in real time, instead of the host."""
+    max_duration: float | None = None
+    """Seconds after which a script must have ended; None for the usual limit."""
+    max_packets: int | None = None
+    """Most packets of a script; None for the usual limit."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,7 @@ def run_scripts(
 
 def run_one(script: Script, settings: Settings) -> Result:
     """Run a script."""
+    limits.check(script.path, limits.most("script"))
     try:
         text = script.path.read_bytes().decode()
     except UnicodeDecodeError:
@@ -104,5 +110,7 @@ def run_one(script: Script, settings: Settings) -> Result:
         strict=settings.strict,
         strict_segments=settings.strict_segments,
         kernel=settings.kernel,
+        max_duration=settings.max_duration,
+        max_packets=settings.max_packets,
     )
     return Result(script, outcome)

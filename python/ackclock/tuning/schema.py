@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ackclock import _core
 from ackclock.experiments import budget
 from ackclock.experiments.labelled import scale_of
-from ackclock.files import checks, toml
+from ackclock.files import checks, limits, toml
 from ackclock.scenario import Scenario, load
 from ackclock.texts.labels import last_part, suggestion
 from ackclock.tuning.measures import HARM, MEASURES, is_tested
@@ -191,7 +191,7 @@ def read(file: Path) -> Tuning:
     OSError
         If a file cannot be read.
     """
-    text = toml.read_text(file)
+    text = toml.read_text(file, limits.most("tuning"))
     return _Reader(file, text, toml.parse(text, str(file))).tuning()
 
 

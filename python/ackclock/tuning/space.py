@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock import _core
 from ackclock.experiments.freeze import Frozen
 from ackclock.experiments.labelled import scale_of
-from ackclock.files import toml
+from ackclock.files import limits, toml
 from ackclock.scenario import Scenario
 from ackclock.tuning.schema import Parameter, Tuning
 
@@ -48,7 +48,7 @@ class Space:
         self._core = self._draw(base, tuning.parameters)
         self._check(base)
         self._check_held_out(tuning)
-        self._document = toml.read(tuning.scenario)
+        self._document = toml.read(tuning.scenario, limits.most("scenario"))
         self._base = base
 
     def _draw(self, base: Scenario, parameters: Any) -> _core.Scenario:  # noqa: ANN401

@@ -49,10 +49,17 @@ export function within(written: string | undefined, key: string): string | undef
   return found ? plain(found[1]!.trim()) : undefined;
 }
 
-/** Bytes of data in a packet of each flow; connections such as `page.0` have those of `page`. */
+/**
+ * Bytes of data in a packet of each flow; connections such as `page.0` have those of `page`, and flows that arrive, such as `web12`, those of
+ * `web`. A table of arrivals without a name makes `flow3`, `flow4` and so on.
+ */
 export function payloads(text: string): (flow: string) => number {
   const sizes = new Map(
-    readFrozen(text).flows.map((flow) => [plain(flow["name"]), Number.parseInt(plain(flow["packet_size"]), 10)]),
+    readFrozen(text).flows.map((flow) => [
+      plain(flow["name"] ?? '"flow"'),
+      Number.parseInt(plain(flow["packet_size"]), 10),
+    ]),
   );
-  return (flow) => sizes.get(flow) ?? sizes.get(flow.replace(/\.[^.]*$/, "")) ?? Number.NaN;
+  return (flow) =>
+    sizes.get(flow) ?? sizes.get(flow.replace(/\.[^.]*$/, "")) ?? sizes.get(flow.replace(/\d+$/, "")) ?? Number.NaN;
 }

@@ -40,6 +40,8 @@ test("a scenario with every default is read by its tables", () => {
   assert.deepEqual([within(links[0]!["loss"], "kind"), within(links[0]!["loss"], "rate")], ["none", undefined]);
   assert.equal(payloads(SCENARIO)("bulk"), 1000);
   assert.equal(payloads(SCENARIO)('page "one".3'), 500);
+  const arriving = `${SCENARIO}\n[[flow]]\npacket_size = "300 B"\n\n[[flow]]\nname = "web"\npacket_size = "200 B"\n`;
+  assert.deepEqual(["flow2", "web12", "bulk"].map(payloads(arriving)), [300, 200, 1000]);
 });
 
 test("a repetition replaces lines of the stored run, or is a text of its own", () => {

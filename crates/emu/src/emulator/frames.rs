@@ -15,19 +15,19 @@ const UDP: u8 = 17;
 
 /// The fields that assign a frame to a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Addressed {
+pub struct Addressed {
     /// Source and destination.
     addresses: [Ipv4Addr; 2],
     protocol: u8,
     /// Source and destination port; zero for other protocols than TCP and UDP, and for later fragments.
     ports: [u16; 2],
     /// Bytes after the headers of IP and, if the protocol is TCP or UDP, of transport.
-    pub(super) data: usize,
+    pub data: usize,
 }
 
 impl Addressed {
     /// Reads the headers of `frame`; `None` if it is no whole IPv4 packet.
-    pub(super) fn read(frame: &[u8]) -> Option<Self> {
+    pub fn read(frame: &[u8]) -> Option<Self> {
         let header = usize::from(frame.first()? & 0x0F) * 4;
         let word = |at: usize| Some(u16::from_be_bytes(frame.get(at..at + 2)?.try_into().ok()?));
         if frame[0] >> 4 != 4 || header < INTERNET_HEADER || usize::from(word(2)?) != frame.len() {
@@ -45,14 +45,14 @@ impl Addressed {
     }
 
     /// The flow between these addresses and the end that sent the frame.
-    pub(super) fn flow(&self) -> Option<(usize, Side)> {
+    pub fn flow(&self) -> Option<(usize, Side)> {
         let [(flow, from), (other, to)] = [owner(self.addresses[0])?, owner(self.addresses[1])?];
         (flow == other && from == to.peer()).then_some((flow, from))
     }
 
     /// One of `flows` flows, the same for all packets of a connection in both directions: a hash of the addresses, the ports and the
     /// protocol (FNV-1a). `from`: the end that sent the frame.
-    pub(super) fn hashed(&self, from: Side, flows: usize) -> usize {
+    pub fn hashed(&self, from: Side, flows: usize) -> usize {
         let forward = from == Side::Sender;
         let place = |index: usize| if forward { index } else { 1 - index };
         let bytes = [0, 1].into_iter().flat_map(|index| {

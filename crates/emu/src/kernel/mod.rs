@@ -20,6 +20,7 @@ mod wire;
 mod writer;
 
 pub use run::{Facts, KernelError, Options, Run, refusal, run};
+pub use wire::Segment;
 
 use std::io;
 use std::sync::{Arc, OnceLock};

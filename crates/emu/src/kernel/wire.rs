@@ -22,24 +22,24 @@ const HEADER: usize = 20;
 
 /// The fields of a segment that this crate uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Segment {
+pub struct Segment {
     /// Sequence number of the first byte.
-    pub(super) seq: u32,
+    pub seq: u32,
     /// Next sequence number that the sender of the segment expects.
-    pub(super) ack: u32,
-    /// Flags, of [`flags`].
-    pub(super) flags: u8,
+    pub ack: u32,
+    /// Flags of the TCP header.
+    pub flags: u8,
     /// Bytes of data.
-    pub(super) payload: u32,
+    pub payload: u32,
     /// Size of the packet with all headers.
-    pub(super) size: u16,
+    pub size: u16,
     /// ECN field of the IPv4 header.
-    pub(super) ecn: Ecn,
+    pub ecn: Ecn,
 }
 
 impl Segment {
     /// The segment in `frame`; `None` if it is no whole TCP segment of IPv4.
-    pub(super) fn read(frame: &[u8]) -> Option<Self> {
+    pub fn read(frame: &[u8]) -> Option<Self> {
         let number = |at: usize| Some(u32::from_be_bytes(frame.get(at..at + 4)?.try_into().ok()?));
         let first = *frame.first()?;
         let start = usize::from(first & 0x0F) * 4;
@@ -59,12 +59,12 @@ impl Segment {
     }
 
     /// Whether it has all flags of `wanted`.
-    pub(super) const fn has(&self, wanted: u8) -> bool {
+    pub const fn has(&self, wanted: u8) -> bool {
         self.flags & wanted == wanted
     }
 
     /// Sequence numbers that it occupies.
-    pub(super) fn length(&self) -> u32 {
+    pub fn length(&self) -> u32 {
         self.payload + u32::from(self.has(flags::SYN)) + u32::from(self.has(flags::FIN))
     }
 }

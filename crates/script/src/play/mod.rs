@@ -173,10 +173,11 @@ impl<'a, W: World> Player<'a, W> {
         let (first, last) = match event.time {
             Time::Absolute(at) => (at, at),
             Time::AbsoluteRange(first, last) => (first, last),
-            Time::Relative(delta) => (base + delta, base + delta),
-            Time::RelativeRange(first, last) => (base + first, base + last),
+            Time::Relative(delta) => (base.saturating_add(delta), base.saturating_add(delta)),
+            Time::RelativeRange(first, last) => (base.saturating_add(first), base.saturating_add(last)),
             Time::Any => return Ok(None),
         };
+        self.check_time(last, event.at.line)?;
         if last < first {
             return Err(End::Error(event.at.line, "the range of times ends before it begins".to_owned()));
         }
@@ -225,6 +226,17 @@ impl<'a, W: World> Player<'a, W> {
         Ok(())
     }
 
+    /// Refuses a time after the end of the longest script, until which a stack could send without end.
+    fn check_time(&self, at: Nanos, line: u32) -> Step {
+        let most = self.options.max_duration.as_nanos();
+        if at <= most {
+            return Ok(());
+        }
+        let why =
+            format!("the time {} s is after the end of the longest script, {} s; --max-duration allows more", seconds(at), seconds(most));
+        Err(End::Error(line, why))
+    }
+
     fn now(&mut self) -> Nanos {
         self.world.now().as_nanos()
     }
@@ -251,7 +263,10 @@ impl<'a, W: World> Player<'a, W> {
     fn pass_once(&mut self, until: Nanos, line: u32) -> Result<bool, End> {
         match self.world.advance(Instant::from_nanos(until)).map_err(|reason| End::Error(line, reason))? {
             Happening::Reached => return Ok(true),
-            Happening::Sent { at, packet } => self.observe(at, packet),
+            Happening::Sent { at, packet } => {
+                self.check_count(line)?;
+                self.observe(at, packet);
+            }
             Happening::Returned { at, result } => {
                 if let Some(pending) = self.pending.take() {
                     self.finish(&pending, at.as_nanos(), &result)?;
@@ -259,6 +274,17 @@ impl<'a, W: World> Player<'a, W> {
             }
         }
         Ok(false)
+    }
+
+    /// Refuses a packet beyond the largest number.
+    pub(super) fn check_count(&self, line: u32) -> Step {
+        let most = self.options.max_packets;
+        if (self.outcome.crossings.len() as u64) < most {
+            return Ok(());
+        }
+        let now = self.outcome.crossings.last().map_or(0, |crossing| crossing.at.as_nanos());
+        let why = format!("more than {most} packets, the limit of a script, by {} s; --max-packets allows more", seconds(now));
+        Err(End::Error(line, why))
     }
 
     /// In strict mode, a packet that no line has expected before this event is a failure.
@@ -320,7 +346,8 @@ impl<'a, W: World> Player<'a, W> {
             Time::RelativeRange(first, _) => window.map_or(0, |window| window.first - first),
             _ => 0,
         };
-        let end = call.end.map(|end| base + end);
+        let end = call.end.map(|end| base.saturating_add(end));
+        self.check_time(end.unwrap_or(0), line)?;
         let allowed = end.zip(window).map_or(0, |(end, window)| self.tolerance.of(end.saturating_sub(window.first)));
         let pending = Pending { line, call: call.clone(), written, end, allowed };
         let result = self.world.call(&translated, end.is_some()).map_err(|why| match why {

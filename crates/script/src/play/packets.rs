@@ -10,6 +10,7 @@ use crate::world::World;
 impl<W: World> Player<'_, W> {
     /// Delivers a packet to the stack.
     pub(super) fn inject(&mut self, line: &script::Packet, at: u32) -> Step {
+        self.check_count(at)?;
         let tcp = segment(line, at)?;
         let packet = self.mapping.inject(line, tcp).map_err(|why| End::Error(at, why))?;
         let bytes = packet.encode().map_err(|why| End::Error(at, why))?;

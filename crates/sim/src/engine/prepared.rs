@@ -19,7 +19,8 @@ pub fn run(scenario: &Scenario, interrupted: &mut dyn FnMut() -> bool) -> Result
     Prepared::new(scenario)?.run(interrupted)
 }
 
-/// The name of the slowest link on the first flow's data path; the first one, if several are equally slow.
+/// The name of the slowest link on the first flow's data path; the first one, if several are equally slow. Without flows, all links
+/// count.
 ///
 /// # Errors
 /// If no route connects the ends of a flow.

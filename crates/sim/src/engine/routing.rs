@@ -4,12 +4,14 @@ use super::error::RunError;
 use crate::net::route::{Routes, Unroutable};
 use crate::scenario::Scenario;
 
-/// Index of the slowest link on the first flow's data path; the first one, if several are equally slow. `None`: the path has no link, or
-/// there is no flow.
+/// Index of the slowest link on the first flow's data path; the first one, if several are equally slow. Without flows, all
+/// links count. `None`: there is no such link.
 pub(super) fn slowest(scenario: &Scenario, routes: &Routes) -> Option<usize> {
-    scenario.flows.first()?;
-    let links = routes.hops(0).iter().map(|hop| hop.link as usize);
-    links.min_by_key(|&link| scenario.links[link].rate)
+    let rate = |link: &usize| scenario.links[*link].rate;
+    if scenario.flows.is_empty() {
+        return (0..scenario.links.len()).min_by_key(rate);
+    }
+    routes.hops(0).iter().map(|hop| hop.link as usize).min_by_key(rate)
 }
 
 /// The routes of all flows.

@@ -1,11 +1,14 @@
-//! Random arrivals: expands `arrivals` of a flow to flows, each with a start and a size.
+//! Random arrivals: expands `arrivals` of a flow to flows, each with a start and a size, and writes the key again.
+
+use std::collections::BTreeMap;
 
 use ackclock_core::distribution::Distribution;
 use ackclock_core::rng::Generator;
-use ackclock_core::units::{Instant, NANOS_PER_SEC};
+use ackclock_core::units::{Duration, Instant, NANOS_PER_SEC};
+use serde_json::{Map, Value as Json, json};
 
 use crate::net::route::{Ends, shortest_routes};
-use crate::scenario::check::Record;
+use crate::scenario::check::{Checked, Record};
 use crate::scenario::drawn::{self, whole_packets};
 use crate::scenario::error::Problems;
 use crate::scenario::keys::MAX_FLOWS;
@@ -13,7 +16,7 @@ use crate::scenario::memory;
 use crate::scenario::model::{FlowSpec, LinkSpec};
 use crate::scenario::text::unknown;
 use crate::scenario::topology::Network;
-use crate::scenario::unit::Quantity;
+use crate::scenario::unit::{Quantity, write_probability, write_time};
 
 /// A flow that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,12 +62,73 @@ pub(crate) fn check_arrivals(flow: &Record, arrivals: &Record, problems: &mut Pr
         (false, true) if arrivals.field("of").given => refuse(arrivals, "of", "requires load: it names the link that load refers to"),
         _ => {}
     }
+    for key in ["count", "from", "to"].into_iter().filter(|key| arrivals.field("pairs").given && flow.field(key).given) {
+        refuse(flow, key, "cannot be combined with arrivals.pairs, which lists the nodes of all flows");
+    }
+    if arrivals.field("pairs").given && (arrivals.list("pairs").is_empty() || pairs(arrivals).any(|pair| pair.is_none())) {
+        refuse(arrivals, "pairs", "must list pairs of different nodes, each as [\"sender\", \"receiver\"]");
+    }
     if arrivals.whole("until").is_some_and(|until| Some(until) <= flow.whole("start")) {
         refuse(arrivals, "until", "must be later than the flow's start, start_offset included");
     }
     if let Some(size) = arrivals.table("size") {
         drawn::check_sizes(size, problems);
     }
+}
+
+/// Sender and receiver of each of `pairs`; `None` if they are not two different names.
+fn pairs(arrivals: &Record) -> impl Iterator<Item = Option<[&str; 2]>> {
+    arrivals.list("pairs").iter().map(|pair| match &pair.value {
+        Checked::List(ends) => match ends.iter().map(|end| &end.value).collect::<Vec<_>>()[..] {
+            [Checked::Text(from), Checked::Text(to)] if from != to => Some([from.as_str(), to.as_str()]),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// The nodes that the arriving flows use in turn, if `pairs` lists them.
+pub(crate) fn nodes(arrivals: &Record, indices: &BTreeMap<&str, usize>, problems: &mut Problems) -> Vec<Ends> {
+    let mut find = |name: &str| {
+        let found = indices.get(name).copied();
+        if found.is_none() {
+            let known: Vec<&str> = indices.keys().copied().collect();
+            problems.add(&arrivals.field("pairs").origin, arrivals.key("pairs"), unknown("node", name, &known));
+        }
+        found
+    };
+    pairs(arrivals).flatten().filter_map(|[from, to]| find(from).zip(find(to))).collect()
+}
+
+/// Name of the random numbers.
+fn stream<'a>(flow: &'a Record, arrivals: &'a Record) -> &'a str {
+    arrivals.text("stream").or_else(|| flow.text("name")).unwrap_or(&flow.path)
+}
+
+/// The key `arrivals` in the form of a scenario file, from which the same flows arrive: everything but `pairs`. `packet` is the data in a
+/// packet.
+pub(crate) fn write(flow: &Record, keys: &Record, packet: u64) -> Map<String, Json> {
+    let mut table = Map::new();
+    let mut put = |key: &str, value: Json| table.insert(key.to_owned(), value);
+    put("kind", json!(keys.kind));
+    if let Some(Quantity::Real(_, load)) = keys.quantity("load") {
+        put("load", json!(write_probability(load)));
+    }
+    if let Some(of) = keys.text("of") {
+        put("of", json!(of));
+    }
+    if let Some(Quantity::Real(_, rate)) = keys.quantity("rate") {
+        let plain = (1e-6..=1e9).contains(&rate);
+        put("rate", json!(if plain { format!("{rate} per s") } else { format!("{rate:e} per s") }));
+    }
+    if let Some(until) = keys.whole("until") {
+        put("until", json!(write_time(Duration::from_nanos(until))));
+    }
+    if let Some(sizes) = keys.table("size").and_then(|size| drawn::sizes(size, packet)) {
+        put("size", drawn::write_sizes(&sizes));
+    }
+    put("stream", json!(stream(flow, keys)));
+    table
 }
 
 /// The arriving flows in the order of time; `None` after a problem, which is reported.
@@ -90,8 +154,8 @@ pub(crate) fn expand(flow: &Record, keys: &Record, site: Site<'_>, problems: &mu
         return None;
     }
     // Gaps and sizes have separate generators, so that a change of the load does not change the sizes.
-    let name = flow.text("name").unwrap_or(&flow.path);
-    let [mut gaps, mut drawn] = ["gaps", "sizes"].map(|of| Generator::derived(site.seed, &format!("flow/{name}/arrivals/{of}")));
+    let stream = stream(flow, keys);
+    let [mut gaps, mut drawn] = ["gaps", "sizes"].map(|of| Generator::derived(site.seed, &format!("flow/{stream}/arrivals/{of}")));
     let gap = Distribution::Exponential { mean: NANOS_PER_SEC as f64 / per_second };
     let mut after = 0.0;
     let next = std::iter::from_fn(|| {
@@ -215,13 +279,54 @@ mod tests {
         assert_eq!(senders.last(), Some(&"s4"));
     }
 
-    #[test]
-    fn frozen_arrivals_are_the_same_flows() {
-        let text = "duration = \"10 s\"\nflow = { arrivals = { load = \"80 %\", size = { kind = \"pareto\", mean = \"9 kB\" } } }";
+    /// Freezes the scenario `text` and asserts that the frozen one has the same flows; returns its text.
+    fn freeze(text: &str) -> String {
         let document = Document::from_toml(text, "t.toml").unwrap();
-        let frozen = document.frozen().unwrap();
-        assert_eq!(Document::from_toml(&frozen, "t.toml").unwrap().frozen().unwrap(), frozen);
-        assert!(!frozen.contains("arrivals"));
+        let frozen = document.frozen().unwrap_or_else(|error| panic!("{error}"));
+        let again = Document::from_toml(&frozen, "t.toml").unwrap();
+        assert_eq!(again.frozen().unwrap_or_else(|error| panic!("{error}\n{frozen}")), frozen);
+        assert_eq!(again.expanded().unwrap(), document.expanded().unwrap());
+        assert_eq!(document.expanded().unwrap().matches("[[flow]]").count(), document.scenario().unwrap().flows.len());
+        frozen
+    }
+
+    #[test]
+    fn frozen_arrivals_are_written_as_such_and_give_the_same_flows() {
+        let cases = [
+            "load = \"80.3 %\", size = { kind = \"pareto\", mean = \"9 kB\" }",
+            "load = \"1e-1 %\", of = \"n0>n1\", size = { kind = \"lognormal\", mean = \"7 packets\", sigma = 0.3 }",
+            "rate = \"33.3333333333333333333 per s\", until = \"5.000001 s\", size = \"9 kB\"",
+            "rate = \"1e-9 per s\", size = { kind = \"empirical\", sizes = [\"1 kB\", \"1e15 packets\"], weights = [0.1, 0.7] }",
+        ];
+        for (arrivals, name) in cases.into_iter().flat_map(|case| [(case, ""), (case, "name = \"web\", ")]) {
+            let frozen = freeze(&format!(
+                "duration = \"10 s\"\nstart_offset = \"7 ms\"\nflow = [{{ count = 3 }}, {{ {name}arrivals = {{ {arrivals} }} }}]"
+            ));
+            assert!(frozen.len() < 6000 && frozen.matches("[[flow]]").count() == 4, "{frozen}");
+        }
+    }
+
+    #[test]
+    fn frozen_arrivals_keep_their_pairs_of_nodes() {
+        let flow = |keys: &str| format!("{{ {keys}arrivals = {{ rate = \"9 per s\", size.mean = \"1 kB\" }} }}");
+        let text = |flow: &str| format!("duration = \"10 s\"\ntopology.kind = \"dumbbell\"\nflow = [{{ }}, {flow}, {{ }}]");
+        let several = freeze(&text(&flow("count = 3, ")));
+        assert!(several.contains("pairs = [[\"s1\", \"d1\"], [\"s2\", \"d2\"], [\"s3\", \"d3\"]]"), "{several}");
+        for one in ["", "count = 2, from = \"s0\", to = \"d1\", "] {
+            assert!(!freeze(&text(&flow(one))).contains("pairs"));
+        }
+        // The receivers take turns, although the sender is given.
+        assert!(freeze(&text(&flow("count = 2, from = \"s0\", "))).contains("pairs = [[\"s0\", \"d1\"], [\"s0\", \"d2\"]]"));
+    }
+
+    #[test]
+    fn a_scenario_in_which_no_flow_arrives_is_valid() {
+        let text = "duration = \"1 s\"\nflow = { arrivals = { rate = \"1e-9 per s\", size = \"1 kB\" } }";
+        assert!(freeze(text).contains("arrivals"));
+        let scenario = Document::from_toml(text, "t.toml").unwrap().scenario().unwrap();
+        let result = crate::engine::run(&scenario, &mut || false).unwrap();
+        assert!(scenario.flows.is_empty() && result.flows.is_empty());
+        assert_eq!(result.links.iter().map(|link| link.arrivals).sum::<u64>(), 0);
     }
 
     #[test]
@@ -258,6 +363,14 @@ mod tests {
             (
                 "rate = \"5 per s\", size = { kind = \"pareto\", mean = \"1 kB\", shape = 1 }".to_owned(),
                 "flow.0.arrivals.size.shape: must be a number from 1.01 to 100, but is 1",
+            ),
+            (
+                format!("rate = \"5 per s\", pairs = [[\"n0\", \"n4\"]], {size}"),
+                "flow.0.arrivals.pairs: there is no node \"n4\" (known: n0, n1, n2, n3)",
+            ),
+            (
+                format!("rate = \"5 per s\", pairs = [[\"n0\", \"n3\"], [\"n0\"]], {size}"),
+                "flow.0.arrivals.pairs: must list pairs of different nodes, each as [\"sender\", \"receiver\"]",
             ),
             (
                 "rate = \"5 per s\", size = { kind = \"parreto\", mean = \"1 kB\" }".to_owned(),

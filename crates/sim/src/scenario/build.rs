@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use ackclock_core::limits;
 use ackclock_core::units::NANOS_PER_SEC;
 
 use crate::net::route::{Ends, shortest_routes};
 use crate::scenario::app_keys::check_application;
 use crate::scenario::arrivals;
 use crate::scenario::check::{Checked, Field, Record, check};
-use crate::scenario::error::Problems;
+use crate::scenario::error::{Origin, Problems};
 use crate::scenario::flow_keys::{host, is_modern, profile_name};
-use crate::scenario::flows::{self, Expanded};
+use crate::scenario::flows::{self, Drawn, Expanded};
 use crate::scenario::keys::MAX_FLOWS;
+use crate::scenario::memory;
 use crate::scenario::model::{FlowSpec, Scenario, TraceKind};
 use crate::scenario::part::{CONTROL_AXES, PYTHON, PYTHON_SLOW_START};
 use crate::scenario::route;
@@ -20,7 +22,7 @@ use crate::scenario::spec::{NS2_KEYS, ROOT};
 use crate::scenario::text::quoted;
 use crate::scenario::topology::{self, Network};
 use crate::scenario::unit::Quantity;
-use crate::scenario::value::Node;
+use crate::scenario::value::{Data, Node};
 
 /// Latest start of a flow, in nanoseconds: the bound of the key, so that a frozen scenario can be read.
 const MAX_START: u64 = 1_000_000_000 * NANOS_PER_SEC;
@@ -34,6 +36,8 @@ pub(crate) struct Built {
     pub(crate) scenario: Scenario,
     /// For each flow with a part made in Python: the index of its `[[flow]]`, and the part.
     pub(crate) python: Vec<Option<(usize, Python)>>,
+    /// The tables with random arrivals, and the parts of their flows that Python makes.
+    pub(crate) drawn: Vec<(Drawn, Option<Python>)>,
 }
 
 /// A part made in Python.
@@ -85,7 +89,20 @@ pub(crate) struct Context<'a> {
 
 /// Builds the scenario. The result is valid only if there are no problems.
 pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) -> Option<Built> {
+    let tables = root.get("flow").map_or(0, |flows| if let Data::List(tables) = &flows.data { tables.len() as u64 } else { 1 });
+    let (most, remedy) = (limits::FLOW_TABLES.most, "write equal flows as one, with count");
+    if tables > most {
+        problems.add(&Origin::Nowhere, "flow", format!("has {tables} tables; the limit is {most}: {remedy}"));
+        return None;
+    }
+    if let Some(lack) = memory::lacking(tables * memory::TABLE) {
+        problems.add(&Origin::Nowhere, "flow", format!("with {tables} tables {lack}: {remedy}"));
+        return None;
+    }
     let mut root = check(root, ROOT, problems);
+    if problems.too_many() {
+        return None;
+    }
     // From here on, every start is the sum.
     root.postpone("flow", "start", root.whole("start_offset").unwrap_or(0));
     let flows: Vec<&Record> = root.tables("flow").collect();
@@ -108,7 +125,7 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
     }
     let seed = root.integer("seed").unwrap_or(1);
     let end = root.time("duration").as_nanos();
-    let Expanded { flows: expanded, applications } = flows::expand(&flows, &network, (seed, end, context.folder), problems);
+    let Expanded { flows: expanded, applications, drawn } = flows::expand(&flows, &network, (seed, end, context.folder), problems);
     resolve_routes(&mut network, &flows, &expanded, problems);
     let python: Vec<_> = expanded.iter().map(|&(index, _)| Some((index, Python::of(flows[index])?))).collect();
     let scenario = Scenario {
@@ -122,7 +139,11 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
         record: traces(&root),
         placeholder: python.iter().any(Option::is_some),
     };
-    Some(Built { scenario, python })
+    let drawn = drawn.into_iter().map(|drawn| {
+        let python = Python::of(flows[drawn.table]);
+        (drawn, python)
+    });
+    Some(Built { scenario, python, drawn: drawn.collect() })
 }
 
 /// The traces to record, each once.

@@ -263,11 +263,12 @@ impl Checker<'_> {
             (Kind::Word(words), Data::Text(text)) => self.report(node, path, unknown(&last_name(path).replace('_', " "), text, words)),
             (Kind::Host, Data::Text(_) | Data::Table(_)) => self.host(node, path),
             (Kind::List(kind), Data::List(items)) => {
-                let fields = items.iter().enumerate().map(|(index, item)| {
+                let mut fields = Vec::new();
+                for (index, item) in items.iter().enumerate() {
                     let value = self.value(item, kind, &format!("{path}.{index}"), None);
-                    Field { value, origin: item.origin.clone(), given: true }
-                });
-                Checked::List(fields.collect())
+                    self.keep(&mut fields, value, item);
+                }
+                Checked::List(fields)
             }
             (Kind::Table(keys) | Kind::WordOrTable(_, keys), Data::Table(_)) => Checked::Table(self.record(node, keys, path)),
             (Kind::WordOrTable(word, _), Data::Text(text)) if text == word => Checked::Text(text.clone()),
@@ -317,7 +318,7 @@ impl Checker<'_> {
         if items.is_empty() {
             return self.report(whole, path, format!("needs at least one entry: [[{path}]]"));
         }
-        let mut fields = Vec::with_capacity(items.len());
+        let mut fields = Vec::new();
         for (index, item) in items.iter().enumerate() {
             let path = format!("{path}.{index}");
             let value = if let Data::Table(_) = item.data {
@@ -325,9 +326,19 @@ impl Checker<'_> {
             } else {
                 self.report(item, &path, format!("must be a table, but is {}", item.data.noun()))
             };
-            fields.push(Field { value, origin: item.origin.clone(), given: true });
+            self.keep(&mut fields, value, item);
         }
         Checked::List(fields)
+    }
+
+    /// Appends an item of a list. With too many problems the rest is only checked: a checked value is far larger than its text.
+    fn keep(&self, fields: &mut Vec<Field>, value: Checked, item: &Node) {
+        if self.problems.too_many() {
+            fields.clear();
+            fields.shrink_to_fit();
+        } else {
+            fields.push(Field { value, origin: item.origin.clone(), given: true });
+        }
     }
 
     fn variant(&mut self, node: &Node, variants: &'static [Variant], path: &str) -> Checked {

@@ -8,6 +8,9 @@ use crate::scenario::check::{Checked, Record};
 use crate::scenario::error::Problems;
 use crate::scenario::unit::{Measure, Quantity, write_time};
 
+/// Largest size in bytes.
+const LARGEST: f64 = 1e15;
+
 /// Checks constraints between the keys of a distribution of sizes.
 pub(super) fn check_sizes(size: &Record, problems: &mut Problems) {
     if size.kind != "empirical" {
@@ -26,7 +29,8 @@ pub(super) fn check_sizes(size: &Record, problems: &mut Problems) {
 pub(super) fn sizes(size: &Record, packet: u64) -> Option<Distribution> {
     let bytes = |quantity| match quantity {
         Quantity::Whole(Measure::Bytes, bytes) => Some(bytes as f64),
-        Quantity::Whole(_, packets) => Some(packets as f64 * packet as f64),
+        // The bound of the keys, so that the size can be written in bytes.
+        Quantity::Whole(_, packets) => Some((packets as f64 * packet as f64).min(LARGEST)),
         Quantity::Real(..) | Quantity::Word(_) => None,
     };
     if size.kind != "empirical" {

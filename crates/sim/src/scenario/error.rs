@@ -3,6 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use ackclock_core::limits;
+
+use crate::scenario::text::shortened;
+
 /// Where a value was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
@@ -36,11 +40,13 @@ pub struct ScenarioError {
     pub file: String,
     /// At least one problem.
     pub problems: Vec<Problem>,
+    /// Number of further problems, which were not kept.
+    pub more: usize,
 }
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.problems.iter().enumerate() {
+        for (index, problem) in self.problems.iter().take(SHOWN).enumerate() {
             if index > 0 {
                 writeln!(f)?;
             }
@@ -56,15 +62,26 @@ impl fmt::Display for ScenarioError {
             }
             write!(f, ": {}", problem.message)?;
         }
-        Ok(())
+        match self.problems.len().saturating_sub(SHOWN) + self.more {
+            0 => Ok(()),
+            more => write!(f, "\n… and {more} more"),
+        }
     }
 }
 
 impl std::error::Error for ScenarioError {}
 
-/// Collects problems.
+/// Problems that a message shows.
+const SHOWN: usize = limits::PROBLEMS.most as usize;
+/// Problems that are kept, so that the first lines among them can be shown.
+const KEPT: usize = 50 * SHOWN;
+
+/// Collects problems: all of a file that a person has written, and the number of the others.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Problems(Vec<Problem>);
+pub(crate) struct Problems {
+    kept: Vec<Problem>,
+    more: usize,
+}
 
 impl Problems {
     /// Adds the problem `message` of the key `key`, whose value was written at `origin`.
@@ -74,42 +91,57 @@ impl Problems {
             Origin::Line(line) => (Some(*line), None),
             Origin::Elsewhere(text) => (None, Some(text.to_string())),
         };
-        self.0.push(Problem { line, column: None, setting, key: key.into(), message: message.into() });
+        let key = key.into().split('.').map(shortened).collect::<Vec<_>>().join(".");
+        self.push(Problem { line, column: None, setting, key, message: message.into() });
     }
 
     /// Adds a syntax error at a line and column.
     pub(crate) fn add_syntax(&mut self, (line, column): (usize, usize), message: impl Into<String>) {
         let (line, column) = (Some(line), Some(column));
-        self.0.push(Problem { line, column, setting: None, key: String::new(), message: message.into() });
+        self.push(Problem { line, column, setting: None, key: String::new(), message: message.into() });
+    }
+
+    fn push(&mut self, problem: Problem) {
+        if self.kept.len() < KEPT {
+            self.kept.push(problem);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Whether there are more problems than a message shows. What a value contains is then of no use any more.
+    pub(crate) fn too_many(&self) -> bool {
+        self.kept.len() > SHOWN
     }
 
     /// Whether a problem concerns the top-level key `top` or a key below it.
     pub(crate) fn concerns(&self, top: &str) -> bool {
-        self.0.iter().any(|problem| problem.key.split('.').next() == Some(top))
+        self.more > 0 || self.kept.iter().any(|problem| problem.key.split('.').next() == Some(top))
     }
 
     /// Whether there is a problem with the key `key`.
     pub(crate) fn about(&self, key: &str) -> bool {
-        self.0.iter().any(|problem| problem.key == key)
+        self.more > 0 || self.kept.iter().any(|problem| problem.key == key)
     }
 
     /// Whether there is a problem with the key `key` or a key below it.
     pub(crate) fn about_any(&self, key: &str) -> bool {
-        self.0.iter().any(|problem| problem.key.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+        self.more > 0
+            || self.kept.iter().any(|problem| problem.key.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
     }
 
     /// Whether there is no problem.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.kept.is_empty()
     }
 
     /// `value` if there are no problems.
     pub(crate) fn unless_any<T>(mut self, file: &str, value: T) -> Result<T, ScenarioError> {
-        if self.0.is_empty() {
+        if self.kept.is_empty() {
             return Ok(value);
         }
-        self.0.sort_by_key(|problem| problem.line.unwrap_or(usize::MAX));
-        self.0.dedup();
-        Err(ScenarioError { file: file.to_owned(), problems: self.0 })
+        self.kept.sort_by_key(|problem| problem.line.unwrap_or(usize::MAX));
+        self.kept.dedup();
+        Err(ScenarioError { file: file.to_owned(), problems: self.kept, more: self.more })
     }
 }

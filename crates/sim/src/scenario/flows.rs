@@ -1,11 +1,14 @@
 //! Expands the tables of flows: `count`, `arrivals`, and applications with several connections.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::Path;
 
 use ackclock_core::rng::Generator;
 use ackclock_core::units::Instant;
+use serde_json::{Map, Value as Json};
 
+use crate::net::route::Ends;
 use crate::scenario::app_keys;
 use crate::scenario::application::{ApplicationKind, ApplicationSpec, ClientSpec, Traffic};
 use crate::scenario::arrivals::{self, Arrival, Site};
@@ -26,6 +29,23 @@ pub(super) struct Expanded {
     pub(super) flows: Vec<(usize, FlowSpec)>,
     /// The applications that drive flows.
     pub(super) applications: Vec<ApplicationSpec>,
+    /// The tables with `arrivals`, in the order of their flows.
+    pub(super) drawn: Vec<Drawn>,
+}
+
+/// A table with `arrivals`, as it was written.
+#[derive(Debug)]
+pub(crate) struct Drawn {
+    /// Index of the table.
+    pub(crate) table: usize,
+    /// Its flows, perhaps none.
+    pub(crate) flows: Range<usize>,
+    /// A flow without size that starts when the arrivals begin; the name is that of the table, perhaps empty.
+    pub(crate) like: FlowSpec,
+    /// The key `arrivals`, without `pairs`.
+    pub(crate) arrivals: Map<String, Json>,
+    /// Sender and receiver of the flows in turn.
+    pub(crate) pairs: Vec<Ends>,
 }
 
 /// One of the flows that a table stands for.
@@ -50,7 +70,11 @@ pub(super) fn expand(tables: &[&Record], network: &Network, run: (u64, u64, Opti
         let like = prototype(table);
         let application = table.table("application");
         let application = application.and_then(|keys| app_keys::read(keys, like.host.packet_size(), folder, problems));
+        let listed = table.table("arrivals").map(|arrivals| arrivals::nodes(arrivals, &indices, problems)).unwrap_or_default();
         let ends = |number: u64| {
+            if !listed.is_empty() {
+                return listed[number as usize % listed.len()];
+            }
             let usual = network.pairs.get((pairs + number % count) as usize % network.pairs.len().max(1)).copied().unwrap_or_default();
             (from.unwrap_or(usual.0), to.unwrap_or(usual.1))
         };
@@ -70,6 +94,7 @@ pub(super) fn expand(tables: &[&Record], network: &Network, run: (u64, u64, Opti
             problems.add(&table.field("application").origin, table.key("application"), what);
             continue;
         }
+        let first = expanded.flows.len();
         let mut twice = false;
         for number in 0..arrivals.as_ref().map_or(count, |arrivals| arrivals.len() as u64) {
             let arrival = arrivals.as_ref().map(|arrivals| arrivals[number as usize]);
@@ -92,6 +117,16 @@ pub(super) fn expand(tables: &[&Record], network: &Network, run: (u64, u64, Opti
                     problems.add(&table.field("name").origin, table.key("name"), what);
                 }
             }
+        }
+        if let Some(keys) = table.table("arrivals") {
+            // The ends repeat after the listed pairs, or after the smaller number of the topology's pairs and `count`.
+            let period = if listed.is_empty() && from.zip(to).is_none() { count } else { listed.len().max(1) as u64 };
+            let period = if network.pairs.len() < 2 && listed.is_empty() { 1 } else { period };
+            let arrivals = arrivals::write(table, keys, like.host.packet_size().0.max(1));
+            let start = Instant::from_nanos(table.whole("start").unwrap_or(0));
+            let like = FlowSpec { name: table.text("name").unwrap_or_default().to_owned(), start, packets: None, ..like };
+            let flows = first..expanded.flows.len();
+            expanded.drawn.push(Drawn { table: index, flows, like, arrivals, pairs: (0..period).map(ends).collect() });
         }
         pairs += count;
     }

@@ -5,9 +5,11 @@ use std::fmt::Write;
 use ackclock_core::units::Duration;
 use serde_json::{Map, Value as Json, json};
 
+use crate::net::route::Ends;
 use crate::scenario::app_keys;
 use crate::scenario::application::ApplicationSpec;
 use crate::scenario::build::{Built, Python};
+use crate::scenario::flows::Drawn;
 use crate::scenario::model::{
     AckRules, AdaptiveAcks, ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, Growth, HostSpec, LinkSpec, LossPosition, ModernHost,
     Ns2Host, Pacing, PartSpec, ReceiveBuffer, Scenario, TraceKind,
@@ -15,8 +17,8 @@ use crate::scenario::model::{
 use crate::scenario::part::Axis;
 use crate::scenario::unit::{write_rate, write_time};
 
-/// The scenario as TOML, from which an equal scenario can be read.
-pub(crate) fn freeze(built: &Built) -> String {
+/// The scenario as TOML, from which an equal scenario can be read. Random arrivals are written as such or, if `expand`, flow by flow.
+pub(crate) fn freeze(built: &Built, expand: bool) -> String {
     let scenario = &built.scenario;
     let names = TraceKind::ALL.iter().filter(|(_, kind)| scenario.record.contains(kind)).map(|(name, _)| *name);
     let mut text = String::new();
@@ -31,14 +33,42 @@ pub(crate) fn freeze(built: &Built) -> String {
     for spec in &scenario.links {
         table(&mut text, "[[topology.link]]", &link(spec, &scenario.nodes));
     }
-    for (index, (spec, python)) in scenario.flows.iter().zip(&built.python).enumerate() {
+    let mut drawn = built.drawn.iter().filter(|_| !expand).peekable();
+    let mut index = 0;
+    loop {
+        if let Some((drawn, python)) = drawn.next_if(|(drawn, _)| drawn.flows.start == index) {
+            table(&mut text, "[[flow]]", &arriving(drawn, scenario, *python));
+            index = drawn.flows.end;
+            continue;
+        }
+        let Some((spec, python)) = scenario.flows.get(index).zip(built.python.get(index)) else { break };
         let application = spec.traffic.application().map(|application| &scenario.applications[application]);
         // The connections of an application share one table.
         if application.is_none_or(|application| application.flows.start == index) {
             table(&mut text, "[[flow]]", &flow(spec, application, scenario, python.map(|(_, what)| what)));
         }
+        index += 1;
     }
     text
+}
+
+/// A table with random arrivals.
+fn arriving(drawn: &Drawn, scenario: &Scenario, python: Option<Python>) -> Json {
+    let Drawn { like, arrivals, pairs, .. } = drawn;
+    let mut table = flow(like, None, scenario, python);
+    let mut arrivals = arrivals.clone();
+    let names = |&(from, to): &Ends| [&scenario.nodes[from], &scenario.nodes[to]];
+    match &pairs[..] {
+        [pair] => [table["from"], table["to"]] = names(pair).map(|name| json!(name)),
+        _ => {
+            arrivals.insert("pairs".to_owned(), json!(pairs.iter().map(names).collect::<Vec<_>>()));
+        }
+    }
+    if let Json::Object(keys) = &mut table {
+        keys.retain(|key, _| !(key == "name" && like.name.is_empty() || pairs.len() > 1 && ["from", "to"].contains(&key.as_str())));
+        keys.insert("arrivals".to_owned(), Json::Object(arrivals));
+    }
+    table
 }
 
 fn table(text: &mut String, header: &str, entries: &Json) {

@@ -9,16 +9,16 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use ackclock_core::limits;
 use serde_json::Value as Json;
 
 use crate::scenario::application::Object;
+use crate::scenario::text::shortened;
 
 /// Largest size of a message in a scenario, in bytes.
-const LARGEST: u64 = 1_000_000_000_000_000;
+pub const LARGEST: u64 = 1_000_000_000_000_000;
 /// Largest number of hosts.
-const MOST_HOSTS: usize = 1000;
-/// Largest file, in bytes. Most bytes of a large file are response bodies, which are not read.
-const LARGEST_FILE: u64 = 100_000_000;
+pub const MOST_HOSTS: usize = 1000;
 
 /// The objects of the first page in the file `path`, in the order of the browser's requests. `request` is the size in bytes of a request if
 /// the file does not give it.
@@ -26,7 +26,7 @@ const LARGEST_FILE: u64 = 100_000_000;
 /// # Errors
 /// A message: the file cannot be read, is not an HTTP Archive, or has no entry that was loaded.
 pub(super) fn read(path: &Path, request: u64) -> Result<Vec<Object>, String> {
-    let text = text(path, LARGEST_FILE)?;
+    let text = text(path, limits::HAR.most)?;
     objects(&text, request).map_err(|message| format!("{}: {message}", path.display()))
 }
 
@@ -34,19 +34,25 @@ pub(super) fn read(path: &Path, request: u64) -> Result<Vec<Object>, String> {
 fn text(path: &Path, most: u64) -> Result<String, String> {
     let failed = |error| format!("cannot read {}: {error}", path.display());
     // The type is checked before opening, because opening a pipe without a writer blocks.
-    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+    let about = std::fs::metadata(path).map_err(failed)?;
+    if !about.is_file() {
         return Err(format!("{} is not a regular file", path.display()));
     }
-    let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(most + 1).read_to_string(&mut text)).map_err(failed)?;
-    if read as u64 > most {
-        let why = "save it without the bodies of responses";
-        return Err(format!("{} is larger than {} MB; {why}", path.display(), most / 1_000_000));
+    if about.len() > most {
+        let [size, most] = [about.len(), most].map(|bytes| bytes as f64 / 1e6);
+        return Err(format!("{} has {size:.1} MB; the limit is {most:.0} MB: save it without the bodies of responses", path.display()));
     }
+    let mut text = String::new();
+    // A file that grows meanwhile ends at the limit.
+    File::open(path).and_then(|file| file.take(most).read_to_string(&mut text)).map_err(failed)?;
     Ok(text)
 }
 
-fn objects(text: &str, request: u64) -> Result<Vec<Object>, String> {
+/// The objects of the first page in `text`.
+///
+/// # Errors
+/// A message: the text is not an HTTP Archive, or has no entry that was loaded.
+pub fn objects(text: &str, request: u64) -> Result<Vec<Object>, String> {
     let json: Json = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| format!("is not JSON: {error}"))?;
     let entries = json["log"]["entries"].as_array().ok_or("is not an HTTP Archive: it has no log.entries")?;
     let mut loaded: Vec<(f64, &Json)> = Vec::new();
@@ -63,8 +69,8 @@ fn objects(text: &str, request: u64) -> Result<Vec<Object>, String> {
     for (_, entry) in loaded.iter().filter(|(_, entry)| of_page(entry)) {
         let next = hosts.len() as u32;
         let host = *hosts.entry(host(entry)).or_insert(next);
-        let request = request_size(&entry["request"]).unwrap_or(request).min(LARGEST);
-        objects.push(Object { host, request, response: response_size(&entry["response"]).min(LARGEST) });
+        let request = request_size(&entry["request"])?.unwrap_or(request).min(LARGEST);
+        objects.push(Object { host, request, response: response_size(&entry["response"])?.min(LARGEST) });
     }
     if hosts.len() > MOST_HOSTS {
         return Err(format!("names {} hosts; the limit is {MOST_HOSTS}", hosts.len()));
@@ -109,29 +115,44 @@ fn host(entry: &Json) -> String {
     parts.join("/").to_ascii_lowercase()
 }
 
-/// A size, if known.
-fn known(size: &Json) -> Option<u64> {
-    let whole = size.as_f64().filter(|size| *size >= 0.0 && size.fract() == 0.0);
-    size.as_u64().or_else(|| whole.map(|size| size as u64))
+/// A size, if known; −1 and an absent size are unknown.
+///
+/// # Errors
+/// If the size is negative otherwise, no whole number, or larger than any that a page may have.
+fn known(message: &Json, key: &str) -> Result<Option<u64>, String> {
+    match &message[key] {
+        Json::Number(size) => match size.as_f64() {
+            Some(-1.0) => Ok(None),
+            Some(bytes) if (0.0..=LARGEST as f64).contains(&bytes) && bytes.fract() == 0.0 => Ok(Some(bytes as u64)),
+            _ => Err(format!(
+                "has an entry whose {key} is {}; it must be a whole number up to {:e}, or -1",
+                shortened(&size.to_string()),
+                LARGEST as f64
+            )),
+        },
+        _ => Ok(None),
+    }
 }
 
 /// Bytes of a message's headers: the recorded size or, if unknown, the size of the headers as text. The text has an empty line, but not the
 /// first line. A header line has name, colon, space, value and line end (RFC 9112 §5).
-fn headers(message: &Json) -> Option<u64> {
+fn headers(message: &Json) -> Result<Option<u64>, String> {
     let length = |header: &Json, key: &str| header[key].as_str().map_or(0, str::len) as u64;
     let written = message["headers"].as_array().filter(|headers| !headers.is_empty());
     let line = |header: &Json| length(header, "name") + length(header, "value") + 4;
-    known(&message["headersSize"]).or_else(|| Some(written?.iter().map(line).sum::<u64>() + 2))
+    Ok(known(message, "headersSize")?.or_else(|| Some(written?.iter().map(line).sum::<u64>() + 2)))
 }
 
-fn request_size(request: &Json) -> Option<u64> {
-    Some(headers(request)?.saturating_add(known(&request["bodySize"]).unwrap_or(0))).filter(|size| *size > 0)
+fn request_size(request: &Json) -> Result<Option<u64>, String> {
+    let body = known(request, "bodySize")?.unwrap_or(0);
+    Ok(headers(request)?.map(|headers| headers + body).filter(|size| *size > 0))
 }
 
-fn response_size(response: &Json) -> u64 {
-    let body = known(&response["bodySize"]).or_else(|| known(&response["content"]["size"])).unwrap_or(0);
-    let whole = known(&response["_transferSize"]).filter(|size| *size > 0);
-    whole.unwrap_or_else(|| headers(response).unwrap_or(0).saturating_add(body)).max(1)
+fn response_size(response: &Json) -> Result<u64, String> {
+    let body = known(response, "bodySize")?.or(known(&response["content"], "size")?).unwrap_or(0);
+    let whole = known(response, "_transferSize")?.filter(|size| *size > 0);
+    let headers = headers(response)?.unwrap_or(0);
+    Ok(whole.unwrap_or(headers + body).max(1))
 }
 
 #[cfg(test)]
@@ -198,7 +219,7 @@ mod tests {
         early["pageref"] = json!(null);
         early["_fromCache"] = json!(false);
         let entries = [
-            entry("https://a.test/", "2026-01-01T09:00:00.250Z", &known, &sized(1e18)),
+            entry("https://a.test/", "2026-01-01T09:00:00.250Z", &known, &sized(1e15)),
             early,
             entry("https://a.test/late", "2026-01-01T09:00:01Z", &known, &sized(20.0)),
         ];
@@ -210,11 +231,28 @@ mod tests {
     }
 
     #[test]
+    fn sizes_that_no_message_has_are_refused() {
+        let known = json!({ "headersSize": 300, "bodySize": 0 });
+        for size in ["1e300", "-2", "0.5", "1000000000000001", "18446744073709551615", "-1e300"] {
+            let text = format!("{{ \"headersSize\": 0, \"bodySize\": {size} }}");
+            let response: Json = serde_json::from_str(&text).unwrap();
+            let refused = read(&[entry("https://a.test/", "2026-01-01T10:00:00Z", &known, &response)]).unwrap_err();
+            assert!(
+                refused.starts_with("has an entry whose bodySize is ") && refused.ends_with("a whole number up to 1e15, or -1"),
+                "{refused}"
+            );
+        }
+        let number =
+            r#"{"log": {"entries": [{"startedDateTime": "2026-01-01T10:00:00Z", "request": {"url": "http://a/", "bodySize": NaN}}]}}"#;
+        assert!(objects(number, 1).unwrap_err().starts_with("is not JSON: "));
+    }
+
+    #[test]
     fn files_without_end_are_refused() {
         let file = std::env::temp_dir().join(format!("ackclock-{}.har", std::process::id()));
         std::fs::write(&file, "12345").unwrap();
         assert_eq!(text(&file, 5).unwrap(), "12345");
-        assert!(text(&file, 4).unwrap_err().ends_with("is larger than 0 MB; save it without the bodies of responses"));
+        assert!(text(&file, 4).unwrap_err().ends_with(" has 0.0 MB; the limit is 0 MB: save it without the bodies of responses"));
         std::fs::remove_file(&file).unwrap();
         assert!(text(&file, 5).unwrap_err().starts_with("cannot read "));
         let folder = std::env::temp_dir();

@@ -1,5 +1,7 @@
 //! The declaration of a scenario's key: its kind of value, bounds, default and meaning.
 
+use ackclock_core::limits;
+
 use crate::scenario::unit::{self, Dimension};
 
 /// A key.
@@ -125,9 +127,9 @@ pub(crate) const POINT: Kind = Kind::Quantity(&unit::TIME, from("0 s", "1e9 s"))
 pub(crate) const TIMER: Kind = Kind::Quantity(&unit::TIME, above("0 s", "1e6 s"));
 
 /// Largest `count` of an entry, and largest number of flows in a scenario.
-pub(crate) const MAX_FLOWS: u64 = 2_000_000;
+pub(crate) const MAX_FLOWS: u64 = limits::FLOWS.most;
 /// Largest number of links in a scenario; each direction counts.
-pub(crate) const MAX_LINKS: u64 = 10_000_000;
+pub(crate) const MAX_LINKS: u64 = limits::LINKS.most;
 
 pub(crate) const fn key(name: &'static str, kind: Kind, fallback: Fallback, doc: &'static str) -> Key {
     Key { name, kind, fallback, doc }

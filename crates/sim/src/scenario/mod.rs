@@ -12,7 +12,7 @@ mod error;
 mod flow_keys;
 mod flows;
 mod freeze;
-mod har;
+pub mod har;
 mod hosts;
 mod keys;
 mod memory;
@@ -157,7 +157,7 @@ impl Document {
     /// # Errors
     /// As [`Document::scenario`].
     pub fn scenario_with(&self, makers: &impl Makers) -> Result<Scenario, ScenarioError> {
-        let Built { mut scenario, python } = self.build()?;
+        let Built { mut scenario, python, .. } = self.build()?;
         scenario.placeholder = false;
         for (flow, made) in scenario.flows.iter_mut().zip(python) {
             let Some((index, what)) = made else { continue };
@@ -172,13 +172,22 @@ impl Document {
         Ok(scenario)
     }
 
-    /// The scenario as TOML, with every default, and with shorthands expanded to nodes, links and flows. Reading it gives an equal
-    /// scenario, unless a congestion control is a Python object, which no file can hold.
+    /// The scenario as TOML, with every default, and with shorthands expanded to nodes, links and flows. Random arrivals stay as they are:
+    /// with the seed, they determine their flows. Reading the text gives an equal scenario, unless a congestion control is a Python object,
+    /// which no file can hold.
     ///
     /// # Errors
     /// As [`Document::scenario`].
     pub fn frozen(&self) -> Result<String, ScenarioError> {
-        self.build().map(|built| freeze::freeze(&built))
+        self.build().map(|built| freeze::freeze(&built, false))
+    }
+
+    /// Like [`Document::frozen`], with a table for every flow that arrives.
+    ///
+    /// # Errors
+    /// As [`Document::scenario`].
+    pub fn expanded(&self) -> Result<String, ScenarioError> {
+        self.build().map(|built| freeze::freeze(&built, true))
     }
 
     /// The scenario, and its text as of [`Document::frozen`]: one check for both.
@@ -187,7 +196,7 @@ impl Document {
     /// As [`Document::scenario`].
     pub fn scenario_and_frozen(&self) -> Result<(Scenario, String), ScenarioError> {
         self.build().map(|built| {
-            let text = freeze::freeze(&built);
+            let text = freeze::freeze(&built, false);
             (built.scenario, text)
         })
     }

@@ -501,6 +501,58 @@ fn json_is_read_like_toml() {
     assert!(frozen.contains("kind = \"cubic\"") && !frozen.contains("slow_start = {"), "{frozen}");
 }
 
+/// The message about the problems of a text.
+fn problems(text: &str) -> String {
+    let read = Document::from_toml(text, "t.toml").and_then(|document| document.scenario());
+    read.map_or_else(|error| error.to_string(), |_| panic!("this is sound"))
+}
+
+#[test]
+fn a_message_lists_twenty_problems_and_the_number_of_the_others() {
+    let text = |count: usize| format!("duration = \"1 s\"\n{}", "[[flow]]\nfoo = 1\n".repeat(count));
+    for (count, last) in [(1, None), (20, None), (21, Some("… and 1 more")), (5000, Some("… and 4980 more"))] {
+        let said = problems(&text(count));
+        let lines: Vec<&str> = said.lines().collect();
+        assert_eq!(lines.len(), count.min(20) + usize::from(last.is_some()));
+        assert!(
+            lines
+                .iter()
+                .take(20)
+                .enumerate()
+                .all(|(index, line)| line.starts_with(&format!("t.toml:{}: flow.{index}.foo: ", 2 * index + 3)))
+        );
+        assert!(last.is_none_or(|last| lines[20] == last), "{}", lines[20]);
+    }
+    let wrong = problems(&format!("duration = \"1 s\"\nflow = {{}}\nrecord = [{}]", "\"x\", ".repeat(5000)));
+    assert!(wrong.ends_with("\n… and 4980 more"), "{wrong}");
+    // Of a long text, only the first syntax error is reported.
+    let said = problems(&"x\n".repeat(600_000));
+    assert!(said.starts_with("t.toml:1:2: this is not TOML: ") && said.lines().count() == 1, "{said}");
+}
+
+#[test]
+fn long_keys_are_cut_in_messages() {
+    let long = "x".repeat(100_000);
+    for text in [
+        format!("duration = \"1 s\"\nflow = {{ {long} = 1 }}"),
+        format!("duration = \"1 s\"\nflow = {{}}\n{long} = 1"),
+        format!("duration = \"1 s\"\nflow = {{ arrivals = {{ {long} = 1 }} }}"),
+        format!("duration = \"1 s\"\nflow = {{ slow_start = {{ kind = \"standard\", {long} = 1 }} }}"),
+        format!("duration = \"1 s\"\nflow = {{}}\nsweep.{long} = 1"),
+        format!("duration = \"1 s\"\nflow = {{}}\nsweep.zip.{long} = 1"),
+        format!("{long} = 1\n{long} = 2"),
+    ] {
+        let said = problems(&text);
+        assert!(said.len() < 3000, "{} bytes: {}", said.len(), &said[..200]);
+    }
+}
+
+#[test]
+fn tables_of_flows_are_limited() {
+    let said = problems(&format!("duration = \"1 s\"\n{}", "[[flow]]\n".repeat(100_001)));
+    assert_eq!(said, "t.toml: flow: has 100001 tables; the limit is 100000: write equal flows as one, with count");
+}
+
 #[test]
 fn json_has_the_numbers_of_toml() {
     for number in ["4.3276706790505336e-07", "0.06718212205620061", "9.014274576114835e-07", "1.7976931348623157e308"] {

@@ -1,16 +1,23 @@
 //! Words in messages: quotations of the user's text, and the nearest valid word.
 
+use std::borrow::Cow;
+
+use ackclock_core::limits;
+
 /// Largest number of the user's characters that a message repeats.
-const SHOWN: usize = 60;
+const SHOWN: usize = limits::SHOWN.most as usize;
+
+/// `text` for a message, shortened if long.
+pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
+}
 
 /// `text` in quotes for a message, shortened if long.
 pub(crate) fn quoted(text: &str) -> String {
-    if text.chars().count() > SHOWN {
-        let start: String = text.chars().take(SHOWN).collect();
-        format!("{:?}", start + "…")
-    } else {
-        format!("{text:?}")
-    }
+    format!("{:?}", shortened(text))
 }
 
 /// The last name of a path, without list indices.

@@ -188,5 +188,17 @@ pub(super) static ARRIVALS: &[Variant] = &[Variant {
         ),
         key("until", POINT, Fallback::Absent("the end of the run"), "End of the arrivals, which begin at the flow's start."),
         key("size", Kind::Drawn(SIZES), Fallback::Required("{ mean = \"100 kB\" }"), "Size of a flow."),
+        key(
+            "pairs",
+            Kind::List(&Kind::List(&Kind::Text)),
+            Fallback::Absent("the flow's from and to, or the topology's pairs"),
+            "Pairs of sender and receiver that the arriving flows use in turn.",
+        ),
+        key(
+            "stream",
+            Kind::Text,
+            Fallback::Absent("the flow's name or, without one, its place, such as \"flow.0\""),
+            "Name of the random numbers: with the scenario's seed, it determines all arrivals and sizes.",
+        ),
     ],
 }];

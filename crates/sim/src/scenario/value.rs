@@ -1,5 +1,7 @@
 //! A tree of values, read from TOML or JSON, in which each value knows where it was written.
 
+use ackclock_core::limits;
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::scenario::error::{Origin, Problems};
@@ -118,13 +120,24 @@ impl Node {
 }
 
 /// Deepest nesting of values: far more than the format needs, far less than overflows a stack.
-const MAX_DEPTH: usize = 32;
+const MAX_DEPTH: usize = limits::DEPTH.most as usize;
+
+/// Longest text, in bytes, in which all errors are reported, and not only the first.
+const ALL_ERRORS: usize = 1_000_000;
 
 /// Reads TOML; reports every line that is not TOML.
 pub(crate) fn read_toml(text: &str, problems: &mut Problems) -> Node {
     let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
     let line = |at: usize| starts.partition_point(|start| *start <= at);
-    let (table, errors) = DeTable::parse_recoverable(text);
+    // Every error takes about a hundred times its text.
+    let (table, errors) = if text.len() <= ALL_ERRORS {
+        DeTable::parse_recoverable(text)
+    } else {
+        match DeTable::parse(text) {
+            Ok(table) => (table, Vec::new()),
+            Err(error) => (Spanned::new(0..0, DeTable::new()), vec![error]),
+        }
+    };
     let mut last = 0;
     for error in &errors {
         let at = error.span().map_or(0, |span| span.start).min(text.len());

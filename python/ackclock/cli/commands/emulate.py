@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
+from ackclock.cli.options import MAX_SEED
 
 
 def emulate(
@@ -20,7 +21,7 @@ def emulate(
         typer.Option("--set", metavar="KEY=VALUE", help="Change a value, as in flow.rwnd='20 packets'; repeatable."),
     ] = None,
     seed: Annotated[
-        Optional[int], typer.Option(min=0, metavar="NUMBER", help="Seed; replaces the seed of the file.")
+        Optional[int], typer.Option(min=0, max=MAX_SEED, metavar="NUMBER", help="Seed; replaces the seed of the file.")
     ] = None,
     peer: Annotated[
         Optional[str],

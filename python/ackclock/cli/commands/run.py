@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import Force, Jobs, Json, Out, Pcap, PcapAt, PcapSnaplen, Record
+from ackclock.cli.options import MAX_SEED, Force, Jobs, Json, Out, Pcap, PcapAt, PcapSnaplen, Record
 
 
 def run(
@@ -18,7 +18,7 @@ def run(
         typer.Option("--set", metavar="KEY=VALUE", help="Change a value, as in flow.rwnd='20 packets'; repeatable."),
     ] = None,
     seed: Annotated[
-        Optional[int], typer.Option(min=0, metavar="NUMBER", help="Seed; replaces the seed of the file.")
+        Optional[int], typer.Option(min=0, max=MAX_SEED, metavar="NUMBER", help="Seed; replaces the seed of the file.")
     ] = None,
     out: Out = None,
     json: Json = False,

@@ -44,6 +44,14 @@ def script(
     strict_segments: Annotated[
         bool, typer.Option("--strict-segments", help="Match a line with one packet, and not with a burst.")
     ] = False,
+    max_duration: Annotated[
+        Optional[float],
+        typer.Option(min=0.001, max=1e9, metavar="SECONDS", help="Time at which a script must have ended; 3600 s."),
+    ] = None,
+    max_packets: Annotated[
+        Optional[int],
+        typer.Option(min=1, max=2**63, metavar="NUMBER", help="Most packets of a script, in both directions; 100000."),
+    ] = None,
     allow_unsupported: Annotated[
         bool, typer.Option("--allow-unsupported", help="Exit with 0 although scripts are unsupported.")
     ] = False,
@@ -65,7 +73,9 @@ def script(
         from ackclock.cli.scripts import script_command
         from ackclock.scripts.running import Settings
 
-        settings = Settings(host, tuple(define or ()), tolerance, strict, strict_segments, on == "kernel")
+        settings = Settings(
+            host, tuple(define or ()), tolerance, strict, strict_segments, on == "kernel", max_duration, max_packets
+        )
         code = script_command(
             files, settings, allow_unsupported=allow_unsupported, trace=trace, junit=junit, jobs=jobs,
             json_output=json, force=force,

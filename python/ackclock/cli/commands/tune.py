@@ -20,7 +20,10 @@ def tune(
         typer.Option(min=1, metavar="NUMBER", help="Number of trials. The first ones do not change with this number."),
     ] = 60,
     seed: Annotated[
-        int, typer.Option(min=0, metavar="NUMBER", help="Seed of the search; the seeds of runs are in the file.")
+        int,
+        typer.Option(
+            min=0, max=2**32 - 1, metavar="NUMBER", help="Seed of the search; the seeds of runs are in the file."
+        ),
     ] = 0,
     out: Out = None,
     json: Json = False,

@@ -1,5 +1,6 @@
 //! `[sweep.paths]`: a population from a table, whose columns are paths of keys and whose rows are the values.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -86,11 +87,24 @@ impl Table {
             if let Some(row) = column.cells.iter().position(Option::is_none) {
                 problems.add(&self.place(row, column), "", "is empty; every row needs a value");
             } else if column.header.trim() == LABEL {
-                self.labels = Some(Arc::clone(column));
+                self.take_labels(column, problems);
             } else {
                 self.take_column(column, problems);
             }
         }
+    }
+
+    /// Takes the names of the rows, which tell their runs apart.
+    fn take_labels(&mut self, column: &Arc<TableColumn>, problems: &mut Problems) {
+        let mut rows = BTreeMap::new();
+        for (row, label) in column.cells.iter().enumerate() {
+            let Some(label) = label.as_deref() else { continue };
+            if let Some(first) = rows.insert(label, row) {
+                let message = format!("the label {} is that of row {} already; every row needs its own", quoted(label), first + 1);
+                return problems.add(&self.place(row, column), "", message);
+            }
+        }
+        self.labels = Some(Arc::clone(column));
     }
 
     fn take_column(&mut self, column: &Arc<TableColumn>, problems: &mut Problems) {

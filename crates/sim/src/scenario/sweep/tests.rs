@@ -279,6 +279,10 @@ fn errors_of_a_table_name_file_row_and_column() {
     assert!(wrong(&[column("topolgy.bottleneck.rate", &["1"])]).contains("there is no key \"topolgy\"; did you mean \"topology\"?"));
     assert_eq!(wrong(&[column("seed", &["1"])]), "dir/t.toml:5: sweep.paths: sets seed, which sweep.seed (line 4) sets already");
     assert_eq!(wrong(&[column("name", &["a"]), column("name", &["b"])]), "dir/p.csv: column \"name\": stands twice in the table");
+    assert_eq!(
+        wrong(&[column("label", &["a", "b", "a"]), column(rate, &["1", "2", "3"])]),
+        "dir/p.csv: row 3, column \"label\": the label \"a\" is that of row 1 already; every row needs its own"
+    );
     let points = population(&[column(rate, &["1", "0"])]).unwrap();
     let error = points.get(1).unwrap().document.scenario().unwrap_err().to_string();
     assert_eq!(error, format!("dir/p.csv: row 2, column {rate:?}: topology.bottleneck.rate: must be above 0 bit/s, but is \"0 Mbit/s\""));

@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import ChangeHystart, Force, Json, Out, Pcap, PcapAt, PcapSnaplen, Record
+from ackclock.cli.options import MAX_SEED, ChangeHystart, Force, Json, Out, Pcap, PcapAt, PcapSnaplen, Record
 
 
 def run(
@@ -19,7 +19,12 @@ def run(
     ] = None,
     seed: Annotated[
         Optional[int],
-        typer.Option(min=0, metavar="NUMBER", help="Seed of losses and applications; replaces the seed of the file."),
+        typer.Option(
+            min=0,
+            max=MAX_SEED,
+            metavar="NUMBER",
+            help="Seed of losses and applications; replaces the seed of the file.",
+        ),
     ] = None,
     attempts: Annotated[
         int,

@@ -1,0 +1,71 @@
+//! Every limit of what is read, shown and run, in one table. Limits keep a wrong file from taking the memory and the time of the machine.
+
+/// A limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// What is limited.
+    pub name: &'static str,
+    /// The largest number.
+    pub most: u64,
+    /// Its unit; empty for a count.
+    pub unit: &'static str,
+    /// What it applies to, and what to do beyond it.
+    pub doc: &'static str,
+}
+
+const fn bytes(name: &'static str, most: u64, doc: &'static str) -> Limit {
+    Limit { name, most, unit: "B", doc }
+}
+
+const fn count(name: &'static str, most: u64, doc: &'static str) -> Limit {
+    Limit { name, most, unit: "", doc }
+}
+
+/// A scenario file.
+pub const SCENARIO: Limit = bytes("scenario", 32_000_000, "A scenario file. Write equal flows as one, with `count`.");
+/// A table of a sweep.
+pub const TABLE: Limit = bytes("table", 256_000_000, "A CSV or Parquet file of `[sweep.paths]`. Split the population into several sweeps.");
+/// An HTTP Archive.
+pub const HAR: Limit = bytes("har", 100_000_000, "An HTTP Archive (HAR). Save it without the bodies of responses.");
+/// A script of packets.
+pub const SCRIPT: Limit = bytes("script", 4_000_000, "A script of packets.");
+/// A file of a paper.
+pub const PAPER: Limit = bytes("paper", 4_000_000, "`paper.toml` and `tables.toml` of a paper.");
+/// Claims of a paper.
+pub const CLAIMS: Limit = bytes("claims", 4_000_000, "`claims.toml` of a paper.");
+/// A file of a search for parameters.
+pub const TUNING: Limit = bytes("tuning", 4_000_000, "The file of a tuning.");
+/// Flows of a scenario.
+pub const FLOWS: Limit = count("flows", 2_000_000, "Flows of a scenario, with those of `count` and `arrivals`.");
+/// Links of a scenario.
+pub const LINKS: Limit = count("links", 10_000_000, "Links of a scenario; each direction counts.");
+/// Tables of flows in a scenario.
+pub const FLOW_TABLES: Limit = count("flow_tables", 100_000, "Tables `[[flow]]` of a scenario. Write equal flows as one, with `count`.");
+/// Depth of a scenario's values.
+pub const DEPTH: Limit = count("depth", 32, "Levels of tables and lists within each other in a scenario.");
+/// Problems that a message lists.
+pub const PROBLEMS: Limit = count("problems", 20, "Problems of a scenario that a message lists; it ends with the number of the others.");
+/// Characters of the user's text in a message.
+pub const SHOWN: Limit = count("shown", 60, "Characters of a key or text of the user that a message repeats.");
+/// Time of a script.
+pub const SCRIPT_TIME: Limit =
+    Limit { name: "script_time", most: 3600, unit: "s", doc: "Time at which a script must end; `--max-duration` changes it." };
+/// Packets of a script.
+pub const SCRIPT_PACKETS: Limit = count("script_packets", 100_000, "Packets of a script, in both directions; `--max-packets` changes it.");
+
+/// All limits.
+pub const ALL: [Limit; 15] =
+    [SCENARIO, TABLE, HAR, SCRIPT, PAPER, CLAIMS, TUNING, FLOWS, LINKS, FLOW_TABLES, DEPTH, PROBLEMS, SHOWN, SCRIPT_TIME, SCRIPT_PACKETS];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_limit_has_a_name_of_its_own() {
+        for (index, limit) in ALL.iter().enumerate() {
+            assert!(limit.most > 0 && ["", "B", "s"].contains(&limit.unit) && limit.doc.ends_with('.'), "{limit:?}");
+            assert!(ALL[..index].iter().all(|other| other.name != limit.name), "{limit:?}");
+        }
+    }
+}
