@@ -172,6 +172,17 @@ def test_faults_without_a_line_are_shown_beside_those_with_one(opened: Open, any
     assert playground.page.locator(".cm-lintRange-error").first.inner_text() == "speed"
 
 
+def test_a_warning_is_shown_in_its_words(opened: Open, any_server: str, tmp_path: Path) -> None:
+    playground = opened(any_server)
+    numbers = playground.finished()
+    text = SHORT.replace("4 s", "0.1 s")
+    playground.type(text)
+    playground.finished(numbers)
+    (tmp_path / "short.toml").write_text(text)
+    (warning,) = ackclock.run(ackclock.load(tmp_path / "short.toml")).summary["warnings"]
+    assert playground.page.locator(".numbers .warning").all_inner_texts() == [warning["text"]]
+
+
 def test_many_flows_are_in_lists(opened: Open, any_server: str) -> None:
     playground = opened(any_server)
     page = playground.page

@@ -1,16 +1,9 @@
 // The state of the playground and what changes it. The scenario's text is the one source of truth.
 import type { Chart, Choice } from "../charts/curves.ts";
 import { Recording, TRACES } from "../charts/recording.ts";
-import {
-  type CheckAnswer,
-  type Describe,
-  type Edit,
-  type Engine,
-  type Problem,
-  Refused,
-  type Summary,
-} from "../engine/protocol.ts";
+import { type CheckAnswer, type Describe, type Edit, type Engine, type Problem, Refused } from "../engine/protocol.ts";
 import { run } from "../engine/run.ts";
+import type { Summary } from "../scenario/generated/summary.ts";
 import { differences } from "./differences.ts";
 import type { Values } from "./knobs.ts";
 import { runner } from "./runner.ts";
