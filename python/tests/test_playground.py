@@ -77,7 +77,7 @@ def test_a_slider_and_a_menu_change_the_curves(opened: Open, server: str) -> Non
     page.get_by_role("slider", name="Bottleneck rate").focus()
     page.keyboard.press("PageDown")
     slower = playground.finished(numbers)
-    assert float(slower.split("\t")[7]) < float(numbers.split("\t")[7])
+    assert float(slower.split("\t")[8]) < float(numbers.split("\t")[8])
     assert playground.drawn("Congestion window") != window
     # An exact value.
     rate = page.get_by_role("textbox", name=field("Bottleneck rate"))
@@ -197,9 +197,7 @@ def test_many_flows_are_in_lists(opened: Open, any_server: str) -> None:
     for choice, flows in (("flow 9", ["flow 9"]), ("The first 4", names[:4])):
         shown.select_option(choice)
         legend.nth(len(flows) - 1).wait_for()
-        page.wait_for_function(
-            "([count]) => document.querySelectorAll('figure:last-of-type .entry').length === count", arg=[len(flows)]
-        )
+        legend.nth(len(flows)).wait_for(state="detached")
         assert [text.strip() for text in legend.all_inner_texts()] == flows
     changed = page.get_by_role("region", name="Flows and queue").get_by_role("combobox", name="Flow", exact=True)
     assert changed.locator("option").all_inner_texts() == names
@@ -212,7 +210,14 @@ def test_listed_links_have_no_empty_menus(opened: Open, any_server: str) -> None
     page = playground.page
     numbers = playground.finished()
     links = 'topology = { kind = "chain", links = [{ rate = "4 Mbit/s", delay = "10 ms", queue = "9 packets" }] }'
-    playground.type(f'duration = "2 s"\n{links}\n[flow]\n[sweep]\nseed = [1, 2]\n')
+    playground.type(f'duration = "2 s"\n{links}\n[flow]\n')
+    listed = playground.finished(numbers)
+    page.get_by_role("slider", name="Buffer").press("Home")
+    numbers = playground.finished(listed)
+    assert 'queue = "2 packets"' in playground.text(), "the slider changes the listed link"
+    fork = 'node = ["a", "b", "c"]\nlink = [{ from = "a", to = "b" }, { from = "a", to = "c" }]'
+    flow = '[flow]\nfrom = "a"\nto = "b"'
+    playground.type(f'duration = "2 s"\n[topology]\nkind = "explicit"\n{fork}\n{flow}\n[sweep]\nseed = [1, 2]\n')
     playground.finished(numbers)
     reasons = page.get_by_role("region", name="Path").locator(".reason")
     assert len(set(reasons.all_inner_texts())) == 1

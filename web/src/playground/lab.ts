@@ -40,6 +40,8 @@ export interface State {
   kept: Run[];
   zoom: [from: number, to: number] | undefined;
   choice: Choice;
+  /** Flows that a lesson shows first, instead of the scenario's first ones. */
+  preferred: string[];
   visible: Chart["id"][];
 }
 
@@ -86,6 +88,7 @@ export async function makeLab(makeEngine: () => Engine, text: string, visible: C
     kept: [],
     zoom: undefined,
     choice: { flows: [], link: "" },
+    preferred: [],
     visible,
   });
 
@@ -125,9 +128,16 @@ export async function makeLab(makeEngine: () => Engine, text: string, visible: C
     const chosen = before.choice.flows.filter((name) => flows.includes(name));
     const link = links.some(({ name }) => name === before.choice.link) ? before.choice.link : "";
     const same = before.current && before.current.recording.scenario.flows.join("\n") === flows.join("\n");
+    const preferred = before.preferred.filter((name) => flows.includes(name));
     const choice = {
-      flows: same && chosen.length > 0 ? before.choice.flows : flows.slice(0, FLOWS_SHOWN),
+      flows:
+        same && chosen.length > 0
+          ? before.choice.flows
+          : preferred.length > 0
+            ? preferred
+            : flows.slice(0, FLOWS_SHOWN),
       link: same && link ? link : (bottleneck ?? links[0]?.name ?? ""),
+      ...(same && before.choice.run !== undefined && { run: before.choice.run }),
     };
     const zoom = before.zoom && before.zoom[1] <= recording.scenario.duration ? before.zoom : undefined;
     state.set({

@@ -16,6 +16,7 @@ const scaled = (value: number | null, factor: number): string => shown(value ===
 const FLOWS: Column<FlowSummary>[] = [
   { title: "Goodput", unit: "Mbit/s", text: ({ goodput_bps }) => scaled(goodput_bps, 1e-6) },
   { title: "Sent", unit: "packets", text: ({ sent_packets }) => String(sent_packets) },
+  { title: "Resent", unit: "packets", text: ({ retransmitted_packets }) => String(retransmitted_packets) },
   { title: "Lost", unit: "packets", text: ({ dropped_packets }) => String(dropped_packets) },
   { title: "Timeouts", text: ({ timeouts }) => String(timeouts) },
   {
