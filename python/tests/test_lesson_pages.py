@@ -172,10 +172,15 @@ def test_the_packets_open_at_the_first_loss(chromium: Any, address: str) -> None
     packets = page.get_by_role("region", name="Packets")
     start, end = (float(packets.get_by_label(label).input_value()) for label in ("From, in seconds", "To, in seconds"))
     assert 0 < start < first < end < 2 * first
+    packets.get_by_role("button", name="Show packets").click()
+    packets.locator(".diagram canvas").wait_for()
+    shown = re.search(r"^([0-9.]+) to ([0-9.]+) s$", packets.inner_text(), re.MULTILINE)
+    assert shown
+    assert float(shown[1]) < first < float(shown[2])
     # A part that the reader marks stays.
     page.get_by_role("textbox", name="Charts from").fill("2")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelector('.packets input.time').value === '2'")
+    page.wait_for_function("() => document.querySelector('.packets input.time').value === '2'")
     playground.close()
 
 
