@@ -104,6 +104,15 @@ test("many curves of several flows are those of one run, which the note names", 
   assert.equal(note(chart("cwnd"), runs, { ...both, flows: ["two"] }, 1), "segments of two");
 });
 
+test("a flow whose name says nothing has its title", () => {
+  const runs = [{ label: "now", recording: recording(), titles: { one: "one: slow start staged" } }];
+  const found = curves(chart("cwnd"), runs, { flows: ["one", "two"], link: "a>b" }, 1);
+  assert.deepEqual(
+    found.flatMap(({ label }) => (label === "ssthresh" ? [] : label)),
+    ["one: slow start staged", "two"],
+  );
+});
+
 test("a waiting time is that of a flow at a link", () => {
   const runs = [{ label: "now", recording: recording() }];
   const waits = (flow: string, link: string) => curves(chart("wait"), runs, { flows: [flow], link }, 1).length;

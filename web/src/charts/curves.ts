@@ -87,6 +87,8 @@ export const CHARTS: Chart[] = [
 export interface Drawn {
   label: string;
   recording: Recording;
+  /** What flows are called whose names say nothing. */
+  titles?: { [flow: string]: string };
 }
 
 /** What the reader chose to see. */
@@ -123,7 +125,7 @@ export function curves(chart: Chart, runs: Drawn[], choice: Choice, window: numb
   const found: Curve[] = [];
   const ofLink = chart.id === "queue";
   const only = ofLink ? undefined : onlyRun(choice, runs);
-  for (const [number, { label, recording }] of runs.entries()) {
+  for (const [number, { label, recording, titles }] of runs.entries()) {
     if (only !== undefined && number !== only) continue;
     const { scenario } = recording;
     const names = ofLink ? scenario.links.map((link) => link.name) : scenario.flows;
@@ -133,6 +135,7 @@ export function curves(chart: Chart, runs: Drawn[], choice: Choice, window: numb
       const index = names.indexOf(name);
       if (index < 0) continue;
       const alone = wanted.length === 1;
+      const title = titles?.[name] ?? name;
       const base = colour(alone ? runColour(number) : place);
       const first = number === 0 || only !== undefined;
       for (const { quantity, kind, factor, style, name: second } of chart.draws) {
@@ -144,8 +147,8 @@ export function curves(chart: Chart, runs: Drawn[], choice: Choice, window: numb
             (only === undefined && (number > 0 || (alone && runs.length > 1))
               ? alone
                 ? label
-                : `${name}, ${label}`
-              : name),
+                : `${title}, ${label}`
+              : title),
           series,
           kind,
           window,
