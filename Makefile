@@ -11,6 +11,8 @@ PYTHON_FILES := python benches docs requirements web/engine.py
 EBPF ?= $(shell sh crates/emu/available.sh)
 CORE_FEATURES = $(if $(EBPF),--features pyo3/extension-module --features ebpf)
 RUST_FEATURES = $(if $(EBPF),--features ackclock-emu/ebpf)
+# `make web ENGINE=--required` fails without a compiler for browsers, instead of leaving the engine out.
+ENGINE ?=
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .DEFAULT_GOAL := help
@@ -35,12 +37,12 @@ page: $(VENV)/.ready  ## build the pages that run the engine: playground, live r
 	@web/run.sh build
 
 web: page  ## compile the engine for browsers, so that the pages need no server
-	@$(BIN)/python web/engine.py
+	@$(BIN)/python web/engine.py $(ENGINE)
 
 ebpf:  ## compile the program of the kernel that crates/emu contains; needs clang
 	crates/emu/bpf/build.sh
 
-demo: core  ## reproduce the paper `ass`: figures, verdicts, a report
+demo: core web  ## reproduce the paper `ass`: figures, verdicts, a report
 	$(BIN)/ackclock paper ass --out out/ass
 	@echo 'Open out/ass/report.html in a browser.'
 

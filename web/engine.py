@@ -24,9 +24,12 @@ SCRIPT = "python/ackclock/data/page/engine.js"
 TARGET = "wasm32-unknown-unknown"
 PROFILE = "web"
 # Debian's packages of the toolchain for browsers, with the files that the build needs of them.
-DEBIAN = {"cargo-web": "bin/cargo", "rustc-web": "bin/rustc", "lld-22": "bin/rust-lld"}
-SOURCES = "lib/rustlib/src/rust/library/Cargo.lock"
-SOURCES_PACKAGE = "rust-web-src"
+DEBIAN = {
+    "cargo-web": "bin/cargo",
+    "rustc-web": "bin/rustc",
+    "rust-web-llvm": "bin/rust-lld",
+    "rust-web-src": "lib/rustlib/src/rust/library/Cargo.lock",
+}
 # Most bytes of the compressed engine.
 LIMIT = 700_000
 
@@ -62,16 +65,18 @@ def rustup() -> tuple[Toolchain | None, str]:
 
 def debian(prefix: Path = Path("/usr")) -> tuple[Toolchain | None, str]:
     """Find Debian's toolchain, whose standard library is compiled with the engine, or say what is missing."""
-    missing = [package for package, file in DEBIAN.items() if not (prefix / file).exists()]
-    if not (prefix / SOURCES).exists():
-        missing.append(SOURCES_PACKAGE)
+    missing = [package for package, file in DEBIAN.items() if not os.path.lexists(prefix / file)]
+    # The linker is a link to the program of another package, which has the program's name and which nothing installs.
+    linker = prefix / DEBIAN["rust-web-llvm"]
+    if linker.is_symlink() and not linker.exists():
+        missing.append(linker.readlink().name)
     if missing:
         return None, f"Debian's packages: apt-get install {' '.join(missing)}"
     rustc = str(prefix / "bin/rustc")
     settings = {
         "RUSTC": rustc,
         "RUSTC_BOOTSTRAP": "1",
-        "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER": str(prefix / "bin/rust-lld"),
+        "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER": str(linker),
     }
     return Toolchain("Debian", str(prefix / "bin/cargo"), rustc, ["-Zbuild-std=std,panic_abort"], settings), ""
 

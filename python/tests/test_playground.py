@@ -77,7 +77,7 @@ def test_a_slider_and_a_menu_change_the_curves(opened: Open, server: str) -> Non
     page.get_by_role("slider", name="Bottleneck rate").focus()
     page.keyboard.press("PageDown")
     slower = playground.finished(numbers)
-    assert float(slower.split("\t")[7]) < float(numbers.split("\t")[7])
+    assert float(slower.split("\t")[8]) < float(numbers.split("\t")[8])
     assert playground.drawn("Congestion window") != window
     # An exact value.
     rate = page.get_by_role("textbox", name=field("Bottleneck rate"))
@@ -172,6 +172,17 @@ def test_faults_without_a_line_are_shown_beside_those_with_one(opened: Open, any
     assert playground.page.locator(".cm-lintRange-error").first.inner_text() == "speed"
 
 
+def test_a_warning_is_shown_in_its_words(opened: Open, any_server: str, tmp_path: Path) -> None:
+    playground = opened(any_server)
+    numbers = playground.finished()
+    text = SHORT.replace("4 s", "0.1 s")
+    playground.type(text)
+    playground.finished(numbers)
+    (tmp_path / "short.toml").write_text(text)
+    (warning,) = ackclock.run(ackclock.load(tmp_path / "short.toml")).summary["warnings"]
+    assert playground.page.locator(".numbers .warning").all_inner_texts() == [warning["text"]]
+
+
 def test_many_flows_are_in_lists(opened: Open, any_server: str) -> None:
     playground = opened(any_server)
     page = playground.page
@@ -186,9 +197,7 @@ def test_many_flows_are_in_lists(opened: Open, any_server: str) -> None:
     for choice, flows in (("flow 9", ["flow 9"]), ("The first 4", names[:4])):
         shown.select_option(choice)
         legend.nth(len(flows) - 1).wait_for()
-        page.wait_for_function(
-            "([count]) => document.querySelectorAll('figure:last-of-type .entry').length === count", arg=[len(flows)]
-        )
+        legend.nth(len(flows)).wait_for(state="detached")
         assert [text.strip() for text in legend.all_inner_texts()] == flows
     changed = page.get_by_role("region", name="Flows and queue").get_by_role("combobox", name="Flow", exact=True)
     assert changed.locator("option").all_inner_texts() == names
@@ -201,7 +210,14 @@ def test_listed_links_have_no_empty_menus(opened: Open, any_server: str) -> None
     page = playground.page
     numbers = playground.finished()
     links = 'topology = { kind = "chain", links = [{ rate = "4 Mbit/s", delay = "10 ms", queue = "9 packets" }] }'
-    playground.type(f'duration = "2 s"\n{links}\n[flow]\n[sweep]\nseed = [1, 2]\n')
+    playground.type(f'duration = "2 s"\n{links}\n[flow]\n')
+    listed = playground.finished(numbers)
+    page.get_by_role("slider", name="Buffer").press("Home")
+    numbers = playground.finished(listed)
+    assert 'queue = "2 packets"' in playground.text(), "the slider changes the listed link"
+    fork = 'node = ["a", "b", "c"]\nlink = [{ from = "a", to = "b" }, { from = "a", to = "c" }]'
+    flow = '[flow]\nfrom = "a"\nto = "b"'
+    playground.type(f'duration = "2 s"\n[topology]\nkind = "explicit"\n{fork}\n{flow}\n[sweep]\nseed = [1, 2]\n')
     playground.finished(numbers)
     reasons = page.get_by_role("region", name="Path").locator(".reason")
     assert len(set(reasons.all_inner_texts())) == 1

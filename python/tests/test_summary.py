@@ -8,13 +8,16 @@ import re
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import polars
 import pytest
 
 import ackclock
+from ackclock import _core
 
 from .conftest import ROOT, SWEEP, Cli
 
+SCHEMA = jsonschema.Draft202012Validator(json.loads(_core.summary_schema()))
 SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml")) + sorted(
     (ROOT / "python" / "ackclock" / "paths").glob("*.toml")
 )
@@ -102,6 +105,7 @@ def test_a_summary_agrees_with_the_tables(path: Path) -> None:
     made, wanted = result.summary, expected(result)
     assert keys(made) == keys(wanted)
     assert close(made, wanted)
+    SCHEMA.validate(made)
 
 
 def test_bursts_and_requests_are_summed_up() -> None:
@@ -125,6 +129,27 @@ def test_the_commands_json_is_the_summary(cli: Cli, tmp_path: Path) -> None:
         run.pop("cpu_seconds"), summary.pop("cpu_seconds")
         assert run == {"labels": labels, **summary}
         assert keys(run) == keys({"labels": labels, **summary})
+
+
+def test_the_schema_of_a_summary_has_every_key_and_no_other(cli: Cli) -> None:
+    schema = json.loads(cli("schema", "summary").stdout)
+    assert schema == SCHEMA.schema
+    jsonschema.Draft202012Validator.check_schema(schema)
+    scenario = ackclock.Scenario(duration="0.1 s", flow=[{}])
+    summary = ackclock.run(scenario).summary
+    assert summary["warnings"], "a short run has a warning"
+    SCHEMA.validate(summary)
+    del summary["cpu_seconds"]
+    SCHEMA.validate(summary)
+    for place in (summary, summary["flows"][0], summary["links"][0], summary["warnings"][0]):
+        before = dict(place)
+        place["surplus"] = 1
+        assert not SCHEMA.is_valid(summary)
+        place.clear()
+        assert not SCHEMA.is_valid(summary)
+        place.update(before)
+    summary["warnings"] = [summary["warnings"][0]["text"]]
+    assert not SCHEMA.is_valid(summary)
 
 
 def test_a_sweep_without_traces_writes_no_file_per_run(cli: Cli, tmp_path: Path) -> None:

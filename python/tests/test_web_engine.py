@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import importlib.util
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ import sys
 import zlib
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -25,6 +27,7 @@ from tests.engine_scenarios import SCENARIOS
 
 HERE = Path(__file__).parent
 RUNNER = HERE / "engine_runner.js"
+ROOT = HERE.parents[1]
 ENGINE = Path(ackclock.__file__).parent / "data/page/engine.js"
 WIDTHS = {"f64": 8, "u32": 4, "u8": 1}
 
@@ -122,3 +125,47 @@ def test_the_script_is_small_and_has_no_folder_of_the_machine_that_built_it() ->
     module = gzip.decompress(packed)
     assert module.startswith(b"\0asm")
     assert str(Path.home()).encode() not in module
+
+
+def build() -> ModuleType:
+    """Return the program that builds the engine."""
+    spec = importlib.util.spec_from_file_location("engine_build", ROOT / "web/engine.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_linker_that_is_only_a_link_names_the_package_of_its_program(tmp_path: Path) -> None:
+    engine = build()
+    for file in engine.DEBIAN.values():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+    assert engine.debian(tmp_path)[0].name == "Debian"
+    (tmp_path / "bin/rust-lld").unlink()
+    assert engine.debian(tmp_path) == (None, "Debian's packages: apt-get install rust-web-llvm")
+    (tmp_path / "bin/rust-lld").symlink_to("lld-99")
+    assert engine.debian(tmp_path) == (None, "Debian's packages: apt-get install lld-99")
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="no bash")
+def test_ci_installs_every_package_of_the_compiler_for_browsers_and_requires_the_engine(tmp_path: Path) -> None:
+    programs = {
+        "apt-get": 'echo "$@" >>"$LOG"',
+        "make": 'echo "make $@" >>"$LOG"',
+        "apt-cache": "true",
+        "id": "echo 0",
+        "rustc": "exit 1",
+        "rustup": "exit 1",
+    }
+    for name, text in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    log = tmp_path / "log"
+    settings = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "LOG": str(log)}
+    subprocess.run(["bash", ROOT / ".ci/run"], env=settings, check=True, capture_output=True)
+    *installed, last = log.read_text().splitlines()
+    assert set(build().DEBIAN) <= set(" ".join(installed).split())
+    assert last == "make check ENGINE=--required"

@@ -30,6 +30,12 @@ fn schema() -> String {
     format!("{:#}", ackclock_sim::scenario::schema())
 }
 
+/// The JSON Schema of a run's summary.
+#[pyfunction]
+fn summary_schema() -> String {
+    format!("{:#}", ackclock_sim::engine::summary_schema())
+}
+
 /// All parts as JSON: axes, parts, parameters.
 #[pyfunction]
 fn registry() -> String {
@@ -82,7 +88,7 @@ mod _core {
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]
-    use super::{Interrupted, ScenarioError, hosts, limits, registry, schema, tables};
+    use super::{Interrupted, ScenarioError, hosts, limits, registry, schema, summary_schema, tables};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name")]

@@ -15,7 +15,10 @@ from typing import Any
 from ackclock.files.built import PAGE, packed_engine
 from ackclock.texts.numbers import finite
 
-STATIC = "This report is static: this installation has no engine for pages, so figures and claims cannot run again."
+STATIC = (
+    "This report is static: this installation has no engine for pages, so figures and claims cannot run again. "
+    "In a source tree, make web builds the engine."
+)
 PYTHON = "This report is static: a congestion control of this run is written in Python, which the page cannot run."
 Lines = list[tuple[int, str]]
 

@@ -22,9 +22,9 @@ MENUS = (
     "flow.host", "flow.initial_window", "flow.slow_start", "flow.avoidance", "flow.loss_response",
     "flow.congestion_control", "topology.bottleneck.queue",
 )  # fmt: skip
-CHARTS = ("cwnd", "queue", "throughput", "sequence", "delay")
+CHARTS = ("cwnd", "queue", "throughput", "sequence", "delay", "wait")
 SHOWN = ("cwnd", "queue", "throughput", "delay")
-TRACES = ("cwnd", "queue", "delivered", "drops", "sequence", "rtt")
+TRACES = ("cwnd", "queue", "delivered", "drops", "sequence", "rtt", "sojourn")
 """Traces that the plot draws."""
 ENGINES = ("auto", "kernel")
 HEIGHTS = (60, 2000)

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type AdvanceAnswer, decode, type ScenarioInfo } from "../engine/protocol.ts";
 import { frame } from "../engine/testing.ts";
-import { CHARTS, curves, rateWindow } from "./curves.ts";
+import { CHARTS, type Choice, curves, note, rateWindow } from "./curves.ts";
 import { Recording } from "./recording.ts";
 
 const link = (name: string) => ({ name, from: "a", to: "b", rate: 1e6, delay: 0.01, queue: "droptail" });
@@ -32,6 +32,15 @@ function recording(): Recording {
     cwnd: {
       rows: 3,
       columns: [f64("time", 0), { name: "flow", type: "u32", offset: 24 }, f64("cwnd", 5), f64("ssthresh", 8)],
+    },
+    sojourn: {
+      rows: 1,
+      columns: [
+        f64("time", 11),
+        { name: "link", type: "u32", offset: 152 },
+        { name: "flow", type: "u32", offset: 152 },
+        f64("sojourn", 12),
+      ],
     },
     queue: { rows: 1, columns: [f64("time", 11), { name: "link", type: "u32", offset: 152 }, f64("packets", 12)] },
   };
@@ -78,6 +87,41 @@ test("a kept run has its label and another colour, and no thresholds", () => {
     ["now", "ssthresh", "before"],
   );
   assert.notEqual(found[0]!.colour.slice(0, 7), found[2]!.colour.slice(0, 7));
+});
+
+test("many curves of several flows are those of one run, which the note names", () => {
+  const runs = ["now", "before", "long ago"].map((label) => ({ label, recording: recording() }));
+  const both = { flows: ["one", "two"], link: "a>b" };
+  const labels = (choice: Choice, shown = runs) =>
+    curves(chart("cwnd"), shown, choice, 1).flatMap(({ label }) => (label === "ssthresh" ? [] : label));
+  assert.deepEqual(labels(both), ["one", "two"]);
+  assert.deepEqual(labels({ ...both, run: 7 }), ["one", "two"]);
+  assert.equal(note(chart("cwnd"), runs, { ...both, run: 1 }, 1), "segments with before");
+  // Few curves are shown together, and so are all runs of one flow.
+  assert.deepEqual(labels(both, runs.slice(1)), ["one", "two", "one, long ago", "two, long ago"]);
+  assert.equal(note(chart("cwnd"), runs.slice(1), both, 1), "segments");
+  assert.deepEqual(labels({ ...both, flows: ["two"] }), ["now", "before", "long ago"]);
+  assert.equal(note(chart("cwnd"), runs, { ...both, flows: ["two"] }, 1), "segments of two");
+});
+
+test("a flow whose name says nothing has its title", () => {
+  const runs = [{ label: "now", recording: recording(), titles: { one: "one: slow start staged" } }];
+  const found = curves(chart("cwnd"), runs, { flows: ["one", "two"], link: "a>b" }, 1);
+  assert.deepEqual(
+    found.flatMap(({ label }) => (label === "ssthresh" ? [] : label)),
+    ["one: slow start staged", "two"],
+  );
+});
+
+test("a waiting time is that of a flow at a link", () => {
+  const runs = [{ label: "now", recording: recording() }];
+  const waits = (flow: string, link: string) => curves(chart("wait"), runs, { flows: [flow], link }, 1).length;
+  assert.deepEqual([waits("one", "a>b"), waits("two", "a>b"), waits("one", "b>a")], [1, 0, 0]);
+});
+
+test("the first loss is the earliest drop of any link", () => {
+  assert.equal(recording().firstLoss, 2.5);
+  assert.equal(new Recording(recording().scenario).firstLoss, undefined);
 });
 
 test("the queue is that of the chosen link", () => {

@@ -5,7 +5,7 @@ import type { Quantity, Recording } from "./recording.ts";
 
 /** A chart of the page. */
 export interface Chart {
-  id: "cwnd" | "queue" | "throughput" | "sequence" | "delay";
+  id: "cwnd" | "queue" | "throughput" | "sequence" | "delay" | "wait";
   title: string;
   /** Name on the button that shows or hides the chart. */
   short: string;
@@ -68,10 +68,18 @@ export const CHARTS: Chart[] = [
   {
     id: "delay",
     title: "Round-trip time",
-    short: "Delay",
+    short: "Round trip",
     unit: "ms",
     height: 150,
     draws: [{ quantity: "rtt", kind: "held", factor: 1e3, style: "main" }],
+  },
+  {
+    id: "wait",
+    title: "Waiting time in the queue",
+    short: "Waiting",
+    unit: "ms",
+    height: 150,
+    draws: [{ quantity: "wait", kind: "held", factor: 1e3, style: "main" }],
   },
 ];
 
@@ -79,6 +87,8 @@ export const CHARTS: Chart[] = [
 export interface Drawn {
   label: string;
   recording: Recording;
+  /** What flows are called whose names say nothing. */
+  titles?: { [flow: string]: string };
 }
 
 /** What the reader chose to see. */
@@ -87,6 +97,8 @@ export interface Choice {
   flows: string[];
   /** Name of a link. */
   link: string;
+  /** Number of the run that charts of several flows show if the curves of all runs would hide each other; 0 is the current one. */
+  run?: number;
 }
 
 /** Colours of losses, and of the first kept run. */
@@ -99,24 +111,44 @@ const DASHES = [
   [8, 3, 2, 3],
 ];
 
+/** Curves of several flows in several runs that a reader can tell apart. */
+const MOST_CURVES = 4;
+
+/** The run that charts of several flows show; undefined if a chart shows all runs. */
+export function onlyRun({ flows, run = 0 }: Choice, runs: readonly unknown[]): number | undefined {
+  const many = flows.length > 1 && runs.length > 1 && flows.length * runs.length > MOST_CURVES;
+  return many ? Math.min(run, runs.length - 1) : undefined;
+}
+
 /** The curves of a chart, the most important first; `runs` are the current run, then the kept ones. */
 export function curves(chart: Chart, runs: Drawn[], choice: Choice, window: number): Curve[] {
   const found: Curve[] = [];
-  for (const [number, { label, recording }] of runs.entries()) {
-    const ofLink = chart.id === "queue";
+  const ofLink = chart.id === "queue";
+  const only = ofLink ? undefined : onlyRun(choice, runs);
+  for (const [number, { label, recording, titles }] of runs.entries()) {
+    if (only !== undefined && number !== only) continue;
     const { scenario } = recording;
     const names = ofLink ? scenario.links.map((link) => link.name) : scenario.flows;
     const wanted = ofLink ? [choice.link] : choice.flows;
+    const link = scenario.links.findIndex(({ name }) => name === choice.link);
     for (const [place, name] of wanted.entries()) {
       const index = names.indexOf(name);
       if (index < 0) continue;
       const alone = wanted.length === 1;
+      const title = titles?.[name] ?? name;
       const base = colour(alone ? runColour(number) : place);
+      const first = number === 0 || only !== undefined;
       for (const { quantity, kind, factor, style, name: second } of chart.draws) {
-        const series = recording.series(quantity, index);
+        const series = recording.series(quantity, index, link);
         if (!series || (number > 0 && style !== "main")) continue;
         found.push({
-          label: second ?? (number > 0 || (alone && runs.length > 1) ? (alone ? label : `${name}, ${label}`) : name),
+          label:
+            second ??
+            (only === undefined && (number > 0 || (alone && runs.length > 1))
+              ? alone
+                ? label
+                : `${title}, ${label}`
+              : title),
           series,
           kind,
           window,
@@ -126,12 +158,12 @@ export function curves(chart: Chart, runs: Drawn[], choice: Choice, window: numb
             style === "alarm"
               ? colour(ALARM)
               : style === "main"
-                ? number > 0
-                  ? faint(base, 0.75)
-                  : base
+                ? first
+                  ? base
+                  : faint(base, 0.75)
                 : faint(base, 0.55),
-          width: style === "alarm" ? 5 : kind === "dots" ? 3 : style === "main" && number === 0 ? 2 : 1.25,
-          ...(style === "dashed" ? { dash: [4, 4] } : number > 0 && !alone ? { dash: dashOf(number) } : {}),
+          width: style === "alarm" ? 5 : kind === "dots" ? 3 : style === "main" && first ? 2 : 1.25,
+          ...(style === "dashed" ? { dash: [4, 4] } : !first && !alone ? { dash: dashOf(number) } : {}),
           scaled: style !== "dashed",
           named: style === "main" || place === 0,
           valued: style !== "alarm",
@@ -147,15 +179,20 @@ export function runColour(number: number): number {
   return number === 0 ? 0 : number - 1 + FIRST_KEPT;
 }
 
-/** The unit of a chart, and where or over which time it is measured. */
-export function note({ id, unit }: Chart, choice: Choice, window: number): string {
-  if (id === "throughput") return `${unit}, over ${Number(window.toPrecision(4))} s`;
-  return id === "queue" ? `${unit} at ${choice.link}` : unit;
-}
-
 /** Dashes of a kept run among several flows, from 1 on. */
 export function dashOf(number: number): number[] {
   return DASHES[(number - 1) % DASHES.length]!;
+}
+
+/** The unit of a chart, over which time or where it is measured, and of what, if its curves do not say so. */
+export function note({ id, unit }: Chart, runs: Drawn[], choice: Choice, window: number): string {
+  const parts = [id === "throughput" ? `${unit}, over ${Number(window.toPrecision(4))} s` : unit];
+  if (id === "queue" || id === "wait") parts.push(`at ${choice.link}`);
+  const only = onlyRun(choice, runs);
+  if (id !== "queue" && only !== undefined) parts.push(`with ${runs[only]!.label}`);
+  const several = (runs[0]?.recording.scenario.flows.length ?? 0) > 1;
+  if (id !== "queue" && several && choice.flows.length === 1 && runs.length > 1) parts.push(`of ${choice.flows[0]}`);
+  return parts.join(" ");
 }
 
 /** Seconds over which throughput is measured: about a hundredth of the run, as a round number. */

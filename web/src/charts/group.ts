@@ -21,15 +21,16 @@ export class Charts {
   #view: View | undefined;
   #frame = 0;
   #cursor: number | undefined;
+  #height: number | undefined;
 
   constructor(onZoom: (range: [from: number, to: number] | undefined) => void, sync = "ackclock", height?: number) {
+    this.#height = height;
     const zoom = (from: number, to: number) => onZoom(within([from, to], this.duration));
     this.#panels = CHARTS.map((chart) => ({
       chart,
       panel: new Panel({
         title: chart.title,
         unit: chart.unit,
-        height: height ?? chart.height,
         sync,
         onHover: (time) => this.#hover(time),
         onZoom: zoom,
@@ -65,6 +66,12 @@ export class Charts {
     return within(this.#view?.zoom ?? [0, this.duration], this.duration) ?? [0, this.duration];
   }
 
+  /** Height of each chart in pixels; undefined for their own heights. */
+  set height(height: number | undefined) {
+    this.#height = height;
+    this.redraw();
+  }
+
   /** Shows something else, at the next frame of the screen. */
   show(view: View): void {
     this.#view = view;
@@ -93,7 +100,12 @@ export class Charts {
     for (const { chart, panel } of this.#panels) {
       panel.element.hidden = !visible.includes(chart.id);
       if (panel.element.hidden) continue;
-      panel.draw(curves(chart, runs, choice, window), this.range, note(chart, choice, window));
+      panel.draw(
+        curves(chart, runs, choice, window),
+        this.range,
+        note(chart, runs, choice, window),
+        this.#height ?? chart.height,
+      );
     }
     this.#hover(this.#cursor);
   }

@@ -29,7 +29,6 @@ export interface Curve {
 export interface PanelOptions {
   title: string;
   unit: string;
-  height: number;
   /** Panels with the same key share their cursor. */
   sync: string;
   /** Called with the time under the pointer, or undefined when the pointer leaves. */
@@ -71,6 +70,7 @@ export class Panel {
   #style = "";
   #curves: Curve[] = [];
   #range: [from: number, to: number] = [0, 1];
+  #height = 0;
 
   constructor(options: PanelOptions) {
     this.#options = options;
@@ -95,7 +95,8 @@ export class Panel {
   }
 
   /** Draws curves between two times, the first above the others. */
-  draw(curves: Curve[], range: [from: number, to: number], note: string): void {
+  draw(curves: Curve[], range: [from: number, to: number], note: string, height = this.#height): void {
+    this.#height = height;
     this.#curves = curves;
     this.#range = range;
     if (this.#note.textContent !== note) this.#note.textContent = note;
@@ -117,8 +118,8 @@ export class Panel {
       this.#style = style;
       this.#build(width);
       this.#name();
-    } else if (this.#plot!.width !== width) {
-      this.#plot!.setSize({ width, height: this.#options.height });
+    } else if (this.#plot!.width !== width || this.#plot!.height !== height) {
+      this.#plot!.setSize({ width, height });
     }
     const [from, to] = range;
     const grid: Grid = {
@@ -168,7 +169,7 @@ export class Panel {
 
   #build(width: number): void {
     this.#plot?.destroy();
-    const { height, onHover, onZoom } = this.#options;
+    const { onHover, onZoom } = this.#options;
     const axis = {
       stroke: themeColour("--soft", this.element),
       font: "12px system-ui, sans-serif",
@@ -178,7 +179,7 @@ export class Panel {
     this.#plot = new uPlot(
       {
         width,
-        height,
+        height: this.#height,
         padding: [6, 14, 0, 0],
         legend: { show: false },
         cursor: {

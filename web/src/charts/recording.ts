@@ -2,11 +2,21 @@
 import type { AdvanceAnswer, Frame, ScenarioInfo } from "../engine/protocol.ts";
 import { Series } from "./series.ts";
 
-/** What charts draw. Of flows: all but `queue` and `drops`, which are of links. */
-export type Quantity = "cwnd" | "ssthresh" | "delivered" | "sent" | "resent" | "acked" | "rtt" | "queue" | "drops";
+/** What charts draw. Of flows: all but `queue` and `drops`, which are of links; `wait` is of a flow at a link. */
+export type Quantity =
+  | "cwnd"
+  | "ssthresh"
+  | "delivered"
+  | "sent"
+  | "resent"
+  | "acked"
+  | "rtt"
+  | "queue"
+  | "drops"
+  | "wait";
 
 /** Traces that the page asks for. */
-export const TRACES = ["cwnd", "queue", "delivered", "drops", "sequence", "rtt"];
+export const TRACES = ["cwnd", "queue", "delivered", "drops", "sequence", "rtt", "sojourn"];
 
 /** Rows above this number are not stored: a row takes 16 bytes, and a tab has little more memory than 1 GB. */
 const MOST_ROWS = 20_000_000;
@@ -46,9 +56,15 @@ export class Recording {
     this.reached = time;
   }
 
-  /** A series of a flow or link; undefined if it has no rows. */
-  series(quantity: Quantity, index: number): Series | undefined {
-    return this.#series.get(`${quantity} ${index}`);
+  /** A series of a flow or link; undefined if it has no rows. Waiting times are those of a flow at a link. */
+  series(quantity: Quantity, index: number, link = 0): Series | undefined {
+    return this.#series.get(keyOf(quantity, index, link));
+  }
+
+  /** Time of the first loss, in seconds; undefined if there is none so far. */
+  get firstLoss(): number | undefined {
+    const times = this.scenario.links.flatMap((_, link) => this.series("drops", link)?.time(0) ?? []);
+    return times.length === 0 ? undefined : Math.min(...times);
   }
 
   #store(trace: string, columns: { [name: string]: Column }, rows: number, words: string[]): void {
@@ -71,6 +87,11 @@ export class Recording {
       case "rtt":
         copy("rtt", columns["rtt"]!);
         break;
+      case "sojourn": {
+        const [links, waits] = [columns["link"]!, columns["sojourn"]!];
+        for (let row = 0; row < rows; row++) this.#of("wait", owners[row]!, links[row]!).push(times[row]!, waits[row]!);
+        break;
+      }
       case "drops":
         for (let row = 0; row < rows; row++) {
           const time = times[row]!;
@@ -89,8 +110,8 @@ export class Recording {
     }
   }
 
-  #of(quantity: Quantity, index: number): Series {
-    const key = `${quantity} ${index}`;
+  #of(quantity: Quantity, index: number, link = 0): Series {
+    const key = keyOf(quantity, index, link);
     let series = this.#series.get(key);
     if (!series) {
       series = new Series();
@@ -98,4 +119,8 @@ export class Recording {
     }
     return series;
   }
+}
+
+function keyOf(quantity: Quantity, index: number, link: number): string {
+  return quantity === "wait" ? `${quantity} ${index} ${link}` : `${quantity} ${index}`;
 }

@@ -7,7 +7,15 @@ import { bracketMatching, HighlightStyle, StreamLanguage, syntaxHighlighting } f
 import { toml } from "@codemirror/legacy-modes/mode/toml";
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
-import { drawSelection, EditorView, highlightActiveLine, hoverTooltip, keymap, lineNumbers } from "@codemirror/view";
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  hoverTooltip,
+  keymap,
+  lineNumbers,
+  tooltips,
+} from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import type { Problem } from "../engine/protocol.ts";
 import type { Describe } from "../scenario/describe.ts";
@@ -70,6 +78,8 @@ export function mountEditor(element: HTMLElement, options: EditorOptions): Edito
     state: EditorState.create({
       doc: options.text,
       extensions: [
+        // Lists and help keep off the window's edge, which would cut off their border.
+        tooltips({ tooltipSpace: () => ({ left: 4, top: 4, right: innerWidth - 4, bottom: innerHeight - 4 }) }),
         lineNumbers(),
         history(),
         drawSelection(),

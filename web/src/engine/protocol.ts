@@ -4,6 +4,7 @@
 // bytes, each padded to 8. All numbers are little-endian. Offsets of columns count from the end of the padded header.
 // `crates/web/src/lib.rs` describes the protocol.
 import type { Describe as ScenarioDescribe } from "../scenario/describe.ts";
+import type { Summary } from "../scenario/generated/summary.ts";
 import type { Table } from "../scenario/toml.ts";
 
 /** Types of the values of a column. */
@@ -106,47 +107,11 @@ export interface AdvanceAnswer {
   tables: { [trace: string]: TablePlace };
 }
 
-/** A row of the summary's table of flows; the names are those of `ackclock run --json`. */
-export interface FlowSummary {
-  name: string;
-  goodput_bps: number;
-  sent_packets: number;
-  retransmitted_packets: number;
-  dropped_packets: number;
-  timeouts: number;
-  cwnd_max: number | null;
-  min_rtt: number | null;
-  completion_time: number | null;
-  slow_start_exit: { reason: string; time: number; cwnd: number; ratio: number | null } | null;
-  [key: string]: unknown;
-}
+/** A row of the summary's table of flows. */
+export type FlowSummary = Summary["flows"][number];
 
 /** A row of the summary's table of links. */
-export interface LinkSummary {
-  name: string;
-  rate_bps: number;
-  drops: number;
-  marks: number;
-  losses: number;
-  utilisation: number;
-  queue_mean: number;
-  queue_max: number;
-  sojourn_mean: number;
-  sojourn_max: number;
-  [key: string]: unknown;
-}
-
-/** The summary of a run. */
-export interface Summary {
-  scenario: string;
-  seed: number;
-  hash: string;
-  flows: FlowSummary[];
-  links: LinkSummary[];
-  warnings: string[];
-  events: number;
-  [key: string]: unknown;
-}
+export type LinkSummary = Summary["links"][number];
 
 /** Answer to `finish`. */
 export interface FinishAnswer {

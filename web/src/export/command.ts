@@ -40,10 +40,20 @@ export function fileName(name: string): string {
 export const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** A line that does not occur in `text`. */
+/** Words that end the text, the usual one first. */
+const WORDS = ["END", "TOML", "SCENARIO", "FILE"];
+
+/** A line that does not occur in `text`, and with which every shell reads it. */
 function delimiter(text: string): string {
-  const lines = new Set(text.split("\n"));
-  let word = "END";
-  for (let number = 2; lines.has(word); number += 1) word = `END${number}`;
-  return word;
+  const lines = text.split("\n");
+  const numbers = Array.from({ length: lines.length + 1 }, (_, index) => (index === 0 ? "" : String(index + 1)));
+  const free = numbers.flatMap((number) => WORDS.map((word) => word + number)).filter((word) => !lines.includes(word));
+  return free.find((word) => !lines.some((line) => damaged(line, word))) ?? free[0]!;
+}
+
+/** Whether dash loses a byte of a line, which it does with a letter beyond ASCII behind the beginning of the delimiter. */
+function damaged(line: string, word: string): boolean {
+  return [...word].some(
+    (_, index) => index > 0 && line.startsWith(word.slice(0, index)) && line.charCodeAt(index) > 127,
+  );
 }

@@ -26,7 +26,7 @@ export function plots(view: View): Plot[] {
       return [
         {
           title: chart.title,
-          unit: note(chart, view.choice, window),
+          unit: note(chart, view.runs, view.choice, window),
           height: chart.height,
           from,
           to,

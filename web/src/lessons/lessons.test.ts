@@ -1,14 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { lexer } from "marked";
-import type { Inline } from "./lesson.ts";
-import { named } from "./lesson.ts";
+import { named, words } from "./lesson.ts";
 import { block, literal, readLessons } from "./read.ts";
 
 const lessons = readLessons();
-
-const plain = (pieces: Inline[]): string =>
-  pieces.map((piece) => (typeof piece === "string" ? piece : plain(piece.children))).join("");
 
 test("every lesson has a text, a question, an answer and a scenario", () => {
   assert.equal(lessons.length, 12);
@@ -23,9 +19,16 @@ test("every lesson has a text, a question, an answer and a scenario", () => {
 test("the text is plain: no entities, no marks of Markdown", () => {
   for (const { id, text, question, answer } of lessons)
     for (const tree of [...text, ...question, ...answer]) {
-      const words = tree.kind === "paragraph" ? plain(tree.children) : tree.items.map(plain).join(" ");
-      assert.doesNotMatch(words, /&[a-z#0-9]+;|\*\*|\n/, id);
+      assert.doesNotMatch(words(tree), /&[a-z#0-9]+;|\*\*|\n/, id);
     }
+});
+
+test("every lesson has a slider below a paragraph", () => {
+  for (const { id, text } of lessons)
+    assert.ok(
+      text.some(({ sliders = [] }) => sliders.length > 0),
+      id,
+    );
 });
 
 test("an address names a lesson", () => {

@@ -13,12 +13,13 @@ const VISIBLE: { [name: string]: Chart["id"] } = {
   throughput: "throughput",
   sequence: "sequence",
   rtt: "delay",
+  wait: "wait",
 };
 
 /** Runs a lesson's scenario, and keeps the runs that it compares. Stops before them when `signal` says so. */
 export async function showRuns(lab: Bench, lesson: Lesson, signal: AbortSignal): Promise<void> {
   const visible = lesson.charts.flatMap((name) => VISIBLE[name] ?? []);
-  lab.set({ kept: [], zoom: undefined, visible });
+  lab.set({ kept: [], zoom: undefined, visible, preferred: lesson.flows });
   lab.setText(lesson.scenario);
   const compared: { text: string; name: string }[] = [];
   for (const { name, edits } of lesson.compare) {

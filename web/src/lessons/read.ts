@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { lexer, type Token, type Tokens } from "marked";
 import { parse, type TomlTable, type TomlValue } from "smol-toml";
-import type { Block, Inline, Lesson } from "./lesson.ts";
+import type { Knob } from "../playground/knobs.ts";
+import { type Block, type Inline, type Lesson, words } from "./lesson.ts";
 
 /** The folder of the lessons. */
 const LESSONS = fileURLToPath(new URL("../../lessons/", import.meta.url));
@@ -25,14 +26,23 @@ function readLesson(folder: string, id: string): Lesson {
     title,
     base,
     charts,
+    flows = [],
+    sliders = {},
     compare = [],
   } = parse(settings!) as {
     title: string;
     base: string;
     charts: string[];
+    flows?: string[];
+    sliders?: { [knob in Knob["id"]]?: string };
     compare?: { name: string; set: TomlTable }[];
   };
   const [text, question, answer] = parts(markdown!, `${id}/lesson.md`);
+  for (const [knob, said] of Object.entries(sliders)) {
+    const block = text!.find((each) => words(each).includes(said));
+    if (!block) throw new Error(`${id}/lesson.toml: sliders.${knob}: no paragraph of the text has “${said}”`);
+    block.sliders = [...(block.sliders ?? []), knob as Knob["id"]];
+  }
   return {
     id,
     title,
@@ -46,6 +56,7 @@ function readLesson(folder: string, id: string): Lesson {
       edits: Object.entries(set).map(([key, value]) => [key, literal(value)]),
     })),
     charts,
+    flows,
   };
 }
 

@@ -1,5 +1,6 @@
 // The list of the lessons and the page of one.
 import { fill, h } from "../dom.ts";
+import type { Knob } from "../playground/knobs.ts";
 import { type Block, type Inline, type Lesson, named } from "./lesson.ts";
 import { type Bench, showRuns } from "./overlay.ts";
 
@@ -10,8 +11,9 @@ function inline(piece: Inline): Node | string {
   return h(piece.kind, {}, children);
 }
 
-function blocks(tree: Block[]): HTMLElement[] {
-  return tree.map((block) =>
+/** The elements of a text; `sliders` makes the sliders below a block. */
+function blocks(tree: Block[], sliders?: LessonOptions["sliders"]): HTMLElement[] {
+  return tree.flatMap((block) => [
     block.kind === "paragraph"
       ? h("p", {}, block.children.map(inline))
       : h(
@@ -19,7 +21,8 @@ function blocks(tree: Block[]): HTMLElement[] {
           {},
           block.items.map((item) => h("li", {}, item.map(inline))),
         ),
-  );
+    ...(block.sliders && sliders ? [sliders(block.sliders)] : []),
+  ]);
 }
 
 /** What a lesson's page can ask for. */
@@ -30,10 +33,12 @@ export interface LessonOptions {
   rerun: () => void;
   /** All lessons, for previous and next. */
   lessons: Lesson[];
+  /** Makes sliders. */
+  sliders: (ids: Knob["id"][]) => HTMLElement;
 }
 
 /** Shows a lesson in `place`. Moves the focus to its title, so that a screen reader reads on from there. */
-function mountLesson(place: HTMLElement, lesson: Lesson, { open, rerun, lessons }: LessonOptions): void {
+function mountLesson(place: HTMLElement, lesson: Lesson, { open, rerun, lessons, sliders }: LessonOptions): void {
   const number = lessons.indexOf(lesson);
   const step = (text: string, to: Lesson | undefined) =>
     h("button", { disabled: to === undefined, title: to?.title ?? "", on: { click: () => to && open(to) } }, text);
@@ -60,7 +65,7 @@ function mountLesson(place: HTMLElement, lesson: Lesson, { open, rerun, lessons 
     h(
       "div",
       { class: "prose" },
-      blocks(lesson.text),
+      blocks(lesson.text, sliders),
       h("h3", {}, "Question"),
       blocks(lesson.question),
       reveal,
@@ -77,8 +82,17 @@ function mountLesson(place: HTMLElement, lesson: Lesson, { open, rerun, lessons 
   title.focus({ preventScroll: true });
 }
 
-/** Mounts the menu of the lessons in `menu`, and the lesson that the address names in `place`. Returns a function that ends this. */
-export function mountLessons(menu: HTMLElement, place: HTMLElement, lessons: Lesson[], lab: Bench): () => void {
+/**
+ * Mounts the menu of the lessons in `menu`, and the lesson that the address names in `place`; `newSliders` gives what makes the
+ * sliders of one lesson, in place of those of the lesson before. Returns a function that ends this.
+ */
+export function mountLessons(
+  menu: HTMLElement,
+  place: HTMLElement,
+  lessons: Lesson[],
+  lab: Bench,
+  newSliders: () => LessonOptions["sliders"],
+): () => void {
   let abort = new AbortController();
   const choice = h("select", { id: "lesson-choice" });
   fill(
@@ -99,11 +113,12 @@ export function mountLessons(menu: HTMLElement, place: HTMLElement, lessons: Les
   const show = (lesson: Lesson | undefined) => {
     choice.value = lesson?.id ?? "";
     place.hidden = lesson === undefined;
+    const sliders = newSliders();
     if (!lesson) {
       abort.abort();
       return fill(place);
     }
-    mountLesson(place, lesson, { open, rerun: () => run(lesson), lessons });
+    mountLesson(place, lesson, { open, rerun: () => run(lesson), lessons, sliders });
     run(lesson);
   };
   const open = (lesson: Lesson | undefined) => {

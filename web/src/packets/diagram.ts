@@ -11,6 +11,7 @@ import {
   type Line,
   moved,
   nearest,
+  opening,
   ticks,
   visible,
   zoomed,
@@ -293,9 +294,7 @@ export function mountDiagram(place: HTMLElement): { show(packets: Packets, flow:
       drawing = ladder(next, flow);
       queues = backlogs(drawing, next);
       limits = [next.from, next.to];
-      const already = drawing.lines.findIndex(({ entered }) => entered >= next.from);
-      const few = drawing.lines[Math.max(0, already) + AT_FIRST]?.entered ?? next.to;
-      if (!same) view = [next.from, Math.min(next.to, Math.max(few, next.from + (next.to - next.from) / 50))];
+      if (!same) view = opening(drawing.lines, limits, AT_FIRST);
       choose(undefined, false);
       const losses = drawing.lines.filter(({ lost }) => lost).length;
       const sent = drawing.lines.filter(({ packet, from }) => packet.kind === "data" && from === 0).length;

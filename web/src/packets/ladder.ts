@@ -103,6 +103,18 @@ export function moved([from, to]: [number, number], limits: [number, number], sh
   return [start, start + span];
 }
 
+/** The window to show first: about `few` packets, from the start of `limits` or around the first loss if that comes later. */
+export function opening(lines: Line[], limits: [number, number], few: number): [number, number] {
+  const [from, to] = limits;
+  const first = Math.max(
+    0,
+    lines.findIndex(({ entered }) => entered >= from),
+  );
+  const end = Math.min(to, Math.max(lines[first + few]?.entered ?? to, from + (to - from) / 50));
+  const loss = Math.min(...lines.filter(({ lost }) => lost).map(({ end }) => end));
+  return loss > end && loss <= to ? moved([from, end], limits, (loss - from) / (end - from) - 0.5) : [from, end];
+}
+
 /** The line nearest to a point, if it is within `reach` pixels. `x` and `y` turn nodes and seconds into pixels. */
 export function nearest(
   lines: Line[],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decode } from "../engine/protocol.ts";
-import { backlogs, decimals, distance, ladder, moved, nearest, ticks, visible, zoomed } from "./ladder.ts";
+import { backlogs, decimals, distance, ladder, moved, nearest, opening, ticks, visible, zoomed } from "./ladder.ts";
 import { at, event, place, told } from "./moving.ts";
 import { described, nodesOf, type Packet, type Packets, type PacketsAnswer, read } from "./packets.ts";
 
@@ -115,6 +115,17 @@ test("zooming keeps the time under the pointer and stays within the limits", () 
   assert.deepEqual(zoomed([0.5, 1], [0, 1], 10), [0, 1]);
   assert.deepEqual(moved([0, 0.5], [0, 1], 3), [0.5, 1]);
   assert.deepEqual(moved([0.25, 0.5], [0, 1], -0.5), [0.125, 0.375]);
+});
+
+test("a diagram opens with a few packets, around the first loss", () => {
+  const sent = Array.from({ length: 100 }, (_, number) => packet("s0>r1", number / 100));
+  const lost = (entered: number) => packet("s0>r1", entered, { left: undefined, arrived: undefined, dropped: entered });
+  const first = (packets: Packet[]) =>
+    opening(ladder(part(packets), 0).lines, [0, 1], 10).map((time) => Number(time.toFixed(6)));
+  assert.deepEqual(first(sent), [0, 0.1]);
+  assert.deepEqual(first([...sent, lost(0.05)]), [0, 0.1]);
+  assert.deepEqual(first([...sent, lost(0.6), lost(0.7)]), [0.55, 0.65]);
+  assert.deepEqual(first([...sent, lost(0.99)]), [0.9, 1]);
 });
 
 test("ticks are round", () => {

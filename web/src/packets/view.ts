@@ -74,7 +74,11 @@ export function mountPackets(place: HTMLElement, engine: Engine, wanted: Wanted)
     animation.pause();
   }
 
-  flow.addEventListener("change", () => shown && diagram.show(shown, Number(flow.value)));
+  let picked = false;
+  flow.addEventListener("change", () => {
+    picked = true;
+    if (shown) diagram.show(shown, Number(flow.value));
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     void ask();
@@ -114,7 +118,11 @@ export function mountPackets(place: HTMLElement, engine: Engine, wanted: Wanted)
       flow,
       present.map((index) => h("option", { value: String(index) }, flows[index]!)),
     );
-    if (present.includes(Number(before)) && before !== "") flow.value = before;
+    // The flow of the first loss, until the reader chooses.
+    const lost = packets.packets.filter(({ dropped }) => dropped !== undefined);
+    const first = lost.sort((one, other) => one.dropped! - other.dropped!)[0];
+    if (picked && present.includes(Number(before))) flow.value = before;
+    else if (first) flow.value = String(first.flow);
     if (present.length === 0) return;
     diagram.show(packets, Number(flow.value));
     animation.show(packets);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { differences } from "./differences.ts";
+import { differences, flowTitles } from "./differences.ts";
 
 test("labels name the values that differ, and only these", () => {
   const base = { duration: "10 s", topology: { bottleneck: { rate: "10 Mbit/s", queue: "50 packets" } } };
@@ -38,4 +38,14 @@ test("equal scenarios are numbered", () => {
 test("a long value is cut, between characters", () => {
   const labels = differences([{ name: "🚀".repeat(40) }, { name: "a".repeat(28) }]);
   assert.deepEqual(labels, [`name ${"🚀".repeat(27)}…`, `name ${"a".repeat(28)}`]);
+});
+
+test("flows with numbers for names are called by what differs between them", () => {
+  const flow = [{}, { name: "flow1", slow_start: "staged" }, { name: "call" }];
+  assert.deepEqual(flowTitles({ flow }, ["flow0", "flow1", "call"]), {
+    flow0: "flow0: slow start default",
+    flow1: "flow1: slow start staged",
+  });
+  assert.deepEqual(flowTitles({ flow: [{}, { name: "flow1" }] }, ["flow0", "flow1"]), {}, "equal flows");
+  assert.deepEqual(flowTitles({ flow: { count: 2 } }, ["flow0", "flow1"]), {});
 });

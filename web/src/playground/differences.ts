@@ -1,4 +1,6 @@
 // Names for runs by what differs between their scenarios.
+import { flowsOf } from "../scenario/state.ts";
+import { isTable, type Table } from "../scenario/toml.ts";
 import type { Values } from "./knobs.ts";
 
 /** Every value of a document by its key path, as text. */
@@ -28,6 +30,20 @@ export function differences(documents: Values[]): string[] {
       .join(", "),
   );
   return labels.map((label, index) => label + (differ.length > 3 ? ", …" : "") || `run ${index + 1}`);
+}
+
+/** Names that flows get if the scenario gives none. */
+const NUMBERED = /^flow\d+$/;
+
+/** What to call flows with numbers for names: the settings in which the flows of a document differ. */
+export function flowTitles(values: Values, flows: readonly string[]): { [flow: string]: string } {
+  const tables = flowsOf(values as Table).map((flow) => (isTable(flow) ? { ...flow, name: "" } : {}));
+  const alike = new Set(tables.map((table) => JSON.stringify(table))).size === 1;
+  if (tables.length !== flows.length || alike) return {};
+  const labels = differences(tables);
+  return Object.fromEntries(
+    flows.flatMap((name, index) => (NUMBERED.test(name) ? [[name, `${name}: ${labels[index]}`]] : [])),
+  );
 }
 
 /** Longest value in a label, in characters. */

@@ -1,6 +1,6 @@
 // The runs that stay in the charts for comparison.
 import { colour } from "../charts/colours.ts";
-import { dashOf, runColour } from "../charts/curves.ts";
+import { dashOf, onlyRun, runColour } from "../charts/curves.ts";
 import { stroke } from "../charts/panel.ts";
 import { fill, h } from "../dom.ts";
 import type { Lab, Run } from "./lab.ts";
@@ -15,7 +15,8 @@ export function mountKept(place: HTMLElement, lab: Lab): void {
     if (place.hidden || place.querySelector("input:focus")) return;
     const labels = lab.labels().slice(1);
     // While a run is drawn, the buttons stay in place: a new button would miss the end of a click.
-    const wanted = JSON.stringify([labels, state.choice.flows.length === 1]);
+    const dashed = state.choice.flows.length > 1 && onlyRun(state.choice, lab.labels()) === undefined;
+    const wanted = JSON.stringify([labels, dashed]);
     if (wanted === drawn && state.kept === shown) return;
     drawn = wanted;
     shown = state.kept;
@@ -33,10 +34,9 @@ export function mountKept(place: HTMLElement, lab: Lab): void {
         { class: "kept" },
         state.kept.map((run, index) => {
           const swatch = h("span", { class: "swatch" });
-          swatch.style.background =
-            state.choice.flows.length === 1
-              ? stroke(colour(runColour(index + 1)))
-              : stroke("var(--soft)", dashOf(index + 1));
+          swatch.style.background = dashed
+            ? stroke("var(--soft)", dashOf(index + 1))
+            : stroke(colour(runColour(index + 1)));
           const field = h("input", { type: "text", value: labels[index]!, "aria-label": "Name of the kept run" });
           field.addEventListener("change", () =>
             change(

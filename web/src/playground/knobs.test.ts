@@ -75,8 +75,26 @@ test("no loss is the left end of the slider", () => {
   assert.match(all({ topology: { bottleneck: { loss: { kind: "listed" } } } }).loss.disabled!, /listed/);
 });
 
-test("listed links cannot be slid", () => {
-  assert.match(all({ topology: { kind: "explicit" } }).rate.disabled!, /one by one/);
+test("the slowest of listed links is the bottleneck if they form a line", () => {
+  const chain = all({ topology: { links: [{ delay: "25 ms", rate: "12 Mbit/s", queue: "50 packets", loss: "1 %" }] } });
+  assert.deepEqual(chain.rate.set(2e7, "rate"), [["topology.links.0.rate", '"20 Mbit/s"']]);
+  assert.deepEqual([chain.rtt.value, chain.buffer.value, chain.loss.value], [0.05, 50, 0.01]);
+  const link = [
+    { from: "a", to: "b", rate: "1 Gbit/s", delay: "5 ms", queue: "unlimited" },
+    { from: "b", to: "c", rate: "2 Mbit/s", delay: "10 ms", queue: "20 packets", reverse: { delay: "30 ms" } },
+  ];
+  const line = all({ topology: { kind: "explicit", link } });
+  assert.ok(Math.abs(line.rtt.value - 0.05) < 1e-12);
+  assert.deepEqual(line.rtt.set(0.06, "time"), [["topology.link.1.delay", '"20 ms"']]);
+  assert.deepEqual(line.buffer.set(30, "packets"), [["topology.link.1.queue", '"30 packets"']]);
+  for (const other of [[], [...link].reverse()])
+    assert.match(all({ topology: { kind: "explicit", link: other } }).rate.disabled!, /no one line/);
+});
+
+test("no slider gives a queue that drops every packet", () => {
+  const limit = (queue: unknown) => all({ topology: { bottleneck: { queue } } }).buffer;
+  assert.equal(valueAt(limit("50 packets"), 0), 2);
+  assert.ok(valueAt(limit("64 kB"), 0) >= 3000);
 });
 
 test("positions and values agree on the logarithmic scale", () => {

@@ -25,18 +25,20 @@ export interface Knob {
   set(value: number, kind: Kind): Edit[];
 }
 
-/** Ends of a slider by kind, in base units. */
+/** Ends of a slider by kind, in base units. As in ns-2, a drop-tail queue with a limit of one packet drops every packet. */
 const ENDS: { [kind in Kind]: [low: number, high: number] } = {
   rate: [1e5, 1e9],
   time: [1e-3, 2],
   share: [1e-5, 0.2],
-  packets: [1, 10_000],
+  packets: [2, 10_000],
   bdp: [0.05, 20],
-  bytes: [1e3, 1e8],
+  bytes: [3e3, 1e8],
   number: [1, 1000],
 };
 
 const DEFAULTS = { rate: "10 Mbit/s", delay: "10 ms", queue: "50 packets" };
+/** A slider for what the text of a scenario gives: delays without queues and without the transmission of packets. */
+const PROPAGATION = "Round-trip propagation";
 const BUFFER: readonly Kind[] = ["packets", "bdp", "bytes"];
 
 /** Whether the buffer of a queue, given by name, is its parameter `limit`. */
@@ -49,19 +51,35 @@ export function limited(describe: Pick<Describe, "parts">): (queue: string) => b
 /** The sliders for a document; parts of queues whose buffer is a parameter `limit` are given by name. */
 export function knobs(values: Values, limited: (queue: string) => boolean): Knob[] {
   const topology = table(values["topology"]);
-  const bottleneck = table(topology["bottleneck"]);
-  const other =
-    topology["kind"] === "explicit"
-      ? "This scenario lists its links one by one. Change them in the text."
-      : topology["links"] !== undefined
-        ? "This chain lists its links one by one. Change them in the text."
-        : undefined;
-  return [
-    rateKnob(bottleneck),
-    rttKnob(topology, bottleneck, values),
-    bufferKnob(bottleneck["queue"] ?? DEFAULTS.queue, limited),
-    lossKnob(bottleneck["loss"]),
-  ].map((knob) => (other ? { ...knob, disabled: other } : knob));
+  const line = listedLinks(topology);
+  const place = line ? slowest(line) : undefined;
+  const path = line ? `topology.${topology["kind"] === "explicit" ? "link" : "links"}.${place}` : "topology.bottleneck";
+  const link = line ? (line[place!] ?? {}) : table(topology["bottleneck"]);
+  const made = [
+    rateKnob(link, path),
+    line ? lineKnob(line, place!, path) : rttKnob(topology, link, values),
+    bufferKnob(link["queue"] ?? DEFAULTS.queue, path, limited),
+    lossKnob(link["loss"], path),
+  ];
+  return line && place === undefined
+    ? made.map((each) => ({ ...each, disabled: "This scenario has no one line of links. Change them in the text." }))
+    : made;
+}
+
+/** The links that a scenario lists one by one, from the first flow's sender on; undefined if it has a bottleneck. */
+function listedLinks(topology: Values): Values[] | undefined {
+  if (topology["kind"] === "explicit") return list(topology["link"]).map(table);
+  return topology["links"] === undefined ? undefined : list(topology["links"]).map(table);
+}
+
+/** The place of the slowest link, the first of equal ones; undefined for links that do not form one line. */
+function slowest(links: Values[]): number | undefined {
+  const joined = links.every(
+    (link, place) => link["reverse"] !== "none" && (place === 0 || link["from"] === links[place - 1]!["to"]),
+  );
+  if (links.length === 0 || !joined) return undefined;
+  const rates = links.map(({ rate }) => quantity(rate ?? DEFAULTS.rate, "rate"));
+  return rates.indexOf(Math.min(...rates));
 }
 
 function knob(
@@ -76,9 +94,24 @@ function knob(
   return { id, label, kind, kinds: [kind], value, low, high, zero: false, set, ...more };
 }
 
-function rateKnob(bottleneck: Values): Knob {
-  const value = quantity(bottleneck["rate"] ?? DEFAULTS.rate, "rate");
-  return knob("rate", "Bottleneck rate", "rate", value, (rate) => [["topology.bottleneck.rate", quoted(rate, "rate")]]);
+function rateKnob(link: Values, path: string): Knob {
+  const value = quantity(link["rate"] ?? DEFAULTS.rate, "rate");
+  return knob("rate", "Bottleneck rate", "rate", value, (rate) => [[`${path}.rate`, quoted(rate, "rate")]]);
+}
+
+/** The round trip of listed links without queues and transmission; the delay of the slowest link follows it. */
+function lineKnob(links: Values[], place: number, path: string): Knob {
+  const delays = links.map((link) => {
+    const there = quantity(link["delay"] ?? DEFAULTS.delay, "time");
+    const back = table(link["reverse"])["delay"];
+    return [there, back === undefined ? there : quantity(back, "time")] as const;
+  });
+  const value = delays.flat().reduce((sum, delay) => sum + delay, 0);
+  const share = table(links[place]?.["reverse"])["delay"] === undefined ? 2 : 1;
+  const fixed = value - share * (delays[place]?.[0] ?? 0);
+  return knob("rtt", PROPAGATION, "time", value, (rtt) => [
+    [`${path}.delay`, quoted(Math.max(0, (rtt - fixed) / share), "time")],
+  ]);
 }
 
 /** The round-trip time without queues and transmission; the delay of the bottleneck follows it. */
@@ -107,18 +140,18 @@ function rttKnob(topology: Values, bottleneck: Values, values: Values): Knob {
       ["topology.bottleneck.delay", quoted(rtt / 2 / share, "time")],
     ];
   };
-  return knob("rtt", several ? "Shortest round-trip time" : "Round-trip time", "time", value, set);
+  return knob("rtt", several ? `Shortest ${PROPAGATION.toLowerCase()}` : PROPAGATION, "time", value, set);
 }
 
-function bufferKnob(queue: unknown, limited: (queue: string) => boolean): Knob {
-  const key = "topology.bottleneck.queue";
+function bufferKnob(queue: unknown, path: string, limited: (queue: string) => boolean): Knob {
+  const key = `${path}.queue`;
   const label = "Buffer";
   const disabled = (reason: string) =>
     knob("buffer", label, "packets", 1, () => [], { kinds: BUFFER, disabled: reason });
-  const adjusted = (limit: unknown, path: string, literal: (text: string) => string): Knob => {
+  const adjusted = (limit: unknown, at: string, literal: (text: string) => string): Knob => {
     const read = typeof limit === "string" ? parse(limit, BUFFER) : undefined;
     if (!read) return disabled("The text gives no limit of the queue that this slider can read.");
-    return knob("buffer", label, read.kind, read.value, (value, kind) => [[path, literal(format(value, kind))]], {
+    return knob("buffer", label, read.kind, read.value, (value, kind) => [[at, literal(format(value, kind))]], {
       kinds: BUFFER,
     });
   };
@@ -141,16 +174,16 @@ function bufferKnob(queue: unknown, limited: (queue: string) => boolean): Knob {
   return adjusted(table(queue)["limit"] ?? DEFAULTS.queue, `${key}.limit`, (text) => JSON.stringify(text));
 }
 
-function lossKnob(loss: unknown): Knob {
-  const key = "topology.bottleneck.loss";
+function lossKnob(loss: unknown, path: string): Knob {
+  const key = `${path}.loss`;
   const label = "Random loss";
-  const at = (path: string, text: unknown): Knob =>
+  const at = (place: string, text: unknown): Knob =>
     knob(
       "loss",
       label,
       "share",
       text === undefined || text === "none" ? 0 : quantity(text, "share"),
-      (value) => [[path, path === key && value === 0 ? '"none"' : quoted(value, "share")]],
+      (value) => [[place, place === key && value === 0 ? '"none"' : quoted(value, "share")]],
       { zero: true },
     );
   if (loss === undefined || typeof loss === "string") {
@@ -183,7 +216,7 @@ export function valueAt({ low, high, zero, kind }: Knob, at: number): number {
   if (zero && at <= 0) return 0;
   const value = low * (high / low) ** (at / STEPS);
   const rounded = Number(value.toPrecision(2));
-  return kind === "packets" ? Math.max(1, Math.round(rounded)) : rounded;
+  return kind === "packets" ? Math.round(rounded) : rounded;
 }
 
 /** The next value that the slider can have above (1) or below (−1) a value; the value itself at the end of the slider. */

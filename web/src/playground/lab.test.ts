@@ -138,7 +138,7 @@ test("a lesson shows its own scenario while the runs that it compares are made",
     { name: "three", edits: [["a", "3"] as [string, string]] },
   ];
   const lesson = { id: "x", title: "", text: [], question: [], answer: [], scenario: "rate=9", base: "nine", compare };
-  await showRuns(lab, { ...lesson, charts: ["rtt", "queue"] }, new AbortController().signal);
+  await showRuns(lab, { ...lesson, charts: ["rtt", "queue"], flows: [] }, new AbortController().signal);
   assert.deepEqual(lab.labels(), ["nine", "two", "three"]);
   assert.deepEqual(
     lab.get().kept.map(({ text }) => text),

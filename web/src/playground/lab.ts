@@ -1,16 +1,9 @@
 // The state of the playground and what changes it. The scenario's text is the one source of truth.
 import type { Chart, Choice } from "../charts/curves.ts";
 import { Recording, TRACES } from "../charts/recording.ts";
-import {
-  type CheckAnswer,
-  type Describe,
-  type Edit,
-  type Engine,
-  type Problem,
-  Refused,
-  type Summary,
-} from "../engine/protocol.ts";
+import { type CheckAnswer, type Describe, type Edit, type Engine, type Problem, Refused } from "../engine/protocol.ts";
 import { run } from "../engine/run.ts";
+import type { Summary } from "../scenario/generated/summary.ts";
 import { differences } from "./differences.ts";
 import type { Values } from "./knobs.ts";
 import { runner } from "./runner.ts";
@@ -47,6 +40,8 @@ export interface State {
   kept: Run[];
   zoom: [from: number, to: number] | undefined;
   choice: Choice;
+  /** Flows that a lesson shows first, instead of the scenario's first ones. */
+  preferred: string[];
   visible: Chart["id"][];
 }
 
@@ -93,6 +88,7 @@ export async function makeLab(makeEngine: () => Engine, text: string, visible: C
     kept: [],
     zoom: undefined,
     choice: { flows: [], link: "" },
+    preferred: [],
     visible,
   });
 
@@ -132,9 +128,16 @@ export async function makeLab(makeEngine: () => Engine, text: string, visible: C
     const chosen = before.choice.flows.filter((name) => flows.includes(name));
     const link = links.some(({ name }) => name === before.choice.link) ? before.choice.link : "";
     const same = before.current && before.current.recording.scenario.flows.join("\n") === flows.join("\n");
+    const preferred = before.preferred.filter((name) => flows.includes(name));
     const choice = {
-      flows: same && chosen.length > 0 ? before.choice.flows : flows.slice(0, FLOWS_SHOWN),
+      flows:
+        same && chosen.length > 0
+          ? before.choice.flows
+          : preferred.length > 0
+            ? preferred
+            : flows.slice(0, FLOWS_SHOWN),
       link: same && link ? link : (bottleneck ?? links[0]?.name ?? ""),
+      ...(same && before.choice.run !== undefined && { run: before.choice.run }),
     };
     const zoom = before.zoom && before.zoom[1] <= recording.scenario.duration ? before.zoom : undefined;
     state.set({

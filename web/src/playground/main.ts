@@ -13,10 +13,10 @@ import { mountBasics } from "./basics.ts";
 import { withFlow } from "./flows.ts";
 import { mountKept } from "./keptruns.ts";
 import { knobs, limited } from "./knobs.ts";
-import { makeLab, type State } from "./lab.ts";
+import { makeLab, type Run, type State } from "./lab.ts";
 import { mountMenus, PLAYGROUND } from "./menus.ts";
 import { mountNumbers } from "./numbers.ts";
-import { mountSliders } from "./sliders.ts";
+import { mountSliders, type Sliders } from "./sliders.ts";
 import START from "./start.toml";
 import { mountToolbar } from "./toolbar.ts";
 import { viewOf } from "./view.ts";
@@ -103,6 +103,15 @@ function showError(place: HTMLElement, { error, problems }: State, show: (proble
   );
 }
 
+/** The times whose packets a reader wants first: the first loss, from a round trip before it to the reaction two round trips later. */
+function aroundFirstLoss({ recording, summary }: Run): [from: number, to: number] {
+  const { duration } = recording.scenario;
+  const { firstLoss } = recording;
+  if (firstLoss === undefined || !summary) return [0, Math.min(1, duration)];
+  const rtt = Math.max(...summary.flows.map(({ path_rtt }) => path_rtt));
+  return [Math.max(0, firstLoss - rtt), Math.min(duration, firstLoss + 2 * rtt)];
+}
+
 async function start(page: HTMLElement): Promise<void> {
   const server = served();
   const makeEngine = connect(server);
@@ -117,12 +126,20 @@ async function start(page: HTMLElement): Promise<void> {
     narrow ? ["cwnd", "queue", "throughput"] : ["cwnd", "queue", "throughput", "delay"],
   );
 
+  // A phone shows two charts and the text about them at once.
+  const phone = matchMedia("(max-width: 40rem)");
   const charts = new Charts((zoom) => lab.set({ zoom }));
+  const fit = () => {
+    charts.height = phone.matches ? 110 : undefined;
+  };
+  phone.addEventListener("change", fit);
+  fit();
   fill(places.charts, charts.element);
   const knobPlace = h("div", { class: "knobs" });
   const basicsPlace = h("div", { class: "basics" });
   fill(places.sliders, knobPlace, basicsPlace);
   const sliders = mountSliders(knobPlace, (edits) => lab.edit(edits));
+  let ofLesson: Sliders[] = [];
   const basics = mountBasics(basicsPlace, (edits) => lab.edit(edits));
   const menus = mountMenus(
     places.menus,
@@ -158,8 +175,7 @@ async function start(page: HTMLElement): Promise<void> {
   };
 
   const chosen = ({ current, text, zoom }: State) => {
-    const duration = current?.recording.scenario.duration ?? 1;
-    const [from, to] = zoom ?? [0, Math.min(1, duration)];
+    const [from, to] = zoom ?? (current ? aroundFirstLoss(current) : [0, 1]);
     return { text, from, to };
   };
   const packets = mountPackets(places.packets, lab.engine, chosen(lab.get()));
@@ -167,7 +183,8 @@ async function start(page: HTMLElement): Promise<void> {
   const hasLimit = limited(lab.describe);
   const show = (state: State, before?: State) => {
     if (state.checked && state.checked !== before?.checked) {
-      sliders.show(knobs(state.checked.values, hasLimit));
+      const known = knobs(state.checked.values, hasLimit);
+      for (const each of [sliders, ...ofLesson]) each.show(known);
       basics.show(state.checked.scenario);
       menus.show(state.checked);
       sweep.hidden = state.checked.values["sweep"] === undefined;
@@ -184,7 +201,17 @@ async function start(page: HTMLElement): Promise<void> {
   lab.subscribe(show);
   show(lab.get());
   mountShare(places.share, lab, makeEngine, link);
-  mountLessons(places.lessons, places.lesson, lessons, lab);
+  mountLessons(places.lessons, places.lesson, lessons, lab, () => {
+    ofLesson = [];
+    return (ids) => {
+      const place = h("div", { class: "knobs within" });
+      const made = mountSliders(place, (edits) => lab.edit(edits), ids);
+      const { checked } = lab.get();
+      if (checked) made.show(knobs(checked.values, hasLimit));
+      ofLesson.push(made);
+      return place;
+    };
+  });
 }
 
 const page = document.getElementById("page")!;

@@ -10,9 +10,13 @@ interface Column<Row> {
   text: (row: Row) => string;
 }
 
+/** A number of the summary in a larger or smaller unit. */
+const scaled = (value: number | null, factor: number): string => shown(value === null ? null : value * factor);
+
 const FLOWS: Column<FlowSummary>[] = [
-  { title: "Goodput", unit: "Mbit/s", text: ({ goodput_bps }) => shown(goodput_bps / 1e6) },
+  { title: "Goodput", unit: "Mbit/s", text: ({ goodput_bps }) => scaled(goodput_bps, 1e-6) },
   { title: "Sent", unit: "packets", text: ({ sent_packets }) => String(sent_packets) },
+  { title: "Resent", unit: "packets", text: ({ retransmitted_packets }) => String(retransmitted_packets) },
   { title: "Lost", unit: "packets", text: ({ dropped_packets }) => String(dropped_packets) },
   { title: "Timeouts", text: ({ timeouts }) => String(timeouts) },
   {
@@ -24,10 +28,10 @@ const FLOWS: Column<FlowSummary>[] = [
 ];
 
 const LINKS: Column<LinkSummary>[] = [
-  { title: "Utilisation", unit: "%", text: ({ utilisation }) => shown(utilisation * 100) },
+  { title: "Utilisation", unit: "%", text: ({ utilisation }) => scaled(utilisation, 100) },
   { title: "Mean queue", unit: "packets", text: ({ queue_mean }) => shown(queue_mean) },
   { title: "Longest queue", unit: "packets", text: ({ queue_max }) => shown(queue_max) },
-  { title: "Mean wait", unit: "ms", text: ({ sojourn_mean }) => shown(sojourn_mean * 1e3) },
+  { title: "Mean wait", unit: "ms", text: ({ sojourn_mean }) => scaled(sojourn_mean, 1e3) },
   { title: "Drops", unit: "packets", text: ({ drops, losses }) => String(drops + losses) },
   { title: "Marks", unit: "packets", text: ({ marks }) => String(marks) },
 ];
@@ -72,7 +76,7 @@ export function mountNumbers(place: HTMLElement, lab: Lab): void {
           summary.links.filter(({ name }) => name === state.choice.link).map((row) => ({ row, run: labels[run]! })),
         ),
       ),
-      state.current.summary.warnings.map((warning) => h("p", { class: "warning" }, warning)),
+      state.current.summary.warnings.map(({ text }) => h("p", { class: "warning" }, text)),
     );
     // A slider that moves would otherwise speak without end.
     clearTimeout(timer);
@@ -87,7 +91,7 @@ export function sentence({ summary }: Run): string {
     .slice(0, 4)
     .map(
       (flow) =>
-        `${flow.name}: goodput ${shown(flow.goodput_bps / 1e6)} Mbit/s, ${flow.dropped_packets} packets lost, ${
+        `${flow.name}: goodput ${scaled(flow.goodput_bps, 1e-6)} Mbit/s, ${flow.dropped_packets} packets lost, ${
           flow.slow_start_exit ? `slow start ended at ${shown(flow.slow_start_exit.time)} s` : "slow start not ended"
         }.`,
     )

@@ -10,11 +10,21 @@ interface Row {
   show(knob: Knob): void;
 }
 
-/** Mounts the sliders. `onEdit` gets the edits of the scenario that a movement means. */
-export function mountSliders(place: HTMLElement, onEdit: (edits: Edit[]) => void): { show(knobs: Knob[]): void } {
+/** Mounted sliders. */
+export interface Sliders {
+  show(knobs: Knob[]): void;
+}
+
+/** Mounts the sliders, or those with the `wanted` ids. `onEdit` gets the edits of the scenario that a movement means. */
+export function mountSliders(
+  place: HTMLElement,
+  onEdit: (edits: Edit[]) => void,
+  wanted?: readonly Knob["id"][],
+): Sliders {
   const rows = new Map<string, Row>();
   return {
-    show(knobs) {
+    show(all) {
+      const knobs = wanted ? all.filter(({ id }) => wanted.includes(id)) : all;
       for (const knob of knobs) {
         let row = rows.get(knob.id);
         if (!row) {

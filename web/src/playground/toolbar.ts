@@ -1,6 +1,6 @@
 // Above the charts: run and stop, the times shown, and which charts, flows and link are shown.
 import { colour } from "../charts/colours.ts";
-import { CHARTS } from "../charts/curves.ts";
+import { CHARTS, onlyRun } from "../charts/curves.ts";
 import { shown } from "../charts/panel.ts";
 import { fill, h } from "../dom.ts";
 import { FLOWS_SHOWN, type Lab, type State } from "./lab.ts";
@@ -42,7 +42,7 @@ export function mountToolbar(place: HTMLElement, lab: Lab): void {
       state.choice,
       scenario?.flows,
       scenario?.links.map(({ name }) => name),
-      state.kept.length,
+      lab.labels(),
     ]);
     if (wanted === drawn) return;
     drawn = wanted;
@@ -100,6 +100,10 @@ function choicesOf(lab: Lab, state: State): HTMLElement[] {
       ),
     );
   }
+  const labels = lab.labels();
+  const only = onlyRun(choice, labels);
+  if (only !== undefined)
+    found.push(select("Run shown", labels, only, (index) => lab.set({ choice: { ...choice, run: index } })));
   if (links.length > 1) {
     const names = links.map(({ name }) => name);
     found.push(

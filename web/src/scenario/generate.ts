@@ -1,5 +1,6 @@
-// Writes the types of a scenario, made from the program's JSON Schema, and the repository's scenarios as values of these types.
-// `npm run types` runs this before the type checker, which thus checks that the scenarios conform. Neither file is committed.
+// Writes the types of a scenario and of a run's summary, made from the program's JSON Schemas, and the repository's scenarios as values
+// of these types. `npm run types` runs this before the type checker, which thus checks that the scenarios conform, and the page reads
+// what the engine writes. No file is committed.
 
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -12,11 +13,11 @@ import { read } from "./toml.ts";
 const root = new URL("../../../", import.meta.url);
 const folder = new URL("generated/", import.meta.url);
 
-/** The JSON Schema of scenario files, from the program of this checkout or else that of the system. */
-function schema(): Schema {
+/** The JSON Schema of scenario files or of summaries, from the program of this checkout or else that of the system. */
+function schema(of: "scenario" | "summary"): Schema {
   const own = new URL(".venv/bin/ackclock", root);
   const program = process.env["ACKCLOCK"] ?? (existsSync(own) ? own.pathname : "ackclock");
-  return JSON.parse(execFileSync(program, ["schema"], { encoding: "utf8", maxBuffer: 1 << 26 })) as Schema;
+  return JSON.parse(execFileSync(program, ["schema", of], { encoding: "utf8", maxBuffer: 1 << 26 })) as Schema;
 }
 
 type Definitions = Record<string, unknown>;
@@ -67,20 +68,24 @@ function shared(schema: Schema): Definitions {
     }
     return { $ref: `#/$defs/${made}` };
   };
-  return { ...(replace(schema, "scenario", true) as Definitions), title: "Scenario", $defs: definitions };
+  return { ...(replace(schema, "scenario", true) as Definitions), $defs: definitions };
 }
 
-const types = await compile(shared(schema()), "Scenario", {
-  bannerComment: "/** Made by web/src/scenario/generate.ts from the program's JSON Schema. */",
-  additionalProperties: false,
-  format: false,
-  unreachableDefinitions: false,
-});
+/** The types of a schema, whose title names the outermost. */
+const types = (schema: Definitions, title: string): Promise<string> =>
+  compile({ ...schema, title }, title, {
+    bannerComment: "/** Made by web/src/scenario/generate.ts from the program's JSON Schema. */",
+    additionalProperties: false,
+    format: false,
+    unreachableDefinitions: false,
+  });
+
 const examples = scenarioFiles().map(
   ([file, text]) => `  ${JSON.stringify(file)}: ${JSON.stringify(read(text).values)},\n`,
 );
 await mkdir(folder, { recursive: true });
-await writeFile(new URL("scenario.ts", folder), types);
+await writeFile(new URL("scenario.ts", folder), await types(shared(schema("scenario")), "Scenario"));
+await writeFile(new URL("summary.ts", folder), await types({ ...schema("summary") }, "Summary"));
 await writeFile(
   new URL("examples.ts", folder),
   `import type { Scenario } from "./scenario.ts";\n\nexport const examples = {\n${examples.join("")}} satisfies Record<string, Scenario>;\n`,

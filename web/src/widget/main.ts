@@ -67,7 +67,7 @@ let views = 0;
 function mount(view: HTMLElement, lab: Lab, model: Model): () => void {
   const { sliders: wanted, menus: ids, height } = model.get("_options");
   const places = {
-    sliders: h("section", { class: "card sliders", "aria-label": "Path" }),
+    sliders: h("section", { class: "card sliders knobs", "aria-label": "Path" }),
     menus: h("section", { class: "card menus", "aria-label": "Flows and queue", hidden: ids.length === 0 }),
     toolbar: h("section", { class: "toolbar", "aria-label": "Run and view" }),
     error: h("div", { class: "error", role: "alert", hidden: true }),

@@ -53,6 +53,8 @@ pub struct Column<S: 'static, R: 'static> {
     pub doc: &'static str,
     /// Kind of its values.
     pub kind: Kind,
+    /// Whether a row may have no value, which is null in JSON. JSON has no infinite number either.
+    pub optional: bool,
     /// Source of its values.
     pub source: Source<S, R>,
 }
@@ -80,6 +82,8 @@ impl<S, R> Column<S, R> {
 pub(crate) trait Value {
     /// Kind of these values.
     const KIND: Kind;
+    /// Whether JSON may have null in its place.
+    const OPTIONAL: bool = false;
     /// The value in a table.
     fn cell(self) -> Cell;
 }
@@ -114,6 +118,7 @@ impl Value for u32 {
 
 impl Value for f64 {
     const KIND: Kind = Kind::Number;
+    const OPTIONAL: bool = true;
     fn cell(self) -> Cell {
         if self.is_nan() { Cell::Missing } else { Cell::Number(self) }
     }
@@ -135,6 +140,7 @@ impl Value for Duration {
 
 impl<T: Value> Value for Option<T> {
     const KIND: Kind = T::KIND;
+    const OPTIONAL: bool = true;
     fn cell(self) -> Cell {
         self.map_or(Cell::Missing, Value::cell)
     }
@@ -172,6 +178,7 @@ macro_rules! table {
                 unit: $unit,
                 doc: $doc,
                 kind: <$type as $crate::columns::Value>::KIND,
+                optional: <$type as $crate::columns::Value>::OPTIONAL,
                 source: {
                     $($crate::columns::Source::Measured(|row: &$row| $crate::columns::Value::cell(row.$field)))?
                     $($crate::columns::Source::Measured(|row| {

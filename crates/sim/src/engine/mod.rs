@@ -33,6 +33,6 @@ pub use error::RunError;
 pub use live::{FrameConnection, Live};
 pub use prepared::{Prepared, bottleneck, run};
 pub use result::{ApplicationResult, FlowResult, LinkResult, RunResult, digest};
-pub use summary::Summary;
+pub use summary::{Summary, summary_schema};
 pub use tables::tables_json;
 pub use warnings::Warning;

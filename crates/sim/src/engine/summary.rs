@@ -1,4 +1,4 @@
-//! The whole result of a run except traces, as JSON.
+//! The whole result of a run except traces, as JSON, and the JSON Schema of it.
 
 use ackclock_core::units::Duration;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::result::{FlowResult, LinkResult, RunResult};
 use crate::app::{Page, Transfer};
-use crate::columns::{Cell, Column, seconds};
+use crate::columns::{Cell, Column, Kind, seconds};
 use crate::completion::{Times, by_group, by_size};
 use crate::scenario::Scenario;
 
@@ -86,6 +86,74 @@ impl Summary<'_> {
         let groups = by_group(&pages.collect::<Vec<_>>());
         groups.into_iter().map(|(name, times)| times_row(("application", name), "pages", times)).collect()
     }
+}
+
+/// The JSON Schema (2020-12) of a summary. Its rows have the columns of the tables.
+pub fn summary_schema() -> Json {
+    let text = json!({ "type": "string" });
+    let texts = json!({ "type": "array", "items": text });
+    let mut schema = object([
+        ("scenario", text.clone()),
+        ("seed", described(Kind::Whole, false, "")),
+        ("hash", text.clone()),
+        ("flows", list(&row_schema(FlowResult::COLUMNS))),
+        ("links", list(&row_schema(LinkResult::COLUMNS))),
+        ("completion", list(&times_schema("packets", "flows"))),
+        ("transfers", list(&times_schema("bytes", "flows"))),
+        ("pages", list(&times_schema("application", "pages"))),
+        ("warnings", list(&object([("name", text.clone()), ("flows", texts), ("text", text)]))),
+        ("events", described(Kind::Whole, false, "")),
+        ("cpu_seconds", described(Kind::Number, false, "processor time of the run, if it was measured")),
+    ]);
+    if let Some(required) = schema["required"].as_array_mut() {
+        required.retain(|key| key != "cpu_seconds");
+    }
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!("Summary of a run");
+    schema
+}
+
+/// The schema of a row with these columns.
+fn row_schema<R>(columns: &[Column<Scenario, R>]) -> Json {
+    let (nested, own): (Vec<_>, Vec<_>) = columns.iter().partition(|column| nested_name(column.name).is_some());
+    let property = |column: &Column<Scenario, R>, optional| described(column.kind, optional, column.doc);
+    let mut properties: Vec<_> = own.iter().map(|column| (column.name, property(column, column.optional))).collect();
+    if let [first, others @ ..] = &nested[..] {
+        let inside = |column: &Column<Scenario, R>| nested_name(column.name).unwrap_or_default();
+        let there = [first].into_iter().map(|column| (inside(column), property(column, false)));
+        let exit = object(there.chain(others.iter().map(|column| (inside(column), property(column, column.optional)))));
+        properties.push((NESTED, json!({ "anyOf": [exit, { "type": "null" }] })));
+    }
+    object(properties)
+}
+
+fn times_schema(label: &'static str, what: &'static str) -> Json {
+    let counts = [what, "unfinished"].map(|name| (name, described(Kind::Whole, false, "")));
+    let times = ["mean", "median", "p95", "p99"].map(|name| (name, described(Kind::Number, true, "")));
+    object([(label, described(Kind::Text, false, ""))].into_iter().chain(counts).chain(times))
+}
+
+fn list(items: &Json) -> Json {
+    json!({ "type": "array", "items": items })
+}
+
+fn object<'a>(properties: impl IntoIterator<Item = (&'a str, Json)>) -> Json {
+    let properties: serde_json::Map<String, Json> = properties.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
+    let required: Vec<&String> = properties.keys().collect();
+    json!({ "type": "object", "required": required, "properties": properties, "additionalProperties": false })
+}
+
+fn described(kind: Kind, optional: bool, doc: &str) -> Json {
+    let kind = match kind {
+        Kind::Text => "string",
+        Kind::Whole => "integer",
+        Kind::Number => "number",
+    };
+    let mut schema = json!({ "type": if optional { json!([kind, "null"]) } else { json!(kind) } });
+    if !doc.is_empty() {
+        schema["description"] = json!(doc);
+    }
+    schema
 }
 
 /// A time span in the form of tables.
