@@ -11,10 +11,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import polars
+import pyarrow.parquet
 import pytest
 
 from ackclock.cli import app as program
+from ackclock.files import storage, stored
 
 from .conftest import FIRST, SWEEP
 from .test_paper import TINY, TINY_CLAIMS, TINY_SCENARIO
@@ -252,6 +255,13 @@ def aside(path: Path) -> None:
     path.symlink_to(path.rename(path.parent.parent / "aside"))
 
 
+def flip(path: Path) -> None:
+    """Change a bit of a file."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 3] ^= 1
+    path.write_bytes(data)
+
+
 def half(path: Path) -> None:
     """Cut a file in the middle."""
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
@@ -260,6 +270,9 @@ def half(path: Path) -> None:
 DAMAGES: list[tuple[str, str, Callable[[Path], object]]] = [
     ("ran", "flows.parquet", half),
     ("ran", "flows.parquet", aside),
+    ("ran", "flows.parquet", flip),
+    ("swept", "flows/000001.parquet", flip),
+    ("swept", "runs/000001.parquet", flip),
     ("ran", "manifest.json", half),
     ("ran", "manifest.json", lambda path: path.write_text("[" * 100_000)),
     ("ran", "scenario.toml", lambda path: path.write_bytes(b"\xff")),
@@ -281,10 +294,33 @@ def test_a_message_names_the_damaged_file_and_the_mend(
     shutil.rmtree(name)
     shutil.copytree(f"sound/{name}", name)
     change(Path(name, file))
-    code, said = call(*READERS[name][file == "runs.jsonl"].split())  # only `plot` reads the lines
+    # Only `plot` reads the lines, and only a query the other tables.
+    line = READERS[name][file == "runs.jsonl"].split() if "flows/" not in file else ["query", name, SQL]
+    code, said = call(*line)
     assert code == 2, said
     assert f"{file}: damaged: " in said
     assert "repeat the command that wrote it" in said or "run the same `ackclock" in said
+
+
+def test_every_reader_of_parquet_reads_a_file_with_a_checksum(tmp_path: Path) -> None:
+    table = polars.DataFrame({"a": [1, 2], "b": ["x", None]})
+    storage.write_parquet(tmp_path / "t.parquet", table)
+    assert stored.SEAL in (tmp_path / "t.parquet").read_bytes()
+    assert polars.read_parquet(tmp_path / "t.parquet").equals(table)
+    assert polars.scan_parquet(tmp_path / "t.parquet").select("b").collect().equals(table.select("b"))
+    assert duckdb.sql(f"SELECT * FROM '{tmp_path / 't.parquet'}'").fetchall() == [(1, "x"), (2, None)]
+    assert pyarrow.parquet.read_table(tmp_path / "t.parquet").to_pylist() == table.to_dicts()
+    whole = (tmp_path / "t.parquet").read_bytes()
+    for place in range(len(whole)):
+        data = bytearray(whole)
+        data[place] ^= 1
+        (tmp_path / "t.parquet").write_bytes(data)
+        # A change of the mark itself changes nothing that is read.
+        if whole.index(stored.SEAL) <= place < whole.index(stored.SEAL) + len(stored.SEAL):
+            assert stored.read_parquet(tmp_path / "t.parquet").equals(table)
+        else:
+            with pytest.raises(stored.DamagedError):
+                stored.read_parquet(tmp_path / "t.parquet")
 
 
 def test_a_changed_digit_in_a_journal_is_no_measurement(

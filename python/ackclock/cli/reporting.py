@@ -36,6 +36,8 @@ def report_command(directory: Path, *, out: Path | None, opened: bool, force: bo
     if kind not in KINDS:
         raise ValueError(f"{directory}: no report for results of the kind {kind!r}; known: {', '.join(KINDS)}")
     target = directory / storage.REPORT if out is None else out
+    if out is None and targets.is_stream(target):
+        raise OSError(f"{target}: is in the place of the report; delete it, or name a file with --out")
     targets.check(target, force=force)
     if opened and targets.is_stream(target):
         raise ValueError(f"--open: a browser needs a file, and {target} is none")

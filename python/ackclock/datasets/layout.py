@@ -14,6 +14,7 @@ A batch is the files with the same number. Its file in `runs` is written last: a
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -134,9 +135,9 @@ def batch_schema(path: Path) -> polars.Schema:
     import polars
 
     try:
-        stored.check_regular(path)
-        with stored.refusing_parquet(path), path.open("rb") as file:  # polars takes a name as a pattern
-            return polars.Schema(polars.read_parquet_schema(file))
+        data = stored.parquet_bytes(path)
+        with stored.refusing_parquet(path):
+            return polars.Schema(polars.read_parquet_schema(io.BytesIO(data)))
     except stored.DamagedError as error:
         raise damaged(path, error.what) from None
 

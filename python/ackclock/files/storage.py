@@ -308,7 +308,7 @@ def write_parquet(path: Path, table: polars.DataFrame) -> None:
     """Write a table atomically."""
     buffer = io.BytesIO()
     table.write_parquet(buffer)
-    write_bytes(path, buffer.getvalue())
+    write_bytes(path, stored.sealed(buffer.getvalue()))
 
 
 def write_manifest(directory: Path, kind: str, entries: dict[str, Any]) -> None:
