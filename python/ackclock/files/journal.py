@@ -29,7 +29,7 @@ class Journal:
             return {}
         found: dict[str, Any] = {}
         for line in lines:
-            with contextlib.suppress(ValueError, TypeError):
+            with contextlib.suppress(ValueError, TypeError, RecursionError):
                 key, value = json.loads(line)
                 if isinstance(key, str):
                     found[key] = value

@@ -296,7 +296,7 @@ def manifest_text(directory: Path) -> str:
     try:
         text = toml.read_text(directory / MANIFEST)
         ours = json.loads(text).get("program") == "ackclock"
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         ours = False
     if not ours:
         raise FileNotFoundError(f"{directory}: no result of ackclock here (no {MANIFEST} by ackclock)")
