@@ -35,6 +35,32 @@ def _no_transfers() -> polars.DataFrame:
     return polars.DataFrame(schema={"bytes": polars.UInt64, "completion_time": polars.Float64})
 
 
+_ENTRIES: dict[str, type | tuple[type, ...]] = {
+    "scenario": str, "seed": int, "duration": (int, float), "hash": str, "trace_hash": str, "labels": dict,
+    "traces": list, "python_controls": bool,
+}  # fmt: skip
+"""Types of the entries of a run's manifest."""
+
+
+def _checked(manifest: dict[str, Any], file: Path) -> dict[str, Any]:
+    """Return the manifest of a run.
+
+    Raises
+    ------
+    ValueError
+        If an entry is missing or has another type than those that are written.
+    """
+    # Earlier versions wrote no warnings.
+    if not isinstance(manifest.get("warnings", []), list):
+        raise ValueError(f"{file}: the entry 'warnings' is wrong; the file has been changed")
+    for key, kind in _ENTRIES.items():
+        value = manifest.get(key)
+        items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        if not isinstance(value, kind) or not all(isinstance(item, str) for item in items):
+            raise ValueError(f"{file}: the entry {key!r} is missing or wrong; the file has been changed")
+    return manifest
+
+
 class StoredResult(Summaries):
     """A result read back from the directory that `Result.write` made, or from the tables of a sweep.
 
@@ -53,7 +79,7 @@ class StoredResult(Summaries):
         self._sweep = sweep
         self.manifest: dict[str, Any]
         if sweep is None:
-            self.manifest = storage.read_manifest(directory, "run")
+            self.manifest = _checked(storage.read_manifest(directory, "run"), directory / storage.MANIFEST)
         else:
             self.manifest = sweep.lines[directory.name]["manifest"]
 

@@ -114,7 +114,7 @@ fn any_parts() -> impl Strategy<Value = String> {
 fn any_flow() -> impl Strategy<Value = String> {
     (
         any_parts(),
-        prop::sample::select(vec!["tahoe", "reno", "newreno", "sack"]),
+        prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "vegas"]),
         (any::<bool>(), any::<bool>(), any::<bool>(), 100..3000_u32, 1..300_u32),
         (1..3_u32, 0..500_u32, prop::option::of(600..2000_u32), prop::option::of(1..300_u32)),
     )
@@ -150,7 +150,9 @@ fn assert_sound(scenario: &Scenario, result: &RunResult, lossless: bool) {
         let syn = if flow.delivered_bytes > 0 { 40 } else { 0 };
         assert_eq!(flow.delivered_bytes, flow.delivered_packets * wire + syn, "{}", spec.name);
         assert_eq!(flow.completion_time.is_some(), spec.packets == Some(flow.delivered_packets), "{}", spec.name);
-        assert!(flow.cwnd_max.is_finite() && flow.cwnd_max >= flow.cwnd_final && flow.cwnd_final > 0.0, "{}", spec.name);
+        assert!(flow.cwnd_max.is_finite() && flow.cwnd_max >= flow.cwnd_final && flow.cwnd_final >= 0.0, "{}", spec.name);
+        // ns-2's Vegas closes the window if a timeout has come since the last reduction.
+        assert!(flow.cwnd_final > 0.0 || spec.host.recovery() == "vegas" && flow.timeouts > 0, "{}", spec.name);
         // As in ns-2, a reduction can leave less than a segment.
         assert!(flow.window_reductions > 0 || flow.cwnd_final >= 1.0, "{}", spec.name);
         // After a mark, a packet can cause two reductions: the halving, and the return to one segment, which ns-2 counts too.
@@ -418,6 +420,39 @@ fn a_window_limited_flow_sends_its_window_every_round_trip() {
         let expected = 8.0 * 1000.0 * rwnd as f64 / (RTT as f64 / 1e9);
         assert!((flow.goodput_bps / expected - 1.0).abs() < 0.03, "rwnd {rwnd}: {} instead of {expected} bit/s", flow.goodput_bps);
     }
+}
+
+/// Smallest window of a flow with `keys` on a link with random marks or losses, and whether data arrived in the last half.
+fn smallest_window(seed: u32, queue: &str, loss: u32, keys: &str) -> (f64, bool) {
+    let text = format!(
+        "seed = {seed}\nduration = '60 s'\nrecord = ['cwnd', 'delivered']\n\
+         topology.bottleneck = {{ rate = '1 Mbit/s', queue = '{queue}', loss = '{loss} %' }}\n[flow]\n{keys}"
+    );
+    let traces = result(&text).traces;
+    let smallest = traces.cwnd.unwrap().cwnd.into_iter().fold(f64::INFINITY, f64::min);
+    (smallest, traces.delivered.unwrap().time.last().is_some_and(|time| *time > 30_000_000_000))
+}
+
+#[test]
+fn the_vegas_of_ns2_closes_its_window_and_continues() {
+    // ns-2.35 on a link with these settings: the smallest `cwnd_` is 0 in six of six runs of 60 s.
+    let vegas = "recovery = 'vegas'\nslow_start = 'vegas'\navoidance = 'vegas'\nheader = '0 B'";
+    let found: Vec<(f64, bool)> = (1..=6).map(|seed| smallest_window(seed, "50 packets", 10, vegas)).collect();
+    assert!(found.iter().all(|(_, continues)| *continues) && found.iter().any(|(smallest, _)| *smallest == 0.0), "{found:?}");
+}
+
+#[test]
+fn a_modern_window_is_below_one_segment_only_after_marks() {
+    let smallest = |ecn: bool, packet: u32| {
+        let keys = format!("host = 'windows_xp'\navoidance = 'vegas'\necn = {ecn}\npacket_size = '{packet} B'\ncount = 8");
+        let found = (1..=4).map(|seed| smallest_window(seed, "red", 2, &keys));
+        found.fold(f64::INFINITY, |least, (window, continues)| if continues { least.min(window) } else { 0.0 })
+    };
+    for packet in [1460, 30_000] {
+        assert!((smallest(false, packet) - 1.0).abs() < 1e-12, "{packet} B");
+    }
+    // The receiver's window of 17,520 B holds 0.584 packets, and a mark leaves no more of it.
+    assert!((smallest(true, 30_000) - 0.584).abs() < 1e-12);
 }
 
 /// Sizes of a flow's bursts, which are one round trip apart.

@@ -194,7 +194,7 @@ columns! {
     CwndTrace {
         time: u64 as Seconds, "s", "time of the change";
         flow: u32 as Flows, "", "name of the flow";
-        cwnd: f64 as Numbers, "segments", "congestion window; the sender uses the integer part";
+        cwnd: f64 as Numbers, "segments", "congestion window; the sender uses the integer part. It is below 1 only after marks, and in the profile `ns2`";
         ssthresh: f64 as Numbers, "segments", "slow start threshold; infinite if there is none";
     } keeps {
         /// The last window of each flow.
