@@ -255,6 +255,12 @@ def aside(path: Path) -> None:
     path.symlink_to(path.rename(path.parent.parent / "aside"))
 
 
+def sort(path: Path) -> None:
+    """Sort the columns of a table."""
+    table = polars.read_parquet(path)
+    table.select(sorted(table.columns)).write_parquet(path)
+
+
 def flip(path: Path) -> None:
     """Change a bit of a file."""
     data = bytearray(path.read_bytes())
@@ -271,6 +277,7 @@ DAMAGES: list[tuple[str, str, Callable[[Path], object]]] = [
     ("ran", "flows.parquet", half),
     ("ran", "flows.parquet", aside),
     ("ran", "flows.parquet", flip),
+    ("varied", "flows.parquet", sort),
     ("swept", "flows/000001.parquet", flip),
     ("swept", "runs/000001.parquet", flip),
     ("ran", "manifest.json", half),
