@@ -111,6 +111,9 @@ def checking(name: str, *, whole: bool = True) -> stored.Check:
                 raise stored.DamagedError(path, f"there is no column {column.name!r}, or another version wrote it")
             if not _is(kind, column.kind):
                 raise stored.DamagedError(path, f"the column {column.name!r} has the type {kind}")
+        names = [column.name for column in wanted]
+        if whole and [name for name in table.columns if name in names] != names:
+            raise stored.DamagedError(path, "its columns are in another order")
 
     return check
 

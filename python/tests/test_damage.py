@@ -17,6 +17,7 @@ import pyarrow.parquet
 import pytest
 
 from ackclock.cli import app as program
+from ackclock.datasets.locking import Lock
 from ackclock.files import storage, stored
 
 from .conftest import FIRST, SWEEP
@@ -255,6 +256,12 @@ def aside(path: Path) -> None:
     path.symlink_to(path.rename(path.parent.parent / "aside"))
 
 
+def sort(path: Path) -> None:
+    """Sort the columns of a table."""
+    table = polars.read_parquet(path)
+    table.select(sorted(table.columns)).write_parquet(path)
+
+
 def flip(path: Path) -> None:
     """Change a bit of a file."""
     data = bytearray(path.read_bytes())
@@ -271,6 +278,7 @@ DAMAGES: list[tuple[str, str, Callable[[Path], object]]] = [
     ("ran", "flows.parquet", half),
     ("ran", "flows.parquet", aside),
     ("ran", "flows.parquet", flip),
+    ("varied", "flows.parquet", sort),
     ("swept", "flows/000001.parquet", flip),
     ("swept", "runs/000001.parquet", flip),
     ("ran", "manifest.json", half),
@@ -300,6 +308,13 @@ def test_a_message_names_the_damaged_file_and_the_mend(
     assert code == 2, said
     assert f"{file}: damaged: " in said
     assert "repeat the command that wrote it" in said or "run the same `ackclock" in said
+
+
+@pytest.mark.parametrize("put", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
+def test_a_lock_is_a_file(put: Callable[[Path], None], tmp_path: Path) -> None:
+    put(tmp_path / "lock")
+    with pytest.raises(FileExistsError, match="lock is not a file of ackclock; delete it"):
+        Lock(tmp_path / "lock")
 
 
 def test_every_reader_of_parquet_reads_a_file_with_a_checksum(tmp_path: Path) -> None:

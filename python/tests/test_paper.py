@@ -344,7 +344,7 @@ def test_an_old_report_does_not_outlive_its_runs(tiny: Path) -> None:
             'sampling = "seeds"',
             "repeat 2: sampling must be one of seed, path, offset",
         ),
-        ("paper.toml", "count = 3", "count = 0", "repeat 2: count must be a whole number, at least 1, not 0"),
+        ("paper.toml", "count = 3", "count = 0", "repeat 2: count must be a whole number from 1 to 10,000, not 0"),
         ("paper.toml", 'spread = "60 ms"', 'spread = "60"', "repeat 1: spread must be a time with its unit"),
         ("paper.toml", 'spread = "60 ms"', "", "repeat 1: spread is missing"),
         ("paper.toml", 'loss = "some" }', 'loss = "sme" }', "unknown loss 'sme'; did you mean 'some'?"),

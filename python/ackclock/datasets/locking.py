@@ -37,6 +37,8 @@ class Lock:
     """
 
     def __init__(self, path: Path) -> None:
+        if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
+            raise FileExistsError(f"{path} is not a file of ackclock; delete it, or choose another directory")
         try:
             self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
