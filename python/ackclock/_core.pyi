@@ -36,6 +36,7 @@ __all__ = [
     "kernel_check",
     "kernel_refusal",
     "kernel_run",
+    "limits",
     "models",
     "page_loads",
     "read_parameter",
