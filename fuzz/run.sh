@@ -27,10 +27,13 @@ guided() {
     mkdir -p "$corpus" "fuzz/artifacts/$target"
     # The dictionary of libFuzzer: every word of the examples.
     examples "$target" | xargs -r grep -ohE '[A-Za-z_]{2,40}' | sort -u | sed 's/.*/"&"/' >"$words"
-    examples "$target" | tr '\n' '\0' | xargs -0 -r cp --update --target-directory="$corpus"
+    examples "$target" | tr '\n' '\0' | xargs -0 -r cp --update --parents --target-directory="$corpus"
+    # libFuzzer refuses an empty dictionary.
+    local dictionary=()
+    [ ! -s "$words" ] || dictionary=("-dict=$words")
     echo "fuzz: $target"
     "$target_dir/$host/release/$target" -max_total_time="$seconds" -max_len=4096 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
-        -verbosity=0 -dict="$words" -artifact_prefix="fuzz/artifacts/$target/" "$corpus"
+        -verbosity=0 "${dictionary[@]}" -artifact_prefix="fuzz/artifacts/$target/" "$corpus"
 }
 
 case $host in *-linux-*) linux=1 ;; *) linux= ;; esac
