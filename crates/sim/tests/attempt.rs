@@ -35,7 +35,11 @@ fn a_run_without_flows_has_measures() {
     let found = attempt(&scenario, u64::MAX);
     let row = row(&scenario, &found);
     assert_eq!((cell(&scenario, &row, "error"), cell(&scenario, &row, "flows")), (Cell::Missing, Cell::Whole(0)));
-    assert_eq!((cell(&scenario, &row, "utilisation"), cell(&scenario, &row, "jain")), (Cell::Missing, Cell::Missing));
+    assert_eq!(
+        (cell(&scenario, &row, "utilisation"), cell(&scenario, &row, "jain")),
+        (Cell::Number(0.0), Cell::Missing),
+        "an idle bottleneck"
+    );
 }
 
 #[test]
