@@ -87,16 +87,26 @@ pub(crate) struct Context<'a> {
     pub(crate) folder: Option<&'a Path>,
 }
 
+/// How to write many flows.
+const REMEDY: &str = "write equal flows as one, with count";
+
+/// Adds a problem if a file has too many tables of flows; returns whether it does.
+pub(crate) fn has_too_many_tables(tables: u64, problems: &mut Problems) -> bool {
+    let most = limits::FLOW_TABLES.most;
+    if tables > most {
+        problems.add(&Origin::Nowhere, "flow", format!("has {tables} tables; the limit is {most}: {REMEDY}"));
+    }
+    tables > most
+}
+
 /// Builds the scenario. The result is valid only if there are no problems.
 pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) -> Option<Built> {
     let tables = root.get("flow").map_or(0, |flows| if let Data::List(tables) = &flows.data { tables.len() as u64 } else { 1 });
-    let (most, remedy) = (limits::FLOW_TABLES.most, "write equal flows as one, with count");
-    if tables > most {
-        problems.add(&Origin::Nowhere, "flow", format!("has {tables} tables; the limit is {most}: {remedy}"));
+    if has_too_many_tables(tables, problems) {
         return None;
     }
     if let Some(lack) = memory::lacking(tables * memory::TABLE) {
-        problems.add(&Origin::Nowhere, "flow", format!("with {tables} tables {lack}: {remedy}"));
+        problems.add(&Origin::Nowhere, "flow", format!("with {tables} tables {lack}: {REMEDY}"));
         return None;
     }
     let mut root = check(root, ROOT, problems);
