@@ -16,6 +16,7 @@ import numpy as np
 import polars
 import pytest
 
+import ackclock
 from ackclock.cli import output
 from ackclock.cli.comparisons import compare_command
 from ackclock.comparisons import contenders, figure, judging, measuring, places, planning, report, words
@@ -319,12 +320,9 @@ def test_the_paths_of_a_population_are_kept_apart(tmp_path: Path) -> None:
     assert part.relative(part.places[0], 1) == [expected[0], *expected[2:]]
 
 
-def test_rows_with_the_same_label_are_two_paths(tmp_path: Path) -> None:
-    (place,) = places.find([windows(tmp_path, "home,1,10", "home,1,20", "fast,4,30")])
-    assert [path.name for path in place.paths[:3]] == [
-        "home, 2 segments, 10 ms", "home, 2 segments, 20 ms", "fast, 2 segments",
-    ]  # fmt: skip
-    assert len({path.name for path in place.paths}) == 6
+def test_rows_with_the_same_label_are_refused_and_paths_with_the_same_name_numbered(tmp_path: Path) -> None:
+    with pytest.raises(ackclock.ScenarioError, match='row 2, column "label": the label "home" is that of row 1'):
+        places.find([windows(tmp_path, "home,1,10", "home,1,20", "fast,4,30")])
     assert places._numbered(["a", "b", "a", "a #1"]) == ["a #2", "b", "a #3", "a #1"]
 
 

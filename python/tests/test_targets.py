@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -278,3 +280,18 @@ def test_long_names_have_temporary_ones(scenario: ackclock.Scenario, tmp_path: P
     place = tmp_path / ("é" * 120)
     ackclock.run(scenario).write(place)
     assert [path.name for path in tmp_path.iterdir()] == [place.name]
+
+
+def test_threads_do_not_take_the_folders_of_each_other_for_leftovers(tmp_path: Path) -> None:
+    def write(number: int) -> None:
+        for _ in range(60):
+            leftovers.remove_within(tmp_path)
+            handle, folder = leftovers.new_folder(tmp_path / f"run{number}")
+            (folder / "file").touch()
+            leftovers.remove_within(tmp_path)
+            assert (folder / "file").exists()
+            shutil.rmtree(folder)
+            os.close(handle)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(8)))

@@ -6,7 +6,6 @@ the owner is killed. On a system without `flock`, nothing is removed.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import hashlib
 import os
@@ -31,7 +30,7 @@ TRIES = 100
 def new_file(path: Path) -> tuple[int, Path]:
     """Create a locked temporary file beside `path`; return the descriptor that holds the lock, and the name."""
 
-    def make() -> tuple[int, Path]:
+    def make() -> tuple[int | None, Path]:
         handle, name = tempfile.mkstemp(prefix=_prefix(path), suffix=SUFFIX, dir=path.parent)
         return handle, Path(name)
 
@@ -41,9 +40,12 @@ def new_file(path: Path) -> tuple[int, Path]:
 def new_folder(path: Path) -> tuple[int, Path]:
     """Create a locked temporary folder beside `path`; return a descriptor that holds the lock, and the name."""
 
-    def make() -> tuple[int, Path]:
+    def make() -> tuple[int | None, Path]:
         folder = Path(tempfile.mkdtemp(prefix=_prefix(path), suffix=SUFFIX, dir=path.parent))
-        return os.open(folder, os.O_RDONLY), folder
+        try:
+            return os.open(folder, os.O_RDONLY), folder
+        except FileNotFoundError:
+            return None, folder
 
     return _locked(make)
 
@@ -124,16 +126,23 @@ def _prefix(path: Path) -> str:
     return f".{name}-"
 
 
-def _locked(make: Callable[[], tuple[int, Path]]) -> tuple[int, Path]:
-    """Create a temporary name and lock it; retry if another run removed it before the lock."""
+def _locked(make: Callable[[], tuple[int | None, Path]]) -> tuple[int, Path]:
+    """Create a temporary name and lock it; retry if another run or thread took it for a leftover before the lock."""
     for _ in range(TRIES):
         handle, name = make()
+        if handle is None:
+            continue
         if fcntl is None:
             return handle, name
-        # On a file system without locks, no run removes the name as a leftover.
-        with contextlib.suppress(OSError):
+        try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if _is(handle, name):
+            taken = False
+        except BlockingIOError:
+            taken = True
+        except OSError:
+            # On a file system without locks, no run removes the name as a leftover.
+            taken = False
+        if not taken and _is(handle, name):
             return handle, name
         os.close(handle)
     raise OSError(errno.EAGAIN, "another process removes temporary files here", str(name))

@@ -54,6 +54,8 @@ pub struct Witness {
     /// The last reduction was not undone.
     undoable: bool,
     undone: u64,
+    /// Bytes sent again since the last ACK.
+    copies: u64,
     /// An undo has changed the flight, and no event has told it since.
     withdrawn: bool,
     /// When congestion came without a loss: a tail loss probe has repaired it.
@@ -84,6 +86,7 @@ impl Witness {
             reductions: 0,
             undoable: false,
             undone: 0,
+            copies: 0,
             withdrawn: false,
             repaired: None,
         }
@@ -128,6 +131,11 @@ impl Witness {
         self.inflight = inflight;
     }
 
+    /// Whether a flight is the one that was `told`, possibly without copies.
+    fn is_flight(&self, inflight: u64, told: u64) -> bool {
+        inflight <= told && told - inflight <= self.copies || self.withdrawn
+    }
+
     fn check_sample(&self, ack: &Ack) {
         let expected = self.wants_samples && ack.acked > 0 && !ack.handshake;
         self.check("a host takes samples for a control that wants them", !expected || ack.sample.is_some(), ack);
@@ -165,9 +173,11 @@ impl CongestionControl for Witness {
         self.check("the totals include the segment", sent.total.sent == self.total.sent + size, sent);
         self.count(sent.total, sent);
         self.check("the flight includes the segment", sent.flight_size >= 1 && sent.inflight >= size, sent);
-        // A copy of a segment that is in flight already need not count.
+        // A copy of a segment that is in flight already need not count, or not in later events.
         let copy = sent.retransmission && sent.inflight == self.inflight;
-        self.check("a segment adds its bytes to the flight", sent.inflight == self.inflight + size || copy || self.withdrawn, sent);
+        let adds = copy || self.is_flight(sent.inflight.saturating_sub(size), self.inflight);
+        self.check("a segment adds its bytes to the flight", adds, sent);
+        self.copies += if sent.retransmission { size } else { 0 };
         let new = if sent.retransmission { 0 } else { size };
         self.check("new data advances snd_nxt by its bytes", self.nxt == 0 || sent.snd_nxt == self.nxt + new, sent);
         (self.nxt, self.inflight, self.before, self.withdrawn) = (sent.snd_nxt, sent.inflight, None, false);
@@ -193,7 +203,7 @@ impl CongestionControl for Witness {
         self.check("no growth on an echo", !(ack.may_grow && ack.ecn_echo), ack);
         self.check("growth needs news", !ack.may_grow || ack.acked > 0 || ack.delivered > 0, ack);
         let before = self.before.take().filter(|(at, _)| *at == ack.now).map_or(self.inflight, |(_, before)| before);
-        let known = [before, self.inflight].contains(&ack.inflight_before) || self.withdrawn;
+        let known = [before, self.inflight].iter().any(|flight| self.is_flight(ack.inflight_before, *flight));
         self.check("only sending, delivery and loss change the flight", known, ack);
         // RFC 6675 §4: a copy of a segment that is not lost counts too.
         self.check("the flight is outstanding", ack.inflight <= 2 * (ack.snd_nxt - ack.snd_una), ack);
@@ -201,7 +211,7 @@ impl CongestionControl for Witness {
         let least = ack.rtt.is_none_or(|rtt| ack.min_rtt.is_some_and(|least| least <= rtt));
         self.check("no round-trip time is below the least", least, ack);
         self.check("rounds do not go back", ack.round >= self.round, ack);
-        (self.una, self.round, self.inflight, self.withdrawn) = (ack.snd_una, ack.round, ack.inflight, false);
+        (self.una, self.round, self.inflight, self.copies, self.withdrawn) = (ack.snd_una, ack.round, ack.inflight, 0, false);
         self.inner.on_ack(ack);
     }
     fn on_lost(&mut self, lost: &Lost) {

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import Jobs, Json, Out
+from ackclock.cli.options import MAX_SEED, Jobs, Json, Out
 
 
 def tune(
@@ -22,7 +22,7 @@ def tune(
     seed: Annotated[
         int,
         typer.Option(
-            min=0, max=2**32 - 1, metavar="NUMBER", help="Seed of the search; the seeds of runs are in the file."
+            min=0, max=MAX_SEED, metavar="NUMBER", help="Seed of the search; the seeds of runs are in the file."
         ),
     ] = 0,
     out: Out = None,

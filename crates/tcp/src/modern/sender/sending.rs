@@ -237,7 +237,7 @@ impl Sender {
             now,
             size,
             flight_size: self.flight_segments(),
-            inflight: self.board.pipe(),
+            inflight: snapshot.inflight,
             snd_nxt: self.window.nxt(),
             total: self.total(),
             retransmission: output.retransmission,
