@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use ackclock_core::qdisc::{Ecn, Reason};
 use ackclock_core::units::{Duration, Instant};
+use ackclock_host::Side;
 use ackclock_sim::engine::{Prepared, RunError, RunResult, crossings};
 use ackclock_sim::scenario::{Document, Scenario, TraceKind};
 use ackclock_sim::trace::{Crossing, Crossings, SequenceKind, Span};
-use ackclock_tcp::Side;
 
 /// Drop-tail, loss before and after the queue, a queue that chooses at departure, marks, both kinds of hosts.
 const SCENARIOS: [&str; 4] = [

@@ -2,10 +2,10 @@
 
 use ackclock_core::qdisc::{Ecn, Reason};
 use ackclock_core::units::{Duration, Instant};
+use ackclock_host::Side;
 use ackclock_sim::columns::seconds;
 use ackclock_sim::engine::crossings;
 use ackclock_sim::trace::{Crossing, Span};
-use ackclock_tcp::Side;
 use serde_json::{Value as Json, json};
 
 use crate::answers::{outline, read};

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use ackclock_tcp::Side;
+use ackclock_host::Side;
 
 use crate::space::owner;
 

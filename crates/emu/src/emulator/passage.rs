@@ -1,8 +1,8 @@
 //! A flow of whatever a program sends: packets pass as they are.
 
 use ackclock_core::units::Instant;
+use ackclock_host::{Checkpoints, Connection, Counters, Datagram, Side, Tally, Transmission};
 use ackclock_tcp::wire::frame_ecn;
-use ackclock_tcp::{Checkpoints, Connection, Counters, Datagram, Side, Tally, Transmission};
 
 use super::frames::Addressed;
 use super::port::Port;

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::Instant;
+use ackclock_host::Side;
 use ackclock_linux::scheduling::clock;
-use ackclock_tcp::Side;
 use ackclock_tcp::wire::{frame_ecn, mark_frame};
 
 use super::frames::Addressed;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use ackclock_core::cc::Window;
 use ackclock_core::units::{Duration, Instant, Segments};
+use ackclock_host::{Bulk, Checkpoints, Connection, Datagram, Side, SlowStartExit, Tally, Transmission};
 use ackclock_linux::{libc, socket};
-use ackclock_tcp::{Bulk, Checkpoints, Connection, Datagram, Side, SlowStartExit, Tally, Transmission};
 
 use super::Failure;
 use super::info::Info;

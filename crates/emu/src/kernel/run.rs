@@ -3,9 +3,9 @@
 use std::fmt;
 
 use ackclock_core::units::Duration;
+use ackclock_host::Side;
 use ackclock_sim::engine::{FrameConnection, Live, RunError, RunResult, Warning};
 use ackclock_sim::scenario::Scenario;
-use ackclock_tcp::Side;
 
 use super::Failure;
 use super::connection::{KernelConnection, Parts};

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Instant, Moment, Segments};
-use ackclock_tcp::{DropNotice, Side, Transmission};
+use ackclock_host::{DropNotice, Side, Transmission};
 
 use super::driven::Driven;
 use super::error::RunError;

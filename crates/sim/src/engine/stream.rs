@@ -2,7 +2,7 @@
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Instant};
-use ackclock_tcp::{Checkpoints, Connection, Counters, Datagram, Side, Tally, Transmission};
+use ackclock_host::{Checkpoints, Connection, Counters, Datagram, Side, Tally, Transmission};
 
 /// Both ends of a stream of datagrams.
 #[derive(Debug)]

@@ -5,7 +5,7 @@
 
 use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Duration, Instant};
-use ackclock_tcp::Side;
+use ackclock_host::Side;
 use ackclock_tcp::modern::segment::Segment;
 use ackclock_tcp::pcapng::{self, Direction, Writer};
 use ackclock_tcp::wire::{Endpoint, MOST_HEADERS, datagram, frame_headers, headers};

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use ackclock_core::qdisc::{Ecn, Reason};
 use ackclock_core::units::Instant;
-use ackclock_tcp::Side;
+use ackclock_host::Side;
 
 use super::{Entering, Point, SequenceKind};
 use crate::net::packet::{Packet, Payloads};

@@ -11,6 +11,7 @@ use std::mem;
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
+use ackclock_host::{DropNotice, LimitedTimes, SlowStartExit};
 
 use super::ack::Ack;
 use super::config::{Config, TIMESTAMPS};
@@ -21,9 +22,6 @@ use super::ranges::Range;
 use super::receiver::{Arrival, Receiver};
 use super::segment::{Flags, MAX_SACK_BLOCKS, Options, SackBlocks, Segment, Timestamps, to_position, to_wire};
 use super::sender::{Counters, Output, Sender};
-use crate::connection::DropNotice;
-use crate::limits::LimitedTimes;
-use crate::slow_start_exit::SlowStartExit;
 
 /// The states of RFC 9293 §3.3.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

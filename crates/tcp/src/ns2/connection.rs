@@ -3,13 +3,11 @@
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
+use ackclock_host::{Bulk, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission};
 
 use super::receiver::{Acknowledgement, Receiver};
 use super::{Config, SackBlocks, Segment, Sender};
 use crate::HEADER;
-use crate::bulk::Bulk;
-use crate::connection::{self, Datagram, DropNotice, Side, Tally, Transmission};
-use crate::slow_start_exit::SlowStartExit;
 
 /// Bytes that a SACK block adds to an ACK.
 const SACK_BLOCK: u16 = 8;
@@ -35,7 +33,7 @@ impl Connection {
     }
 }
 
-impl connection::Connection for Connection {
+impl ackclock_host::Connection for Connection {
     type Payload = SackBlocks;
 
     fn handle(&mut self, now: Instant, side: Side, arrived: &Datagram<SackBlocks>) -> bool {

@@ -7,10 +7,10 @@ use std::collections::VecDeque;
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
+use ackclock_host::{CHECKPOINTS, Checkpoints};
 
 use super::Segment;
 use super::blocks::{MAX_SACK_BLOCKS, SackBlocks};
-use crate::checkpoints::{CHECKPOINTS, Checkpoints};
 
 /// An ACK to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

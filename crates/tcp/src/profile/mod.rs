@@ -9,9 +9,7 @@ use ackclock_core::cc::CongestionControl;
 use ackclock_core::entries;
 use ackclock_core::entry::Entry;
 use ackclock_core::units::Bytes;
-
-use crate::bulk::Bulk;
-use crate::connection::Connection;
+use ackclock_host::{Bulk, Connection};
 
 entries! { Entry<Profile>:
     ns2,

@@ -15,13 +15,13 @@
 use ackclock_core::cc::CongestionControl;
 use ackclock_core::qdisc::{Ecn, Notice};
 use ackclock_core::units::{Duration, Instant};
+use ackclock_host::DropNotice;
 
 use super::super::config::Config;
 use super::super::endpoint::Endpoint;
 use super::super::info::Info;
 use super::super::segment::{Flags, Options, SackBlocks, Segment, Timestamps, to_wire};
 use super::channel::reno;
-use crate::connection::DropNotice;
 
 /// Time 0 of a script.
 const BASE: Duration = Duration::from_millis(100_000);
