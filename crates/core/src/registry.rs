@@ -1,14 +1,13 @@
 //! The registry of parts: all axes with their parts. It supplies the names in scenarios, the JSON Schema, `ackclock list`, the reference
 //! pages and the tests that every part runs automatically.
 //!
-//! Each axis declares its parts in the `mod.rs` of its folder. Analytic models are registered in the same way ([`crate::analytic`]), but
-//! are not parts of a scenario.
+//! Each axis declares its parts in the `mod.rs` of its folder.
 
 use crate::cc::{avoidance, initial_window, loss_response, slow_start, whole};
 use crate::entry::Description;
 use crate::{loss, qdisc};
-/// Every axis: its name in a scenario and the descriptions of its parts.
-/// An axis by its name in a scenario, with the description of its parts.
+
+/// Every axis by its name in a scenario, with the descriptions of its parts.
 pub fn axes() -> [(&'static str, Vec<Description>); 7] {
     [
         ("initial_window", initial_window::describe()),

@@ -6,7 +6,6 @@ use example::Copied;
 
 /// Test of the copy: finds the new parts by name, and runs them.
 const DRIVER: &str = r#"
-use ackclock_core::analytic;
 use ackclock_core::cc::{Composed, CongestionControl, Phase, avoidance, initial_window, slow_start, whole};
 use ackclock_core::events::{Ack, Established};
 use ackclock_core::entry::{Entry, find};
@@ -64,18 +63,6 @@ fn the_new_queue_holds_packets_back() {
     }
     assert_eq!(sent, [0, 10, 20].map(|millis| Instant::ZERO + Duration::from_millis(millis)));
 }
-
-#[test]
-fn the_new_model_is_registered_with_its_trace() {
-    let model = analytic::find("doubling").expect("registered");
-    let params = Params::defaults(model.params);
-    assert_eq!((model.evaluate)(&params), Ok(vec![6.0, 127.0]));
-    let trace = model.trace.as_ref().expect("a trace");
-    let names: Vec<String> = trace.columns.iter().flat_map(|column| column.names(&params)).collect();
-    assert_eq!(names, ["round", "window"]);
-    let columns = (trace.evaluate)(&params).unwrap();
-    assert_eq!(columns[1], [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]);
-}
 "#;
 
 #[test]
@@ -87,8 +74,6 @@ fn the_examples_of_contributing_work() {
     copied.insert_line("whole control line", "crates/core/src/cc/whole/mod.rs", "entries! { Entry<dyn CongestionControl>:\n");
     copied.write("crates/core/src/qdisc/metronome.rs", copied.example("shaper"));
     copied.insert_line("shaper line", "crates/core/src/qdisc/mod.rs", "entries! { Entry<Discipline>:\n");
-    copied.write("crates/core/src/analytic/doubling.rs", copied.example("model"));
-    copied.insert_line("model line", "crates/core/src/analytic/mod.rs", "entries! { Model:\n");
     copied.write("crates/core/tests/driver.rs", DRIVER);
     copied.test(
         &["--lib", "--test", "driver", "--test", "registry", "--test", "queues", "--test", "whole"],
@@ -103,8 +88,6 @@ fn the_examples_of_contributing_work() {
             "keeps_the_beat",
             "the_new_queue_holds_packets_back",
             "every_queue_accounts_for_every_packet",
-            "the_new_model_is_registered_with_its_trace",
-            "every_trace_of_a_model_has_the_columns_it_declares",
         ],
     );
 }

@@ -4,8 +4,9 @@
 //! Aniemeka, *Transmission Control Protocol's initial congestion window for web latency reduction and speedy flows*, 2018, §3:
 //! equations 1 to 3.
 
-use crate::analytic::params;
-use crate::params::Param;
+use ackclock_core::params::Param;
+
+use crate::params;
 
 /// Scale of the sizes, μ.
 pub(crate) const MU: Param = params::plain("mu", 10.0, (1e-3, 1e6), "scale of the flow sizes in segments, μ");

@@ -29,10 +29,11 @@
 //! `window`: 2 segments, the first of the paper's steps. `loss`: 1 %, `mu`: 10 segments and `theta`: 100 segments are examples, since the
 //! paper gives no values. `rtt`: 100 ms. `start`: `initial`, so equation 6 starts from V.
 
-use crate::analytic::flow_sizes::{FlowSizes, MU, printed_sum};
-use crate::analytic::{Model, params};
-use crate::entry::{Quantity, quantity};
-use crate::params::{Default, Kind, Param, Params};
+use ackclock_core::entry::{Quantity, quantity};
+use ackclock_core::params::{Default, Kind, Param, Params};
+
+use crate::flow_sizes::{FlowSizes, MU, printed_sum};
+use crate::{Model, params};
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {
@@ -120,10 +121,9 @@ fn whole(sizes: &FlowSizes, v: f64, q: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analytic::{compute, pick, with};
-    use crate::params::Value;
-    use crate::rng::Generator;
-    use crate::testing::assert_close;
+    use crate::testing::{assert_close, compute, pick, with};
+    use ackclock_core::params::Value;
+    use ackclock_core::rng::Generator;
     use proptest::prelude::*;
 
     #[test]

@@ -12,9 +12,10 @@
 //! `loss`: 1 %, `rtt`: 100 ms and `packet_size`: 1000 B, the scenario's default, are examples. `b`: 1, so every packet is acknowledged.
 //! `constant`: from `b`. A value of 1 gives the formula that some papers print, among them the paper behind `rbt`.
 
-use crate::analytic::{Model, params};
-use crate::entry::{Quantity, quantity};
-use crate::params::{Default, Kind, Param, Params};
+use ackclock_core::entry::{Quantity, quantity};
+use ackclock_core::params::{Default, Kind, Param, Params};
+
+use crate::{Model, params};
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {
@@ -59,8 +60,7 @@ fn evaluate(params: &Params) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analytic::compute;
-    use crate::testing::assert_close;
+    use crate::testing::{assert_close, compute};
     use proptest::prelude::*;
 
     #[test]

@@ -17,9 +17,10 @@
 //! `time`: 100 s. `rtt`: 100 ms. `start`: 2 segments. `alpha`: 1 and `k`: 0.23, our values in the avoidance `exponential`. `increase`: 0.75
 //! and `power`: 0.5, those of SQRT in the avoidance `binomial`.
 
-use crate::analytic::{Model, params};
-use crate::entry::{Quantity, quantity};
-use crate::params::{Default, Kind, Param, Params};
+use ackclock_core::entry::{Quantity, quantity};
+use ackclock_core::params::{Default, Kind, Param, Params};
+
+use crate::{Model, params};
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {
@@ -73,8 +74,7 @@ fn evaluate(params: &Params) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analytic::compute;
-    use crate::testing::assert_close;
+    use crate::testing::{assert_close, compute};
 
     #[test]
     fn equation_6_by_hand() {

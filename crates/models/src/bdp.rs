@@ -13,9 +13,10 @@
 //! `buffer`: one BDP, the rule of thumb. `rate`: 10 Mbit/s and `rtt`: 100 ms, without queueing, are examples. `packet_size`: 1040 B, the
 //! scenario's packets with headers. `flows`: 1. `beta`: 0.5, the share of the window that remains after a loss.
 
-use crate::analytic::{Model, params};
-use crate::entry::{Quantity, quantity};
-use crate::params::{Default, Kind, Param, Params};
+use ackclock_core::entry::{Quantity, quantity};
+use ackclock_core::params::{Default, Kind, Param, Params};
+
+use crate::{Model, params};
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {
@@ -78,8 +79,7 @@ fn utilisation(buffer: f64, beta: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analytic::compute;
-    use crate::testing::assert_close;
+    use crate::testing::{assert_close, compute};
     use proptest::prelude::*;
 
     #[test]

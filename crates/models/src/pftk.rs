@@ -17,9 +17,10 @@
 //! `loss`: 1 %. `rtt`: 100 ms. `packet_size`: 1000 B. `b`: 1, as with the hosts here; the paper uses 2, delayed ACKs. `rto`: 1 s, the
 //! paper's T0 and the minimum of RFC 6298. `rwnd`: no limit by default, the paper's `W_max`.
 
-use crate::analytic::{Model, params};
-use crate::entry::{Quantity, quantity};
-use crate::params::{Default, Kind, Param, Params};
+use ackclock_core::entry::{Quantity, quantity};
+use ackclock_core::params::{Default, Kind, Param, Params};
+
+use crate::{Model, params};
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {
@@ -129,8 +130,7 @@ impl Path {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analytic::compute;
-    use crate::testing::assert_close;
+    use crate::testing::{assert_close, compute};
     use proptest::prelude::*;
 
     /// The output for packets of one bit, so rates are in packets per second.

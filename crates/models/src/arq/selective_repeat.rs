@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::Sender;
+use super::sender::Sender;
 
 /// Retransmits lost frames at once, and sends new frames while the window has room.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! A model: a function from parameters to named numbers.
 
-use crate::entry::{Description, Quantity, quantity};
-use crate::params::{Param, Params};
+use ackclock_core::entry::{Description, Quantity, quantity};
+use ackclock_core::params::{Param, Params};
 
 /// A record of every step of a model's run.
 #[derive(Debug)]

@@ -27,10 +27,11 @@
 //! `capped`: false. `warmup`: 0 rounds, as in the paper; a few hundred exclude the first slow start. `halves`: true, as in the text.
 //! `losses`: `random`.
 
-use crate::analytic::{Model, Numbers, Trace, column, columns, params};
-use crate::entry::{Quantity, quantity};
-use crate::params::{Default, Kind, Param, Params};
-use crate::rng::Generator;
+use ackclock_core::entry::{Quantity, quantity};
+use ackclock_core::params::{Default, Kind, Param, Params};
+use ackclock_core::rng::Generator;
+
+use crate::{Model, Numbers, Trace, column, columns, params};
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {
@@ -285,9 +286,8 @@ fn trace(params: &Params) -> impl Iterator<Item = Round> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analytic::{pick, with};
-    use crate::params::Value;
-    use crate::testing::assert_close;
+    use crate::testing::{assert_close, pick, with};
+    use ackclock_core::params::Value;
     use proptest::prelude::*;
 
     /// A chain in segments, for small numbers.

@@ -1,8 +1,9 @@
 //! The shared bottleneck: the loss that the windows of its flows cause, and the costs of that loss.
 
-use crate::analytic::flow_sizes::FlowSizes;
-use crate::analytic::replicator::mean;
-use crate::params::Params;
+use ackclock_core::params::Params;
+
+use crate::flow_sizes::FlowSizes;
+use crate::replicator::mean;
 
 /// Upper bound of the loss; at 1, no packet would ever arrive.
 const MOST_LOSS: f64 = 1.0 - 1e-12;
@@ -158,7 +159,7 @@ impl Bottleneck {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analytic::population::tests::params;
+    use crate::population::tests::params;
     use crate::testing::assert_close;
     use proptest::prelude::*;
 
@@ -235,7 +236,7 @@ mod tests {
         fn no_shares_are_better_than_the_optimum(weights in prop::array::uniform7(0.0..1.0_f64), flows in 1..30_u32, grown: bool) {
             let mut params = params(&[("flows", f64::from(flows)), ("theta", 30.0)]);
             let load = if grown { "loss_window" } else { "first_window" };
-            params.set("load", crate::params::Value::Word(load.to_owned()));
+            params.set("load", ackclock_core::params::Value::Word(load.to_owned()));
             let bottleneck = Bottleneck::new(&params);
             let sum: f64 = weights.iter().sum();
             let shares = weights.map(|weight| weight / sum);

@@ -3,8 +3,8 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use ackclock_core::analytic::rounds::ENTRY;
 use ackclock_core::params::{Params, Value};
+use ackclock_models::rounds::ENTRY;
 use criterion::{Criterion, Throughput};
 
 const ROUNDS: u32 = 100_000;

@@ -1,6 +1,6 @@
 //! Go-Back-N: retransmits everything from the lost frame on.
 
-use super::Sender;
+use super::sender::Sender;
 
 /// Sends up to `window` frames, beginning with the oldest unacknowledged one.
 #[derive(Debug)]

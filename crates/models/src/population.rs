@@ -37,12 +37,13 @@
 
 mod bottleneck;
 
-use crate::analytic::flow_sizes::MU;
-use crate::analytic::replicator::{self, Population};
-use crate::analytic::{Model, Trace, column, params};
-use crate::entry::{Quantity, quantity};
-use crate::params::{Default, Kind, Param, Params};
+use ackclock_core::entry::{Quantity, quantity};
+use ackclock_core::params::{Default, Kind, Param, Params};
 use bottleneck::Bottleneck;
+
+use crate::flow_sizes::MU;
+use crate::replicator::{self, Population};
+use crate::{Model, Trace, column, params};
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {
@@ -249,9 +250,8 @@ fn trace(params: &Params) -> Result<Vec<Moment>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analytic::{pick, with};
-    use crate::params::Value;
-    use crate::testing::assert_close;
+    use crate::testing::{assert_close, pick, with};
+    use ackclock_core::params::Value;
 
     /// The defaults with some values replaced.
     pub(super) fn params(settings: &[(&str, f64)]) -> Params {

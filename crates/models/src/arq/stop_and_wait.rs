@@ -1,6 +1,6 @@
 //! Stop-and-wait: one frame at a time.
 
-use super::Sender;
+use super::sender::Sender;
 
 /// Sends a frame, waits for the result, and sends the next frame or the same one again.
 #[derive(Debug, Default)]

@@ -17,9 +17,10 @@
 //! ## Parameters
 //! `loss`: 1 %. `a`: 10 and `window`: 7, the largest of Go-Back-N with sequence numbers of 3 bits, are examples.
 
-use crate::analytic::{Model, params};
-use crate::entry::{Quantity, quantity};
-use crate::params::Params;
+use ackclock_core::entry::{Quantity, quantity};
+use ackclock_core::params::Params;
+
+use crate::{Model, params};
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {
@@ -68,7 +69,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn efficiencies(loss: f64, a: f64, window: f64) -> [f64; 4] {
-        let params = crate::analytic::with(&ENTRY, &[("loss", loss), ("a", a), ("window", window)]);
+        let params = crate::testing::with(&ENTRY, &[("loss", loss), ("a", a), ("window", window)]);
         evaluate(&params).try_into().unwrap()
     }
 

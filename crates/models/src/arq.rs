@@ -18,17 +18,20 @@
 
 mod go_back_n;
 mod selective_repeat;
+mod sender;
 mod stop_and_wait;
 
 use std::collections::VecDeque;
 
+use ackclock_core::entry::{Quantity, quantity};
+use ackclock_core::params::{Default, Kind, Param, Params};
+use ackclock_core::rng::Generator;
+
 use self::go_back_n::GoBackN;
 use self::selective_repeat::SelectiveRepeat;
+use self::sender::Sender;
 use self::stop_and_wait::StopAndWait;
-use crate::analytic::{Model, params};
-use crate::entry::{Quantity, quantity};
-use crate::params::{Default, Kind, Param, Params};
-use crate::rng::Generator;
+use crate::{Model, params};
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {
@@ -69,15 +72,6 @@ const OUTPUTS: &[Quantity] = &[
     quantity("sent", "frames", "frames sent, including retransmissions"),
     quantity("lost", "frames", "frames lost by the channel"),
 ];
-
-/// A sender, which the model calls once per slot.
-trait Sender {
-    /// The number of the frame to send in this slot, if any.
-    fn send(&mut self) -> Option<u64>;
-
-    /// Handles the result of a frame sent a round trip ago.
-    fn on_result(&mut self, frame: u64, accepted: bool);
-}
 
 /// The receiver: accepts every frame, or only the next one in order.
 struct Receiver {
@@ -145,8 +139,9 @@ fn evaluate(params: &Params) -> Result<Vec<f64>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analytic::{compute, pick, sliding_window, with};
-    use crate::params::Value;
+    use crate::sliding_window;
+    use crate::testing::{compute, pick, with};
+    use ackclock_core::params::Value;
 
     const SCHEMES: [&str; 3] = ["stop_and_wait", "go_back_n", "selective_repeat"];
 

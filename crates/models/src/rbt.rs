@@ -31,9 +31,10 @@
 //! `loss`: 1 %, as in the paper's gain. `distance_km`: 1000, `segment`: 1540 B, `mss`: 1500 B (equation 5), `ssthresh`: 65536 B, `rwnd`:
 //! 65536 B, `rate`: 45 Mbit/s, all from table 1.
 
-use crate::analytic::{Model, params};
-use crate::entry::{Quantity, quantity};
-use crate::params::{Default, Kind, Param, Params};
+use ackclock_core::entry::{Quantity, quantity};
+use ackclock_core::params::{Default, Kind, Param, Params};
+
+use crate::{Model, params};
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {
@@ -172,8 +173,7 @@ impl Period {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analytic::compute;
-    use crate::testing::assert_close;
+    use crate::testing::{assert_close, compute};
 
     fn at(name: &str) -> f64 {
         compute(&ENTRY, &[], name)

@@ -12,9 +12,10 @@
 //! `law`: reno. `loss`: 1 %, `rtt`: 100 ms and `packet_size`: 1000 B are examples; only CUBIC's window depends on `rtt`. `alpha`: 1 packet
 //! per round trip and `beta`: 0.5, Reno's values, for `aimd`. `c`: 0.4 and `cubic_beta`: 0.7, from RFC 9438 §5 and §4.6.
 
-use crate::analytic::{Model, params};
-use crate::entry::{Quantity, quantity};
-use crate::params::{Default, Kind, Param, Params};
+use ackclock_core::entry::{Quantity, quantity};
+use ackclock_core::params::{Default, Kind, Param, Params};
+
+use crate::{Model, params};
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {
@@ -88,8 +89,8 @@ fn highspeed(p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analytic::{pick, with};
-    use crate::params::Value;
+    use crate::testing::{pick, with};
+    use ackclock_core::params::Value;
     use proptest::prelude::*;
 
     fn window(law: &str, settings: &[(&str, f64)]) -> f64 {
@@ -159,7 +160,7 @@ mod tests {
 
     #[test]
     fn reno_is_the_formula_of_mathis() {
-        let mathis = crate::analytic::compute(&crate::analytic::mathis::ENTRY, &[("loss", 0.003)], "window");
+        let mathis = crate::testing::compute(&crate::mathis::ENTRY, &[("loss", 0.003)], "window");
         assert!((window("reno", &[("loss", 0.003)]) / mathis - 1.0).abs() < 1e-12);
     }
 

@@ -1,6 +1,6 @@
 //! Parameters that several models share.
 
-use crate::params::{Default, Kind, Param};
+use ackclock_core::params::{Default, Kind, Param};
 
 /// Probability that a packet is lost.
 pub(crate) const LOSS: Param = Param {
