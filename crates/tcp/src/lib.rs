@@ -11,11 +11,9 @@ mod limits;
 pub mod modern;
 pub mod ns2;
 mod pacing;
-pub mod pcapng;
 pub mod profile;
 mod rate;
 mod slow_start_exit;
-pub mod wire;
 
 pub use bulk::Bulk;
 pub use checkpoints::{CHECKPOINTS, Checkpoints};

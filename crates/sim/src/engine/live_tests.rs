@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_tcp::modern::segment::Segment;
+use ackclock_wire::segment::Segment;
 use ackclock_tcp::{Checkpoints, Connection, Counters, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission, modern};
 
 use super::flow::Flow;

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Instant};
-use ackclock_tcp::modern::segment::Segment;
+use ackclock_wire::segment::Segment;
 use ackclock_tcp::{Datagram, Side, ns2};
 
 /// Bits of a packet's tag below its route.
