@@ -5,9 +5,7 @@
 
 pub mod modern;
 pub mod ns2;
-pub mod pcapng;
 pub mod profile;
-pub mod wire;
 
 use ackclock_core::params::Axis;
 

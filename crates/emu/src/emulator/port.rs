@@ -10,9 +10,9 @@ use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::Instant;
 use ackclock_host::Side;
 use ackclock_linux::scheduling::clock;
-use ackclock_tcp::wire::{frame_ecn, mark_frame};
+use ackclock_wire::frame::{Addressed, frame_ecn, mark_frame};
 
-use super::frames::Addressed;
+use super::frames::{flow, hashed};
 use super::lateness::{Histogram, Lateness};
 use crate::space::Space;
 
@@ -209,12 +209,12 @@ impl Ports {
     /// The flow of a frame from a device, and the end that sent it.
     fn flow(&self, device: usize, frame: &[u8]) -> Option<(usize, Side)> {
         let addressed = Addressed::read(frame)?;
-        let (flow, side) = addressed.flow()?;
+        let (flow, side) = flow(&addressed)?;
         match self.assignment {
             Assignment::Addresses => Some((flow, side)),
             Assignment::Hash(flows) => {
                 self.at(0, side).filter(|(own, _)| *own == device && flow == 0)?;
-                Some((addressed.hashed(side, flows), side))
+                Some((hashed(&addressed, side, flows), side))
             }
         }
     }

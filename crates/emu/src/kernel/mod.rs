@@ -16,11 +16,9 @@ mod sender;
 mod settings;
 mod sockets;
 mod stream;
-mod wire;
 mod writer;
 
 pub use run::{Facts, KernelError, Options, Run, refusal, run};
-pub use wire::Segment;
 
 use std::io;
 use std::sync::{Arc, OnceLock};

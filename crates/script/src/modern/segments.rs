@@ -1,7 +1,7 @@
 //! Segments of `modern` as packets, with the options in the order of Linux.
 
 use ackclock_core::qdisc::Ecn;
-use ackclock_tcp::modern::segment::{self, Flags, SackBlocks, Segment, Timestamps};
+use ackclock_wire::segment::{self, Flags, SackBlocks, Segment, Timestamps};
 
 use crate::packet::{Packet, decode_options, encode_options};
 use crate::script::TcpOption;

@@ -8,7 +8,7 @@ use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
 use ackclock_host::{Checkpoints, Connection, Counters, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission};
 use ackclock_tcp::modern;
-use ackclock_tcp::modern::segment::Segment;
+use ackclock_wire::segment::Segment;
 
 use super::flow::Flow;
 use super::hosts::Hosts;

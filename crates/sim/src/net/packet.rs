@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Instant};
 use ackclock_host::{Datagram, Side};
-use ackclock_tcp::modern::segment::Segment;
 use ackclock_tcp::ns2;
+use ackclock_wire::segment::Segment;
 
 /// Bits of a packet's tag below its route.
 const FLAG_BITS: u32 = 4;

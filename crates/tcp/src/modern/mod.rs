@@ -40,7 +40,6 @@ mod receiver;
 mod repair;
 mod rtt;
 mod scoreboard;
-pub mod segment;
 mod send_window;
 mod sender;
 mod stream;
@@ -52,6 +51,7 @@ mod tlp;
 mod undo;
 mod window;
 
+pub use ackclock_wire::segment;
 pub use config::{AckRules, AdaptiveAcks, Config, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
 pub use connection::Connection;
 pub use endpoint::{Endpoint, State};

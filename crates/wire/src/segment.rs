@@ -34,6 +34,11 @@ impl Flags {
     /// Congestion window reduced.
     pub const CWR: Self = Self(1 << 7);
 
+    /// The flags with these header bits.
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
     /// Whether all bits of `other` are set.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0

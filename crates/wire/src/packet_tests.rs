@@ -1,4 +1,9 @@
+use proptest::prelude::*;
+
 use super::*;
+use crate::frame::{Endpoint, Headers, headers};
+use crate::options::{EcnCounter, TcpOption};
+use crate::segment::{Options, SackBlocks, Segment, Timestamps};
 
 fn every_option() -> Vec<TcpOption> {
     vec![
@@ -19,7 +24,7 @@ fn packet(source: &str, target: &str) -> Packet {
         flow_label: 0,
         seq: u32::MAX,
         ack: 17,
-        flags: Flags::SYN | Flags::ACK | Flags::AE | Flags::CWR,
+        flags: u16::from((Flags::SYN | Flags::ACK | Flags::CWR).bits()) | AE,
         reserved: 0,
         window: 65_535,
         urgent: 3,
@@ -59,7 +64,7 @@ fn header_of_a_known_packet() {
     // The example of a SYN in RFC 9293's layout, with checksums computed by hand from RFC 1071.
     let syn = Packet {
         tos: 0,
-        flags: Flags::SYN,
+        flags: Flags::SYN.bits().into(),
         seq: 1,
         ack: 0,
         window: 1,
@@ -114,4 +119,71 @@ fn other_packets_are_refused() {
     assert!(mixed.contains("versions"), "{mixed}");
     let large = Packet { payload: vec![0; 70_000], ..packet(V4.0, V4.1) };
     assert!(large.encode().unwrap_err().contains("70000"));
+}
+
+#[test]
+fn extension_headers_are_skipped_and_fragments_refused() {
+    let bytes = packet(V6.0, V6.1).encode().unwrap();
+    let extended = |kind: u8, extension: [u8; 8]| {
+        let mut longer = [&bytes[..40], &extension, &bytes[40..]].concat();
+        let length = (longer.len() - 40) as u16;
+        longer[4..6].copy_from_slice(&length.to_be_bytes());
+        longer[6] = kind;
+        longer
+    };
+    let plain = Packet::decode(&bytes);
+    assert_eq!(Packet::decode(&extended(60, [6, 0, 1, 4, 0, 0, 0, 0])), plain, "destination options");
+    assert_eq!(Packet::decode(&extended(44, [6, 0, 0, 0, 0, 0, 0, 1])), plain, "the only fragment");
+    for field in [1, 8] {
+        let error = Packet::decode(&extended(44, [6, 0, 0, field, 0, 0, 0, 1])).unwrap_err();
+        assert!(error.contains("fragments"), "{error}");
+    }
+    assert!(Packet::decode(&extended(0, [6, 200, 0, 0, 0, 0, 0, 0])).is_err(), "longer than the packet");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The headers of a simulated segment are those of a real packet with a payload of zeros, and every reader agrees on them.
+    #[test]
+    fn simulated_segments_are_packets(
+        numbers: (u32, u32, u16), flags: u8, mss: Option<u16>, shift: Option<u8>, sack_permitted: bool, stamps: Option<(u32, u32)>,
+        blocks in prop::collection::vec(any::<(u32, u32)>(), 0..3), payload in 0..3000_u32, ports: (u16, u16), hops in 0..70_u16,
+    ) {
+        let mut sack = SackBlocks::EMPTY;
+        if mss.is_none() {
+            blocks.iter().for_each(|&block| sack.push(block));
+        }
+        let timestamps = stamps.map(|(value, echo)| Timestamps { value, echo });
+        let options = Options { mss, window_scale: shift, sack_permitted, timestamps, sack };
+        let (seq, ack, window) = numbers;
+        let flags = Flags::from_bits(flags);
+        let segment = Segment { seq, ack, flags, window, options, payload, ecn: ackclock_core::qdisc::Ecn::default() };
+        let mut bytes = Vec::new();
+        let length = headers(&mut bytes, &segment, (Endpoint::new(0, ports.0), Endpoint::new(1, ports.1)), hops);
+        prop_assert_eq!(length, segment.wire_size());
+        bytes.resize(length as usize, 0);
+        let packet = Packet::decode(&bytes).unwrap();
+        prop_assert_eq!((packet.seq, packet.ack, packet.window, packet.flags), (seq, ack, window, u16::from(flags.bits())));
+        prop_assert_eq!((packet.source.port(), packet.target.port(), packet.payload.len() as u32), (ports.0, ports.1, payload));
+        prop_assert_eq!(packet.length(), segment.len());
+        prop_assert_eq!(&packet.encode().unwrap(), &bytes);
+        let read = Headers::read(&bytes).unwrap();
+        prop_assert_eq!((read.seq, read.ack, read.flags, read.length()), (seq, ack, flags, segment.len()));
+        let known: Vec<TcpOption> = decode_options(&packet.options).unwrap();
+        prop_assert_eq!(known.iter().any(|option| *option == TcpOption::SackPermitted), sack_permitted);
+        prop_assert_eq!(known.contains(&TcpOption::Sack(sack.as_slice().to_vec())), !sack.as_slice().is_empty());
+    }
+
+    #[test]
+    fn what_is_read_can_be_written(bytes in prop::collection::vec(any::<u8>(), 0..80), version in 0..8_u8) {
+        let mut bytes = bytes;
+        if let Some(first) = bytes.first_mut() {
+            *first = *first & 0x0F | version << 4;
+        }
+        if let Ok(packet) = Packet::decode(&bytes) {
+            prop_assert_eq!(Packet::decode(&packet.encode().unwrap()), Ok(packet));
+        }
+        Headers::read(&bytes);
+    }
 }
