@@ -83,35 +83,23 @@ pub fn frame_headers(bytes: &mut Vec<u8>, frame: &[u8], ecn: Ecn) -> u32 {
     frame.len() as u32
 }
 
-/// The ECN field of a frame that begins with an IPv4 header; ECT(1) counts as capable.
+/// The ECN field of a frame that begins with an IPv4 header.
 pub fn frame_ecn(frame: &[u8]) -> Ecn {
-    match frame.get(1).map_or(0, |field| field & 0b11) {
-        0b00 => Ecn::Incapable,
-        0b11 => Ecn::Marked,
-        _ => Ecn::Capable,
-    }
+    Ecn::of(frame.get(1).copied().unwrap_or_default())
 }
 
 /// Marks a frame that begins with an IPv4 header as having experienced congestion, if `ecn` says so and the frame does not, and updates the
 /// header's checksum (RFC 1624 §3).
 pub fn mark_frame(frame: &mut [u8], ecn: Ecn) {
-    if ecn != Ecn::Marked || frame.len() < IP_HEADER || frame_ecn(frame) == Ecn::Marked {
+    if ecn != Ecn::Ce || frame.len() < IP_HEADER || frame_ecn(frame) == Ecn::Ce {
         return;
     }
     let word = |frame: &[u8], at: usize| u32::from(u16::from_be_bytes([frame[at], frame[at + 1]]));
     let before = word(frame, 0);
-    frame[1] |= ecn_field(ecn);
+    frame[1] |= ecn as u8;
     // HC' = ~(~HC + ~m + m') in one's complement arithmetic.
     let sum = (0xFFFF ^ word(frame, 10)) + (0xFFFF ^ before) + word(frame, 0);
     frame[10..12].copy_from_slice(&checksum(sum).to_be_bytes());
-}
-
-const fn ecn_field(ecn: Ecn) -> u8 {
-    match ecn {
-        Ecn::Incapable => 0b00,
-        Ecn::Capable => 0b10,
-        Ecn::Marked => 0b11,
-    }
 }
 
 /// Writes the TCP or UDP checksum of the packet that begins at `begin`; `offset` counts from the end of the IP header. The sum covers the
@@ -130,7 +118,7 @@ fn write_checksum(bytes: &mut [u8], begin: usize, (protocol, length): (u8, u32),
 
 fn internet_header(bytes: &mut Vec<u8>, (protocol, length): (u8, u32), ecn: Ecn, (from, to): (Endpoint, Endpoint), hops: u16) {
     let begin = bytes.len();
-    bytes.extend([0x45, ecn_field(ecn)]);
+    bytes.extend([0x45, ecn as u8]);
     bytes.extend([length as u16, 0, DONT_FRAGMENT].into_iter().flat_map(u16::to_be_bytes));
     bytes.extend([TTL.saturating_sub(hops).max(1) as u8, protocol, 0, 0]);
     bytes.extend(from.address.into_iter().chain(to.address));
@@ -188,12 +176,12 @@ mod tests {
             frame[4..6].copy_from_slice(&identification.to_be_bytes());
             let check = checksum(sum(&frame));
             frame[10..12].copy_from_slice(&check.to_be_bytes());
-            assert_eq!(frame_ecn(&frame), Ecn::Capable);
+            assert_eq!(frame_ecn(&frame), Ecn::of(field));
             let before = frame.clone();
-            mark_frame(&mut frame, Ecn::Capable);
+            mark_frame(&mut frame, Ecn::Ect0);
             assert_eq!(frame, before);
-            mark_frame(&mut frame, Ecn::Marked);
-            assert_eq!((frame_ecn(&frame), checksum(sum(&frame))), (Ecn::Marked, 0));
+            mark_frame(&mut frame, Ecn::Ce);
+            assert_eq!((frame_ecn(&frame), checksum(sum(&frame))), (Ecn::Ce, 0));
         }
     }
 
@@ -204,11 +192,11 @@ mod tests {
         frame.push(8 << 4); // 32 bytes of TCP header
         frame.resize(64, 0xFF);
         let mut bytes = vec![7];
-        assert_eq!(frame_headers(&mut bytes, &frame, Ecn::Marked), 64);
-        assert_eq!((bytes.len(), frame_ecn(&bytes[1..])), (1 + 52, Ecn::Marked));
+        assert_eq!(frame_headers(&mut bytes, &frame, Ecn::Ce), 64);
+        assert_eq!((bytes.len(), frame_ecn(&bytes[1..])), (1 + 52, Ecn::Ce));
         frame[9] = UDP;
         bytes.clear();
-        assert_eq!((frame_headers(&mut bytes, &frame, Ecn::Capable), bytes.as_slice()), (64, &frame[..28]));
-        assert_eq!((frame_headers(&mut bytes, &[0x45], Ecn::Capable), bytes.len()), (1, 29));
+        assert_eq!((frame_headers(&mut bytes, &frame, Ecn::Ect0), bytes.as_slice()), (64, &frame[..28]));
+        assert_eq!((frame_headers(&mut bytes, &[0x45], Ecn::Ect0), bytes.len()), (1, 29));
     }
 }

@@ -87,7 +87,7 @@ pub(super) mod tests {
         let mut bytes = frame(7, 9, flags::ACK | flags::FIN, 112);
         (bytes[1], bytes[32]) = (0b11, 0x80);
         let segment = Segment::read(&bytes).unwrap();
-        assert_eq!(segment, Segment { seq: 7, ack: 9, flags: 0x11, payload: 100, size: 152, ecn: Ecn::Marked });
+        assert_eq!(segment, Segment { seq: 7, ack: 9, flags: 0x11, payload: 100, size: 152, ecn: Ecn::Ce });
         assert_eq!(segment.length(), 101, "a FIN occupies a number");
         assert!(segment.has(flags::FIN) && !segment.has(flags::SYN));
     }
