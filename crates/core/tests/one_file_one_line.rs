@@ -50,7 +50,7 @@ fn the_new_queue_holds_packets_back() {
     let mut queue = build(entry).into_scheduler();
     let (mut random, mut outcomes) = (Generator::derived(1, ""), Vec::new());
     for handle in 0..3 {
-        let packet = Packet { handle, flow: 0, ends: (0, 1), size: Bytes(1000), ecn: Ecn::Incapable, arrived: Instant::ZERO };
+        let packet = Packet { handle, flow: 0, ends: (0, 1), size: Bytes(1000), ecn: Ecn::NotEct, arrived: Instant::ZERO };
         queue.enqueue(Moment::now(Instant::ZERO), packet, &mut random, &mut outcomes);
     }
     let (mut now, mut sent) = (Instant::ZERO, Vec::new());

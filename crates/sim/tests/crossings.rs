@@ -130,7 +130,7 @@ fn marks_are_those_of_the_trace_of_marks() {
         for row in 0..trace.time.len() {
             let (link, flow, number) = (trace.link[row], trace.flow[row], trace.seq[row]);
             let is = |crossing: &&Crossing| crossing.link == link && crossing.flow == flow && crossing.number == number;
-            assert!(rows.iter().filter(is).any(|crossing| crossing.ecn == Ecn::Marked), "{link} {flow} {number}");
+            assert!(rows.iter().filter(is).any(|crossing| crossing.ecn == Ecn::Ce), "{link} {flow} {number}");
         }
         marked += trace.time.len();
     }

@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     fn segment(options: Options, payload: u32) -> Segment {
-        Segment { seq: 0, ack: 0, flags: Flags::ACK, window: 0, options, payload, ecn: Ecn::Incapable }
+        Segment { seq: 0, ack: 0, flags: Flags::ACK, window: 0, options, payload, ecn: Ecn::NotEct }
     }
 
     #[test]

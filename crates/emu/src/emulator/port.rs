@@ -82,7 +82,7 @@ impl Port {
     /// uses the socket.
     pub fn deliver(&self, due: Instant, frame: &[u8], ecn: Ecn) {
         lock(&self.shared.lateness).add(self.shared.clock.past(due).0);
-        let written = if ecn == Ecn::Marked && frame_ecn(frame) != Ecn::Marked {
+        let written = if ecn == Ecn::Ce && frame_ecn(frame) != Ecn::Ce {
             let mut marked = frame.to_vec();
             mark_frame(&mut marked, ecn);
             (&*self.device).write(&marked)

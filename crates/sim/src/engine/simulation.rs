@@ -268,7 +268,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             here = match crossing {
                 Crossing::Through { arrival, marked } => {
                     if marked {
-                        packet.set_ecn(Ecn::Marked);
+                        packet.set_ecn(Ecn::Ce);
                     }
                     arrival
                 }

@@ -77,11 +77,7 @@ impl Packet {
 
     /// Its ECN field.
     pub(crate) const fn ecn(&self) -> Ecn {
-        match self.tag & ECN_MASK {
-            0 => Ecn::Incapable,
-            1 => Ecn::Capable,
-            _ => Ecn::Marked,
-        }
+        Ecn::of(self.tag as u8)
     }
 
     /// Sets its ECN field.

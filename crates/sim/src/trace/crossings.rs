@@ -157,7 +157,7 @@ impl Watch {
     /// The queue of `link` marked a packet.
     pub(super) fn marked(&mut self, link: u32, entering: &Entering) {
         if let Some(crossing) = self.waiting[link as usize].iter_mut().find(|crossing| crossing.is(link, entering)) {
-            crossing.ecn = Ecn::Marked;
+            crossing.ecn = Ecn::Ce;
         }
     }
 

@@ -527,7 +527,7 @@ impl Endpoint {
         let flags = Flags::ACK.with(Flags::FIN, fin).with(Flags::PSH, push && payload > 0).with(Flags::CWR, cwr);
         // RFC 3168 §6.1.5 and §6.1.6: neither retransmissions nor window probes are ECN-capable.
         let capable = self.sender.uses_ecn() && !retransmission && payload > 0;
-        let ecn = if capable { Ecn::Capable } else { Ecn::Incapable };
+        let ecn = if capable { Ecn::Ect0 } else { Ecn::NotEct };
         if payload > 0 {
             self.receiver.note_data_sent(now);
         }
@@ -561,5 +561,5 @@ const EMPTY: Segment = Segment {
     window: 0,
     options: Options { mss: None, window_scale: None, sack_permitted: false, timestamps: None, sack: SackBlocks::EMPTY },
     payload: 0,
-    ecn: Ecn::Incapable,
+    ecn: Ecn::NotEct,
 };

@@ -62,7 +62,7 @@ impl ackclock_host::Connection for Connection {
                 let Acknowledgement { seq, echo, sack, ecn_echo } = self.ack.take()?;
                 let blocks = sack.as_slice().len() as u16;
                 let (size, payload) = (HEADER + blocks * SACK_BLOCK, (blocks > 0).then_some(sack));
-                let ack = Datagram { number: seq, size, sent: echo, ecn: Ecn::Incapable, echo: ecn_echo, payload };
+                let ack = Datagram { number: seq, size, sent: echo, ecn: Ecn::NotEct, echo: ecn_echo, payload };
                 Some((ack, Transmission::Ack))
             }
         }
