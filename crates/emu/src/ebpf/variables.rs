@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::parameters::{self, Assignment};
-use crate::controls::{Axis, Part};
+use crate::program::{Axis, Part};
 
 /// A variable of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ pub(crate) fn write(section: &mut [u8], variable: &Variable, values: &[u64]) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controls::testing::part;
+    use crate::program::testing::part;
     use ackclock_core::params::Value;
 
     fn object(names: &[(&str, usize, u64)]) -> Variables {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_wire::segment::Segment;
 use ackclock_tcp::{Checkpoints, Connection, Counters, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission, modern};
+use ackclock_wire::segment::Segment;
 
 use super::flow::Flow;
 use super::hosts::Hosts;

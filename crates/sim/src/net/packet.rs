@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Instant};
-use ackclock_wire::segment::Segment;
 use ackclock_tcp::{Datagram, Side, ns2};
+use ackclock_wire::segment::Segment;
 
 /// Bits of a packet's tag below its route.
 const FLAG_BITS: u32 = 4;
