@@ -23,7 +23,7 @@ fn exercise(data: &[u8]) {
         assert_eq!(segment.ecn, frame_ecn(data));
     }
     if addressed.is_some() {
-        for ecn in [Ecn::Incapable, Ecn::Capable, Ecn::Marked] {
+        for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ce] {
             let mut marked = data.to_vec();
             mark_frame(&mut marked, ecn);
             let mut headers = Vec::new();

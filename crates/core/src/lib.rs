@@ -18,3 +18,4 @@ pub mod rng;
 #[cfg(test)]
 mod testing;
 pub mod units;
+mod values;

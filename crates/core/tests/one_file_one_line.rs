@@ -21,7 +21,7 @@ fn build<P: ?Sized>(entry: &Entry<P>) -> Box<P> {
 #[test]
 fn the_new_slow_start_composes_and_grows() {
     let entry = find(slow_start::ENTRIES, "halfway").expect("registered");
-    assert!(slow_start::describe().iter().any(|part| part.name == "halfway" && part.header.contains("CONTRIBUTING")));
+    assert!(slow_start::DESCRIPTIONS.iter().any(|part| part.name == "halfway" && part.header.contains("CONTRIBUTING")));
     let (initial, avoidance) = (build(&initial_window::fixed::ENTRY), build(&avoidance::reno::ENTRY));
     let mut control = Composed::new(initial, build(entry), avoidance, None, f64::INFINITY);
     control.on_established(&Established::new(Instant::ZERO, Bytes(1000)));
@@ -50,7 +50,7 @@ fn the_new_queue_holds_packets_back() {
     let mut queue = build(entry).into_scheduler();
     let (mut random, mut outcomes) = (Generator::derived(1, ""), Vec::new());
     for handle in 0..3 {
-        let packet = Packet { handle, flow: 0, ends: (0, 1), size: Bytes(1000), ecn: Ecn::Incapable, arrived: Instant::ZERO };
+        let packet = Packet { handle, flow: 0, ends: (0, 1), size: Bytes(1000), ecn: Ecn::NotEct, arrived: Instant::ZERO };
         queue.enqueue(Moment::now(Instant::ZERO), packet, &mut random, &mut outcomes);
     }
     let (mut now, mut sent) = (Instant::ZERO, Vec::new());

@@ -6,39 +6,33 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use ackclock_core::cc::{CongestionControl, Window, avoidance, initial_window, loss_response, slow_start, whole};
-use ackclock_core::entry::{Description, Entry, Quantity};
+use ackclock_core::cc::{CongestionControl, Window, avoidance, initial_window, loss_response, slow_start};
+use ackclock_core::entry::{Entry, Quantity};
 use ackclock_core::events::{Established, FirstWindow};
 use ackclock_core::loss;
-use ackclock_core::params::Params;
-use ackclock_core::qdisc;
-use ackclock_core::registry::axes;
+use ackclock_core::params::{Axis, Description, Params};
+use ackclock_core::registry::AXES;
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Bytes, Duration, Instant};
 use common::{Op, Part, Parts, Transport, buildable, obligations};
 use proptest::prelude::*;
 
+/// The folder below `src` with the files of an axis.
+fn folder(axis: &Axis) -> String {
+    axis.module.split("::").skip(1).collect::<Vec<_>>().join("/")
+}
+
 /// Every part, with the folder of its file.
-fn parts() -> impl Iterator<Item = (&'static str, Description)> {
-    let folder = |axis| match axis {
-        "queue" => "qdisc",
-        "loss" => "loss",
-        "initial_window" => "cc/initial_window",
-        "slow_start" => "cc/slow_start",
-        "avoidance" => "cc/avoidance",
-        "loss_response" => "cc/loss_response",
-        "congestion_control" => "cc/whole",
-        other => panic!("no folder for the axis {other}"),
-    };
-    axes().into_iter().flat_map(move |(axis, parts)| parts.into_iter().map(move |part| (folder(axis), part)))
+fn parts() -> impl Iterator<Item = (String, &'static Description)> {
+    AXES.iter().flat_map(|axis| axis.parts.iter().map(|part| (folder(axis), part)))
 }
 
 #[test]
 fn every_description_is_sound() {
-    let all: Vec<_> = parts().collect();
-    for (axis, parts) in axes() {
-        obligations::assert_names(axis, &parts);
+    for axis in AXES {
+        obligations::assert_names(axis.name, axis.parts);
     }
+    let all: Vec<_> = parts().collect();
     obligations::assert_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &all);
     for (folder, part) in &all {
         obligations::assert_header(folder, part);
@@ -63,13 +57,31 @@ fn a_quantity_has_one_meaning_in_all_parts_of_a_control() {
 
 #[test]
 fn every_part_builds_or_gives_a_reason() {
-    assert!(buildable(initial_window::ENTRIES).len() >= initial_window::ENTRIES.len());
-    assert!(buildable(slow_start::ENTRIES).len() >= slow_start::ENTRIES.len());
-    assert!(buildable(avoidance::ENTRIES).len() >= avoidance::ENTRIES.len());
-    assert!(buildable(loss_response::ENTRIES).len() >= loss_response::ENTRIES.len());
-    assert!(buildable(whole::ENTRIES).len() >= whole::ENTRIES.len());
-    assert!(buildable(qdisc::ENTRIES).len() >= qdisc::ENTRIES.len());
-    assert!(buildable(loss::ENTRIES).len() >= loss::ENTRIES.len());
+    for axis in AXES {
+        for part in axis.parts {
+            for (number, params) in common::settings(part.params).iter().enumerate() {
+                let Err(reason) = (axis.build)(part.name, params) else { continue };
+                assert!(number > 0, "{} refuses its defaults: {reason}", part.name);
+                assert!(!reason.is_empty(), "{} refuses {params:?} without a reason", part.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_axis_is_sound() {
+    let keys: BTreeSet<&str> = AXES.iter().map(|axis| axis.name).collect();
+    assert_eq!(keys.len(), AXES.len(), "two axes have the same key");
+    for axis in AXES {
+        assert!(obligations::is_snake_case(axis.name) && !axis.noun.is_empty(), "{axis:?}");
+        assert!(axis.part(axis.usual).is_some(), "{}: the usual part {:?} is not registered", axis.name, axis.usual);
+        let words = axis.words();
+        assert_eq!(words.iter().collect::<BTreeSet<_>>().len(), words.len(), "{}: two words are the same: {words:?}", axis.name);
+        if let Some((part, param)) = axis.shorthand {
+            let part = axis.part(part).unwrap_or_else(|| panic!("{}: the shorthand's part is not registered", axis.name));
+            assert!(part.params.iter().any(|known| known.name == param), "{}: the shorthand's parameter is not declared", axis.name);
+        }
+    }
 }
 
 /// Asserts that a part reports the quantities that it declares, and no others, for all its parameters. `compose` combines it with parts

@@ -4,14 +4,14 @@
 //! `cubic_linux`, both with the parameters that the kernel has. With HyStart switched off, `cubic` is standard slow start with `cubic_linux`.
 //! Every other composition needs a program, which the kernel runs for it.
 
-use ackclock_core::cc;
+use ackclock_core::cc::{avoidance, loss_response, slow_start, whole};
 use ackclock_core::params::{Params, Value};
 use ackclock_core::units::Segments;
 use ackclock_sim::scenario::{ComposedSpec, ControlSpec, PartSpec, SlowStartSpec};
 
 use crate::ebpf;
+use crate::program::Part;
 pub use crate::program::Program;
-use crate::program::{Axis, Part};
 
 const PYTHON: &str = "a slow start written in Python does not run on the kernel; choose a part instead";
 
@@ -56,13 +56,13 @@ pub fn choose(control: &ControlSpec, initial_ssthresh: Segments) -> Result<Kerne
 /// The program of a composition whose slow start is `slow_start`.
 fn program(spec: &ComposedSpec, slow_start: &PartSpec, initial_ssthresh: Segments) -> Program {
     let part = |axis, spec: &PartSpec| Part { axis, spec: spec.clone() };
-    let mut parts = vec![part(Axis::SlowStart, slow_start), part(Axis::Avoidance, &spec.avoidance)];
-    parts.extend(spec.loss_response.as_ref().map(|spec| part(Axis::LossResponse, spec)));
+    let mut parts = vec![part(&slow_start::AXIS, slow_start), part(&avoidance::AXIS, &spec.avoidance)];
+    parts.extend(spec.loss_response.as_ref().map(|spec| part(&loss_response::AXIS, spec)));
     Program::new(parts, initial_ssthresh)
 }
 
 fn whole_bbr(part: &PartSpec) -> Result<KernelControl, String> {
-    let defaults = Params::defaults(cc::whole::bbr::ENTRY.params);
+    let defaults = Params::defaults(whole::bbr::ENTRY.params);
     match part.params.0.iter().find(|(name, value)| !defaults.0.contains(&(name, value.clone()))) {
         None => Ok(KernelControl::Own("bbr")),
         Some((name, _)) => Err(format!("the kernel's bbr has no `{name}`; leave it at its default")),
@@ -111,7 +111,7 @@ fn hint(slow_start: &str, avoidance: &str) -> &'static str {
 /// Whether the parts, of `hystart` and `cubic_linux`, have the values that the kernel's module has.
 fn own_cubic(parts: &[&PartSpec]) -> Result<(), String> {
     for part in parts {
-        let entry = if part.name == "hystart" { cc::slow_start::hystart::ENTRY.params } else { cc::avoidance::cubic_linux::ENTRY.params };
+        let entry = if part.name == "hystart" { slow_start::hystart::ENTRY.params } else { avoidance::cubic_linux::ENTRY.params };
         for ((name, value), (_, default)) in part.params.0.iter().zip(&Params::defaults(entry).0) {
             // The tick is a property of the machine.
             if value != default && *name != "tick" {

@@ -79,35 +79,23 @@ pub fn frame_headers(bytes: &mut Vec<u8>, frame: &[u8], ecn: Ecn) -> u32 {
     frame.len() as u32
 }
 
-/// The ECN field of a frame that begins with an IPv4 header; ECT(1) counts as capable.
+/// The ECN field of a frame that begins with an IPv4 header.
 pub fn frame_ecn(frame: &[u8]) -> Ecn {
-    match frame.get(1).map_or(0, |field| field & 0b11) {
-        0b00 => Ecn::Incapable,
-        0b11 => Ecn::Marked,
-        _ => Ecn::Capable,
-    }
+    Ecn::of(frame.get(1).copied().unwrap_or_default())
 }
 
 /// Marks a frame that begins with an IPv4 header as having experienced congestion, if `ecn` says so and the frame does not, and updates the
 /// header's checksum (RFC 1624 §3).
 pub fn mark_frame(frame: &mut [u8], ecn: Ecn) {
-    if ecn != Ecn::Marked || frame.len() < IP_HEADER || frame_ecn(frame) == Ecn::Marked {
+    if ecn != Ecn::Ce || frame.len() < IP_HEADER || frame_ecn(frame) == Ecn::Ce {
         return;
     }
     let word = |frame: &[u8], at: usize| u32::from(u16::from_be_bytes([frame[at], frame[at + 1]]));
     let before = word(frame, 0);
-    frame[1] |= ecn_field(ecn);
+    frame[1] |= ecn as u8;
     // HC' = ~(~HC + ~m + m') in one's complement arithmetic.
     let sum = (0xFFFF ^ word(frame, 10)) + (0xFFFF ^ before) + word(frame, 0);
     frame[10..12].copy_from_slice(&checksum(sum).to_be_bytes());
-}
-
-const fn ecn_field(ecn: Ecn) -> u8 {
-    match ecn {
-        Ecn::Incapable => 0b00,
-        Ecn::Capable => 0b10,
-        Ecn::Marked => 0b11,
-    }
 }
 
 /// Writes the TCP or UDP checksum of the packet that begins at `begin`; `offset` counts from the end of the IP header. The sum covers the
@@ -124,8 +112,8 @@ fn write_checksum(bytes: &mut [u8], begin: usize, (protocol, length): (u8, u32),
 }
 
 fn internet_header(bytes: &mut Vec<u8>, (protocol, length): (u8, u32), ecn: Ecn, (from, to): (Endpoint, Endpoint), hops: u16) {
-    let (tos, ttl) = (ecn_field(ecn), TTL.saturating_sub(hops).max(1) as u8);
-    Ipv4 { tos, ttl, protocol, source: from.address, target: to.address }.write(bytes, length as u16);
+    let ttl = TTL.saturating_sub(hops).max(1) as u8;
+    Ipv4 { tos: ecn as u8, ttl, protocol, source: from.address, target: to.address }.write(bytes, length as u16);
 }
 
 /// Appends options up to `end`. Padding (no-operation options) comes before them, so that they end exactly at `end`.
@@ -235,12 +223,12 @@ mod tests {
             frame[4..6].copy_from_slice(&identification.to_be_bytes());
             let check = checksum(sum(&frame));
             frame[10..12].copy_from_slice(&check.to_be_bytes());
-            assert_eq!(frame_ecn(&frame), Ecn::Capable);
+            assert_eq!(frame_ecn(&frame), Ecn::of(field));
             let before = frame.clone();
-            mark_frame(&mut frame, Ecn::Capable);
+            mark_frame(&mut frame, Ecn::Ect0);
             assert_eq!(frame, before);
-            mark_frame(&mut frame, Ecn::Marked);
-            assert_eq!((frame_ecn(&frame), checksum(sum(&frame))), (Ecn::Marked, 0));
+            mark_frame(&mut frame, Ecn::Ce);
+            assert_eq!((frame_ecn(&frame), checksum(sum(&frame))), (Ecn::Ce, 0));
         }
     }
 
@@ -251,12 +239,12 @@ mod tests {
         frame.push(8 << 4); // 32 bytes of TCP header
         frame.resize(64, 0xFF);
         let mut bytes = vec![7];
-        assert_eq!(frame_headers(&mut bytes, &frame, Ecn::Marked), 64);
-        assert_eq!((bytes.len(), frame_ecn(&bytes[1..])), (1 + 52, Ecn::Marked));
+        assert_eq!(frame_headers(&mut bytes, &frame, Ecn::Ce), 64);
+        assert_eq!((bytes.len(), frame_ecn(&bytes[1..])), (1 + 52, Ecn::Ce));
         frame[9] = UDP;
         bytes.clear();
-        assert_eq!((frame_headers(&mut bytes, &frame, Ecn::Capable), bytes.as_slice()), (64, &frame[..28]));
-        assert_eq!((frame_headers(&mut bytes, &[0x45], Ecn::Capable), bytes.len()), (1, 29));
+        assert_eq!((frame_headers(&mut bytes, &frame, Ecn::Ect0), bytes.as_slice()), (64, &frame[..28]));
+        assert_eq!((frame_headers(&mut bytes, &[0x45], Ecn::Ect0), bytes.len()), (1, 29));
     }
 
     /// A frame with the given numbers.
@@ -273,7 +261,7 @@ mod tests {
         let mut bytes = frame(7, 9, (Flags::ACK | Flags::FIN).bits(), 112);
         (bytes[1], bytes[32]) = (0b11, 0x80);
         let segment = Headers::read(&bytes).unwrap();
-        assert_eq!(segment, Headers { seq: 7, ack: 9, flags: Flags::ACK | Flags::FIN, payload: 100, size: 152, ecn: Ecn::Marked });
+        assert_eq!(segment, Headers { seq: 7, ack: 9, flags: Flags::ACK | Flags::FIN, payload: 100, size: 152, ecn: Ecn::Ce });
         assert_eq!(segment.length(), 101, "a FIN occupies a number");
         assert!(segment.flags.has(Flags::FIN) && !segment.flags.has(Flags::SYN));
     }

@@ -4,9 +4,23 @@ mod model;
 
 pub use model::LossModel;
 
-use crate::entry::{Entry, entries};
+use crate::entry::{Entry, entries, try_build};
+use crate::params::Axis;
 
 entries! { Entry<dyn LossModel>:
     bernoulli,
     listed,
 }
+
+/// The axis.
+pub static AXIS: Axis = Axis {
+    name: "loss",
+    noun: "loss model",
+    shorthand: Some(("bernoulli", "rate")),
+    none: Some("none"),
+    objects: &[],
+    usual: "bernoulli",
+    module: module_path!(),
+    parts: DESCRIPTIONS,
+    build: |name, params| try_build(ENTRIES, name, params),
+};

@@ -5,8 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use ackclock_core::entry::Description;
-use ackclock_core::params::{Default, Kind};
+use ackclock_core::params::{Default, Description, Kind};
 
 use super::amount;
 
@@ -29,9 +28,9 @@ pub(crate) fn assert_names(axis: &str, parts: &[Description]) {
 }
 
 /// Every part has the name of its file, and every file below `source` with an entry is registered.
-pub(crate) fn assert_files(source: &Path, parts: &[(&str, Description)]) {
+pub(crate) fn assert_files(source: &Path, parts: &[(String, &Description)]) {
     let registered: BTreeSet<String> = parts.iter().map(|(folder, part)| format!("{folder}/{}.rs", part.name)).collect();
-    let folders: BTreeSet<&str> = parts.iter().map(|(folder, _)| *folder).collect();
+    let folders: BTreeSet<&String> = parts.iter().map(|(folder, _)| folder).collect();
     let mut on_disk = BTreeSet::new();
     for folder in folders {
         for file in std::fs::read_dir(source.join(folder)).unwrap() {

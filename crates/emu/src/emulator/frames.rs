@@ -1,6 +1,6 @@
 //! The flow to which a frame belongs.
 
-use ackclock_tcp::Side;
+use ackclock_host::Side;
 use ackclock_wire::frame::Addressed;
 
 use crate::space::owner;

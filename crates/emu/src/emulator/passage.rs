@@ -1,7 +1,7 @@
 //! A flow of whatever a program sends: packets pass as they are.
 
 use ackclock_core::units::Instant;
-use ackclock_tcp::{Checkpoints, Connection, Counters, Datagram, Side, Tally, Transmission};
+use ackclock_host::{Checkpoints, Connection, Counters, Datagram, Side, Tally, Transmission};
 use ackclock_wire::frame::{Addressed, frame_ecn};
 
 use super::port::Port;

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::Instant;
+use ackclock_host::Side;
 use ackclock_linux::scheduling::clock;
-use ackclock_tcp::Side;
 use ackclock_wire::frame::{Addressed, frame_ecn, mark_frame};
 
 use super::frames::{flow, hashed};
@@ -82,7 +82,7 @@ impl Port {
     /// uses the socket.
     pub fn deliver(&self, due: Instant, frame: &[u8], ecn: Ecn) {
         lock(&self.shared.lateness).add(self.shared.clock.past(due).0);
-        let written = if ecn == Ecn::Marked && frame_ecn(frame) != Ecn::Marked {
+        let written = if ecn == Ecn::Ce && frame_ecn(frame) != Ecn::Ce {
             let mut marked = frame.to_vec();
             mark_frame(&mut marked, ecn);
             (&*self.device).write(&marked)

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use ackclock_core::cc::Window;
 use ackclock_core::units::{Duration, Instant, Segments};
+use ackclock_host::{Bulk, Checkpoints, Connection, Datagram, Side, SlowStartExit, Tally, Transmission};
 use ackclock_linux::{libc, socket};
-use ackclock_tcp::{Bulk, Checkpoints, Connection, Datagram, Side, SlowStartExit, Tally, Transmission};
 use ackclock_wire::frame::Headers;
 use ackclock_wire::segment::Flags;
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use ackclock_host::Side;
 use ackclock_sim::engine::{Live, Warning};
 use ackclock_sim::scenario::{Scenario, TraceKind};
-use ackclock_tcp::Side;
 
 use super::error::KernelError;
 use super::hystart::Hystart;

@@ -1,9 +1,9 @@
 //! Runs of a scenario on the kernel.
 
 use ackclock_core::units::Duration;
+use ackclock_host::Side;
 use ackclock_sim::engine::{FrameConnection, Live, RunResult, Warning};
 use ackclock_sim::scenario::Scenario;
-use ackclock_tcp::Side;
 
 use super::connection::{KernelConnection, Parts};
 use super::error::{Failure, KernelError};

@@ -6,8 +6,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 
+use ackclock_host::Side;
 use ackclock_linux::{libc, socket};
-use ackclock_tcp::Side;
 
 use super::settings::FlowPlan;
 use super::socket::{Socket, discard_on_close};

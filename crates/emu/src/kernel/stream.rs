@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use ackclock_core::units::{Duration, Instant};
-use ackclock_tcp::Transmission;
+use ackclock_host::Transmission;
 use ackclock_wire::frame::Headers;
 use ackclock_wire::segment::Flags;
 

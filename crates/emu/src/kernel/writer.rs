@@ -15,7 +15,7 @@ const PRIORITY: i32 = 20;
 /// Bytes of one write.
 const CHUNK: usize = 128 << 10;
 
-/// What a stream shall do. Streams are numbered: two for each flow, in the order of [`ackclock_tcp::Side::ALL`].
+/// What a stream shall do. Streams are numbered: two for each flow, in the order of [`ackclock_host::Side::ALL`].
 #[derive(Debug)]
 pub(super) enum Order {
     /// Its socket, which connects or is connected.

@@ -83,7 +83,7 @@ impl Bursts {
 mod tests {
     use ackclock_core::units::Bytes;
 
-    use ackclock_tcp::Side;
+    use ackclock_host::Side;
 
     use super::*;
     use crate::scenario::ApplicationKind;

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use ackclock_core::distribution::Distribution;
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Duration, Instant};
-use ackclock_tcp::Side;
+use ackclock_host::Side;
 
 use super::event::{Action, Event};
 use super::pages::Pages;

@@ -1,6 +1,6 @@
 //! What an application hears, and what it asks of the engine.
 
-use ackclock_tcp::Side;
+use ackclock_host::Side;
 
 /// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

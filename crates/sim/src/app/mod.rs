@@ -1,6 +1,6 @@
 //! Applications: the sources of the senders' data.
 //!
-//! A bulk transfer is part of its sender ([`Bulk`](ackclock_tcp::Bulk)). Every other application is a state machine driven by the engine,
+//! A bulk transfer is part of its sender ([`Bulk`](ackclock_host::Bulk)). Every other application is a state machine driven by the engine,
 //! without I/O like the endpoints: it receives events and returns actions. It refers to its connections by their number within it.
 
 mod bursts;

@@ -3,7 +3,8 @@
 
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_tcp::{Connection, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission, modern, ns2};
+use ackclock_host::{Connection, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission};
+use ackclock_tcp::{modern, ns2};
 
 use super::stream::Stream;
 use crate::net::packet::{Packet, Payload, Payloads};

@@ -2,6 +2,7 @@
 
 use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Duration, Instant, Segments};
+use ackclock_host::{ExitReason, LimitedTimes};
 use sha2::{Digest, Sha256};
 
 use super::hash::{TableHash, hexadecimal};
@@ -10,7 +11,6 @@ use crate::columns::traces::TraceKind;
 use crate::columns::{Value, table};
 use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, Scenario, Traffic};
 use crate::trace::{Capture, Traces};
-use ackclock_tcp::{ExitReason, LimitedTimes};
 
 table! {
     /// One flow.

@@ -1,13 +1,12 @@
 //! Checks a tree of values against the declared keys and fills in the defaults. Checked tables hold only values of the right kind.
 
-use ackclock_core::entry::Description;
-use ackclock_core::params::{self, Param, Params, Value};
+use ackclock_core::params::{self, Axis, Description, Param, Params, Value};
 use ackclock_core::units::{Duration, Limit};
 
 use crate::scenario::error::{Origin, Problems};
 use crate::scenario::hosts;
 use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
-use crate::scenario::part::{self, Axis};
+use crate::scenario::part;
 use crate::scenario::text::{last_name, listed, nearest, quoted, unknown};
 use crate::scenario::unit::{Dimension, Quantity};
 use crate::scenario::value::{Data, Node};
@@ -276,10 +275,7 @@ impl Checker<'_> {
             (Kind::Tables(keys), Data::List(items)) => self.tables(items, keys, path, node),
             (Kind::Variants(variants) | Kind::Drawn(variants), Data::Table(_)) => self.variant(node, variants, path),
             (Kind::Drawn(variants), Data::Text(_) | Data::Integer(_) | Data::Float(_)) => self.fixed(node, variants, path, unit),
-            (Kind::Part(axis, extra), _) => match Axis::find(axis) {
-                Some(axis) => self.part(node, axis, extra, path),
-                None => Checked::None,
-            },
+            (Kind::Part(axis, extra), _) => self.part(node, axis, extra, path),
             (Kind::Sweep, Data::Table(_)) => Checked::None,
             _ => self.report(node, path, format!("must be {}, but is {}", kind.expected(), node.data.noun())),
         }
@@ -413,13 +409,13 @@ impl Checker<'_> {
     }
 
     fn part(&mut self, node: &Node, axis: &'static Axis, extra: &'static [Key], path: &str) -> Checked {
-        let data = match (&node.data, axis.shorthand) {
+        let data = match (&node.data, part::short_dimension(axis)) {
             (Data::Text(text), _) if axis.none == Some(text.trim()) || axis.objects.contains(&text.trim()) => {
                 return Checked::Text(text.trim().to_owned());
             }
-            (Data::Text(text), _) => axis.promote(text),
+            (Data::Text(text), _) => part::promote(axis, text),
             (Data::Table(_), _) => node.data.clone(),
-            (Data::Integer(_) | Data::Float(_), Some((dimension, ..))) => {
+            (Data::Integer(_) | Data::Float(_), Some(dimension)) => {
                 return self.report(node, path, dimension.needs_unit(&node.label(), dimension.unit));
             }
             (other, _) => {
@@ -458,7 +454,7 @@ impl Checker<'_> {
                 sound = false;
             }
         }
-        if sound && let Err(message) = axis.try_build(part.name, &choice.params) {
+        if sound && let Err(message) = (axis.build)(part.name, &choice.params) {
             return self.report(node, path, message);
         }
         Checked::Part(choice)
@@ -472,7 +468,7 @@ impl Checker<'_> {
     fn unknown_params(&mut self, table: &Node, (axis, part): (&Axis, &Description), extra: &[Key], path: &str) {
         let known: Vec<&str> = part.params.iter().map(|param| param.name).chain(extra.iter().map(|key| key.name)).collect();
         for (name, value) in entries(table).filter(|(name, _)| name != "kind" && !known.contains(&name.as_str())) {
-            let owners = axis.parts().iter().filter(|part| part.params.iter().any(|param| param.name == name));
+            let owners = axis.parts.iter().filter(|part| part.params.iter().any(|param| param.name == name));
             let owners: Vec<&str> = owners.map(|part| part.name).collect();
             let hint = match nearest(name, known.iter().copied()) {
                 _ if !owners.is_empty() => format!("; kinds that have it: {}", owners.join(", ")),

@@ -5,7 +5,7 @@
 
 use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Duration, Instant};
-use ackclock_tcp::Side;
+use ackclock_host::Side;
 use ackclock_wire::frame::{Endpoint, MOST_HEADERS, datagram, frame_headers, headers};
 use ackclock_wire::pcapng::{self, Direction, Writer};
 use ackclock_wire::segment::Segment;

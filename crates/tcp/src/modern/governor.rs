@@ -9,10 +9,9 @@
 use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Lost, Sent};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
+use ackclock_host::{ExitReason, FirstFlight, SlowStartExit};
 
 use super::config::{Config, Growth, Pacing};
-use crate::first_flight::FirstFlight;
-use crate::slow_start_exit::{ExitReason, SlowStartExit};
 
 /// The use of the window by the data that was last sent, once per window.
 #[derive(Clone, Copy, Debug, Default)]

@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 use ackclock_core::events::{Lost, RateSample, Snapshot, Totals};
 use ackclock_core::units::{Duration, Instant};
+use ackclock_host::DeliveryRate;
 
 use super::State;
-use crate::rate::DeliveryRate;
 
 /// Samples of the delivery rate, for a control that wants them.
 #[derive(Debug, Default)]

@@ -25,13 +25,7 @@ use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::events::Cause;
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Duration, Instant, Segments};
-
-use crate::bulk::Bulk;
-use crate::connection::{Counters, Transmission};
-use crate::first_flight::FirstFlight;
-use crate::limits::{Limit, LimitedTimes, Limits};
-use crate::pacing::Pacer;
-use crate::slow_start_exit::{ExitReason, SlowStartExit};
+use ackclock_host::{Bulk, Counters, ExitReason, FirstFlight, Limit, LimitedTimes, Limits, Pacer, SlowStartExit, Transmission};
 
 pub use blocks::SackBlocks;
 pub use config::{Config, Recovery};
@@ -39,8 +33,8 @@ pub use connection::Connection;
 use delivery::{Ledger, Sampling};
 use marking::Marking;
 use receiver::Acknowledgement;
+pub use recovery::AXIS as RECOVERY;
 use recovery::Policy;
-pub use recovery::describe as recoveries;
 use rto::{Rto, RtoConfig};
 
 /// Duplicate ACKs that indicate a loss (RFC 5681 §3.2).

@@ -3,10 +3,9 @@
 
 use ackclock_core::events::Established;
 use ackclock_core::units::{Bytes, Instant, Segments};
+use ackclock_host::{Bulk, FirstFlight};
 
 use super::{Permit, Sender, State};
-use crate::bulk::Bulk;
-use crate::first_flight::FirstFlight;
 
 impl Sender {
     /// Sets the initial window that earlier connections to the peer have `learned`. The call has no effect once the SYN is sent.

@@ -116,10 +116,10 @@ impl State {
         let sent = now;
         if seq == 0 {
             // RFC 3168 §6.1.1: the SYN requests ECN in its flags, but is not ECN-capable itself.
-            return Segment { seq, size: self.syn_size, sent, ecn: Ecn::Incapable, cwr: self.ecn.capable };
+            return Segment { seq, size: self.syn_size, sent, ecn: Ecn::NotEct, cwr: self.ecn.capable };
         }
         let cwr = self.ecn.capable && std::mem::take(&mut self.ecn.reduced);
-        Segment { seq, size: self.data_size, sent, ecn: if self.ecn.capable { Ecn::Capable } else { Ecn::Incapable }, cwr }
+        Segment { seq, size: self.data_size, sent, ecn: if self.ecn.capable { Ecn::Ect0 } else { Ecn::NotEct }, cwr }
     }
 
     pub(super) fn restart_timer(&mut self, now: Instant) {

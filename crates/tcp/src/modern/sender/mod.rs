@@ -30,6 +30,7 @@ use self::settings::Settings;
 use ackclock_core::cc::CongestionControl;
 use ackclock_core::events::Established;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
+use ackclock_host::{DeliveryRate, Limit, LimitedTimes, Limits, Pacer};
 
 use super::blocks::Blocks;
 use super::config::{Config, Recovery, TIMESTAMPS};
@@ -48,9 +49,6 @@ use super::ticks::Ticks;
 use super::timers::Timers;
 use super::tlp::Tlp;
 use super::undo::Undo;
-use crate::limits::{Limit, LimitedTimes, Limits};
-use crate::pacing::Pacer;
-use crate::rate::DeliveryRate;
 
 /// A segment to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,13 +5,13 @@
 
 use ackclock_core::events::{Sent, Totals};
 use ackclock_core::units::Instant;
+use ackclock_host::Limit;
 
 use super::super::paws;
 use super::super::ranges::Range;
 use super::super::repair::Force;
 use super::super::timers::Timer;
 use super::{Output, Sender};
-use crate::limits::Limit;
 
 impl Sender {
     /// The next segment to send, if any.

@@ -11,7 +11,7 @@ use ackclock_core::units::{Duration, Instant};
 
 /// What stopped the transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Limit {
+pub enum Limit {
     /// All of the application's data is sent, and the windows have room for more.
     Application,
     /// The receiver's window is full.
@@ -28,7 +28,7 @@ impl Limit {
 
 /// How long each limit has held back a sender.
 #[derive(Clone, Debug)]
-pub(crate) struct Limits {
+pub struct Limits {
     limit: Limit,
     /// Since when; `None` before the end of the handshake.
     since: Option<Instant>,
@@ -43,13 +43,13 @@ impl Default for Limits {
 
 impl Limits {
     /// The handshake is over: the clock starts.
-    pub(crate) fn begin(&mut self, now: Instant) {
+    pub fn begin(&mut self, now: Instant) {
         self.since = Some(now);
     }
 
     /// The transmission has stopped because of `limit`.
     #[inline]
-    pub(crate) fn note(&mut self, now: Instant, limit: Limit) {
+    pub fn note(&mut self, now: Instant, limit: Limit) {
         if limit != self.limit {
             self.change(now, limit);
         }
@@ -65,7 +65,7 @@ impl Limits {
     }
 
     /// The times up to `end`; `None` if the handshake did not end.
-    pub(crate) fn times(&self, end: Instant) -> Option<LimitedTimes> {
+    pub fn times(&self, end: Instant) -> Option<LimitedTimes> {
         let mut spent = self.spent;
         spent[self.limit as usize] += end.since(self.since?);
         let [application, receive_window, congestion_window, _] = spent;

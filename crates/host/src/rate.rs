@@ -8,7 +8,7 @@ use ackclock_core::units::{Duration, Instant, Rate};
 
 /// The delivery-rate estimator.
 #[derive(Debug, Default)]
-pub(crate) struct DeliveryRate {
+pub struct DeliveryRate {
     delivered: u64,
     delivered_at: Instant,
     /// Sending time of the segment that was last seen delivered, or of the first segment of the flight.
@@ -25,7 +25,7 @@ pub(crate) struct DeliveryRate {
 
 impl DeliveryRate {
     /// The snapshot of a segment of `size` bytes that is sent now; `inflight`: bytes in flight before it.
-    pub(crate) fn send(&mut self, now: Instant, size: u64, inflight: u64) -> Snapshot {
+    pub fn send(&mut self, now: Instant, size: u64, inflight: u64) -> Snapshot {
         if inflight == 0 {
             (self.first_sent, self.delivered_at) = (now, now);
         }
@@ -41,27 +41,27 @@ impl DeliveryRate {
     }
 
     /// The application has no data to send, although the window has room; `inflight`: bytes in flight.
-    pub(crate) fn note_app_limited(&mut self, inflight: u64) {
+    pub fn note_app_limited(&mut self, inflight: u64) {
         self.app_limited_until = (self.delivered + inflight).max(1);
     }
 
     /// Whether the application has limited the current flight.
-    pub(crate) fn is_app_limited(&self) -> bool {
+    pub fn is_app_limited(&self) -> bool {
         self.app_limited_until > 0
     }
 
     /// Counts `bytes` as lost.
-    pub(crate) fn count_lost(&mut self, bytes: u64) {
+    pub fn count_lost(&mut self, bytes: u64) {
         self.lost += bytes;
     }
 
     /// Counts `bytes` as delivered if the segment's snapshot is unknown.
-    pub(crate) fn count_delivered(&mut self, bytes: u64) {
+    pub fn count_delivered(&mut self, bytes: u64) {
         self.delivered += bytes;
     }
 
     /// An ACK delivers `bytes`; `newest` is the snapshot of the delivered segment that was sent last.
-    pub(crate) fn deliver(&mut self, now: Instant, bytes: u64, newest: &Snapshot, min_rtt: Option<Duration>) -> RateSample {
+    pub fn deliver(&mut self, now: Instant, bytes: u64, newest: &Snapshot, min_rtt: Option<Duration>) -> RateSample {
         self.delivered += bytes;
         self.delivered_at = now;
         self.first_sent = newest.sent_at;
@@ -84,22 +84,22 @@ impl DeliveryRate {
     }
 
     /// Bytes delivered so far.
-    pub(crate) fn delivered(&self) -> u64 {
+    pub fn delivered(&self) -> u64 {
         self.delivered
     }
 
     /// Bytes lost so far.
-    pub(crate) fn lost(&self) -> u64 {
+    pub fn lost(&self) -> u64 {
         self.lost
     }
 
     /// Bytes lost since the last call.
-    pub(crate) fn take_newly_lost(&mut self) -> u64 {
+    pub fn take_newly_lost(&mut self) -> u64 {
         self.lost - std::mem::replace(&mut self.lost_at_ack, self.lost)
     }
 
     /// Round trips so far.
-    pub(crate) fn round(&self) -> u64 {
+    pub fn round(&self) -> u64 {
         self.round
     }
 }

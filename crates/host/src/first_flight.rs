@@ -11,7 +11,7 @@ use ackclock_core::units::{Duration, Instant, Segments};
 
 /// The first flight, from the end of the handshake until it is acknowledged or the sender detects congestion.
 #[derive(Debug)]
-pub(crate) struct FirstFlight {
+pub struct FirstFlight {
     /// The initial window.
     window: Segments,
     /// Segments in the flight: limited by the initial window, the receiver's window and the application's data.
@@ -40,7 +40,7 @@ impl FirstFlight {
     /// The first flight after `event`, with which `control` has opened its initial window. Segments have `size` positions; the first begins
     /// at `start`. `spread` paces the flight with any initial window. After a lost SYN there is no first flight, because its window does
     /// not follow the initial-window policy.
-    pub(crate) fn new(event: &Established, control: &dyn CongestionControl, (start, size): (u64, u64), spread: bool) -> Option<Self> {
+    pub fn new(event: &Established, control: &dyn CongestionControl, (start, size): (u64, u64), spread: bool) -> Option<Self> {
         if event.syn_lost() {
             return None;
         }
@@ -56,7 +56,7 @@ impl FirstFlight {
 
     /// An application has supplied the data below `end`, and may supply more. That data is spread over the round trip, unless the flight
     /// has already begun.
-    pub(crate) fn supply(&mut self, end: u64) {
+    pub fn supply(&mut self, end: u64) {
         self.supplied = true;
         if self.sent == self.start && end > self.start {
             self.gap = gap(self.spread, (end.min(self.end) - self.start).div_ceil(self.size));
@@ -64,29 +64,29 @@ impl FirstFlight {
     }
 
     /// When the next segment may leave, if it has to wait.
-    pub(crate) fn next(&self) -> Option<Instant> {
+    pub fn next(&self) -> Option<Instant> {
         self.next
     }
 
     /// Whether the next segment has to wait.
-    pub(crate) fn must_wait(&self, now: Instant) -> bool {
+    pub fn must_wait(&self, now: Instant) -> bool {
         self.next.is_some_and(|next| next > now)
     }
 
     /// Ends the wait of the next segment, if its time has come.
-    pub(crate) fn release(&mut self, now: Instant) {
+    pub fn release(&mut self, now: Instant) {
         self.next = self.next.filter(|next| *next > now);
     }
 
     /// A new segment was sent; the next one begins at `position`.
-    pub(crate) fn send(&mut self, now: Instant, position: u64) {
+    pub fn send(&mut self, now: Instant, position: u64) {
         self.sent = position.min(self.end);
         self.gap = self.gap.filter(|_| position < self.end);
         self.next = self.gap.map(|gap| now + gap);
     }
 
     /// Everything below `position` has been acknowledged.
-    pub(crate) fn acknowledge(&mut self, position: u64) {
+    pub fn acknowledge(&mut self, position: u64) {
         if self.is_over() {
             return;
         }
@@ -104,12 +104,12 @@ impl FirstFlight {
     }
 
     /// The sender detected congestion after all data below `position` was acknowledged. Pacing ends.
-    pub(crate) fn on_congestion(&mut self, position: u64) {
+    pub fn on_congestion(&mut self, position: u64) {
         self.finish(position < self.end);
     }
 
     /// The sender detected congestion that has hit the first flight, even if all of the flight is acknowledged.
-    pub(crate) fn on_own_congestion(&mut self) {
+    pub fn on_own_congestion(&mut self) {
         self.finish(true);
     }
 
@@ -119,12 +119,12 @@ impl FirstFlight {
     }
 
     /// Whether the flight is over.
-    pub(crate) fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         self.congested.is_some()
     }
 
     /// The outcome of the flight; `learned`: the initial window that other connections to the peer have learned.
-    pub(crate) fn outcome(&self, learned: Option<Segments>) -> FirstWindow {
+    pub fn outcome(&self, learned: Option<Segments>) -> FirstWindow {
         let filled = self.segments as f64 >= self.window.floor();
         FirstWindow { window: self.window, filled, congested: self.congested == Some(true), learned }
     }

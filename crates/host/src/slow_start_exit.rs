@@ -49,7 +49,8 @@ impl SlowStartExit {
         self.first_loss
     }
 
-    pub(crate) fn happened(&self) -> bool {
+    /// Whether the first slow start has ended.
+    pub fn happened(&self) -> bool {
         self.exit.is_some()
     }
 

@@ -7,7 +7,7 @@ use ackclock_core::units::{Bytes, Instant, Rate};
 
 /// When the next segment may leave.
 #[derive(Debug, Default)]
-pub(crate) struct Pacer {
+pub struct Pacer {
     next: Instant,
     /// When all bytes sent so far would have left at the pacing rate.
     due: Instant,
@@ -17,13 +17,13 @@ pub(crate) struct Pacer {
 
 impl Pacer {
     /// When the next segment may leave.
-    pub(crate) fn next(&self) -> Instant {
+    pub fn next(&self) -> Instant {
         self.next
     }
 
     /// A segment of `size` bytes was sent at `rate`. Up to `burst` bytes may leave back to back before the pacer waits for the rate to
     /// catch up.
-    pub(crate) fn send(&mut self, now: Instant, size: u64, rate: Option<Rate>, burst: Bytes) {
+    pub fn send(&mut self, now: Instant, size: u64, rate: Option<Rate>, burst: Bytes) {
         let Some(rate) = rate else { return };
         if self.burst < size || self.due <= now {
             self.burst = burst.0;
