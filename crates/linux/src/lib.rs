@@ -19,17 +19,10 @@ pub mod command;
 pub mod confined;
 pub mod lock;
 pub mod namespace;
+mod result;
 pub mod scheduling;
 pub mod socket;
 pub mod tun;
 
-use std::ffi::c_int;
-use std::io;
-
 pub use libc;
 pub use namespace::Namespace;
-
-/// The result of a call: −1 is an error.
-fn check(result: c_int) -> io::Result<c_int> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
-}

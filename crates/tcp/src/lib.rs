@@ -7,10 +7,9 @@ pub mod modern;
 pub mod ns2;
 pub mod profile;
 
+pub use ackclock_wire::segment::HEADER;
+
 use ackclock_core::params::Axis;
 
 /// Every axis of this crate, in the order of listings.
 pub static AXES: &[&Axis] = &[&profile::AXIS, &ns2::RECOVERY];
-
-/// Bytes of IP and TCP headers without options: the size of a plain ACK (ns-2: `tcpip_base_hdr_size_`).
-pub const HEADER: u16 = 40;

@@ -7,8 +7,10 @@ use std::ops::BitOr;
 
 use ackclock_core::qdisc::Ecn;
 
-/// Size of the IPv4 and TCP headers without options, in bytes.
-pub const BASE_HEADER: u32 = 40;
+/// Size of the IPv4 and TCP headers without options, in bytes: the size of a plain ACK (ns-2: `tcpip_base_hdr_size_`).
+pub const HEADER: u16 = 40;
+/// [`HEADER`], for sums.
+pub const BASE_HEADER: u32 = HEADER as u32;
 /// Maximum number of SACK blocks if the segment has no other option (RFC 2018 §3).
 pub const MAX_SACK_BLOCKS: usize = 4;
 

@@ -1,8 +1,7 @@
 //! Both ends of a flow as sockets of the kernel.
 
 use std::io;
-use std::net::SocketAddr;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
 use ackclock_core::cc::Window;
@@ -12,34 +11,13 @@ use ackclock_linux::{libc, socket};
 use ackclock_wire::frame::Headers;
 use ackclock_wire::segment::Flags;
 
-use super::Failure;
+use super::error::Failure;
 use super::info::Info;
 use super::sender::Sender;
-use super::sockets::discard_on_close;
+use super::socket::{Socket, discard_on_close};
 use super::stream::Stream;
 use super::writer::{Order, Writer};
 use crate::emulator::Port;
-
-/// The socket of one end.
-#[derive(Debug)]
-pub(super) enum Socket {
-    /// It connects to the other end's address.
-    Opens(Arc<OwnedFd>, SocketAddr),
-    /// It waits for the other end.
-    Listens(OwnedFd),
-    /// It is connected.
-    Accepted(Arc<OwnedFd>),
-}
-
-impl Socket {
-    /// The socket of the connection, if there is one.
-    fn connected(&self) -> Option<&Arc<OwnedFd>> {
-        match self {
-            Self::Opens(socket, _) | Self::Accepted(socket) => Some(socket),
-            Self::Listens(_) => None,
-        }
-    }
-}
 
 /// What a flow is made of.
 #[derive(Debug)]

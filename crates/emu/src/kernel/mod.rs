@@ -7,6 +7,7 @@
 //! processes it; reading the delivered data; reading the state of the sender. Only writing (`writer`) has a thread of its own.
 
 mod connection;
+mod error;
 mod hystart;
 mod info;
 pub(crate) mod memory;
@@ -14,27 +15,10 @@ mod plan;
 mod run;
 mod sender;
 mod settings;
+mod socket;
 mod sockets;
 mod stream;
 mod writer;
 
-pub use run::{Facts, KernelError, Options, Run, refusal, run};
-
-use std::io;
-use std::sync::{Arc, OnceLock};
-
-/// The first failure of a run's sockets.
-#[derive(Clone, Debug, Default)]
-struct Failure(Arc<OnceLock<(usize, String)>>);
-
-impl Failure {
-    /// Notes that a call failed at an end; `stream` is its number, twice the flow and one more at the receiver.
-    fn note(&self, stream: usize, what: &str, error: &io::Error) {
-        self.0.set((stream, format!("{what}: {error}"))).ok();
-    }
-
-    /// The number of the end, and what failed there.
-    fn get(&self) -> Option<&(usize, String)> {
-        self.0.get()
-    }
-}
+pub use error::KernelError;
+pub use run::{Facts, Options, Run, refusal, run};

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 
 use ackclock_linux::{libc, scheduling, socket};
 
-use super::Failure;
+use super::error::Failure;
 
 /// Real-time priority of the thread, below that of the emulator.
 const PRIORITY: i32 = 20;

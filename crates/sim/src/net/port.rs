@@ -6,7 +6,7 @@ use ackclock_core::qdisc::{Notice, Reason};
 use ackclock_core::rng::{Generator, Mrg32k3a};
 use ackclock_core::units::{Bytes, Duration, Instant, Moment, Rate};
 
-use super::packet::Packet;
+pub(crate) use super::entering::Entering;
 use super::turn::Turn;
 use crate::scenario::{GeneratorSpec, LinkSpec, LossPosition};
 use crate::trace::Recorder;
@@ -145,14 +145,6 @@ pub(crate) struct Port {
     losses: Option<Box<Losses>>,
     pub(super) end: Instant,
     pub(crate) counters: LinkCounters,
-}
-
-/// A packet at the entrance of a link.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Entering {
-    /// Time of arrival. It was determined when the packet's transmission on the previous link started.
-    pub(crate) now: Moment,
-    pub(crate) packet: Packet,
 }
 
 /// The loss of a packet.
