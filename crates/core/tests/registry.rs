@@ -1,5 +1,5 @@
 //! The obligations of every part in the registry: proper names, documented parameters, and sound behaviour with every other part.
-#![allow(clippy::float_cmp, reason = "equal events must give equal bits")]
+#![expect(clippy::float_cmp, reason = "equal events must give equal bits")]
 
 mod common;
 

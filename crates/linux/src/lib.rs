@@ -13,7 +13,7 @@
 //! Nothing here writes to a place that outlives the process: namespaces and devices are file descriptors.
 #![cfg(target_os = "linux")]
 #![allow(unsafe_code)]
-#![allow(clippy::cast_possible_wrap, reason = "sizes, counts and times of a socket are far below 2^63")]
+#![expect(clippy::cast_possible_wrap, reason = "sizes, counts and times of a socket are far below 2^63")]
 
 pub mod command;
 pub mod confined;

@@ -3,7 +3,7 @@
 //! A [`Model`] is a pure function from parameters to named numbers; a simulated model has its seed among the parameters. Models declare
 //! parameters and outputs as the parts of `ackclock-core` do, but are not parts of a scenario.
 #![forbid(unsafe_code)]
-#![cfg_attr(test, allow(clippy::float_cmp, reason = "the documents' numbers are exact, so the tests compare exactly"))]
+#![cfg_attr(test, expect(clippy::float_cmp, reason = "the documents' numbers are exact, so the tests compare exactly"))]
 
 pub(crate) mod flow_sizes;
 mod model;

@@ -1,4 +1,5 @@
 //! The obligations of every model: a proper name, documented parameters, outputs and traces as declared, and sound values at all bounds.
+#![expect(clippy::float_cmp, reason = "whole numbers and booleans are exact")]
 
 #[path = "../../core/tests/common/mod.rs"]
 mod common;

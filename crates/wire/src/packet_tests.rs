@@ -152,7 +152,9 @@ proptest! {
     ) {
         let mut sack = SackBlocks::EMPTY;
         if mss.is_none() {
-            blocks.iter().for_each(|&block| sack.push(block));
+            for &block in &blocks {
+                sack.push(block);
+            }
         }
         let timestamps = stamps.map(|(value, echo)| Timestamps { value, echo });
         let options = Options { mss, window_scale: shift, sack_permitted, timestamps, sack };
@@ -171,7 +173,7 @@ proptest! {
         let read = Headers::read(&bytes).unwrap();
         prop_assert_eq!((read.seq, read.ack, read.flags, read.length()), (seq, ack, flags, segment.len()));
         let known: Vec<TcpOption> = decode_options(&packet.options).unwrap();
-        prop_assert_eq!(known.iter().any(|option| *option == TcpOption::SackPermitted), sack_permitted);
+        prop_assert_eq!(known.contains(&TcpOption::SackPermitted), sack_permitted);
         prop_assert_eq!(known.contains(&TcpOption::Sack(sack.as_slice().to_vec())), !sack.as_slice().is_empty());
     }
 

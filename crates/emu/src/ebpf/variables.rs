@@ -105,7 +105,7 @@ pub(crate) fn write(section: &mut [u8], variable: &Variable, values: &[u64]) -> 
 mod tests {
     use super::*;
     use crate::program::testing::part;
-    use ackclock_core::cc::{avoidance, loss_response, slow_start};
+    use ackclock_core::cc::{loss_response, slow_start};
     use ackclock_core::params::Value;
 
     fn object(names: &[(&str, usize, u64)]) -> Variables {

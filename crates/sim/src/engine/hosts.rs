@@ -11,7 +11,7 @@ use crate::net::packet::{Packet, Payload, Payloads};
 
 /// Both ends of a flow.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "the large one is the usual one, and the one that has to be fast")]
+#[expect(clippy::large_enum_variant, reason = "the large one is the usual one, and the one that has to be fast")]
 pub(super) enum Hosts {
     /// Profile `ns2`.
     Ns2(ns2::Connection),

@@ -123,7 +123,7 @@ pub struct ProbeMargins {
 
 /// Settings of an end host.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::struct_excessive_bools, reason = "each is an independent setting")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 pub struct Config {
     /// Largest segment that the host announces, without headers and options (RFC 9293 §3.7.1).
     pub mss: u16,

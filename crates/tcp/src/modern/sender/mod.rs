@@ -52,7 +52,7 @@ use super::undo::Undo;
 
 /// A segment to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools, reason = "each is an independent fact")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(super) struct Output {
     /// The segment's positions; empty for a window probe.
     pub(super) range: Range,
