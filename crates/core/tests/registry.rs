@@ -89,8 +89,9 @@ fn every_axis_is_sound() {
 fn assert_declared<P: ?Sized + std::fmt::Debug>(entries: &'static [&'static Entry<P>], compose: impl Fn(Part<P>) -> Parts) {
     let ops = journey();
     for entry in entries {
-        let mut reported = BTreeSet::new();
+        let (mut reported, mut declared) = (BTreeSet::new(), BTreeSet::new());
         for (_, params) in buildable(entries).into_iter().filter(|(found, _)| found.name == entry.name) {
+            declared.extend(common::declared(entry.quantities, entry.params, &params));
             let mut transport = Transport::new(compose((entry, params)).compose());
             for op in &ops {
                 transport.apply(op);
@@ -99,7 +100,6 @@ fn assert_declared<P: ?Sized + std::fmt::Debug>(entries: &'static [&'static Entr
                 });
             }
         }
-        let declared: BTreeSet<&str> = entry.quantities.iter().map(|quantity| quantity.name).collect();
         assert_eq!(reported, declared, "{}: reported and declared quantities differ", entry.name);
     }
 }
@@ -123,7 +123,7 @@ fn check(parts: &Parts, ops: &[Op], usual: bool) {
     let mut twin = Transport::new(parts.compose());
     assert_window(parts, None, transport.control.window());
     // RBT is the only response that does not restart from one segment.
-    let restarts = parts.loss_response.as_ref().is_none_or(|(entry, _)| entry.name != "return_to_threshold");
+    let restarts = !parts.has_response("return_to_threshold");
     for op in ops {
         let before = transport.control.window();
         let (force, counted) = transport.apply(op);

@@ -81,7 +81,12 @@ pub(crate) fn assert_defaults(folder: &str, part: &Description) {
             (Kind::Numbers { .. }, Default::Numbers(numbers)) => numbers.iter().copied().all(within),
             (Kind::Limit { .. } | Kind::ByteLimit { .. }, Default::Limit(limit)) => within(amount(limit)),
             (Kind::Bool, Default::Bool(_)) => true,
-            (kind, Default::Auto) => !matches!(kind, Kind::Word(_) | Kind::Numbers { .. } | Kind::Bool),
+            (Kind::Series(_), Default::Series(steps)) => {
+                let ordered = steps.windows(2).all(|pair| pair[0].0 < pair[1].0);
+                ordered && steps.first().is_some_and(|(time, _)| *time == 0.0) && steps.iter().all(|(_, value)| within(*value))
+            }
+            (Kind::Part(axis), Default::Part(name)) => axis.part(name).is_some(),
+            (kind, Default::Auto) => !matches!(kind, Kind::Word(_) | Kind::Numbers { .. } | Kind::Bool | Kind::Series(_)),
             (Kind::Integer { .. }, Default::Number(number)) => within(number) && number.fract() == 0.0,
             (Kind::Probability { min, max }, Default::Number(number)) => within(number) && min >= 0.0 && max <= 1.0,
             (
@@ -95,6 +100,9 @@ pub(crate) fn assert_defaults(folder: &str, part: &Description) {
             ) => within(number),
             _ => false,
         };
+        // So that a path such as queue.queue.limit finds the axis.
+        let named = if let Kind::Part(axis) = param.kind { param.name == axis.name } else { true };
+        assert!(named, "{folder}/{}: {} has a part of another axis", part.name, param.name);
         assert!(sound, "{folder}/{}: {} = {:?} is not a {:?} within bounds", part.name, param.name, param.default, param.kind);
     }
 }

@@ -19,6 +19,7 @@ mod keys;
 mod lone;
 mod memory;
 mod model;
+pub(crate) mod parameter;
 pub(crate) mod part;
 mod route;
 mod schema;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ackclock_core::cc::{CongestionControl, SlowStart};
-use ackclock_core::params::Params;
+pub use ackclock_core::params::PartSpec;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
 use ackclock_tcp::HEADER;
@@ -57,15 +57,6 @@ pub struct LinkSpec {
     pub queue: Option<QueueSpec>,
     /// Packet loss that the queue does not cause.
     pub loss: Option<LossSpec>,
-}
-
-/// A part of the registry with its parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PartSpec {
-    /// Its name in the registry.
-    pub name: &'static str,
-    /// Values of all its parameters.
-    pub params: Params,
 }
 
 /// A queue in front of a link.
