@@ -2,6 +2,7 @@
 //!
 //! text → [`Document`] (values that know their line) → checked against the declared keys → expanded → [`Scenario`].
 
+mod amount;
 mod app_keys;
 mod application;
 mod arrivals;
@@ -78,9 +79,10 @@ impl Document {
     /// If `text` is not TOML; reports every wrong line.
     pub fn from_toml(text: &str, name: &str) -> Result<Self, ScenarioError> {
         let mut problems = Problems::default();
-        // Counted in the text, because its tree takes up to 80 times as much memory.
+        // Counted in the text, because its tree takes up to 180 times as much memory.
         let tables = text.lines().filter(|line| line.trim_start().starts_with("[[flow]]")).count() as u64;
-        let text = if build::has_too_many_tables(tables, &mut problems) { "" } else { text };
+        let large = build::has_too_many_tables(tables, &mut problems) || amount::is_too_much(text, &mut problems);
+        let text = if large { "" } else { text };
         let tree = Arc::new(read_toml(text, &mut problems));
         problems.unless_any(name, Self { file: name.into(), python: false, files: true, tree, settings: Vec::new() })
     }
