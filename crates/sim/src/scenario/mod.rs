@@ -18,6 +18,7 @@ mod keys;
 mod memory;
 mod model;
 pub(crate) mod part;
+pub(crate) mod profiles;
 mod route;
 mod schema;
 mod setting;
@@ -44,6 +45,7 @@ pub use error::{Problem, ScenarioError};
 pub use hosts::hosts_json;
 pub use model::*;
 pub use part::{registry_json, relations_json, shorthand};
+pub use profiles::{join, profiles};
 pub use schema::schema;
 pub use sweep::{Points, SampleRequest, SweepData, SweepNeeds, TableColumn};
 

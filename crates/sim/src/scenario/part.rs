@@ -6,11 +6,12 @@ use ackclock_core::entry::{self, Description};
 use ackclock_core::params::{Kind, Param, Params, Value};
 use ackclock_core::units::{Duration, Limit, Rate};
 use ackclock_core::{cc, loss, qdisc, registry};
-use ackclock_tcp::{ns2, profile};
+use ackclock_tcp::ns2;
 use serde_json::{Value as Json, json};
 
 use crate::scenario::check::FIXED;
 use crate::scenario::model::PartSpec;
+use crate::scenario::profiles;
 use crate::scenario::spec::{LISTED_BY_LINKS, MODERN_KEYS, NS2_KEYS};
 use crate::scenario::unit::{self, Dimension, Quantity};
 use crate::scenario::value::{Data, Node};
@@ -84,10 +85,8 @@ static AXES: [Axis; 9] = [
 /// The axes of a composed congestion control.
 pub(crate) const CONTROL_AXES: [&str; 4] = ["initial_window", "slow_start", "avoidance", "loss_response"];
 
-static DESCRIPTIONS: LazyLock<Vec<(&'static str, Vec<Description>)>> = LazyLock::new(|| {
-    let hosts = [("profile", profile::describe()), ("recovery", ns2::recoveries())];
-    registry::axes().into_iter().chain(hosts).collect()
-});
+static DESCRIPTIONS: LazyLock<Vec<(&'static str, Vec<Description>)>> =
+    LazyLock::new(|| registry::axes().into_iter().chain([("recovery", ns2::recoveries())]).collect());
 
 impl Axis {
     /// The axis whose key is `name`.
@@ -97,6 +96,9 @@ impl Axis {
 
     /// Its parts.
     pub(crate) fn parts(&self) -> &'static [Description] {
+        if self.name == "profile" {
+            return profiles::descriptions();
+        }
         DESCRIPTIONS.iter().find(|(name, _)| *name == self.name).map_or(&[], |(_, parts)| parts)
     }
 
@@ -137,7 +139,7 @@ impl Axis {
             "loss_response" => build(cc::loss_response::ENTRIES, name, params),
             "congestion_control" => build(cc::whole::ENTRIES, name, params),
             "queue" => build(qdisc::ENTRIES, name, params),
-            "profile" => build(profile::ENTRIES, name, params),
+            "profile" => profiles::find(name).map_or(Ok(()), |entry| (entry.build)(params).map(drop)),
             "recovery" => Ok(()),
             _ => build(loss::ENTRIES, name, params),
         }
