@@ -2,6 +2,8 @@
 //! directions, marks, timeouts, idle times and applications. (`modern` also meets it on reordering paths with changing segment sizes, in
 //! its own tests.)
 
+mod selective;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,8 +13,7 @@ use ackclock_core::events::{Ack, CongestionEvent, Established, Sent};
 use ackclock_core::params::Params;
 use ackclock_core::units::{Duration, Instant, Rate, Segments};
 use ackclock_sim::engine::run;
-use ackclock_sim::scenario::{ControlSpec, Document};
-use ackclock_tcp::profile;
+use ackclock_sim::scenario::{self, ControlSpec, Document};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
@@ -78,12 +79,13 @@ fn control(name: &str) -> Box<dyn CongestionControl> {
     }
 }
 
-/// The keys of a flow on any host profile of the registry, with random settings.
+/// The keys of a flow on any host profile, with random settings.
 fn any_host() -> impl Strategy<Value = String> {
-    for entry in profile::ENTRIES {
-        assert!(["ns2", "modern"].contains(&entry.name), "give the profile {} random settings below", entry.name);
+    scenario::join(&selective::PROFILES);
+    for name in scenario::profiles() {
+        assert!(["ns2", "modern", "selective"].contains(&name), "give the profile {name} random settings below");
     }
-    let recoveries: Vec<&str> = ackclock_tcp::ns2::RECOVERY.parts.iter().map(|part| part.name).collect();
+    let recoveries: Vec<&str> = ackclock_tcp::ns2::RECOVERY.parts().iter().map(|part| part.name).collect();
     let ns2 = (prop::sample::select(recoveries), any::<bool>(), any::<bool>(), 2..200_u32);
     let ns2 = ns2.prop_map(|(recovery, delayed, limited, rwnd)| {
         format!("recovery = '{recovery}'\ndelayed_ack = {delayed}\nlimited_transmit = {limited}\nrwnd = '{rwnd} packets'")
@@ -98,7 +100,7 @@ fn any_host() -> impl Strategy<Value = String> {
     });
     let preset =
         prop::sample::select(vec!["linux", "freebsd", "macos", "windows_11", "windows_xp"]).prop_map(|name| format!("host = '{name}'"));
-    prop_oneof![3 => ns2, 3 => modern, 2 => preset]
+    prop_oneof![3 => ns2, 3 => modern, 2 => preset, 2 => Just("profile = 'selective'".to_owned())]
 }
 
 /// A scenario with one flow to record, over a path with losses in both directions.
@@ -162,18 +164,18 @@ proptest! {
 #[test]
 fn the_paths_reach_every_event() {
     let mut runner = TestRunner::deterministic();
-    let mut events: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
-    for _ in 0..150 {
+    let mut events: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
+    for _ in 0..300 {
         let (text, (name, samples)) = (any_scenario(), any_control()).new_tree(&mut runner).unwrap().current();
-        let profile = usize::from(text.contains("modern") || text.contains("host ="));
+        let profile = if text.contains("selective") { 2 } else { usize::from(text.contains("modern") || text.contains("host =")) };
         for (event, count) in testimony(&text, name, samples).events {
             events.entry(event).or_default()[profile] += count;
         }
     }
-    let both =
+    let all =
         ["established", "transmission", "retransmission", "ack", "duplicate", "loss", "fast retransmit", "timeout", "end of recovery"];
     let marks = ["echo", "mark", "timer", "first window"];
-    for event in both.into_iter().chain(marks) {
+    for event in all.into_iter().chain(marks) {
         assert!(events.get(event).is_some_and(|counts| counts.iter().all(|count| *count > 0)), "{event}: {events:?}");
     }
     assert!(events["undo"][1] > 0 && events["repaired tail"][1] > 0, "{events:?}");

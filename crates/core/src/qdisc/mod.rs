@@ -46,6 +46,6 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "droptail",
     module: module_path!(),
-    parts: DESCRIPTIONS,
+    list: || DESCRIPTIONS,
     build: |name, params| try_build(ENTRIES, name, params),
 };

@@ -477,7 +477,7 @@ impl Checker<'_> {
     /// The part of `axis` inside another part, as its parameter `param`; `None` if it is wrong and reported.
     fn inner(&mut self, node: &Node, axis: &'static Axis, param: &Param, path: &str) -> Option<Choice> {
         let auto = (param.default == params::Default::Auto).then_some(part::AUTO);
-        let words: Vec<&str> = axis.parts.iter().map(|part| part.name).chain(auto).collect();
+        let words: Vec<&str> = axis.parts().iter().map(|part| part.name).chain(auto).collect();
         if let Checked::Part(choice) = self.part(node, (axis, &words), &[], path) { Some(choice) } else { None }
     }
 
@@ -489,7 +489,7 @@ impl Checker<'_> {
     fn unknown_params(&mut self, table: &Node, (axis, part): (&Axis, &Description), extra: &[Key], path: &str) {
         let known: Vec<&str> = part.params.iter().map(|param| param.name).chain(extra.iter().map(|key| key.name)).collect();
         for (name, value) in entries(table).filter(|(name, _)| name != "kind" && !known.contains(&name.as_str())) {
-            let owners = axis.parts.iter().filter(|part| part.params.iter().any(|param| param.name == name));
+            let owners = axis.parts().iter().filter(|part| part.params.iter().any(|param| param.name == name));
             let owners: Vec<&str> = owners.map(|part| part.name).collect();
             let hint = match nearest(name, known.iter().copied()) {
                 _ if !owners.is_empty() => format!("; kinds that have it: {}", owners.join(", ")),

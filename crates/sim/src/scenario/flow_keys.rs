@@ -1,19 +1,18 @@
 //! The end hosts and the congestion control that the keys of a flow describe.
 
 use ackclock_core::cc::{avoidance, initial_window, slow_start};
-use ackclock_core::entry::find;
 use ackclock_core::params::{Axis, Params};
 use ackclock_core::units::Bytes;
-
+use ackclock_host::Profile;
 use ackclock_tcp::HEADER;
 use ackclock_tcp::modern::TIMESTAMPS;
-use ackclock_tcp::profile::{self, Profile};
 
 use crate::scenario::check::Record;
 use crate::scenario::model::{
     AckRules, AdaptiveAcks, ComposedSpec, ControlSpec, Growth, HostSpec, MODERN_RECOVERIES, ModernHost, ModernRecovery, Ns2Host, Offload,
     OtherHost, Pacing, PartSpec, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, SlowStartSpec,
 };
+use crate::scenario::profiles;
 use crate::scenario::topology::part;
 use crate::scenario::unit::Quantity;
 
@@ -56,11 +55,11 @@ pub(crate) fn host(table: &Record) -> HostSpec {
     })
 }
 
-/// Header size of a profile that is neither `ns2` nor `modern`.
+/// Header size of a profile whose packets are bytes.
 fn other_header(profile: &PartSpec) -> Option<Bytes> {
-    let entry = find(profile::ENTRIES, profile.name)?;
+    let entry = profiles::find(profile.name)?;
     match *(entry.build)(&profile.params).ok()? {
-        Profile::Ns2 | Profile::Modern => None,
+        Profile::Native(_) => None,
         Profile::Other(host) => Some(host.header()),
     }
 }

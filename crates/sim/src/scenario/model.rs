@@ -197,6 +197,16 @@ impl HostSpec {
         }
     }
 
+    /// Name of the profile; empty for datagrams.
+    pub fn profile(&self) -> &'static str {
+        match self {
+            Self::Ns2(_) => "ns2",
+            Self::Modern(_) => "modern",
+            Self::Datagrams(_) => "",
+            Self::Other(host) => host.profile.name,
+        }
+    }
+
     /// Name of the loss recovery in tables.
     pub fn recovery(&self) -> &'static str {
         match self {

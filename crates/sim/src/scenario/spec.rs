@@ -2,10 +2,11 @@
 
 use ackclock_core::cc::{avoidance, initial_window, loss_response, slow_start, whole};
 use ackclock_core::{loss, qdisc};
-use ackclock_tcp::{ns2, profile};
+use ackclock_tcp::ns2;
 
 use crate::scenario::keys::{Bounds, DELAY, Fallback, Key, Kind, MAX_FLOWS, POINT, RATE, TIMER, Variant, above, from, key};
 use crate::scenario::model::TraceKind;
+use crate::scenario::profiles;
 use crate::scenario::traffic::{APPLICATIONS, ARRIVALS};
 use crate::scenario::unit;
 
@@ -498,7 +499,7 @@ pub(crate) static FLOW: &[Key] = &[
     ),
     key(
         "profile",
-        Kind::Part(&profile::AXIS, &[]),
+        Kind::Part(&profiles::AXIS, &[]),
         Fallback::Text("ns2"),
         "Profile of the end hosts. ns2: the packet-counting one-way TCP of ns-2.35. modern: a byte-stream TCP as in today's systems.",
     ),

@@ -69,7 +69,6 @@ struct Sender {
 
 /// The sender's state, shared by all recovery policies.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 struct State {
     seat: ControlSeat,
     /// First unacknowledged segment.

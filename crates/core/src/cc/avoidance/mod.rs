@@ -25,6 +25,6 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "reno",
     module: module_path!(),
-    parts: DESCRIPTIONS,
+    list: || DESCRIPTIONS,
     build: |name, params| try_build(ENTRIES, name, params),
 };

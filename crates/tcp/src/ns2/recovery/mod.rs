@@ -28,7 +28,7 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "sack",
     module: module_path!(),
-    parts: DESCRIPTIONS,
+    list: || DESCRIPTIONS,
     build: |name, params| try_build(ENTRIES, name, params),
 };
 
