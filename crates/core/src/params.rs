@@ -27,6 +27,8 @@ pub enum Kind {
     Probability { min: f64, max: f64 },
     /// A list of real numbers; the parameter defines whether their order matters.
     Numbers { min: f64, max: f64 },
+    /// A list of values of this numeric kind.
+    List(&'static Kind),
     /// One of these words.
     Word(&'static [&'static str]),
     /// The capacity of a queue: "50 packets", "64 kB" or "1 BDP", which is converted to packets.
@@ -40,6 +42,7 @@ impl Kind {
     pub const fn bounds(&self) -> Option<(f64, f64)> {
         match *self {
             Self::Bool | Self::Word(_) => None,
+            Self::List(kind) => kind.bounds(),
             Self::Segments { min, max }
             | Self::Number { min, max }
             | Self::Integer { min, max }
@@ -60,7 +63,7 @@ impl Kind {
 pub enum Value {
     /// For every numeric kind.
     Number(f64),
-    /// For [`Kind::Numbers`].
+    /// For [`Kind::Numbers`] and [`Kind::List`].
     Numbers(Vec<f64>),
     /// For [`Kind::Word`].
     Word(String),
@@ -77,7 +80,7 @@ pub enum Value {
 pub enum Default {
     /// For every numeric kind.
     Number(f64),
-    /// For [`Kind::Numbers`].
+    /// For [`Kind::Numbers`] and [`Kind::List`].
     Numbers(&'static [f64]),
     /// For [`Kind::Word`].
     Word(&'static str),

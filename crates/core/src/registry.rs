@@ -6,10 +6,11 @@
 
 use crate::cc::{avoidance, initial_window, loss_response, slow_start, whole};
 use crate::entry::Description;
-use crate::{loss, qdisc};
-/// Every axis: its name in a scenario and the descriptions of its parts.
+use crate::path::{delay, loss, rate};
+use crate::qdisc;
+
 /// An axis by its name in a scenario, with the description of its parts.
-pub fn axes() -> [(&'static str, Vec<Description>); 7] {
+pub fn axes() -> [(&'static str, Vec<Description>); 9] {
     [
         ("initial_window", initial_window::describe()),
         ("slow_start", slow_start::describe()),
@@ -17,6 +18,8 @@ pub fn axes() -> [(&'static str, Vec<Description>); 7] {
         ("loss_response", loss_response::describe()),
         ("congestion_control", whole::describe()),
         ("queue", qdisc::describe()),
+        ("rate", rate::describe()),
+        ("delay", delay::describe()),
         ("loss", loss::describe()),
     ]
 }

@@ -10,8 +10,9 @@ use ackclock_core::analytic::{self, Numbers};
 use ackclock_core::cc::{CongestionControl, Window, avoidance, initial_window, loss_response, slow_start, whole};
 use ackclock_core::entry::{Description, Entry, Quantity};
 use ackclock_core::events::{Established, FirstWindow};
-use ackclock_core::loss;
 use ackclock_core::params::{Default, Kind, Params};
+use ackclock_core::path::loss::{self, Arrival};
+use ackclock_core::path::{delay, rate};
 use ackclock_core::qdisc;
 use ackclock_core::registry::axes;
 use ackclock_core::rng::Generator;
@@ -23,7 +24,9 @@ use proptest::prelude::*;
 fn parts() -> impl Iterator<Item = (&'static str, Description)> {
     let folder = |axis| match axis {
         "queue" => "qdisc",
-        "loss" => "loss",
+        "rate" => "path/rate",
+        "delay" => "path/delay",
+        "loss" => "path/loss",
         "initial_window" => "cc/initial_window",
         "slow_start" => "cc/slow_start",
         "avoidance" => "cc/avoidance",
@@ -111,10 +114,10 @@ fn every_default_is_of_its_kind_and_within_bounds() {
             let within = |number: f64| param.kind.bounds().is_some_and(|(low, high)| (low..=high).contains(&number));
             let sound = match (param.kind, param.default) {
                 (Kind::Word(words), Default::Word(word)) => words.contains(&word),
-                (Kind::Numbers { .. }, Default::Numbers(numbers)) => numbers.iter().copied().all(within),
+                (Kind::Numbers { .. } | Kind::List(_), Default::Numbers(numbers)) => numbers.iter().copied().all(within),
                 (Kind::Limit { .. } | Kind::ByteLimit { .. }, Default::Limit(limit)) => within(common::amount(limit)),
                 (Kind::Bool, Default::Bool(_)) => true,
-                (kind, Default::Auto) => !matches!(kind, Kind::Word(_) | Kind::Numbers { .. } | Kind::Bool),
+                (kind, Default::Auto) => !matches!(kind, Kind::Word(_) | Kind::Numbers { .. } | Kind::List(_) | Kind::Bool),
                 (Kind::Integer { .. }, Default::Number(number)) => within(number) && number.fract() == 0.0,
                 (Kind::Probability { min, max }, Default::Number(number)) => within(number) && min >= 0.0 && max <= 1.0,
                 (
@@ -141,6 +144,8 @@ fn every_part_builds_or_gives_a_reason() {
     assert!(buildable(loss_response::ENTRIES).len() >= loss_response::ENTRIES.len());
     assert!(buildable(whole::ENTRIES).len() >= whole::ENTRIES.len());
     assert!(buildable(qdisc::ENTRIES).len() >= qdisc::ENTRIES.len());
+    assert!(buildable(rate::ENTRIES).len() >= rate::ENTRIES.len());
+    assert!(buildable(delay::ENTRIES).len() >= delay::ENTRIES.len());
     assert!(buildable(loss::ENTRIES).len() >= loss::ENTRIES.len());
 }
 
@@ -156,7 +161,10 @@ fn every_model_declares_its_outputs() {
         let axis = model.params.iter().find(|param| param.name == model.axis);
         let axis = axis.unwrap_or_else(|| panic!("{}: its axis is not a parameter", model.name));
         assert!(
-            !matches!(axis.kind, Kind::Word(_) | Kind::Numbers { .. } | Kind::Bool | Kind::Limit { .. } | Kind::ByteLimit { .. }),
+            !matches!(
+                axis.kind,
+                Kind::Word(_) | Kind::Numbers { .. } | Kind::List(_) | Kind::Bool | Kind::Limit { .. } | Kind::ByteLimit { .. }
+            ),
             "{}",
             model.name
         );
@@ -236,8 +244,9 @@ fn every_part_reports_exactly_the_quantities_it_declares() {
     assert_declared(avoidance::ENTRIES, |avoidance| Parts { avoidance, ..first_parts() });
     assert_declared(loss_response::ENTRIES, |part| Parts { loss_response: Some(part), ..first_parts() });
     assert_declared(initial_window::ENTRIES, |initial_window| Parts { initial_window, ..first_parts() });
-    // A loss model cannot report quantities.
-    assert!(loss::ENTRIES.iter().all(|entry| entry.quantities.is_empty()));
+    // Models of a link cannot report quantities.
+    let links = [rate::describe(), delay::describe(), loss::describe()].concat();
+    assert!(links.iter().all(|model| model.quantities.is_empty()));
 }
 
 #[test]
@@ -423,10 +432,54 @@ proptest! {
 
     #[test]
     fn every_loss_model_is_reproducible((entry, params) in prop::sample::select(buildable(loss::ENTRIES)), seed in any::<u64>()) {
-        let lost = || {
+        let fates = || {
             let (mut model, mut random) = ((entry.build)(&params).unwrap(), Generator::derived(seed, "loss"));
-            (0..100).map(|_| model.drops(&mut random)).collect::<Vec<_>>()
+            let arrival = |number| Arrival { now: at(number as f64), size: Bytes(1000), flow: 0, number };
+            (1..=100).map(|number| model.fate(&arrival(number), &mut random)).collect::<Vec<_>>()
         };
-        prop_assert_eq!(lost(), lost());
+        prop_assert_eq!(fates(), fates());
     }
+
+    #[test]
+    fn every_rate_model_transmits_in_order(
+        (entry, params) in prop::sample::select(buildable(rate::ENTRIES)),
+        packets in prop::collection::vec((0.0..1e3_f64, 1..65_535_u64), 1..30),
+        seed in any::<u64>(),
+    ) {
+        let ends = || {
+            let (mut model, mut random) = ((entry.build)(&params).unwrap(), Generator::derived(seed, "rate"));
+            let (mut free, mut ends, mut carried) = (Instant::ZERO, Vec::new(), 0.0);
+            for &(gap, size) in &packets {
+                let start = free + Duration::from_secs_f64(gap);
+                free = model.finish(start, Bytes(size), &mut random);
+                assert!(free >= start, "{model:?}: {free:?} is before {start:?}");
+                if free == Instant::MAX {
+                    break;
+                }
+                let capacity = model.capacity(free);
+                assert!(capacity >= carried && capacity.is_finite(), "{model:?}: {capacity} after {carried}");
+                carried = capacity;
+                ends.push(free);
+            }
+            assert!(model.mean(Duration::from_secs_f64(1.0)).as_bits_per_sec() > 0);
+            ends
+        };
+        prop_assert_eq!(ends(), ends());
+    }
+
+    #[test]
+    fn every_delay_model_is_reproducible((entry, params) in prop::sample::select(buildable(delay::ENTRIES)), seed in any::<u64>()) {
+        let delays = || {
+            let (mut model, mut random) = ((entry.build)(&params).unwrap(), Generator::derived(seed, "delay"));
+            assert!(model.mean().as_secs_f64().is_finite());
+            (0..100).map(|number| model.delay(at(f64::from(number)), Bytes(1000), &mut random)).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(delays(), delays());
+        prop_assert!(delays().iter().all(|delay| delay.as_secs_f64().is_finite()));
+    }
+}
+
+/// The time this many seconds into the run.
+fn at(secs: f64) -> Instant {
+    Instant::ZERO + Duration::from_secs_f64(secs)
 }

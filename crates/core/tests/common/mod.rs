@@ -176,7 +176,7 @@ fn extremes(param: &Param) -> Vec<Value> {
     match param.kind {
         Kind::Word(words) => words.iter().map(|&word| Value::Word(word.to_owned())).collect(),
         Kind::Limit { .. } | Kind::ByteLimit { .. } => [low as u64, high as u64].into_iter().flat_map(limits).map(Value::Limit).collect(),
-        Kind::Numbers { .. } => {
+        Kind::Numbers { .. } | Kind::List(_) => {
             let Default::Numbers(default) = param.default else { panic!("{} has no list as default", param.name) };
             let filled = [low, high].into_iter().flat_map(|bound| [vec![bound], vec![bound; default.len()]]);
             filled.chain([vec![], vec![low, high], vec![high, low]]).map(Value::Numbers).collect()

@@ -129,7 +129,7 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
         return None;
     }
     let bytes = flows.iter().map(|flow| flow.integer("count").unwrap_or(1) * host(flow).memory()).sum();
-    let mut network = topology::expand(root.table("topology")?, (count, bytes), problems)?;
+    let mut network = topology::expand(root.table("topology")?, root.time("duration"), (count, bytes), problems)?;
     if problems.concerns("topology") {
         return None;
     }

@@ -31,7 +31,7 @@ pub(crate) enum Checked {
     List(Vec<Field>),
     /// For tables.
     Table(Record),
-    /// For [`Kind::Part`].
+    /// For [`Kind::Part`] and [`Kind::Parts`].
     Part(Choice),
 }
 
@@ -72,6 +72,9 @@ pub(crate) struct Choice {
 }
 
 static ABSENT: Field = Field { value: Checked::None, origin: Origin::Nowhere, given: false };
+
+/// Largest number of parts in a list.
+const MAX_PARTS: usize = 8;
 
 /// The kind of distribution that a single quantity stands for; its first key is the quantity.
 pub(crate) const FIXED: &str = "fixed";
@@ -176,7 +179,14 @@ impl Record {
 
     /// A part; `None` if it is absent or the word for none.
     pub(crate) fn part(&self, name: &str) -> Option<&Choice> {
-        if let Checked::Part(choice) = &self.field(name).value { Some(choice) } else { None }
+        self.parts(name).next()
+    }
+
+    /// All parts of a list of them, or the only one.
+    pub(crate) fn parts(&self, name: &str) -> impl Iterator<Item = &Choice> {
+        let field = self.field(name);
+        let items = if let Checked::List(items) = &field.value { &items[..] } else { std::slice::from_ref(field) };
+        items.iter().filter_map(|item| if let Checked::Part(choice) = &item.value { Some(choice) } else { None })
     }
 }
 
@@ -276,10 +286,8 @@ impl Checker<'_> {
             (Kind::Tables(keys), Data::List(items)) => self.tables(items, keys, path, node),
             (Kind::Variants(variants) | Kind::Drawn(variants), Data::Table(_)) => self.variant(node, variants, path),
             (Kind::Drawn(variants), Data::Text(_) | Data::Integer(_) | Data::Float(_)) => self.fixed(node, variants, path, unit),
-            (Kind::Part(axis, extra), _) => match Axis::find(axis) {
-                Some(axis) => self.part(node, axis, extra, path),
-                None => Checked::None,
-            },
+            (Kind::Parts(axis, extra), Data::List(items)) => self.parts(node, items, (axis, extra), path),
+            (Kind::Part(axis, extra) | Kind::Parts(axis, extra), _) => self.named_part(node, (axis, extra), path, unit),
             (Kind::Sweep, Data::Table(_)) => Checked::None,
             _ => self.report(node, path, format!("must be {}, but is {}", kind.expected(), node.data.noun())),
         }
@@ -412,7 +420,25 @@ impl Checker<'_> {
         checked.map_or_else(|message| self.report(node, path, message), Checked::Quantity)
     }
 
-    fn part(&mut self, node: &Node, axis: &'static Axis, extra: &'static [Key], path: &str) -> Checked {
+    /// A list of parts.
+    fn parts(&mut self, node: &Node, items: &[Node], part: (&'static str, &'static [Key]), path: &str) -> Checked {
+        if items.len() > MAX_PARTS {
+            return self.report(node, path, format!("has {} entries; the limit is {MAX_PARTS}", items.len()));
+        }
+        let mut fields = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            let value = self.named_part(item, part, &format!("{path}.{index}"), None);
+            self.keep(&mut fields, value, item);
+        }
+        Checked::List(fields)
+    }
+
+    /// A part of the axis of this name; a number alone suggests `unit`.
+    fn named_part(&mut self, node: &Node, (axis, extra): (&'static str, &'static [Key]), path: &str, unit: Option<&str>) -> Checked {
+        Axis::find(axis).map_or(Checked::None, |axis| self.part(node, (axis, extra), path, unit))
+    }
+
+    fn part(&mut self, node: &Node, (axis, extra): (&'static Axis, &'static [Key]), path: &str, unit: Option<&str>) -> Checked {
         let data = match (&node.data, axis.shorthand) {
             (Data::Text(text), _) if axis.none == Some(text.trim()) || axis.objects.contains(&text.trim()) => {
                 return Checked::Text(text.trim().to_owned());
@@ -420,7 +446,7 @@ impl Checker<'_> {
             (Data::Text(text), _) => axis.promote(text),
             (Data::Table(_), _) => node.data.clone(),
             (Data::Integer(_) | Data::Float(_), Some((dimension, ..))) => {
-                return self.report(node, path, dimension.needs_unit(&node.label(), dimension.unit));
+                return self.report(node, path, dimension.needs_unit(&node.label(), unit.unwrap_or(dimension.unit)));
             }
             (other, _) => {
                 return self.report(
@@ -504,6 +530,12 @@ impl Choice {
                 numbers.iter().try_for_each(|number| in_bounds(param, *number))?;
                 Value::Numbers(numbers)
             }
+            (params::Kind::List(kind), Data::List(items)) => {
+                let numbers: Result<Vec<f64>, String> = items.iter().map(|item| listed_number(*kind, &item.data)).collect();
+                let numbers = numbers?;
+                numbers.iter().try_for_each(|number| in_bounds(param, *number))?;
+                Value::Numbers(numbers)
+            }
             (params::Kind::Number { .. }, _) | (params::Kind::Integer { .. }, Data::Integer(_)) => Value::Number(number(data)?),
             (kind, _) => match part::dimension(kind) {
                 None => return Err(format!("must be {}, but is {}", expected_param(kind), data.noun())),
@@ -537,7 +569,8 @@ pub(crate) fn in_bounds(param: &Param, number: f64) -> Result<(), String> {
         return Ok(());
     }
     let (low, high) = part::bounds(param).unwrap_or_default();
-    let unit = match param.kind {
+    let kind = if let params::Kind::List(kind) = param.kind { *kind } else { param.kind };
+    let unit = match kind {
         params::Kind::Duration { .. } => " s",
         params::Kind::Limit { .. } | params::Kind::ByteLimit { .. } => "",
         params::Kind::Size { .. } | params::Kind::WireSize { .. } => " B",
@@ -546,6 +579,15 @@ pub(crate) fn in_bounds(param: &Param, number: f64) -> Result<(), String> {
     };
     let space = if unit.is_empty() || unit.starts_with(' ') { "" } else { " " };
     Err(format!("must be from {low} to {high}{space}{unit}"))
+}
+
+/// A number in a list of values of `kind`.
+fn listed_number(kind: params::Kind, data: &Data) -> Result<f64, String> {
+    let Some(dimension) = part::dimension(kind) else { return number(data) };
+    match part::value(kind, parse(dimension, data, None)?) {
+        Some(Value::Number(number)) => Ok(number),
+        _ => Err(format!("must be a list of {}s with their units", dimension.noun)),
+    }
 }
 
 fn number(data: &Data) -> Result<f64, String> {
@@ -573,6 +615,7 @@ const fn expected_param(kind: params::Kind) -> &'static str {
         params::Kind::Integer { .. } => "a whole number",
         params::Kind::Bool => "true or false",
         params::Kind::Numbers { .. } => "a list of numbers",
+        params::Kind::List(_) => "a list",
         params::Kind::Word(_) => "a text",
         _ => "a number with its unit",
     }

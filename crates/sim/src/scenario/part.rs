@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 use ackclock_core::entry::{self, Description};
 use ackclock_core::params::{Kind, Param, Params, Value};
+use ackclock_core::path::{delay, loss, rate};
 use ackclock_core::units::{Duration, Limit, Rate};
-use ackclock_core::{cc, loss, qdisc, registry};
+use ackclock_core::{cc, qdisc, registry};
 use ackclock_tcp::{ns2, profile};
 use serde_json::{Value as Json, json};
 
@@ -41,7 +42,7 @@ pub(crate) struct Axis {
 }
 
 /// Every axis.
-static AXES: [Axis; 9] = [
+static AXES: [Axis; 11] = [
     Axis {
         name: "initial_window",
         noun: "initial window",
@@ -68,6 +69,22 @@ static AXES: [Axis; 9] = [
         none: Some("unlimited"),
         objects: &[],
         usual: "droptail",
+    },
+    Axis {
+        name: "rate",
+        noun: "rate model",
+        shorthand: Some((&unit::RATE, "constant", "rate")),
+        none: None,
+        objects: &[],
+        usual: "constant",
+    },
+    Axis {
+        name: "delay",
+        noun: "delay model",
+        shorthand: Some((&unit::TIME, "constant", "delay")),
+        none: None,
+        objects: &[],
+        usual: "constant",
     },
     Axis {
         name: "loss",
@@ -137,6 +154,8 @@ impl Axis {
             "loss_response" => build(cc::loss_response::ENTRIES, name, params),
             "congestion_control" => build(cc::whole::ENTRIES, name, params),
             "queue" => build(qdisc::ENTRIES, name, params),
+            "rate" => build(rate::ENTRIES, name, params),
+            "delay" => build(delay::ENTRIES, name, params),
             "profile" => build(profile::ENTRIES, name, params),
             "recovery" => Ok(()),
             _ => build(loss::ENTRIES, name, params),
@@ -171,7 +190,7 @@ pub(crate) fn dimension(kind: Kind) -> Option<&'static Dimension> {
         Kind::Size { .. } | Kind::WireSize { .. } => Some(&unit::SIZE),
         Kind::Rate { .. } => Some(&unit::RATE),
         Kind::Limit { .. } | Kind::ByteLimit { .. } => Some(&unit::LIMIT),
-        Kind::Number { .. } | Kind::Integer { .. } | Kind::Numbers { .. } | Kind::Bool | Kind::Word(_) => None,
+        Kind::Number { .. } | Kind::Integer { .. } | Kind::Numbers { .. } | Kind::List(_) | Kind::Bool | Kind::Word(_) => None,
     }
 }
 
@@ -203,6 +222,7 @@ fn write(value: &Value, kind: Kind) -> Json {
             json!(Rate::from_bits_per_sec(*rate as u64).map_or_else(|| "0 bit/s".to_owned(), unit::write_rate))
         }
         (Value::Number(number), _) => json!(number),
+        (Value::Numbers(numbers), Kind::List(kind)) => numbers.iter().map(|number| write(&Value::Number(*number), *kind)).collect(),
         (Value::Numbers(numbers), _) => json!(numbers),
         (Value::Word(word), _) => json!(word),
         (Value::Limit(Limit::Packets(packets)), _) => json!(format!("{packets} packets")),
@@ -227,7 +247,8 @@ pub(crate) fn bounds(param: &Param) -> Option<(f64, f64)> {
 
 /// The unit of a parameter, for listings.
 pub(crate) fn unit(param: &Param) -> Option<&'static str> {
-    dimension(param.kind).map(|dimension| dimension.unit)
+    let kind = if let Kind::List(kind) = param.kind { *kind } else { param.kind };
+    dimension(kind).map(|dimension| dimension.unit)
 }
 
 /// All parts: for each axis its parts with name, summary, reference, parameters and the header of their file.
@@ -303,6 +324,7 @@ fn describe_param(param: &Param) -> Json {
         Kind::Duration { .. } => ("duration", None),
         Kind::Probability { .. } => ("probability", None),
         Kind::Numbers { .. } => ("numbers", None),
+        Kind::List(_) => ("list", None),
         Kind::Word(words) => ("word", Some(words)),
         Kind::Limit { .. } | Kind::ByteLimit { .. } => ("limit", None),
         Kind::Bool => ("bool", None),

@@ -87,6 +87,10 @@ fn value(kind: &Kind) -> Json {
         }
         Kind::WordOrTable(word, keys) => json!({ "oneOf": [{ "const": word }, table(keys, None)] }),
         Kind::Part(axis, extra) => Axis::find(axis).map_or(Json::Null, |axis| part(axis, extra)),
+        Kind::Parts(axis, extra) => {
+            let one = Axis::find(axis).map_or(Json::Null, |axis| part(axis, extra));
+            json!({ "anyOf": [one, { "type": "array", "items": one }] })
+        }
         Kind::Sweep => sweep(),
     }
 }
@@ -126,24 +130,30 @@ fn part_table(axis: &Axis, part: &Description, extra: &[Key]) -> Json {
 }
 
 fn parameter(param: &Param) -> Json {
-    let (low, high) = param.kind.bounds().unwrap_or_default();
-    let mut schema = match param.kind {
-        params::Kind::Number { .. } => json!({ "type": "number", "minimum": low, "maximum": high }),
-        params::Kind::Integer { .. } => json!({ "type": "integer", "minimum": low, "maximum": high }),
-        params::Kind::Numbers { .. } => json!({ "type": "array", "items": { "type": "number", "minimum": low, "maximum": high } }),
-        params::Kind::Word(words) => {
-            let numbers = words.iter().filter_map(|word| word.parse::<i64>().ok()).map(|number| json!(number));
-            json!({ "enum": words.iter().map(|word| json!(word)).chain(numbers).collect::<Vec<_>>() })
-        }
-        params::Kind::Bool => json!({ "type": "boolean" }),
-        kind => json!({ "type": "string", "pattern": part::dimension(kind).map(crate::scenario::unit::Dimension::pattern) }),
-    };
+    let mut schema = values(param.kind);
     if param.default == params::Default::Auto {
         schema = json!({ "oneOf": [{ "const": part::AUTO }, schema] });
     }
     schema["description"] = json!(param.doc);
     schema["default"] = part::default(param);
     schema
+}
+
+/// The values of a parameter.
+fn values(kind: params::Kind) -> Json {
+    let (low, high) = kind.bounds().unwrap_or_default();
+    match kind {
+        params::Kind::Number { .. } => json!({ "type": "number", "minimum": low, "maximum": high }),
+        params::Kind::Integer { .. } => json!({ "type": "integer", "minimum": low, "maximum": high }),
+        params::Kind::Numbers { .. } => json!({ "type": "array", "items": { "type": "number", "minimum": low, "maximum": high } }),
+        params::Kind::List(kind) => json!({ "type": "array", "items": values(*kind) }),
+        params::Kind::Word(words) => {
+            let numbers = words.iter().filter_map(|word| word.parse::<i64>().ok()).map(|number| json!(number));
+            json!({ "enum": words.iter().map(|word| json!(word)).chain(numbers).collect::<Vec<_>>() })
+        }
+        params::Kind::Bool => json!({ "type": "boolean" }),
+        kind => json!({ "type": "string", "pattern": part::dimension(kind).map(crate::scenario::unit::Dimension::pattern) }),
+    }
 }
 
 fn sweep() -> Json {

@@ -1,6 +1,6 @@
 //! The keys of a scenario file. Reader, defaults, suggestions, schema and documentation all derive from these tables.
 
-use crate::scenario::keys::{Bounds, DELAY, Fallback, Key, Kind, MAX_FLOWS, POINT, RATE, TIMER, Variant, above, from, key};
+use crate::scenario::keys::{Bounds, DELAY, Fallback, Key, Kind, MAX_FLOWS, POINT, TIMER, Variant, above, from, key};
 use crate::scenario::model::TraceKind;
 use crate::scenario::traffic::{APPLICATIONS, ARRIVALS};
 use crate::scenario::unit;
@@ -44,14 +44,17 @@ pub(crate) static ROOT: &[Key] = &[
 ];
 
 const QUEUE_DOC: &str = "Queue in front of the link. A limit alone means a droptail queue of this size.";
-const LOSS_DOC: &str = "Packet loss that the queue does not cause. A probability alone means independent losses.";
+const RATE_DOC: &str = "Transmission rate: a constant, or a model.";
+const DELAY_DOC: &str = "Propagation delay: a constant, or a model.";
+const LOSS_DOC: &str = "Packet loss that the queue does not cause, and duplication. A probability alone means independent losses. In a list, \
+                        each model decides on the packets that the one before it has left.";
 
 const fn link(rate: &'static str, queue: &'static str) -> [Key; 5] {
     [
-        key("rate", RATE, Fallback::Text(rate), "Transmission rate."),
-        key("delay", DELAY, Fallback::Text("10 ms"), "Propagation delay."),
+        key("rate", Kind::Part("rate", &[]), Fallback::Text(rate), RATE_DOC),
+        key("delay", Kind::Part("delay", &[]), Fallback::Text("10 ms"), DELAY_DOC),
         key("queue", Kind::Part("queue", GENERATOR), Fallback::Text(queue), QUEUE_DOC),
-        key("loss", Kind::Part("loss", LOSS), Fallback::Text("none"), LOSS_DOC),
+        key("loss", Kind::Parts("loss", LOSS), Fallback::Text("none"), LOSS_DOC),
         key(
             "reverse",
             Kind::Table(REVERSE),
@@ -65,10 +68,10 @@ static ACCESS: [Key; 5] = link("100 Mbit/s", "unlimited");
 static BOTTLENECK: [Key; 5] = link("10 Mbit/s", "50 packets");
 
 static REVERSE: &[Key] = &[
-    key("rate", RATE, Fallback::Absent("the forward direction's rate"), "Transmission rate."),
-    key("delay", DELAY, Fallback::Absent("the forward direction's delay"), "Propagation delay."),
+    key("rate", Kind::Part("rate", &[]), Fallback::Absent("the forward direction's rate"), RATE_DOC),
+    key("delay", Kind::Part("delay", &[]), Fallback::Absent("the forward direction's delay"), DELAY_DOC),
     key("queue", Kind::Part("queue", GENERATOR), Fallback::Text("unlimited"), QUEUE_DOC),
-    key("loss", Kind::Part("loss", LOSS), Fallback::Text("none"), LOSS_DOC),
+    key("loss", Kind::Parts("loss", LOSS), Fallback::Text("none"), LOSS_DOC),
 ];
 
 /// Keys of the random number generator of a link's queue.
@@ -116,10 +119,10 @@ static LOSS: &[Key] = &[
 static EXPLICIT_LINK: &[Key] = &[
     key("from", Kind::Text, Fallback::Required("a node's name"), "The node where the link starts."),
     key("to", Kind::Text, Fallback::Required("a node's name"), "The node where the link ends."),
-    key("rate", RATE, Fallback::Text("10 Mbit/s"), "Transmission rate."),
-    key("delay", DELAY, Fallback::Text("10 ms"), "Propagation delay."),
+    key("rate", Kind::Part("rate", &[]), Fallback::Text("10 Mbit/s"), RATE_DOC),
+    key("delay", Kind::Part("delay", &[]), Fallback::Text("10 ms"), DELAY_DOC),
     key("queue", Kind::Part("queue", GENERATOR), Fallback::Text("50 packets"), QUEUE_DOC),
-    key("loss", Kind::Part("loss", LOSS), Fallback::Text("none"), LOSS_DOC),
+    key("loss", Kind::Parts("loss", LOSS), Fallback::Text("none"), LOSS_DOC),
     key(
         "reverse",
         Kind::WordOrTable("none", REVERSE),
