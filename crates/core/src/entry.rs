@@ -1,32 +1,7 @@
 //! Entries: a part's name, parameters, quantities and build function.
 
+pub use crate::params::{Description, Quantity, quantity};
 use crate::params::{Param, Params};
-
-/// A number that a part reports in traces, or that a model returns: the declaration of its column or row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Quantity {
-    /// Name.
-    pub name: &'static str,
-    /// Unit as people write it; empty for a plain number.
-    pub unit: &'static str,
-    /// Meaning, in one line.
-    pub doc: &'static str,
-    /// Label of the axis besides the unit. Quantities with the same label share a panel; with an empty label a quantity has its own.
-    pub axis: &'static str,
-}
-
-/// Declares a quantity.
-pub const fn quantity(name: &'static str, unit: &'static str, doc: &'static str) -> Quantity {
-    Quantity { name, unit, doc, axis: "" }
-}
-
-impl Quantity {
-    /// The same quantity on a shared axis.
-    #[must_use]
-    pub const fn on(self, axis: &'static str) -> Self {
-        Self { axis, ..self }
-    }
-}
 
 /// One part on one axis; `P` is the trait object of the axis.
 #[derive(Debug)]
@@ -45,26 +20,9 @@ pub struct Entry<P: ?Sized + 'static> {
     pub build: fn(&Params) -> Result<Box<P>, String>,
 }
 
-/// The fields common to the entries of all axes, for listings, documentation and validation.
-#[derive(Clone, Copy, Debug)]
-pub struct Description {
-    /// Name in a scenario.
-    pub name: &'static str,
-    /// Summary, in one line.
-    pub summary: &'static str,
-    /// Paper or RFC that describes it.
-    pub reference: &'static str,
-    /// Parameters.
-    pub params: &'static [Param],
-    /// Quantities that a part reports in traces, or that a model returns.
-    pub quantities: &'static [Quantity],
-    /// Opening comment of the file; the source of its page.
-    pub header: &'static str,
-}
-
 impl<P: ?Sized> Entry<P> {
     /// Describes this entry; `header` is the opening comment of its file.
-    pub fn describe(&self, header: &'static str) -> Description {
+    pub const fn describe(&self, header: &'static str) -> Description {
         let Self { name, summary, reference, params, quantities, .. } = *self;
         Description { name, summary, reference, params, quantities, header }
     }
@@ -73,6 +31,14 @@ impl<P: ?Sized> Entry<P> {
 /// Finds an entry by name.
 pub fn find<P: ?Sized>(entries: &'static [&'static Entry<P>], name: &str) -> Option<&'static Entry<P>> {
     entries.iter().copied().find(|entry| entry.name == name)
+}
+
+/// Builds the part `name` of `entries` and drops it: the [`Axis::build`](crate::params::Axis::build) of an axis.
+///
+/// # Errors
+/// The part's reason to refuse `params`. A name without an entry builds nothing and is no error.
+pub fn try_build<P: ?Sized>(entries: &'static [&'static Entry<P>], name: &str, params: &Params) -> Result<(), String> {
+    find(entries, name).map_or(Ok(()), |entry| (entry.build)(params).map(drop))
 }
 
 /// The length in bytes of the opening comment of a file.
@@ -110,16 +76,15 @@ macro_rules! entries {
         pub static ENTRIES: &[&$entry] = &[$(&$file::ENTRY),+];
 
         /// Describes every entry of this folder.
-        pub fn describe() -> Vec<$crate::entry::Description> {
-            let headers = [$({
-                const SOURCE: &str = include_str!(concat!(stringify!($file), ".rs"));
-                static HEADER: [u8; $crate::entry::header_length(SOURCE)] = $crate::entry::start(SOURCE);
-                // It ends at the end of a line.
-                std::str::from_utf8(&HEADER).unwrap_or_default()
-            }),+];
-            let described = ENTRIES.iter().zip(headers);
-            described.map(|(entry, header)| entry.describe(header)).collect()
-        }
+        pub static DESCRIPTIONS: &[$crate::entry::Description] = &[$($file::ENTRY.describe({
+            const SOURCE: &str = include_str!(concat!(stringify!($file), ".rs"));
+            static HEADER: [u8; $crate::entry::header_length(SOURCE)] = $crate::entry::start(SOURCE);
+            // It ends at the end of a line.
+            match std::str::from_utf8(&HEADER) {
+                Ok(header) => header,
+                Err(_) => "",
+            }
+        })),+];
     };
 }
 pub use entries;

@@ -19,3 +19,4 @@ pub mod rng;
 #[cfg(test)]
 mod testing;
 pub mod units;
+mod values;

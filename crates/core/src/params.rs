@@ -1,6 +1,9 @@
-//! Parameters of parts and models: kinds, defaults and values.
+//! Declarations: the parameters and quantities of parts and models, the descriptions of parts, and the axes.
+//!
+//! They are in one file because they contain one another: an axis has parts, a part has parameters.
 
 use crate::units::Limit;
+pub use crate::values::{Params, Value};
 
 /// The values and the unit of a parameter. `min` and `max` are the smallest and the largest allowed number, both inclusive, in the unit
 /// that the part receives.
@@ -58,23 +61,6 @@ impl Kind {
     }
 }
 
-/// The value of a parameter.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// For every numeric kind.
-    Number(f64),
-    /// For [`Kind::Numbers`] and [`Kind::List`].
-    Numbers(Vec<f64>),
-    /// For [`Kind::Word`].
-    Word(String),
-    /// For [`Kind::Limit`].
-    Limit(Limit),
-    /// For [`Kind::Bool`].
-    Bool(bool),
-    /// The part computes the value; only for parameters with this default.
-    Auto,
-}
-
 /// The default of a parameter, as a constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Default {
@@ -119,98 +105,95 @@ pub struct Param {
     pub doc: &'static str,
 }
 
-/// Values of all parameters of a part, in the order of declaration.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Params(pub Vec<(&'static str, Value)>);
-
 impl Params {
     /// The defaults of `declared`.
     pub fn defaults(declared: &[Param]) -> Self {
         Self(declared.iter().map(|param| (param.name, param.default.value())).collect())
     }
+}
 
-    /// Sets a declared parameter.
-    ///
-    /// # Panics
-    /// If `name` is not declared. The caller checks names against the registry, so this is a broken invariant.
-    pub fn set(&mut self, name: &str, value: Value) {
-        let slot = self.0.iter_mut().find(|(key, _)| *key == name);
-        slot.unwrap_or_else(|| panic!("parameter {name} is not declared")).1 = value;
+/// A number that a part reports in traces, or that a model returns: the declaration of its column or row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quantity {
+    /// Name.
+    pub name: &'static str,
+    /// Unit as people write it; empty for a plain number.
+    pub unit: &'static str,
+    /// Meaning, in one line.
+    pub doc: &'static str,
+    /// Label of the axis besides the unit. Quantities with the same label share a panel; with an empty label a quantity has its own.
+    pub axis: &'static str,
+}
+
+/// Declares a quantity.
+pub const fn quantity(name: &'static str, unit: &'static str, doc: &'static str) -> Quantity {
+    Quantity { name, unit, doc, axis: "" }
+}
+
+impl Quantity {
+    /// The same quantity on a shared axis.
+    #[must_use]
+    pub const fn on(self, axis: &'static str) -> Self {
+        Self { axis, ..self }
+    }
+}
+
+/// The fields common to the entries of all axes, for listings, documentation and validation.
+#[derive(Clone, Copy, Debug)]
+pub struct Description {
+    /// Name in a scenario.
+    pub name: &'static str,
+    /// Summary, in one line.
+    pub summary: &'static str,
+    /// Paper or RFC that describes it.
+    pub reference: &'static str,
+    /// Parameters.
+    pub params: &'static [Param],
+    /// Quantities that a part reports in traces, or that a model returns.
+    pub quantities: &'static [Quantity],
+    /// Opening comment of the file; the source of its page.
+    pub header: &'static str,
+}
+
+/// An axis: a kind of part, of which a scenario selects one by the axis's key.
+///
+/// Each axis is declared beside its parts. The lists of axes make it a key with a schema, a listing, reference pages and tests.
+#[derive(Debug)]
+pub struct Axis {
+    /// Key in a scenario, and name in listings.
+    pub name: &'static str,
+    /// Noun for one of its parts, for messages.
+    pub noun: &'static str,
+    /// A quantity alone stands for this part with this parameter.
+    pub shorthand: Option<(&'static str, &'static str)>,
+    /// The word for no part.
+    pub none: Option<&'static str>,
+    /// The words for objects of a program, which no file can hold.
+    pub objects: &'static [&'static str],
+    /// The part of a table without `kind`.
+    pub usual: &'static str,
+    /// Path of the module whose files are its parts.
+    pub module: &'static str,
+    /// The parts, in the order of listings.
+    pub parts: &'static [Description],
+    /// Checks the conditions beyond the bounds of single parameters: builds the part of this name, and drops it.
+    pub build: fn(&str, &Params) -> Result<(), String>,
+}
+
+impl PartialEq for Axis {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Axis {
+    /// The part `name`.
+    pub fn part(&self, name: &str) -> Option<&'static Description> {
+        self.parts.iter().find(|part| part.name == name)
     }
 
-    fn get(&self, name: &str) -> &Value {
-        let found = self.0.iter().find(|(key, _)| *key == name);
-        &found.unwrap_or_else(|| panic!("parameter {name} is not declared")).1
-    }
-
-    /// The number `name`.
-    ///
-    /// # Panics
-    /// If `name` is not declared or is not a number: a fault of the part, found by the tests of all parts.
-    pub fn number(&self, name: &str) -> f64 {
-        match self.get(name) {
-            Value::Number(number) => *number,
-            other => panic!("parameter {name} is not a number but {other:?}"),
-        }
-    }
-
-    /// The number `name`, or `None` if the part computes it.
-    ///
-    /// # Panics
-    /// As [`Params::number`].
-    pub fn number_or_auto(&self, name: &str) -> Option<f64> {
-        if *self.get(name) == Value::Auto { None } else { Some(self.number(name)) }
-    }
-
-    /// Whether `name` is true.
-    ///
-    /// # Panics
-    /// As [`Params::number`].
-    pub fn flag(&self, name: &str) -> bool {
-        match self.get(name) {
-            Value::Bool(value) => *value,
-            other => panic!("parameter {name} is neither true nor false but {other:?}"),
-        }
-    }
-
-    /// The numbers `name`.
-    ///
-    /// # Panics
-    /// As [`Params::number`].
-    pub fn numbers(&self, name: &str) -> &[f64] {
-        match self.get(name) {
-            Value::Numbers(numbers) => numbers,
-            other => panic!("parameter {name} is not a list but {other:?}"),
-        }
-    }
-
-    /// The queue capacity `name`.
-    ///
-    /// # Panics
-    /// As [`Params::number`].
-    pub fn limit(&self, name: &str) -> Limit {
-        match self.get(name) {
-            Value::Limit(limit) => *limit,
-            other => panic!("parameter {name} is not a queue limit but {other:?}"),
-        }
-    }
-
-    /// The queue capacity `name`, or `None` if the part computes it.
-    ///
-    /// # Panics
-    /// As [`Params::number`].
-    pub fn limit_or_auto(&self, name: &str) -> Option<Limit> {
-        if *self.get(name) == Value::Auto { None } else { Some(self.limit(name)) }
-    }
-
-    /// The word `name`.
-    ///
-    /// # Panics
-    /// As [`Params::number`].
-    pub fn word(&self, name: &str) -> &str {
-        match self.get(name) {
-            Value::Word(word) => word,
-            other => panic!("parameter {name} is not a word but {other:?}"),
-        }
+    /// All valid words: the parts, and the words for none and for an object.
+    pub fn words(&self) -> Vec<&'static str> {
+        self.parts.iter().map(|part| part.name).chain(self.none).chain(self.objects.iter().copied()).collect()
     }
 }

@@ -1,25 +1,23 @@
 //! The registry of parts: all axes with their parts. It supplies the names in scenarios, the JSON Schema, `ackclock list`, the reference
 //! pages and the tests that every part runs automatically.
 //!
-//! Each axis declares its parts in the `mod.rs` of its folder. Analytic models are registered in the same way ([`crate::analytic`]), but
-//! are not parts of a scenario.
+//! Each axis is declared in the `mod.rs` of its folder, beside its parts. Analytic models are registered in the same way
+//! ([`crate::analytic`]), but are not parts of a scenario.
 
 use crate::cc::{avoidance, initial_window, loss_response, slow_start, whole};
-use crate::entry::Description;
+use crate::params::Axis;
 use crate::path::{delay, loss, rate};
 use crate::qdisc;
 
-/// An axis by its name in a scenario, with the description of its parts.
-pub fn axes() -> [(&'static str, Vec<Description>); 9] {
-    [
-        ("initial_window", initial_window::describe()),
-        ("slow_start", slow_start::describe()),
-        ("avoidance", avoidance::describe()),
-        ("loss_response", loss_response::describe()),
-        ("congestion_control", whole::describe()),
-        ("queue", qdisc::describe()),
-        ("rate", rate::describe()),
-        ("delay", delay::describe()),
-        ("loss", loss::describe()),
-    ]
-}
+/// Every axis of this crate, in the order of listings.
+pub static AXES: &[&Axis] = &[
+    &initial_window::AXIS,
+    &slow_start::AXIS,
+    &avoidance::AXIS,
+    &loss_response::AXIS,
+    &whole::AXIS,
+    &qdisc::AXIS,
+    &rate::AXIS,
+    &delay::AXIS,
+    &loss::AXIS,
+];

@@ -22,7 +22,7 @@ fn build<P: ?Sized>(entry: &Entry<P>) -> Box<P> {
 #[test]
 fn the_new_slow_start_composes_and_grows() {
     let entry = find(slow_start::ENTRIES, "halfway").expect("registered");
-    assert!(slow_start::describe().iter().any(|part| part.name == "halfway" && part.header.contains("CONTRIBUTING")));
+    assert!(slow_start::DESCRIPTIONS.iter().any(|part| part.name == "halfway" && part.header.contains("CONTRIBUTING")));
     let (initial, avoidance) = (build(&initial_window::fixed::ENTRY), build(&avoidance::reno::ENTRY));
     let mut control = Composed::new(initial, build(entry), avoidance, None, f64::INFINITY);
     control.on_established(&Established::new(Instant::ZERO, Bytes(1000)));

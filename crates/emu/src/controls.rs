@@ -4,9 +4,8 @@
 //! `cubic_linux`, both with the parameters that the kernel has. With HyStart switched off, `cubic` is standard slow start with `cubic_linux`.
 //! Every other composition needs a program, which the kernel runs for it.
 
-use ackclock_core::cc;
-use ackclock_core::entry::Description;
-use ackclock_core::params::{Params, Value};
+use ackclock_core::cc::{avoidance, loss_response, slow_start, whole};
+use ackclock_core::params::{Axis, Description, Params, Value};
 use ackclock_core::units::Segments;
 use ackclock_sim::scenario::{ComposedSpec, ControlSpec, PartSpec, SlowStartSpec};
 
@@ -45,38 +44,10 @@ pub struct Program {
 /// A part of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Part {
-    /// Where the part belongs.
-    pub(crate) axis: Axis,
+    /// Where the part belongs. A program has no initial window: it is an attribute of the route.
+    pub(crate) axis: &'static Axis,
     /// The part with its parameters.
     pub(crate) spec: PartSpec,
-}
-
-/// The axes that a program has. The initial window is an attribute of the route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Axis {
-    SlowStart,
-    Avoidance,
-    LossResponse,
-}
-
-impl Axis {
-    /// Its key in a scenario, which also begins the names of its variables.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::SlowStart => "slow_start",
-            Self::Avoidance => "avoidance",
-            Self::LossResponse => "loss_response",
-        }
-    }
-
-    /// Its parts in the registry.
-    pub(crate) fn registry(self) -> Vec<Description> {
-        match self {
-            Self::SlowStart => cc::slow_start::describe(),
-            Self::Avoidance => cc::avoidance::describe(),
-            Self::LossResponse => cc::loss_response::describe(),
-        }
-    }
 }
 
 impl Part {
@@ -84,19 +55,18 @@ impl Part {
     ///
     /// # Errors
     /// If there is none.
-    pub(crate) fn entry(&self) -> Result<Description, String> {
-        let found = self.axis.registry().into_iter().find(|entry| entry.name == self.spec.name);
-        found.ok_or_else(|| format!("there is no {} `{}`", self.axis.name(), self.spec.name))
+    pub(crate) fn entry(&self) -> Result<&'static Description, String> {
+        self.axis.part(self.spec.name).ok_or_else(|| format!("there is no {} `{}`", self.axis.name, self.spec.name))
     }
 
     /// The variable that chooses it in an object.
     pub(crate) fn variable(&self) -> String {
-        format!("{}_{}", self.axis.name(), self.spec.name)
+        format!("{}_{}", self.axis.name, self.spec.name)
     }
 
     /// A message about it.
     pub(crate) fn refuse(&self, reason: &str) -> String {
-        format!("{} `{}`: {reason}", self.axis.name(), self.spec.name)
+        format!("{} `{}`: {reason}", self.axis.name, self.spec.name)
     }
 }
 
@@ -109,8 +79,8 @@ impl Program {
     /// The program of a composition whose slow start is `slow_start`.
     fn of(spec: &ComposedSpec, slow_start: &PartSpec, initial_ssthresh: Segments) -> Self {
         let part = |axis, spec: &PartSpec| Part { axis, spec: spec.clone() };
-        let mut parts = vec![part(Axis::SlowStart, slow_start), part(Axis::Avoidance, &spec.avoidance)];
-        parts.extend(spec.loss_response.as_ref().map(|spec| part(Axis::LossResponse, spec)));
+        let mut parts = vec![part(&slow_start::AXIS, slow_start), part(&avoidance::AXIS, &spec.avoidance)];
+        parts.extend(spec.loss_response.as_ref().map(|spec| part(&loss_response::AXIS, spec)));
         Self::new(parts, initial_ssthresh)
     }
 
@@ -128,11 +98,12 @@ impl Program {
     /// traces of the simulation.
     pub fn quantities(&self) -> Vec<(usize, &'static str)> {
         let mut all: Vec<(usize, &'static str)> = Vec::new();
-        for part in &self.parts {
+        // The parts are in the order of the record's axes: slow start, avoidance, loss response.
+        for (axis, part) in self.parts.iter().enumerate() {
             let declared = part.entry().map(|entry| entry.quantities).unwrap_or_default();
             for (index, quantity) in declared.iter().enumerate().take(ebpf::QUANTITIES_PER_AXIS) {
                 if all.iter().all(|(_, name)| *name != quantity.name) {
-                    all.push((ebpf::QUANTITIES_PER_AXIS * part.axis as usize + index, quantity.name));
+                    all.push((ebpf::QUANTITIES_PER_AXIS * axis + index, quantity.name));
                 }
             }
         }
@@ -166,7 +137,7 @@ pub fn choose(control: &ControlSpec, initial_ssthresh: Segments) -> Result<Kerne
 }
 
 fn whole_bbr(part: &PartSpec) -> Result<KernelControl, String> {
-    let defaults = Params::defaults(cc::whole::bbr::ENTRY.params);
+    let defaults = Params::defaults(whole::bbr::ENTRY.params);
     match part.params.0.iter().find(|(name, value)| !defaults.0.contains(&(name, value.clone()))) {
         None => Ok(KernelControl::Own("bbr")),
         Some((name, _)) => Err(format!("the kernel's bbr has no `{name}`; leave it at its default")),
@@ -215,7 +186,7 @@ fn hint(slow_start: &str, avoidance: &str) -> &'static str {
 /// Whether the parts, of `hystart` and `cubic_linux`, have the values that the kernel's module has.
 fn own_cubic(parts: &[&PartSpec]) -> Result<(), String> {
     for part in parts {
-        let entry = if part.name == "hystart" { cc::slow_start::hystart::ENTRY.params } else { cc::avoidance::cubic_linux::ENTRY.params };
+        let entry = if part.name == "hystart" { slow_start::hystart::ENTRY.params } else { avoidance::cubic_linux::ENTRY.params };
         for ((name, value), (_, default)) in part.params.0.iter().zip(&Params::defaults(entry).0) {
             // The tick is a property of the machine.
             if value != default && *name != "tick" {
@@ -284,9 +255,9 @@ mod tests {
     #[test]
     fn each_quantity_has_one_place() {
         let parts = vec![
-            part(Axis::SlowStart, "search", &[]),
-            part(Axis::Avoidance, "bandwidth_ratio", &[]),
-            part(Axis::LossResponse, "westwood", &[]),
+            part(&slow_start::AXIS, "search", &[]),
+            part(&avoidance::AXIS, "bandwidth_ratio", &[]),
+            part(&loss_response::AXIS, "westwood", &[]),
         ];
         let program = Program::new(parts, f64::INFINITY);
         let expected = [(0, "bin_duration"), (1, "norm"), (4, "bwe"), (5, "bwe_avg"), (6, "bwe_max"), (7, "delta")];
@@ -295,8 +266,8 @@ mod tests {
 
     #[test]
     fn no_part_has_more_quantities_than_places() {
-        for axis in [Axis::SlowStart, Axis::Avoidance, Axis::LossResponse] {
-            for entry in axis.registry() {
+        for axis in [&slow_start::AXIS, &avoidance::AXIS, &loss_response::AXIS] {
+            for entry in axis.parts {
                 assert!(entry.quantities.len() <= ebpf::QUANTITIES_PER_AXIS, "{}", entry.name);
             }
         }
@@ -308,8 +279,8 @@ pub(crate) mod testing {
     use super::*;
 
     /// A part of the registry with some parameters set.
-    pub(crate) fn part(axis: Axis, name: &'static str, set: &[(&str, Value)]) -> Part {
-        let entry = axis.registry().into_iter().find(|entry| entry.name == name).unwrap();
+    pub(crate) fn part(axis: &'static Axis, name: &'static str, set: &[(&str, Value)]) -> Part {
+        let entry = axis.part(name).unwrap();
         let mut params = Params::defaults(entry.params);
         for (name, value) in set {
             params.set(name, value.clone());

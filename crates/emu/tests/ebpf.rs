@@ -11,7 +11,7 @@ use std::time::Duration;
 use std::{env, fs, thread};
 
 use ackclock_core::cc;
-use ackclock_core::entry::Description;
+use ackclock_core::params::Axis;
 use ackclock_emu::controls::{KernelControl, choose};
 use ackclock_emu::ebpf::{self, Event, Loaded};
 use ackclock_linux::{Namespace, command, libc, socket};
@@ -92,10 +92,10 @@ fn the_verifier_accepts_every_part() {
     if skipped() {
         return;
     }
-    let names = |described: Vec<Description>| described.into_iter().map(|part| part.name);
-    let slow_starts = names(cc::slow_start::describe()).map(|name| format!("slow_start = '{name}'\nloss_response = 'staged'"));
-    let avoidances = names(cc::avoidance::describe()).map(|name| format!("slow_start = 'limited'\navoidance = '{name}'"));
-    let responses = names(cc::loss_response::describe()).map(|name| format!("slow_start = 'limited'\nloss_response = '{name}'"));
+    let names = |axis: &Axis| axis.parts.iter().map(|part| part.name);
+    let slow_starts = names(&cc::slow_start::AXIS).map(|name| format!("slow_start = '{name}'\nloss_response = 'staged'"));
+    let avoidances = names(&cc::avoidance::AXIS).map(|name| format!("slow_start = 'limited'\navoidance = '{name}'"));
+    let responses = names(&cc::loss_response::AXIS).map(|name| format!("slow_start = 'limited'\nloss_response = '{name}'"));
     let mut accepted = Vec::new();
     for keys in slow_starts.chain(avoidances).chain(responses) {
         match control(&keys) {

@@ -25,8 +25,8 @@ pub enum Input {
 /// Every model: name, summary, reference, header, parameters, outputs, axis, whether it is simulated or slow, its paper, and its trace if
 /// it has one.
 pub fn models_json() -> Json {
-    let models = analytic::ENTRIES.iter().zip(analytic::describe()).map(|(model, description)| {
-        let mut json = part::describe(&description);
+    let models = analytic::ENTRIES.iter().zip(analytic::DESCRIPTIONS).map(|(model, description)| {
+        let mut json = part::describe(description);
         json["outputs"] = description.quantities.iter().map(part::describe_quantity).collect();
         json["axis"] = json!(model.axis);
         json["simulated"] = json!(model.simulated);

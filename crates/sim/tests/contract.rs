@@ -83,7 +83,7 @@ fn any_host() -> impl Strategy<Value = String> {
     for entry in profile::ENTRIES {
         assert!(["ns2", "modern"].contains(&entry.name), "give the profile {} random settings below", entry.name);
     }
-    let recoveries: Vec<&str> = ackclock_tcp::ns2::recoveries().iter().map(|part| part.name).collect();
+    let recoveries: Vec<&str> = ackclock_tcp::ns2::RECOVERY.parts.iter().map(|part| part.name).collect();
     let ns2 = (prop::sample::select(recoveries), any::<bool>(), any::<bool>(), 2..200_u32);
     let ns2 = ns2.prop_map(|(recovery, delayed, limited, rwnd)| {
         format!("recovery = '{recovery}'\ndelayed_ack = {delayed}\nlimited_transmit = {limited}\nrwnd = '{rwnd} packets'")

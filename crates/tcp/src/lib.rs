@@ -17,11 +17,16 @@ mod rate;
 mod slow_start_exit;
 pub mod wire;
 
+use ackclock_core::params::Axis;
+
 pub use bulk::Bulk;
 pub use checkpoints::{CHECKPOINTS, Checkpoints};
 pub use connection::{Connection, Counters, Datagram, DropNotice, Side, Tally, Transmission};
 pub use limits::LimitedTimes;
 pub use slow_start_exit::{ExitReason, SlowStartExit};
+
+/// Every axis of this crate, in the order of listings.
+pub static AXES: &[&Axis] = &[&profile::AXIS, &ns2::RECOVERY];
 
 /// Bytes of IP and TCP headers without options: the size of a plain ACK (ns-2: `tcpip_base_hdr_size_`).
 pub const HEADER: u16 = 40;

@@ -103,7 +103,7 @@ pub(crate) fn columns<const N: usize>(rows: impl Iterator<Item = [f64; N]>) -> V
 
 impl Model {
     /// Describes this model; `header` is the opening comment of its file.
-    pub fn describe(&self, header: &'static str) -> Description {
+    pub const fn describe(&self, header: &'static str) -> Description {
         let Self { name, summary, reference, params, outputs: quantities, .. } = *self;
         Description { name, summary, reference, params, quantities, header }
     }

@@ -16,7 +16,8 @@ pub use contract::{
 pub use fifo::Fifo;
 pub use updated::Updated;
 
-use crate::entry::{Entry, entries};
+use crate::entry::{Entry, entries, try_build};
+use crate::params::Axis;
 
 entries! { Entry<Discipline>:
     droptail,
@@ -35,3 +36,16 @@ entries! { Entry<Discipline>:
     pie,
     tbf,
 }
+
+/// The axis.
+pub static AXIS: Axis = Axis {
+    name: "queue",
+    noun: "queue",
+    shorthand: Some(("droptail", "limit")),
+    none: Some("unlimited"),
+    objects: &[],
+    usual: "droptail",
+    module: module_path!(),
+    parts: DESCRIPTIONS,
+    build: |name, params| try_build(ENTRIES, name, params),
+};

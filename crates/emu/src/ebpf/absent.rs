@@ -41,7 +41,7 @@ pub fn probe() -> Result<(), String> {
 }
 
 pub(crate) fn check(parts: &[Part]) -> Result<(), String> {
-    let names: Vec<String> = parts.iter().map(|part| format!("{} = \"{}\"", part.axis.name(), part.spec.name)).collect();
+    let names: Vec<String> = parts.iter().map(|part| format!("{} = \"{}\"", part.axis.name, part.spec.name)).collect();
     Err(format!("{} needs an eBPF program, and {MISSING}", names.join(", ")))
 }
 

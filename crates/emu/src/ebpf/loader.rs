@@ -7,6 +7,7 @@ use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use ackclock_core::cc::{avoidance, slow_start};
 use ackclock_core::params::Params;
 use ackclock_sim::scenario::PartSpec;
 use libbpf_rs::btf::types::{DataSec, MemberAttr, Struct};
@@ -17,7 +18,7 @@ use super::parameters::{self, Assignment};
 use super::reader::Reader;
 use super::record::Record;
 use super::variables::{self, Variable, Variables};
-use crate::controls::{Axis, Part, Program};
+use crate::controls::{Part, Program};
 
 /// The object in memory; libbpf reads its tables as words.
 #[repr(align(8))]
@@ -80,7 +81,7 @@ impl Loaded {
 /// What is missing.
 pub fn probe() -> Result<(), String> {
     let part = |axis, name| Part { axis, spec: PartSpec { name, params: Params(Vec::new()) } };
-    let parts = vec![part(Axis::SlowStart, "standard"), part(Axis::Avoidance, "reno")];
+    let parts = vec![part(&slow_start::AXIS, "standard"), part(&avoidance::AXIS, "reno")];
     load(&Program::new(parts, f64::INFINITY), false).map(drop)
 }
 

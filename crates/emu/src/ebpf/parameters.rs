@@ -98,13 +98,13 @@ fn encode(kind: Kind, value: &Value) -> Result<Vec<u64>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controls::Axis;
     use crate::controls::testing::part;
+    use ackclock_core::cc::slow_start;
 
     #[test]
     fn parameters_become_variables_by_their_kind() {
         let increments = Value::Numbers(vec![3.0, 0.5]);
-        let part = part(Axis::SlowStart, "staged", &[("algorithm", Value::Word("3".to_owned())), ("increments", increments)]);
+        let part = part(&slow_start::AXIS, "staged", &[("algorithm", Value::Word("3".to_owned())), ("increments", increments)]);
         let all = of_part(&part).unwrap();
         let expected = [
             ("slow_start_staged", vec![1], false),

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use ackclock_core::params::Axis;
+
 use super::parameters::{self, Assignment};
-use crate::controls::{Axis, Part};
+use crate::controls::Part;
 
 /// A variable of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +32,7 @@ pub(crate) fn accepted(parts: &[Part], variables: &Variables) -> Result<Vec<Assi
     for part in parts {
         if !variables.contains_key(&part.variable()) {
             let axis = part.axis;
-            return Err(format!("the kernel has no program for {} `{}`; it has {}", axis.name(), part.spec.name, known(axis, variables)));
+            return Err(format!("the kernel has no program for {} `{}`; it has {}", axis.name, part.spec.name, known(axis, variables)));
         }
         for assignment in parameters::of_part(part)? {
             match variables.get(&assignment.name) {
@@ -70,9 +72,9 @@ fn parameter<'a>(part: &Part, variable: &'a str) -> &'a str {
 }
 
 /// The parts of an axis that an object has, as a list in a message.
-fn known(axis: Axis, variables: &Variables) -> String {
-    let has = |name: &&str| variables.contains_key(&format!("{}_{name}", axis.name()));
-    let names: Vec<String> = axis.registry().iter().map(|entry| entry.name).filter(has).map(|name| format!("`{name}`")).collect();
+fn known(axis: &Axis, variables: &Variables) -> String {
+    let has = |name: &&str| variables.contains_key(&format!("{}_{name}", axis.name));
+    let names: Vec<String> = axis.parts.iter().map(|entry| entry.name).filter(has).map(|name| format!("`{name}`")).collect();
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
@@ -103,6 +105,7 @@ pub(crate) fn write(section: &mut [u8], variable: &Variable, values: &[u64]) -> 
 mod tests {
     use super::*;
     use crate::controls::testing::part;
+    use ackclock_core::cc::{avoidance, loss_response, slow_start};
     use ackclock_core::params::Value;
 
     fn object(names: &[(&str, usize, u64)]) -> Variables {
@@ -115,11 +118,11 @@ mod tests {
         let variables = object(&[("slow_start_limited", 1, 0), ("slow_start_staged", 1, 0), ("avoidance_reno", 1, 0)]);
         let refusal = |part: Part| accepted(&[part], &variables).unwrap_err();
         assert_eq!(
-            refusal(part(Axis::SlowStart, "vegas", &[])),
+            refusal(part(&slow_start::AXIS, "vegas", &[])),
             "the kernel has no program for slow_start `vegas`; it has `limited`, `staged`"
         );
-        assert_eq!(refusal(part(Axis::LossResponse, "staged", &[])), "the kernel has no program for loss_response `staged`; it has none");
-        let limited = |segments: f64| part(Axis::SlowStart, "limited", &[("max_ssthresh", Value::Number(segments))]);
+        assert_eq!(refusal(part(&loss_response::AXIS, "staged", &[])), "the kernel has no program for loss_response `staged`; it has none");
+        let limited = |segments: f64| part(&slow_start::AXIS, "limited", &[("max_ssthresh", Value::Number(segments))]);
         assert_eq!(accepted(&[limited(100.0)], &variables).unwrap().len(), 1, "the default needs no variable");
         assert_eq!(refusal(limited(50.0)), "slow_start `limited`: the kernel's program has only the default of `max_ssthresh`");
     }
@@ -135,11 +138,11 @@ mod tests {
             ("slow_start_search_bins_most", 8, 30),
         ]);
         let accepted = |part: Part| accepted(&[part], &variables).map(drop);
-        let staged = |count| part(Axis::SlowStart, "staged", &[("increments", Value::Numbers(vec![1.0; count]))]);
+        let staged = |count| part(&slow_start::AXIS, "staged", &[("increments", Value::Numbers(vec![1.0; count]))]);
         assert_eq!(accepted(staged(4)), Ok(()));
         let long = "slow_start `staged`: the kernel's program takes at most 4 values in `increments`, not 5";
         assert_eq!(accepted(staged(5)), Err(long.to_owned()));
-        let search = |bins| part(Axis::SlowStart, "search", &[("bins", Value::Number(bins))]);
+        let search = |bins| part(&slow_start::AXIS, "search", &[("bins", Value::Number(bins))]);
         assert_eq!(accepted(search(30.0)), Ok(()));
         let many = "slow_start `search`: the kernel's program takes at most 30 as `bins`, not 31";
         assert_eq!(accepted(search(31.0)), Err(many.to_owned()));

@@ -72,7 +72,7 @@ table! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct LinkResult of Scenario {
         name: String => |scenario, index, _| scenario.links[index].name.clone(), "", "names of its nodes, such as `n1>n2`";
-        rate_bps: u64 => |scenario, index, _| scenario.links[index].rate.mean().as_bits_per_sec(), "bit/s", "transmission rate; of a model, its mean in the run";
+        rate_bps: u64 => |scenario, index, _| scenario.links[index].rate.mean().as_bits_per_sec(), "bit/s", "transmission rate; of a model, its mean";
         delay_s: Duration => |scenario, index, _| scenario.links[index].delay.mean(), "s", "propagation delay; of a model, its mean";
         queue: &'static str => |scenario, index, _| scenario.links[index].queue.as_ref().map_or("unlimited", |queue| queue.discipline.name), "", "queue discipline; `unlimited` if there is none";
         arrivals: u64 [arrivals], "packets", "packets that arrived at the queue, without those dropped before it by a loss model";

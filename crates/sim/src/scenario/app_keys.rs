@@ -12,7 +12,7 @@ use crate::scenario::check::Record;
 use crate::scenario::error::Problems;
 use crate::scenario::flow_keys::is_modern;
 use crate::scenario::part::CONTROL_AXES;
-use crate::scenario::spec::NS2_KEYS;
+use crate::scenario::spec::keys_of;
 use crate::scenario::unit::{write_rate, write_time};
 use crate::scenario::{drawn, har};
 
@@ -39,7 +39,7 @@ pub(super) fn check_application(flow: &Record, application: &Record, problems: &
         }
         "cbr" => {
             let tcp = ["profile", "host", "modern", "ecn", "initial_ssthresh", "congestion_control"];
-            for key in tcp.into_iter().chain(NS2_KEYS).chain(CONTROL_AXES).filter(|key| flow.field(key).given) {
+            for key in tcp.into_iter().chain(keys_of("ns2")).chain(CONTROL_AXES).filter(|key| flow.field(key).given) {
                 refuse(flow, key, "applies to TCP only, but the application sends datagrams".to_owned());
             }
             if given("on") != given("off") {

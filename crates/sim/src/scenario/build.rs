@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use ackclock_core::cc::whole::{PYTHON, PYTHON_SLOW_START};
 use ackclock_core::limits;
 use ackclock_core::units::NANOS_PER_SEC;
 
@@ -16,9 +17,9 @@ use crate::scenario::flows::{self, Drawn, Expanded};
 use crate::scenario::keys::MAX_FLOWS;
 use crate::scenario::memory;
 use crate::scenario::model::{FlowSpec, Scenario, TraceKind};
-use crate::scenario::part::{CONTROL_AXES, PYTHON, PYTHON_SLOW_START};
+use crate::scenario::part::CONTROL_AXES;
 use crate::scenario::route;
-use crate::scenario::spec::{NS2_KEYS, ROOT};
+use crate::scenario::spec::{ROOT, keys_of};
 use crate::scenario::text::quoted;
 use crate::scenario::topology::{self, Network};
 use crate::scenario::unit::Quantity;
@@ -129,7 +130,7 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
         return None;
     }
     let bytes = flows.iter().map(|flow| flow.integer("count").unwrap_or(1) * host(flow).memory()).sum();
-    let mut network = topology::expand(root.table("topology")?, root.time("duration"), (count, bytes), problems)?;
+    let mut network = topology::expand(root.table("topology")?, (count, bytes), problems)?;
     if problems.concerns("topology") {
         return None;
     }
@@ -217,12 +218,12 @@ fn check_profile(flow: &Record, refuse: &mut impl FnMut(&str, String)) {
             refuse("modern", "requires profile = \"modern\"".to_owned());
         }
         let profile = profile_name(flow);
-        for key in NS2_KEYS.into_iter().filter(|key| profile != "ns2" && flow.field(key).given) {
+        for key in keys_of("ns2").filter(|key| profile != "ns2" && flow.field(key).given) {
             refuse(key, format!("requires profile = \"ns2\", but the profile is {profile}"));
         }
         return;
     }
-    for key in NS2_KEYS.into_iter().filter(|key| flow.field(key).given) {
+    for key in keys_of("ns2").filter(|key| flow.field(key).given) {
         refuse(key, "requires profile = \"ns2\"; a modern host has its settings in [flow.modern]".to_owned());
     }
     if flow.field("initial_ssthresh").given && matches!(flow.quantity("initial_ssthresh"), Some(Quantity::Word("rwnd"))) {

@@ -1,13 +1,12 @@
 //! Checks a tree of values against the declared keys and fills in the defaults. Checked tables hold only values of the right kind.
 
-use ackclock_core::entry::Description;
-use ackclock_core::params::{self, Param, Params, Value};
+use ackclock_core::params::{self, Axis, Description, Param, Params, Value};
 use ackclock_core::units::{Duration, Limit};
 
 use crate::scenario::error::{Origin, Problems};
 use crate::scenario::hosts;
 use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
-use crate::scenario::part::{self, Axis};
+use crate::scenario::part;
 use crate::scenario::text::{last_name, listed, nearest, quoted, unknown};
 use crate::scenario::unit::{Dimension, Quantity};
 use crate::scenario::value::{Data, Node};
@@ -287,7 +286,7 @@ impl Checker<'_> {
             (Kind::Variants(variants) | Kind::Drawn(variants), Data::Table(_)) => self.variant(node, variants, path),
             (Kind::Drawn(variants), Data::Text(_) | Data::Integer(_) | Data::Float(_)) => self.fixed(node, variants, path, unit),
             (Kind::Parts(axis, extra), Data::List(items)) => self.parts(node, items, (axis, extra), path),
-            (Kind::Part(axis, extra) | Kind::Parts(axis, extra), _) => self.named_part(node, (axis, extra), path, unit),
+            (Kind::Part(axis, extra) | Kind::Parts(axis, extra), _) => self.part(node, (axis, extra), path, unit),
             (Kind::Sweep, Data::Table(_)) => Checked::None,
             _ => self.report(node, path, format!("must be {}, but is {}", kind.expected(), node.data.noun())),
         }
@@ -421,31 +420,27 @@ impl Checker<'_> {
     }
 
     /// A list of parts.
-    fn parts(&mut self, node: &Node, items: &[Node], part: (&'static str, &'static [Key]), path: &str) -> Checked {
+    fn parts(&mut self, node: &Node, items: &[Node], part: (&'static Axis, &'static [Key]), path: &str) -> Checked {
         if items.len() > MAX_PARTS {
             return self.report(node, path, format!("has {} entries; the limit is {MAX_PARTS}", items.len()));
         }
         let mut fields = Vec::new();
         for (index, item) in items.iter().enumerate() {
-            let value = self.named_part(item, part, &format!("{path}.{index}"), None);
+            let value = self.part(item, part, &format!("{path}.{index}"), None);
             self.keep(&mut fields, value, item);
         }
         Checked::List(fields)
     }
 
-    /// A part of the axis of this name; a number alone suggests `unit`.
-    fn named_part(&mut self, node: &Node, (axis, extra): (&'static str, &'static [Key]), path: &str, unit: Option<&str>) -> Checked {
-        Axis::find(axis).map_or(Checked::None, |axis| self.part(node, (axis, extra), path, unit))
-    }
-
+    /// A part of `axis`, whose table can have the keys `extra` too. A number alone suggests `unit`.
     fn part(&mut self, node: &Node, (axis, extra): (&'static Axis, &'static [Key]), path: &str, unit: Option<&str>) -> Checked {
-        let data = match (&node.data, axis.shorthand) {
+        let data = match (&node.data, part::short_dimension(axis)) {
             (Data::Text(text), _) if axis.none == Some(text.trim()) || axis.objects.contains(&text.trim()) => {
                 return Checked::Text(text.trim().to_owned());
             }
-            (Data::Text(text), _) => axis.promote(text),
+            (Data::Text(text), _) => part::promote(axis, text),
             (Data::Table(_), _) => node.data.clone(),
-            (Data::Integer(_) | Data::Float(_), Some((dimension, ..))) => {
+            (Data::Integer(_) | Data::Float(_), Some(dimension)) => {
                 return self.report(node, path, dimension.needs_unit(&node.label(), unit.unwrap_or(dimension.unit)));
             }
             (other, _) => {
@@ -479,12 +474,15 @@ impl Checker<'_> {
         let mut sound = true;
         for param in part.params {
             let Some(given) = table.get(param.name) else { continue };
-            if let Err(message) = choice.set(param, &given.data) {
+            if let Err(mut message) = choice.set(param, &given.data) {
+                if short && message.starts_with("must be from") {
+                    message = format!("{message}, but is {}", quoted(&node.label()));
+                }
                 self.problems.add(&place(given), at(param.name), message);
                 sound = false;
             }
         }
-        if sound && let Err(message) = axis.try_build(part.name, &choice.params) {
+        if sound && let Err(message) = (axis.build)(part.name, &choice.params) {
             return self.report(node, path, message);
         }
         Checked::Part(choice)
@@ -498,7 +496,7 @@ impl Checker<'_> {
     fn unknown_params(&mut self, table: &Node, (axis, part): (&Axis, &Description), extra: &[Key], path: &str) {
         let known: Vec<&str> = part.params.iter().map(|param| param.name).chain(extra.iter().map(|key| key.name)).collect();
         for (name, value) in entries(table).filter(|(name, _)| name != "kind" && !known.contains(&name.as_str())) {
-            let owners = axis.parts().iter().filter(|part| part.params.iter().any(|param| param.name == name));
+            let owners = axis.parts.iter().filter(|part| part.params.iter().any(|param| param.name == name));
             let owners: Vec<&str> = owners.map(|part| part.name).collect();
             let hint = match nearest(name, known.iter().copied()) {
                 _ if !owners.is_empty() => format!("; kinds that have it: {}", owners.join(", ")),
@@ -578,6 +576,8 @@ pub(crate) fn in_bounds(param: &Param, number: f64) -> Result<(), String> {
         _ => part::unit(param).unwrap_or_default(),
     };
     let space = if unit.is_empty() || unit.starts_with(' ') { "" } else { " " };
+    let large = matches!(kind, params::Kind::Duration { .. } | params::Kind::Rate { .. }) && high >= 1e6;
+    let high = if large { format!("{high:e}") } else { high.to_string() };
     Err(format!("must be from {low} to {high}{space}{unit}"))
 }
 

@@ -1,6 +1,8 @@
 //! The end hosts and the congestion control that the keys of a flow describe.
 
+use ackclock_core::cc::{avoidance, initial_window, slow_start};
 use ackclock_core::entry::find;
+use ackclock_core::params::{Axis, Params};
 use ackclock_core::units::Bytes;
 
 use ackclock_tcp::HEADER;
@@ -12,7 +14,7 @@ use crate::scenario::model::{
     AckRules, AdaptiveAcks, ComposedSpec, ControlSpec, Growth, HostSpec, MODERN_RECOVERIES, ModernHost, ModernRecovery, Ns2Host, Offload,
     OtherHost, Pacing, PartSpec, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, SlowStartSpec,
 };
-use crate::scenario::part::Axis;
+use crate::scenario::part::usual_part;
 use crate::scenario::topology::part;
 use crate::scenario::unit::Quantity;
 
@@ -167,17 +169,15 @@ pub(crate) fn control(table: &Record) -> ControlSpec {
     if let Some(whole) = chosen("congestion_control") {
         return ControlSpec::Whole(whole);
     }
-    let usual =
-        |axis| Axis::find(axis).map_or_else(|| PartSpec { name: "", params: ackclock_core::params::Params(Vec::new()) }, Axis::usual_part);
-    let some = |axis| chosen(axis).unwrap_or_else(|| usual(axis));
+    let some = |axis: &Axis| chosen(axis.name).unwrap_or_else(|| usual_part(axis));
     ControlSpec::Composed(ComposedSpec {
         initial_window: if is_modern(table) && !table.field("initial_window").given {
-            PartSpec { name: "rfc6928", params: ackclock_core::params::Params(Vec::new()) }
+            PartSpec { name: "rfc6928", params: Params(Vec::new()) }
         } else {
-            some("initial_window")
+            some(&initial_window::AXIS)
         },
-        slow_start: SlowStartSpec::Part(some("slow_start")),
-        avoidance: some("avoidance"),
+        slow_start: SlowStartSpec::Part(some(&slow_start::AXIS)),
+        avoidance: some(&avoidance::AXIS),
         loss_response: chosen("loss_response"),
     })
 }

@@ -14,7 +14,7 @@ use crate::scenario::model::{
     AckRules, AdaptiveAcks, ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, Growth, HostSpec, LinkSpec, LossPosition, LossSpec,
     ModernHost, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Scenario, TraceKind, Variable,
 };
-use crate::scenario::part::Axis;
+use crate::scenario::part::{axis, write_part};
 use crate::scenario::unit::{write_rate, write_time};
 
 /// The scenario as TOML, from which an equal scenario can be read. Random arrivals are written as such or, if `expand`, flow by flow.
@@ -93,8 +93,8 @@ fn inline(value: &Json) -> String {
 }
 
 /// `part`, or the word for none.
-fn part(axis: &str, part: Option<&PartSpec>) -> Json {
-    Axis::find(axis).map_or(Json::Null, |axis| part.map_or_else(|| json!(axis.none), |part| axis.write(part)))
+fn part(key: &str, part: Option<&PartSpec>) -> Json {
+    axis(key).map_or(Json::Null, |axis| part.map_or_else(|| json!(axis.none), |part| write_part(axis, part)))
 }
 
 fn link(spec: &LinkSpec, nodes: &[String]) -> Json {

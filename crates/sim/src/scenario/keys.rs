@@ -1,6 +1,7 @@
 //! The declaration of a scenario's key: its kind of value, bounds, default and meaning.
 
 use ackclock_core::limits;
+use ackclock_core::params::Axis;
 
 use crate::scenario::unit::{self, Dimension};
 
@@ -15,6 +16,15 @@ pub(crate) struct Key {
     pub(crate) fallback: Fallback,
     /// Meaning.
     pub(crate) doc: &'static str,
+    /// The host profile to which the key applies; `None`: to all.
+    pub(crate) profile: Option<&'static str>,
+}
+
+impl Key {
+    /// The key, which applies only to hosts of `profile`.
+    pub(crate) const fn of(self, profile: &'static str) -> Self {
+        Self { profile: Some(profile), ..self }
+    }
 }
 
 /// The kind of value of a key.
@@ -44,10 +54,10 @@ pub(crate) enum Kind {
     Drawn(&'static [Variant]),
     /// This word, or a table.
     WordOrTable(&'static str, &'static [Key]),
-    /// A part of the registry's axis of this name. Its table can have these keys besides the part's parameters.
-    Part(&'static str, &'static [Key]),
+    /// A part of this axis. Its table can have these keys besides the part's parameters.
+    Part(&'static Axis, &'static [Key]),
     /// Such a part, or a list of them.
-    Parts(&'static str, &'static [Key]),
+    Parts(&'static Axis, &'static [Key]),
     /// The name of a preset of end hosts, or a table with its `kind` and `version`.
     Host,
     /// The tables of `[sweep]`, whose keys are not keys of a run.
@@ -134,5 +144,5 @@ pub(crate) const MAX_FLOWS: u64 = limits::FLOWS.most;
 pub(crate) const MAX_LINKS: u64 = limits::LINKS.most;
 
 pub(crate) const fn key(name: &'static str, kind: Kind, fallback: Fallback, doc: &'static str) -> Key {
-    Key { name, kind, fallback, doc }
+    Key { name, kind, fallback, doc, profile: None }
 }

@@ -73,12 +73,12 @@ pub enum Variable<T> {
 pub struct Model<T> {
     /// The model.
     pub part: PartSpec,
-    /// Its mean in the run.
+    /// Its mean.
     pub mean: T,
 }
 
 impl<T: Copy> Variable<T> {
-    /// The constant, or the mean of the model in the run: what stands for the quantity where one number is needed.
+    /// The constant, or the mean of the model: what stands for the quantity where one number is needed.
     pub const fn mean(&self) -> T {
         match self {
             Self::Constant(value) => *value,

@@ -1,184 +1,72 @@
 //! The axes of the registry as keys of a scenario: "staged", or { kind = "staged", algorithm = "3" }, or a shorthand such as "50 packets".
 
-use std::sync::LazyLock;
-
-use ackclock_core::entry::{self, Description};
-use ackclock_core::params::{Kind, Param, Params, Value};
-use ackclock_core::path::{delay, loss, rate};
+use ackclock_core::params::{Axis, Description, Kind, Param, Params, Quantity as Measured, Value};
+use ackclock_core::registry;
 use ackclock_core::units::{Duration, Limit, Rate};
-use ackclock_core::{cc, qdisc, registry};
-use ackclock_tcp::{ns2, profile};
 use serde_json::{Value as Json, json};
 
 use crate::scenario::check::FIXED;
 use crate::scenario::model::PartSpec;
-use crate::scenario::spec::{LISTED_BY_LINKS, MODERN_KEYS, NS2_KEYS};
+use crate::scenario::spec::{LISTED_BY_LINKS, keys_of};
 use crate::scenario::unit::{self, Dimension, Quantity};
 use crate::scenario::value::{Data, Node};
 
 /// The word for a parameter that the part computes.
 pub(crate) const AUTO: &str = "auto";
 
-/// The word for a congestion control that is a Python object.
-pub(crate) const PYTHON: &str = "python";
-/// The word for a control whose slow start is a Python object.
-pub(crate) const PYTHON_SLOW_START: &str = "python_slow_start";
-
-/// An axis of parts.
-#[derive(Debug)]
-pub(crate) struct Axis {
-    /// Its key in a scenario and its name in the registry.
-    pub(crate) name: &'static str,
-    /// Noun for one of its parts, for messages.
-    pub(crate) noun: &'static str,
-    /// A quantity alone stands for this part with this parameter: dimension, part, parameter.
-    pub(crate) shorthand: Option<(&'static Dimension, &'static str, &'static str)>,
-    /// The word for no part.
-    pub(crate) none: Option<&'static str>,
-    /// The words for Python objects, which only the Python API can set.
-    pub(crate) objects: &'static [&'static str],
-    /// The part of a table without `kind`.
-    pub(crate) usual: &'static str,
-}
-
-/// Every axis.
-static AXES: [Axis; 11] = [
-    Axis {
-        name: "initial_window",
-        noun: "initial window",
-        shorthand: Some((&unit::SEGMENTS, "fixed", "segments")),
-        none: None,
-        objects: &[],
-        usual: "ns2_table",
-    },
-    Axis { name: "slow_start", noun: "slow start", shorthand: None, none: None, objects: &[], usual: "standard" },
-    Axis { name: "avoidance", noun: "congestion avoidance", shorthand: None, none: None, objects: &[], usual: "reno" },
-    Axis { name: "loss_response", noun: "loss response", shorthand: None, none: Some("own"), objects: &[], usual: "halve" },
-    Axis {
-        name: "congestion_control",
-        noun: "congestion control",
-        shorthand: None,
-        none: Some("composed"),
-        objects: &[PYTHON, PYTHON_SLOW_START],
-        usual: "bbr",
-    },
-    Axis {
-        name: "queue",
-        noun: "queue",
-        shorthand: Some((&unit::LIMIT, "droptail", "limit")),
-        none: Some("unlimited"),
-        objects: &[],
-        usual: "droptail",
-    },
-    Axis {
-        name: "rate",
-        noun: "rate model",
-        shorthand: Some((&unit::RATE, "constant", "rate")),
-        none: None,
-        objects: &[],
-        usual: "constant",
-    },
-    Axis {
-        name: "delay",
-        noun: "delay model",
-        shorthand: Some((&unit::TIME, "constant", "delay")),
-        none: None,
-        objects: &[],
-        usual: "constant",
-    },
-    Axis {
-        name: "loss",
-        noun: "loss model",
-        shorthand: Some((&unit::PROBABILITY, "bernoulli", "rate")),
-        none: Some("none"),
-        objects: &[],
-        usual: "bernoulli",
-    },
-    Axis { name: "profile", noun: "host profile", shorthand: None, none: None, objects: &[], usual: "ns2" },
-    Axis { name: "recovery", noun: "recovery", shorthand: None, none: None, objects: &[], usual: "sack" },
-];
+/// The axes of each crate, in the order of listings.
+static AXES: [&[&Axis]; 2] = [registry::AXES, ackclock_tcp::AXES];
 
 /// The axes of a composed congestion control.
 pub(crate) const CONTROL_AXES: [&str; 4] = ["initial_window", "slow_start", "avoidance", "loss_response"];
 
-static DESCRIPTIONS: LazyLock<Vec<(&'static str, Vec<Description>)>> = LazyLock::new(|| {
-    let hosts = [("profile", profile::describe()), ("recovery", ns2::recoveries())];
-    registry::axes().into_iter().chain(hosts).collect()
-});
+/// Every axis.
+fn axes() -> impl Iterator<Item = &'static Axis> {
+    AXES.iter().copied().flatten().copied()
+}
 
-impl Axis {
-    /// The axis whose key is `name`.
-    pub(crate) fn find(name: &str) -> Option<&'static Self> {
-        AXES.iter().find(|axis| axis.name == name)
+/// The axis whose key is `name`.
+pub(crate) fn axis(name: &str) -> Option<&'static Axis> {
+    axes().find(|axis| axis.name == name)
+}
+
+/// The dimension of the quantity that alone stands for a part of `axis`.
+pub(crate) fn short_dimension(axis: &Axis) -> Option<&'static Dimension> {
+    let (part, param) = axis.shorthand?;
+    let param = axis.part(part)?.params.iter().find(|known| known.name == param)?;
+    dimension(param.kind)
+}
+
+/// The table for which `text`, as the value of a key of `axis`, is short.
+pub(crate) fn promote(axis: &Axis, text: &str) -> Data {
+    let entry = |key: &str, text: &str| (key.to_owned(), Node::text(text));
+    let text = text.trim();
+    if axis.none == Some(text) {
+        return Data::Table(Vec::new());
     }
-
-    /// Its parts.
-    pub(crate) fn parts(&self) -> &'static [Description] {
-        DESCRIPTIONS.iter().find(|(name, _)| *name == self.name).map_or(&[], |(_, parts)| parts)
-    }
-
-    /// The part `name`.
-    pub(crate) fn part(&self, name: &str) -> Option<&'static Description> {
-        self.parts().iter().find(|part| part.name == name)
-    }
-
-    /// All valid words: the parts, and the words for none and for an object.
-    pub(crate) fn words(&self) -> Vec<&'static str> {
-        self.parts().iter().map(|part| part.name).chain(self.none).chain(self.objects.iter().copied()).collect()
-    }
-
-    /// The table that `text` stands for.
-    pub(crate) fn promote(&self, text: &str) -> Data {
-        let entry = |key: &str, text: &str| (key.to_owned(), Node::text(text));
-        let text = text.trim();
-        if self.none == Some(text) {
-            return Data::Table(Vec::new());
+    match axis.shorthand {
+        Some((part, param)) if text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
+            Data::Table(vec![entry("kind", part), entry(param, text)])
         }
-        match self.shorthand {
-            Some((_, part, param)) if text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
-                Data::Table(vec![entry("kind", part), entry(param, text)])
-            }
-            _ => Data::Table(vec![entry("kind", text)]),
-        }
+        _ => Data::Table(vec![entry("kind", text)]),
     }
+}
 
-    /// Asks the registry to check constraints beyond the bounds of single parameters.
-    pub(crate) fn try_build(&self, name: &str, params: &Params) -> Result<(), String> {
-        fn build<P: ?Sized>(entries: &'static [&'static entry::Entry<P>], name: &str, params: &Params) -> Result<(), String> {
-            entry::find(entries, name).map_or(Ok(()), |entry| (entry.build)(params).map(drop))
-        }
-        match self.name {
-            "initial_window" => build(cc::initial_window::ENTRIES, name, params),
-            "slow_start" => build(cc::slow_start::ENTRIES, name, params),
-            "avoidance" => build(cc::avoidance::ENTRIES, name, params),
-            "loss_response" => build(cc::loss_response::ENTRIES, name, params),
-            "congestion_control" => build(cc::whole::ENTRIES, name, params),
-            "queue" => build(qdisc::ENTRIES, name, params),
-            "rate" => build(rate::ENTRIES, name, params),
-            "delay" => build(delay::ENTRIES, name, params),
-            "profile" => build(profile::ENTRIES, name, params),
-            "recovery" => Ok(()),
-            _ => build(loss::ENTRIES, name, params),
-        }
-    }
+/// The usual part of `axis` with all its defaults.
+pub(crate) fn usual_part(axis: &Axis) -> PartSpec {
+    let params = axis.part(axis.usual).map_or(&[][..], |part| part.params);
+    PartSpec { name: axis.usual, params: Params::defaults(params) }
+}
 
-    /// The part with all its defaults.
-    pub(crate) fn usual_part(&self) -> PartSpec {
-        let part = self.part(self.usual);
-        let params = part.map_or(&[][..], |part| part.params);
-        PartSpec { name: self.usual, params: Params::defaults(params) }
+/// `part` of `axis` as a table, from which the same part can be read.
+pub(crate) fn write_part(axis: &Axis, part: &PartSpec) -> Json {
+    let declared = axis.part(part.name).map_or(&[][..], |part| part.params);
+    let mut table = serde_json::Map::new();
+    table.insert("kind".to_owned(), json!(part.name));
+    for ((name, value), param) in part.params.0.iter().zip(declared) {
+        table.insert((*name).to_owned(), write(value, param.kind));
     }
-
-    /// `part` as a table, from which the same part can be read.
-    pub(crate) fn write(&self, part: &PartSpec) -> Json {
-        let declared = self.part(part.name).map_or(&[][..], |part| part.params);
-        let mut table = serde_json::Map::new();
-        table.insert("kind".to_owned(), json!(part.name));
-        for ((name, value), param) in part.params.0.iter().zip(declared) {
-            table.insert((*name).to_owned(), write(value, param.kind));
-        }
-        Json::Object(table)
-    }
+    Json::Object(table)
 }
 
 /// The dimension of a parameter with a unit.
@@ -253,8 +141,8 @@ pub(crate) fn unit(param: &Param) -> Option<&'static str> {
 
 /// All parts: for each axis its parts with name, summary, reference, parameters and the header of their file.
 pub fn registry_json() -> Json {
-    let axes = AXES.iter().map(|axis| {
-        let parts = axis.parts().iter().map(|part| {
+    let axes = axes().map(|axis| {
+        let parts = axis.parts.iter().map(|part| {
             let mut json = describe(part);
             let quantities = part.quantities.iter().map(|quantity| {
                 let mut json = describe_quantity(quantity);
@@ -273,14 +161,15 @@ pub fn registry_json() -> Json {
 /// parameter that a quantity alone stands for. The kind of distribution that a quantity alone stands for. Of the profiles: the keys that
 /// only they have. The axes that a whole control replaces, and the keys of a chain that its `links` replace.
 pub fn relations_json() -> Json {
-    let axes = AXES.iter().map(|axis| {
-        let shorthand = axis.shorthand.map(|(_, part, parameter)| json!({ "part": part, "parameter": parameter }));
+    let axes = axes().map(|axis| {
+        let shorthand = axis.shorthand.map(|(part, parameter)| json!({ "part": part, "parameter": parameter }));
         (axis.name.to_owned(), json!({ "noun": axis.noun, "usual": axis.usual, "none": axis.none, "shorthand": shorthand }))
     });
+    let only = |profile| keys_of(profile).collect::<Vec<_>>();
     json!({
         "axes": axes.collect::<serde_json::Map<_, _>>(),
         "drawn": FIXED,
-        "profiles": { "ns2": NS2_KEYS, "modern": MODERN_KEYS },
+        "profiles": { "ns2": only("ns2"), "modern": only("modern") },
         "replaced": CONTROL_AXES,
         "listed": LISTED_BY_LINKS,
     })
@@ -290,7 +179,7 @@ pub fn relations_json() -> Json {
 ///
 /// The queue `100 packets` is short for a table with `kind` and `limit`.
 pub fn shorthand(key: &str, text: &str) -> Option<Vec<(String, String)>> {
-    let Data::Table(entries) = Axis::find(key)?.promote(text) else { return None };
+    let Data::Table(entries) = promote(axis(key)?, text) else { return None };
     let texts = entries.into_iter().map(|(key, node)| match node.data {
         Data::Text(text) => Some((key, text)),
         _ => None,
@@ -312,7 +201,7 @@ pub(crate) fn describe(part: &Description) -> Json {
 }
 
 /// The entry of a quantity in a listing.
-pub(crate) fn describe_quantity(quantity: &entry::Quantity) -> Json {
+pub(crate) fn describe_quantity(quantity: &Measured) -> Json {
     json!({ "name": quantity.name, "unit": quantity.unit, "doc": quantity.doc })
 }
 

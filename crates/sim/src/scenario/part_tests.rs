@@ -7,6 +7,13 @@ fn errors(text: &str) -> String {
 }
 
 #[test]
+fn every_axis_has_a_key_of_its_own() {
+    let mut keys: Vec<&str> = super::axes().map(|axis| axis.name).collect();
+    keys.sort_unstable();
+    assert!(keys.windows(2).all(|pair| pair[0] != pair[1]), "{keys:?}");
+}
+
+#[test]
 fn the_relations_are_those_of_the_checks() {
     let relations = relations_json();
     for (axis, relation) in relations["axes"].as_object().unwrap() {

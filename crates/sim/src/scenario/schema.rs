@@ -1,12 +1,11 @@
 //! The JSON Schema of a scenario file, for editors. It derives from the declared keys and the registry.
 
-use ackclock_core::entry::Description;
-use ackclock_core::params::{self, Param};
+use ackclock_core::params::{self, Axis, Description, Param};
 use serde_json::{Map, Value as Json, json};
 
 use crate::scenario::hosts::NAMES;
 use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
-use crate::scenario::part::{self, Axis};
+use crate::scenario::part;
 use crate::scenario::spec::ROOT;
 use crate::scenario::sweep::{MAX_VARIANTS, METHODS};
 
@@ -86,11 +85,8 @@ fn value(kind: &Kind) -> Json {
             json!({ "oneOf": mean.into_iter().chain(variant_tables(variants)).collect::<Vec<_>>() })
         }
         Kind::WordOrTable(word, keys) => json!({ "oneOf": [{ "const": word }, table(keys, None)] }),
-        Kind::Part(axis, extra) => Axis::find(axis).map_or(Json::Null, |axis| part(axis, extra)),
-        Kind::Parts(axis, extra) => {
-            let one = Axis::find(axis).map_or(Json::Null, |axis| part(axis, extra));
-            json!({ "anyOf": [one, { "type": "array", "items": one }] })
-        }
+        Kind::Part(axis, extra) => part(axis, extra),
+        Kind::Parts(axis, extra) => json!({ "anyOf": [part(axis, extra), { "type": "array", "items": part(axis, extra) }] }),
         Kind::Sweep => sweep(),
     }
 }
@@ -114,8 +110,8 @@ fn variant_table(variant: &Variant, needs_kind: bool) -> Json {
 }
 
 fn part(axis: &Axis, extra: &[Key]) -> Json {
-    let shorthand = axis.shorthand.map(|(dimension, ..)| json!({ "type": "string", "pattern": dimension.pattern() }));
-    let tables = axis.parts().iter().map(|part| part_table(axis, part, extra));
+    let shorthand = part::short_dimension(axis).map(|dimension| json!({ "type": "string", "pattern": dimension.pattern() }));
+    let tables = axis.parts.iter().map(|part| part_table(axis, part, extra));
     let forms: Vec<Json> = std::iter::once(json!({ "enum": axis.words() })).chain(shorthand).chain(tables).collect();
     json!({ "oneOf": forms })
 }

@@ -1,6 +1,6 @@
 //! Settings: values with the paths of their keys.
 
-use crate::scenario::part::Axis;
+use crate::scenario::part;
 use crate::scenario::value::{Data, Node};
 
 /// Largest number of steps in the path of a setting.
@@ -33,8 +33,8 @@ fn assign(node: &mut Node, key: &str, path: &[&str], value: &Node) -> Result<(),
         return Ok(());
     };
     let index = step.parse::<usize>().ok();
-    if let (Data::Text(text), Some(axis)) = (&node.data, Axis::find(key)) {
-        node.data = axis.promote(text);
+    if let (Data::Text(text), Some(axis)) = (&node.data, part::axis(key)) {
+        node.data = part::promote(axis, text);
     }
     match &mut node.data {
         // A single `[flow]` table is flow 0.

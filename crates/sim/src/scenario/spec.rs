@@ -1,5 +1,10 @@
 //! The keys of a scenario file. Reader, defaults, suggestions, schema and documentation all derive from these tables.
 
+use ackclock_core::cc::{avoidance, initial_window, loss_response, slow_start, whole};
+use ackclock_core::path::{delay, loss, rate};
+use ackclock_core::qdisc;
+use ackclock_tcp::{ns2, profile};
+
 use crate::scenario::keys::{Bounds, DELAY, Fallback, Key, Kind, MAX_FLOWS, POINT, TIMER, Variant, above, from, key};
 use crate::scenario::model::TraceKind;
 use crate::scenario::traffic::{APPLICATIONS, ARRIVALS};
@@ -49,30 +54,33 @@ const DELAY_DOC: &str = "Propagation delay: a constant, or a model.";
 const LOSS_DOC: &str = "Packet loss that the queue does not cause, and duplication. A probability alone means independent losses. In a list, \
                         each model decides on the packets that the one before it has left.";
 
-const fn link(rate: &'static str, queue: &'static str) -> [Key; 5] {
-    [
-        key("rate", Kind::Part("rate", &[]), Fallback::Text(rate), RATE_DOC),
-        key("delay", Kind::Part("delay", &[]), Fallback::Text("10 ms"), DELAY_DOC),
-        key("queue", Kind::Part("queue", GENERATOR), Fallback::Text(queue), QUEUE_DOC),
-        key("loss", Kind::Parts("loss", LOSS), Fallback::Text("none"), LOSS_DOC),
-        key(
-            "reverse",
-            Kind::Table(REVERSE),
-            Fallback::Table,
-            "Settings of the reverse direction. By default it has the same rate and delay, an unlimited queue and no loss.",
-        ),
-    ]
+/// The keys of one direction of a link, with `$first` before and `$last` after them. The defaults of rate, delay and queue are given.
+macro_rules! direction {
+    ([$($first:expr),*], $rate:expr, $delay:expr, $queue:expr, [$($last:expr),*]) => {
+        &[
+            $($first,)*
+            key("rate", Kind::Part(&rate::AXIS, &[]), $rate, RATE_DOC),
+            key("delay", Kind::Part(&delay::AXIS, &[]), $delay, DELAY_DOC),
+            key("queue", Kind::Part(&qdisc::AXIS, GENERATOR), Fallback::Text($queue), QUEUE_DOC),
+            key("loss", Kind::Parts(&loss::AXIS, LOSS), Fallback::Text("none"), LOSS_DOC),
+            $($last,)*
+        ]
+    };
 }
 
-static ACCESS: [Key; 5] = link("100 Mbit/s", "unlimited");
-static BOTTLENECK: [Key; 5] = link("10 Mbit/s", "50 packets");
+const SAME_RATE: Fallback = Fallback::Absent("the forward direction's rate");
+const SAME_DELAY: Fallback = Fallback::Absent("the forward direction's delay");
 
-static REVERSE: &[Key] = &[
-    key("rate", Kind::Part("rate", &[]), Fallback::Absent("the forward direction's rate"), RATE_DOC),
-    key("delay", Kind::Part("delay", &[]), Fallback::Absent("the forward direction's delay"), DELAY_DOC),
-    key("queue", Kind::Part("queue", GENERATOR), Fallback::Text("unlimited"), QUEUE_DOC),
-    key("loss", Kind::Parts("loss", LOSS), Fallback::Text("none"), LOSS_DOC),
-];
+static REVERSE: &[Key] = direction!([], SAME_RATE, SAME_DELAY, "unlimited", []);
+
+const REVERSE_DOC: &str = "Settings of the reverse direction. By default it has the same rate and delay, an unlimited queue and no loss.";
+
+const fn reverse() -> Key {
+    key("reverse", Kind::Table(REVERSE), Fallback::Table, REVERSE_DOC)
+}
+
+static ACCESS: &[Key] = direction!([], Fallback::Text("100 Mbit/s"), Fallback::Text("10 ms"), "unlimited", [reverse()]);
+static BOTTLENECK: &[Key] = direction!([], Fallback::Text("10 Mbit/s"), Fallback::Text("10 ms"), "50 packets", [reverse()]);
 
 /// Keys of the random number generator of a link's queue.
 static GENERATOR: &[Key] = &[generator(), generator_seed(), generator_stream(), generator_skip()];
@@ -116,30 +124,31 @@ static LOSS: &[Key] = &[
     generator_skip(),
 ];
 
-static EXPLICIT_LINK: &[Key] = &[
-    key("from", Kind::Text, Fallback::Required("a node's name"), "The node where the link starts."),
-    key("to", Kind::Text, Fallback::Required("a node's name"), "The node where the link ends."),
-    key("rate", Kind::Part("rate", &[]), Fallback::Text("10 Mbit/s"), RATE_DOC),
-    key("delay", Kind::Part("delay", &[]), Fallback::Text("10 ms"), DELAY_DOC),
-    key("queue", Kind::Part("queue", GENERATOR), Fallback::Text("50 packets"), QUEUE_DOC),
-    key("loss", Kind::Parts("loss", LOSS), Fallback::Text("none"), LOSS_DOC),
-    key(
+static EXPLICIT_LINK: &[Key] = direction!(
+    [
+        key("from", Kind::Text, Fallback::Required("a node's name"), "The node where the link starts."),
+        key("to", Kind::Text, Fallback::Required("a node's name"), "The node where the link ends.")
+    ],
+    Fallback::Text("10 Mbit/s"),
+    Fallback::Text("10 ms"),
+    "50 packets",
+    [key(
         "reverse",
         Kind::WordOrTable("none", REVERSE),
         Fallback::Table,
         "Settings of the reverse direction. \"none\" makes the link one-way.",
-    ),
-];
+    )]
+);
 
 const ACCESS_DOC: &str = "The links between hosts and routers. Their keys describe the data's direction; reverse describes the other.";
 const BOTTLENECK_DOC: &str = "The links between routers. Their keys describe the data's direction; reverse describes the other.";
 
 const fn access() -> Key {
-    key("access", Kind::Table(&ACCESS), Fallback::Table, ACCESS_DOC)
+    key("access", Kind::Table(ACCESS), Fallback::Table, ACCESS_DOC)
 }
 
 const fn bottleneck() -> Key {
-    key("bottleneck", Kind::Table(&BOTTLENECK), Fallback::Table, BOTTLENECK_DOC)
+    key("bottleneck", Kind::Table(BOTTLENECK), Fallback::Table, BOTTLENECK_DOC)
 }
 
 static TOPOLOGIES: &[Variant] = &[
@@ -151,7 +160,7 @@ static TOPOLOGIES: &[Variant] = &[
             bottleneck(),
             key(
                 "links",
-                Kind::Tables(&BOTTLENECK),
+                Kind::Tables(BOTTLENECK),
                 Fallback::Absent("access, bottleneck, access"),
                 "Links of a chain of any length, instead of access and bottleneck.",
             ),
@@ -187,23 +196,10 @@ static TOPOLOGIES: &[Variant] = &[
     },
 ];
 
-/// Keys of a flow that do not apply to a `modern` host.
-pub(crate) const NS2_KEYS: [&str; 11] = [
-    "recovery",
-    "header",
-    "rwnd",
-    "delayed_ack",
-    "delayed_ack_timeout",
-    "limited_transmit",
-    "clock_granularity",
-    "clock_phase",
-    "min_rto",
-    "initial_rto",
-    "max_rto",
-];
-
-/// Keys of a flow that apply only to a `modern` host.
-pub(crate) const MODERN_KEYS: [&str; 2] = ["host", "modern"];
+/// The keys of a flow that apply only to hosts of `profile`.
+pub(crate) fn keys_of(profile: &str) -> impl Iterator<Item = &'static str> {
+    FLOW.iter().filter(move |key| key.profile == Some(profile)).map(|key| key.name)
+}
 
 /// Keys of a chain that its `links` replaces.
 pub(crate) const LISTED_BY_LINKS: [&str; 2] = ["access", "bottleneck"];
@@ -506,7 +502,7 @@ static FLOW: &[Key] = &[
     ),
     key(
         "profile",
-        Kind::Part("profile", &[]),
+        Kind::Part(&profile::AXIS, &[]),
         Fallback::Text("ns2"),
         "Profile of the end hosts. ns2: the packet-counting one-way TCP of ns-2.35. modern: a byte-stream TCP as in today's systems.",
     ),
@@ -515,26 +511,26 @@ static FLOW: &[Key] = &[
         Kind::Host,
         Fallback::Absent("the profile's own settings"),
         "Preset of profile modern: the TCP settings with which an operating system ships; of linux also a version, as in { kind = \"linux\", version = \"4.10\" }. The flow's other keys override the preset.",
-    ),
+    ).of("modern"),
     key(
         "recovery",
-        Kind::Part("recovery", &[]),
+        Kind::Part(&ns2::RECOVERY, &[]),
         Fallback::Text("sack"),
         "Loss recovery. tahoe: fast retransmit only. reno: RFC 2581. newreno: RFC 6582. sack: RFC 3517, as in ns-2's Sack1. vegas: fine-grained timeouts, as in ns-2's Vegas.",
-    ),
+    ).of("ns2"),
     key("packet_size", Kind::Quantity(&unit::SIZE, from("1 B", "65495 B")), Fallback::Text("1000 B"), "Data in a packet, without headers."),
     key(
         "header",
         Kind::Quantity(&unit::SIZE, from("0 B", "40 B")),
         Fallback::Text("40 B"),
         "Headers of a data packet. The SYN consists of headers alone; if this is 0 B, it is as large as a data packet. ns-2's Vegas uses 0 B.",
-    ),
+    ).of("ns2"),
     key(
         "rwnd",
         Kind::Quantity(&unit::PACKETS, from("1 packet", "1e9 packets")),
         Fallback::Text("1000 packets"),
         "Receiver's window. The default of ns-2 is 20 packets.",
-    ),
+    ).of("ns2"),
     key(
         "initial_ssthresh",
         Kind::Quantity(&unit::THRESHOLD, from("1 segment", "1e9 segments")),
@@ -546,28 +542,28 @@ static FLOW: &[Key] = &[
         Kind::Bool,
         Fallback::Bool(false),
         "Whether the receiver delays ACKs: it acknowledges every second packet, or after the timeout.",
-    ),
-    key("delayed_ack_timeout", TIMER, Fallback::Text("100 ms"), "Longest delay of an ACK."),
+    ).of("ns2"),
+    key("delayed_ack_timeout", TIMER, Fallback::Text("100 ms"), "Longest delay of an ACK.").of("ns2"),
     key("ecn", Kind::Bool, Fallback::Bool(false), "Whether sender and receiver use Explicit Congestion Notification (RFC 3168)."),
     key(
         "limited_transmit",
         Kind::Bool,
         Fallback::Bool(true),
         "Whether each of the first two duplicate ACKs releases a new packet (RFC 3042).",
-    ),
-    key("clock_granularity", TIMER, Fallback::Text("10 ms"), "Tick of the clock that measures round-trip times."),
+    ).of("ns2"),
+    key("clock_granularity", TIMER, Fallback::Text("10 ms"), "Tick of the clock that measures round-trip times.").of("ns2"),
     key(
         "clock_phase",
         DELAY,
         Fallback::Text("0 s"),
         "Phase of the clock, below clock_granularity. The clock ticks at multiples of the granularity minus the phase.",
-    ),
-    key("min_rto", DELAY, Fallback::Text("200 ms"), "Smallest retransmission timeout."),
-    key("initial_rto", TIMER, Fallback::Text("3 s"), "Retransmission timeout before the first measurement."),
-    key("max_rto", TIMER, Fallback::Text("60 s"), "Largest retransmission timeout."),
+    ).of("ns2"),
+    key("min_rto", DELAY, Fallback::Text("200 ms"), "Smallest retransmission timeout.").of("ns2"),
+    key("initial_rto", TIMER, Fallback::Text("3 s"), "Retransmission timeout before the first measurement.").of("ns2"),
+    key("max_rto", TIMER, Fallback::Text("60 s"), "Largest retransmission timeout.").of("ns2"),
     key(
         "initial_window",
-        Kind::Part("initial_window", &[]),
+        Kind::Part(&initial_window::AXIS, &[]),
         Fallback::Text("ns2_table"),
         "Initial congestion window. A number of segments alone means a fixed window.",
     ),
@@ -578,20 +574,20 @@ static FLOW: &[Key] = &[
         "rtt: the initial window is spread evenly over the round-trip time of the handshake. If the initial \
          window is unlimited, a first flight of more than ten segments is always spread.",
     ),
-    key("slow_start", Kind::Part("slow_start", &[]), Fallback::Text("standard"), "Window growth below ssthresh."),
-    key("avoidance", Kind::Part("avoidance", &[]), Fallback::Text("reno"), "Window growth from ssthresh on."),
+    key("slow_start", Kind::Part(&slow_start::AXIS, &[]), Fallback::Text("standard"), "Window growth below ssthresh."),
+    key("avoidance", Kind::Part(&avoidance::AXIS, &[]), Fallback::Text("reno"), "Window growth from ssthresh on."),
     key(
         "loss_response",
-        Kind::Part("loss_response", &[]),
+        Kind::Part(&loss_response::AXIS, &[]),
         Fallback::Text("own"),
         "Window reduction at congestion. own: the reduction of the avoidance.",
     ),
     key(
         "congestion_control",
-        Kind::Part("congestion_control", &[]),
+        Kind::Part(&whole::AXIS, &[]),
         Fallback::Text("composed"),
         "Whole congestion control with its own window, rate and recovery, instead of the four parts above. composed: these four \
          parts. python and python_slow_start: a control or a slow start that is a Python object; only the Python API sets these.",
     ),
-    key("modern", Kind::Table(MODERN), Fallback::Table, "Settings of end hosts of profile modern."),
+    key("modern", Kind::Table(MODERN), Fallback::Table, "Settings of end hosts of profile modern.").of("modern"),
 ];

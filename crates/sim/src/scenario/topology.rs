@@ -36,12 +36,10 @@ pub(crate) struct Network {
     pub(crate) links: Vec<Pipe>,
     /// Sender and receiver of flow i: entry i modulo their number.
     pub(crate) pairs: Vec<(usize, usize)>,
-    /// Length of the run, for the means of models.
-    run: Duration,
 }
 
-/// Expands `topology` for `flows` flows, which need `bytes` of memory, in a run of the length `run`. `None` if it is not valid; the problems are reported.
-pub(crate) fn expand(topology: &Record, run: Duration, (flows, bytes): (u64, u64), problems: &mut Problems) -> Option<Network> {
+/// Expands `topology` for `flows` flows, which need `bytes` of memory. `None` if it is not valid; the problems are reported.
+pub(crate) fn expand(topology: &Record, (flows, bytes): (u64, u64), problems: &mut Problems) -> Option<Network> {
     let pairs = || topology.integer("pairs").unwrap_or(flows);
     let links = match topology.kind {
         "dumbbell" => 4 * pairs() + 2,
@@ -56,7 +54,7 @@ pub(crate) fn expand(topology: &Record, run: Duration, (flows, bytes): (u64, u64
         problems.add(&topology.origin, "topology", format!("with {} {lack}", counts(links, flows)));
         return None;
     }
-    let mut network = Network { run, ..Network::default() };
+    let mut network = Network::default();
     match topology.kind {
         "dumbbell" => network.dumbbell(topology, pairs()),
         "parking-lot" => network.parking_lot(topology),
@@ -80,26 +78,16 @@ impl Network {
 
     /// Adds the link from `from` to `to` with the settings of `link`, and its reverse direction unless there is none.
     fn link(&mut self, (from, to): (usize, usize), link: &Record, delay: Option<Duration>) {
-        let rate = self.rate(link).unwrap_or_else(any_rate);
+        let rate = own_rate(link).unwrap_or_else(any_rate);
         let delay = delay.map(Variable::Constant).or_else(|| own_delay(link)).unwrap_or(Variable::Constant(Duration::ZERO));
         let back = link.table("reverse").map(|reverse| {
-            let own = (self.rate(reverse), own_delay(reverse));
+            let own = (own_rate(reverse), own_delay(reverse));
             (reverse, (own.0.unwrap_or_else(|| rate.clone()), own.1.unwrap_or_else(|| delay.clone())))
         });
         self.pipe((from, to), link, (rate, delay));
         if let Some((reverse, quantities)) = back {
             self.pipe((to, from), reverse, quantities);
         }
-    }
-
-    /// Transmission rate of a direction, if it has its own.
-    fn rate(&self, end: &Record) -> Option<Variable<Rate>> {
-        let choice = end.part("rate")?;
-        if choice.name == CONSTANT {
-            return Rate::from_bits_per_sec(choice.params.number("rate") as u64).map(Variable::Constant);
-        }
-        let model = (entry::find(rate::ENTRIES, choice.name)?.build)(&choice.params).ok()?;
-        Some(Variable::Model(Box::new(Model { part: part(choice), mean: model.mean(self.run) })))
     }
 
     fn pipe(&mut self, (from, to): (usize, usize), end: &Record, (rate, delay): (Variable<Rate>, Variable<Duration>)) {
@@ -218,6 +206,16 @@ pub(crate) fn find(indices: &BTreeMap<&str, usize>, (record, end): (&Record, &st
 /// After a problem any rate is good enough.
 fn any_rate() -> Variable<Rate> {
     Variable::Constant(Rate::from_bits_per_sec(1).unwrap_or_else(|| unreachable!()))
+}
+
+/// Transmission rate of a direction, if it has its own.
+fn own_rate(end: &Record) -> Option<Variable<Rate>> {
+    let choice = end.part("rate")?;
+    if choice.name == CONSTANT {
+        return Rate::from_bits_per_sec(choice.params.number("rate") as u64).map(Variable::Constant);
+    }
+    let model = (entry::find(rate::ENTRIES, choice.name)?.build)(&choice.params).ok()?;
+    Some(Variable::Model(Box::new(Model { part: part(choice), mean: model.mean() })))
 }
 
 /// Propagation delay of a direction, if it has its own.

@@ -39,8 +39,8 @@ pub use connection::Connection;
 use delivery::{Ledger, Sampling};
 use marking::Marking;
 use receiver::Acknowledgement;
+pub use recovery::AXIS as RECOVERY;
 use recovery::Policy;
-pub use recovery::describe as recoveries;
 use rto::{Rto, RtoConfig};
 
 /// Duplicate ACKs that indicate a loss (RFC 5681 §3.2).

@@ -7,7 +7,8 @@ use std::fmt::Debug;
 
 use ackclock_core::cc::CongestionControl;
 use ackclock_core::entries;
-use ackclock_core::entry::Entry;
+use ackclock_core::entry::{Entry, try_build};
+use ackclock_core::params::Axis;
 use ackclock_core::units::Bytes;
 
 use crate::bulk::Bulk;
@@ -17,6 +18,19 @@ entries! { Entry<Profile>:
     ns2,
     modern,
 }
+
+/// The axis.
+pub static AXIS: Axis = Axis {
+    name: "profile",
+    noun: "host profile",
+    shorthand: None,
+    none: None,
+    objects: &[],
+    usual: "ns2",
+    module: module_path!(),
+    parts: DESCRIPTIONS,
+    build: |name, params| try_build(ENTRIES, name, params),
+};
 
 /// A profile with its settings.
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! Growth from `ssthresh` on: axis `avoidance`.
 
 use crate::cc::contract::Avoidance;
-use crate::entry::{Entry, entries};
+use crate::entry::{Entry, entries, try_build};
+use crate::params::Axis;
 
 entries! { Entry<dyn Avoidance>:
     reno,
@@ -14,3 +15,16 @@ entries! { Entry<dyn Avoidance>:
     veno,
     vegas,
 }
+
+/// The axis.
+pub static AXIS: Axis = Axis {
+    name: "avoidance",
+    noun: "congestion avoidance",
+    shorthand: None,
+    none: None,
+    objects: &[],
+    usual: "reno",
+    module: module_path!(),
+    parts: DESCRIPTIONS,
+    build: |name, params| try_build(ENTRIES, name, params),
+};

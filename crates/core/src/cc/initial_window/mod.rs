@@ -1,7 +1,8 @@
 //! Initial windows: axis `initial_window`.
 
 use crate::cc::contract::InitialWindow;
-use crate::entry::{Entry, entries};
+use crate::entry::{Entry, entries, try_build};
+use crate::params::Axis;
 
 entries! { Entry<dyn InitialWindow>:
     fixed,
@@ -14,3 +15,16 @@ entries! { Entry<dyn InitialWindow>:
     adaptive,
     unlimited,
 }
+
+/// The axis.
+pub static AXIS: Axis = Axis {
+    name: "initial_window",
+    noun: "initial window",
+    shorthand: Some(("fixed", "segments")),
+    none: None,
+    objects: &[],
+    usual: "ns2_table",
+    module: module_path!(),
+    parts: DESCRIPTIONS,
+    build: |name, params| try_build(ENTRIES, name, params),
+};

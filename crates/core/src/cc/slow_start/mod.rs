@@ -1,7 +1,8 @@
 //! Growth below `ssthresh`: axis `slow_start`.
 
 use crate::cc::contract::SlowStart;
-use crate::entry::{Entry, entries};
+use crate::entry::{Entry, entries, try_build};
+use crate::params::Axis;
 
 entries! { Entry<dyn SlowStart>:
     standard,
@@ -15,3 +16,16 @@ entries! { Entry<dyn SlowStart>:
     search,
     paced,
 }
+
+/// The axis.
+pub static AXIS: Axis = Axis {
+    name: "slow_start",
+    noun: "slow start",
+    shorthand: None,
+    none: None,
+    objects: &[],
+    usual: "standard",
+    module: module_path!(),
+    parts: DESCRIPTIONS,
+    build: |name, params| try_build(ENTRIES, name, params),
+};

@@ -4,7 +4,8 @@ mod model;
 
 pub use model::{Arrival, Fate, LossModel};
 
-use crate::entry::{Entry, entries};
+use crate::entry::{Entry, entries, try_build};
+use crate::params::Axis;
 
 entries! { Entry<dyn LossModel>:
     bernoulli,
@@ -12,3 +13,16 @@ entries! { Entry<dyn LossModel>:
     gilbert_elliott,
     duplicate,
 }
+
+/// The axis.
+pub static AXIS: Axis = Axis {
+    name: "loss",
+    noun: "loss model",
+    shorthand: Some(("bernoulli", "rate")),
+    none: Some("none"),
+    objects: &[],
+    usual: "bernoulli",
+    module: module_path!(),
+    parts: DESCRIPTIONS,
+    build: |name, params| try_build(ENTRIES, name, params),
+};

@@ -41,19 +41,22 @@ impl RateModel for Constant {
     fn capacity(&self, until: Instant) -> f64 {
         self.rate.as_bits_per_sec() as f64 * until.as_secs_f64()
     }
+
+    fn mean(&self) -> Rate {
+        self.rate
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::build;
-    use crate::units::Duration;
 
     #[test]
     fn a_packet_takes_its_transmission_time() {
         let mut model = build(&ENTRY, &[]).unwrap();
         let end = model.finish(Instant::ZERO, Bytes(1250), &mut Generator::derived(1, "test"));
         assert_eq!(end, Instant::from_nanos(1_000_000));
-        assert_eq!(model.mean(Duration::from_millis(7)).as_bits_per_sec(), 10_000_000);
+        assert_eq!(model.mean().as_bits_per_sec(), 10_000_000);
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use crate::rng::Generator;
-use crate::units::{Bytes, Duration, Instant, Rate};
+use crate::units::{Bytes, Instant, Rate};
 
 /// The rate of a link as a function of time. Asked once for each packet.
 pub trait RateModel: Debug + Send + Sync {
@@ -15,15 +15,7 @@ pub trait RateModel: Debug + Send + Sync {
     /// transmission or of the run.
     fn capacity(&self, until: Instant) -> f64;
 
-    /// Mean rate in a run of this length: it stands for the rate where one number is needed. At least 1 bit/s, because a rate of zero does
-    /// not exist.
-    fn mean(&self, run: Duration) -> Rate {
-        mean(self.capacity(Instant::ZERO + run), run)
-    }
-}
-
-/// The mean rate at which `bits` are carried in `time`; at least 1 bit/s.
-fn mean(bits: f64, time: Duration) -> Rate {
-    let rate = (bits / time.as_secs_f64()).round() as u64;
-    Rate::from_bits_per_sec(rate.max(1)).unwrap_or_else(|| unreachable!("at least 1 bit/s"))
+    /// Mean rate in the long run: it stands for the rate where one number is needed, such as in a bandwidth-delay product. It does not
+    /// depend on the length of the run, so that a longer run begins as a shorter one.
+    fn mean(&self) -> Rate;
 }

@@ -10,13 +10,14 @@
 //! ## Parameters
 //! `rates`: the rates in order; 10 Mbit/s and 2 Mbit/s, an arbitrary choice.
 //! `durations`: the time of each rate; a single one is that of every rate; 1 s, an arbitrary choice.
-//! `repeat`: whether the schedule begins again after the last rate; otherwise that rate stays. True.
+//! `repeat`: whether the schedule begins again after the last rate; otherwise that rate stays. True. The mean rate, which stands for the
+//! rate in the bandwidth-delay product and in the results, is in both cases that of the listed times.
 
 use crate::entry::Entry;
 use crate::params::{Default, Kind, Param};
 use crate::path::rate::RateModel;
 use crate::rng::Generator;
-use crate::units::{Bytes, Duration, Instant};
+use crate::units::{Bytes, Duration, Instant, Rate};
 
 /// This part in the registry.
 pub static ENTRY: Entry<dyn RateModel> = Entry {
@@ -53,10 +54,10 @@ pub static ENTRY: Entry<dyn RateModel> = Entry {
         if rates.len() != durations.len() {
             return Err(format!("durations needs one time, or one for each of the {} rates, but has {}", rates.len(), durations.len()));
         }
-        if rates.iter().all(|rate| *rate == 0.0) {
-            return Err("rates needs a rate above 0 bit/s: otherwise no packet ever arrives".to_owned());
-        }
-        Ok(Box::new(Schedule::new(rates, &durations, params.flag("repeat"))))
+        Schedule::new(rates, &durations, params.flag("repeat")).map_or_else(
+            || Err("rates must have a mean of at least 1 bit/s".to_owned()),
+            |schedule| Ok(Box::new(schedule) as Box<dyn RateModel>),
+        )
     },
 };
 
@@ -86,24 +87,28 @@ pub struct Schedule {
     /// Length of a cycle in seconds and its bits; infinite if the schedule does not repeat.
     period: f64,
     bits: f64,
+    /// Mean rate of a cycle.
+    mean: Rate,
     /// Place of the last start.
     place: Place,
 }
 
 impl Schedule {
-    fn new(rates: &[f64], durations: &[f64], repeat: bool) -> Self {
+    /// `None` if the mean rate is below 1 bit/s.
+    fn new(rates: &[f64], durations: &[f64], repeat: bool) -> Option<Self> {
         let (mut pieces, mut begin, mut before) = (Vec::new(), 0.0, 0.0);
         for (&rate, &duration) in rates.iter().zip(durations) {
             let end = begin + duration;
             pieces.push(Piece { rate, begin, end, before });
             (begin, before) = (end, before + rate * duration);
         }
+        let mean = Rate::from_bits_per_sec((before / begin).round() as u64)?;
         if let Some(last) = pieces.last_mut()
             && !repeat
         {
             (last.end, begin, before) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
         }
-        Self { pieces, period: begin, bits: before, place: Place::default() }
+        Some(Self { pieces, period: begin, bits: before, mean, place: Place::default() })
     }
 
     /// Start of a cycle.
@@ -177,6 +182,10 @@ impl RateModel for Schedule {
         let Piece { rate, begin, before, .. } = self.pieces[piece];
         bits + before + rate * (within - begin).max(0.0)
     }
+
+    fn mean(&self) -> Rate {
+        self.mean
+    }
 }
 
 #[cfg(test)]
@@ -222,21 +231,26 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_is_that_of_the_run() {
-        let model = schedule(&[8e6, 2e6], &[1.0, 2.0], true).unwrap();
-        let mean = |millis| model.mean(Duration::from_millis(millis)).as_bits_per_sec();
-        assert_eq!([mean(500), mean(1000), mean(2000), mean(3000), mean(30_000)], [8_000_000, 8_000_000, 5_000_000, 4_000_000, 4_000_000]);
-        let once = schedule(&[8e6, 2e6], &[1.0], false).unwrap();
-        assert_eq!(once.mean(Duration::from_millis(4000)).as_bits_per_sec(), 3_500_000);
-        let late = schedule(&[0.0, 2e6], &[1.0], false).unwrap();
-        assert_eq!(late.mean(Duration::from_millis(500)).as_bits_per_sec(), 1);
+    fn the_mean_is_that_of_the_listed_times() {
+        for repeat in [false, true] {
+            assert_eq!(schedule(&[8e6, 2e6], &[1.0, 2.0], repeat).unwrap().mean().as_bits_per_sec(), 4_000_000);
+            assert_eq!(schedule(&[8e6, 0.0], &[0.3], repeat).unwrap().mean().as_bits_per_sec(), 4_000_000);
+        }
+    }
+
+    #[test]
+    fn the_capacity_is_the_integral_of_the_rate() {
+        let bits = |repeat| [0.5, 1.0, 2.0, 3.0, 7.5].map(|at| schedule(&[8.0, 2.0], &[1.0, 2.0], repeat).unwrap().capacity(secs(at)));
+        assert_eq!(bits(true), [4.0, 8.0, 10.0, 12.0, 24.0 + 8.0 + 1.0]);
+        assert_eq!(bits(false), [4.0, 8.0, 10.0, 12.0, 8.0 + 13.0]);
     }
 
     #[test]
     fn a_senseless_schedule_is_refused() {
         let refused = |rates: &[f64], durations: &[f64]| schedule(rates, durations, true).unwrap_err();
         assert_eq!(refused(&[1.0, 2.0], &[1.0, 1.0, 1.0]), "durations needs one time, or one for each of the 2 rates, but has 3");
-        assert!(refused(&[0.0], &[1.0]).contains("rate above 0 bit/s") && refused(&[], &[1.0]).contains("rate above 0 bit/s"));
+        assert_eq!(refused(&[0.0], &[1.0]), "rates must have a mean of at least 1 bit/s");
+        assert_eq!(refused(&[], &[1.0]), "rates must have a mean of at least 1 bit/s");
     }
 
     proptest! {

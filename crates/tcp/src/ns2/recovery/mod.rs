@@ -5,7 +5,8 @@
 use std::fmt::Debug;
 
 use ackclock_core::entries;
-use ackclock_core::entry::Entry;
+use ackclock_core::entry::{Entry, try_build};
+use ackclock_core::params::Axis;
 use ackclock_core::units::{Instant, Segments};
 
 use super::{Ack, Permit, State};
@@ -17,6 +18,19 @@ entries! { Entry<dyn Policy>:
     sack,
     vegas,
 }
+
+/// The axis.
+pub static AXIS: Axis = Axis {
+    name: "recovery",
+    noun: "recovery",
+    shorthand: None,
+    none: None,
+    objects: &[],
+    usual: "sack",
+    module: module_path!(),
+    parts: DESCRIPTIONS,
+    build: |name, params| try_build(ENTRIES, name, params),
+};
 
 /// A recovery and its state.
 pub(crate) trait Policy: Debug + Send + Sync {
