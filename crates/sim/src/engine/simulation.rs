@@ -261,6 +261,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     /// The first packet on `wire` arrives.
+    #[cold]
     fn wire_event(&mut self, key: Key, wire: usize) {
         let Some(first) = self.wires.pop(wire) else { return };
         debug_assert!(first.key == key, "a wire has an event for each packet, in their order");
@@ -283,14 +284,12 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     pub(super) fn forward(&mut self, packet: Packet, mut here: Moment) {
         // A separate copy stays in registers.
         let mut packet = packet;
-        if packet.hop == 0 {
-            self.census.sent();
-            self.observe(here.at, Point::Sent, &packet);
-        }
         loop {
             let hop = self.routes.hop(packet.route(), packet.hop);
             let link = hop.link as usize;
-            self.observe(here.at, Point::Link(link as u32), &packet);
+            if R::ON && !self.links[link].port.is_admitting() {
+                self.observe(here.at, Point::Link(link as u32), &packet);
+            }
             let entering = Entering { now: here, packet };
             let Link { port, queue } = &mut self.links[link];
             let kind = &mut self.lanes.kinds[port.kind as usize];
@@ -315,14 +314,6 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 return self.launch((link, lane), here, packet);
             }
         }
-    }
-
-    /// Offers a packet to a link, and follows it as far as no event can affect it.
-    pub(super) fn enter(&mut self, link: usize, packet: Packet, here: Moment) {
-        let Link { port, queue: Queue::Immediate(queue) } = &mut self.links[link] else { return self.offer(link, packet, here) };
-        let kind = &mut self.lanes.kinds[port.kind as usize];
-        let crossing = queue.cross(port, kind, &Entering { now: here, packet }, &mut self.recorder);
-        self.crossed(link, packet, here, crossing);
     }
 
     /// Offers a packet to a link whose queue chooses on departure.
@@ -497,6 +488,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     Transmission::Ack => {}
                 }
             }
+            self.census.sent();
+            self.observe(now, Point::Sent, &packet);
             self.forward(packet, here);
         }
         self.arm(here, flow, side);

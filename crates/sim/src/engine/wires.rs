@@ -129,7 +129,7 @@ impl<R: Recorder> Simulation<'_, R> {
             if copy > 0 {
                 self.observe(here.at, Point::Link(link as u32), &packet);
             }
-            self.enter(link, packet, here);
+            self.forward(packet, here);
         }
     }
 

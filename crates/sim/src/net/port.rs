@@ -262,6 +262,11 @@ impl Port {
         self.models.as_ref().map_or(Copies::ONE, |models| models.copies)
     }
 
+    /// Whether the next packet enters the queue without another decision.
+    pub(crate) fn is_admitting(&self) -> bool {
+        self.models.as_ref().is_some_and(|models| models.admitted > 0)
+    }
+
     /// The next packets, this many, enter the queue without another decision.
     pub(crate) fn admit(&mut self, packets: u32) {
         if let Some(models) = &mut self.models {
