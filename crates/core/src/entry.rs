@@ -1,7 +1,7 @@
 //! Entries: a part's name, parameters, quantities and build function.
 
 pub use crate::params::{Description, Quantity, quantity};
-use crate::params::{Param, Params};
+use crate::params::{Param, Params, PartSpec};
 
 /// One part on one axis; `P` is the trait object of the axis.
 #[derive(Debug)]
@@ -31,6 +31,15 @@ impl<P: ?Sized> Entry<P> {
 /// Finds an entry by name.
 pub fn find<P: ?Sized>(entries: &'static [&'static Entry<P>], name: &str) -> Option<&'static Entry<P>> {
     entries.iter().copied().find(|entry| entry.name == name)
+}
+
+/// Builds the part that a parameter of [`Kind::Part`](crate::params::Kind::Part) selects from `entries`.
+///
+/// # Errors
+/// The part's reason to refuse its parameters, or that there is no such part.
+pub fn build<P: ?Sized>(entries: &'static [&'static Entry<P>], spec: &PartSpec) -> Result<Box<P>, String> {
+    let entry = find(entries, spec.name).ok_or_else(|| format!("there is no part {:?}", spec.name))?;
+    (entry.build)(&spec.params).map_err(|reason| format!("{}: {reason}", spec.name))
 }
 
 /// Builds the part `name` of `entries` and drops it: the [`Axis::build`](crate::params::Axis::build) of an axis.

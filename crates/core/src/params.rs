@@ -2,8 +2,10 @@
 //!
 //! They are in one file because they contain one another: an axis has parts, a part has parameters.
 
+use std::fmt;
+
 use crate::units::Limit;
-pub use crate::values::{Params, Value};
+pub use crate::values::{Params, PartSpec, Value};
 
 /// The values and the unit of a parameter. `min` and `max` are the smallest and the largest allowed number, both inclusive, in the unit
 /// that the part receives.
@@ -30,22 +32,24 @@ pub enum Kind {
     Probability { min: f64, max: f64 },
     /// A list of real numbers; the parameter defines whether their order matters.
     Numbers { min: f64, max: f64 },
-    /// A list of values of this numeric kind.
-    List(&'static Kind),
     /// One of these words.
     Word(&'static [&'static str]),
     /// The capacity of a queue: "50 packets", "64 kB" or "1 BDP", which is converted to packets.
     Limit { min: f64, max: f64 },
     /// The capacity of a queue that may count bytes: "1 BDP" is converted to bytes.
     ByteLimit { min: f64, max: f64 },
+    /// A quantity of this kind that changes in time: a list of [time, value], from 0 s on, in the order of time.
+    Series(&'static Self),
+    /// A part of this axis. The parameter has the axis's key as its name.
+    Part(&'static Axis),
 }
 
 impl Kind {
     /// The smallest and the largest allowed number, both inclusive; `None` for kinds that are not numeric.
     pub const fn bounds(&self) -> Option<(f64, f64)> {
         match *self {
-            Self::Bool | Self::Word(_) => None,
-            Self::List(kind) => kind.bounds(),
+            Self::Bool | Self::Word(_) | Self::Part(_) => None,
+            Self::Series(kind) => kind.bounds(),
             Self::Segments { min, max }
             | Self::Number { min, max }
             | Self::Integer { min, max }
@@ -66,7 +70,7 @@ impl Kind {
 pub enum Default {
     /// For every numeric kind.
     Number(f64),
-    /// For [`Kind::Numbers`] and [`Kind::List`].
+    /// For [`Kind::Numbers`].
     Numbers(&'static [f64]),
     /// For [`Kind::Word`].
     Word(&'static str),
@@ -74,22 +78,12 @@ pub enum Default {
     Limit(Limit),
     /// For [`Kind::Bool`].
     Bool(bool),
-    /// For any kind: the part computes the value. A scenario writes "auto".
+    /// For [`Kind::Series`]: times in seconds, and values.
+    Series(&'static [(f64, f64)]),
+    /// For [`Kind::Part`]: the part of this name with its defaults.
+    Part(&'static str),
+    /// For any kind: the part computes the value, or does without a part. A scenario writes "auto".
     Auto,
-}
-
-impl Default {
-    /// The default as a value.
-    pub fn value(&self) -> Value {
-        match *self {
-            Self::Number(number) => Value::Number(number),
-            Self::Numbers(numbers) => Value::Numbers(numbers.to_vec()),
-            Self::Word(word) => Value::Word(word.to_owned()),
-            Self::Limit(limit) => Value::Limit(limit),
-            Self::Bool(value) => Value::Bool(value),
-            Self::Auto => Value::Auto,
-        }
-    }
 }
 
 /// One parameter of a part.
@@ -105,10 +99,26 @@ pub struct Param {
     pub doc: &'static str,
 }
 
+impl Param {
+    /// The default as a value.
+    pub fn usual(&self) -> Value {
+        match (self.default, self.kind) {
+            (Default::Number(number), _) => Value::Number(number),
+            (Default::Numbers(numbers), _) => Value::Numbers(numbers.to_vec()),
+            (Default::Word(word), _) => Value::Word(word.to_owned()),
+            (Default::Limit(limit), _) => Value::Limit(limit),
+            (Default::Bool(value), _) => Value::Bool(value),
+            (Default::Series(steps), _) => Value::Series(steps.to_vec()),
+            (Default::Part(name), Kind::Part(axis)) => Value::Part(axis.spec(name)),
+            (Default::Part(_), _) | (Default::Auto, _) => Value::Auto,
+        }
+    }
+}
+
 impl Params {
     /// The defaults of `declared`.
     pub fn defaults(declared: &[Param]) -> Self {
-        Self(declared.iter().map(|param| (param.name, param.default.value())).collect())
+        Self(declared.iter().map(|param| (param.name, param.usual())).collect())
     }
 }
 
@@ -158,7 +168,6 @@ pub struct Description {
 /// An axis: a kind of part, of which a scenario selects one by the axis's key.
 ///
 /// Each axis is declared beside its parts. The lists of axes make it a key with a schema, a listing, reference pages and tests.
-#[derive(Debug)]
 pub struct Axis {
     /// Key in a scenario, and name in listings.
     pub name: &'static str,
@@ -180,6 +189,13 @@ pub struct Axis {
     pub build: fn(&str, &Params) -> Result<(), String>,
 }
 
+impl fmt::Debug for Axis {
+    /// The name alone: parameters of its parts can hold the axis again.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Axis({})", self.name)
+    }
+}
+
 impl PartialEq for Axis {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -190,6 +206,11 @@ impl Axis {
     /// The part `name`.
     pub fn part(&self, name: &str) -> Option<&'static Description> {
         self.parts.iter().find(|part| part.name == name)
+    }
+
+    /// The part `name` with its defaults; a name without a part has no parameters.
+    pub fn spec(&self, name: &'static str) -> PartSpec {
+        PartSpec { name, params: Params::defaults(self.part(name).map_or(&[], |part| part.params)) }
     }
 
     /// All valid words: the parts, and the words for none and for an object.

@@ -48,6 +48,11 @@ pub(crate) fn build<P: ?Sized>(entry: &Entry<P>, set: &[(&str, Value)]) -> Resul
     (entry.build)(&params)
 }
 
+/// An avoidance, whose own response a loss response may build on.
+pub(crate) fn own() -> Box<dyn Avoidance> {
+    build(&crate::cc::avoidance::reno::ENTRY, &[]).unwrap()
+}
+
 /// A packet of `size` bytes that arrives at a busy link `millis` milliseconds into the run.
 pub(crate) fn arrival(millis: u64, size: u64) -> Arrival {
     let now = Instant::from_nanos(millis * 1_000_000);

@@ -7,16 +7,29 @@ use crate::units::Limit;
 pub enum Value {
     /// For every numeric kind.
     Number(f64),
-    /// For [`Kind::Numbers`] and [`Kind::List`].
+    /// For [`Kind::Numbers`](crate::params::Kind::Numbers).
     Numbers(Vec<f64>),
-    /// For [`Kind::Word`].
+    /// For [`Kind::Word`](crate::params::Kind::Word).
     Word(String),
-    /// For [`Kind::Limit`].
+    /// For [`Kind::Limit`](crate::params::Kind::Limit).
     Limit(Limit),
-    /// For [`Kind::Bool`].
+    /// For [`Kind::Bool`](crate::params::Kind::Bool).
     Bool(bool),
-    /// The part computes the value; only for parameters with this default.
+    /// For [`Kind::Series`](crate::params::Kind::Series): times in seconds, and values.
+    Series(Vec<(f64, f64)>),
+    /// For [`Kind::Part`](crate::params::Kind::Part).
+    Part(PartSpec),
+    /// The part computes the value, or does without a part; only for parameters with this default.
     Auto,
+}
+
+/// A part of the registry with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartSpec {
+    /// Its name in the registry.
+    pub name: &'static str,
+    /// Values of all its parameters.
+    pub params: Params,
 }
 
 /// Values of all parameters of a part, in the order of declaration.
@@ -107,5 +120,36 @@ impl Params {
             Value::Word(word) => word,
             other => panic!("parameter {name} is not a word but {other:?}"),
         }
+    }
+
+    /// The steps of `name`: times in seconds, and values.
+    ///
+    /// # Panics
+    /// As [`Params::number`].
+    pub fn series(&self, name: &str) -> &[(f64, f64)] {
+        match self.get(name) {
+            Value::Series(steps) => steps,
+            other => panic!("parameter {name} is not a series but {other:?}"),
+        }
+    }
+
+    /// The part `name`, or `None` for "auto".
+    ///
+    /// # Panics
+    /// As [`Params::number`].
+    pub fn part(&self, name: &str) -> Option<&PartSpec> {
+        match self.get(name) {
+            Value::Part(part) => Some(part),
+            Value::Auto => None,
+            other => panic!("parameter {name} is not a part but {other:?}"),
+        }
+    }
+
+    /// The part `name`, to change its parameters.
+    pub fn part_mut(&mut self, name: &str) -> Option<&mut PartSpec> {
+        self.0.iter_mut().find_map(|(key, value)| match value {
+            Value::Part(part) if *key == name => Some(part),
+            _ => None,
+        })
     }
 }

@@ -194,7 +194,7 @@ fn every_queue_reports_exactly_the_quantities_it_declares() {
         qdisc::ENTRIES.iter().flat_map(|entry| entry.quantities.iter().map(|quantity| (entry.name, quantity.name))).collect();
     let packets: Vec<Arriving> = (0..400).map(|number| (number % 7 * 100, 1000, number as u32 % 5, number % 2 == 0)).collect();
     for (entry, params) in buildable(qdisc::ENTRIES) {
-        let declared: Vec<&str> = entry.quantities.iter().map(|quantity| quantity.name).collect();
+        let declared = common::declared(entry.quantities, entry.params, &params);
         for line in [Line::new(entry, &params), Line::new(entry, &params).run(&packets)] {
             let mut reported = Vec::new();
             line.queue.internals(&mut |name, _| reported.push(name));

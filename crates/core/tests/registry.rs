@@ -111,10 +111,15 @@ fn every_default_is_of_its_kind_and_within_bounds() {
             let within = |number: f64| param.kind.bounds().is_some_and(|(low, high)| (low..=high).contains(&number));
             let sound = match (param.kind, param.default) {
                 (Kind::Word(words), Default::Word(word)) => words.contains(&word),
-                (Kind::Numbers { .. } | Kind::List(_), Default::Numbers(numbers)) => numbers.iter().copied().all(within),
+                (Kind::Numbers { .. }, Default::Numbers(numbers)) => numbers.iter().copied().all(within),
                 (Kind::Limit { .. } | Kind::ByteLimit { .. }, Default::Limit(limit)) => within(common::amount(limit)),
                 (Kind::Bool, Default::Bool(_)) => true,
-                (kind, Default::Auto) => !matches!(kind, Kind::Word(_) | Kind::Numbers { .. } | Kind::List(_) | Kind::Bool),
+                (Kind::Series(_), Default::Series(steps)) => {
+                    let ordered = steps.windows(2).all(|pair| pair[0].0 < pair[1].0);
+                    ordered && steps.first().is_some_and(|(time, _)| *time == 0.0) && steps.iter().all(|(_, value)| within(*value))
+                }
+                (Kind::Part(axis), Default::Part(name)) => axis.part(name).is_some(),
+                (kind, Default::Auto) => !matches!(kind, Kind::Word(_) | Kind::Numbers { .. } | Kind::Bool | Kind::Series(_)),
                 (Kind::Integer { .. }, Default::Number(number)) => within(number) && number.fract() == 0.0,
                 (Kind::Probability { min, max }, Default::Number(number)) => within(number) && min >= 0.0 && max <= 1.0,
                 (
@@ -128,6 +133,9 @@ fn every_default_is_of_its_kind_and_within_bounds() {
                 ) => within(number),
                 _ => false,
             };
+            // So that a path such as queue.queue.limit finds the axis.
+            let named = if let Kind::Part(axis) = param.kind { param.name == axis.name } else { true };
+            assert!(named, "{folder}/{}: {} has a part of another axis", part.name, param.name);
             assert!(sound, "{folder}/{}: {} = {:?} is not a {:?} within bounds", part.name, param.name, param.default, param.kind);
         }
     }
@@ -176,11 +184,13 @@ fn every_model_declares_its_outputs() {
         assert!(
             !matches!(
                 axis.kind,
-                Kind::Word(_) | Kind::Numbers { .. } | Kind::List(_) | Kind::Bool | Kind::Limit { .. } | Kind::ByteLimit { .. }
+                Kind::Word(_) | Kind::Numbers { .. } | Kind::Bool | Kind::Limit { .. } | Kind::ByteLimit { .. }
             ),
             "{}",
             model.name
         );
+        // A model is evaluated at many points; its parameters are numbers, words and lists.
+        assert!(model.params.iter().all(|param| !matches!(param.kind, Kind::Series(_) | Kind::Part(_))), "{}", model.name);
         let values = (model.evaluate)(&Params::defaults(model.params)).unwrap();
         assert_eq!(values.len(), outputs.len(), "{}", model.name);
         assert!(values.iter().all(|value| value.is_finite()), "{}: {values:?}", model.name);
@@ -234,8 +244,9 @@ fn every_quantity_is_documented_and_has_one_meaning() {
 fn assert_declared<P: ?Sized + std::fmt::Debug>(entries: &'static [&'static Entry<P>], compose: impl Fn(Part<P>) -> Parts) {
     let ops = journey();
     for entry in entries {
-        let mut reported = BTreeSet::new();
+        let (mut reported, mut declared) = (BTreeSet::new(), BTreeSet::new());
         for (_, params) in buildable(entries).into_iter().filter(|(found, _)| found.name == entry.name) {
+            declared.extend(common::declared(entry.quantities, entry.params, &params));
             let mut transport = Transport::new(compose((entry, params)).compose());
             for op in &ops {
                 transport.apply(op);
@@ -244,7 +255,6 @@ fn assert_declared<P: ?Sized + std::fmt::Debug>(entries: &'static [&'static Entr
                 });
             }
         }
-        let declared: BTreeSet<&str> = entry.quantities.iter().map(|quantity| quantity.name).collect();
         assert_eq!(reported, declared, "{}: reported and declared quantities differ", entry.name);
     }
 }
@@ -294,7 +304,7 @@ fn check(parts: &Parts, ops: &[Op], usual: bool) {
     let mut twin = Transport::new(parts.compose());
     assert_window(parts, None, transport.control.window());
     // RBT is the only response that does not restart from one segment.
-    let restarts = parts.loss_response.as_ref().is_none_or(|(entry, _)| entry.name != "return_to_threshold");
+    let restarts = !parts.has_response("return_to_threshold");
     for op in ops {
         let before = transport.control.window();
         let (force, counted) = transport.apply(op);

@@ -204,6 +204,8 @@ fn show(value: &Value) -> String {
         Value::Word(word) => format!("\"{word}\""),
         Value::Limit(limit) => format!("{limit:?}"),
         Value::Bool(value) => value.to_string(),
+        Value::Series(steps) => format!("{steps:?}"),
+        Value::Part(part) => format!("\"{}\"", part.name),
         Value::Auto => "\"auto\"".to_owned(),
     }
 }

@@ -5,7 +5,7 @@ use ackclock_core::analytic::{self, Model, Trace};
 use ackclock_core::params::{Default, Kind, Param, Params, Value};
 use serde_json::{Value as Json, json};
 
-use crate::scenario::check::in_bounds;
+use crate::scenario::parameter::in_bounds;
 use crate::scenario::part;
 use crate::scenario::text::{quoted, unknown};
 
@@ -106,8 +106,10 @@ fn checked(param: &Param, value: Value) -> Result<Value, String> {
         (Value::Number(_), Kind::Numbers { .. }) => Err("must be a list of numbers".to_owned()),
         (Value::Numbers(numbers), Kind::Numbers { .. }) => numbers
             .iter()
-            .try_for_each(|number| in_bounds(param, *number).map_err(|problem| format!("{problem}, but one of them is {number}"))),
-        (Value::Number(number), _) => in_bounds(param, *number).map_err(|problem| format!("{problem}, but is {}", shown(param, *number))),
+            .try_for_each(|number| in_bounds(param.kind, *number).map_err(|problem| format!("{problem}, but one of them is {number}"))),
+        (Value::Number(number), _) => {
+            in_bounds(param.kind, *number).map_err(|problem| format!("{problem}, but is {}", shown(param, *number)))
+        }
         (Value::Word(word), Kind::Word(words)) if !words.contains(&word.as_str()) => Err(unknown(param.name, word, words)),
         (Value::Word(_), Kind::Word(_)) | (Value::Bool(_), Kind::Bool) => Ok(()),
         (Value::Auto, _) if param.default == Default::Auto => Ok(()),
@@ -332,7 +334,7 @@ mod tests {
             for param in model.params {
                 let text = part::default(param);
                 let text = text.as_str().map_or_else(|| text.to_string(), str::to_owned);
-                assert_eq!(read(model.name, param.name, &text), Ok(param.default.value()), "{}: {}", model.name, param.name);
+                assert_eq!(read(model.name, param.name, &text), Ok(param.usual()), "{}: {}", model.name, param.name);
             }
         }
     }

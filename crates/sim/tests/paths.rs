@@ -53,7 +53,7 @@ fn jitter_has_the_mean_and_the_variance_of_its_distribution() {
 fn a_schedule_delivers_the_integral_of_its_rate() {
     // More packets arrive than leave. 8, 0 and 2 Mbit/s for 1, 2 and 3 s: 14 Mbit in each 6 s, and 8 Mbit in the last 4 s before 100 s.
     let keys = "delay = '0 s', queue = 'unlimited', \
-                rate = { kind = 'schedule', rates = ['8 Mbit/s', '0 bit/s', '2 Mbit/s'], durations = ['1 s', '2 s', '3 s'] }";
+                rate = { kind = 'schedule', steps = [['0 s', '8 Mbit/s'], ['1 s', '0 bit/s'], ['3 s', '2 Mbit/s']], period = '6 s' }";
     let result = datagrams("10 Mbit/s", keys);
     let delivered = result.traces.delivered.unwrap();
     for (second, bits) in
@@ -72,7 +72,7 @@ fn a_schedule_delivers_the_integral_of_its_rate() {
 fn utilisation_counts_bits() {
     // Half of 8 Mbit/s for a second, then all of 2 Mbit/s and more: 4 + 2 of 10 Mbit in the first two seconds.
     let text = "duration = '2 s'\ntopology = { kind = 'chain', links = [{ delay = '0 s', queue = 'unlimited', \
-                rate = { kind = 'schedule', rates = ['8 Mbit/s', '2 Mbit/s'] } }] }\n\
+                rate = { kind = 'schedule', steps = [['0 s', '8 Mbit/s'], ['1 s', '2 Mbit/s']] } }] }\n\
                 [flow]\npacket_size = '972 B'\napplication = { kind = 'cbr', rate = '4 Mbit/s' }";
     let utilisation = result(text).links[0].utilisation;
     assert!((utilisation - 0.6).abs() < 0.001, "{utilisation}");
@@ -85,7 +85,7 @@ fn a_schedule_of_one_rate_is_a_constant() {
         let text = format!("duration = '20 s'\ntopology.bottleneck = {{ rate = {rate}, queue = '1 BDP', loss = '0.1 %' }}\n{flow}");
         result(&text).flows.remove(0)
     };
-    let (constant, schedule) = (run("'10 Mbit/s'"), run("{ kind = 'schedule', rates = ['10 Mbit/s'] }"));
+    let (constant, schedule) = (run("'10 Mbit/s'"), run("{ kind = 'schedule', steps = [['0 s', '10 Mbit/s']] }"));
     assert_eq!(schedule.completion_time.unwrap().as_nanos(), constant.completion_time.unwrap().as_nanos());
     assert_eq!((schedule.bdp_packets.to_bits(), schedule.queue_packets), (constant.bdp_packets.to_bits(), constant.queue_packets));
     assert_eq!(run("{ kind = 'constant', rate = '10 Mbit/s' }"), constant);
@@ -171,12 +171,12 @@ fn in_order_jitter_never_reorders_and_free_jitter_does() {
 fn mistakes_in_models_name_the_nearest_right_thing() {
     let error = |keys: &str| checked(&format!("duration = '1 s'\ntopology.bottleneck = {{ {keys} }}\n[flow]")).unwrap_err();
     assert!(error("rate = 'shedule'").contains("did you mean \"schedule\"?"), "{}", error("rate = 'shedule'"));
-    let unit = error("rate = { kind = 'schedule', rates = [10, 20] }");
-    assert!(unit.contains("topology.bottleneck.rate.rates: a rate needs a unit; did you mean \"10 Mbit/s\"?"), "{unit}");
-    let bounds = error("rate = { kind = 'schedule', rates = ['1e16 bit/s'] }");
+    let unit = error("rate = { kind = 'schedule', steps = [['0 s', 10]] }");
+    assert!(unit.contains("topology.bottleneck.rate.steps: step 0: its value a rate needs a unit; did you mean \"10 Mbit/s\"?"), "{unit}");
+    let bounds = error("rate = { kind = 'schedule', steps = [['0 s', '1e16 bit/s']] }");
     assert!(bounds.contains("must be from 0 to 1e15 bit/s"), "{bounds}");
-    let count = error("rate = { kind = 'schedule', rates = ['1 Mbit/s'], durations = ['1 s', '2 s'] }");
-    assert!(count.contains("durations needs one time, or one for each of the 1 rates, but has 2"), "{count}");
+    let period = error("rate = { kind = 'schedule', period = '500 ms' }");
+    assert!(period.contains("topology.bottleneck.rate: period must be later than the last step, which is at 1 s"), "{period}");
     let jitter = error("delay = { kind = 'jitter', delay = '1 ms', jitter = '2 ms' }");
     assert!(jitter.contains("topology.bottleneck.delay: jitter must not be above delay"), "{jitter}");
     let many = error("loss = ['1 %', '1 %', '1 %', '1 %', '1 %', '1 %', '1 %', '1 %', '1 %']");

@@ -50,10 +50,19 @@ fn any_rate() -> impl Strategy<Value = String> {
 fn any_rate_model() -> impl Strategy<Value = String> {
     let rates = prop::collection::vec(prop_oneof![2 => any_rate(), 1 => Just("0 bit/s".to_owned())], 0..3);
     let schedule =
-        (rates, any_rate(), prop::collection::vec(200..500_u32, 3), any::<bool>()).prop_map(|(mut rates, last, millis, repeat)| {
+        (rates, any_rate(), prop::collection::vec(200..500_u32, 3), any::<bool>()).prop_map(|(mut rates, last, millis, repeats)| {
             rates.push(last);
-            let durations: Vec<String> = millis[..rates.len()].iter().map(|millis| format!("{millis} ms")).collect();
-            format!("{{ kind = 'schedule', rates = {rates:?}, durations = {durations:?}, repeat = {repeat} }}")
+            let ends: Vec<u32> = millis
+                .iter()
+                .scan(0, |end, millis| {
+                    *end += millis;
+                    Some(*end)
+                })
+                .collect();
+            let starts = std::iter::once(0).chain(ends.iter().copied());
+            let steps: Vec<String> = starts.zip(&rates).map(|(start, rate)| format!("['{start} ms', '{rate}']")).collect();
+            let period = if repeats { format!("{} ms", ends[rates.len() - 1]) } else { "auto".to_owned() };
+            format!("{{ kind = 'schedule', steps = [{}], period = '{period}' }}", steps.join(", "))
         });
     prop_oneof![4 => any_rate().prop_map(|rate| format!("'{rate}'")), 1 => schedule]
 }
@@ -174,7 +183,7 @@ fn any_scenario() -> impl Strategy<Value = Random> {
 
 /// The highest rate of a link, in bits per second.
 fn fastest(link: &LinkSpec) -> u64 {
-    let scheduled = link.rate.model().map(|model| model.params.numbers("rates").iter().copied().fold(0.0, f64::max) as u64);
+    let scheduled = link.rate.model().map(|model| model.params.series("steps").iter().map(|(_, rate)| *rate).fold(0.0, f64::max) as u64);
     scheduled.unwrap_or_else(|| link.rate.mean().as_bits_per_sec())
 }
 

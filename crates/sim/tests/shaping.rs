@@ -1,6 +1,7 @@
 //! A token bucket before a link, end to end.
 
-use ackclock_sim::engine::{RunResult, run};
+use ackclock_core::qdisc::Reason;
+use ackclock_sim::engine::{LinkResult, RunResult, run};
 use ackclock_sim::scenario::Document;
 
 /// Index of the first link of a chain, in the data's direction.
@@ -88,4 +89,17 @@ fn a_shaper_with_limit_and_latency_is_refused() {
     let text = "duration = '1 s'\ntopology.bottleneck.queue = { kind = 'tbf', limit = '9 kB', latency = '20 ms' }\n[flow]\n";
     let error = document(text).scenario().unwrap_err().to_string();
     assert!(error.contains("shaping.toml:2: topology.bottleneck.queue: limit and latency exclude each other"), "{error}");
+}
+
+#[test]
+fn codel_inside_a_shaper_keeps_its_queue_short() {
+    let shaped = |queue: &str| {
+        let queue = format!("{{ kind = 'tbf', rate = '2 Mbit/s', burst = '3 kB', {queue} }}");
+        chain(&queue, "").links.swap_remove(SHAPED)
+    };
+    let (plain, codel) = (shaped("limit = '100 kB'"), shaped("queue = { kind = 'codel' }"));
+    let drops = |link: &LinkResult| (link.dropped(Reason::Overflow) > 0, link.dropped(Reason::Sojourn) > 0);
+    assert_eq!([drops(&plain), drops(&codel)], [(true, false), (false, true)]);
+    let mean = |link: &LinkResult| link.sojourn_mean.as_secs_f64();
+    assert!(mean(&codel) < 0.25 * mean(&plain), "{} s beside {} s", mean(&codel), mean(&plain));
 }

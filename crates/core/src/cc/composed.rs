@@ -163,7 +163,7 @@ impl CongestionControl for Composed {
         self.before_reduction = Some(self.window);
         self.slow_start.on_congestion(event, &self.window);
         let response = match &mut self.loss_response {
-            Some(response) => response.respond(event, &self.window),
+            Some(response) => response.respond(event, &self.window, &mut *self.avoidance),
             None => self.avoidance.respond(event, &self.window),
         };
         let (cwnd, least) = if event.restart || event.cause == Cause::Timeout {

@@ -285,8 +285,8 @@ pub trait Avoidance: CloneAvoidance + Debug + Send + Sync {
 pub trait LossResponse: CloneLossResponse + Debug + Send + Sync {
     /// Observes every ACK, including those at which the window may not grow.
     fn observe(&mut self, _ack: &Ack, _window: &Window) {}
-    /// The window after congestion.
-    fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window;
+    /// The window after congestion. `own` is the avoidance: a part may build on its own response, which it then asks for once.
+    fn respond(&mut self, event: &CongestionEvent, window: &Window, own: &mut dyn Avoidance) -> Window;
     /// The window from which the host restarts, after a timeout or, with Tahoe, after duplicate ACKs. The default is the host's loss
     /// window. `reduced` is the result of [`LossResponse::respond`].
     fn restart(&self, event: &CongestionEvent, _reduced: &Window) -> Segments {

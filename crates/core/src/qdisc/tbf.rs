@@ -6,8 +6,9 @@
 //! ## References
 //! tc-tbf(8), the manual page *tbf – Token Bucket Filter* of iproute2, 2001.
 //! ## Differs from the document
-//! The timer is exact, so no clock tick limits the rate, and costs are not read from a table of packet sizes (no `cell`). The queue is
-//! always first in, first out; there is no inner discipline. As in Linux, a packet larger than a bucket is dropped on arrival. `latency`
+//! The timer is exact, so no clock tick limits the rate, and costs are not read from a table of packet sizes (no `cell`). An inner `queue`
+//! replaces the first-in, first-out one together with its limit. As in Linux, it hands over its next packet before the tokens have
+//! arrived. Here that packet is no longer in the inner queue's backlog, although it waits; in Linux it is. As in Linux, a packet larger than a bucket is dropped on arrival. `latency`
 //! sets the limit as the program tc does: to `burst` + `rate` · `latency`, or to the same sum for the second bucket if that is less. The
 //! last packet of a full queue therefore waits `latency` if the bucket is full, but `limit`/`rate` if it is empty. Two additions: `limit`
 //! may be in packets, or in multiples of the bandwidth-delay product at the link's rate. In the four settings that were measured, the same
@@ -21,14 +22,16 @@
 //! `peakrate`: arrival rate of tokens in the second bucket; auto: no second bucket.
 //! `minburst`: size of the second bucket; 1540 B. The largest packet size gives perfect shaping.
 //! `mpu`: smallest number of tokens that a packet consumes; 0 B.
+//! `queue`: the discipline of the packets that wait, which sees a link of `rate`; auto: first in, first out up to `limit`.
 
 use std::collections::VecDeque;
 
-use crate::entry::{Entry, quantity};
+use crate::entry::{Entry, build, quantity};
 use crate::params::{Default, Kind, Param, Params};
-use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Outcome, Outcomes, Packet, Reason, Scheduler};
+use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Notice, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
+use crate::qdisc::{AXIS, ENTRIES};
 use crate::rng::Generator;
-use crate::units::{Duration, Instant, Limit, Moment};
+use crate::units::{Duration, Instant, Limit, Moment, Rate};
 
 /// The default of `latency`.
 const LATENCY: Duration = Duration::from_millis(70);
@@ -67,6 +70,12 @@ pub static ENTRY: Entry<Discipline> = Entry {
             kind: Kind::Size { min: 0.0, max: 65_535.0 },
             default: Default::Number(0.0),
             doc: "smallest number of tokens that a packet consumes",
+        },
+        Param {
+            name: "queue",
+            kind: Kind::Part(&AXIS),
+            default: Default::Auto,
+            doc: "discipline of the packets that wait, with a limit of its own; auto: first in, first out up to limit",
         },
     ],
     quantities: &[
@@ -129,7 +138,11 @@ pub struct Tbf {
     buckets: Vec<Bucket>,
     limit: Limit,
     mpu: u64,
+    /// The inner queue, if any.
+    inner: Option<Box<dyn Scheduler>>,
+    /// Packets that wait for tokens: all of them or, with an inner queue, the one that has left it.
     waiting: VecDeque<Packet>,
+    /// The backlog of `waiting`.
     backlog: Backlog,
     /// Time of the last arrival or request.
     seen: Instant,
@@ -148,7 +161,11 @@ impl Tbf {
         if buckets.iter().any(|bucket| bucket.size < mpu) {
             return Err("mpu must not be above burst, nor above minburst with a peakrate".to_owned());
         }
+        let inner = params.part("queue").map(|queue| build(ENTRIES, queue)).transpose()?.map(|queue| queue.into_scheduler());
         let limit = match (params.limit_or_auto("limit"), params.number_or_auto("latency")) {
+            (Some(_), _) | (_, Some(_)) if inner.is_some() => {
+                return Err("limit and latency belong to the queue first in, first out; the inner queue has a limit of its own".to_owned());
+            }
             (Some(_), Some(_)) => return Err("limit and latency exclude each other".to_owned()),
             (Some(limit), None) => limit,
             (None, latency) => {
@@ -157,7 +174,7 @@ impl Tbf {
                 Limit::Bytes(buckets.iter().map(|bucket| bucket.passes(latency)).fold(f64::INFINITY, f64::min) as u64)
             }
         };
-        Ok(Self { buckets, limit, mpu, waiting: VecDeque::new(), backlog: Backlog::default(), seen: Instant::ZERO })
+        Ok(Self { buckets, limit, mpu, inner, waiting: VecDeque::new(), backlog: Backlog::default(), seen: Instant::ZERO })
     }
 
     /// Tokens that a packet consumes.
@@ -165,29 +182,54 @@ impl Tbf {
         packet.size.0.max(self.mpu)
     }
 
-    /// Whether the queue accepts `packet`.
-    fn accepts(&self, packet: &Packet) -> bool {
+    /// Whether the buckets can ever hold the tokens for `packet`.
+    fn passes(&self, packet: &Packet) -> bool {
+        self.buckets.iter().all(|bucket| self.cost(packet) <= bucket.size)
+    }
+
+    /// Whether the queue first in, first out has room for `packet`.
+    fn has_room(&self, packet: &Packet) -> bool {
         let backlog = self.backlog.with(packet.size);
-        let fits = match self.limit {
+        match self.limit {
             Limit::Packets(limit) => backlog.packets <= limit,
             Limit::Bytes(limit) => backlog.bytes <= limit,
-        };
-        fits && self.buckets.iter().all(|bucket| self.cost(packet) <= bucket.size)
+        }
+    }
+
+    /// Adds a packet to those that wait for tokens.
+    fn push(&mut self, packet: Packet) {
+        self.backlog = self.backlog.with(packet.size);
+        self.waiting.push_back(packet);
     }
 }
 
 impl Scheduler for Tbf {
-    fn enqueue(&mut self, now: Moment, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
-        self.seen = now.at;
-        if !self.accepts(&packet) {
-            return outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
+    fn attach(&mut self, outlet: &Outlet) {
+        if let Some(inner) = &mut self.inner {
+            let rate = Rate::from_bits_per_sec(self.buckets[0].rate as u64).map_or(outlet.rate, |rate| rate.min(outlet.rate));
+            inner.attach(&Outlet { rate, ..*outlet });
         }
-        self.backlog = self.backlog.with(packet.size);
-        self.waiting.push_back(packet);
     }
 
-    fn dequeue(&mut self, now: Moment, _random: &mut Generator, _outcomes: &mut Outcomes) -> Dequeued {
+    fn enqueue(&mut self, now: Moment, packet: Packet, random: &mut Generator, outcomes: &mut Outcomes) {
         self.seen = now.at;
+        if !self.passes(&packet) || self.inner.is_none() && !self.has_room(&packet) {
+            return outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
+        }
+        match &mut self.inner {
+            Some(inner) => inner.enqueue(now, packet, random, outcomes),
+            None => self.push(packet),
+        }
+    }
+
+    fn dequeue(&mut self, now: Moment, random: &mut Generator, outcomes: &mut Outcomes) -> Dequeued {
+        self.seen = now.at;
+        if let Some(inner) = self.inner.as_mut().filter(|_| self.waiting.is_empty()) {
+            match inner.dequeue(now, random, outcomes) {
+                Dequeued::Send(packet) => self.push(packet),
+                other => return other,
+            }
+        }
         let Some(packet) = self.waiting.front().copied() else { return Dequeued::Empty };
         let cost = self.cost(&packet);
         let ready = self.buckets.iter().map(|bucket| bucket.time_of(cost)).fold(Instant::ZERO, Instant::max);
@@ -201,12 +243,26 @@ impl Scheduler for Tbf {
     }
 
     fn backlog(&self) -> Backlog {
-        self.backlog
+        let inner = self.inner.as_ref().map(|inner| inner.backlog()).unwrap_or_default();
+        Backlog { packets: self.backlog.packets + inner.packets, bytes: self.backlog.bytes + inner.bytes }
+    }
+
+    fn notice(&self, reason: Reason) -> Option<Notice> {
+        self.inner.as_ref().and_then(|inner| inner.notice(reason))
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        for (name, bucket) in ["tokens", "peak_tokens"].into_iter().zip(&self.buckets) {
+        let names = ["tokens", "peak_tokens"];
+        for (name, bucket) in names.into_iter().zip(&self.buckets) {
             out(name, bucket.tokens(self.seen));
+        }
+        if let Some(inner) = &self.inner {
+            // The tokens of a shaper inside this one have the same names.
+            inner.internals(&mut |name, value| {
+                if !names.contains(&name) {
+                    out(name, value);
+                }
+            });
         }
     }
 }
@@ -349,6 +405,46 @@ mod tests {
         assert_eq!((times[9], times[10]), (0.0, 8.0 * 64.0 / 5e5));
     }
 
+    /// A part of the axis with some parameters set, as the inner queue.
+    fn inner(name: &'static str, set: &[(&str, Value)]) -> (&'static str, Value) {
+        let mut queue = AXIS.spec(name);
+        for (name, value) in set {
+            queue.params.set(name, value.clone());
+        }
+        ("queue", Value::Part(queue))
+    }
+
+    #[test]
+    fn an_inner_queue_orders_and_drops_and_the_buckets_shape() {
+        let number = |name, value| (name, Value::Number(value));
+        let packets = |count| ("limit", Value::Limit(Limit::Packets(count)));
+        let usual = [number("rate", 1e6), number("burst", 1000.0)];
+        // A packet leaves at 0 and one every 8 ms. One more waits for tokens, beside the 5 of the inner queue (ns-2's limit is 6).
+        let mut bench = Bench::new(&ENTRY, &[&usual[..], &[inner("droptail", &[packets(6)])]].concat());
+        let times = pass(&mut bench, &[1000; 10]);
+        assert_eq!(times, [0.0, 0.008, 0.016, 0.024, 0.032, 0.040, 0.048]);
+        // Deficit round robin: the second flow does not wait behind the first one's nine packets.
+        let mut bench = Bench::new(&ENTRY, &[&usual[..], &[inner("drr", &[])]].concat());
+        bench.arrive_all(0, (0..9).map(|handle| packet(handle, 1, 1000)).chain([packet(9, 2, 1000)]));
+        let mut order = Vec::new();
+        let mut now = Instant::ZERO;
+        loop {
+            match bench.ask(now) {
+                Dequeued::Send(packet) => order.push(packet.handle),
+                Dequeued::NotBefore(at) => now = at,
+                Dequeued::Empty => break,
+            }
+        }
+        assert!(order.len() == 10 && order.iter().position(|&handle| handle == 9).is_some_and(|at| at < 4), "{order:?}");
+    }
+
+    #[test]
+    fn shapers_nest() {
+        let slower = inner("tbf", &[("rate", Value::Number(5e5)), ("burst", Value::Number(1000.0))]);
+        let times = pass(&mut Bench::new(&ENTRY, &[("rate", Value::Number(1e6)), ("burst", Value::Number(1000.0)), slower]), &[1000; 4]);
+        assert_eq!(times, [0.0, 0.016, 0.032, 0.048]);
+    }
+
     #[test]
     fn its_tokens_can_be_seen() {
         let mut bench = Bench::new(&ENTRY, &[("peakrate", Value::Number(1e6))]);
@@ -364,6 +460,9 @@ mod tests {
         let refused = |set: &[(&str, Value)]| build(&ENTRY, set).unwrap_err();
         let number = |name, value| (name, Value::Number(value));
         assert!(refused(&[("limit", Value::Limit(Limit::Packets(5))), number("latency", 0.1)]).contains("latency"));
+        assert!(refused(&[inner("droptail", &[]), number("latency", 0.1)]).contains("a limit of its own"));
+        let broken = inner("tbf", &[("rate", Value::Number(1e6)), ("peakrate", Value::Number(5e5))]);
+        assert_eq!(refused(&[broken]), "tbf: peakrate must be above rate");
         assert!(refused(&[number("peakrate", 5e5)]).contains("above rate"));
         assert!(refused(&[number("mpu", 64.0), number("burst", 63.0)]).contains("mpu"));
     }

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use ackclock_core::cc::{Avoidance, Composed, CongestionControl, InitialWindow, LossResponse, SlowStart};
 use ackclock_core::entry::Entry;
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, RateSample, Sent, Snapshot, Totals};
-use ackclock_core::params::{Default, Kind, Param, Params, Value};
+use ackclock_core::params::{Default, Kind, Param, Params, PartSpec, Quantity, Value};
 use ackclock_core::units::{Bytes, Duration, Instant, Limit, Rate, Segments};
 
 /// A part and its parameters.
@@ -32,10 +32,24 @@ impl Parts {
         Composed::new(build(&self.initial_window), build(&self.slow_start), build(&self.avoidance), response, self.initial_ssthresh)
     }
 
-    /// Whether the part that responds to congestion has the value `word` for the parameter `name`.
+    /// Whether the part that responds to congestion, or one inside it, has the value `word` for the parameter `name`.
     pub(crate) fn responds_by(&self, name: &str, word: &str) -> bool {
-        let params = self.loss_response.as_ref().map_or(&self.avoidance.1, |(_, params)| params);
-        params.0.iter().any(|(known, value)| *known == name && *value == Value::Word(word.to_owned()))
+        fn has(params: &Params, name: &str, word: &str) -> bool {
+            params.0.iter().any(|(known, value)| match value {
+                Value::Word(value) => *known == name && value == word,
+                Value::Part(part) => has(&part.params, name, word),
+                _ => false,
+            })
+        }
+        has(self.loss_response.as_ref().map_or(&self.avoidance.1, |(_, params)| params), name, word)
+    }
+
+    /// Whether the loss response is `name`, or has it inside.
+    pub(crate) fn has_response(&self, name: &str) -> bool {
+        fn inside(params: &Params, name: &str) -> bool {
+            params.0.iter().any(|(_, value)| matches!(value, Value::Part(part) if part.name == name || inside(&part.params, name)))
+        }
+        self.loss_response.as_ref().is_some_and(|(entry, params)| entry.name == name || inside(params, name))
     }
 }
 
@@ -170,34 +184,64 @@ pub(crate) fn limits(number: u64) -> [Limit; 2] {
     [Limit::Packets(number), Limit::Bytes(number)]
 }
 
-/// Values at the bounds of `param`.
-fn extremes(param: &Param) -> Vec<Value> {
+/// Values at the bounds of `param`. Parts inside have up to `depth` levels of settings of their own.
+fn extremes(param: &Param, depth: usize) -> Vec<Value> {
     let (low, high) = param.kind.bounds().unwrap_or((0.0, 0.0));
     match param.kind {
         Kind::Word(words) => words.iter().map(|&word| Value::Word(word.to_owned())).collect(),
         Kind::Limit { .. } | Kind::ByteLimit { .. } => [low as u64, high as u64].into_iter().flat_map(limits).map(Value::Limit).collect(),
-        Kind::Numbers { .. } | Kind::List(_) => {
+        Kind::Numbers { .. } => {
             let Default::Numbers(default) = param.default else { panic!("{} has no list as default", param.name) };
             let filled = [low, high].into_iter().flat_map(|bound| [vec![bound], vec![bound; default.len()]]);
             filled.chain([vec![], vec![low, high], vec![high, low]]).map(Value::Numbers).collect()
         }
+        Kind::Series(_) => [(low, low), (high, high), (low, high), (high, low)]
+            .map(|(first, second)| Value::Series(vec![(0.0, first), (0.5, second)]))
+            .to_vec(),
+        Kind::Part(axis) => axis
+            .parts
+            .iter()
+            .flat_map(|part| {
+                let inner = if depth == 0 { vec![Params::defaults(part.params)] } else { settings_to(part.params, depth - 1) };
+                inner.into_iter().map(|params| Value::Part(PartSpec { name: part.name, params }))
+            })
+            .collect(),
         Kind::Bool => vec![Value::Bool(false), Value::Bool(true)],
         _ => vec![Value::Number(low), Value::Number(high)],
     }
 }
 
-/// Parameter sets for an entry: the defaults, then each parameter at its extremes.
+/// Parameter sets for an entry: the defaults, then each parameter at its extremes, also those of every part inside.
 pub(crate) fn settings(declared: &[Param]) -> Vec<Params> {
+    settings_to(declared, 1)
+}
+
+fn settings_to(declared: &[Param], depth: usize) -> Vec<Params> {
     let defaults = Params::defaults(declared);
     let mut all = vec![defaults.clone()];
     for param in declared {
-        for value in extremes(param) {
+        for value in extremes(param, depth) {
             let mut params = defaults.clone();
             params.set(param.name, value);
             all.push(params);
         }
     }
     all
+}
+
+/// The names of the quantities that a part declares: its own, then those of the parts inside it; each once.
+pub(crate) fn declared(own: &[Quantity], declarations: &[Param], params: &Params) -> Vec<&'static str> {
+    let mut names: Vec<&str> = own.iter().map(|quantity| quantity.name).collect();
+    for (param, (_, value)) in declarations.iter().zip(&params.0) {
+        let (Kind::Part(axis), Value::Part(inner)) = (param.kind, value) else { continue };
+        let part = axis.part(inner.name).unwrap_or_else(|| panic!("{} is not registered", inner.name));
+        for name in declared(part.quantities, part.params, &inner.params) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
 }
 
 /// Every entry with each parameter set that it accepts.

@@ -57,7 +57,7 @@ pub(crate) fn of_part(part: &Part) -> Result<Vec<Assignment>, String> {
     for (param, (_, value)) in entry.params.iter().zip(&part.spec.params.0) {
         let values = encode(param.kind, value).map_err(|reason| part.refuse(&format!("`{}` {reason}", param.name)))?;
         let name = format!("{own}_{}", param.name);
-        let default = *value == param.default.value();
+        let default = *value == param.usual();
         if matches!(param.kind, Kind::Numbers { .. }) {
             all.push(Assignment { name: format!("{name}_count"), values: vec![values.len() as u64], default });
         }

@@ -1,11 +1,12 @@
 //! Checks a tree of values against the declared keys and fills in the defaults. Checked tables hold only values of the right kind.
 
-use ackclock_core::params::{self, Axis, Description, Param, Params, Value};
-use ackclock_core::units::{Duration, Limit};
+use ackclock_core::params::{self, Axis, Description, Param, Params, PartSpec, Value};
+use ackclock_core::units::Duration;
 
 use crate::scenario::error::{Origin, Problems};
 use crate::scenario::hosts;
 use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
+use crate::scenario::parameter::{BOUNDS, Multiple, is_auto, number, parse, products, read};
 use crate::scenario::part;
 use crate::scenario::text::{last_name, listed, nearest, quoted, unknown};
 use crate::scenario::unit::{Dimension, Quantity};
@@ -65,7 +66,7 @@ pub(crate) struct Choice {
     /// Its parameters.
     pub(crate) params: Params,
     /// Limits that are multiples of the bandwidth-delay product, which depends on the network.
-    pub(crate) bdp: Vec<(&'static Param, f64)>,
+    pub(crate) bdp: Vec<Multiple>,
     /// The other keys of its table.
     pub(crate) extra: Record,
 }
@@ -286,7 +287,7 @@ impl Checker<'_> {
             (Kind::Variants(variants) | Kind::Drawn(variants), Data::Table(_)) => self.variant(node, variants, path),
             (Kind::Drawn(variants), Data::Text(_) | Data::Integer(_) | Data::Float(_)) => self.fixed(node, variants, path, unit),
             (Kind::Parts(axis, extra), Data::List(items)) => self.parts(node, items, (axis, extra), path),
-            (Kind::Part(axis, extra) | Kind::Parts(axis, extra), _) => self.part(node, (axis, extra), path, unit),
+            (Kind::Part(axis, extra) | Kind::Parts(axis, extra), _) => self.part(node, (axis, &axis.words()), extra, (path, unit)),
             (Kind::Sweep, Data::Table(_)) => Checked::None,
             _ => self.report(node, path, format!("must be {}, but is {}", kind.expected(), node.data.noun())),
         }
@@ -420,23 +421,33 @@ impl Checker<'_> {
     }
 
     /// A list of parts.
-    fn parts(&mut self, node: &Node, items: &[Node], part: (&'static Axis, &'static [Key]), path: &str) -> Checked {
+    fn parts(&mut self, node: &Node, items: &[Node], (axis, extra): (&'static Axis, &'static [Key]), path: &str) -> Checked {
         if items.len() > MAX_PARTS {
             return self.report(node, path, format!("has {} entries; the limit is {MAX_PARTS}", items.len()));
         }
         let mut fields = Vec::new();
         for (index, item) in items.iter().enumerate() {
-            let value = self.part(item, part, &format!("{path}.{index}"), None);
+            let value = self.part(item, (axis, &axis.words()), extra, (&format!("{path}.{index}"), None));
             self.keep(&mut fields, value, item);
         }
         Checked::List(fields)
     }
 
-    /// A part of `axis`, whose table can have the keys `extra` too. A number alone suggests `unit`.
-    fn part(&mut self, node: &Node, (axis, extra): (&'static Axis, &'static [Key]), path: &str, unit: Option<&str>) -> Checked {
+    /// A part of `axis`, where the value can be one of `words`. A number alone suggests `unit`.
+    fn part(
+        &mut self,
+        node: &Node,
+        (axis, words): (&'static Axis, &[&str]),
+        extra: &'static [Key],
+        (path, unit): (&str, Option<&str>),
+    ) -> Checked {
         let data = match (&node.data, part::short_dimension(axis)) {
             (Data::Text(text), _) if axis.none == Some(text.trim()) || axis.objects.contains(&text.trim()) => {
-                return Checked::Text(text.trim().to_owned());
+                return if words.contains(&text.trim()) {
+                    Checked::Text(text.trim().to_owned())
+                } else {
+                    self.report(node, path, unknown(axis.noun, text.trim(), words))
+                };
             }
             (Data::Text(text), _) => part::promote(axis, text),
             (Data::Table(_), _) => node.data.clone(),
@@ -461,7 +472,7 @@ impl Checker<'_> {
             Some((kind, Data::Text(name))) => {
                 let part = axis.part(name);
                 if part.is_none() {
-                    self.problems.add(&place(kind), at("kind"), unknown(axis.noun, name, &axis.words()));
+                    self.problems.add(&place(kind), at("kind"), unknown(axis.noun, name, words));
                 }
                 part
             }
@@ -474,8 +485,19 @@ impl Checker<'_> {
         let mut sound = true;
         for param in part.params {
             let Some(given) = table.get(param.name) else { continue };
-            if let Err(mut message) = choice.set(param, &given.data) {
-                if short && message.starts_with("must be from") {
+            let set = match param.kind {
+                params::Kind::Part(inner) if !is_auto(param, &given.data) => {
+                    let Some(inner) = self.inner(given, inner, param, &joined(path, param.name)) else {
+                        sound = false;
+                        continue;
+                    };
+                    choice.put(param, inner);
+                    Ok(())
+                }
+                _ => choice.set(param, &given.data),
+            };
+            if let Err(mut message) = set {
+                if short && message.starts_with(BOUNDS) {
                     message = format!("{message}, but is {}", quoted(&node.label()));
                 }
                 self.problems.add(&place(given), at(param.name), message);
@@ -486,6 +508,13 @@ impl Checker<'_> {
             return self.report(node, path, message);
         }
         Checked::Part(choice)
+    }
+
+    /// The part of `axis` inside another part, as its parameter `param`; `None` if it is wrong and reported.
+    fn inner(&mut self, node: &Node, axis: &'static Axis, param: &Param, path: &str) -> Option<Choice> {
+        let auto = (param.default == params::Default::Auto).then_some(part::AUTO);
+        let words: Vec<&str> = axis.parts.iter().map(|part| part.name).chain(auto).collect();
+        if let Checked::Part(choice) = self.part(node, (axis, &words), &[], (path, None)) { Some(choice) } else { None }
     }
 
     fn report_none<T>(&mut self, node: &Node, path: &str, message: String) -> Option<T> {
@@ -510,114 +539,25 @@ impl Checker<'_> {
 }
 
 impl Choice {
+    /// Sets `param` to the part `inner`.
+    fn put(&mut self, param: &'static Param, inner: Self) {
+        self.bdp.extend(inner.bdp.into_iter().map(|mut multiple| {
+            multiple.path.insert(0, param.name);
+            multiple
+        }));
+        self.params.set(param.name, Value::Part(PartSpec { name: inner.name, params: inner.params }));
+    }
+
     /// Sets `param` to the value of `data`.
     fn set(&mut self, param: &'static Param, data: &Data) -> Result<(), String> {
-        let value = match (param.kind, data) {
-            (_, Data::Text(text)) if text.trim() == part::AUTO && param.default == params::Default::Auto => Value::Auto,
-            (params::Kind::Bool, Data::Bool(value)) => Value::Bool(*value),
-            (params::Kind::Word(words), Data::Text(_) | Data::Integer(_)) => {
-                let word = Node::new(data.clone()).label();
-                if !words.contains(&word.as_str()) {
-                    return Err(unknown(param.name, &word, words));
-                }
-                Value::Word(word)
-            }
-            (params::Kind::Numbers { .. }, Data::List(items)) => {
-                let numbers: Result<Vec<f64>, String> = items.iter().map(|item| number(&item.data)).collect();
-                let numbers = numbers?;
-                numbers.iter().try_for_each(|number| in_bounds(param, *number))?;
-                Value::Numbers(numbers)
-            }
-            (params::Kind::List(kind), Data::List(items)) => {
-                let numbers: Result<Vec<f64>, String> = items.iter().map(|item| listed_number(*kind, &item.data)).collect();
-                let numbers = numbers?;
-                numbers.iter().try_for_each(|number| in_bounds(param, *number))?;
-                Value::Numbers(numbers)
-            }
-            (params::Kind::Number { .. }, _) | (params::Kind::Integer { .. }, Data::Integer(_)) => Value::Number(number(data)?),
-            (kind, _) => match part::dimension(kind) {
-                None => return Err(format!("must be {}, but is {}", expected_param(kind), data.noun())),
-                Some(dimension) => {
-                    let quantity = parse(dimension, data, None)?;
-                    if let (params::Kind::Limit { .. } | params::Kind::ByteLimit { .. }, Quantity::Real(_, multiples)) = (kind, quantity) {
-                        if !(multiples > 0.0 && multiples <= 1e9) {
-                            return Err("a queue limit must be above 0 BDP and at most 1e9 BDP".to_owned());
-                        }
-                        self.bdp.push((param, multiples));
-                        return Ok(());
-                    }
-                    part::value(kind, quantity).ok_or_else(|| format!("must be {}", expected_param(kind)))?
-                }
-            },
-        };
-        match &value {
-            Value::Number(number) => in_bounds(param, *number)?,
-            Value::Limit(Limit::Packets(size) | Limit::Bytes(size)) => in_bounds(param, *size as f64)?,
-            Value::Numbers(_) | Value::Word(_) | Value::Bool(_) | Value::Auto => {}
+        if is_auto(param, data) {
+            self.params.set(param.name, Value::Auto);
+        } else if let Some(multiples) = products(param.kind, data)? {
+            self.bdp.push(Multiple { path: Vec::new(), param, multiples });
+        } else {
+            self.params.set(param.name, read(param.name, param.kind, data)?);
         }
-        self.bdp.retain(|(resolved, _)| resolved.name != param.name);
-        self.params.set(param.name, value);
         Ok(())
-    }
-}
-
-/// Checks that a number is within the bounds of `param`.
-pub(crate) fn in_bounds(param: &Param, number: f64) -> Result<(), String> {
-    if param.kind.bounds().is_none_or(|(low, high)| (low..=high).contains(&number)) {
-        return Ok(());
-    }
-    let (low, high) = part::bounds(param).unwrap_or_default();
-    let kind = if let params::Kind::List(kind) = param.kind { *kind } else { param.kind };
-    let unit = match kind {
-        params::Kind::Duration { .. } => " s",
-        params::Kind::Limit { .. } | params::Kind::ByteLimit { .. } => "",
-        params::Kind::Size { .. } | params::Kind::WireSize { .. } => " B",
-        params::Kind::Rate { .. } => " bit/s",
-        _ => part::unit(param).unwrap_or_default(),
-    };
-    let space = if unit.is_empty() || unit.starts_with(' ') { "" } else { " " };
-    let large = matches!(kind, params::Kind::Duration { .. } | params::Kind::Rate { .. }) && high >= 1e6;
-    let high = if large { format!("{high:e}") } else { high.to_string() };
-    Err(format!("must be from {low} to {high}{space}{unit}"))
-}
-
-/// A number in a list of values of `kind`.
-fn listed_number(kind: params::Kind, data: &Data) -> Result<f64, String> {
-    let Some(dimension) = part::dimension(kind) else { return number(data) };
-    match part::value(kind, parse(dimension, data, None)?) {
-        Some(Value::Number(number)) => Ok(number),
-        _ => Err(format!("must be a list of {}s with their units", dimension.noun)),
-    }
-}
-
-fn number(data: &Data) -> Result<f64, String> {
-    match data {
-        Data::Integer(number) => Ok(*number as f64),
-        Data::Float(number) if number.is_finite() => Ok(*number),
-        Data::Float(number) => Err(format!("must be a finite number, but is {number}")),
-        other => Err(format!("must be a number, but is {}", other.noun())),
-    }
-}
-
-fn parse(dimension: &'static Dimension, data: &Data, unit: Option<&str>) -> Result<Quantity, String> {
-    // A default that is a word suggests no unit.
-    let unit = unit.unwrap_or(dimension.unit);
-    match data {
-        Data::Text(text) => dimension.parse(text, unit),
-        Data::Integer(number) => Err(dimension.needs_unit(&number.to_string(), unit)),
-        Data::Float(number) => Err(dimension.needs_unit(&number.to_string(), unit)),
-        other => Err(format!("must be {} such as \"10 {unit}\", but is {}", dimension.noun, other.noun())),
-    }
-}
-
-const fn expected_param(kind: params::Kind) -> &'static str {
-    match kind {
-        params::Kind::Integer { .. } => "a whole number",
-        params::Kind::Bool => "true or false",
-        params::Kind::Numbers { .. } => "a list of numbers",
-        params::Kind::List(_) => "a list",
-        params::Kind::Word(_) => "a text",
-        _ => "a number with its unit",
     }
 }
 

@@ -14,7 +14,6 @@ use crate::scenario::model::{
     AckRules, AdaptiveAcks, ComposedSpec, ControlSpec, Growth, HostSpec, MODERN_RECOVERIES, ModernHost, ModernRecovery, Ns2Host, Offload,
     OtherHost, Pacing, PartSpec, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, SlowStartSpec,
 };
-use crate::scenario::part::usual_part;
 use crate::scenario::topology::part;
 use crate::scenario::unit::Quantity;
 
@@ -169,7 +168,7 @@ pub(crate) fn control(table: &Record) -> ControlSpec {
     if let Some(whole) = chosen("congestion_control") {
         return ControlSpec::Whole(whole);
     }
-    let some = |axis: &Axis| chosen(axis.name).unwrap_or_else(|| usual_part(axis));
+    let some = |axis: &Axis| chosen(axis.name).unwrap_or_else(|| axis.spec(axis.usual));
     ControlSpec::Composed(ComposedSpec {
         initial_window: if is_modern(table) && !table.field("initial_window").given {
             PartSpec { name: "rfc6928", params: Params(Vec::new()) }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ackclock_core::cc::{CongestionControl, SlowStart};
-use ackclock_core::params::Params;
+pub use ackclock_core::params::PartSpec;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
 use ackclock_tcp::HEADER;
@@ -93,15 +93,6 @@ impl<T: Copy> Variable<T> {
             Self::Model(model) => Some(&model.part),
         }
     }
-}
-
-/// A part of the registry with its parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PartSpec {
-    /// Its name in the registry.
-    pub name: &'static str,
-    /// Values of all its parameters.
-    pub params: Params,
 }
 
 /// A queue in front of a link.

@@ -1,6 +1,6 @@
 //! The axes of the registry as keys of a scenario: "staged", or { kind = "staged", algorithm = "3" }, or a shorthand such as "50 packets".
 
-use ackclock_core::params::{Axis, Description, Kind, Param, Params, Quantity as Measured, Value};
+use ackclock_core::params::{Axis, Default, Description, Kind, Param, Quantity as Measured, Value};
 use ackclock_core::registry;
 use ackclock_core::units::{Duration, Limit, Rate};
 use serde_json::{Value as Json, json};
@@ -21,7 +21,7 @@ static AXES: [&[&Axis]; 2] = [registry::AXES, ackclock_tcp::AXES];
 pub(crate) const CONTROL_AXES: [&str; 4] = ["initial_window", "slow_start", "avoidance", "loss_response"];
 
 /// Every axis.
-fn axes() -> impl Iterator<Item = &'static Axis> {
+pub(crate) fn axes() -> impl Iterator<Item = &'static Axis> {
     AXES.iter().copied().flatten().copied()
 }
 
@@ -52,19 +52,16 @@ pub(crate) fn promote(axis: &Axis, text: &str) -> Data {
     }
 }
 
-/// The usual part of `axis` with all its defaults.
-pub(crate) fn usual_part(axis: &Axis) -> PartSpec {
-    let params = axis.part(axis.usual).map_or(&[][..], |part| part.params);
-    PartSpec { name: axis.usual, params: Params::defaults(params) }
-}
-
 /// `part` of `axis` as a table, from which the same part can be read.
 pub(crate) fn write_part(axis: &Axis, part: &PartSpec) -> Json {
     let declared = axis.part(part.name).map_or(&[][..], |part| part.params);
     let mut table = serde_json::Map::new();
     table.insert("kind".to_owned(), json!(part.name));
     for ((name, value), param) in part.params.0.iter().zip(declared) {
-        table.insert((*name).to_owned(), write(value, param.kind));
+        // Without an inner part there is nothing to write.
+        if !matches!((value, param.kind), (Value::Auto, Kind::Part(_))) {
+            table.insert((*name).to_owned(), write(value, param.kind));
+        }
     }
     Json::Object(table)
 }
@@ -78,7 +75,13 @@ pub(crate) fn dimension(kind: Kind) -> Option<&'static Dimension> {
         Kind::Size { .. } | Kind::WireSize { .. } => Some(&unit::SIZE),
         Kind::Rate { .. } => Some(&unit::RATE),
         Kind::Limit { .. } | Kind::ByteLimit { .. } => Some(&unit::LIMIT),
-        Kind::Number { .. } | Kind::Integer { .. } | Kind::Numbers { .. } | Kind::List(_) | Kind::Bool | Kind::Word(_) => None,
+        Kind::Number { .. }
+        | Kind::Integer { .. }
+        | Kind::Numbers { .. }
+        | Kind::Bool
+        | Kind::Word(_)
+        | Kind::Series(_)
+        | Kind::Part(_) => None,
     }
 }
 
@@ -110,33 +113,39 @@ fn write(value: &Value, kind: Kind) -> Json {
             json!(Rate::from_bits_per_sec(*rate as u64).map_or_else(|| "0 bit/s".to_owned(), unit::write_rate))
         }
         (Value::Number(number), _) => json!(number),
-        (Value::Numbers(numbers), Kind::List(kind)) => numbers.iter().map(|number| write(&Value::Number(*number), *kind)).collect(),
         (Value::Numbers(numbers), _) => json!(numbers),
         (Value::Word(word), _) => json!(word),
         (Value::Limit(Limit::Packets(packets)), _) => json!(format!("{packets} packets")),
         (Value::Limit(Limit::Bytes(bytes)), _) => json!(format!("{bytes} B")),
         (Value::Bool(value), _) => json!(value),
+        (Value::Series(steps), kind) => {
+            let of = if let Kind::Series(of) = kind { *of } else { kind };
+            let time = |seconds: f64| json!(unit::write_time(Duration::from_secs_f64(seconds)));
+            steps.iter().map(|(at, value)| json!([time(*at), write(&Value::Number(*value), of)])).collect()
+        }
+        (Value::Part(part), Kind::Part(axis)) => write_part(axis, part),
+        (Value::Part(part), _) => json!(part.name),
         (Value::Auto, _) => json!(AUTO),
     }
 }
 
 /// The default of a parameter in the form of a scenario file.
 pub(crate) fn default(param: &Param) -> Json {
-    write(&param.default.value(), param.kind)
+    if let Default::Part(name) = param.default { json!(name) } else { write(&param.usual(), param.kind) }
 }
 
-/// The bounds of a parameter in the scenario's unit: seconds, percent, or a plain number.
-pub(crate) fn bounds(param: &Param) -> Option<(f64, f64)> {
-    match param.kind {
+/// The bounds of a kind of parameter in the scenario's unit: seconds, percent, or a plain number.
+pub(crate) fn bounds(kind: Kind) -> Option<(f64, f64)> {
+    match kind {
+        Kind::Series(of) => bounds(*of),
         Kind::Probability { min, max } => Some((min * 100.0, max * 100.0)),
         kind => kind.bounds(),
     }
 }
 
-/// The unit of a parameter, for listings.
-pub(crate) fn unit(param: &Param) -> Option<&'static str> {
-    let kind = if let Kind::List(kind) = param.kind { *kind } else { param.kind };
-    dimension(kind).map(|dimension| dimension.unit)
+/// The unit of a kind of parameter, for listings: of a series that of its values.
+pub(crate) fn unit(kind: Kind) -> Option<&'static str> {
+    dimension(if let Kind::Series(of) = kind { *of } else { kind }).map(|dimension| dimension.unit)
 }
 
 /// All parts: for each axis its parts with name, summary, reference, parameters and the header of their file.
@@ -205,31 +214,43 @@ pub(crate) fn describe_quantity(quantity: &Measured) -> Json {
     json!({ "name": quantity.name, "unit": quantity.unit, "doc": quantity.doc })
 }
 
+/// The name of a kind of parameter.
+const fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Segments { .. } => "segments",
+        Kind::Number { .. } => "number",
+        Kind::Integer { .. } => "integer",
+        Kind::Duration { .. } => "duration",
+        Kind::Probability { .. } => "probability",
+        Kind::Numbers { .. } => "numbers",
+        Kind::Word(_) => "word",
+        Kind::Limit { .. } | Kind::ByteLimit { .. } => "limit",
+        Kind::Bool => "bool",
+        Kind::Size { .. } | Kind::WireSize { .. } => "size",
+        Kind::Rate { .. } => "rate",
+        Kind::Series(_) => "series",
+        Kind::Part(_) => "part",
+    }
+}
+
 fn describe_param(param: &Param) -> Json {
-    let (kind, words) = match param.kind {
-        Kind::Segments { .. } => ("segments", None),
-        Kind::Number { .. } => ("number", None),
-        Kind::Integer { .. } => ("integer", None),
-        Kind::Duration { .. } => ("duration", None),
-        Kind::Probability { .. } => ("probability", None),
-        Kind::Numbers { .. } => ("numbers", None),
-        Kind::List(_) => ("list", None),
-        Kind::Word(words) => ("word", Some(words)),
-        Kind::Limit { .. } | Kind::ByteLimit { .. } => ("limit", None),
-        Kind::Bool => ("bool", None),
-        Kind::Size { .. } | Kind::WireSize { .. } => ("size", None),
-        Kind::Rate { .. } => ("rate", None),
-    };
-    json!({
+    let words = if let Kind::Word(words) = param.kind { Some(words) } else { None };
+    let mut json = json!({
         "name": param.name,
-        "kind": kind,
+        "kind": kind_name(param.kind),
         "words": words,
         "headers": matches!(param.kind, Kind::WireSize { .. }),
-        "unit": unit(param),
+        "unit": unit(param.kind),
         "default": default(param),
-        "bounds": bounds(param).map(|(low, high)| [low, high]),
+        "bounds": bounds(param.kind).map(|(low, high)| [low, high]),
         "doc": param.doc,
-    })
+    });
+    match param.kind {
+        Kind::Part(axis) => json["axis"] = json!(axis.name),
+        Kind::Series(of) => json["of"] = json!(kind_name(*of)),
+        _ => {}
+    }
+    json
 }
 
 #[cfg(test)]

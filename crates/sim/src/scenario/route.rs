@@ -6,6 +6,7 @@ use ackclock_core::params::{Kind, Value};
 use ackclock_core::units::{Duration, Limit};
 
 use crate::net::route::{Ends, Found};
+use crate::scenario::parameter::Multiple;
 use crate::scenario::topology::Network;
 
 /// The longest two-way propagation delay and the largest packet of the flows on a link.
@@ -40,7 +41,7 @@ pub(crate) fn resolve_bdp(network: &mut Network, routes: &Found, packets: &BTree
     }
     for (link, load) in network.links.iter_mut().zip(loads) {
         let load = load.unwrap_or(all);
-        for (param, multiples) in std::mem::take(&mut link.bdp) {
+        for Multiple { path, param, multiples } in std::mem::take(&mut link.bdp) {
             let product = link.spec.rate.mean().bytes_in(load.delay) / load.packet.max(1) as f64;
             // A whole product must stay whole in spite of binary fractions: 25 packets, not 26.
             let limit = (multiples * product * (1.0 - 1e-12)).ceil().clamp(2.0, 1e15);
@@ -48,7 +49,10 @@ pub(crate) fn resolve_bdp(network: &mut Network, routes: &Found, packets: &BTree
                 let limit = limit as u64;
                 let bytes = Limit::Bytes(limit * load.packet.max(1));
                 let limit = if matches!(param.kind, Kind::ByteLimit { .. }) { bytes } else { Limit::Packets(limit) };
-                queue.discipline.params.set(param.name, Value::Limit(limit));
+                let part = path.iter().try_fold(&mut queue.discipline, |part, name| part.params.part_mut(name));
+                if let Some(part) = part {
+                    part.params.set(param.name, Value::Limit(limit));
+                }
             }
         }
     }

@@ -8,6 +8,7 @@ use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
 use crate::scenario::part;
 use crate::scenario::spec::ROOT;
 use crate::scenario::sweep::{MAX_VARIANTS, METHODS};
+use crate::scenario::unit::TIME;
 
 /// The JSON Schema (2020-12) of a scenario file.
 pub fn schema() -> Json {
@@ -15,6 +16,7 @@ pub fn schema() -> Json {
     if let Json::Object(entries) = &mut schema {
         entries.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
         entries.insert("title".to_owned(), json!("Ackclock scenario"));
+        entries.insert("$defs".to_owned(), definitions());
     }
     schema
 }
@@ -109,10 +111,21 @@ fn variant_table(variant: &Variant, needs_kind: bool) -> Json {
     schema
 }
 
+/// The parts that can be inside other parts, by axis. They are definitions, because one can be inside itself.
+fn definitions() -> Json {
+    let params = part::axes().flat_map(|axis| axis.parts).flat_map(|part| part.params);
+    let inside = params.filter_map(|param| if let params::Kind::Part(axis) = param.kind { Some(axis) } else { None });
+    Json::Object(inside.map(|axis| (axis.name.to_owned(), part_of(axis, axis.parts.iter().map(|part| part.name).collect(), &[]))).collect())
+}
+
 fn part(axis: &Axis, extra: &[Key]) -> Json {
+    part_of(axis, axis.words(), extra)
+}
+
+fn part_of(axis: &Axis, words: Vec<&str>, extra: &[Key]) -> Json {
     let shorthand = part::short_dimension(axis).map(|dimension| json!({ "type": "string", "pattern": dimension.pattern() }));
     let tables = axis.parts.iter().map(|part| part_table(axis, part, extra));
-    let forms: Vec<Json> = std::iter::once(json!({ "enum": axis.words() })).chain(shorthand).chain(tables).collect();
+    let forms: Vec<Json> = std::iter::once(json!({ "enum": words })).chain(shorthand).chain(tables).collect();
     json!({ "oneOf": forms })
 }
 
@@ -126,7 +139,7 @@ fn part_table(axis: &Axis, part: &Description, extra: &[Key]) -> Json {
 }
 
 fn parameter(param: &Param) -> Json {
-    let mut schema = values(param.kind);
+    let mut schema = parameter_value(param.kind);
     if param.default == params::Default::Auto {
         schema = json!({ "oneOf": [{ "const": part::AUTO }, schema] });
     }
@@ -135,19 +148,22 @@ fn parameter(param: &Param) -> Json {
     schema
 }
 
-/// The values of a parameter.
-fn values(kind: params::Kind) -> Json {
+fn parameter_value(kind: params::Kind) -> Json {
     let (low, high) = kind.bounds().unwrap_or_default();
     match kind {
         params::Kind::Number { .. } => json!({ "type": "number", "minimum": low, "maximum": high }),
         params::Kind::Integer { .. } => json!({ "type": "integer", "minimum": low, "maximum": high }),
         params::Kind::Numbers { .. } => json!({ "type": "array", "items": { "type": "number", "minimum": low, "maximum": high } }),
-        params::Kind::List(kind) => json!({ "type": "array", "items": values(*kind) }),
         params::Kind::Word(words) => {
             let numbers = words.iter().filter_map(|word| word.parse::<i64>().ok()).map(|number| json!(number));
             json!({ "enum": words.iter().map(|word| json!(word)).chain(numbers).collect::<Vec<_>>() })
         }
         params::Kind::Bool => json!({ "type": "boolean" }),
+        params::Kind::Series(of) => {
+            let step = [json!({ "type": "string", "pattern": TIME.pattern() }), parameter_value(*of)];
+            json!({ "type": "array", "minItems": 1, "items": { "type": "array", "prefixItems": step, "minItems": 2, "maxItems": 2 } })
+        }
+        params::Kind::Part(axis) => json!({ "$ref": format!("#/$defs/{}", axis.name) }),
         kind => json!({ "type": "string", "pattern": part::dimension(kind).map(crate::scenario::unit::Dimension::pattern) }),
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use ackclock_core::entry;
-use ackclock_core::params::Param;
 use ackclock_core::path::{delay, rate};
 use ackclock_core::units::{Duration, Rate};
 
@@ -12,6 +11,7 @@ use crate::scenario::error::{Origin, Problems};
 use crate::scenario::keys::MAX_LINKS;
 use crate::scenario::memory;
 use crate::scenario::model::{GeneratorSpec, LinkSpec, LossPosition, LossSpec, Model, PartSpec, QueueSpec, Variable};
+use crate::scenario::parameter::Multiple;
 use crate::scenario::spec::LISTED_BY_LINKS;
 use crate::scenario::text::quoted;
 
@@ -24,7 +24,7 @@ pub(crate) struct Pipe {
     /// The link.
     pub(crate) spec: LinkSpec,
     /// Parameters of its queue that are such multiples.
-    pub(crate) bdp: Vec<(&'static Param, f64)>,
+    pub(crate) bdp: Vec<Multiple>,
 }
 
 /// Nodes, links, and the default ends of flows.

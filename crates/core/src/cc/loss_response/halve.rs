@@ -10,7 +10,7 @@
 //! ## Parameters
 //! None.
 
-use crate::cc::contract::{LossResponse, Window};
+use crate::cc::contract::{Avoidance, LossResponse, Window};
 use crate::entry::Entry;
 use crate::events::CongestionEvent;
 
@@ -29,7 +29,7 @@ pub static ENTRY: Entry<dyn LossResponse> = Entry {
 pub struct Halve;
 
 impl LossResponse for Halve {
-    fn respond(&mut self, event: &CongestionEvent, _window: &Window) -> Window {
+    fn respond(&mut self, event: &CongestionEvent, _window: &Window, _own: &mut dyn Avoidance) -> Window {
         Window::halved(event.window)
     }
 }

@@ -9,6 +9,7 @@ entries! { Entry<dyn LossResponse>:
     staged,
     westwood,
     return_to_threshold,
+    first_loss_factor,
 }
 
 /// The axis.

@@ -16,7 +16,7 @@
 //! `reading`: `text` (§4), or `figure` (caption of figure 7). `restart`: `threshold`, as in the paper: no loss restarts from one segment;
 //! with `one`, a host that restarts does so from its loss window. `halves`: true, as in figure 7; false, as in equation 10.
 
-use crate::cc::contract::{LossResponse, Window};
+use crate::cc::contract::{Avoidance, LossResponse, Window};
 use crate::entry::Entry;
 use crate::events::CongestionEvent;
 use crate::params::{Default, Kind, Param, Params};
@@ -70,7 +70,7 @@ impl ReturnToThreshold {
 }
 
 impl LossResponse for ReturnToThreshold {
-    fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window {
+    fn respond(&mut self, event: &CongestionEvent, window: &Window, _own: &mut dyn Avoidance) -> Window {
         // Preveze eq. 10: the same S in every period. An infinite threshold is set first.
         let fixed = !self.halves && window.ssthresh.is_finite();
         let ssthresh = if fixed { window.ssthresh } else { Window::halved(event.window).ssthresh };
@@ -89,11 +89,11 @@ mod tests {
     use super::*;
     use crate::events::Cause;
     use crate::params::Value;
-    use crate::testing::{build, congestion, window};
+    use crate::testing::{build, congestion, own, window};
 
     fn respond(reading: &str, force: Segments) -> Window {
         let mut part = build(&ENTRY, &[("reading", Value::Word(reading.to_owned()))]).unwrap();
-        part.respond(&congestion(Cause::DupAck, force), &window(force))
+        part.respond(&congestion(Cause::DupAck, force), &window(force), &mut *own())
     }
 
     #[test]
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn without_halving_the_threshold_stays() {
         let mut part = build(&ENTRY, &[("halves", Value::Bool(false))]).unwrap();
-        let mut respond = |force, ssthresh| part.respond(&congestion(Cause::DupAck, force), &Window { cwnd: force, ssthresh });
+        let mut respond = |force, ssthresh| part.respond(&congestion(Cause::DupAck, force), &Window { cwnd: force, ssthresh }, &mut *own());
         // From above the threshold the window returns to just below it; from below, it loses one avoidance step.
         assert_eq!(respond(60.0, 43.0), Window { cwnd: 43.0 - 1.0 / 60.0, ssthresh: 43.0 });
         assert_eq!(respond(10.0, 43.0), Window { cwnd: 10.0 - 0.1, ssthresh: 43.0 });
@@ -127,7 +127,7 @@ mod tests {
         let restart = |word: &str| {
             let mut part = build(&ENTRY, &[("restart", Value::Word(word.to_owned()))]).unwrap();
             let event = congestion(Cause::Timeout, 40.0);
-            let reduced = part.respond(&event, &window(40.0));
+            let reduced = part.respond(&event, &window(40.0), &mut *own());
             part.restart(&event, &reduced)
         };
         assert_eq!([restart("threshold"), restart("one")], [19.975, 1.0]);

@@ -12,7 +12,7 @@
 //! `algorithm`: 2, the algorithm that the paper proposes. `divisors`, `boundaries`: custom zones in place of an algorithm's. There is one
 //! divisor more than boundaries; the last applies above all boundaries.
 
-use crate::cc::contract::{LossResponse, Window};
+use crate::cc::contract::{Avoidance, LossResponse, Window};
 use crate::entry::Entry;
 use crate::events::CongestionEvent;
 use crate::params::{Default, Kind, Param, Params};
@@ -76,7 +76,7 @@ fn build(params: &Params) -> Result<Box<dyn LossResponse>, String> {
 }
 
 impl LossResponse for Staged {
-    fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window {
+    fn respond(&mut self, event: &CongestionEvent, window: &Window, _own: &mut dyn Avoidance) -> Window {
         let zone = self.boundaries.iter().take_while(|end| window.cwnd >= **end).count();
         Window::reduced_to(event.window / self.divisors[zone])
     }
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use crate::events::Cause;
     use crate::params::Value;
-    use crate::testing::{build, congestion, window};
+    use crate::testing::{build, congestion, own, window};
 
     fn algorithm(word: &str) -> Box<dyn LossResponse> {
         build(&ENTRY, &[("algorithm", Value::Word(word.to_owned()))]).unwrap()
@@ -99,7 +99,7 @@ mod tests {
 
     /// The divisor at a loss with `cwnd`, derived from a window in force of 240.
     fn divisor(part: &mut dyn LossResponse, cwnd: Segments) -> f64 {
-        240.0 / part.respond(&congestion(Cause::DupAck, 240.0), &window(cwnd)).cwnd
+        240.0 / part.respond(&congestion(Cause::DupAck, 240.0), &window(cwnd), &mut *own()).cwnd
     }
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn the_threshold_is_rounded_and_at_least_two() {
         let mut part = algorithm("2");
-        let mut respond = |force, cwnd| part.respond(&congestion(Cause::DupAck, force), &window(cwnd));
+        let mut respond = |force, cwnd| part.respond(&congestion(Cause::DupAck, force), &window(cwnd), &mut *own());
         assert_eq!(respond(22.0, 22.0), Window { cwnd: 5.5, ssthresh: 5.0 });
         assert_eq!(respond(40.0, 40.0), Window { cwnd: 40.0 / 3.0, ssthresh: 13.0 });
         assert_eq!(respond(7.0, 7.0), Window { cwnd: 1.75, ssthresh: 2.0 });

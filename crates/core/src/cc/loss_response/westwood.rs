@@ -23,7 +23,7 @@
 //! `at_most`, the rule of 2001.
 
 use crate::cc::bandwidth::{BWE, BWE_AVG, BWE_MAX, Bandwidth, PARAMS_AND_RULE, Rule};
-use crate::cc::contract::{LossResponse, Window};
+use crate::cc::contract::{Avoidance, LossResponse, Window};
 use crate::entry::Entry;
 use crate::events::{Ack, CongestionEvent};
 
@@ -49,7 +49,7 @@ impl LossResponse for Westwood {
         self.bandwidth.observe(ack);
     }
 
-    fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window {
+    fn respond(&mut self, event: &CongestionEvent, window: &Window, _own: &mut dyn Avoidance) -> Window {
         self.bandwidth.respond(event, window, self.rule)
     }
 
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use crate::events::Cause;
     use crate::params::Value;
-    use crate::testing::{ACK, build, congestion, window};
+    use crate::testing::{ACK, build, congestion, own, window};
     use crate::units::{Duration, Instant};
 
     #[test]
@@ -77,7 +77,7 @@ mod tests {
             }
             // 500 segments per second in 30 ms: 15.
             let event = CongestionEvent { min_rtt: Some(Duration::from_millis(30)), ..congestion(cause, window.cwnd) };
-            part.respond(&event, &window).cwnd
+            part.respond(&event, &window, &mut *own()).cwnd
         };
         let (avoidance, slow_start) = (Window { cwnd: 10.0, ssthresh: 8.0 }, Window { cwnd: 10.0, ssthresh: 40.0 });
         assert_eq!(["at_most", "listing"].map(|rule| respond(rule, Cause::DupAck, avoidance)), [10.0, 15.0]);
@@ -96,7 +96,7 @@ mod tests {
         }
         // 500 segments per second in 30 ms.
         let event = CongestionEvent { min_rtt: Some(Duration::from_millis(30)), ..congestion(Cause::DupAck, 40.0) };
-        assert_eq!(part.respond(&event, &window(40.0)), Window { cwnd: 15.0, ssthresh: 15.0 });
+        assert_eq!(part.respond(&event, &window(40.0), &mut *own()), Window { cwnd: 15.0, ssthresh: 15.0 });
         let mut seen = Vec::new();
         part.internals(&mut |name, value| seen.push((name, value)));
         assert_eq!(seen[0], ("bwe", 500.0));

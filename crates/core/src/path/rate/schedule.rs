@@ -1,17 +1,16 @@
-//! Scheduled rate: a sequence of rates, each for its time.
+//! Scheduled rate: steps from one rate to the next.
 //! ## What it does
-//! The link transmits at each of `rates` for the time in `durations`, then begins again, or keeps the last rate. A transmission that spans a
-//! change is exact: its bits leave at the rates that apply while they leave. A rate of 0 is an outage that holds packets: the transmission
-//! pauses and continues afterwards.
+//! The link transmits at the rate of the last step. The last rate stays, unless the schedule begins again after each `period`. A
+//! transmission that spans a step is exact: its bits leave at the rates that apply while they leave. A rate of 0 is an outage that holds
+//! packets: the transmission pauses and continues afterwards.
 //! ## References
 //! Netravali et al., *Mahimahi: accurate record-and-replay for HTTP*, 2015 (links whose rate follows a schedule).
 //! ## Differs from the document
 //! Mahimahi lists the instants at which a packet may leave; this schedule lists rates.
 //! ## Parameters
-//! `rates`: the rates in order; 10 Mbit/s and 2 Mbit/s, an arbitrary choice.
-//! `durations`: the time of each rate; a single one is that of every rate; 1 s, an arbitrary choice.
-//! `repeat`: whether the schedule begins again after the last rate; otherwise that rate stays. True. The mean rate, which stands for the
-//! rate in the bandwidth-delay product and in the results, is in both cases that of the listed times.
+//! `steps`: times and rates; 10 Mbit/s, and 2 Mbit/s from 1 s on, an arbitrary choice.
+//! `period`: time after which the schedule begins again. auto: never. The mean rate, which stands for the rate in the bandwidth-delay product
+//! and in the results, is that of a period; without a period, the last rate counts for as long as all rates before it together.
 
 use crate::entry::Entry;
 use crate::params::{Default, Kind, Param};
@@ -26,38 +25,30 @@ pub static ENTRY: Entry<dyn RateModel> = Entry {
     reference: "after Netravali et al. 2015 (Mahimahi)",
     params: &[
         Param {
-            name: "rates",
-            kind: Kind::List(&Kind::Rate { min: 0.0, max: 1e15 }),
-            default: Default::Numbers(&[1e7, 2e6]),
-            doc: "the rates in order; 0 bit/s is an outage that holds packets",
+            name: "steps",
+            kind: Kind::Series(&Kind::Rate { min: 0.0, max: 1e15 }),
+            default: Default::Series(&[(0.0, 1e7), (1.0, 2e6)]),
+            doc: "times and rates, as [time, rate]; 0 bit/s is an outage that holds packets",
         },
         Param {
-            name: "durations",
-            kind: Kind::List(&Kind::Duration { min: 1e-6, max: 1e6 }),
-            default: Default::Numbers(&[1.0]),
-            doc: "the time of each rate; a single one is that of every rate",
-        },
-        Param {
-            name: "repeat",
-            kind: Kind::Bool,
-            default: Default::Bool(true),
-            doc: "whether the schedule begins again after the last rate; otherwise that rate stays",
+            name: "period",
+            kind: Kind::Duration { min: 1e-6, max: 1e9 },
+            default: Default::Auto,
+            doc: "time after which the schedule begins again; auto: never",
         },
     ],
     quantities: &[],
     build: |params| {
-        let (rates, durations) = (params.numbers("rates"), params.numbers("durations"));
-        let durations = match durations {
-            [every] => vec![*every; rates.len()],
-            each => each.to_vec(),
-        };
-        if rates.len() != durations.len() {
-            return Err(format!("durations needs one time, or one for each of the {} rates, but has {}", rates.len(), durations.len()));
+        let (steps, period) = (params.series("steps"), params.number_or_auto("period"));
+        if let (Some(period), Some((last, _))) = (period, steps.last())
+            && period <= *last
+        {
+            return Err(format!("period must be later than the last step, which is at {last} s"));
         }
-        Schedule::new(rates, &durations, params.flag("repeat")).map_or_else(
-            || Err("rates must have a mean of at least 1 bit/s".to_owned()),
-            |schedule| Ok(Box::new(schedule) as Box<dyn RateModel>),
-        )
+        match Schedule::new(steps, period) {
+            Some(schedule) => Ok(Box::new(schedule)),
+            None => Err("steps must have a mean rate of at least 1 bit/s".to_owned()),
+        }
     },
 };
 
@@ -95,20 +86,23 @@ pub struct Schedule {
 
 impl Schedule {
     /// `None` if the mean rate is below 1 bit/s.
-    fn new(rates: &[f64], durations: &[f64], repeat: bool) -> Option<Self> {
-        let (mut pieces, mut begin, mut before) = (Vec::new(), 0.0, 0.0);
-        for (&rate, &duration) in rates.iter().zip(durations) {
-            let end = begin + duration;
-            pieces.push(Piece { rate, begin, end, before });
-            (begin, before) = (end, before + rate * duration);
+    fn new(steps: &[(f64, f64)], period: Option<f64>) -> Option<Self> {
+        let last = steps.last()?.0;
+        let ends = steps.iter().skip(1).map(|(time, _)| *time).chain([period.unwrap_or(f64::INFINITY)]);
+        let (mut pieces, mut bits) = (Vec::new(), 0.0);
+        for (&(begin, rate), end) in steps.iter().zip(ends) {
+            pieces.push(Piece { rate, begin, end, before: bits });
+            bits += rate * (end - begin);
         }
-        let mean = Rate::from_bits_per_sec((before / begin).round() as u64)?;
-        if let Some(last) = pieces.last_mut()
-            && !repeat
-        {
-            (last.end, begin, before) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
-        }
-        Some(Self { pieces, period: begin, bits: before, mean, place: Place::default() })
+        // The time over which the mean is taken, and the bits until then.
+        let (time, until) = match (period, pieces.last()?) {
+            (Some(period), _) => (period, bits),
+            (None, only) if last == 0.0 => (1.0, only.rate),
+            (None, piece) => (2.0 * last, piece.before + piece.rate * last),
+        };
+        let mean = Rate::from_bits_per_sec((until / time).round() as u64)?;
+        let (period, bits) = period.map_or((f64::INFINITY, f64::INFINITY), |period| (period, bits));
+        Some(Self { pieces, period, bits, mean, place: Place::default() })
     }
 
     /// Start of a cycle.
@@ -195,9 +189,8 @@ mod tests {
     use crate::testing::{assert_close, build};
     use proptest::prelude::*;
 
-    fn schedule(rates: &[f64], durations: &[f64], repeat: bool) -> Result<Box<dyn RateModel>, String> {
-        let numbers = |numbers: &[f64]| Value::Numbers(numbers.to_vec());
-        build(&ENTRY, &[("rates", numbers(rates)), ("durations", numbers(durations)), ("repeat", Value::Bool(repeat))])
+    fn schedule(steps: &[(f64, f64)], period: Option<f64>) -> Result<Box<dyn RateModel>, String> {
+        build(&ENTRY, &[("steps", Value::Series(steps.to_vec())), ("period", period.map_or(Value::Auto, Value::Number))])
     }
 
     fn secs(secs: f64) -> Instant {
@@ -210,7 +203,7 @@ mod tests {
 
     #[test]
     fn bits_leave_at_the_rates_that_apply_while_they_leave() {
-        let mut model = schedule(&[8000.0, 2000.0], &[1.0, 4.0], true).unwrap();
+        let mut model = schedule(&[(0.0, 8000.0), (1.0, 2000.0)], Some(5.0)).unwrap();
         assert_eq!(finish(&mut *model, 0.0, 500), 0.5);
         // 4000 of 8000 bits before the change, the others at a quarter of the rate.
         assert_eq!(finish(&mut *model, 0.5, 1000), 3.0);
@@ -222,47 +215,49 @@ mod tests {
 
     #[test]
     fn an_outage_holds_the_transmission() {
-        let mut model = schedule(&[8000.0, 0.0, 4000.0], &[1.0, 10.0, 1.0], false).unwrap();
+        let mut model = schedule(&[(0.0, 8000.0), (1.0, 0.0), (11.0, 4000.0)], None).unwrap();
         assert_eq!(finish(&mut *model, 0.75, 500), 11.5);
         assert_eq!(finish(&mut *model, 12.0, 500), 13.0);
-        let mut model = schedule(&[8000.0, 0.0], &[1.0, 1.0], false).unwrap();
+        let mut model = schedule(&[(0.0, 8000.0), (1.0, 0.0)], None).unwrap();
         assert_eq!((finish(&mut *model, 0.0, 1000), finish(&mut *model, 1.0, 1)), (1.0, f64::INFINITY));
         assert_eq!(finish(&mut *model, f64::INFINITY, 1), f64::INFINITY);
     }
 
     #[test]
-    fn the_mean_is_that_of_the_listed_times() {
-        for repeat in [false, true] {
-            assert_eq!(schedule(&[8e6, 2e6], &[1.0, 2.0], repeat).unwrap().mean().as_bits_per_sec(), 4_000_000);
-            assert_eq!(schedule(&[8e6, 0.0], &[0.3], repeat).unwrap().mean().as_bits_per_sec(), 4_000_000);
-        }
+    fn the_mean_is_that_of_a_period() {
+        let mean = |steps: &[(f64, f64)], period| schedule(steps, period).unwrap().mean().as_bits_per_sec();
+        assert_eq!(mean(&[(0.0, 8e6), (1.0, 2e6)], Some(3.0)), 4_000_000);
+        assert_eq!(mean(&[(0.0, 8e6), (1.0, 2e6)], None), 5_000_000);
+        assert_eq!([mean(&[(0.0, 8e6)], None), mean(&[(0.0, 8e6)], Some(0.3))], [8_000_000; 2]);
     }
 
     #[test]
     fn the_capacity_is_the_integral_of_the_rate() {
-        let bits = |repeat| [0.5, 1.0, 2.0, 3.0, 7.5].map(|at| schedule(&[8.0, 2.0], &[1.0, 2.0], repeat).unwrap().capacity(secs(at)));
-        assert_eq!(bits(true), [4.0, 8.0, 10.0, 12.0, 24.0 + 8.0 + 1.0]);
-        assert_eq!(bits(false), [4.0, 8.0, 10.0, 12.0, 8.0 + 13.0]);
+        let steps = [(0.0, 8.0), (1.0, 2.0)];
+        let bits = |period| [0.5, 1.0, 2.0, 3.0, 7.5].map(|at| schedule(&steps, period).unwrap().capacity(secs(at)));
+        assert_eq!(bits(Some(3.0)), [4.0, 8.0, 10.0, 12.0, 24.0 + 8.0 + 1.0]);
+        assert_eq!(bits(None), [4.0, 8.0, 10.0, 12.0, 8.0 + 13.0]);
     }
 
     #[test]
     fn a_senseless_schedule_is_refused() {
-        let refused = |rates: &[f64], durations: &[f64]| schedule(rates, durations, true).unwrap_err();
-        assert_eq!(refused(&[1.0, 2.0], &[1.0, 1.0, 1.0]), "durations needs one time, or one for each of the 2 rates, but has 3");
-        assert_eq!(refused(&[0.0], &[1.0]), "rates must have a mean of at least 1 bit/s");
-        assert_eq!(refused(&[], &[1.0]), "rates must have a mean of at least 1 bit/s");
+        assert_eq!(schedule(&[(0.0, 1.0), (2.0, 1.0)], Some(2.0)).unwrap_err(), "period must be later than the last step, which is at 2 s");
+        assert_eq!(schedule(&[(0.0, 0.0)], None).unwrap_err(), "steps must have a mean rate of at least 1 bit/s");
     }
 
     proptest! {
         #[test]
         fn a_transmission_takes_exactly_its_bits(
             rates in prop::collection::vec(prop_oneof![1 => Just(0.0), 4 => 1e3..1e8_f64], 1..6),
-            durations in prop::collection::vec(1e-3..5.0_f64, 6),
-            repeat in any::<bool>(),
+            gaps in prop::collection::vec(1e-3..5.0_f64, 6),
+            repeats in any::<bool>(),
             packets in prop::collection::vec((0.0..10.0_f64, 1..65_535_u64), 1..20),
         ) {
             prop_assume!(rates.iter().any(|rate| *rate > 0.0));
-            let mut model = schedule(&rates, &durations[..rates.len()], repeat).unwrap();
+            let times: Vec<f64> = gaps.iter().scan(0.0, |time, gap| Some(std::mem::replace(time, *time + gap))).collect();
+            let steps: Vec<(f64, f64)> = times.iter().copied().zip(rates.iter().copied()).collect();
+            let period = repeats.then_some(times[rates.len() - 1] + 0.7);
+            let mut model = schedule(&steps, period).unwrap();
             let mut free = 0.0;
             for (gap, bytes) in packets {
                 let start = free + gap;
