@@ -4,26 +4,26 @@
 #![cfg_attr(fuzzing, no_main)]
 
 use ackclock_core::qdisc::Ecn;
-use ackclock_emu::{emulator::Addressed, kernel::Segment};
-use ackclock_script::packet::{Packet, decode_options, encode_options};
-use ackclock_tcp::wire::{frame_ecn, frame_headers, mark_frame};
+use ackclock_emu::emulator::{flow, hashed};
+use ackclock_wire::frame::{Addressed, Headers, frame_ecn, frame_headers, mark_frame};
+use ackclock_wire::options::{decode_options, encode_options};
+use ackclock_wire::packet::Packet;
 
 /// Reads `data` as the emulator, captures and scripts read a packet of the kernel.
 fn exercise(data: &[u8]) {
     let addressed = Addressed::read(data);
     if let Some(addressed) = addressed {
         assert!(addressed.data <= data.len());
-        let flow = addressed.flow();
-        if let Some((_, from)) = flow {
-            assert_eq!(addressed.hashed(from, 7), addressed.hashed(from, 7));
+        if let Some((_, from)) = flow(&addressed) {
+            assert_eq!(hashed(&addressed, from, 7), hashed(&addressed, from, 7));
         }
     }
-    if let Some(segment) = Segment::read(data) {
+    if let Some(segment) = Headers::read(data) {
         assert!(usize::from(segment.size) == data.len() && segment.length() <= segment.payload + 2);
         assert_eq!(segment.ecn, frame_ecn(data));
     }
     if addressed.is_some() {
-        for ecn in [Ecn::Incapable, Ecn::Capable, Ecn::Marked] {
+        for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ce] {
             let mut marked = data.to_vec();
             mark_frame(&mut marked, ecn);
             let mut headers = Vec::new();

@@ -8,7 +8,7 @@ Simulated models take lists of values and return a table with a row for each com
 >>> round(ackclock.model.mathis(loss="1 %", rtt="20 ms", packet_size="1000 B").throughput)
 4898979
 """
-# Made by docs/generate.py from the models in crates/core/src/analytic; change the models, not this file.
+# Made by docs/generate.py from the models in crates/models/src; change the models, not this file.
 
 from __future__ import annotations
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import typing
+from inspect import signature
 from pathlib import Path
 
 import pytest
+from typer.models import OptionInfo
 
-from ackclock import Scenario, ScenarioError, load
+from ackclock import Scenario, ScenarioError, load, sweep
 from ackclock.files import limits, toml
 
-from .conftest import Cli
+from .conftest import SWEEP, Cli
+from .test_outputs import commands
 
 LIMITED = "ulimit -v 3000000"
 
@@ -126,6 +130,36 @@ def test_a_seed_out_of_range(command: str, seed: int, cli: Cli, tmp_path: Path) 
     assert done.returncode == 2
     assert "'--seed'" in done.stderr
     assert ("18446744073709551615" if seed > 0 else "0") in done.stderr
+
+
+def test_every_whole_number_of_the_command_line_has_bounds() -> None:
+    found = 0
+    for name, callback in commands():
+        hints = typing.get_type_hints(callback, include_extras=True)
+        for parameter in signature(callback).parameters:
+            kind, info = typing.get_args(hints[parameter])
+            if isinstance(info, OptionInfo) and kind in (int, int | None):
+                assert info.min is not None, (name, parameter)
+                assert info.max is not None, (name, parameter)
+                assert info.max < 2**64, (name, parameter)
+                found += 1
+    assert found > 15
+
+
+@pytest.mark.parametrize("option", ["--seeds", "--max-events", "--at-most", "--jobs"])
+def test_a_huge_number_names_its_option(option: str, cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "sweep.toml").write_text(SWEEP)
+    done = cli("sweep", "sweep.toml", "--out", "o", option, str(2**70))
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert f"'{option}'" in line
+    assert not (tmp_path / "o").exists()
+
+
+def test_a_number_of_seeds_beyond_any_index_is_refused(tmp_path: Path) -> None:
+    scenario = Scenario(duration="1 ms", flow=[{}], sweep={"flow.rwnd": ["5 packets", "6 packets"]})
+    with pytest.raises(ValueError, match="runs are too many"):
+        sweep(scenario, tmp_path / "o", seeds=2**70)
 
 
 def test_files_of_a_scenario_are_regular(cli: Cli, tmp_path: Path) -> None:

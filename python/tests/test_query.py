@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import polars
@@ -283,6 +284,25 @@ def test_other_folders_are_refused(cli: Cli, tmp_path: Path, first: Path, folder
     done = cli("plot", folder)
     assert done.returncode == 2
     assert "holds a dataset of `ackclock sweep`" in done.stderr
+
+
+def test_the_folder_of_a_killed_query_is_removed_by_the_next(folder: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+
+    def start(text: str) -> subprocess.Popen[bytes]:
+        program = f"import ackclock; ackclock.open({str(folder)!r}).sql({text!r})"
+        return subprocess.Popen([sys.executable, "-c", program], env=environment, cwd=tmp_path)
+
+    with start("SELECT max(a.range * b.range) FROM range(1000000) a, range(1000000) b") as endless:
+        while not list(tmp_path.iterdir()):
+            assert endless.poll() is None
+            time.sleep(0.02)
+        assert start("SELECT 1").wait() == 0
+        assert len(list(tmp_path.iterdir())) == 1, "the folder of a query that runs stays"
+        endless.kill()
+    assert len(list(tmp_path.iterdir())) == 1
+    assert start("SELECT 1").wait() == 0
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_query_leaves_no_file(folder: Path, tmp_path: Path) -> None:

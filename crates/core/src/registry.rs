@@ -1,8 +1,7 @@
 //! The registry of parts: all axes with their parts. It supplies the names in scenarios, the JSON Schema, `ackclock list`, the reference
 //! pages and the tests that every part runs automatically.
 //!
-//! Each axis is declared in the `mod.rs` of its folder, beside its parts. Analytic models are registered in the same way
-//! ([`crate::analytic`]), but are not parts of a scenario.
+//! Each axis is declared in the `mod.rs` of its folder, beside its parts.
 
 use crate::cc::{avoidance, initial_window, loss_response, slow_start, whole};
 use crate::params::Axis;

@@ -56,7 +56,7 @@ pub(crate) fn own() -> Box<dyn Avoidance> {
 /// A packet of `size` bytes that arrives at a busy link `millis` milliseconds into the run.
 pub(crate) fn arrival(millis: u64, size: u64) -> Arrival {
     let now = Instant::from_nanos(millis * 1_000_000);
-    Arrival { now, size: Bytes(size), flow: 0, ecn: Ecn::Incapable, idle_since: None }
+    Arrival { now, size: Bytes(size), flow: 0, ecn: Ecn::NotEct, idle_since: None }
 }
 
 /// The fates of `count` packets of 1000 bytes, one in each millisecond.
@@ -124,12 +124,12 @@ pub(crate) fn internal(report: impl FnOnce(&mut dyn FnMut(&'static str, f64)), n
 
 /// A packet of `size` bytes of `flow`, which is also its sender's address, without ECN.
 pub(crate) fn packet(handle: u32, flow: u32, size: u64) -> Packet {
-    Packet { handle, flow, ends: (flow, 0), size: Bytes(size), ecn: Ecn::Incapable, arrived: Instant::ZERO }
+    Packet { handle, flow, ends: (flow, 0), size: Bytes(size), ecn: Ecn::NotEct, arrived: Instant::ZERO }
 }
 
 /// The same packet, ECN-capable.
 pub(crate) fn capable(handle: u32, flow: u32, size: u64) -> Packet {
-    Packet { ecn: Ecn::Capable, ..packet(handle, flow, size) }
+    Packet { ecn: Ecn::Ect0, ..packet(handle, flow, size) }
 }
 
 /// A queue in front of [`OUTLET`], with the outcomes of its packets. Times are in microseconds.

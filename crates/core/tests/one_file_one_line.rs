@@ -6,7 +6,6 @@ use example::Copied;
 
 /// Test of the copy: finds the new parts by name, and runs them.
 const DRIVER: &str = r#"
-use ackclock_core::analytic;
 use ackclock_core::cc::{Composed, CongestionControl, Phase, avoidance, initial_window, slow_start, whole};
 use ackclock_core::events::{Ack, Established};
 use ackclock_core::entry::{Entry, find};
@@ -51,7 +50,7 @@ fn the_new_queue_holds_packets_back() {
     let mut queue = build(entry).into_scheduler();
     let (mut random, mut outcomes) = (Generator::derived(1, ""), Vec::new());
     for handle in 0..3 {
-        let packet = Packet { handle, flow: 0, ends: (0, 1), size: Bytes(1000), ecn: Ecn::Incapable, arrived: Instant::ZERO };
+        let packet = Packet { handle, flow: 0, ends: (0, 1), size: Bytes(1000), ecn: Ecn::NotEct, arrived: Instant::ZERO };
         queue.enqueue(Moment::now(Instant::ZERO), packet, &mut random, &mut outcomes);
     }
     let (mut now, mut sent) = (Instant::ZERO, Vec::new());
@@ -63,18 +62,6 @@ fn the_new_queue_holds_packets_back() {
         }
     }
     assert_eq!(sent, [0, 10, 20].map(|millis| Instant::ZERO + Duration::from_millis(millis)));
-}
-
-#[test]
-fn the_new_model_is_registered_with_its_trace() {
-    let model = analytic::find("doubling").expect("registered");
-    let params = Params::defaults(model.params);
-    assert_eq!((model.evaluate)(&params), Ok(vec![6.0, 127.0]));
-    let trace = model.trace.as_ref().expect("a trace");
-    let names: Vec<String> = trace.columns.iter().flat_map(|column| column.names(&params)).collect();
-    assert_eq!(names, ["round", "window"]);
-    let columns = (trace.evaluate)(&params).unwrap();
-    assert_eq!(columns[1], [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]);
 }
 "#;
 
@@ -92,8 +79,6 @@ fn the_examples_of_contributing_work() {
         copied.write(&format!("{folder}/{file}.rs"), copied.example(example));
         copied.insert_line(&format!("{example} line"), &format!("{folder}/mod.rs"), &format!("entries! {{ Entry<dyn {model}>:\n"));
     }
-    copied.write("crates/core/src/analytic/doubling.rs", copied.example("model"));
-    copied.insert_line("model line", "crates/core/src/analytic/mod.rs", "entries! { Model:\n");
     copied.write("crates/core/tests/driver.rs", DRIVER);
     copied.test(
         &["--lib", "--test", "driver", "--test", "registry", "--test", "queues", "--test", "whole"],
@@ -114,8 +99,6 @@ fn the_examples_of_contributing_work() {
             "every_rate_model_transmits_in_order",
             "every_delay_model_is_reproducible",
             "every_loss_model_is_reproducible",
-            "the_new_model_is_registered_with_its_trace",
-            "every_trace_of_a_model_has_the_columns_it_declares",
         ],
     );
 }

@@ -66,7 +66,7 @@ impl<'a> Line<'a> {
             now += gap;
             let arrived = Instant::from_nanos(1000 * now);
             self.serve_until(arrived);
-            let ecn = if capable { Ecn::Capable } else { Ecn::Incapable };
+            let ecn = if capable { Ecn::Ect0 } else { Ecn::NotEct };
             let packet = Packet { handle: handle as u32, flow, ends: (2 * flow, 2 * flow + 1), size: Bytes(size), ecn, arrived };
             self.held.insert(packet.handle, packet);
             self.queue.enqueue(Moment::now(arrived), packet, &mut self.random, &mut self.outcomes);
@@ -126,7 +126,7 @@ impl<'a> Line<'a> {
                     self.dropped.push(packet.handle);
                 }
                 Outcome::Marked(_) => {
-                    assert_ne!(packet.ecn, Ecn::Incapable, "{name} marked a packet without ECN");
+                    assert_ne!(packet.ecn, Ecn::NotEct, "{name} marked a packet without ECN");
                     self.marked.push(packet.handle);
                 }
             }
@@ -162,7 +162,7 @@ proptest! {
         // With a speedup, packets arrive faster than the link can send them.
         let packets: Vec<Arriving> = packets.into_iter().map(|(gap, size, flow, capable)| (gap / speedup, size, flow, capable)).collect();
         let line = Line::new(entry, &params).run(&packets);
-        let marks: Vec<u32> = line.sent.iter().filter(|(_, ecn)| *ecn == Ecn::Marked).map(|(handle, _)| *handle).collect();
+        let marks: Vec<u32> = line.sent.iter().filter(|(_, ecn)| *ecn == Ecn::Ce).map(|(handle, _)| *handle).collect();
         prop_assert!(marks.iter().all(|handle| line.marked.contains(handle)), "{}: a mark was not reported", entry.name);
         let twin = Line::new(entry, &params).run(&packets);
         prop_assert_eq!((line.sent, line.dropped), (twin.sent, twin.dropped), "the same packets had different outcomes");

@@ -1,142 +1,57 @@
 //! The obligations of every part in the registry: proper names, documented parameters, and sound behaviour with every other part.
-#![allow(clippy::float_cmp, reason = "equal events must give equal bits")]
+#![expect(clippy::float_cmp, reason = "equal events must give equal bits")]
 
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use ackclock_core::analytic::{self, Numbers};
 use ackclock_core::cc::{CongestionControl, Window, avoidance, initial_window, loss_response, slow_start};
 use ackclock_core::entry::{Entry, Quantity};
 use ackclock_core::events::{Established, FirstWindow};
-use ackclock_core::params::{Axis, Default, Description, Kind, Params};
+use ackclock_core::params::{Axis, Description, Params};
 use ackclock_core::path::loss::{self, Arrival};
 use ackclock_core::path::{delay, rate};
 use ackclock_core::registry::AXES;
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Bytes, Duration, Instant};
-use common::{Op, Part, Parts, Transport, buildable};
+use common::{Op, Part, Parts, Transport, buildable, obligations};
 use proptest::prelude::*;
-
-/// Every axis, and the analytic models: the name, the folder, and the parts.
-fn groups() -> impl Iterator<Item = (&'static str, String, &'static [Description])> {
-    let axes = AXES.iter().map(|axis| (axis.name, folder(axis), axis.parts));
-    axes.chain([("analytic", "analytic".to_owned(), analytic::DESCRIPTIONS)])
-}
 
 /// The folder below `src` with the files of an axis.
 fn folder(axis: &Axis) -> String {
     axis.module.split("::").skip(1).collect::<Vec<_>>().join("/")
 }
 
-/// Every part and model, with the folder of its file.
+/// Every part, with the folder of its file.
 fn parts() -> impl Iterator<Item = (String, &'static Description)> {
-    groups().flat_map(|(_, folder, parts)| parts.iter().map(move |part| (folder.clone(), part)))
-}
-
-fn is_snake_case(name: &str) -> bool {
-    let word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-    name.split('_').all(word) && name.starts_with(|first: char| first.is_ascii_lowercase())
+    AXES.iter().flat_map(|axis| axis.parts.iter().map(|part| (folder(axis), part)))
 }
 
 #[test]
-fn names_are_unique_and_in_snake_case() {
-    for (axis, _, parts) in groups() {
-        let names: BTreeSet<&str> = parts.iter().map(|part| part.name).collect();
-        assert_eq!(names.len(), parts.len(), "{axis} has two parts with the same name");
-        for part in parts {
-            assert!(is_snake_case(part.name), "{axis}: {}", part.name);
-            let params: BTreeSet<&str> = part.params.iter().map(|param| param.name).collect();
-            assert_eq!(params.len(), part.params.len(), "{axis}: {} has two parameters with the same name", part.name);
-            assert!(params.into_iter().all(is_snake_case), "{axis}: {}", part.name);
-        }
+fn every_description_is_sound() {
+    for axis in AXES {
+        obligations::assert_names(axis.name, axis.parts);
+    }
+    let all: Vec<_> = parts().collect();
+    obligations::assert_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &all);
+    for (folder, part) in &all {
+        obligations::assert_header(folder, part);
+        obligations::assert_parameters(folder, part);
+        obligations::assert_defaults(folder, part);
+        obligations::assert_quantities(folder, part);
     }
 }
 
 #[test]
-fn every_part_has_the_name_of_its_file_and_every_file_is_registered() {
-    let registered: BTreeSet<String> = parts().map(|(folder, part)| format!("{folder}/{}.rs", part.name)).collect();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let folders: BTreeSet<String> = parts().map(|(folder, _)| folder).collect();
-    let mut on_disk = BTreeSet::new();
-    for folder in folders {
-        for file in std::fs::read_dir(source.join(&folder)).unwrap() {
-            let path = file.unwrap().path();
-            if path.is_file() && std::fs::read_to_string(&path).unwrap().contains("pub static ENTRY") {
-                on_disk.insert(format!("{folder}/{}", path.file_name().unwrap().display()));
-            }
-        }
-    }
-    assert_eq!(registered, on_disk);
-}
-
-#[test]
-fn the_header_follows_the_template() {
-    for (folder, part) in parts() {
-        let lines: Vec<&str> = part.header.lines().map(|line| line.trim_start_matches("//!").trim()).collect();
-        let sections: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("## ")).collect();
-        let template = ["What it does", "References", "Differs from the document", "Parameters"];
-        assert_eq!(sections, template, "{folder}/{}", part.name);
-        assert!(lines[0].ends_with('.') && !lines[0].starts_with('#'), "{folder}/{}: {:?} is no title", part.name, lines[0]);
-        for section in part.header.split("## ").skip(1) {
-            assert!(section.lines().skip(1).any(|line| line.len() > "//! ".len()), "{folder}/{}: {section:?} is empty", part.name);
-        }
-        assert!(!part.summary.is_empty() && !part.reference.is_empty(), "{folder}/{}", part.name);
-    }
-}
-
-#[test]
-fn every_parameter_is_documented() {
-    for (folder, part) in parts() {
-        let (_, section) = part.header.split_once("## Parameters").unwrap();
-        assert_eq!(
-            part.params.is_empty(),
-            section.contains("None."),
-            "{folder}/{}: \"None.\" if and only if there are no parameters",
-            part.name
-        );
-        for param in part.params {
-            let what = format!("{folder}/{}: {}", part.name, param.name);
-            assert!(section.contains(&format!("`{}`", param.name)), "{what} is missing from the header's Parameters");
-            assert!(!param.doc.is_empty() && !param.doc.contains('\n'), "{what}: the doc must be one line");
-        }
-    }
-}
-
-#[test]
-fn every_default_is_of_its_kind_and_within_bounds() {
-    for (folder, part) in parts() {
-        for param in part.params {
-            let within = |number: f64| param.kind.bounds().is_some_and(|(low, high)| (low..=high).contains(&number));
-            let sound = match (param.kind, param.default) {
-                (Kind::Word(words), Default::Word(word)) => words.contains(&word),
-                (Kind::Numbers { .. }, Default::Numbers(numbers)) => numbers.iter().copied().all(within),
-                (Kind::Limit { .. } | Kind::ByteLimit { .. }, Default::Limit(limit)) => within(common::amount(limit)),
-                (Kind::Bool, Default::Bool(_)) => true,
-                (Kind::Series(_), Default::Series(steps)) => {
-                    let ordered = steps.windows(2).all(|pair| pair[0].0 < pair[1].0);
-                    ordered && steps.first().is_some_and(|(time, _)| *time == 0.0) && steps.iter().all(|(_, value)| within(*value))
-                }
-                (Kind::Part(axis), Default::Part(name)) => axis.part(name).is_some(),
-                (kind, Default::Auto) => !matches!(kind, Kind::Word(_) | Kind::Numbers { .. } | Kind::Bool | Kind::Series(_)),
-                (Kind::Integer { .. }, Default::Number(number)) => within(number) && number.fract() == 0.0,
-                (Kind::Probability { min, max }, Default::Number(number)) => within(number) && min >= 0.0 && max <= 1.0,
-                (
-                    Kind::Segments { .. }
-                    | Kind::Number { .. }
-                    | Kind::Duration { .. }
-                    | Kind::Size { .. }
-                    | Kind::WireSize { .. }
-                    | Kind::Rate { .. },
-                    Default::Number(number),
-                ) => within(number),
-                _ => false,
-            };
-            // So that a path such as queue.queue.limit finds the axis.
-            let named = if let Kind::Part(axis) = param.kind { param.name == axis.name } else { true };
-            assert!(named, "{folder}/{}: {} has a part of another axis", part.name, param.name);
-            assert!(sound, "{folder}/{}: {} = {:?} is not a {:?} within bounds", part.name, param.name, param.default, param.kind);
+fn a_quantity_has_one_meaning_in_all_parts_of_a_control() {
+    let mut known: BTreeMap<&str, Quantity> = BTreeMap::new();
+    // The parts of one control report a shared quantity once.
+    for (folder, part) in parts().filter(|(folder, _)| folder.starts_with("cc/")) {
+        for quantity in part.quantities {
+            let first = known.entry(quantity.name).or_insert(*quantity);
+            let same = (first.unit, first.axis) == (quantity.unit, quantity.axis);
+            assert!(same, "{folder}/{}: {} has a different unit or axis in another part", part.name, quantity.name);
         }
     }
 }
@@ -159,82 +74,13 @@ fn every_axis_is_sound() {
     let keys: BTreeSet<&str> = AXES.iter().map(|axis| axis.name).collect();
     assert_eq!(keys.len(), AXES.len(), "two axes have the same key");
     for axis in AXES {
-        assert!(is_snake_case(axis.name) && !axis.noun.is_empty(), "{axis:?}");
+        assert!(obligations::is_snake_case(axis.name) && !axis.noun.is_empty(), "{axis:?}");
         assert!(axis.part(axis.usual).is_some(), "{}: the usual part {:?} is not registered", axis.name, axis.usual);
         let words = axis.words();
         assert_eq!(words.iter().collect::<BTreeSet<_>>().len(), words.len(), "{}: two words are the same: {words:?}", axis.name);
         if let Some((part, param)) = axis.shorthand {
             let part = axis.part(part).unwrap_or_else(|| panic!("{}: the shorthand's part is not registered", axis.name));
             assert!(part.params.iter().any(|known| known.name == param), "{}: the shorthand's parameter is not declared", axis.name);
-        }
-    }
-}
-
-#[test]
-fn every_model_declares_its_outputs() {
-    for model in analytic::ENTRIES {
-        let outputs: BTreeSet<&str> = model.outputs.iter().map(|output| output.name).collect();
-        assert_eq!(outputs.len(), model.outputs.len(), "{} has two outputs with the same name", model.name);
-        assert!(outputs.iter().copied().all(is_snake_case), "{}", model.name);
-        // Tables have a column for each parameter and output.
-        assert!(model.params.iter().all(|param| !outputs.contains(param.name)), "{}: an output has the name of a parameter", model.name);
-        assert!(model.outputs.iter().all(|output| !output.doc.is_empty()), "{}", model.name);
-        let axis = model.params.iter().find(|param| param.name == model.axis);
-        let axis = axis.unwrap_or_else(|| panic!("{}: its axis is not a parameter", model.name));
-        assert!(
-            !matches!(
-                axis.kind,
-                Kind::Word(_) | Kind::Numbers { .. } | Kind::Bool | Kind::Limit { .. } | Kind::ByteLimit { .. }
-            ),
-            "{}",
-            model.name
-        );
-        // A model is evaluated at many points; its parameters are numbers, words and lists.
-        assert!(model.params.iter().all(|param| !matches!(param.kind, Kind::Series(_) | Kind::Part(_))), "{}", model.name);
-        let values = (model.evaluate)(&Params::defaults(model.params)).unwrap();
-        assert_eq!(values.len(), outputs.len(), "{}", model.name);
-        assert!(values.iter().all(|value| value.is_finite()), "{}: {values:?}", model.name);
-    }
-}
-
-#[test]
-fn every_trace_of_a_model_has_the_columns_it_declares() {
-    for model in analytic::ENTRIES {
-        let Some(trace) = &model.trace else { continue };
-        let params = Params::defaults(model.params);
-        let columns = (trace.evaluate)(&params).unwrap();
-        let declared: Vec<(Numbers, String)> =
-            trace.columns.iter().flat_map(|column| column.names(&params).into_iter().map(|name| (column.kind, name))).collect();
-        assert_eq!(columns.len(), declared.len(), "{}", model.name);
-        assert!(!columns[0].is_empty() && columns.iter().all(|column| column.len() == columns[0].len()), "{}", model.name);
-        assert!(trace.columns.iter().all(|column| !column.quantity.doc.is_empty()) && !trace.summary.is_empty(), "{}", model.name);
-        let names: BTreeSet<&String> = declared.iter().map(|(_, name)| name).collect();
-        assert_eq!(names.len(), declared.len(), "{} has two columns with the same name", model.name);
-        for ((kind, name), column) in declared.iter().zip(&columns) {
-            let sound = |number: f64| match kind {
-                Numbers::Real => true,
-                Numbers::Whole => number >= 0.0 && number.fract() == 0.0,
-                Numbers::Bool => number == 0.0 || number == 1.0,
-            };
-            assert!(column.iter().copied().all(sound), "{}: {name} is not {kind:?}", model.name);
-        }
-    }
-}
-
-#[test]
-fn every_quantity_is_documented_and_has_one_meaning() {
-    let mut known: BTreeMap<&str, Quantity> = BTreeMap::new();
-    for (folder, part) in parts() {
-        let names: BTreeSet<&str> = part.quantities.iter().map(|quantity| quantity.name).collect();
-        assert_eq!(names.len(), part.quantities.len(), "{folder}/{} has two quantities with the same name", part.name);
-        for quantity in part.quantities {
-            assert!(!quantity.doc.is_empty() && !quantity.doc.contains('\n'), "{folder}/{}: {}", part.name, quantity.name);
-            // The parts of one control report a shared quantity once.
-            if folder.starts_with("cc/") {
-                let first = known.entry(quantity.name).or_insert(*quantity);
-                let same = (first.unit, first.axis) == (quantity.unit, quantity.axis);
-                assert!(same, "{folder}/{}: {} has a different unit or axis in another part", part.name, quantity.name);
-            }
         }
     }
 }
@@ -270,31 +116,6 @@ fn every_part_reports_exactly_the_quantities_it_declares() {
     // Models of a link cannot report quantities.
     let links = [rate::DESCRIPTIONS, delay::DESCRIPTIONS, loss::DESCRIPTIONS].concat();
     assert!(links.iter().all(|model| model.quantities.is_empty()));
-}
-
-#[test]
-fn every_model_evaluates_at_the_ends_of_its_bounds() {
-    for model in analytic::ENTRIES.iter().filter(|model| !model.simulated) {
-        for params in common::settings(model.params) {
-            let values = match (model.evaluate)(&params) {
-                Ok(values) => values,
-                Err(reason) => {
-                    // Only the values in a list are beyond the bounds' reach.
-                    let list = model
-                        .params
-                        .iter()
-                        .find(|param| matches!(param.kind, Kind::Numbers { .. }))
-                        .map(|param| format!("{}: ", param.name));
-                    assert!(list.is_some_and(|name| reason.starts_with(&name)), "{}: {params:?}: {reason}", model.name);
-                    continue;
-                }
-            };
-            assert_eq!(values.len(), model.outputs.len(), "{}: {params:?}", model.name);
-            assert!(!values[0].is_nan(), "{}: {params:?} gives {values:?}", model.name);
-            let again = (model.evaluate)(&params).unwrap();
-            assert!(values.iter().zip(&again).all(|(a, b)| a.to_bits() == b.to_bits()), "{}: {params:?}", model.name);
-        }
-    }
 }
 
 /// Drives two controls of the same parts through the same events, and checks the invariants after each. `usual` says whether all parameters

@@ -51,7 +51,7 @@ fn departures(mut queue: Box<dyn Scheduler>, packets: &[Arriving], per_byte: f64
         while let Some(time) = due.filter(|time| *time <= arrived) {
             (due, sending) = serve(&mut *queue, &mut random, time);
         }
-        let packet = Packet { handle, flow: 0, ends: (0, 1), size: Bytes(size), ecn: Ecn::Incapable, arrived };
+        let packet = Packet { handle, flow: 0, ends: (0, 1), size: Bytes(size), ecn: Ecn::NotEct, arrived };
         queue.enqueue(Moment::now(arrived), packet, &mut random, &mut outcomes);
         if !sending {
             (due, sending) = serve(&mut *queue, &mut random, arrived);

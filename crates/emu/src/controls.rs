@@ -5,11 +5,13 @@
 //! Every other composition needs a program, which the kernel runs for it.
 
 use ackclock_core::cc::{avoidance, loss_response, slow_start, whole};
-use ackclock_core::params::{Axis, Description, Params, Value};
+use ackclock_core::params::{Params, Value};
 use ackclock_core::units::Segments;
 use ackclock_sim::scenario::{ComposedSpec, ControlSpec, PartSpec, SlowStartSpec};
 
-use crate::ebpf::{self, Loaded};
+use crate::ebpf;
+use crate::program::Part;
+pub use crate::program::Program;
 
 const PYTHON: &str = "a slow start written in Python does not run on the kernel; choose a part instead";
 
@@ -34,91 +36,6 @@ impl KernelControl {
     }
 }
 
-/// A control as a program of the kernel: parts with their parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Program {
-    parts: Vec<Part>,
-    initial_ssthresh: Segments,
-}
-
-/// A part of a program.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Part {
-    /// Where the part belongs. A program has no initial window: it is an attribute of the route.
-    pub(crate) axis: &'static Axis,
-    /// The part with its parameters.
-    pub(crate) spec: PartSpec,
-}
-
-impl Part {
-    /// Its entry in the registry.
-    ///
-    /// # Errors
-    /// If there is none.
-    pub(crate) fn entry(&self) -> Result<&'static Description, String> {
-        self.axis.part(self.spec.name).ok_or_else(|| format!("there is no {} `{}`", self.axis.name, self.spec.name))
-    }
-
-    /// The variable that chooses it in an object.
-    pub(crate) fn variable(&self) -> String {
-        format!("{}_{}", self.axis.name, self.spec.name)
-    }
-
-    /// A message about it.
-    pub(crate) fn refuse(&self, reason: &str) -> String {
-        format!("{} `{}`: {reason}", self.axis.name, self.spec.name)
-    }
-}
-
-impl Program {
-    /// A program of these parts. The parts must pass [`ebpf::check`].
-    pub(crate) const fn new(parts: Vec<Part>, initial_ssthresh: Segments) -> Self {
-        Self { parts, initial_ssthresh }
-    }
-
-    /// The program of a composition whose slow start is `slow_start`.
-    fn of(spec: &ComposedSpec, slow_start: &PartSpec, initial_ssthresh: Segments) -> Self {
-        let part = |axis, spec: &PartSpec| Part { axis, spec: spec.clone() };
-        let mut parts = vec![part(&slow_start::AXIS, slow_start), part(&avoidance::AXIS, &spec.avoidance)];
-        parts.extend(spec.loss_response.as_ref().map(|spec| part(&loss_response::AXIS, spec)));
-        Self::new(parts, initial_ssthresh)
-    }
-
-    /// The parts.
-    pub(crate) fn parts(&self) -> &[Part] {
-        &self.parts
-    }
-
-    /// The first slow start threshold in segments; infinite if there is none.
-    pub(crate) const fn initial_ssthresh(&self) -> Segments {
-        self.initial_ssthresh
-    }
-
-    /// The places of the parts' quantities in [`ebpf::Record::quantities`], by name. A quantity of several parts is listed once, as in
-    /// traces of the simulation.
-    pub fn quantities(&self) -> Vec<(usize, &'static str)> {
-        let mut all: Vec<(usize, &'static str)> = Vec::new();
-        // The parts are in the order of the record's axes: slow start, avoidance, loss response.
-        for (axis, part) in self.parts.iter().enumerate() {
-            let declared = part.entry().map(|entry| entry.quantities).unwrap_or_default();
-            for (index, quantity) in declared.iter().enumerate().take(ebpf::QUANTITIES_PER_AXIS) {
-                if all.iter().all(|(_, name)| *name != quantity.name) {
-                    all.push((ebpf::QUANTITIES_PER_AXIS * axis + index, quantity.name));
-                }
-            }
-        }
-        all
-    }
-
-    /// Registers the program with the kernel under a name of its own. With `recording` it reports every ACK ([`Loaded::records`]).
-    ///
-    /// # Errors
-    /// If this build has no loader, or the machine lacks rights or a feature of the kernel: the message says which.
-    pub fn load(&self, recording: bool) -> Result<Loaded, String> {
-        ebpf::load(self, recording)
-    }
-}
-
 /// Chooses the kernel's control for that of a scenario. Needs neither rights nor a particular kernel.
 ///
 /// # Errors
@@ -134,6 +51,14 @@ pub fn choose(control: &ControlSpec, initial_ssthresh: Segments) -> Result<Kerne
         }
         ControlSpec::Composed(parts) => composed(parts, initial_ssthresh),
     }
+}
+
+/// The program of a composition whose slow start is `slow_start`.
+fn program(spec: &ComposedSpec, slow_start: &PartSpec, initial_ssthresh: Segments) -> Program {
+    let part = |axis, spec: &PartSpec| Part { axis, spec: spec.clone() };
+    let mut parts = vec![part(&slow_start::AXIS, slow_start), part(&avoidance::AXIS, &spec.avoidance)];
+    parts.extend(spec.loss_response.as_ref().map(|spec| part(&loss_response::AXIS, spec)));
+    Program::new(parts, initial_ssthresh)
 }
 
 fn whole_bbr(part: &PartSpec) -> Result<KernelControl, String> {
@@ -159,9 +84,9 @@ fn composed(spec: &ComposedSpec, initial_ssthresh: Segments) -> Result<KernelCon
             _ => {}
         }
     }
-    let program = Program::of(spec, slow_start, initial_ssthresh);
-    ebpf::check(program.parts()).map_err(|reason| reason + hint(slow_start.name, spec.avoidance.name))?;
-    Ok(KernelControl::Ebpf(program))
+    let composed = program(spec, slow_start, initial_ssthresh);
+    ebpf::check(composed.parts()).map_err(|reason| reason + hint(slow_start.name, spec.avoidance.name))?;
+    Ok(KernelControl::Ebpf(composed))
 }
 
 /// The values of an object's variables for a control of parts, by name; the comment of `bpf/record.h` describes them.
@@ -170,7 +95,7 @@ fn composed(spec: &ComposedSpec, initial_ssthresh: Segments) -> Result<KernelCon
 /// If a parameter has a value that no program can have, or the slow start is written in Python.
 pub fn parameters(spec: &ComposedSpec, initial_ssthresh: Segments) -> Result<Vec<(String, Vec<u64>)>, String> {
     let SlowStartSpec::Part(slow_start) = &spec.slow_start else { return Err(PYTHON.to_owned()) };
-    let all = ebpf::assignments(&Program::of(spec, slow_start, initial_ssthresh))?;
+    let all = ebpf::assignments(&program(spec, slow_start, initial_ssthresh))?;
     Ok(all.into_iter().map(|assignment| (assignment.name, assignment.values)).collect())
 }
 
@@ -212,7 +137,6 @@ fn show(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::testing::part;
     use super::*;
     use ackclock_sim::scenario::Document;
 
@@ -252,41 +176,5 @@ mod tests {
         assert!(refusal.ends_with("; the kernel has HyStart only with avoidance = \"cubic_linux\""), "{refusal}");
         let custom = ControlSpec::Custom(std::sync::Arc::new(|| unreachable!()));
         assert!(choose(&custom, f64::INFINITY).unwrap_err().contains("Python"));
-    }
-
-    #[test]
-    fn each_quantity_has_one_place() {
-        let parts = vec![
-            part(&slow_start::AXIS, "search", &[]),
-            part(&avoidance::AXIS, "bandwidth_ratio", &[]),
-            part(&loss_response::AXIS, "westwood", &[]),
-        ];
-        let program = Program::new(parts, f64::INFINITY);
-        let expected = [(0, "bin_duration"), (1, "norm"), (4, "bwe"), (5, "bwe_avg"), (6, "bwe_max"), (7, "delta")];
-        assert_eq!(program.quantities(), expected);
-    }
-
-    #[test]
-    fn no_part_has_more_quantities_than_places() {
-        for axis in [&slow_start::AXIS, &avoidance::AXIS, &loss_response::AXIS] {
-            for entry in axis.parts {
-                assert!(entry.quantities.len() <= ebpf::QUANTITIES_PER_AXIS, "{}", entry.name);
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-pub(crate) mod testing {
-    use super::*;
-
-    /// A part of the registry with some parameters set.
-    pub(crate) fn part(axis: &'static Axis, name: &'static str, set: &[(&str, Value)]) -> Part {
-        let entry = axis.part(name).unwrap();
-        let mut params = Params::defaults(entry.params);
-        for (name, value) in set {
-            params.set(name, value.clone());
-        }
-        Part { axis, spec: PartSpec { name, params } }
     }
 }

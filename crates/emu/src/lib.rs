@@ -17,5 +17,6 @@ pub mod controls;
 pub mod ebpf;
 pub mod emulator;
 pub mod kernel;
+mod program;
 pub mod programs;
 pub mod space;

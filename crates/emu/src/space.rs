@@ -9,10 +9,10 @@ use std::fs::{self, File};
 use std::io;
 use std::net::Ipv4Addr;
 
+use ackclock_host::Side;
 use ackclock_linux::Namespace;
 use ackclock_linux::command::run;
 use ackclock_linux::tun::{self, Frames};
-use ackclock_tcp::Side;
 
 /// Interface of every namespace.
 const INTERFACE: &str = "tun0";

@@ -26,7 +26,7 @@ fn control(keys: &str) -> Result<KernelControl, String> {
 
 fn loaded(keys: &str, recording: bool) -> Loaded {
     match control(keys).unwrap() {
-        KernelControl::Ebpf(program) => program.load(recording).unwrap(),
+        KernelControl::Ebpf(program) => ebpf::load(&program, recording).unwrap(),
         other => panic!("{other:?} is the kernel's own"),
     }
 }
@@ -100,7 +100,7 @@ fn the_verifier_accepts_every_part() {
     for keys in slow_starts.chain(avoidances).chain(responses) {
         match control(&keys) {
             Ok(KernelControl::Ebpf(program)) => {
-                program.load(true).unwrap_or_else(|reason| panic!("{keys}: {reason}"));
+                ebpf::load(&program, true).unwrap_or_else(|reason| panic!("{keys}: {reason}"));
                 accepted.push(keys);
             }
             Ok(other) => panic!("{keys} is {other:?}"),

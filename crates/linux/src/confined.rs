@@ -10,7 +10,8 @@ use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command};
 
-use crate::{Namespace, check};
+use crate::namespace::Namespace;
+use crate::result::check;
 
 /// Starts `command` in the network namespace. Its processes end with it, with the child that is returned, and with the calling thread.
 /// The child's exit code is the program's, or 128 plus the number of the signal that ended it.

@@ -13,23 +13,16 @@
 //! Nothing here writes to a place that outlives the process: namespaces and devices are file descriptors.
 #![cfg(target_os = "linux")]
 #![allow(unsafe_code)]
-#![allow(clippy::cast_possible_wrap, reason = "sizes, counts and times of a socket are far below 2^63")]
+#![expect(clippy::cast_possible_wrap, reason = "sizes, counts and times of a socket are far below 2^63")]
 
 pub mod command;
 pub mod confined;
 pub mod lock;
 pub mod namespace;
+mod result;
 pub mod scheduling;
 pub mod socket;
 pub mod tun;
 
-use std::ffi::c_int;
-use std::io;
-
 pub use libc;
 pub use namespace::Namespace;
-
-/// The result of a call: −1 is an error.
-fn check(result: c_int) -> io::Result<c_int> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
-}

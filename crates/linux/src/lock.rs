@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd as _;
 
-use crate::check;
+use crate::result::check;
 
 /// Keeps others from [`exclude`], unless one holds `file` so already; returns whether it does.
 ///

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 use std::thread;
 
-use crate::check;
+use crate::result::check;
 
 /// A network namespace. The kernel removes it, with all that is in it, after this descriptor, its devices and its threads are gone.
 #[derive(Debug)]

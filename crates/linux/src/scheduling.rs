@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_ulong};
 use std::io;
 
-use crate::check;
+use crate::result::check;
 
 /// Gives the calling thread the real-time priority `priority` of `SCHED_FIFO` (0: the ordinary policy).
 ///

@@ -6,7 +6,7 @@ use std::mem;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 
-use crate::check;
+use crate::result::check;
 
 /// The length of a structure, as system calls want it.
 fn length<T>() -> libc::socklen_t {

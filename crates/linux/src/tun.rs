@@ -7,7 +7,7 @@ use std::mem;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 
-use crate::check;
+use crate::result::check;
 
 /// The file behind every TUN device.
 pub const DEVICE: &str = "/dev/net/tun";

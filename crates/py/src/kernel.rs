@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-use crate::ScenarioError;
+use crate::error::ScenarioError;
 use crate::run::{Cancel, PyRunResult, trace_kind};
 use crate::scenario::PyScenario;
 use system::Options;
@@ -45,7 +45,7 @@ mod system {
     use serde_json::json;
 
     use super::{Cancel, PyResult, Python, ScenarioError};
-    use crate::Interrupted;
+    use crate::error::Interrupted;
 
     pub(super) use ackclock_emu::kernel::Options;
 

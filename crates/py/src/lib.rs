@@ -3,6 +3,7 @@
 mod analytic;
 mod batch;
 mod control;
+mod error;
 mod events;
 mod kernel;
 mod laboratory;
@@ -17,12 +18,7 @@ mod slow_start;
 mod summary;
 mod table;
 
-use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
-
-create_exception!(ackclock._core, ScenarioError, PyValueError, "A scenario is invalid.");
-create_exception!(ackclock._core, Interrupted, PyException, "A run was cancelled before its end.");
 
 /// The JSON Schema of scenario files.
 #[pyfunction]
@@ -68,6 +64,8 @@ mod _core {
     #[pymodule_export]
     use super::batch::{Batch, run_batch};
     #[pymodule_export]
+    use super::error::{Interrupted, ScenarioError};
+    #[pymodule_export]
     use super::events::{
         PyAck, PyCongestionEvent, PyEstablished, PyExit, PyFirstWindow, PyLost, PyRateSample, PySent, PySnapshot, PyTotals, PyWindow,
     };
@@ -88,7 +86,7 @@ mod _core {
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]
-    use super::{Interrupted, ScenarioError, hosts, limits, registry, schema, summary_schema, tables};
+    use super::{hosts, limits, registry, schema, summary_schema, tables};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name")]

@@ -37,8 +37,8 @@ pub(crate) fn emulate<'py>(
 mod linux {
     use ackclock_emu::check::{self, Use};
     use ackclock_emu::programs::{self, Programs};
+    use ackclock_host::Side;
     use ackclock_sim::engine::LinkResult;
-    use ackclock_tcp::Side;
 
     use super::{Bound, OsString, Probe, PyDict, PyResult, PyScenario, PyValueError, Python, Table};
     use pyo3::exceptions::PyKeyboardInterrupt;

@@ -11,10 +11,10 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::error::{Interrupted, ScenarioError};
 use crate::object::Failure;
 use crate::scenario::{PyScenario, PythonMakers};
 use crate::table::Table;
-use crate::{Interrupted, ScenarioError};
 
 /// A switch that stops runs from another thread.
 #[pyclass(module = "ackclock._core", frozen)]

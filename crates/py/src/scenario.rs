@@ -12,8 +12,8 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 
-use crate::ScenarioError;
 use crate::control::control_factory;
+use crate::error::ScenarioError;
 use crate::object::Failure;
 use crate::slow_start::slow_start_factory;
 

@@ -11,7 +11,7 @@
 //! | [`world`], [`stack`] | the seams: a world in which time passes, and a stack without I/O |
 //! | `simulated`, `modern` | the world of virtual time; the host of `modern` endpoints |
 //! | `kernel` | the world of the Linux kernel, in real time (feature `kernel`) |
-//! | [`packet`], `network` | packets as bytes; addresses and ports |
+//! | [`packet`], `network` | packets as bytes, from the crate `ackclock-wire`; addresses and ports |
 //! | `outcome`, `trace` | verdicts, and how a failure is shown; captures and logs |
 #![forbid(unsafe_code)]
 
@@ -25,7 +25,6 @@ mod modern;
 mod network;
 mod options;
 mod outcome;
-pub mod packet;
 mod parse;
 mod play;
 mod print;
@@ -36,6 +35,7 @@ pub mod stack;
 mod trace;
 pub mod world;
 
+pub use ackclock_wire::packet;
 pub use errno::Errno;
 pub use error::{SyntaxError, Unsupported, nearest};
 pub use host::{ControlParameters, Controls, Host};

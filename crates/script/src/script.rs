@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+pub use ackclock_wire::options::{EcnCounter, TcpOption};
+
 /// A time in nanoseconds.
 pub type Nanos = u64;
 
@@ -272,52 +274,6 @@ pub enum Options {
     Listed(Vec<TcpOption>),
     /// `<...>`: not compared.
     Any,
-}
-
-/// A TCP option.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TcpOption {
-    /// `nop`.
-    Nop,
-    /// `eol`.
-    End,
-    /// `mss N`.
-    Mss(u16),
-    /// `wscale N`.
-    WindowScale(u8),
-    /// `sackOK`.
-    SackPermitted,
-    /// `sack a:b c:d …`.
-    Sack(Vec<(u32, u32)>),
-    /// `TS val V ecr E`.
-    Timestamps {
-        /// Value.
-        value: u32,
-        /// Echo reply.
-        echo: u32,
-    },
-    /// `FO [COOKIE]`, or `FOEXP` as the experimental option.
-    FastOpen {
-        /// Bytes of the cookie.
-        cookie: Vec<u8>,
-        /// Whether the option number is the experimental one.
-        experimental: bool,
-    },
-    /// `md5 [DIGEST]`: TCP MD5 signature.
-    Md5(Vec<u8>),
-    /// `ECN e0b N ceb N e1b N`: byte counters of accurate ECN, in the order written.
-    AccurateEcn(Vec<(EcnCounter, u32)>),
-}
-
-/// A byte counter of the option of accurate ECN.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EcnCounter {
-    /// `e0b`: bytes with ECT(0).
-    Ect0,
-    /// `e1b`: bytes with ECT(1).
-    Ect1,
-    /// `ceb`: bytes with CE.
-    Ce,
 }
 
 /// An ICMP message.

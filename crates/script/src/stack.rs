@@ -69,7 +69,7 @@ pub struct Ends {
 
 /// What a socket can do now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools, reason = "each is an independent fact, as in poll(2)")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact, as in poll(2)")]
 pub struct Status {
     /// A connection is being opened by this end.
     pub connecting: bool,
@@ -151,7 +151,7 @@ pub const INFO_FIELDS: [&str; 42] = [
 ];
 
 /// A TCP implementation. Only packets are mandatory: a call without an implementation makes the script unsupported.
-#[allow(unused_variables, reason = "the names document the parameters")]
+#[expect(unused_variables, reason = "the names document the parameters")]
 pub trait Stack {
     /// An IP packet arrives.
     fn handle(&mut self, now: Instant, packet: &[u8]);
@@ -171,67 +171,66 @@ pub trait Stack {
     ///
     /// # Errors
     /// As [`Refusal`] says; so for all other calls.
-    #[allow(clippy::missing_errors_doc, reason = "said once")]
     fn socket(&mut self) -> Answer<Socket> {
         missing("socket")
     }
 
     /// Listens at `local`.
-    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    #[expect(clippy::missing_errors_doc, reason = "said above")]
     fn listen(&mut self, socket: Socket, local: SocketAddr) -> Answer<()> {
         missing("listen")
     }
 
     /// Takes the next connection that `listener` has completed; `None`: there is none yet.
-    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    #[expect(clippy::missing_errors_doc, reason = "said above")]
     fn accept(&mut self, now: Instant, listener: Socket) -> Answer<Option<Socket>> {
         missing("accept")
     }
 
     /// Begins to open a connection. [`Status::connecting`] tells when that is over.
-    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    #[expect(clippy::missing_errors_doc, reason = "said above")]
     fn connect(&mut self, now: Instant, socket: Socket, ends: Ends) -> Answer<()> {
         missing("connect")
     }
 
     /// Writes up to `bytes` bytes; returns the number written, 0 if there is no room. `more`: the application announces more data.
-    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    #[expect(clippy::missing_errors_doc, reason = "said above")]
     fn write(&mut self, now: Instant, socket: Socket, bytes: u64, more: bool) -> Answer<u64> {
         missing("write")
     }
 
     /// Reads up to `most` bytes; returns the number read, 0 after the peer's FIN; `None`: nothing can be read yet.
-    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    #[expect(clippy::missing_errors_doc, reason = "said above")]
     fn read(&mut self, now: Instant, socket: Socket, most: u64) -> Answer<Option<u64>> {
         missing("read")
     }
 
     /// Ends one or both directions: whether this end stops to `read` and to `write`.
-    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    #[expect(clippy::missing_errors_doc, reason = "said above")]
     fn shutdown(&mut self, now: Instant, socket: Socket, read: bool, write: bool) -> Answer<()> {
         missing("shutdown")
     }
 
     /// Closes the socket. The stack finishes the connection by itself.
-    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    #[expect(clippy::missing_errors_doc, reason = "said above")]
     fn close(&mut self, now: Instant, socket: Socket) -> Answer<()> {
         missing("close")
     }
 
     /// Sets the option `name`, such as `TCP_NODELAY`.
-    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    #[expect(clippy::missing_errors_doc, reason = "said above")]
     fn set_option(&mut self, now: Instant, socket: Socket, name: &str, value: &Value) -> Answer<()> {
         missing(&format!("the socket option {name}"))
     }
 
     /// The option `name`.
-    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    #[expect(clippy::missing_errors_doc, reason = "said above")]
     fn option(&mut self, now: Instant, socket: Socket, name: &str) -> Answer<Value> {
         missing(&format!("the socket option {name}"))
     }
 
     /// Bytes that wait: received and not read, and written and not acknowledged.
-    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    #[expect(clippy::missing_errors_doc, reason = "said above")]
     fn queued(&mut self, socket: Socket) -> Answer<(u64, u64)> {
         missing("SIOCINQ and SIOCOUTQ")
     }
@@ -247,7 +246,7 @@ pub trait Stack {
     }
 
     /// Sets a kernel parameter, such as `tcp_sack`; names as in [`crate::settings::Settings::parameters`], and `qdisc` with `fq` or `pfifo`.
-    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    #[expect(clippy::missing_errors_doc, reason = "said above")]
     fn configure(&mut self, name: &str, value: &str) -> Answer<()> {
         missing(&format!("the setting {name}"))
     }

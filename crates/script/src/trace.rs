@@ -4,7 +4,7 @@
 //! draft-ietf-quic-qlog-main-schema (file, trace, event) and draft-ietf-quic-qlog-quic-events (names of the fields of recovery metrics). The
 //! events of TCP have no schema yet; they are called `tcp:packet_sent`, `tcp:packet_received` and `tcp:recovery_metrics_updated`.
 
-use ackclock_tcp::pcapng::{self, Direction as Way, Writer};
+use ackclock_wire::pcapng::{self, Direction as Way, Writer};
 use serde_json::{Map, Value, json};
 
 use crate::outcome::{Crossing, Outcome};

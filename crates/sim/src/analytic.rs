@@ -1,8 +1,8 @@
 //! Analytic models for callers with texts and arrays: lists models, reads parameters with units, and evaluates many points at once.
 
-pub use ackclock_core::analytic::Numbers;
-use ackclock_core::analytic::{self, Model, Trace};
 use ackclock_core::params::{Default, Kind, Param, Params, Value};
+pub use ackclock_models::Numbers;
+use ackclock_models::{Model, Trace};
 use serde_json::{Value as Json, json};
 
 use crate::scenario::parameter::in_bounds;
@@ -25,7 +25,7 @@ pub enum Input {
 /// Every model: name, summary, reference, header, parameters, outputs, axis, whether it is simulated or slow, its paper, and its trace if
 /// it has one.
 pub fn models_json() -> Json {
-    let models = analytic::ENTRIES.iter().zip(analytic::DESCRIPTIONS).map(|(model, description)| {
+    let models = ackclock_models::ENTRIES.iter().zip(ackclock_models::DESCRIPTIONS).map(|(model, description)| {
         let mut json = part::describe(description);
         json["outputs"] = description.quantities.iter().map(part::describe_quantity).collect();
         json["axis"] = json!(model.axis);
@@ -52,8 +52,8 @@ fn describe_trace(trace: &Trace) -> Json {
 /// # Errors
 /// If there is no such model; the message suggests the nearest name.
 pub fn find(name: &str) -> Result<&'static Model, String> {
-    let known: Vec<&str> = analytic::ENTRIES.iter().map(|model| model.name).collect();
-    analytic::find(name).ok_or_else(|| unknown("model", name, &known))
+    let known: Vec<&str> = ackclock_models::ENTRIES.iter().map(|model| model.name).collect();
+    ackclock_models::find(name).ok_or_else(|| unknown("model", name, &known))
 }
 
 fn find_param(model: &Model, name: &str) -> Result<&'static Param, String> {
@@ -330,7 +330,7 @@ mod tests {
             (Some("rate"), Some("45 Mbit/s"), Some("Mbit/s"))
         );
         // A listed default reads as the default.
-        for model in analytic::ENTRIES {
+        for model in ackclock_models::ENTRIES {
             for param in model.params {
                 let text = part::default(param);
                 let text = text.as_str().map_or_else(|| text.to_string(), str::to_owned);

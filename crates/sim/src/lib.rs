@@ -10,4 +10,4 @@ mod net;
 pub mod scenario;
 pub mod trace;
 
-pub use ackclock_tcp::{ExitReason, SlowStartExit};
+pub use ackclock_host::{ExitReason, SlowStartExit};

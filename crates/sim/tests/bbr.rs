@@ -1,5 +1,5 @@
 //! BBR through the engine: the draft's test cases on simple paths, and the event data on which BBR relies.
-#![allow(clippy::float_cmp, reason = "states are whole numbers")]
+#![expect(clippy::float_cmp, reason = "states are whole numbers")]
 
 use std::sync::Arc;
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use ackclock_core::qdisc::{Ecn, Reason};
 use ackclock_core::units::{Duration, Instant};
+use ackclock_host::Side;
 use ackclock_sim::engine::{Prepared, RunError, RunResult, crossings};
 use ackclock_sim::scenario::{Document, Scenario, TraceKind};
 use ackclock_sim::trace::{Crossing, Crossings, SequenceKind, Span};
-use ackclock_tcp::Side;
 
 /// Drop-tail, loss before and after the queue, a queue that chooses at departure, marks, both kinds of hosts.
 const SCENARIOS: [&str; 4] = [
@@ -130,7 +130,7 @@ fn marks_are_those_of_the_trace_of_marks() {
         for row in 0..trace.time.len() {
             let (link, flow, number) = (trace.link[row], trace.flow[row], trace.seq[row]);
             let is = |crossing: &&Crossing| crossing.link == link && crossing.flow == flow && crossing.number == number;
-            assert!(rows.iter().filter(is).any(|crossing| crossing.ecn == Ecn::Marked), "{link} {flow} {number}");
+            assert!(rows.iter().filter(is).any(|crossing| crossing.ecn == Ecn::Ce), "{link} {flow} {number}");
         }
         marked += trace.time.len();
     }

@@ -54,7 +54,7 @@ fn flows_have_the_new_recovery_and_the_new_profile() {
 
 #[test]
 fn the_examples_of_contributing_work() {
-    let copied = Copied::new("one_declaration", &["core", "tcp", "sim"]);
+    let copied = Copied::new("one_declaration", &["core", "models", "host", "wire", "tcp", "sim"]);
     let traces = "crates/sim/src/columns/traces.rs";
     copied.insert("column", "crates/sim/src/engine/result.rs", "pub struct FlowResult of Scenario {\n");
     copied.insert("trace", traces, "// Every trace, with its table and its listener.\n\n");

@@ -2,10 +2,10 @@
 
 use ackclock_core::qdisc::{Ecn, Reason};
 use ackclock_core::units::{Duration, Instant};
+use ackclock_host::Side;
 use ackclock_sim::columns::seconds;
 use ackclock_sim::engine::crossings;
 use ackclock_sim::trace::{Crossing, Span};
-use ackclock_tcp::Side;
 use serde_json::{Value as Json, json};
 
 use crate::answers::{outline, read};
@@ -47,7 +47,7 @@ fn table(rows: &[Crossing], columns: &mut Columns) -> Json {
         columns.wholes("number", rows.iter().map(|row| row.number)),
         columns.wholes("size", rows.iter().map(|row| row.size)),
         words(columns.bytes("retransmission", rows.iter().map(|row| u8::from(row.retransmission))), &["no", "yes"]),
-        words(columns.bytes("ecn", rows.iter().map(|row| ecn(row.ecn))), &["incapable", "capable", "marked"]),
+        words(columns.bytes("ecn", rows.iter().map(|row| row.ecn as u8)), &Ecn::ALL.map(Ecn::name)),
         columns.doubles("entered", rows.iter().map(|row| seconds(row.entered))),
         columns.doubles("left", rows.iter().map(|row| time(row.left))),
         columns.doubles("arrived", rows.iter().map(|row| time(row.arrived))),
@@ -55,14 +55,6 @@ fn table(rows: &[Crossing], columns: &mut Columns) -> Json {
         words(columns.bytes("reason", rows.iter().map(|row| reason(row) as u8)), &reasons),
     ];
     json!({ "rows": rows.len(), "columns": described })
-}
-
-const fn ecn(ecn: Ecn) -> u8 {
-    match ecn {
-        Ecn::Incapable => 0,
-        Ecn::Capable => 1,
-        Ecn::Marked => 2,
-    }
 }
 
 fn with(mut described: Json, key: &str, value: Json) -> Json {

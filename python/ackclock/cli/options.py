@@ -9,12 +9,16 @@ from typing import Annotated, Optional
 import typer
 
 MAX_SEED = 2**64 - 1
+MOST = 1_000_000_000
+"""Largest count that an option accepts: runs, trials, attempts. Each command may have a lower limit of runs."""
+MOST_JOBS = 4096
 Jobs = Annotated[
     Optional[int],
     typer.Option(
         "--jobs",
         "-j",
         min=1,
+        max=MOST_JOBS,
         metavar="NUMBER",
         help="Parallel runs; by default one per processor. Results do not depend on it.",
     ),

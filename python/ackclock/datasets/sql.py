@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock.datasets import layout
+from ackclock.files import leftovers
 from ackclock.texts.labels import last_part, suggestion
 from ackclock.texts.units import UNITS
 
@@ -51,15 +55,15 @@ def query(
     import duckdb
     import polars
 
-    with tempfile.TemporaryDirectory(prefix="ackclock-") as folder, duckdb.connect() as connection:
-        for setting in (*SETTINGS, f"temp_directory = {_quoted(folder)}"):
+    with _folder() as folder, duckdb.connect() as connection:
+        for setting in (*SETTINGS, f"temp_directory = {_quoted(str(folder))}"):
             connection.execute(f"SET {setting}")
         connection.execute(_macro())
-        for view in _views(_linked(files, Path(folder)), labels, empty):
+        for view in _views(_linked(files, folder), labels, empty):
             connection.execute(view)
-        _confine(connection, [path for paths in files.values() for path in paths], folder)
+        _confine(connection, [path for paths in files.values() for path in paths], str(folder))
         # The result passes through a file: rows larger than memory are no problem, and pyarrow is not needed.
-        path = Path(folder) / "result.parquet"
+        path = folder / "result.parquet"
         try:
             _check(connection.extract_statements(text))
             relation = connection.sql(text)
@@ -74,6 +78,19 @@ def query(
         table = polars.read_parquet(path)
     # A literal such as 0.5 is a decimal in DuckDB.
     return table.with_columns(polars.selectors.decimal().cast(polars.Float64))
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[Path]:
+    """Make a temporary folder; the next query removes that of a killed one, which can hold a large result."""
+    place = Path(tempfile.gettempdir())
+    leftovers.remove_within(place)
+    handle, folder = leftovers.new_folder(place / "query")
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(handle)
 
 
 def _linked(files: Mapping[str, Sequence[Path]], folder: Path) -> dict[str, list[Path]]:

@@ -254,7 +254,7 @@ class _Plan:
         self.seeds = seeds
         self._swept = self._without_seeds() if SEED in names else None
         self.until = until
-        check_runs(len(self), MOST_TASKS, "use fewer seeds")
+        check_runs(len(self.points) * (seeds or 1), MOST_TASKS, "use fewer seeds")
 
     def _without_seeds(self) -> tuple[array[int], array[int]]:
         """Return the point and the seed of every place of a sweep with an axis of seeds."""

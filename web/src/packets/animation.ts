@@ -201,7 +201,7 @@ export function mountAnimation(place: HTMLElement): { show(packets: Packets): vo
     const [w, h] = packet.kind === "ack" ? [4, 4] : [9, 7];
     context.fillStyle = tint(packet);
     context.fillRect(x - w / 2, y - h / 2, w, h);
-    if (packet.retransmission || packet.ecn === "marked") {
+    if (packet.retransmission || packet.ecn === "CE") {
       context.strokeStyle = paper;
       context.lineWidth = 3;
       context.strokeRect(x - w / 2 - 1.5, y - h / 2 - 1.5, w + 3, h + 3);

@@ -15,7 +15,7 @@ export interface Packet {
   /** Bytes with headers. */
   size: number;
   retransmission: boolean;
-  ecn: "incapable" | "capable" | "marked";
+  ecn: "Not-ECT" | "ECT(1)" | "ECT(0)" | "CE";
   /** Arrival at the queue. */
   entered: number;
   /** Start of the transmission; undefined: lost before it, or still waiting at the end of the run. */
@@ -102,7 +102,7 @@ export function described(packet: Packet, { flows, links }: ScenarioInfo): strin
         ? "SYN"
         : `${packet.retransmission ? "Retransmission of segment" : "Segment"} ${packet.number}`;
   const where = `${flows[packet.flow]}, ${packet.size} B, ${links[packet.link]!.name}`;
-  const marked = packet.ecn === "marked" ? ", marked" : "";
+  const marked = packet.ecn === "CE" ? ", marked" : "";
   const wait =
     left === undefined ? "" : left > entered ? ` Waited ${milliseconds(left - entered)}.` : " Sent without waiting.";
   const end =

@@ -7,7 +7,7 @@ import type { Packet } from "./packets.ts";
 /** Colour of a packet in the diagram of one flow. Retransmissions are dashed as well, and losses are crosses. */
 export function ink(packet: Packet, place: Element): string {
   if (packet.retransmission) return colour(1);
-  if (packet.ecn === "marked") return colour(3);
+  if (packet.ecn === "CE") return colour(3);
   return packet.kind === "ack" ? themeColour("--soft", place) : colour(0);
 }
 

@@ -89,7 +89,7 @@ impl Settings {
 
     /// RFC 3168 §7: only packets of an ECN-capable transport are marked.
     fn marks(&self, packet: &Packet) -> bool {
-        self.ecn && packet.ecn != Ecn::Incapable
+        self.ecn && packet.ecn != Ecn::NotEct
     }
 
     fn control_law(&self, time: Instant, count: u32) -> Instant {
@@ -200,7 +200,7 @@ impl CodelQueue {
         outcomes: &mut Outcomes,
     ) -> Option<(Packet, bool)> {
         if settings.marks(&packet) {
-            packet.ecn = Ecn::Marked;
+            packet.ecn = Ecn::Ce;
             outcomes.push((packet, Outcome::Marked(Reason::Sojourn)));
             return Some((packet, ok_to_drop));
         }
@@ -277,7 +277,7 @@ mod tests {
         }
 
         fn arrive(&mut self, at: u64) {
-            let ecn = if self.capable { Ecn::Capable } else { Ecn::Incapable };
+            let ecn = if self.capable { Ecn::Ect0 } else { Ecn::NotEct };
             let arrived = Instant::from_nanos(at);
             self.queue.push(Packet { handle: 0, flow: 0, ends: (0, 1), size: Bytes(SIZE), ecn, arrived });
         }
@@ -469,7 +469,7 @@ mod tests {
     fn a_full_queue_drops_on_arrival() {
         let (mut random, mut outcomes) = (Generator::derived(1, ""), Outcomes::new());
         let mut codel = Codel { limit: Limit::Packets(3), settings: SETTINGS, queue: CodelQueue::default() };
-        let packet = |handle| Packet { handle, flow: 0, ends: (0, 1), size: Bytes(SIZE), ecn: Ecn::Capable, arrived: Instant::ZERO };
+        let packet = |handle| Packet { handle, flow: 0, ends: (0, 1), size: Bytes(SIZE), ecn: Ecn::Ect0, arrived: Instant::ZERO };
         (0..4).for_each(|handle| codel.enqueue(Moment::default(), packet(handle), &mut random, &mut outcomes));
         assert_eq!(outcomes, [(packet(3), Outcome::Dropped(Reason::Overflow))]);
         assert_eq!(codel.backlog(), Backlog { packets: 3, bytes: 3000 });

@@ -36,16 +36,38 @@ impl Backlog {
     }
 }
 
-/// The ECN field of a packet (RFC 3168 §5).
+/// The ECN field of a packet (RFC 3168 §5). The values are those in the IP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Ecn {
     /// Not-ECT: the transport does not support ECN.
     #[default]
-    Incapable,
-    /// ECT: the transport supports ECN.
-    Capable,
+    NotEct = 0b00,
+    /// ECT(1): the transport supports ECN and expects marks from a shallow queue (RFC 9331).
+    Ect1 = 0b01,
+    /// ECT(0): the transport supports ECN.
+    Ect0 = 0b10,
     /// CE, congestion experienced: the packet has been marked.
-    Marked,
+    Ce = 0b11,
+}
+
+impl Ecn {
+    /// Every codepoint, in the order of its value.
+    pub const ALL: [Self; 4] = [Self::NotEct, Self::Ect1, Self::Ect0, Self::Ce];
+
+    /// The codepoint in the two lower bits of `field`, such as the second byte of an IPv4 header.
+    pub const fn of(field: u8) -> Self {
+        Self::ALL[(field & 0b11) as usize]
+    }
+
+    /// Its name in RFC 3168 §5.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotEct => "Not-ECT",
+            Self::Ect1 => "ECT(1)",
+            Self::Ect0 => "ECT(0)",
+            Self::Ce => "CE",
+        }
+    }
 }
 
 /// The link behind a queue, as disciplines see it.
@@ -75,7 +97,7 @@ pub struct Arrival {
 impl Arrival {
     /// Signals congestion: marks the packet if `marking` is on and the packet supports ECN (RFC 3168 §7), else drops it.
     pub fn signal(&self, marking: bool, reason: Reason) -> Verdict {
-        if marking && self.ecn != Ecn::Incapable { Verdict::Mark(reason) } else { Verdict::Drop(reason) }
+        if marking && self.ecn != Ecn::NotEct { Verdict::Mark(reason) } else { Verdict::Drop(reason) }
     }
 }
 

@@ -53,7 +53,7 @@ impl<A: Admission> Scheduler for Fifo<A> {
         match self.updated.admission.admit(&arrival, self.backlog, random) {
             Verdict::Accept => {}
             Verdict::Mark(reason) => {
-                packet.ecn = Ecn::Marked;
+                packet.ecn = Ecn::Ce;
                 outcomes.push((packet, Outcome::Marked(reason)));
             }
             Verdict::Drop(reason) => return outcomes.push((packet, Outcome::Dropped(reason))),
@@ -188,7 +188,7 @@ mod tests {
         for packet in [capable(0, 0, 100), capable(1, 0, 13), capable(2, 0, 5), capable(3, 0, 100)] {
             bench.arrive(0, packet);
         }
-        let marked = Packet { ecn: Ecn::Marked, ..capable(2, 0, 5) };
+        let marked = Packet { ecn: Ecn::Ce, ..capable(2, 0, 5) };
         let (drop, mark) = (Outcome::Dropped(Reason::Early), Outcome::Marked(Reason::Virtual));
         assert_eq!(bench.outcomes, [(capable(1, 0, 13), drop), (marked, mark)]);
         assert_eq!(bench.queue.backlog(), Backlog { packets: 3, bytes: 205 });

@@ -261,7 +261,7 @@ mod tests {
 
         fn enqueue(&mut self, micros: u64, flow: u32, size: u64) {
             let arrived = Instant::from_nanos(1000 * micros);
-            let packet = Packet { handle: self.handle, flow, ends: (flow / 2, 9), size: Bytes(size), ecn: Ecn::Incapable, arrived };
+            let packet = Packet { handle: self.handle, flow, ends: (flow / 2, 9), size: Bytes(size), ecn: Ecn::NotEct, arrived };
             self.handle += 1;
             self.queue.enqueue(Moment::now(arrived), packet, &mut self.random, &mut self.outcomes);
         }

@@ -104,8 +104,8 @@ impl Scheduler for Gk {
     fn dequeue(&mut self, now: Moment, random: &mut Generator, outcomes: &mut Outcomes) -> Dequeued {
         self.serve_virtual_queue(now.at);
         let Dequeued::Send(mut packet) = self.queue.dequeue(now, random, outcomes) else { return Dequeued::Empty };
-        if self.marking && packet.ecn == Ecn::Capable {
-            packet.ecn = Ecn::Marked;
+        if self.marking && matches!(packet.ecn, Ecn::Ect0 | Ecn::Ect1) {
+            packet.ecn = Ecn::Ce;
             outcomes.push((packet, Outcome::Marked(Reason::Virtual)));
         }
         Dequeued::Send(packet)
@@ -136,14 +136,14 @@ mod tests {
         let mut bench = bench();
         let mut arrive = |handle| bench.arrive(0, capable(handle, 0, 1000));
         assert!((0..5).all(&mut arrive));
-        assert_eq!(bench.depart(0).unwrap().ecn, Ecn::Capable, "five packets fit");
+        assert_eq!(bench.depart(0).unwrap().ecn, Ecn::Ect0, "five packets fit");
         // The sixth packet overflows; the packets before it are marked too.
         bench.arrive(0, capable(5, 0, 1000));
         assert_close(bench.internal("virtual_queue"), 5.0, 0.0);
-        assert_eq!(bench.depart(1000).unwrap(), Packet { ecn: Ecn::Marked, ..capable(1, 0, 1000) });
+        assert_eq!(bench.depart(1000).unwrap(), Packet { ecn: Ecn::Ce, ..capable(1, 0, 1000) });
         assert_close(bench.internal("virtual_queue"), 4.5, 1e-12);
-        assert_eq!(bench.depart(9999).unwrap().ecn, Ecn::Marked);
-        assert_eq!(bench.depart(10_001).unwrap().ecn, Ecn::Capable, "the virtual queue is empty");
+        assert_eq!(bench.depart(9999).unwrap().ecn, Ecn::Ce);
+        assert_eq!(bench.depart(10_001).unwrap().ecn, Ecn::Ect0, "the virtual queue is empty");
         assert_eq!(bench.outcomes(), [(1, Outcome::Marked(Reason::Virtual)), (2, Outcome::Marked(Reason::Virtual))]);
     }
 

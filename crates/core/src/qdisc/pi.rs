@@ -180,10 +180,10 @@ mod tests {
             }
             pi.admit(&Arrival { ecn, ..arrival(0, 1000) }, packets(waiting), &mut random)
         };
-        assert_eq!(verdict(Ecn::Capable, true, true, 0), Verdict::Mark(Reason::Early));
-        assert_eq!(verdict(Ecn::Incapable, true, true, 0), Verdict::Drop(Reason::Early));
-        assert_eq!(verdict(Ecn::Capable, false, true, 0), Verdict::Drop(Reason::Early));
-        assert_eq!(verdict(Ecn::Capable, true, false, 49), Verdict::Accept);
-        assert_eq!(verdict(Ecn::Capable, true, false, 50), Verdict::Drop(Reason::Overflow));
+        assert_eq!(verdict(Ecn::Ect0, true, true, 0), Verdict::Mark(Reason::Early));
+        assert_eq!(verdict(Ecn::NotEct, true, true, 0), Verdict::Drop(Reason::Early));
+        assert_eq!(verdict(Ecn::Ect0, false, true, 0), Verdict::Drop(Reason::Early));
+        assert_eq!(verdict(Ecn::Ect0, true, false, 49), Verdict::Accept);
+        assert_eq!(verdict(Ecn::Ect0, true, false, 50), Verdict::Drop(Reason::Overflow));
     }
 }

@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn marks_are_for_small_probabilities() {
         let mut random = Generator::derived(1, "");
-        let capable = Arrival { ecn: Ecn::Capable, ..arrival(0, 1000) };
+        let capable = Arrival { ecn: Ecn::Ect0, ..arrival(0, 1000) };
         let mut verdict = |mark_ecnth, arrival: &Arrival| {
             let set = [("mark_ecnth", Value::Number(mark_ecnth))];
             Pie { drop_prob: 1.0, qdelay_old: 1.0, ..pie(&set) }.admit(arrival, packets(20), &mut random)
@@ -398,7 +398,7 @@ mod tests {
             let arrived = Instant::from_nanos(1000 * now);
             queue.enqueue(
                 Moment::now(arrived),
-                Packet { handle: 0, flow: 0, ends: (0, 1), size: Bytes(100), ecn: Ecn::Incapable, arrived },
+                Packet { handle: 0, flow: 0, ends: (0, 1), size: Bytes(100), ecn: Ecn::NotEct, arrived },
                 &mut random,
                 &mut outcomes,
             );

@@ -434,12 +434,12 @@ mod tests {
         let (accept, forced) = (Verdict::Accept, Verdict::Drop(Reason::Forced));
         for (average, set) in [(15_000.0, vec![]), (7500.0, vec![("gentle", Value::Bool(false))])] {
             let mut red = steady(average, &set);
-            let verdicts = [(); 3].map(|()| admit(&mut red, Ecn::Capable, 501));
+            let verdicts = [(); 3].map(|()| admit(&mut red, Ecn::Ect0, 501));
             assert_eq!(verdicts, [accept, forced, forced], "the first packet is accepted, and none is marked");
         }
         // Two packets of 500 B are less than one of 1500 B, so the count is still 0.
         let mut red = steady(45_000.0, &[("mean_packet", Value::Number(1500.0))]);
-        let verdicts = [(); 5].map(|()| admit(&mut red, Ecn::Incapable, 1501));
+        let verdicts = [(); 5].map(|()| admit(&mut red, Ecn::NotEct, 1501));
         assert_eq!(verdicts, [accept, accept, forced, accept, accept]);
     }
 
@@ -474,23 +474,20 @@ mod tests {
         let (early, accept) = (Verdict::Drop(Reason::Early), Verdict::Accept);
         let mut red = steady(14_999.0, &[]);
         // Almost certain drops hit every second packet: 1/p is a little more than one.
-        assert_eq!([(); 5].map(|()| admit(&mut red, Ecn::Incapable, 1000)), [accept, early, accept, early, accept]);
-        assert_eq!(admit(&mut red, Ecn::Incapable, 1), accept, "one byte does not count as a queue");
-        assert_eq!([(); 2].map(|()| admit(&mut red, Ecn::Incapable, 1000)), [accept, early]);
-        assert_eq!(
-            [24_999, 25_000].map(|bytes| admit(&mut steady(0.0, &[]), Ecn::Capable, bytes)),
-            [accept, Verdict::Drop(Reason::Overflow)]
-        );
+        assert_eq!([(); 5].map(|()| admit(&mut red, Ecn::NotEct, 1000)), [accept, early, accept, early, accept]);
+        assert_eq!(admit(&mut red, Ecn::NotEct, 1), accept, "one byte does not count as a queue");
+        assert_eq!([(); 2].map(|()| admit(&mut red, Ecn::NotEct, 1000)), [accept, early]);
+        assert_eq!([24_999, 25_000].map(|bytes| admit(&mut steady(0.0, &[]), Ecn::Ect0, bytes)), [accept, Verdict::Drop(Reason::Overflow)]);
     }
 
     #[test]
     fn marks_are_for_small_probabilities() {
         // Midway between the thresholds (5 %), and long enough after the last drop that the next one is certain.
         let verdict = |ecn, set: &[(&str, Value)]| admit(&mut Red { above: true, count_bytes: 1e6, ..steady(5000.0, set) }, ecn, 1000);
-        assert_eq!(verdict(Ecn::Capable, &[("mark_below", Value::Number(0.051))]), Verdict::Mark(Reason::Early));
-        assert_eq!(verdict(Ecn::Capable, &[("mark_below", Value::Number(0.05))]), Verdict::Drop(Reason::Early));
-        assert_eq!(verdict(Ecn::Capable, &[("ecn", Value::Bool(false))]), Verdict::Drop(Reason::Early));
-        assert_eq!(verdict(Ecn::Incapable, &[]), Verdict::Drop(Reason::Early));
+        assert_eq!(verdict(Ecn::Ect0, &[("mark_below", Value::Number(0.051))]), Verdict::Mark(Reason::Early));
+        assert_eq!(verdict(Ecn::Ect0, &[("mark_below", Value::Number(0.05))]), Verdict::Drop(Reason::Early));
+        assert_eq!(verdict(Ecn::Ect0, &[("ecn", Value::Bool(false))]), Verdict::Drop(Reason::Early));
+        assert_eq!(verdict(Ecn::NotEct, &[]), Verdict::Drop(Reason::Early));
     }
 
     #[test]

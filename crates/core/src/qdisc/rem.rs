@@ -151,8 +151,8 @@ impl Scheduler for Marking {
         let head = self.0.dequeue(now, random, outcomes);
         let chosen = random.uniform() <= self.0.admission().probability;
         let Dequeued::Send(mut packet) = head else { return Dequeued::Empty };
-        if chosen && packet.ecn != Ecn::Incapable {
-            packet.ecn = Ecn::Marked;
+        if chosen && packet.ecn != Ecn::NotEct {
+            packet.ecn = Ecn::Ce;
             outcomes.push((packet, Outcome::Marked(Reason::Early)));
         }
         Dequeued::Send(packet)
@@ -205,7 +205,7 @@ mod tests {
     fn without_marks_it_drops_on_arrival() {
         let mut random = Generator::derived(1, "");
         let mut rem = admission(&ENTRY, &numbers([("gamma", 1000.0), ("phi", 2.0)]));
-        let arrival = Arrival { ecn: Ecn::Capable, ..arrival(0, 1000) };
+        let arrival = Arrival { ecn: Ecn::Ect0, ..arrival(0, 1000) };
         assert_eq!(rem.admit(&arrival, packets(48), &mut random), Verdict::Accept);
         assert_eq!(rem.admit(&arrival, packets(49), &mut random), Verdict::Drop(Reason::Overflow));
         rem.update(Instant::ZERO, packets(48));
@@ -231,7 +231,7 @@ mod tests {
         // The six arrivals then raise the price, but packets without ECN pass.
         assert_eq!([(); 2].map(|()| bench.depart(2000)), [Some(arrivals[1]), Some(arrivals[2])]);
         assert_eq!(bench.outcomes(), []);
-        assert_eq!(bench.depart(2000), Some(Packet { ecn: Ecn::Marked, ..arrivals[3] }));
+        assert_eq!(bench.depart(2000), Some(Packet { ecn: Ecn::Ce, ..arrivals[3] }));
         assert_eq!(bench.outcomes(), [(3, Outcome::Marked(Reason::Early))]);
     }
 

@@ -129,7 +129,7 @@ impl Admission for Vq {
         self.adapted.get_or_insert(arrival.now);
         let mut verdict = Verdict::Accept;
         if self.virtual_queue + size > self.virtual_limit {
-            let passes = self.ecn && !self.drop_incapable && arrival.ecn == Ecn::Incapable;
+            let passes = self.ecn && !self.drop_incapable && arrival.ecn == Ecn::NotEct;
             verdict = if passes { Verdict::Accept } else { arrival.signal(self.ecn, Reason::Virtual) };
         } else {
             self.virtual_queue += size;
@@ -185,23 +185,23 @@ mod tests {
         let lost = Verdict::Drop(Reason::Virtual);
         for (millis, size, ecn, verdict, queue, capacity) in [
             // The clocks start with the first packet, which subtracts half of its size from 800 kB/s.
-            (5.0, 1000, Ecn::Incapable, Verdict::Accept, 1000.0, 799_500.0),
+            (5.0, 1000, Ecn::NotEct, Verdict::Accept, 1000.0, 799_500.0),
             // A millisecond serves 799.5 B and adds 0.5·0.9·1000 B.
-            (6.0, 1000, Ecn::Incapable, Verdict::Accept, 1200.5, 799_450.0),
-            (6.0, 1000, Ecn::Incapable, Verdict::Accept, 2200.5, 798_950.0),
-            (6.0, 1000, Ecn::Incapable, Verdict::Accept, 3200.5, 798_450.0),
+            (6.0, 1000, Ecn::NotEct, Verdict::Accept, 1200.5, 799_450.0),
+            (6.0, 1000, Ecn::NotEct, Verdict::Accept, 2200.5, 798_950.0),
+            (6.0, 1000, Ecn::NotEct, Verdict::Accept, 3200.5, 798_450.0),
             // 2801.275 B and 1500 B are too many. The capacity keeps its value and the time of its last update.
-            (6.5, 1500, Ecn::Incapable, lost, 2801.275, 798_450.0),
-            (7.0, 1000, Ecn::Capable, Verdict::Accept, 3402.05, 798_400.0),
+            (6.5, 1500, Ecn::NotEct, lost, 2801.275, 798_450.0),
+            (7.0, 1000, Ecn::Ect0, Verdict::Accept, 3402.05, 798_400.0),
             // A mark reduces the capacity, although the packet does not join the virtual queue.
-            (7.0, 1000, Ecn::Capable, Verdict::Mark(Reason::Virtual), 3402.05, 797_900.0),
-            (7.0, 597, Ecn::Incapable, Verdict::Accept, 3999.05, 797_601.5),
+            (7.0, 1000, Ecn::Ect0, Verdict::Mark(Reason::Virtual), 3402.05, 797_900.0),
+            (7.0, 597, Ecn::NotEct, Verdict::Accept, 3999.05, 797_601.5),
         ] {
             assert_eq!(admit(&mut vq, ecn, millis, size), verdict, "at {millis} ms");
             assert_state(&*vq, queue, capacity);
         }
         // A second adds more than the link's capacity, and empties the virtual queue.
-        admit(&mut vq, Ecn::Incapable, 1007.0, 100);
+        admit(&mut vq, Ecn::NotEct, 1007.0, 100);
         assert_state(&*vq, 100.0, 1e6);
     }
 
@@ -211,9 +211,9 @@ mod tests {
             let set = [("virtual_limit", Value::Number(0.5)), (off, Value::Bool(false))];
             admit(&mut vq(&set), ecn, 0.0, 2001)
         };
-        assert_eq!(verdict(Ecn::Incapable, "drop_incapable"), Verdict::Accept);
-        assert_eq!(verdict(Ecn::Capable, "drop_incapable"), Verdict::Mark(Reason::Virtual));
-        assert_eq!(verdict(Ecn::Capable, "ecn"), Verdict::Drop(Reason::Virtual));
+        assert_eq!(verdict(Ecn::NotEct, "drop_incapable"), Verdict::Accept);
+        assert_eq!(verdict(Ecn::Ect0, "drop_incapable"), Verdict::Mark(Reason::Virtual));
+        assert_eq!(verdict(Ecn::Ect0, "ecn"), Verdict::Drop(Reason::Virtual));
     }
 
     #[test]
@@ -222,13 +222,10 @@ mod tests {
         let mut at = |bytes| vq(&[]).admit(&arrival(0, 1000), Backlog { packets: 1, bytes }, &mut random);
         assert_eq!((at(3000), at(3001)), (Verdict::Accept, Verdict::Drop(Reason::Overflow)));
         let half = [("virtual_limit", Value::Number(0.5))];
-        assert_eq!(
-            [2000, 2001].map(|size| admit(&mut vq(&half), Ecn::Capable, 0.0, size)),
-            [Verdict::Accept, Verdict::Mark(Reason::Virtual)]
-        );
+        assert_eq!([2000, 2001].map(|size| admit(&mut vq(&half), Ecn::Ect0, 0.0, size)), [Verdict::Accept, Verdict::Mark(Reason::Virtual)]);
         // In mode packets, 4000 B mean four packets of 1000 B, whatever the actual size.
         let mut packets = vq(&[("mode", Value::Word("packets".to_owned()))]);
-        let verdicts = [(); 5].map(|()| admit(&mut packets, Ecn::Capable, 0.0, 100));
+        let verdicts = [(); 5].map(|()| admit(&mut packets, Ecn::Ect0, 0.0, 100));
         assert_eq!((verdicts[3], verdicts[4]), (Verdict::Accept, Verdict::Mark(Reason::Virtual)));
     }
 }

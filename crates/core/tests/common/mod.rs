@@ -1,6 +1,8 @@
 //! A minimal transport that drives the parts of the registry, and the ways to build parts.
 #![allow(dead_code, reason = "each test file uses a different subset")]
 
+pub(crate) mod obligations;
+
 use std::fmt::Debug;
 
 use ackclock_core::cc::{Avoidance, Composed, CongestionControl, InitialWindow, LossResponse, SlowStart};

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use super::record::Record;
-use crate::controls::{Part, Program};
+use crate::program::{Part, Program};
 
 const MISSING: &str = "this build of Ackclock cannot load eBPF programs, because libelf and zlib were missing when it was built \
      (Debian: libelf-dev zlib1g-dev, then `make core`)";
@@ -45,6 +45,10 @@ pub(crate) fn check(parts: &[Part]) -> Result<(), String> {
     Err(format!("{} needs an eBPF program, and {MISSING}", names.join(", ")))
 }
 
-pub(crate) fn load(_program: &Program, _recording: bool) -> Result<Loaded, String> {
+/// Registers a program with the kernel under a name of its own. With `recording` it reports every ACK ([`Loaded::records`]).
+///
+/// # Errors
+/// If this build has no loader, or the machine lacks rights or a feature of the kernel: the message says which.
+pub fn load(_program: &Program, _recording: bool) -> Result<Loaded, String> {
     Err(MISSING.to_owned())
 }

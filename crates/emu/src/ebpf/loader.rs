@@ -18,7 +18,7 @@ use super::parameters::{self, Assignment};
 use super::reader::Reader;
 use super::record::Record;
 use super::variables::{self, Variable, Variables};
-use crate::controls::{Part, Program};
+use crate::program::{Part, Program};
 
 /// The object in memory; libbpf reads its tables as words.
 #[repr(align(8))]
@@ -93,11 +93,11 @@ pub(crate) fn check(parts: &[Part]) -> Result<(), String> {
     variables::accepted(parts, object_variables().as_ref().map_err(Clone::clone)?).map(drop)
 }
 
-/// Registers a program.
+/// Registers a program with the kernel under a name of its own. With `recording` it reports every ACK ([`Loaded::records`]).
 ///
 /// # Errors
-/// See [`Program::load`].
-pub(crate) fn load(program: &Program, recording: bool) -> Result<Loaded, String> {
+/// If this build has no loader, or the machine lacks rights or a feature of the kernel: the message says which.
+pub fn load(program: &Program, recording: bool) -> Result<Loaded, String> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let variables = object_variables().as_ref().map_err(Clone::clone)?;
     let mut assignments = vec![parameters::threshold(program), Assignment::one("recording", u64::from(recording))];

@@ -20,13 +20,12 @@ mod loader;
 mod reader;
 
 #[cfg(not(feature = "ebpf"))]
-pub use absent::{Loaded, probe};
+pub(crate) use absent::check;
 #[cfg(not(feature = "ebpf"))]
-pub(crate) use absent::{check, load};
+pub use absent::{Loaded, load, probe};
 #[cfg(feature = "ebpf")]
-pub use loader::{Loaded, probe};
+pub(crate) use loader::check;
 #[cfg(feature = "ebpf")]
-pub(crate) use loader::{check, load};
+pub use loader::{Loaded, load, probe};
 pub(crate) use parameters::assignments;
-pub(crate) use record::QUANTITIES_PER_AXIS;
 pub use record::{Event, Record, per_ack};

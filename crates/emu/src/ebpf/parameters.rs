@@ -2,7 +2,7 @@
 
 use ackclock_core::params::{Kind, Value};
 
-use crate::controls::{Part, Program};
+use crate::program::{Part, Program};
 
 /// A variable's new value: one number, or those of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ fn encode(kind: Kind, value: &Value) -> Result<Vec<u64>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controls::testing::part;
+    use crate::program::testing::part;
     use ackclock_core::cc::slow_start;
 
     #[test]

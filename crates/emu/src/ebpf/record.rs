@@ -13,10 +13,8 @@ pub enum Event {
     Undone,
 }
 
-/// Number of places for quantities; each axis has [`QUANTITIES_PER_AXIS`].
+/// Number of places for quantities; each axis has [`QUANTITIES_PER_AXIS`](crate::program::QUANTITIES_PER_AXIS).
 pub(crate) const QUANTITIES: usize = 12;
-/// Places of an axis.
-pub(crate) const QUANTITIES_PER_AXIS: usize = 4;
 /// Size in bytes.
 const SIZE: usize = 152;
 /// The threshold of a connection that has none.
@@ -49,7 +47,7 @@ pub struct Record {
     pub srtt: Option<u32>,
     /// Retransmission timeout in ticks of the kernel.
     pub rto: u32,
-    /// The parts' quantities; those of [`Program::quantities`](crate::controls::Program::quantities) in the same order.
+    /// The parts' quantities; those of [`Program::quantities`](crate::program::Program::quantities) in the same order.
     pub quantities: [Option<f64>; QUANTITIES],
 }
 
@@ -110,6 +108,7 @@ pub fn per_ack(records: &[Record]) -> Vec<Record> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::QUANTITIES_PER_AXIS;
 
     const HEADER: &str = include_str!("../../bpf/record.h");
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ackclock_core::params::Axis;
 
 use super::parameters::{self, Assignment};
-use crate::controls::Part;
+use crate::program::Part;
 
 /// A variable of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,8 +104,8 @@ pub(crate) fn write(section: &mut [u8], variable: &Variable, values: &[u64]) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controls::testing::part;
-    use ackclock_core::cc::{avoidance, loss_response, slow_start};
+    use crate::program::testing::part;
+    use ackclock_core::cc::{loss_response, slow_start};
     use ackclock_core::params::Value;
 
     fn object(names: &[(&str, usize, u64)]) -> Variables {

@@ -24,7 +24,7 @@ use ackclock_linux::libc;
 use ackclock_linux::scheduling::{LockedMemory, exact_timers, poll, priority, thread_time};
 use ackclock_sim::engine::Live;
 
-pub use frames::Addressed;
+pub use frames::{flow, hashed};
 pub use lateness::Lateness;
 pub use passage::Passage;
 pub use port::{Clock, Port, Ports};

@@ -1,10 +1,9 @@
 //! A flow of whatever a program sends: packets pass as they are.
 
 use ackclock_core::units::Instant;
-use ackclock_tcp::wire::frame_ecn;
-use ackclock_tcp::{Checkpoints, Connection, Counters, Datagram, Side, Tally, Transmission};
+use ackclock_host::{Checkpoints, Connection, Counters, Datagram, Side, Tally, Transmission};
+use ackclock_wire::frame::{Addressed, frame_ecn};
 
-use super::frames::Addressed;
 use super::port::Port;
 
 /// Both ends of a flow whose packets belong to programs: the emulator carries them, and counts packets and data.

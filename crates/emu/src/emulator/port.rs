@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::Instant;
+use ackclock_host::Side;
 use ackclock_linux::scheduling::clock;
-use ackclock_tcp::Side;
-use ackclock_tcp::wire::{frame_ecn, mark_frame};
+use ackclock_wire::frame::{Addressed, frame_ecn, mark_frame};
 
-use super::frames::Addressed;
+use super::frames::{flow, hashed};
 use super::lateness::{Histogram, Lateness};
 use crate::space::Space;
 
@@ -82,7 +82,7 @@ impl Port {
     /// uses the socket.
     pub fn deliver(&self, due: Instant, frame: &[u8], ecn: Ecn) {
         lock(&self.shared.lateness).add(self.shared.clock.past(due).0);
-        let written = if ecn == Ecn::Marked && frame_ecn(frame) != Ecn::Marked {
+        let written = if ecn == Ecn::Ce && frame_ecn(frame) != Ecn::Ce {
             let mut marked = frame.to_vec();
             mark_frame(&mut marked, ecn);
             (&*self.device).write(&marked)
@@ -209,12 +209,12 @@ impl Ports {
     /// The flow of a frame from a device, and the end that sent it.
     fn flow(&self, device: usize, frame: &[u8]) -> Option<(usize, Side)> {
         let addressed = Addressed::read(frame)?;
-        let (flow, side) = addressed.flow()?;
+        let (flow, side) = flow(&addressed)?;
         match self.assignment {
             Assignment::Addresses => Some((flow, side)),
             Assignment::Hash(flows) => {
                 self.at(0, side).filter(|(own, _)| *own == device && flow == 0)?;
-                Some((addressed.hashed(side, flows), side))
+                Some((hashed(&addressed, side, flows), side))
             }
         }
     }

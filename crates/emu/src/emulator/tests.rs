@@ -6,10 +6,10 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd as _;
 use std::sync::{Mutex, PoisonError};
 
+use ackclock_host::Side;
 use ackclock_linux::socket;
 use ackclock_sim::engine::{FrameConnection, RunResult};
 use ackclock_sim::scenario::{Document, FlowSpec, Scenario};
-use ackclock_tcp::Side;
 
 use super::*;
 use crate::space::{Route, Space, Terminal, address};

@@ -1,44 +1,23 @@
 //! Both ends of a flow as sockets of the kernel.
 
 use std::io;
-use std::net::SocketAddr;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
 use ackclock_core::cc::Window;
 use ackclock_core::units::{Duration, Instant, Segments};
+use ackclock_host::{Bulk, Checkpoints, Connection, Datagram, Side, SlowStartExit, Tally, Transmission};
 use ackclock_linux::{libc, socket};
-use ackclock_tcp::{Bulk, Checkpoints, Connection, Datagram, Side, SlowStartExit, Tally, Transmission};
+use ackclock_wire::frame::Headers;
+use ackclock_wire::segment::Flags;
 
-use super::Failure;
+use super::error::Failure;
 use super::info::Info;
 use super::sender::Sender;
-use super::sockets::discard_on_close;
+use super::socket::{Socket, discard_on_close};
 use super::stream::Stream;
-use super::wire::{Segment, flags};
 use super::writer::{Order, Writer};
 use crate::emulator::Port;
-
-/// The socket of one end.
-#[derive(Debug)]
-pub(super) enum Socket {
-    /// It connects to the other end's address.
-    Opens(Arc<OwnedFd>, SocketAddr),
-    /// It waits for the other end.
-    Listens(OwnedFd),
-    /// It is connected.
-    Accepted(Arc<OwnedFd>),
-}
-
-impl Socket {
-    /// The socket of the connection, if there is one.
-    fn connected(&self) -> Option<&Arc<OwnedFd>> {
-        match self {
-            Self::Opens(socket, _) | Self::Accepted(socket) => Some(socket),
-            Self::Listens(_) => None,
-        }
-    }
-}
 
 /// What a flow is made of.
 #[derive(Debug)]
@@ -178,7 +157,7 @@ impl Connection for KernelConnection {
         let Some(frame) = &arrived.payload else { return false };
         self.parts.ports[side.index()].deliver(now, frame, arrived.ecn);
         self.accept(side);
-        let segment = Segment::read(frame);
+        let segment = Headers::read(frame);
         if side == Side::Sender {
             if let Some(segment) = &segment {
                 self.latest_rtt = self.streams[side.index()].acknowledge(now, segment).or(self.latest_rtt);
@@ -202,7 +181,7 @@ impl Connection for KernelConnection {
         loop {
             let frame = self.parts.ports[side.index()].receive()?;
             // Only TCP of IPv4 belongs to a flow.
-            let Some(segment) = Segment::read(&frame) else { continue };
+            let Some(segment) = Headers::read(&frame) else { continue };
             let (number, kind) = self.streams[side.index()].send(now, &segment);
             let number = if side == Side::Sender { number } else { self.streams[Side::Sender.index()].expected(&segment) };
             if side == Side::Sender && kind != Transmission::Ack {
@@ -213,8 +192,14 @@ impl Connection for KernelConnection {
                     self.observe(now);
                 }
             }
-            let datagram =
-                Datagram { number, size: segment.size, sent: now, ecn: segment.ecn, echo: segment.has(flags::ECE), payload: Some(frame) };
+            let datagram = Datagram {
+                number,
+                size: segment.size,
+                sent: now,
+                ecn: segment.ecn,
+                echo: segment.flags.has(Flags::ECE),
+                payload: Some(frame),
+            };
             return Some((datagram, kind));
         }
     }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use ackclock_host::Side;
 use ackclock_sim::engine::{Live, Warning};
 use ackclock_sim::scenario::{Scenario, TraceKind};
-use ackclock_tcp::Side;
 
+use super::error::KernelError;
 use super::hystart::Hystart;
-use super::run::KernelError;
 use super::settings::FlowPlan;
 use crate::controls::KernelControl;
 use crate::ebpf::{self, Loaded};
@@ -149,7 +149,7 @@ impl Plan {
                     if let Some((_, name)) = known.iter().find(|(other, _)| *other == control) {
                         name.clone()
                     } else {
-                        let loaded = program.load(recording).map_err(missing)?;
+                        let loaded = ebpf::load(program, recording).map_err(missing)?;
                         let name = loaded.name().to_owned();
                         known.push((control, name.clone()));
                         programs.push(Registered { quantities: program.quantities(), loaded });

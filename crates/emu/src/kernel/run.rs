@@ -1,14 +1,12 @@
 //! Runs of a scenario on the kernel.
 
-use std::fmt;
-
 use ackclock_core::units::Duration;
-use ackclock_sim::engine::{FrameConnection, Live, RunError, RunResult, Warning};
+use ackclock_host::Side;
+use ackclock_sim::engine::{FrameConnection, Live, RunResult, Warning};
 use ackclock_sim::scenario::Scenario;
-use ackclock_tcp::Side;
 
-use super::Failure;
 use super::connection::{KernelConnection, Parts};
+use super::error::{Failure, KernelError};
 use super::memory;
 use super::plan::Plan;
 use super::sockets;
@@ -59,38 +57,6 @@ pub struct Facts {
     pub real_time: bool,
     /// Settings of the scenario that the kernel does not follow.
     pub warnings: Vec<Warning>,
-}
-
-/// Why there is no result.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum KernelError {
-    /// The scenario cannot run on the kernel, or this machine cannot run it: why.
-    Refused(String),
-    /// The caller interrupted the run.
-    Interrupted,
-}
-
-impl fmt::Display for KernelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(reason) => f.write_str(reason),
-            Self::Interrupted => f.write_str("interrupted"),
-        }
-    }
-}
-
-impl std::error::Error for KernelError {}
-
-impl From<String> for KernelError {
-    fn from(reason: String) -> Self {
-        Self::Refused(reason)
-    }
-}
-
-impl From<RunError> for KernelError {
-    fn from(error: RunError) -> Self {
-        Self::Refused(error.to_string())
-    }
 }
 
 /// Runs `scenario` in real time: its TCP flows are connections of the kernel, datagrams are simulated. A run in which packets were released

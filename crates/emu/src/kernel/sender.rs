@@ -2,7 +2,7 @@
 
 use ackclock_core::cc::Window;
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_tcp::{Counters, ExitReason, LimitedTimes, SlowStartExit};
+use ackclock_host::{Counters, ExitReason, LimitedTimes, SlowStartExit};
 
 use super::info::{Info, Recovery};
 

@@ -5,11 +5,12 @@ use ackclock_core::cc::initial_window;
 use ackclock_core::entry;
 use ackclock_core::events::Established;
 use ackclock_core::units::{Bytes, Instant, Segments};
+use ackclock_host::Bulk;
 use ackclock_sim::engine::EndHost;
 use ackclock_sim::scenario::{
     AckRules, ControlSpec, FlowSpec, HostSpec, ModernHost, ModernRecovery, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Traffic,
 };
-use ackclock_tcp::{Bulk, HEADER};
+use ackclock_tcp::HEADER;
 
 use crate::controls::{KernelControl, choose};
 use crate::space::Route;

@@ -3,14 +3,14 @@
 use std::ffi::c_int;
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 
+use ackclock_host::Side;
 use ackclock_linux::{libc, socket};
-use ackclock_tcp::Side;
 
-use super::connection::Socket;
 use super::settings::FlowPlan;
+use super::socket::{Socket, discard_on_close};
 use crate::space::{Node, Space, address, missing};
 
 /// Port of the end that waits for the connection. Every flow has addresses of its own.
@@ -44,17 +44,6 @@ pub(super) fn open(space: &Space, index: usize, plan: &FlowPlan, control: &str) 
         }
     }
     Ok(sockets)
-}
-
-/// Closing the socket shall discard its data at once. Otherwise the kernel keeps trying to send it for minutes, and the memory of all such
-/// sockets holds back every other connection of the machine.
-///
-/// # Errors
-/// Those of `setsockopt`.
-pub(super) fn discard_on_close(fd: BorrowedFd<'_>) -> io::Result<()> {
-    // `struct linger`: on, for no time.
-    let linger = [1_i32, 0].map(i32::to_ne_bytes).concat();
-    socket::set_option(fd, libc::SOL_SOCKET, libc::SO_LINGER, &linger)
 }
 
 /// A socket for one end, in the namespace of the calling thread. An error says which call failed.

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use ackclock_core::units::{Duration, Instant};
-use ackclock_tcp::Transmission;
-
-use super::wire::{Segment, flags};
+use ackclock_host::Transmission;
+use ackclock_wire::frame::Headers;
+use ackclock_wire::segment::Flags;
 
 /// A segment that is not yet acknowledged.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +47,8 @@ impl Stream {
     }
 
     /// A packet leaves. Returns the number of its segment, and its kind.
-    pub(super) fn send(&mut self, now: Instant, packet: &Segment) -> (u32, Transmission) {
-        if packet.has(flags::SYN) {
+    pub(super) fn send(&mut self, now: Instant, packet: &Headers) -> (u32, Transmission) {
+        if packet.flags.has(Flags::SYN) {
             self.initial.get_or_insert(packet.seq);
         }
         let start = self.position(packet.seq, self.highest);
@@ -74,8 +74,8 @@ impl Stream {
     }
 
     /// An ACK arrives at the end that sends this direction. Returns the round-trip time that it shows.
-    pub(super) fn acknowledge(&mut self, now: Instant, packet: &Segment) -> Option<Duration> {
-        if !packet.has(flags::ACK) || self.initial.is_none() {
+    pub(super) fn acknowledge(&mut self, now: Instant, packet: &Headers) -> Option<Duration> {
+        if !packet.flags.has(Flags::ACK) || self.initial.is_none() {
             return None;
         }
         self.acknowledged = self.acknowledged.max(self.position(packet.ack, self.highest).min(self.highest));
@@ -88,22 +88,23 @@ impl Stream {
     }
 
     /// Number of the next expected segment, on an ACK of the other end for this direction.
-    pub(super) fn expected(&self, packet: &Segment) -> u32 {
-        if packet.has(flags::ACK) { self.number(self.position(packet.ack, self.highest)) } else { 0 }
+    pub(super) fn expected(&self, packet: &Headers) -> u32 {
+        if packet.flags.has(Flags::ACK) { self.number(self.position(packet.ack, self.highest)) } else { 0 }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::wire::tests::frame;
+    use ackclock_core::qdisc::Ecn;
+
     use super::*;
 
-    fn packet(seq: u32, ack: u32, flags: u8, payload: usize) -> Segment {
-        Segment::read(&frame(seq, ack, flags, payload)).unwrap()
+    fn packet(seq: u32, ack: u32, flags: Flags, payload: u32) -> Headers {
+        Headers { seq, ack, flags, payload, size: 40 + payload as u16, ecn: Ecn::default() }
     }
 
     /// The round-trip time that an ACK shows, in milliseconds.
-    fn acknowledged(stream: &mut Stream, now: Instant, packet: &Segment) -> Option<f64> {
+    fn acknowledged(stream: &mut Stream, now: Instant, packet: &Headers) -> Option<f64> {
         stream.acknowledge(now, packet).map(|rtt| (1e3 * rtt.as_secs_f64()).round())
     }
 
@@ -115,13 +116,13 @@ mod tests {
     fn segments_are_numbered_across_the_end_of_sequence_numbers() {
         let mut stream = Stream::new(100);
         let initial = u32::MAX - 150;
-        assert_eq!(stream.send(at(0), &packet(initial, 0, flags::SYN, 0)), (0, Transmission::New));
-        assert_eq!(acknowledged(&mut stream, at(10), &packet(0, initial + 1, flags::ACK | flags::SYN, 0)), Some(10.0));
+        assert_eq!(stream.send(at(0), &packet(initial, 0, Flags::SYN, 0)), (0, Transmission::New));
+        assert_eq!(acknowledged(&mut stream, at(10), &packet(0, initial + 1, Flags::ACK | Flags::SYN, 0)), Some(10.0));
         for (number, seq) in (1..=3).zip([0, 100, 200]) {
-            let sent = stream.send(at(20), &packet(initial.wrapping_add(1 + seq), 0, flags::ACK, 100));
+            let sent = stream.send(at(20), &packet(initial.wrapping_add(1 + seq), 0, Flags::ACK, 100));
             assert_eq!(sent, (number, Transmission::New));
         }
-        let expected = packet(0, initial.wrapping_add(201), flags::ACK, 0);
+        let expected = packet(0, initial.wrapping_add(201), Flags::ACK, 0);
         assert_eq!(stream.expected(&expected), 3);
         assert_eq!(acknowledged(&mut stream, at(35), &expected), Some(15.0));
     }
@@ -129,16 +130,16 @@ mod tests {
     #[test]
     fn an_ack_of_a_retransmission_shows_no_round_trip_time() {
         let mut stream = Stream::new(100);
-        stream.send(at(0), &packet(0, 0, flags::SYN, 0));
-        stream.acknowledge(at(1), &packet(0, 1, flags::ACK, 0));
+        stream.send(at(0), &packet(0, 0, Flags::SYN, 0));
+        stream.acknowledge(at(1), &packet(0, 1, Flags::ACK, 0));
         for seq in [1, 101, 201] {
-            stream.send(at(2), &packet(seq, 0, flags::ACK, 100));
+            stream.send(at(2), &packet(seq, 0, Flags::ACK, 100));
         }
-        assert_eq!(stream.send(at(50), &packet(101, 0, flags::ACK, 100)), (2, Transmission::Retransmission));
-        assert_eq!(acknowledged(&mut stream, at(60), &packet(0, 101, flags::ACK, 0)), Some(58.0));
-        assert_eq!(acknowledged(&mut stream, at(61), &packet(0, 201, flags::ACK, 0)), None, "ambiguous");
-        assert_eq!(acknowledged(&mut stream, at(62), &packet(0, 301, flags::ACK, 0)), Some(60.0));
-        assert_eq!(stream.send(at(63), &packet(301, 0, flags::ACK, 0)).1, Transmission::Ack);
-        assert_eq!(stream.send(at(63), &packet(301, 0, flags::ACK | flags::FIN, 0)), (4, Transmission::New));
+        assert_eq!(stream.send(at(50), &packet(101, 0, Flags::ACK, 100)), (2, Transmission::Retransmission));
+        assert_eq!(acknowledged(&mut stream, at(60), &packet(0, 101, Flags::ACK, 0)), Some(58.0));
+        assert_eq!(acknowledged(&mut stream, at(61), &packet(0, 201, Flags::ACK, 0)), None, "ambiguous");
+        assert_eq!(acknowledged(&mut stream, at(62), &packet(0, 301, Flags::ACK, 0)), Some(60.0));
+        assert_eq!(stream.send(at(63), &packet(301, 0, Flags::ACK, 0)).1, Transmission::Ack);
+        assert_eq!(stream.send(at(63), &packet(301, 0, Flags::ACK | Flags::FIN, 0)), (4, Transmission::New));
     }
 }

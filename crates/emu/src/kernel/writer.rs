@@ -8,14 +8,14 @@ use std::thread::{self, JoinHandle};
 
 use ackclock_linux::{libc, scheduling, socket};
 
-use super::Failure;
+use super::error::Failure;
 
 /// Real-time priority of the thread, below that of the emulator.
 const PRIORITY: i32 = 20;
 /// Bytes of one write.
 const CHUNK: usize = 128 << 10;
 
-/// What a stream shall do. Streams are numbered: two for each flow, in the order of [`ackclock_tcp::Side::ALL`].
+/// What a stream shall do. Streams are numbered: two for each flow, in the order of [`ackclock_host::Side::ALL`].
 #[derive(Debug)]
 pub(super) enum Order {
     /// Its socket, which connects or is connected.

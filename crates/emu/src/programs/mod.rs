@@ -13,10 +13,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use ackclock_core::units::Duration;
+use ackclock_host::Side;
 use ackclock_linux::{confined, scheduling};
 use ackclock_sim::engine::{FrameConnection, Live, RunResult};
 use ackclock_sim::scenario::Scenario;
-use ackclock_tcp::Side;
 
 use crate::emulator::{Emulator, Lateness, Outcome, Passage, Ports};
 use crate::kernel::memory;

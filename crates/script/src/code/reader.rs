@@ -1,7 +1,9 @@
 //! From tokens to statements: a recursive descent with Python's precedences.
 
+use super::operator::{Binary, Comparison, Unary};
 use super::token::{Placed, Token, tokens};
-use super::{Action, Binary, Block, Comparison, Expression, FUNCTIONS, Statement, Unary, Value};
+use super::tree::{Action, Block, Expression, Statement};
+use super::value::{FUNCTIONS, Value};
 use crate::error::{Unsupported, suggestion};
 use crate::script::{Code, Position};
 

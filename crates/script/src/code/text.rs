@@ -1,6 +1,7 @@
-//! Texts with values in them: f-strings, and the operator `%`.
+//! Texts with values in them: f-strings.
 
-use super::{Expression, Value};
+use super::tree::Expression;
+use super::value::Value;
 use crate::error::Unsupported;
 use crate::script::Position;
 
@@ -38,43 +39,4 @@ pub(super) fn format(
     plain.push_str(rest);
     parts.push(Expression::Value(Value::Text(plain)));
     Ok(Expression::Format(parts))
-}
-
-/// Puts values into a text with `%d`, `%s` and others.
-pub(super) fn percent(text: &str, values: &Value) -> Result<String, String> {
-    let values = match values {
-        Value::List(values) => values.as_slice(),
-        one => std::slice::from_ref(one),
-    };
-    let mut values = values.iter();
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((plain, after)) = rest.split_once('%') {
-        out.push_str(plain);
-        let end = after.find(|letter: char| !letter.is_ascii_digit() && letter != '.').ok_or("the format ends after `%`")?;
-        let letter = after[end..].chars().next().unwrap_or('%');
-        rest = &after[end + letter.len_utf8()..];
-        if letter == '%' {
-            out.push('%');
-            continue;
-        }
-        let value = values.next().ok_or("the format needs more values")?;
-        let decimals = after[..end].split_once('.').and_then(|(_, decimals)| decimals.parse().ok()).unwrap_or(6_usize).min(100);
-        let shown = match (letter, value) {
-            ('s', value) => value.to_string(),
-            ('r', value) => value.quoted(),
-            ('d' | 'i' | 'u', Value::Float(number)) => number.trunc().to_string(),
-            ('d' | 'i' | 'u', value) => value.integer()?.to_string(),
-            ('x', value) => format!("{:x}", value.integer()?),
-            ('X', value) => format!("{:X}", value.integer()?),
-            ('f' | 'F', value) => format!("{:.decimals$}", value.float()?),
-            _ => return Err(format!("the format `%{letter}` is unknown")),
-        };
-        out.push_str(&shown);
-    }
-    if values.next().is_some() {
-        return Err("the format has fewer places than values".to_owned());
-    }
-    out.push_str(rest);
-    Ok(out)
 }

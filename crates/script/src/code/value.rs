@@ -3,7 +3,10 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::{Binary, Comparison, Unary};
+use super::operator::{Binary, Comparison, Unary};
+
+/// The functions of expressions.
+pub const FUNCTIONS: [&str; 9] = ["abs", "bool", "float", "int", "len", "max", "min", "round", "str"];
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,7 +126,7 @@ const ZERO: &str = "division by zero";
 /// The result of an operator.
 pub(super) fn binary(operator: Binary, left: &Value, right: &Value) -> Result<Value, String> {
     match (operator, left, right) {
-        (Binary::Modulo, Value::Text(text), values) => return Ok(Value::Text(super::text::percent(text, values)?)),
+        (Binary::Modulo, Value::Text(text), values) => return Ok(Value::Text(percent(text, values)?)),
         (Binary::Add, Value::Text(left), Value::Text(right)) => return Ok(Value::Text(format!("{left}{right}"))),
         (Binary::Add, Value::List(left), Value::List(right)) => return Ok(Value::List([left.as_slice(), right].concat())),
         _ => {}
@@ -224,4 +227,43 @@ pub(super) fn function(name: &str, mut arguments: Vec<Value>) -> Result<Value, S
         ("str", [value]) => Ok(Value::Text(value.to_string())),
         _ => Err(format!("the function `{name}` does not take these arguments")),
     }
+}
+
+/// Puts values into a text with `%d`, `%s` and others.
+fn percent(text: &str, values: &Value) -> Result<String, String> {
+    let values = match values {
+        Value::List(values) => values.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let mut values = values.iter();
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((plain, after)) = rest.split_once('%') {
+        out.push_str(plain);
+        let end = after.find(|letter: char| !letter.is_ascii_digit() && letter != '.').ok_or("the format ends after `%`")?;
+        let letter = after[end..].chars().next().unwrap_or('%');
+        rest = &after[end + letter.len_utf8()..];
+        if letter == '%' {
+            out.push('%');
+            continue;
+        }
+        let value = values.next().ok_or("the format needs more values")?;
+        let decimals = after[..end].split_once('.').and_then(|(_, decimals)| decimals.parse().ok()).unwrap_or(6_usize).min(100);
+        let shown = match (letter, value) {
+            ('s', value) => value.to_string(),
+            ('r', value) => value.quoted(),
+            ('d' | 'i' | 'u', Value::Float(number)) => number.trunc().to_string(),
+            ('d' | 'i' | 'u', value) => value.integer()?.to_string(),
+            ('x', value) => format!("{:x}", value.integer()?),
+            ('X', value) => format!("{:X}", value.integer()?),
+            ('f' | 'F', value) => format!("{:.decimals$}", value.float()?),
+            _ => return Err(format!("the format `%{letter}` is unknown")),
+        };
+        out.push_str(&shown);
+    }
+    if values.next().is_some() {
+        return Err("the format has fewer places than values".to_owned());
+    }
+    out.push_str(rest);
+    Ok(out)
 }

@@ -3,7 +3,7 @@
 //! The script's packets pass a TUN interface, as in packetdrill. The namespace disappears with the [`Kernel`]; settings that all
 //! namespaces share (parameters of modules) get their old values back. A `Kernel` belongs to the thread that made it.
 
-#![allow(clippy::cast_possible_wrap, reason = "sizes and counts of a socket are far below 2^63")]
+#![expect(clippy::cast_possible_wrap, reason = "sizes and counts of a socket are far below 2^63")]
 
 mod options;
 mod space;

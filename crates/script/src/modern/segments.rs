@@ -1,7 +1,7 @@
 //! Segments of `modern` as packets, with the options in the order of Linux.
 
 use ackclock_core::qdisc::Ecn;
-use ackclock_tcp::modern::segment::{self, Flags, SackBlocks, Segment, Timestamps};
+use ackclock_wire::segment::{self, Flags, SackBlocks, Segment, Timestamps};
 
 use crate::packet::{Packet, decode_options, encode_options};
 use crate::script::TcpOption;
@@ -12,15 +12,10 @@ const TTL: u8 = 64;
 
 /// The packet that carries `segment`; `tos`: the byte of DSCP and ECN field, whose ECN field the segment sets.
 pub(super) fn packet(segment: &Segment, ends: Ends, tos: u8) -> Packet {
-    let ecn = match segment.ecn {
-        Ecn::Incapable => 0,
-        Ecn::Capable => 2,
-        Ecn::Marked => 3,
-    };
     Packet {
         source: ends.local,
         target: ends.remote,
-        tos: tos & !3 | ecn,
+        tos: tos & !3 | segment.ecn as u8,
         ttl: TTL,
         flow_label: 0,
         seq: segment.seq,
@@ -81,10 +76,13 @@ pub(super) fn segment(packet: &Packet) -> Segment {
     }
     let known = [Flags::FIN, Flags::SYN, Flags::RST, Flags::PSH, Flags::ACK, Flags::ECE, Flags::CWR];
     let flags = known.into_iter().fold(Flags::NONE, |flags, flag| flags.with(flag, packet.flags & u16::from(flag.bits()) != 0));
-    let ecn = match packet.tos & 3 {
-        0 => Ecn::Incapable,
-        3 => Ecn::Marked,
-        _ => Ecn::Capable,
-    };
-    Segment { seq: packet.seq, ack: packet.ack, flags, window: packet.window, options, payload: packet.payload.len() as u32, ecn }
+    Segment {
+        seq: packet.seq,
+        ack: packet.ack,
+        flags,
+        window: packet.window,
+        options,
+        payload: packet.payload.len() as u32,
+        ecn: Ecn::of(packet.tos),
+    }
 }

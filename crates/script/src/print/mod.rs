@@ -6,8 +6,8 @@ mod tests;
 use std::fmt::{self, Display, Formatter, Write};
 
 use crate::script::{
-    Action, Call, Direction, Echo, EcnCounter, EcnField, Event, Expression, Field, Flags, Icmp, IpInfo, Kind, Nanos, Operator, Options,
-    Packet, Payload, Script, Setting, Tcp, TcpOption, Time,
+    Action, Call, Direction, Echo, EcnField, Event, Expression, Field, Flags, Icmp, IpInfo, Kind, Nanos, Operator, Options, Packet,
+    Payload, Script, Setting, Tcp, Time,
 };
 
 impl Display for Script {
@@ -151,48 +151,6 @@ impl Display for Flags {
 /// Values with a separator between them.
 fn joined<T: Display>(values: &[T], separator: &str) -> String {
     values.iter().map(T::to_string).collect::<Vec<_>>().join(separator)
-}
-
-impl Display for TcpOption {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let bytes = |f: &mut Formatter<'_>, bytes: &[u8]| {
-            if !bytes.is_empty() {
-                f.write_char(' ')?;
-            }
-            bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-        };
-        match self {
-            Self::Nop => f.write_str("nop"),
-            Self::End => f.write_str("eol"),
-            Self::Mss(size) => write!(f, "mss {size}"),
-            Self::WindowScale(shift) => write!(f, "wscale {shift}"),
-            Self::SackPermitted => f.write_str("sackOK"),
-            Self::Sack(blocks) => {
-                f.write_str("sack")?;
-                blocks.iter().try_for_each(|(start, end)| write!(f, " {start}:{end}"))
-            }
-            Self::Timestamps { value, echo } => write!(f, "TS val {value} ecr {echo}"),
-            Self::FastOpen { cookie, experimental } => {
-                f.write_str(if *experimental { "FOEXP" } else { "FO" })?;
-                bytes(f, cookie)
-            }
-            Self::Md5(digest) => {
-                f.write_str("md5")?;
-                bytes(f, digest)
-            }
-            Self::AccurateEcn(counters) => {
-                f.write_str("ECN")?;
-                counters.iter().try_for_each(|(counter, value)| {
-                    let name = match counter {
-                        EcnCounter::Ect0 => "e0b",
-                        EcnCounter::Ect1 => "e1b",
-                        EcnCounter::Ce => "ceb",
-                    };
-                    write!(f, " {name} {value}")
-                })
-            }
-        }
-    }
 }
 
 impl Display for Icmp {

@@ -4,7 +4,8 @@ use ackclock_core::distribution::Distribution;
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Duration, Instant};
 
-use super::{Action, Event, Transfer};
+use super::event::{Action, Event};
+use super::rows::Transfer;
 use crate::scenario::{ApplicationSpec, OnOff, whole_packets};
 
 /// The state of an on–off application. A pause begins when the whole burst has arrived, so a slow path slows the application down.
@@ -82,7 +83,8 @@ impl Bursts {
 mod tests {
     use ackclock_core::units::Bytes;
 
-    use super::super::Side;
+    use ackclock_host::Side;
+
     use super::*;
     use crate::scenario::ApplicationKind;
 

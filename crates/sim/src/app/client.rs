@@ -10,9 +10,11 @@ use std::collections::{BTreeMap, VecDeque};
 use ackclock_core::distribution::Distribution;
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Duration, Instant};
+use ackclock_host::Side;
 
+use super::event::{Action, Event};
 use super::pages::Pages;
-use super::{Action, Event, Page, Side, Transfer};
+use super::rows::{Page, Transfer};
 use crate::scenario::{ApplicationSpec, ClientSpec, Object};
 
 /// The purpose of a timeout.

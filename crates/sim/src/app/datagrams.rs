@@ -5,7 +5,7 @@ use ackclock_core::distribution::Distribution;
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate};
 
-use super::Action;
+use super::event::Action;
 use crate::scenario::{ApplicationSpec, Stream};
 
 /// The state of a source of datagrams.

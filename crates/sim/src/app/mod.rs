@@ -1,52 +1,24 @@
 //! Applications: the sources of the senders' data.
 //!
-//! A bulk transfer is part of its sender ([`Bulk`](ackclock_tcp::Bulk)). Every other application is a state machine driven by the engine,
+//! A bulk transfer is part of its sender ([`Bulk`](ackclock_host::Bulk)). Every other application is a state machine driven by the engine,
 //! without I/O like the endpoints: it receives events and returns actions. It refers to its connections by their number within it.
 
 mod bursts;
 mod client;
 mod datagrams;
+mod event;
 mod pages;
 mod rows;
 
+pub(crate) use event::{Action, Event};
 pub use rows::{Page, Transfer};
 
 use ackclock_core::units::Instant;
-use ackclock_tcp::Side;
 
 use crate::scenario::{ApplicationKind, ApplicationSpec};
 use bursts::Bursts;
 use client::Client;
 use datagrams::Datagrams;
-
-/// An event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Event {
-    /// The time of [`Application::poll_timeout`] has come.
-    Wake,
-    /// `total` bytes have been delivered so far, in order, at one end of a connection.
-    Delivered {
-        /// Number of the connection.
-        connection: u32,
-        /// The end.
-        side: Side,
-        /// Bytes since the connection began.
-        total: u64,
-    },
-}
-
-/// An action for the engine to take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
-    /// The receiver of a connection opens it.
-    Open(u32),
-    /// One end of a connection writes this many bytes.
-    Write(u32, Side, u64),
-    /// One end of a connection finishes writing.
-    Close(u32, Side),
-    /// The sender may send this many more packets or datagrams.
-    Offer(u64),
-}
 
 /// An application that drives flows.
 #[derive(Debug)]

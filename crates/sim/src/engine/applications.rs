@@ -1,7 +1,7 @@
 //! Drives the applications: passes deliveries and timeouts to them, and performs their actions.
 
 use ackclock_core::units::{Instant, Moment};
-use ackclock_tcp::Side;
+use ackclock_host::Side;
 
 use super::driven::Driven;
 use super::events::Subject;

@@ -6,10 +6,9 @@ use ackclock_core::cc::{self, CongestionControl};
 use ackclock_tcp::modern;
 
 use super::flow::control;
-use crate::scenario::{ControlSpec, Document, FlowSpec};
+use crate::scenario::value::{Data, Node};
+use crate::scenario::{ControlSpec, LoneFlow};
 
-/// A network for one flow; its numbers do not reach the host.
-const NETWORK: &str = "duration = \"1 s\"\n[topology.bottleneck]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n[[flow]]\n";
 /// Parameters of the module `tcp_cubic`, with the values that are modelled.
 const CUBIC: [(&str, &str); 6] = [
     ("tcp_cubic.beta", "717"),
@@ -23,8 +22,8 @@ const CUBIC: [(&str, &str); 6] = [
 /// An end host.
 #[derive(Clone, Debug)]
 pub struct EndHost {
-    /// The host as a value of the key `host`.
-    host: String,
+    /// The value of a flow's key `host`.
+    host: Node,
     config: modern::Config,
 }
 
@@ -35,11 +34,11 @@ impl EndHost {
     /// If there is no such preset; the message names the nearest one.
     pub fn find(name: &str) -> Result<Self, String> {
         let host = match name.split_once(' ') {
-            Some((kind, version)) => format!("{{ kind = {kind:?}, version = {version:?} }}"),
-            None => format!("{name:?}"),
+            Some((kind, version)) => table([("kind", kind), ("version", version)]),
+            None => Node::text(name),
         };
-        let flow = flow(&format!("host = {host}"))?;
-        let config = flow.host.as_modern().cloned().ok_or_else(|| format!("the host {name} has no modern endpoint"))?;
+        let config = LoneFlow::new(vec![("host".to_owned(), host.clone())])?;
+        let config = config.host.as_modern().cloned().ok_or_else(|| format!("the host {name} has no modern endpoint"))?;
         Ok(Self { host, config: modern::Config { mss: modern::Config::default().mss, ..config } })
     }
 
@@ -54,10 +53,10 @@ impl EndHost {
     /// # Errors
     /// If a value is not modelled; the message says why.
     pub fn control(&self, parameters: &BTreeMap<String, String>) -> Result<Box<dyn CongestionControl>, String> {
-        let mut keys = vec![format!("host = {}", self.host)];
+        let mut keys = vec![("host".to_owned(), self.host.clone())];
         let mut slow_start = None;
         let named = parameters.get("tcp_congestion_control").map(String::as_str);
-        let own = flow(&keys[0])?;
+        let own = LoneFlow::new(keys.clone())?;
         // The kernel's names of its controls: the preset's CUBIC is that of Linux.
         let preset = match &own.control {
             ControlSpec::Composed(parts) if parts.avoidance.name == "cubic_linux" => "cubic",
@@ -68,12 +67,12 @@ impl EndHost {
             None => {}
             Some(name) if name == preset => {}
             Some(name) if cc::whole::ENTRIES.iter().any(|entry| entry.name == name) => {
-                keys.push(format!("congestion_control = {name:?}"));
+                keys.push(("congestion_control".to_owned(), Node::text(name)));
             }
             Some(name) => {
-                keys.push(format!("avoidance = {name:?}"));
+                keys.push(("avoidance".to_owned(), Node::text(name)));
                 // HyStart belongs to CUBIC.
-                slow_start = Some("\"standard\"".to_owned());
+                slow_start = Some(Node::text("standard"));
             }
         }
         for (name, value) in parameters {
@@ -82,33 +81,31 @@ impl EndHost {
                 ("tcp_congestion_control", _) => {}
                 ("route.initcwnd", segments) => {
                     let segments: u32 = segments.parse().map_err(|_| format!("initcwnd {segments}: must be a number"))?;
-                    keys.push(format!("initial_window = \"{segments} segments\""));
+                    keys.push(("initial_window".to_owned(), Node::text(&format!("{segments} segments"))));
                 }
                 // The other controls do without HyStart anyway.
                 _ if named.unwrap_or(preset) != "cubic" => {}
-                ("tcp_cubic.hystart", "0") => slow_start = Some("\"standard\"".to_owned()),
+                ("tcp_cubic.hystart", "0") => slow_start = Some(Node::text("standard")),
                 ("tcp_cubic.hystart", "1") | ("tcp_cubic.hystart_detect", "3") => {}
                 ("tcp_cubic.hystart_detect", "1" | "2") => {
                     let detect = if value == "1" { "train" } else { "delay" };
-                    slow_start = slow_start.or_else(|| Some(format!("{{ kind = \"hystart\", detect = \"{detect}\" }}")));
+                    slow_start = slow_start.or_else(|| Some(table([("kind", "hystart"), ("detect", detect)])));
                 }
                 (name, value) if CUBIC.contains(&(name, value)) => {}
                 (name, value) => return Err(format!("{name} = {value} is not modelled")),
             }
         }
         if let Some(slow_start) = slow_start {
-            keys.push(format!("slow_start = {slow_start}"));
+            keys.push(("slow_start".to_owned(), slow_start));
         }
-        let flow = flow(&keys.join("\n"))?;
+        let flow = LoneFlow::new(keys)?;
         control(&flow.control, flow.initial_ssthresh).map_err(|error| error.to_string())
     }
 }
 
-/// The flow with these keys; the error is the first problem.
-fn flow(keys: &str) -> Result<FlowSpec, String> {
-    let scenario = Document::from_toml(&format!("{NETWORK}{keys}"), "host").and_then(|document| document.scenario());
-    let mut scenario = scenario.map_err(|error| error.problems.first().map_or_else(String::new, |problem| problem.message.clone()))?;
-    Ok(scenario.flows.remove(0))
+/// A table of texts, as the value of a key.
+fn table<const N: usize>(entries: [(&str, &str); N]) -> Node {
+    Node::new(Data::Table(entries.map(|(name, text)| (name.to_owned(), Node::text(text))).into()))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! their order.
 
 use ackclock_core::units::{Instant, Moment};
-use ackclock_tcp::Side;
+use ackclock_host::Side;
 
 use crate::net::turn::Turn;
 

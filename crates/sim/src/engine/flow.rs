@@ -4,8 +4,9 @@ use ackclock_core::cc::{self, Composed, CongestionControl, Window};
 use ackclock_core::entry::{self, Entry};
 use ackclock_core::params::Value;
 use ackclock_core::units::{Bytes, Duration, Instant, Limit, Moment, Rate};
+use ackclock_host::{Bulk, Side};
 use ackclock_tcp::profile::{self, Profile};
-use ackclock_tcp::{Bulk, HEADER, Side, modern, ns2};
+use ackclock_tcp::{HEADER, modern, ns2};
 
 use super::error::RunError;
 use super::hosts::Hosts;

@@ -3,14 +3,15 @@
 
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_tcp::{Connection, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission, modern, ns2};
+use ackclock_host::{Connection, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission};
+use ackclock_tcp::{modern, ns2};
 
 use super::stream::Stream;
 use crate::net::packet::{Packet, Payload, Payloads};
 
 /// Both ends of a flow.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "the large one is the usual one, and the one that has to be fast")]
+#[expect(clippy::large_enum_variant, reason = "the large one is the usual one, and the one that has to be fast")]
 pub(super) enum Hosts {
     /// Profile `ns2`.
     Ns2(ns2::Connection),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ackclock_core::units::{Instant, Moment};
-use ackclock_tcp::{Connection, Side};
+use ackclock_host::{Connection, Side};
 
 use super::error::RunError;
 use super::flow::Flow;

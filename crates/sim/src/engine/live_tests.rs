@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_tcp::modern::segment::Segment;
-use ackclock_tcp::{Checkpoints, Connection, Counters, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission, modern};
+use ackclock_host::{Checkpoints, Connection, Counters, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission};
+use ackclock_tcp::modern;
+use ackclock_wire::segment::Segment;
 
 use super::flow::Flow;
 use super::hosts::Hosts;
@@ -159,7 +160,7 @@ impl Connection for Post {
         }
         let frame = self.0.lock().unwrap().waiting.pop_front()?;
         let (number, size) = (u32::from(frame[19]), frame.len() as u16);
-        Some((Datagram { number, size, sent: now, ecn: Ecn::Capable, echo: false, payload: Some(frame) }, Transmission::New))
+        Some((Datagram { number, size, sent: now, ecn: Ecn::Ect0, echo: false, payload: Some(frame) }, Transmission::New))
     }
     fn poll_timeout(&self, _side: Side) -> Option<Instant> {
         None
@@ -293,7 +294,7 @@ fn marks_reach_the_connection() {
     live.transmit(at(1000), 0, Side::Sender).unwrap();
     live.advance(Instant::MAX).unwrap();
     let marks: Vec<Ecn> = mailbox.lock().unwrap().arrived.iter().map(|(_, _, _, ecn)| *ecn).collect();
-    assert!(marks.contains(&Ecn::Marked) && marks[0] == Ecn::Capable, "{marks:?}");
+    assert!(marks.contains(&Ecn::Ce) && marks[0] == Ecn::Ect0, "{marks:?}");
 }
 
 #[test]

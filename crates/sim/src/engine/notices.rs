@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ackclock_core::units::Instant;
-use ackclock_tcp::{DropNotice, Side};
+use ackclock_host::{DropNotice, Side};
 
 /// A notice on its way to one end of a flow.
 #[derive(Clone, Copy, Debug)]

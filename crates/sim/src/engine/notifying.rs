@@ -6,7 +6,7 @@
 //! retransmission timer cause notices; pure ACKs and datagrams have none.
 
 use ackclock_core::units::{Duration, Instant, Moment};
-use ackclock_tcp::{DropNotice, Side};
+use ackclock_host::{DropNotice, Side};
 
 use super::events::Subject;
 use super::notices::Notice;

@@ -2,16 +2,15 @@
 
 use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Duration, Instant, Segments};
+use ackclock_host::{ExitReason, LimitedTimes};
 use sha2::{Digest, Sha256};
 
 use super::hash::{TableHash, hexadecimal};
-use super::warnings::{Warning, warnings};
 use crate::app::{Page, Transfer};
 use crate::columns::traces::TraceKind;
 use crate::columns::{Value, table};
 use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, Scenario, Traffic};
 use crate::trace::{Capture, Traces};
-use ackclock_tcp::{ExitReason, LimitedTimes};
 
 table! {
     /// One flow.
@@ -151,11 +150,6 @@ pub struct ApplicationResult {
 }
 
 impl RunResult {
-    /// Signs that the run of `scenario` says little about congestion control.
-    pub fn warnings(&self, scenario: &Scenario) -> Vec<Warning> {
-        warnings(scenario, self)
-    }
-
     /// The flows with their indices, for tables.
     pub fn flow_rows(&self) -> impl Iterator<Item = (usize, &FlowResult)> {
         self.flows.iter().enumerate()

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Instant, Moment, Segments};
-use ackclock_tcp::{DropNotice, Side, Transmission};
+use ackclock_host::{DropNotice, Side, Transmission};
 
 use super::driven::Driven;
 use super::error::RunError;
@@ -300,7 +300,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             here = match crossing {
                 Crossing::Through { arrival, marked } => {
                     if marked {
-                        packet.set_ecn(Ecn::Marked);
+                        packet.set_ecn(Ecn::Ce);
                     }
                     arrival
                 }
@@ -366,7 +366,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         match crossing {
             Crossing::Through { arrival, marked } => {
                 if marked {
-                    packet.set_ecn(Ecn::Marked);
+                    packet.set_ecn(Ecn::Ce);
                 }
                 self.leave(link, packet, arrival);
             }

@@ -2,7 +2,7 @@
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Instant};
-use ackclock_tcp::{Checkpoints, Connection, Counters, Datagram, Side, Tally, Transmission};
+use ackclock_host::{Checkpoints, Connection, Counters, Datagram, Side, Tally, Transmission};
 
 /// Both ends of a stream of datagrams.
 #[derive(Debug)]
@@ -42,8 +42,7 @@ impl Connection for Stream {
         }
         self.waiting = self.waiting.checked_sub(1)?;
         self.sent += 1;
-        let datagram =
-            Datagram { number: self.sent as u32, size: self.wire_size, sent: now, ecn: Ecn::Incapable, echo: false, payload: None };
+        let datagram = Datagram { number: self.sent as u32, size: self.wire_size, sent: now, ecn: Ecn::NotEct, echo: false, payload: None };
         Some((datagram, Transmission::New))
     }
 

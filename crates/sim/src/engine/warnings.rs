@@ -97,8 +97,15 @@ impl Finding {
     }
 }
 
+impl RunResult {
+    /// Signs that the run of `scenario` says little about congestion control.
+    pub fn warnings(&self, scenario: &Scenario) -> Vec<Warning> {
+        warnings(scenario, self)
+    }
+}
+
 /// The warnings of a run, in the order in which their first flows stand in the scenario.
-pub(super) fn warnings(scenario: &Scenario, result: &RunResult) -> Vec<Warning> {
+fn warnings(scenario: &Scenario, result: &RunResult) -> Vec<Warning> {
     let quiet = result.flows.iter().all(|flow| flow.slow_start_exit.is_none() && flow.window_reductions == 0);
     let flows: Vec<(&FlowSpec, &FlowResult)> = scenario.flows.iter().zip(&result.flows).collect();
     let mut groups: Vec<(Finding, RangeInclusive<f64>, Vec<&str>)> = Vec::new();

@@ -137,7 +137,7 @@ impl<R: Recorder> Simulation<'_, R> {
     #[cold]
     pub(super) fn leave_copies(&mut self, link: usize, mut packet: Packet, arrival: Moment, marked: bool) {
         if marked {
-            packet.set_ecn(Ecn::Marked);
+            packet.set_ecn(Ecn::Ce);
         }
         let copies = self.links[link].port.copies();
         self.lose_copies(&packet, copies, arrival.at);

@@ -1,5 +1,6 @@
 //! The network: packets, links and routes.
 
+pub(crate) mod entering;
 pub(crate) mod immediate;
 pub(crate) mod lanes;
 pub(crate) mod link;

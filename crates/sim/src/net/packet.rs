@@ -4,8 +4,9 @@ use std::num::NonZeroU32;
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Instant};
-use ackclock_tcp::modern::segment::Segment;
-use ackclock_tcp::{Datagram, Side, ns2};
+use ackclock_host::{Datagram, Side};
+use ackclock_tcp::ns2;
+use ackclock_wire::segment::Segment;
 
 /// Bits of a packet's tag below its route.
 const FLAG_BITS: u32 = 4;
@@ -76,11 +77,7 @@ impl Packet {
 
     /// Its ECN field.
     pub(crate) const fn ecn(&self) -> Ecn {
-        match self.tag & ECN_MASK {
-            0 => Ecn::Incapable,
-            1 => Ecn::Capable,
-            _ => Ecn::Marked,
-        }
+        Ecn::of(self.tag as u8)
     }
 
     /// Sets its ECN field.

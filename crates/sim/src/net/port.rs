@@ -3,9 +3,9 @@
 use ackclock_core::qdisc::{Notice, Reason};
 use ackclock_core::units::{Bytes, Duration, Instant, Moment, Rate};
 
+pub(crate) use super::entering::Entering;
 use super::immediate::Crossing;
 use super::models::{Copies, Models};
-use super::packet::Packet;
 use super::turn::Turn;
 use crate::scenario::{LinkSpec, LossPosition};
 use crate::trace::Recorder;
@@ -139,14 +139,6 @@ pub(crate) struct Port {
     models: Option<Box<Models>>,
     pub(super) end: Instant,
     pub(crate) counters: LinkCounters,
-}
-
-/// A packet at the entrance of a link.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Entering {
-    /// Time of arrival. It was determined when the packet's transmission on the previous link started.
-    pub(crate) now: Moment,
-    pub(crate) packet: Packet,
 }
 
 /// The loss of a packet.

@@ -168,7 +168,7 @@ fn traces(root: &Record) -> Vec<TraceKind> {
 }
 
 /// Checks constraints between the keys of one flow.
-fn check_flow(flow: &Record, context: Context<'_>, problems: &mut Problems) {
+pub(crate) fn check_flow(flow: &Record, context: Context<'_>, problems: &mut Problems) {
     let mut refuse = |name: &str, message: String| problems.add(&flow.field(name).origin, flow.key(name), message);
     let last_start = ["start", "start_spread", "start_jitter"].iter().filter_map(|key| flow.whole(key)).fold(0, u64::saturating_add);
     if flow.whole("stop").is_some_and(|stop| stop <= last_start) {

@@ -76,9 +76,6 @@ static ABSENT: Field = Field { value: Checked::None, origin: Origin::Nowhere, gi
 /// Largest number of parts in a list.
 const MAX_PARTS: usize = 8;
 
-/// The kind of distribution that a single quantity stands for; its first key is the quantity.
-pub(crate) const FIXED: &str = "fixed";
-
 /// Accessors are total. A field of the wrong kind has been reported, so the scenario is rejected whatever they return. Accessors accept
 /// declared names only (in a table of variants: those of its own kind). Any other name is a mistake in the code and panics in tests.
 impl Record {
@@ -389,7 +386,7 @@ impl Checker<'_> {
 
     /// A distribution given as a single quantity: it always draws this value.
     fn fixed(&mut self, node: &Node, variants: &'static [Variant], path: &str, unit: Option<&str>) -> Checked {
-        let Some(mean) = variants.iter().find(|variant| variant.kind == FIXED).and_then(|fixed| fixed.keys.first()) else {
+        let Some(mean) = variants.iter().find(|variant| variant.kind == part::FIXED).and_then(|fixed| fixed.keys.first()) else {
             return Checked::None;
         };
         let value = self.value(node, &mean.kind, path, unit);
@@ -397,7 +394,7 @@ impl Checker<'_> {
             return Checked::None;
         }
         let field = Field { value, origin: node.origin.clone(), given: true };
-        Checked::Table(Record { path: path.to_owned(), origin: node.origin.clone(), kind: FIXED, fields: vec![(mean.name, field)] })
+        Checked::Table(Record { path: path.to_owned(), origin: node.origin.clone(), kind: part::FIXED, fields: vec![(mean.name, field)] })
     }
 
     fn quantity(&mut self, node: &Node, path: &str, read: (&'static Dimension, Option<&str>, &Data), bounds: &Bounds) -> Checked {

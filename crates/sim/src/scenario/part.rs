@@ -5,7 +5,6 @@ use ackclock_core::registry;
 use ackclock_core::units::{Duration, Limit, Rate};
 use serde_json::{Value as Json, json};
 
-use crate::scenario::check::FIXED;
 use crate::scenario::model::PartSpec;
 use crate::scenario::spec::{LISTED_BY_LINKS, keys_of};
 use crate::scenario::unit::{self, Dimension, Quantity};
@@ -16,6 +15,9 @@ pub(crate) const AUTO: &str = "auto";
 
 /// The axes of each crate, in the order of listings.
 static AXES: [&[&Axis]; 2] = [registry::AXES, ackclock_tcp::AXES];
+
+/// The kind of distribution that a single quantity stands for; its first key is the quantity.
+pub(crate) const FIXED: &str = "fixed";
 
 /// The axes of a composed congestion control.
 pub(crate) const CONTROL_AXES: [&str; 4] = ["initial_window", "slow_start", "avoidance", "loss_response"];

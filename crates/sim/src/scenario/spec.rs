@@ -448,7 +448,7 @@ static MODERN: &[Key] = &[
     ),
 ];
 
-static FLOW: &[Key] = &[
+pub(crate) static FLOW: &[Key] = &[
     key(
         "name",
         Kind::Text,

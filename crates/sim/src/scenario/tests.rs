@@ -40,7 +40,7 @@ const ONE: &str = "duration = \"10 s\"\n[flow]\n";
 
 /// One scenario with its message for every kind of mistake.
 #[test]
-#[allow(clippy::too_many_lines, reason = "a table of all messages")]
+#[expect(clippy::too_many_lines, reason = "a table of all messages")]
 fn mistakes() {
     let flow = |line: &str| format!("{ONE}{line}");
     let bottleneck = |entries: &str| format!("duration = \"1 s\"\ntopology.bottleneck = {{ {entries} }}\n[flow]\n");

@@ -5,10 +5,10 @@
 
 use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Duration, Instant};
-use ackclock_tcp::Side;
-use ackclock_tcp::modern::segment::Segment;
-use ackclock_tcp::pcapng::{self, Direction, Writer};
-use ackclock_tcp::wire::{Endpoint, MOST_HEADERS, datagram, frame_headers, headers};
+use ackclock_host::Side;
+use ackclock_wire::frame::{Endpoint, MOST_HEADERS, datagram, frame_headers, headers};
+use ackclock_wire::pcapng::{self, Direction, Writer};
+use ackclock_wire::segment::Segment;
 
 use super::ns2_wire::Ns2Wire;
 use super::{Entering, Point};

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use ackclock_core::qdisc::{Ecn, Reason};
 use ackclock_core::units::Instant;
-use ackclock_tcp::Side;
+use ackclock_host::Side;
 
 use super::{Entering, Point, SequenceKind};
 use crate::net::packet::{Packet, Payloads};
@@ -157,7 +157,7 @@ impl Watch {
     /// The queue of `link` marked a packet.
     pub(super) fn marked(&mut self, link: u32, entering: &Entering) {
         if let Some(crossing) = self.waiting[link as usize].iter_mut().find(|crossing| crossing.is(link, entering)) {
-            crossing.ecn = Ecn::Marked;
+            crossing.ecn = Ecn::Ce;
         }
     }
 

@@ -7,8 +7,8 @@
 //! - Packet 0 is the SYN, and the ACK of a SYN is a SYN as well.
 
 use ackclock_tcp::HEADER;
-use ackclock_tcp::modern::segment::{Flags, Options, SackBlocks as WireBlocks, Segment};
 use ackclock_tcp::ns2::{Config as Ns2Host, SackBlocks};
+use ackclock_wire::segment::{Flags, Options, SackBlocks as WireBlocks, Segment};
 
 use crate::net::packet::Packet;
 

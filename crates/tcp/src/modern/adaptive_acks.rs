@@ -35,7 +35,7 @@ const COMPRESSION_PART: u64 = 20;
 
 /// The facts on which an ACK depends.
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "each is an independent fact")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(super) struct Pending {
     /// Whether more than one segment waits for an ACK, and the window need not shrink.
     pub(super) more_than_a_segment: bool,

@@ -1,6 +1,7 @@
 //! The settings of a `modern` host, with the defaults of today's systems.
 
 use ackclock_core::units::{Bytes, Duration, Segments};
+pub use ackclock_host::{Growth, Pacing};
 
 /// Method of loss detection and recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,20 +63,6 @@ pub struct AdaptiveAcks {
     pub compressed_max: u32,
 }
 
-/// Pacing of segments over the round trip.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Pacing {
-    /// At the congestion control's rate, if it sets one.
-    Control,
-    /// At the control's rate, or otherwise at these multiples of cwnd/srtt.
-    Window {
-        /// The multiple in slow start.
-        slow_start: f64,
-        /// The multiple in congestion avoidance.
-        avoidance: f64,
-    },
-}
-
 /// Bounds of the retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RtoBounds {
@@ -102,16 +89,6 @@ pub struct Offload {
     pub window_divisor: u32,
 }
 
-/// Which use of the congestion window lets it grow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Growth {
-    /// The acknowledged data was sent while the window had no room for another segment (RFC 9002 §7.8).
-    Full,
-    /// The window was full at the end of the last transmission, or, in slow start, at least half of it was outstanding at the most in the
-    /// last round trip (Linux).
-    Flight,
-}
-
 /// Additions to the probe timeout.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProbeMargins {
@@ -123,7 +100,7 @@ pub struct ProbeMargins {
 
 /// Settings of an end host.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::struct_excessive_bools, reason = "each is an independent setting")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 pub struct Config {
     /// Largest segment that the host announces, without headers and options (RFC 9293 §3.7.1).
     pub mss: u16,

@@ -3,15 +3,12 @@
 use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, CongestionEvent, Established};
 use ackclock_core::units::{Duration, Instant, Segments};
+use ackclock_host::{Bulk, Checkpoints, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission};
 
 use super::config::Config;
 use super::endpoint::Endpoint;
 use super::segment::{Flags, Segment, to_position};
 use super::sender::Counters;
-use crate::bulk::Bulk;
-use crate::checkpoints::Checkpoints;
-use crate::connection::{self, Datagram, DropNotice, Side, Tally, Transmission};
-use crate::slow_start_exit::SlowStartExit;
 
 /// Unsent segments that a bulk transfer keeps in the stream, so that the window always finds full segments.
 const AHEAD: u64 = 4;
@@ -129,7 +126,7 @@ impl Connection {
     }
 }
 
-impl connection::Connection for Connection {
+impl ackclock_host::Connection for Connection {
     type Payload = Segment;
 
     fn handle(&mut self, now: Instant, side: Side, arrived: &Datagram<Segment>) -> bool {
@@ -291,7 +288,7 @@ impl connection::Connection for Connection {
         let Counters { sent, retransmitted, timeouts, reductions, cwnd_max, .. } = sender.counters();
         let (_, min_rtt, _) = sender.timing();
         Tally {
-            counters: connection::Counters { sent, retransmitted, timeouts, reductions, cwnd_max },
+            counters: ackclock_host::Counters { sent, retransmitted, timeouts, reductions, cwnd_max },
             window: Some(sender.window()),
             delivered_bytes: self.delivered_bytes,
             delivered_packets: self.delivered_bytes / self.segment,

@@ -11,6 +11,7 @@ use std::mem;
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
+use ackclock_host::{DropNotice, LimitedTimes, SlowStartExit};
 
 use super::ack::Ack;
 use super::config::{Config, TIMESTAMPS};
@@ -21,9 +22,6 @@ use super::ranges::Range;
 use super::receiver::{Arrival, Receiver};
 use super::segment::{Flags, MAX_SACK_BLOCKS, Options, SackBlocks, Segment, Timestamps, to_position, to_wire};
 use super::sender::{Counters, Output, Sender};
-use crate::connection::DropNotice;
-use crate::limits::LimitedTimes;
-use crate::slow_start_exit::SlowStartExit;
 
 /// The states of RFC 9293 §3.3.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -529,7 +527,7 @@ impl Endpoint {
         let flags = Flags::ACK.with(Flags::FIN, fin).with(Flags::PSH, push && payload > 0).with(Flags::CWR, cwr);
         // RFC 3168 §6.1.5 and §6.1.6: neither retransmissions nor window probes are ECN-capable.
         let capable = self.sender.uses_ecn() && !retransmission && payload > 0;
-        let ecn = if capable { Ecn::Capable } else { Ecn::Incapable };
+        let ecn = if capable { Ecn::Ect0 } else { Ecn::NotEct };
         if payload > 0 {
             self.receiver.note_data_sent(now);
         }
@@ -563,5 +561,5 @@ const EMPTY: Segment = Segment {
     window: 0,
     options: Options { mss: None, window_scale: None, sack_permitted: false, timestamps: None, sack: SackBlocks::EMPTY },
     payload: 0,
-    ecn: Ecn::Incapable,
+    ecn: Ecn::NotEct,
 };

@@ -30,7 +30,7 @@ pub(super) enum Stage {
 
 /// The options that both ends use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools, reason = "each is an independent option")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
 pub(super) struct Agreed {
     /// Whether both ends send timestamps.
     pub(super) timestamps: bool,

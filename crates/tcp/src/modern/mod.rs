@@ -14,7 +14,6 @@
 //! | `repair`, `prr` | owner: phase of loss recovery, and its next segment (RFC 6675, RFC 6582, RFC 9937) |
 //! | `rack`, `tlp`, `undo` | owners: losses by time and probes (RFC 8985); spurious recoveries |
 //! | `marks` | owner: ECN, and the data that a reduction covers |
-//! | `governor` | owner: the congestion control and its outputs, the first flight, the end of slow start |
 //! | `timers`, `ticks`, `rtt` and the crate's `rate`, `pacing` | owners: timing |
 //! | `ack` | an acknowledgement in positions |
 //! | `receiver`, `adaptive_acks`, `peer_segment` | the receiving half: order, ACKs |
@@ -26,7 +25,6 @@ mod blocks;
 mod config;
 mod connection;
 pub mod endpoint;
-mod governor;
 mod handshake;
 mod info;
 mod marks;
@@ -40,7 +38,6 @@ mod receiver;
 mod repair;
 mod rtt;
 mod scoreboard;
-pub mod segment;
 mod send_window;
 mod sender;
 mod stream;
@@ -52,6 +49,7 @@ mod tlp;
 mod undo;
 mod window;
 
+pub use ackclock_wire::segment;
 pub use config::{AckRules, AdaptiveAcks, Config, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
 pub use connection::Connection;
 pub use endpoint::{Endpoint, State};

@@ -285,7 +285,7 @@ impl Receiver {
 
     /// RFC 3168 §6.1.3: echoes a mark on every ACK until CWR arrives. A packet with CWR may itself be marked again.
     fn note_marks(&mut self, arrival: &Arrival) {
-        self.ecn_echo = arrival.ecn == Ecn::Marked || self.ecn_echo && !arrival.cwr;
+        self.ecn_echo = arrival.ecn == Ecn::Ce || self.ecn_echo && !arrival.cwr;
     }
 
     fn insert(&mut self, (start, end): Range) {
@@ -443,7 +443,7 @@ mod tests {
 
     /// Receives `[start, end)`; returns the cumulative ACK and the SACK blocks.
     fn receive(receiver: &mut Receiver, start: u64, end: u64) -> (u64, Vec<Range>) {
-        receiver.receive(Instant::ZERO, &arrival((start, end), Ecn::Incapable, false), &rtt());
+        receiver.receive(Instant::ZERO, &arrival((start, end), Ecn::NotEct, false), &rtt());
         let blocks = receiver.take_sack_blocks(4).collect();
         receiver.acknowledge(false);
         (receiver.rcv_nxt(), blocks)
@@ -507,9 +507,9 @@ mod tests {
             receiver.receive(Instant::ZERO, &arrival((start, start + 10), ecn, cwr), &rtt());
             receiver.acknowledge(false).1
         };
-        assert!(!echo(1, Ecn::Capable, false));
-        assert!(echo(11, Ecn::Marked, false) && echo(21, Ecn::Capable, false));
-        assert!(echo(31, Ecn::Marked, true), "reduced, and marked again");
-        assert!(!echo(41, Ecn::Capable, true) && !echo(51, Ecn::Capable, false));
+        assert!(!echo(1, Ecn::Ect0, false));
+        assert!(echo(11, Ecn::Ce, false) && echo(21, Ecn::Ect0, false));
+        assert!(echo(31, Ecn::Ce, true), "reduced, and marked again");
+        assert!(!echo(41, Ecn::Ect0, true) && !echo(51, Ecn::Ect0, false));
     }
 }

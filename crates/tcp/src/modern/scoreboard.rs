@@ -18,7 +18,7 @@ mod tests;
 
 /// A segment that was sent.
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "independent marks")]
+#[expect(clippy::struct_excessive_bools, reason = "independent marks")]
 pub(super) struct SentSegment {
     /// First position.
     pub(super) start: u64,

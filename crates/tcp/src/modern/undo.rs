@@ -30,7 +30,7 @@ pub(super) enum Verdict {
 
 /// The facts of an ACK that F-RTO needs.
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "each is an independent fact")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(super) struct Evidence<'a> {
     /// The cumulative ACK.
     pub(super) ack: u64,

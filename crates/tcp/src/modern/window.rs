@@ -27,7 +27,6 @@ const HEADROOM: u64 = 16;
 
 /// The receive window.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "every arriving segment uses it")]
 pub(super) enum ReceiveWindow {
     /// It counts data.
     Data(DataWindow),

@@ -11,7 +11,7 @@ use super::recovery::{ENTRIES, Policy, sack};
 
 /// The host profile `ns2`: the packet-counting one-way TCP of ns-2.35.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::struct_excessive_bools, reason = "each is an independent setting")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 pub struct Config {
     /// Loss recovery.
     pub recovery: Recovery,

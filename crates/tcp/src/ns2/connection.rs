@@ -3,13 +3,11 @@
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
+use ackclock_host::{Bulk, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission};
 
 use super::receiver::{Acknowledgement, Receiver};
 use super::{Config, SackBlocks, Segment, Sender};
 use crate::HEADER;
-use crate::bulk::Bulk;
-use crate::connection::{self, Datagram, DropNotice, Side, Tally, Transmission};
-use crate::slow_start_exit::SlowStartExit;
 
 /// Bytes that a SACK block adds to an ACK.
 const SACK_BLOCK: u16 = 8;
@@ -35,7 +33,7 @@ impl Connection {
     }
 }
 
-impl connection::Connection for Connection {
+impl ackclock_host::Connection for Connection {
     type Payload = SackBlocks;
 
     fn handle(&mut self, now: Instant, side: Side, arrived: &Datagram<SackBlocks>) -> bool {
@@ -64,7 +62,7 @@ impl connection::Connection for Connection {
                 let Acknowledgement { seq, echo, sack, ecn_echo } = self.ack.take()?;
                 let blocks = sack.as_slice().len() as u16;
                 let (size, payload) = (HEADER + blocks * SACK_BLOCK, (blocks > 0).then_some(sack));
-                let ack = Datagram { number: seq, size, sent: echo, ecn: Ecn::Incapable, echo: ecn_echo, payload };
+                let ack = Datagram { number: seq, size, sent: echo, ecn: Ecn::NotEct, echo: ecn_echo, payload };
                 Some((ack, Transmission::Ack))
             }
         }

@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 use ackclock_core::events::{Lost, RateSample, Snapshot, Totals};
 use ackclock_core::units::{Duration, Instant};
+use ackclock_host::DeliveryRate;
 
 use super::State;
-use crate::rate::DeliveryRate;
 
 /// Samples of the delivery rate, for a control that wants them.
 #[derive(Debug, Default)]
@@ -172,8 +172,7 @@ impl State {
         let start = self.position(seq);
         let packet = self.sampling.as_mut().and_then(|sampling| sampling.lose(seq, self.smss.0));
         let inflight = self.report_inflight();
-        self.control.on_lost(&Lost { now, start, end: start + self.smss.0, packet, inflight, total: self.total() });
-        self.read_window();
+        self.seat.on_lost(&Lost { now, start, end: start + self.smss.0, packet, inflight, total: self.total() });
     }
 
     /// Counts all that is in flight as lost: the sender goes back to the first unacknowledged segment. Of the segments that have left the

@@ -29,7 +29,7 @@ impl State {
     /// At a window of one segment or less, the second and later marks in a row also back off the timer.
     pub(super) fn handle_mark(&mut self, now: Instant, seq: u32) {
         if seq > self.recovery_point || self.last_cause == Some(Cause::Timeout) {
-            let smallest = self.window.cwnd <= 1.0;
+            let smallest = self.seat.window().cwnd <= 1.0;
             if smallest && self.ecn.at_one {
                 self.rto.back_off();
             }
@@ -52,14 +52,13 @@ impl State {
 
     /// Sets the window to one segment and leaves the threshold.
     pub(super) fn restart_window(&mut self) {
-        self.control.on_restart();
+        self.seat.restart();
         self.note_restart();
     }
 
-    /// Counts a reduction to one segment and reads the window.
+    /// Counts a reduction to one segment.
     pub(super) fn note_restart(&mut self) {
         self.counters.reductions += 1;
-        self.read_window();
         self.ecn.reduced = true;
     }
 }

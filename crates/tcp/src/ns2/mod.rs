@@ -25,13 +25,7 @@ use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::events::Cause;
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Duration, Instant, Segments};
-
-use crate::bulk::Bulk;
-use crate::connection::{Counters, Transmission};
-use crate::first_flight::FirstFlight;
-use crate::limits::{Limit, LimitedTimes, Limits};
-use crate::pacing::Pacer;
-use crate::slow_start_exit::{ExitReason, SlowStartExit};
+use ackclock_host::{Bulk, ControlSeat, Counters, Limit, LimitedTimes, Limits, SeatRules, SlowStartExit, Transmission};
 
 pub use blocks::SackBlocks;
 pub use config::{Config, Recovery};
@@ -77,9 +71,7 @@ struct Sender {
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 struct State {
-    control: Box<dyn CongestionControl>,
-    /// The control's window, read once after each event.
-    window: Window,
+    seat: ControlSeat,
     /// First unacknowledged segment.
     snd_una: u32,
     /// Next segment to send.
@@ -115,12 +107,6 @@ struct State {
     /// Window after a timeout.
     loss_window: Segments,
     lost_syns: u32,
-    /// The first flight, until it is over and the engine has fetched its outcome.
-    first: Option<Box<FirstFlight>>,
-    /// Whether the first flight is paced with any initial window.
-    initial_pacing: bool,
-    /// The initial window that earlier connections to the peer have learned.
-    learned: Option<Segments>,
     /// Seeds the control's random decisions.
     seed: u64,
     smss: Bytes,
@@ -128,20 +114,12 @@ struct State {
     syn_size: u16,
     counters: Counters,
     limits: Limits,
-    /// The window at the end of the handshake.
-    initial_cwnd: Option<Segments>,
-    exit: SlowStartExit,
     ledger: Ledger,
     /// Whether the receiver sends SACK blocks.
     selective: bool,
     sampling: Option<Box<Sampling>>,
-    pacer: Pacer,
     /// When the pacer releases the segment that waits for it.
     held: Option<Instant>,
-    /// When the control's timer expires.
-    timer: Option<Instant>,
-    /// Whether the control paces.
-    paces: bool,
 }
 
 impl Sender {
@@ -156,12 +134,13 @@ impl Sender {
         };
         let mut policy = host.recovery.build();
         policy.begin(host.rwnd);
-        let window = control.window();
         let sampling = control.wants_samples().then(Box::default);
-        let paces = control.paces();
+        // ns-2 counts whole segments.
+        let rules = SeatRules { whole_segments: true, initial_pacing: host.initial_pacing, ..SeatRules::new(host.packet_size.0) };
+        let mut seat = ControlSeat::new(&rules, control);
+        seat.refresh();
         let state = State {
-            control,
-            window,
+            seat,
             snd_una: 0,
             snd_nxt: 0,
             snd_max: 0,
@@ -185,24 +164,16 @@ impl Sender {
             round_end: 0,
             bulk,
             lost_syns: 0,
-            first: None,
-            initial_pacing: host.initial_pacing,
-            learned: None,
             seed,
             smss: host.packet_size,
             data_size: host.wire_size(),
             syn_size: host.syn_size(),
-            counters: Counters { cwnd_max: window.cwnd, ..Counters::default() },
+            counters: Counters::default(),
             limits: Limits::default(),
-            initial_cwnd: None,
-            exit: SlowStartExit::default(),
             ledger: Ledger::default(),
             selective: policy.uses_sack(),
             sampling,
-            pacer: Pacer::default(),
             held: None,
-            timer: None,
-            paces,
         };
         Self { state, policy }
     }
@@ -219,9 +190,7 @@ impl Sender {
             state.handle_mark(now, ack.seq);
         }
         self.policy.handle_ack(state, now, &ack);
-        if let Some(first) = &mut state.first {
-            first.acknowledge(u64::from(state.snd_una));
-        }
+        state.seat.acknowledge(u64::from(state.snd_una));
     }
 
     /// The flow starts, or a timer has expired.
@@ -262,8 +231,8 @@ impl Sender {
         if let Some(seq) = state.retransmit.take() {
             return Some(seq);
         }
-        if state.permit != Permit::None && state.pacer.next() > now {
-            state.held = Some(state.pacer.next());
+        if state.permit != Permit::None && state.seat.next_of_pacer() > now {
+            state.held = Some(state.seat.next_of_pacer());
             state.limits.note(now, Limit::CongestionWindow);
             return None;
         }
@@ -288,12 +257,12 @@ impl Sender {
 
     /// The congestion window and threshold.
     fn window(&self) -> Window {
-        self.state.window
+        self.state.seat.window()
     }
 
     /// The congestion control; traces record its quantities.
     fn control(&self) -> &dyn CongestionControl {
-        &*self.state.control
+        self.state.seat.control()
     }
 
     /// Smoothed round-trip time and retransmission timeout.
@@ -302,7 +271,7 @@ impl Sender {
     }
 
     fn counters(&self) -> Counters {
-        self.state.counters
+        Counters { cwnd_max: self.state.seat.largest(), ..self.state.counters }
     }
 
     /// How long each limit has held back the sender.
@@ -312,12 +281,12 @@ impl Sender {
 
     /// The window at the end of the handshake.
     fn initial_window(&self) -> Option<Segments> {
-        self.state.initial_cwnd
+        self.state.seat.initial_window()
     }
 
     /// How the first slow start ended.
     fn slow_start_exit(&self) -> &SlowStartExit {
-        &self.state.exit
+        self.state.seat.exit()
     }
 
     /// The latest round-trip time sample.

@@ -8,9 +8,9 @@
 use ackclock_core::events::Cause;
 use ackclock_core::qdisc::Notice;
 use ackclock_core::units::Instant;
+use ackclock_host::DropNotice;
 
 use super::{Permit, Sender, State};
-use crate::connection::DropNotice;
 
 impl Sender {
     /// A queue has dropped a segment. [`Sender::poll_transmit`] then returns the segments to send.
@@ -72,8 +72,8 @@ mod tests {
 
     use super::super::{Config, Recovery, SackBlocks};
     use super::*;
-    use crate::bulk::Bulk;
     use crate::ns2::receiver::Acknowledgement;
+    use ackclock_host::Bulk;
 
     fn at(millis: u64) -> Instant {
         Instant::from_nanos(1_000_000 * millis)

@@ -7,10 +7,10 @@ use std::collections::VecDeque;
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
+use ackclock_host::{CHECKPOINTS, Checkpoints};
 
 use super::Segment;
 use super::blocks::{MAX_SACK_BLOCKS, SackBlocks};
-use crate::checkpoints::{CHECKPOINTS, Checkpoints};
 
 /// An ACK to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,10 +94,10 @@ impl Receiver {
     /// Receives a data packet; returns the ACK to send, if one is due.
     pub(super) fn handle_segment(&mut self, now: Instant, packet: &Segment) -> Option<Acknowledgement> {
         self.checkpoints.pass(now, self.delivered_bytes);
-        if packet.ecn != Ecn::Incapable {
+        if packet.ecn != Ecn::NotEct {
             // A packet may carry CWR and a new mark at once; the mark then wins. As in ns-2, a mark on the packet whose ACK is delayed
             // counts as a mark on this packet.
-            let marked = packet.ecn == Ecn::Marked || self.delayed.is_some_and(|delayed| delayed.marked);
+            let marked = packet.ecn == Ecn::Ce || self.delayed.is_some_and(|delayed| delayed.marked);
             self.ecn_echo = marked || self.ecn_echo && !packet.cwr;
         }
         let seq = packet.seq;
@@ -115,7 +115,7 @@ impl Receiver {
         if let Some(delay) = self.delay {
             // The SYN is acknowledged at once too.
             if in_order && seq > 0 && self.delayed.is_none() {
-                let marked = packet.ecn == Ecn::Marked;
+                let marked = packet.ecn == Ecn::Ce;
                 self.delayed = Some(Delayed { deadline: now + delay, echo: packet.sent, marked });
                 return None;
             }
@@ -200,7 +200,7 @@ mod tests {
     }
 
     fn receive(receiver: &mut Receiver, seq: u32) -> (u32, Vec<(u32, u32)>) {
-        let ack = receiver.handle_segment(Instant::ZERO, &data(seq, Ecn::Incapable)).unwrap();
+        let ack = receiver.handle_segment(Instant::ZERO, &data(seq, Ecn::NotEct)).unwrap();
         (ack.seq, ack.sack.as_slice().to_vec())
     }
 
@@ -233,7 +233,7 @@ mod tests {
     fn delayed_acks_leave_at_every_second_packet_or_after_the_delay() {
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
         let mut receiver = Receiver::new(false, Some(Duration::from_millis(100)), (40, 1040), Instant::ZERO);
-        let receive = |receiver: &mut Receiver, millis, seq| receiver.handle_segment(at(millis), &data(seq, Ecn::Incapable));
+        let receive = |receiver: &mut Receiver, millis, seq| receiver.handle_segment(at(millis), &data(seq, Ecn::NotEct));
         assert_eq!(receive(&mut receiver, 0, 0).unwrap().seq, 1, "the SYN is acknowledged at once");
         assert_eq!(receive(&mut receiver, 10, 1), None);
         assert_eq!(receiver.handle_timeout(at(109)), None);
@@ -250,12 +250,12 @@ mod tests {
             let packet = Segment { cwr: reduced, ..data(seq, ecn) };
             receiver.handle_segment(Instant::ZERO, &packet).map(|ack| ack.ecn_echo)
         };
-        assert_eq!(receive(0, Ecn::Incapable, false), Some(false));
-        assert_eq!(receive(1, Ecn::Marked, false), None);
-        assert_eq!(receive(2, Ecn::Capable, true), Some(true), "the mark of the first packet outlasts the CWR of the second");
-        assert_eq!(receive(3, Ecn::Capable, false), None);
-        assert_eq!(receive(4, Ecn::Capable, false), Some(true));
-        assert_eq!(receive(5, Ecn::Capable, true), None);
-        assert_eq!(receive(6, Ecn::Capable, false), Some(false));
+        assert_eq!(receive(0, Ecn::NotEct, false), Some(false));
+        assert_eq!(receive(1, Ecn::Ce, false), None);
+        assert_eq!(receive(2, Ecn::Ect0, true), Some(true), "the mark of the first packet outlasts the CWR of the second");
+        assert_eq!(receive(3, Ecn::Ect0, false), None);
+        assert_eq!(receive(4, Ecn::Ect0, false), Some(true));
+        assert_eq!(receive(5, Ecn::Ect0, true), None);
+        assert_eq!(receive(6, Ecn::Ect0, false), Some(false));
     }
 }

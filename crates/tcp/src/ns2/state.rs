@@ -1,27 +1,25 @@
 //! The part of the sender that all recoveries share: sending by the window, processing ACKs, RTT measurement, timers.
 
-use ackclock_core::cc::Phase;
 use ackclock_core::events::{Ack as AckEvent, Cause, CongestionEvent, PART_OF_A_SEGMENT, Sent};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Instant, Segments};
 
-use super::{Ack, DUP_THRESH, ExitReason, Limit, Permit, Segment, State, Timed};
+use super::{Ack, DUP_THRESH, Limit, Permit, Segment, State, Timed};
 
 impl State {
     /// The window in force, before rounding down to whole segments: with inflation, and limited by the receiver's window.
     pub(super) fn window_in_force(&self) -> Segments {
-        (self.window.cwnd + f64::from(self.inflated_by(self.inflation))).min(f64::from(self.rwnd))
+        (self.seat.window().cwnd + f64::from(self.inflated_by(self.inflation))).min(f64::from(self.rwnd))
     }
 
     /// The window rounded down to whole segments, plus `more`, limited by the receiver's window. ns-2 also rounds before it adds.
     fn whole_window(&self, more: u32) -> u64 {
-        let whole = self.window.cwnd as u32;
-        u64::from(whole.saturating_add(self.inflated_by(more)).min(self.rwnd))
+        self.seat.cwnd().saturating_add(u64::from(self.inflated_by(more))).min(u64::from(self.rwnd))
     }
 
     /// The inflation of the window by `segments`: none if the control's own rules replace the host's during recovery.
     fn inflated_by(&self, segments: u32) -> u32 {
-        if segments > 0 && self.control.owns_recovery() { 0 } else { segments }
+        if segments > 0 && self.seat.owns_recovery() { 0 } else { segments }
     }
 
     /// Whether segment `snd_nxt` exists: it was sent before, or the application has data for it.
@@ -37,7 +35,7 @@ impl State {
 
     pub(super) fn next_by_window(&mut self, now: Instant) -> Option<u32> {
         let fits = u64::from(self.snd_nxt) < u64::from(self.snd_una) + self.whole_window(self.inflation);
-        let waits = self.first.as_ref().is_some_and(|first| first.must_wait(now));
+        let waits = self.seat.next_of_first_flight().is_some_and(|next| next > now);
         let available = self.is_available(now);
         if fits && available && !waits {
             return Some(self.take_next());
@@ -84,9 +82,6 @@ impl State {
             self.resent.insert(seq, now);
         } else {
             self.snd_max = seq + 1;
-            if let Some(first) = &mut self.first {
-                first.send(now, u64::from(self.snd_max));
-            }
             if self.timed.is_none() {
                 self.timed = Some(Timed { seq, sent: now });
             }
@@ -94,10 +89,8 @@ impl State {
         if self.deadline.is_none() || nothing_outstanding {
             self.restart_timer(now);
         }
-        if self.paces
-            && let Some(rate) = self.control.pacing_rate()
-        {
-            self.pacer.send(now, u64::from(self.data_size), Some(rate), self.control.burst());
+        if self.seat.paces() {
+            self.seat.pace(now, u64::from(self.data_size), 0, None);
         }
         let sent = Sent {
             now,
@@ -109,17 +102,14 @@ impl State {
             retransmission,
             app_limited: self.is_app_limited(),
         };
-        self.control.on_sent(&sent);
-        if self.paces {
-            self.read_window();
-        }
+        self.seat.send(&sent, u64::from(self.snd_max));
         let sent = now;
         if seq == 0 {
             // RFC 3168 §6.1.1: the SYN requests ECN in its flags, but is not ECN-capable itself.
-            return Segment { seq, size: self.syn_size, sent, ecn: Ecn::Incapable, cwr: self.ecn.capable };
+            return Segment { seq, size: self.syn_size, sent, ecn: Ecn::NotEct, cwr: self.ecn.capable };
         }
         let cwr = self.ecn.capable && std::mem::take(&mut self.ecn.reduced);
-        Segment { seq, size: self.data_size, sent, ecn: if self.ecn.capable { Ecn::Capable } else { Ecn::Incapable }, cwr }
+        Segment { seq, size: self.data_size, sent, ecn: if self.ecn.capable { Ecn::Ect0 } else { Ecn::NotEct }, cwr }
     }
 
     pub(super) fn restart_timer(&mut self, now: Instant) {
@@ -178,15 +168,8 @@ impl State {
 
     /// Lets the window grow, unless the ACK echoes a mark.
     pub(super) fn grow(&mut self, now: Instant, acked: u32, ack: &Ack<'_>) {
-        let before = self.window;
         // RFC 3168 §6.1.2: no growth on an ACK that echoes a mark.
         self.notify_ack(now, acked, ack, !ack.ecn_echo);
-        if !ack.ecn_echo && !self.exit.happened() && self.control.phase() != Phase::SlowStart {
-            let algorithm = self.window.ssthresh < before.ssthresh;
-            let reason = if algorithm { ExitReason::Algorithm } else { ExitReason::Threshold };
-            // The exit window excludes the cut that the algorithm makes at its exit.
-            self.exit.note(reason, now, before.cwnd.max(self.window.cwnd));
-        }
     }
 
     /// Notifies the control of an ACK of `acked` segments, after the move of `snd_una`. `may_grow`: whether the window may grow.
@@ -221,28 +204,15 @@ impl State {
         if let Some(sampling) = &mut self.sampling {
             event.sample = sampling.deliver(now, self.snd_una, delivery.bytes, self.min_rtt);
         }
-        self.control.on_ack(&event);
-        if self.sampling.is_some() && self.control.holds_back() {
+        self.seat.on_ack(&event);
+        if self.sampling.is_some() && self.seat.holds_back() {
             self.note_app_limited();
         }
-        self.read_window();
     }
 
     /// Notifies the control of an ACK that must not grow the window.
     pub(super) fn observe(&mut self, now: Instant, acked: u32, ack: &Ack<'_>) {
         self.notify_ack(now, acked, ack, false);
-    }
-
-    pub(super) fn read_window(&mut self) {
-        debug_assert!(
-            self.paces || self.control.timer().is_none() && self.control.pacing_rate().is_none(),
-            "a control that does not pace has set a timer or a rate"
-        );
-        if self.paces {
-            self.timer = self.control.timer();
-        }
-        self.window = self.control.window();
-        self.counters.cwnd_max = self.counters.cwnd_max.max(self.window.cwnd);
     }
 
     /// Reduces the window. `restart`: the sender restarts from the loss window.
@@ -265,26 +235,8 @@ impl State {
             resent,
             min_rtt: self.min_rtt,
         };
-        // A lost SYN comes before slow start and does not end it.
-        if self.snd_una > 0 {
-            if !self.exit.happened() {
-                let reason = match cause {
-                    Cause::Timeout => ExitReason::Timeout,
-                    Cause::DupAck => ExitReason::Loss,
-                    Cause::EcnCe => ExitReason::Mark,
-                };
-                self.exit.note(reason, now, self.window.cwnd);
-            }
-            if cause != Cause::EcnCe {
-                self.exit.note_loss(now);
-            }
-        }
-        if let Some(first) = &mut self.first {
-            first.on_congestion(u64::from(self.snd_una));
-        }
-        self.control.on_congestion(&event);
+        self.seat.reduce(&event, u64::from(self.snd_una));
         self.ecn.reduced = true;
-        self.read_window();
         self.last_cause = Some(cause);
         self.recovery_point = self.snd_max;
     }
@@ -334,7 +286,7 @@ impl State {
         } else {
             self.last_cause = Some(Cause::DupAck);
             if restart {
-                self.control.deflate((self.window.cwnd - 1.0).max(0.0));
+                self.seat.deflate((self.seat.window().cwnd - 1.0).max(0.0));
                 self.note_restart();
             }
         }

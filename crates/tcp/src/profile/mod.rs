@@ -10,9 +10,7 @@ use ackclock_core::entries;
 use ackclock_core::entry::{Entry, try_build};
 use ackclock_core::params::Axis;
 use ackclock_core::units::Bytes;
-
-use crate::bulk::Bulk;
-use crate::connection::Connection;
+use ackclock_host::{Bulk, Connection};
 
 entries! { Entry<Profile>:
     ns2,

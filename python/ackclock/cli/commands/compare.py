@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import Jobs, Json, Out
+from ackclock.cli.options import MOST, Jobs, Json, Out
 
 
 def compare(
@@ -35,6 +35,7 @@ def compare(
         Optional[int],
         typer.Option(
             min=1,
+            max=MOST,
             metavar="NUMBER",
             help="Drawn paths, each with a seed of its own; by default 10. Of a table: seeds for each path, by default "
             "1.",

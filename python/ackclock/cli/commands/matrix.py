@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import Jobs, Json, Out
+from ackclock.cli.options import MOST, Jobs, Json, Out
 
 
 def _parts(axis: str) -> object:
@@ -33,7 +33,7 @@ def matrix(
         ),
     ] = None,
     seeds: Annotated[
-        int, typer.Option(min=1, metavar="NUMBER", help="Run every combination with the seeds from 1 to this.")
+        int, typer.Option(min=1, max=MOST, metavar="NUMBER", help="Run every combination with the seeds from 1 to this.")
     ] = 3,
     duration: Annotated[
         Optional[str],
@@ -56,7 +56,7 @@ def matrix(
         ),
     ] = None,
     top: Annotated[
-        int, typer.Option(min=1, metavar="NUMBER", help="Number of best combinations to show of a large matrix.")
+        int, typer.Option(min=1, max=MOST, metavar="NUMBER", help="Number of best combinations to show of a large matrix.")
     ] = 3,
     out: Out = None,
     json: Json = False,

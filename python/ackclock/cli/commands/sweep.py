@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import Jobs, Json
+from ackclock.cli.options import MAX_SEED, MOST, Jobs, Json
 
 
 def sweep(
@@ -20,7 +20,7 @@ def sweep(
     seeds: Annotated[
         Optional[int],
         typer.Option(
-            min=1, metavar="NUMBER", help="Run every point with the seeds from 1 to this; by default its own seed."
+            min=1, max=MOST, metavar="NUMBER", help="Run every point with the seeds from 1 to this; by default its own seed."
         ),
     ] = None,
     until: Annotated[
@@ -32,7 +32,7 @@ def sweep(
         ),
     ] = None,
     at_most: Annotated[
-        Optional[int], typer.Option(min=2, metavar="NUMBER", help="Most seeds of a point with --until; default 1000.")
+        Optional[int], typer.Option(min=2, max=MOST, metavar="NUMBER", help="Most seeds of a point with --until; default 1000.")
     ] = None,
     out: Annotated[
         Optional[Path],
@@ -53,7 +53,7 @@ def sweep(
     ] = None,
     max_events: Annotated[
         Optional[int],
-        typer.Option(min=1, metavar="NUMBER", help="Most events of a run; a run with more is a row with an error."),
+        typer.Option(min=1, max=MAX_SEED, metavar="NUMBER", help="Most events of a run; a run with more is a row with an error."),
     ] = None,
     max_memory: Annotated[
         Optional[str],

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MAX_SEED, Jobs, Json, Out
+from ackclock.cli.options import MAX_SEED, MOST, Jobs, Json, Out
 
 
 def tune(
@@ -17,7 +17,7 @@ def tune(
     ],
     trials: Annotated[
         int,
-        typer.Option(min=1, metavar="NUMBER", help="Number of trials. The first ones do not change with this number."),
+        typer.Option(min=1, max=MOST, metavar="NUMBER", help="Number of trials. The first ones do not change with this number."),
     ] = 60,
     seed: Annotated[
         int,

@@ -88,7 +88,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
 
 /// CUBIC.
 #[derive(Clone, Debug)]
-#[allow(clippy::struct_field_names, reason = "the name in RFC 9438")]
+#[expect(clippy::struct_field_names, reason = "the name in RFC 9438")]
 pub struct Cubic {
     c: f64,
     beta_cubic: f64,

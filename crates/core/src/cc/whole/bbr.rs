@@ -48,10 +48,12 @@
 //! `constants`: draft; linux as above. `initial_window`: RFC 6928's. `loss_thresh`: 2 %, `beta`: 0.7, `headroom`: 0.15,
 //! `startup_full_loss_cnt`: 6, and `probe_rtt_interval`: 5 s, all as in the draft and in Linux. Other stacks use other values.
 
+mod control;
 mod losses;
 mod model;
 mod phases;
 mod settings;
+mod state;
 #[cfg(test)]
 mod tests;
 
@@ -59,14 +61,14 @@ use crate::cc::contract::{CongestionControl, InitialWindow, Phase, Window};
 use crate::cc::initial_window::rfc6928::Rfc6928;
 use crate::entry::{Entry, quantity};
 use crate::events::{Ack, CongestionEvent, Established, Lost, Sent};
-use crate::params::Params;
 use crate::rng::Generator;
-use crate::units::{Bytes, Duration, Instant, Rate, Segments};
+use crate::units::{Bytes, Duration, Instant, Rate};
 
-use losses::{Recovery, Undo};
-use model::{Acked, Bounds, ExtraAcked, FullPipe, MaxBandwidth, MinRtt, Rounds, Signals};
-use phases::{Cycle, State};
-use settings::{PARAMS, Settings};
+pub use control::Bbr;
+use control::Sample;
+use model::{Acked, Bounds, MinRtt};
+use settings::PARAMS;
+use state::{Recovery, State};
 
 /// This control in the registry.
 pub static ENTRY: Entry<dyn CongestionControl> = Entry {
@@ -89,117 +91,10 @@ pub static ENTRY: Entry<dyn CongestionControl> = Entry {
     build: |params| Ok(Box::new(Bbr::new(params))),
 };
 
-/// Smallest window in segments (draft: `MinPipeCwnd`).
-const MIN_PIPE: Segments = 4.0;
-/// Share by which the pacing rate stays below the bandwidth (draft: `PacingMarginPercent`).
-const PACING_MARGIN: f64 = 0.01;
-/// Largest send quantum in bytes.
-const MAX_QUANTUM: f64 = 65_536.0;
 /// Round-trip time before the first sample (draft, `BBRInitPacingRate`).
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
 
-/// The delivery rate sample of an ACK, in bytes and bytes per second.
-#[derive(Clone, Copy, Debug)]
-struct Sample {
-    /// Whether the ACK has a sample.
-    present: bool,
-    /// Zero if the interval was too short.
-    rate: f64,
-    /// Bytes delivered since the packet was sent.
-    delivered: f64,
-    prior_delivered: u64,
-    /// Bytes in flight when the packet was sent, and bytes lost since then.
-    tx_in_flight: f64,
-    lost: f64,
-    app_limited: bool,
-}
-
-impl Sample {
-    const NONE: Self =
-        Self { present: false, rate: 0.0, delivered: 0.0, prior_delivered: 0, tx_in_flight: 0.0, lost: 0.0, app_limited: false };
-
-    fn of(ack: &Ack) -> Self {
-        ack.sample.map_or(Self::NONE, |sample| Self {
-            present: true,
-            rate: sample.rate.map_or(0.0, |rate| rate.as_bits_per_sec() as f64 / 8.0),
-            delivered: sample.delivered as f64,
-            prior_delivered: sample.packet.delivered,
-            tx_in_flight: sample.packet.inflight as f64,
-            lost: ack.total.lost.saturating_sub(sample.packet.lost) as f64,
-            app_limited: sample.packet.app_limited,
-        })
-    }
-}
-
-/// BBRv3. Amounts are in bytes, rates in bytes per second.
-#[derive(Clone, Debug)]
-pub struct Bbr {
-    settings: Settings,
-    random: Generator,
-    smss: f64,
-    header: f64,
-    selective: bool,
-    initial_cwnd: f64,
-    /// Bytes delivered and the next new position, as of the last event.
-    delivered: u64,
-    snd_nxt: u64,
-    state: State,
-    rounds: Rounds,
-    max_bw: MaxBandwidth,
-    min_rtt: MinRtt,
-    extra_acked: ExtraAcked,
-    full: FullPipe,
-    bounds: Bounds,
-    signals: Signals,
-    cycle: Cycle,
-    /// The round in which Drain began.
-    drain_start: u64,
-    /// Earliest end of ProbeRTT, set once few packets are in flight.
-    probe_rtt_until: Option<Instant>,
-    probe_rtt_round_done: bool,
-    idle_restart: bool,
-    recovery: Recovery,
-    undo: Option<Undo>,
-    cwnd: f64,
-    /// The window to which recovery and ProbeRTT return.
-    prior_cwnd: f64,
-    ssthresh: f64,
-    pacing_rate: f64,
-}
-
 impl Bbr {
-    fn new(params: &Params) -> Self {
-        Self {
-            settings: Settings::new(params),
-            random: Generator::derived(0, "bbr"),
-            smss: 1.0,
-            header: 0.0,
-            selective: true,
-            initial_cwnd: 1.0,
-            delivered: 0,
-            snd_nxt: 0,
-            state: State::Startup,
-            rounds: Rounds::default(),
-            max_bw: MaxBandwidth::default(),
-            min_rtt: MinRtt::default(),
-            extra_acked: ExtraAcked::default(),
-            full: FullPipe::default(),
-            bounds: Bounds::NONE,
-            signals: Signals::default(),
-            cycle: Cycle::new(),
-            drain_start: 0,
-            probe_rtt_until: None,
-            probe_rtt_round_done: false,
-            idle_restart: false,
-            recovery: Recovery::None,
-            undo: None,
-            cwnd: 1.0,
-            prior_cwnd: 0.0,
-            ssthresh: f64::INFINITY,
-            pacing_rate: 0.0,
-        }
-    }
-
     /// Draft, `BBRUpdateModelAndState`.
     fn update_model(&mut self, ack: &Ack, sample: &Sample) {
         self.rounds.start = false;
@@ -231,105 +126,6 @@ impl Bbr {
         let cap = if self.settings.linux { self.cwnd.min(0.1 * bw) } else { self.cwnd };
         let window = self.settings.aggregation(self.full.reached);
         self.extra_acked.update((ack.now, self.rounds.count), Acked { bytes: ack.delivered as f64, bw, cap }, window);
-    }
-
-    /// The bandwidth in force (draft, `BBRBoundBWForModel`).
-    fn bw(&self) -> f64 {
-        self.max_bw.get().min(self.bounds.bw_shortterm)
-    }
-
-    fn bdp(&self) -> f64 {
-        self.min_rtt.min.map_or(0.0, |rtt| self.bw() * rtt.as_secs_f64())
-    }
-
-    /// Draft, `BBRBDPMultiple`.
-    fn bdp_multiple(&self, gain: f64) -> f64 {
-        if self.min_rtt.min.is_none() {
-            return self.initial_cwnd;
-        }
-        let volume = gain * self.bdp();
-        // Linux computes in segments.
-        if self.settings.linux { libm::ceil(volume / self.smss) * self.smss } else { volume }
-    }
-
-    /// Draft, `BBRQuantizationBudget`: the data needed to keep the sender's and the receiver's batches busy.
-    fn quantise(&self, inflight: f64) -> f64 {
-        let least = inflight.max(3.0 * self.send_quantum()).max(self.min_pipe());
-        if self.state == State::Up { least + 2.0 * self.smss } else { least }
-    }
-
-    /// Draft, `BBRInflight`.
-    fn inflight(&self, gain: f64) -> f64 {
-        self.quantise(self.bdp_multiple(gain))
-    }
-
-    /// Draft, `BBRTargetInflight`.
-    fn target_inflight(&self) -> f64 {
-        self.bdp().min(self.cwnd)
-    }
-
-    fn inflight_with_headroom(&self) -> f64 {
-        let longterm = self.bounds.inflight_longterm;
-        if longterm.is_infinite() { longterm } else { (longterm - self.smss.max(self.settings.headroom * longterm)).max(self.min_pipe()) }
-    }
-
-    fn probe_rtt_cwnd(&self) -> f64 {
-        self.bdp_multiple(State::ProbeRtt.cwnd_gain()).max(self.min_pipe())
-    }
-
-    fn min_pipe(&self) -> f64 {
-        MIN_PIPE * self.smss
-    }
-
-    /// Whether the window limits the sender, rather than the pacing rate.
-    fn is_cwnd_limited(&self, ack: &Ack) -> bool {
-        ack.cwnd_limited && ack.inflight_before as f64 + self.send_quantum() > self.cwnd
-    }
-
-    /// Draft, `BBRSetPacingRateWithGain`.
-    fn set_pacing_rate(&mut self, gain: f64) {
-        let rate = gain * self.bw() * (1.0 - PACING_MARGIN);
-        if self.full.reached && rate > 0.0 || rate > self.pacing_rate {
-            self.pacing_rate = rate;
-        }
-    }
-
-    /// Draft, `BBRSetSendQuantum`.
-    fn send_quantum(&self) -> f64 {
-        let quantum = if self.settings.linux {
-            let halvings = self.min_rtt.min.map_or(0.0, |rtt| libm::floor(rtt.as_secs_f64() / 512e-6));
-            self.pacing_rate / 1024.0 + libm::ldexp(MAX_QUANTUM, -(halvings.min(64.0) as i32))
-        } else {
-            self.pacing_rate * 1e-3
-        };
-        quantum.min(MAX_QUANTUM).max(2.0 * self.smss)
-    }
-
-    /// Draft, `BBRSetCwnd`.
-    fn set_cwnd(&mut self, ack: &Ack) {
-        let target = self.quantise(self.bdp_multiple(self.state.cwnd_gain()) + self.extra_acked.max);
-        let acked = ack.delivered as f64;
-        let starts = (self.delivered as f64) < self.initial_cwnd || self.settings.linux && self.cwnd < 2.0 * self.initial_cwnd;
-        if self.full.reached {
-            self.cwnd = (self.cwnd + acked).min(target);
-        } else if self.cwnd < target || starts {
-            self.cwnd += acked;
-        }
-        self.cwnd = self.cwnd.max(self.min_pipe());
-        if self.state == State::ProbeRtt {
-            self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
-        }
-        self.bound_cwnd();
-    }
-
-    /// Draft, `BBRBoundCwndForModel`.
-    fn bound_cwnd(&mut self) {
-        let cap = match self.state {
-            State::Down | State::Refill | State::Up => self.bounds.inflight_longterm,
-            State::Cruise | State::ProbeRtt => self.inflight_with_headroom(),
-            State::Startup | State::Drain => f64::INFINITY,
-        };
-        self.cwnd = self.cwnd.min(cap.min(self.bounds.inflight_shortterm).max(self.min_pipe()));
     }
 }
 

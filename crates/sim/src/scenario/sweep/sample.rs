@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use crate::scenario::error::{Origin, Problems};
 use crate::scenario::setting::Setting;
-use crate::scenario::sweep::MAX_VARIANTS;
-use crate::scenario::sweep::series::{check_keys, is_range, settings};
+use crate::scenario::sweep::series::{MAX_VARIANTS, check_keys, is_range, settings};
 use crate::scenario::sweep::span::Span;
 use crate::scenario::text::unknown;
 use crate::scenario::value::{Data, Node};

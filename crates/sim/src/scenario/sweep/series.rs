@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use crate::scenario::error::Origin;
 use crate::scenario::setting::Setting;
-use crate::scenario::sweep::MAX_VARIANTS;
 use crate::scenario::sweep::span::Span;
 use crate::scenario::text::unknown;
 use crate::scenario::value::{Data, Node};
+
+/// Largest number of variants of a sweep.
+pub(crate) const MAX_VARIANTS: usize = 1_000_000;
 
 /// The values of one key. A range makes them on demand.
 #[derive(Clone, Debug)]

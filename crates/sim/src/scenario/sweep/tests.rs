@@ -1,8 +1,11 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use ackclock_core::units::Limit;
 use proptest::prelude::*;
 
 use super::*;
-use crate::scenario::{ControlSpec, Scenario};
+use crate::scenario::{ControlSpec, Document, Scenario, Variant};
 
 const ONE: &str = "duration = \"10 s\"\n[flow]\n";
 

@@ -30,10 +30,10 @@ use self::settings::Settings;
 use ackclock_core::cc::CongestionControl;
 use ackclock_core::events::Established;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
+use ackclock_host::{ControlSeat, DeliveryRate, Limit, LimitedTimes, Limits, SeatRules};
 
 use super::blocks::Blocks;
 use super::config::{Config, Recovery, TIMESTAMPS};
-use super::governor::Governor;
 use super::handshake::Agreed;
 use super::marks::Marks;
 use super::rack::Rack;
@@ -48,13 +48,10 @@ use super::ticks::Ticks;
 use super::timers::Timers;
 use super::tlp::Tlp;
 use super::undo::Undo;
-use crate::limits::{Limit, LimitedTimes, Limits};
-use crate::pacing::Pacer;
-use crate::rate::DeliveryRate;
 
 /// A segment to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools, reason = "each is an independent fact")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(super) struct Output {
     /// The segment's positions; empty for a window probe.
     pub(super) range: Range,
@@ -114,11 +111,10 @@ pub(super) struct Sender {
     timers: Timers,
     rate: DeliveryRate,
     limits: Limits,
-    pacer: Pacer,
     last_sent: Instant,
     rtt: Rtt,
     board: Scoreboard,
-    governor: Governor,
+    governor: ControlSeat,
     /// Bytes sent, including retransmissions.
     sent_bytes: u64,
     /// Size of a segment's headers in bytes, with the options that every segment carries.
@@ -149,6 +145,14 @@ impl Sender {
     /// A sender before the handshake.
     pub(super) fn new(config: &Config, control: Box<dyn CongestionControl>) -> Self {
         let ticks = Ticks::new(config.timer_tick);
+        let rules = SeatRules {
+            smss: u64::from(config.mss),
+            whole_segments: config.whole_segments,
+            pacing: config.pacing,
+            growth: config.growth,
+            abc_limit: config.abc_limit,
+            initial_pacing: config.initial_pacing,
+        };
         Self {
             window: SendWindow::default(),
             stream: Stream::new(),
@@ -156,11 +160,10 @@ impl Sender {
             timers: Timers::new(ticks),
             rate: DeliveryRate::default(),
             limits: Limits::default(),
-            pacer: Pacer::default(),
             last_sent: Instant::ZERO,
             rtt: Rtt::new(config.rto, ticks),
             board: Scoreboard::default(),
-            governor: Governor::new(config, control),
+            governor: ControlSeat::new(&rules, control),
             sent_bytes: 0,
             header: u64::from(BASE_HEADER),
             seed: 0,
@@ -206,7 +209,7 @@ impl Sender {
         self.counters.delivered = 1;
         self.limits.begin(now);
         self.last_sent = now;
-        self.governor.establish(&Established {
+        let event = Established {
             lost_syns: lost_syns.saturating_sub(self.settings.lost_syns_tolerated),
             rtt: self.rtt.latest(),
             rwnd: Some(self.governor.segments(self.window.offered())),
@@ -216,7 +219,9 @@ impl Sender {
             seed: self.seed,
             whole_segments: self.governor.has_whole_segments(),
             ..Established::new(now, Bytes(self.governor.smss()))
-        });
+        };
+        // Data begins at position 1.
+        self.governor.establish(&event, (1, self.governor.smss()));
         self.supply_first_flight();
     }
 
@@ -279,7 +284,7 @@ impl Sender {
     }
 
     /// The congestion control.
-    pub(super) fn governor(&self) -> &Governor {
+    pub(super) fn governor(&self) -> &ControlSeat {
         &self.governor
     }
 

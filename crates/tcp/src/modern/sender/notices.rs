@@ -7,9 +7,9 @@
 use ackclock_core::events::Cause;
 use ackclock_core::qdisc::Notice;
 use ackclock_core::units::Instant;
+use ackclock_host::DropNotice;
 
 use super::Sender;
-use crate::connection::DropNotice;
 
 impl Sender {
     /// A queue has dropped the segment that begins at `position`.

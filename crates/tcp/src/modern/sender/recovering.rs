@@ -230,7 +230,7 @@ impl Sender {
         } else if acked > 0 {
             let excess = self.repair.deflate(acked.div_ceil(smss / unit));
             if excess > 0 {
-                self.governor.deflate(excess * (smss / unit));
+                self.governor.deflate(self.governor.segments(excess * (smss / unit)));
             }
             if acked >= smss {
                 self.inflate(unit);

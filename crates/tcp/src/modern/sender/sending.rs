@@ -5,13 +5,13 @@
 
 use ackclock_core::events::{Sent, Totals};
 use ackclock_core::units::Instant;
+use ackclock_host::Limit;
 
 use super::super::paws;
 use super::super::ranges::Range;
 use super::super::repair::Force;
 use super::super::timers::Timer;
 use super::{Output, Sender};
-use crate::limits::Limit;
 
 impl Sender {
     /// The next segment to send, if any.
@@ -111,7 +111,7 @@ impl Sender {
         let length = self.in_units(range);
         // RFC 5681 §3.1: any window allows one segment.
         let fits = pipe + length <= cwnd || pipe == 0;
-        let next = self.governor.next_of_first_flight().map_or(self.pacer.next(), |next| next.max(self.pacer.next()));
+        let next = self.governor.next_release();
         let deferred = fits && next <= now && range.0 == self.window.nxt() && self.defers_block(now, pipe, cwnd);
         if !fits || next > now || deferred {
             // RFC 9002 §7.8: a sender limited by its pacer counts as using its window.
@@ -230,10 +230,8 @@ impl Sender {
         }
         self.last_sent = now;
         self.repair.send(if self.governor.has_whole_segments() { 1 } else { size });
-        if let Some((rate, burst)) = self.governor.pacing(self.cwnd_bytes(), self.rtt.srtt()) {
-            self.pacer.send(now, size + self.header, Some(rate), burst);
-        }
-        self.governor.send(&Sent {
+        self.governor.pace(now, size + self.header, self.cwnd_bytes(), self.rtt.srtt());
+        let sent = Sent {
             now,
             size,
             flight_size: self.flight_segments(),
@@ -242,7 +240,8 @@ impl Sender {
             total: self.total(),
             retransmission: output.retransmission,
             app_limited,
-        });
+        };
+        self.governor.send(&sent, sent.snd_nxt);
         // RFC 6298 §5.1; RFC 6675 §5: a retransmission of the first segment restarts the timer.
         if idle || !self.timers.is_set(Timer::Rto) || output.retransmission && first {
             self.timers.start_rto(now, self.rtt.timeout());

@@ -6,7 +6,7 @@ use super::super::config::{Config, ProbeMargins};
 
 /// The settings of [`Config`] that the sender itself uses.
 #[derive(Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "each is an independent setting")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 pub(super) struct Settings {
     pub(super) prr: bool,
     pub(super) tlp: bool,

@@ -232,8 +232,8 @@ impl Pair {
         if self.chance(loss) || segment.payload == 0 && self.chance(ack_loss) {
             return;
         }
-        if segment.ecn == Ecn::Capable && self.chance(marking) {
-            segment.ecn = Ecn::Marked;
+        if segment.ecn == Ecn::Ect0 && self.chance(marking) {
+            segment.ecn = Ecn::Ce;
         }
         let copies = 1 + u32::from(self.chance(duplication));
         for _ in 0..copies {

@@ -86,7 +86,7 @@ impl Bench {
             window: u16::MAX,
             options: Options { timestamps, ..options },
             payload: data as u32,
-            ecn: Ecn::Incapable,
+            ecn: Ecn::NotEct,
         };
         self.end.handle_segment(millis(at), &segment);
         self.collect();

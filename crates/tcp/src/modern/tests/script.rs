@@ -15,13 +15,13 @@
 use ackclock_core::cc::CongestionControl;
 use ackclock_core::qdisc::{Ecn, Notice};
 use ackclock_core::units::{Duration, Instant};
+use ackclock_host::DropNotice;
 
 use super::super::config::Config;
 use super::super::endpoint::Endpoint;
 use super::super::info::Info;
 use super::super::segment::{Flags, Options, SackBlocks, Segment, Timestamps, to_wire};
 use super::channel::reno;
-use crate::connection::DropNotice;
 
 /// Time 0 of a script.
 const BASE: Duration = Duration::from_millis(100_000);
@@ -223,7 +223,7 @@ impl Script {
             wanted.ack = to_wire(number(ack)?, PEER);
             wanted.flags = wanted.flags.with(Flags::ACK, true);
         }
-        wanted.ecn = ecn(words).unwrap_or(if next.is_some() { sent.ecn } else { Ecn::Incapable });
+        wanted.ecn = ecn(words).unwrap_or(if next.is_some() { sent.ecn } else { Ecn::NotEct });
         fill(&mut wanted, words, PEER)?;
         if !words.contains(&"sack") {
             wanted.options.sack = SackBlocks::EMPTY;
@@ -246,7 +246,7 @@ impl Script {
             window: self.window,
             options: Options::default(),
             payload: range.map_or(0, |range| range.1 - range.0) as u32,
-            ecn: ecn(words).unwrap_or(Ecn::Incapable),
+            ecn: ecn(words).unwrap_or(Ecn::NotEct),
         };
         fill(&mut segment, words, self.initial)?;
         Ok(segment)
@@ -286,7 +286,7 @@ fn flags(words: &[&str]) -> Flags {
 }
 
 fn ecn(words: &[&str]) -> Option<Ecn> {
-    let named = [("ect", Ecn::Capable), ("ce", Ecn::Marked), ("notect", Ecn::Incapable)];
+    let named = [("ect", Ecn::Ect0), ("ce", Ecn::Ce), ("notect", Ecn::NotEct)];
     named.iter().find(|(name, _)| words.contains(name)).map(|(_, ecn)| *ecn)
 }
 

@@ -78,9 +78,9 @@ impl NewReno {
         if state.inflation > acked {
             state.inflation -= acked - 1;
             // After a mark the window can be below one segment: raise it to one.
-            state.control.deflate(0.0);
+            state.seat.deflate(0.0);
         } else {
-            state.control.deflate(f64::from(acked - state.inflation));
+            state.seat.deflate(f64::from(acked - state.inflation));
             state.inflation = 1;
         }
         state.observe(now, acked, ack);

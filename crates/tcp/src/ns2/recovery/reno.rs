@@ -62,7 +62,7 @@ pub(super) fn leave(state: &mut State, now: Instant) {
     if state.inflation > 0 {
         state.inflation = 0;
         state.last_cause = state.last_cause.filter(|cause| *cause != Cause::DupAck);
-        state.control.on_recovery_end(now);
+        state.seat.end_recovery(now);
     }
 }
 

@@ -85,7 +85,7 @@ impl Policy for Sack {
 
     /// The next hole, or new data within the receiver's window, while the pipe is below the window.
     fn next_by_pipe(&mut self, state: &mut State, now: Instant) -> Option<u32> {
-        if self.pipe >= state.window.cwnd as i64 {
+        if self.pipe >= state.seat.window().cwnd as i64 {
             state.limits.note(now, Limit::CongestionWindow);
             return None;
         }
@@ -161,7 +161,7 @@ impl Sack {
         self.scoreboard.clear();
         self.scoreboard.advance(ack.seq);
         state.observe(now, acked, ack);
-        state.control.on_recovery_end(now);
+        state.seat.end_recovery(now);
         state.permit = Permit::Window(u32::MAX);
     }
 }

@@ -173,12 +173,11 @@ impl Vegas {
     fn leave(&mut self, state: &mut State, now: Instant) {
         if self.target == 0.0 {
             // No reduction since the last timeout has set a window.
-            state.control.close();
+            state.seat.close();
         } else {
-            state.control.deflate((state.window.cwnd - self.target).max(0.0));
+            state.seat.deflate((state.seat.window().cwnd - self.target).max(0.0));
         }
-        state.control.on_recovery_end(now);
-        state.read_window();
+        state.seat.end_recovery(now);
         state.last_cause = state.last_cause.filter(|cause| *cause != Cause::DupAck);
     }
 
@@ -246,7 +245,7 @@ impl Vegas {
             state.notify_congestion(now, Cause::DupAck, false, resent);
             // Only a timeout blocks retransmissions of earlier segments.
             state.recovery_point = recovery_point;
-            self.target = state.window.cwnd;
+            self.target = state.seat.window().cwnd;
             self.last_cut = now.since(self.epoch);
         }
         self.watched = WATCHED;
@@ -266,6 +265,5 @@ impl Vegas {
 }
 
 fn inflate(state: &mut State, by: u32) {
-    state.control.inflate(f64::from(by));
-    state.read_window();
+    state.seat.inflate(f64::from(by));
 }

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import ChangeHystart, Json, Out
+from ackclock.cli.options import MOST, MOST_JOBS, ChangeHystart, Json, Out
 
 
 def compare(
@@ -18,7 +18,7 @@ def compare(
     repetitions: Annotated[
         int,
         typer.Option(
-            min=1, metavar="NUMBER", help="Runs of each scenario on the kernel. Fewer than 3 do not show its spread."
+            min=1, max=MOST, metavar="NUMBER", help="Runs of each scenario on the kernel. Fewer than 3 do not show its spread."
         ),
     ] = 3,
     tolerance: Annotated[
@@ -28,13 +28,13 @@ def compare(
     attempts: Annotated[
         int,
         typer.Option(
-            min=1, metavar="NUMBER", help="Largest number of runs for a repetition that this machine disturbs."
+            min=1, max=MOST, metavar="NUMBER", help="Largest number of runs for a repetition that this machine disturbs."
         ),
     ] = 3,
     jobs: Annotated[
         int,
         typer.Option(
-            "--jobs", "-j", min=1, metavar="NUMBER", help="Runs on the kernel at the same time; more make packets late."
+            "--jobs", "-j", min=1, max=MOST_JOBS, metavar="NUMBER", help="Runs on the kernel at the same time; more make packets late."
         ),
     ] = 1,
     change_hystart: ChangeHystart = False,

@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MAX_SEED, ChangeHystart, Force, Json, Out, Pcap, PcapAt, PcapSnaplen, Record
+from ackclock.cli.options import MAX_SEED, MOST, ChangeHystart, Force, Json, Out, Pcap, PcapAt, PcapSnaplen, Record
 
 
 def run(
@@ -28,7 +28,7 @@ def run(
     ] = None,
     attempts: Annotated[
         int,
-        typer.Option(min=1, metavar="NUMBER", help="Most attempts of each run to get one without late packets."),
+        typer.Option(min=1, max=MOST, metavar="NUMBER", help="Most attempts of each run to get one without late packets."),
     ] = 3,
     change_hystart: ChangeHystart = False,
     out: Out = None,

@@ -1,44 +1,8 @@
 //! BBR's response to losses, and its undo.
 
-use super::model::Bounds;
-use super::phases::State;
-use super::{Bbr, Sample};
+use super::control::{Bbr, Sample};
+use super::state::{Recovery, State, Undo};
 use crate::events::{Cause, CongestionEvent, Lost};
-
-/// The host's loss recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Recovery {
-    /// No recovery.
-    None,
-    /// After duplicate ACKs, until all data below this position is acknowledged.
-    Fast(u64),
-    /// After a timeout, likewise.
-    Timeout(u64),
-}
-
-impl Recovery {
-    pub(super) fn is_fast(self) -> bool {
-        matches!(self, Self::Fast(_))
-    }
-
-    /// Whether an ACK up to `snd_una` ends the recovery.
-    pub(super) fn ends_at(self, snd_una: u64) -> bool {
-        matches!(self, Self::Fast(end) | Self::Timeout(end) if snd_una >= end)
-    }
-}
-
-/// The state and bounds that a spurious loss restores.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Undo {
-    pub(super) state: State,
-    bounds: Bounds,
-}
-
-impl Undo {
-    pub(super) const fn new(state: State, bounds: Bounds) -> Self {
-        Self { state, bounds }
-    }
-}
 
 /// The bytes in flight at which the loss rate passed `thresh`, at some point of the last packet sent (draft, `BBRInflightAtLoss`). Before
 /// that packet, `inflight` bytes were in flight and `lost` bytes had been lost.

@@ -1,7 +1,13 @@
 //! BBR's model of the path: rounds, bandwidth, round-trip time, aggregation of ACKs, and bounds.
 
-use super::settings::Aggregation;
 use crate::units::{Duration, Instant};
+
+/// Memory of the filter for the excess of ACKs: a number of slots, each of a number of rounds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aggregation {
+    pub(super) slots: usize,
+    pub(super) rounds: u64,
+}
 
 /// Rounds counted by deliveries (draft, `BBR.round_count`).
 #[derive(Clone, Copy, Debug, Default)]

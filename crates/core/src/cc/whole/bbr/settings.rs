@@ -1,6 +1,7 @@
 //! BBR's constants, and the parameters that change them.
 
-use super::phases::State;
+use super::model::Aggregation;
+use super::state::State;
 use crate::params::{Default, Kind, Param, Params};
 use crate::units::Duration;
 
@@ -49,13 +50,6 @@ pub(super) const PARAMS: &[Param] = &[
         doc: "ProbeRTTInterval: longest time between two ProbeRTTs (QUIC stacks: 10 s)",
     },
 ];
-
-/// Memory of the filter for the excess of ACKs: a number of slots, each of a number of rounds.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Aggregation {
-    pub(super) slots: usize,
-    pub(super) rounds: u64,
-}
 
 /// The constants in force.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,9 @@
 use super::losses::inflight_at_loss;
-use super::model::{ExtraAcked, FullPipe, MaxBandwidth};
-use super::phases::AckPhase;
-use super::settings::Aggregation;
+use super::model::{Aggregation, ExtraAcked, FullPipe, MaxBandwidth};
+use super::state::AckPhase;
 use super::*;
 use crate::events::{Cause, RateSample, Snapshot, Totals};
-use crate::params::Value;
+use crate::params::{Params, Value};
 use crate::testing::{assert_close, established, internal};
 
 const SMSS: u64 = 1000;

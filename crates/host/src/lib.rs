@@ -1,0 +1,27 @@
+//! What every endpoint needs and offers, whatever its transport: no clock, no I/O, no threads.
+//!
+//! [`Connection`] is the interface between a host profile, which is both ends of a flow, and its driver, which carries the packets between
+//! them. [`ControlSeat`] is the one place between an endpoint and its congestion control. The rest are the parts that endpoints share.
+#![forbid(unsafe_code)]
+
+mod bulk;
+mod checkpoints;
+mod connection;
+mod first_flight;
+mod limits;
+mod pacing;
+mod rate;
+mod rules;
+mod seat;
+mod slow_start_exit;
+
+pub use bulk::Bulk;
+pub use checkpoints::{CHECKPOINTS, Checkpoints};
+pub use connection::{Connection, Counters, Datagram, DropNotice, Side, Tally, Transmission};
+pub use first_flight::FirstFlight;
+pub use limits::{Limit, LimitedTimes, Limits};
+pub use pacing::Pacer;
+pub use rate::DeliveryRate;
+pub use rules::{Growth, Pacing, SeatRules};
+pub use seat::ControlSeat;
+pub use slow_start_exit::{ExitReason, SlowStartExit};

@@ -1,0 +1,295 @@
+//! Frames: IPv4 packets with TCP or UDP. The headers of simulated packets, with the checksums of a payload of zeros; the fields of a
+//! kernel's packet.
+//!
+//! ## References
+//! RFC 791 §3.1 (IPv4 header); RFC 1624 §3 (update of a checksum); RFC 768 (UDP); RFC 6864 §4.1 (identification of unfragmented packets); RFC 9293 §3.1 (TCP header, checksum);
+//! RFC 7323 §2, §3 and RFC 2018 §2, §3 (options); RFC 3168 §5, §6.1 (ECN).
+
+use std::net::Ipv4Addr;
+
+use ackclock_core::qdisc::Ecn;
+use ackclock_core::units::Bytes;
+
+use crate::checksum::{checksum, transport};
+use crate::internet::{Begin, Ipv4, TCP, UDP, V4_HEADER as IP_HEADER};
+use crate::options::{MSS, NOP, SACK, SACK_PERMITTED, TIMESTAMPS, WINDOW_SCALE, put, words};
+use crate::segment::{Flags, Options, Segment};
+use crate::tcp::{CHECKSUM, TcpHeader};
+
+/// Largest size of IPv4 and TCP headers, in bytes.
+pub const MOST_HEADERS: u32 = 80;
+/// Size of a UDP header, in bytes; of other protocols, as much is copied.
+const UDP_HEADER: usize = 8;
+/// Initial time to live.
+const TTL: u16 = 64;
+
+/// An end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// IPv4 address.
+    pub address: [u8; 4],
+    /// TCP or UDP port.
+    pub port: u16,
+}
+
+impl Endpoint {
+    /// The end of a flow at `node`: the address is 10.a.b.c, and a.b.c is the node's index plus one.
+    pub fn new(node: usize, port: u16) -> Self {
+        let [_, a, b, c] = (node as u32 + 1).to_be_bytes();
+        Self { address: [10, a, b, c], port }
+    }
+}
+
+/// Appends the headers of `segment` after `hops` forwarding hops to `bytes`; returns the length of the whole packet.
+pub fn headers(bytes: &mut Vec<u8>, segment: &Segment, ends: (Endpoint, Endpoint), hops: u16) -> u32 {
+    let options = segment.options.size() as usize;
+    let begin = bytes.len();
+    let length = segment.wire_size();
+    internet_header(bytes, (TCP, length), segment.ecn, ends, hops);
+    let &Segment { seq, ack, window, .. } = segment;
+    let ports = (ends.0.port, ends.1.port);
+    TcpHeader { ports, seq, ack, flags: segment.flags.bits().into(), window, ..TcpHeader::default() }.write(bytes, options);
+    let end = bytes.len() + options;
+    write_options(bytes, &segment.options, end);
+    write_checksum(bytes, begin, (TCP, length), CHECKSUM);
+    length
+}
+
+/// Appends the headers of a UDP datagram after `hops` forwarding hops to `bytes`; returns the length of the whole packet. `size`: that
+/// length.
+pub fn datagram(bytes: &mut Vec<u8>, (size, ecn): (Bytes, Ecn), ends: (Endpoint, Endpoint), hops: u16) -> u32 {
+    let begin = bytes.len();
+    let length = size.0 as u32;
+    internet_header(bytes, (UDP, length), ecn, ends, hops);
+    bytes.extend([ends.0.port, ends.1.port, length as u16 - IP_HEADER as u16, 0].into_iter().flat_map(u16::to_be_bytes));
+    write_checksum(bytes, begin, (UDP, length), 6);
+    length
+}
+
+/// Appends the headers of `frame`, a whole IPv4 packet, with this ECN field to `bytes`; returns the length of the packet.
+pub fn frame_headers(bytes: &mut Vec<u8>, frame: &[u8], ecn: Ecn) -> u32 {
+    let begin = bytes.len();
+    let internet = frame.first().map_or(0, |first| usize::from(first & 15) * 4);
+    let transport = match frame.get(9) {
+        Some(&TCP) => frame.get(internet + 12).map_or(0, |offset| usize::from(offset >> 4) * 4),
+        _ => UDP_HEADER,
+    };
+    bytes.extend(&frame[..frame.len().min(internet + transport)]);
+    mark_frame(&mut bytes[begin..], ecn);
+    frame.len() as u32
+}
+
+/// The ECN field of a frame that begins with an IPv4 header.
+pub fn frame_ecn(frame: &[u8]) -> Ecn {
+    Ecn::of(frame.get(1).copied().unwrap_or_default())
+}
+
+/// Marks a frame that begins with an IPv4 header as having experienced congestion, if `ecn` says so and the frame does not, and updates the
+/// header's checksum (RFC 1624 §3).
+pub fn mark_frame(frame: &mut [u8], ecn: Ecn) {
+    if ecn != Ecn::Ce || frame.len() < IP_HEADER || frame_ecn(frame) == Ecn::Ce {
+        return;
+    }
+    let word = |frame: &[u8], at: usize| u32::from(u16::from_be_bytes([frame[at], frame[at + 1]]));
+    let before = word(frame, 0);
+    frame[1] |= ecn as u8;
+    // HC' = ~(~HC + ~m + m') in one's complement arithmetic.
+    let sum = (0xFFFF ^ word(frame, 10)) + (0xFFFF ^ before) + word(frame, 0);
+    frame[10..12].copy_from_slice(&checksum(sum).to_be_bytes());
+}
+
+/// Writes the TCP or UDP checksum of the packet that begins at `begin`; `offset` counts from the end of the IP header. The sum covers the
+/// pseudo header (addresses, protocol, length), the header, and data of zeros.
+fn write_checksum(bytes: &mut [u8], begin: usize, (protocol, length): (u8, u32), offset: usize) {
+    let (addresses, header) = (&bytes[begin + 12..begin + IP_HEADER], &bytes[begin + IP_HEADER..]);
+    let at = begin + IP_HEADER + offset;
+    // RFC 768: a transmitted checksum of zero means that the sender computed none.
+    let check = match transport(addresses, protocol, length - IP_HEADER as u32, header) {
+        0 if protocol == UDP => u16::MAX,
+        check => check,
+    };
+    bytes[at..at + 2].copy_from_slice(&check.to_be_bytes());
+}
+
+fn internet_header(bytes: &mut Vec<u8>, (protocol, length): (u8, u32), ecn: Ecn, (from, to): (Endpoint, Endpoint), hops: u16) {
+    let ttl = TTL.saturating_sub(hops).max(1) as u8;
+    Ipv4 { tos: ecn as u8, ttl, protocol, source: from.address, target: to.address }.write(bytes, length as u16);
+}
+
+/// Appends options up to `end`. Padding (no-operation options) comes before them, so that they end exactly at `end`.
+fn write_options(bytes: &mut Vec<u8>, options: &Options, end: usize) {
+    let begin = bytes.len();
+    if let Some(mss) = options.mss {
+        put(bytes, MSS, mss.to_be_bytes());
+    }
+    if options.sack_permitted {
+        put(bytes, SACK_PERMITTED, []);
+    }
+    if let Some(shift) = options.window_scale {
+        put(bytes, WINDOW_SCALE, [shift]);
+    }
+    if let Some(timestamps) = options.timestamps {
+        put(bytes, TIMESTAMPS, words([timestamps.value, timestamps.echo]));
+    }
+    let blocks = options.sack.as_slice();
+    if !blocks.is_empty() {
+        put(bytes, SACK, words(blocks.iter().flat_map(|&(left, right)| [left, right])));
+    }
+    let free = end - bytes.len();
+    bytes.splice(begin..begin, std::iter::repeat_n(NOP, free));
+}
+
+/// The fields of a kernel's TCP packet by which a flow follows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Headers {
+    /// Sequence number of the first byte.
+    pub seq: u32,
+    /// Next sequence number that the sender of the segment expects.
+    pub ack: u32,
+    /// The lower eight flags of the TCP header.
+    pub flags: Flags,
+    /// Bytes of data.
+    pub payload: u32,
+    /// Size of the packet with all headers.
+    pub size: u16,
+    /// ECN field of the IPv4 header.
+    pub ecn: Ecn,
+}
+
+impl Headers {
+    /// The headers of `frame`; `None` if it is no whole TCP segment of IPv4.
+    pub fn read(frame: &[u8]) -> Option<Self> {
+        let Begin { header, .. } = Begin::read(frame).filter(|begin| begin.protocol == TCP)?;
+        let segment = frame.get(header..)?;
+        let (TcpHeader { seq, ack, flags, .. }, size) = TcpHeader::read(segment)?;
+        Some(Self {
+            seq,
+            ack,
+            flags: Flags::from_bits(flags as u8),
+            payload: (segment.len() - size) as u32,
+            size: u16::try_from(frame.len()).ok()?,
+            ecn: frame_ecn(frame),
+        })
+    }
+
+    /// Sequence numbers that the segment occupies: data, SYN and FIN.
+    pub fn length(&self) -> u32 {
+        self.payload + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
+    }
+}
+
+/// Where a frame comes from and goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addressed {
+    /// Source and destination.
+    pub addresses: [Ipv4Addr; 2],
+    /// Number of the protocol.
+    pub protocol: u8,
+    /// Source and destination port; zero for other protocols than TCP and UDP, and for later fragments.
+    pub ports: [u16; 2],
+    /// Bytes after the headers of IP and, if the protocol is TCP or UDP, of transport.
+    pub data: usize,
+}
+
+impl Addressed {
+    /// Reads the headers of `frame`; `None` if it is no whole IPv4 packet.
+    pub fn read(frame: &[u8]) -> Option<Self> {
+        let Begin { header, length, protocol, first, .. } = Begin::read(frame)?;
+        if length != frame.len() {
+            return None;
+        }
+        let address = |at: usize| Ipv4Addr::new(frame[at], frame[at + 1], frame[at + 2], frame[at + 3]);
+        let word = |at: usize| Some(u16::from_be_bytes(frame.get(at..at + 2)?.try_into().ok()?));
+        let (ports, transport) = match protocol {
+            TCP if first => ([word(header)?, word(header + 2)?], usize::from(frame.get(header + 12)? >> 4) * 4),
+            UDP if first => ([word(header)?, word(header + 2)?], UDP_HEADER),
+            _ => ([0; 2], 0),
+        };
+        let data = frame.len().checked_sub(header + transport)?;
+        Some(Self { addresses: [address(12), address(16)], protocol, ports, data })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checksum::sum;
+
+    #[test]
+    fn a_mark_keeps_the_checksum_valid() {
+        // Fields whose sums wrap, and ECT(1), which other tests do not have.
+        for (identification, field) in (0..=u16::MAX).step_by(251).flat_map(|number| [(number, 0b10), (number, 0b01)]) {
+            let mut frame = vec![0x45, field, 0, 40, 0, 0, 0x40, 0, 64, TCP, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+            frame[4..6].copy_from_slice(&identification.to_be_bytes());
+            let check = checksum(sum(&frame));
+            frame[10..12].copy_from_slice(&check.to_be_bytes());
+            assert_eq!(frame_ecn(&frame), Ecn::of(field));
+            let before = frame.clone();
+            mark_frame(&mut frame, Ecn::Ect0);
+            assert_eq!(frame, before);
+            mark_frame(&mut frame, Ecn::Ce);
+            assert_eq!((frame_ecn(&frame), checksum(sum(&frame))), (Ecn::Ce, 0));
+        }
+    }
+
+    #[test]
+    fn headers_of_a_frame_end_before_its_data() {
+        let mut frame = vec![0x45, 0b10, 0, 64, 0, 0, 0x40, 0, 64, TCP, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+        frame.extend([0; 12]);
+        frame.push(8 << 4); // 32 bytes of TCP header
+        frame.resize(64, 0xFF);
+        let mut bytes = vec![7];
+        assert_eq!(frame_headers(&mut bytes, &frame, Ecn::Ce), 64);
+        assert_eq!((bytes.len(), frame_ecn(&bytes[1..])), (1 + 52, Ecn::Ce));
+        frame[9] = UDP;
+        bytes.clear();
+        assert_eq!((frame_headers(&mut bytes, &frame, Ecn::Ect0), bytes.as_slice()), (64, &frame[..28]));
+        assert_eq!((frame_headers(&mut bytes, &[0x45], Ecn::Ect0), bytes.len()), (1, 29));
+    }
+
+    /// A frame with the given numbers.
+    fn frame(seq: u32, ack: u32, flags: u8, payload: usize) -> Vec<u8> {
+        let mut frame = vec![0; 2 * IP_HEADER + payload];
+        (frame[0], frame[9], frame[32], frame[33]) = (0x45, TCP, 0x50, flags);
+        frame[24..28].copy_from_slice(&seq.to_be_bytes());
+        frame[28..32].copy_from_slice(&ack.to_be_bytes());
+        frame
+    }
+
+    #[test]
+    fn a_segment_is_read_with_its_options() {
+        let mut bytes = frame(7, 9, (Flags::ACK | Flags::FIN).bits(), 112);
+        (bytes[1], bytes[32]) = (0b11, 0x80);
+        let segment = Headers::read(&bytes).unwrap();
+        assert_eq!(segment, Headers { seq: 7, ack: 9, flags: Flags::ACK | Flags::FIN, payload: 100, size: 152, ecn: Ecn::Ce });
+        assert_eq!(segment.length(), 101, "a FIN occupies a number");
+        assert!(segment.flags.has(Flags::FIN) && !segment.flags.has(Flags::SYN));
+    }
+
+    #[test]
+    fn other_frames_are_no_segments() {
+        let whole = frame(1, 2, Flags::ACK.bits(), 10);
+        for change in [(0, 0x65), (9, 17), (0, 0x44), (32, 0x40)] {
+            let mut bytes = whole.clone();
+            bytes[change.0] = change.1;
+            assert_eq!(Headers::read(&bytes), None, "{change:?}");
+        }
+        for length in 0..40 {
+            assert_eq!(Headers::read(&whole[..length]), None, "{length}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_whole_packet_has_no_addresses() {
+        let mut whole = frame(1, 2, Flags::ACK.bits(), 3);
+        let length = whole.len() as u16;
+        whole[2..4].copy_from_slice(&length.to_be_bytes());
+        assert!(Addressed::read(&[0x45, 0, 0, 4]).is_none(), "shorter than a header, of the length that it states");
+        assert!(Addressed::read(&whole).is_some());
+        for length in 0..whole.len() {
+            assert_eq!(Addressed::read(&whole[..length]), None, "{length} bytes");
+        }
+        let version = |byte| [&[byte], &whole[1..]].concat();
+        assert_eq!((Addressed::read(&version(0x65)), Addressed::read(&version(0x44))), (None, None));
+    }
+}

@@ -1,0 +1,221 @@
+//! Segments on the wire: 32-bit sequence numbers, flags, a 16-bit window, options, and a number of bytes instead of a payload.
+//!
+//! ## References
+//! RFC 9293 §3.1 (header), §3.2 (MSS); RFC 7323 §2 (window scale), §3 (timestamps); RFC 2018 §2, §3 (SACK); RFC 3168 §6.1 (ECE, CWR).
+
+use std::ops::BitOr;
+
+use ackclock_core::qdisc::Ecn;
+
+/// Size of the IPv4 and TCP headers without options, in bytes: the size of a plain ACK (ns-2: `tcpip_base_hdr_size_`).
+pub const HEADER: u16 = 40;
+/// [`HEADER`], for sums.
+pub const BASE_HEADER: u32 = HEADER as u32;
+/// Maximum number of SACK blocks if the segment has no other option (RFC 2018 §3).
+pub const MAX_SACK_BLOCKS: usize = 4;
+
+/// Control bits of the TCP header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// No flag.
+    pub const NONE: Self = Self(0);
+    /// No more data from the sender.
+    pub const FIN: Self = Self(1);
+    /// Synchronise sequence numbers.
+    pub const SYN: Self = Self(1 << 1);
+    /// Reset the connection.
+    pub const RST: Self = Self(1 << 2);
+    /// Push: the sender has no more data at present.
+    pub const PSH: Self = Self(1 << 3);
+    /// The acknowledgement field is valid.
+    pub const ACK: Self = Self(1 << 4);
+    /// ECN echo.
+    pub const ECE: Self = Self(1 << 6);
+    /// Congestion window reduced.
+    pub const CWR: Self = Self(1 << 7);
+
+    /// The flags with these header bits.
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
+    /// Whether all bits of `other` are set.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The flags as header bits.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// These flags, plus `other` if `condition` holds.
+    #[must_use]
+    pub const fn with(self, other: Self, condition: bool) -> Self {
+        if condition { Self(self.0 | other.0) } else { self }
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// The timestamps option (RFC 7323 §3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timestamps {
+    /// `TSval`: the sender's clock.
+    pub value: u32,
+    /// `TSecr`: the echoed clock of the peer.
+    pub echo: u32,
+}
+
+/// SACK blocks `[left, right)` on the wire (RFC 2018 §3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks {
+    blocks: [(u32, u32); MAX_SACK_BLOCKS],
+    len: u8,
+}
+
+impl SackBlocks {
+    /// No block.
+    pub const EMPTY: Self = Self { blocks: [(0, 0); MAX_SACK_BLOCKS], len: 0 };
+
+    /// The blocks in order.
+    pub fn as_slice(&self) -> &[(u32, u32)] {
+        &self.blocks[..usize::from(self.len)]
+    }
+
+    /// Appends a block, if the list has room.
+    pub fn push(&mut self, block: (u32, u32)) {
+        if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
+            *slot = block;
+            self.len += 1;
+        }
+    }
+}
+
+/// TCP options.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Maximum segment size, on a SYN (RFC 9293 §3.2).
+    pub mss: Option<u16>,
+    /// Window scale, on a SYN (RFC 7323 §2.2).
+    pub window_scale: Option<u8>,
+    /// SACK permitted, on a SYN (RFC 2018 §2).
+    pub sack_permitted: bool,
+    /// Timestamps (RFC 7323 §3.2).
+    pub timestamps: Option<Timestamps>,
+    /// SACK blocks (RFC 2018 §3), a D-SACK block first (RFC 2883 §4).
+    pub sack: SackBlocks,
+}
+
+impl Options {
+    /// Size of the options in bytes, padded to a multiple of four (RFC 9293 §3.1).
+    pub fn size(&self) -> u32 {
+        let blocks = self.sack.as_slice().len() as u32;
+        let mss = if self.mss.is_some() { 4 } else { 0 };
+        let scale = if self.window_scale.is_some() { 3 } else { 0 };
+        let permitted = if self.sack_permitted { 2 } else { 0 };
+        let timestamps = if self.timestamps.is_some() { 10 } else { 0 };
+        let sack = if blocks > 0 { 2 + 8 * blocks } else { 0 };
+        (mss + scale + permitted + timestamps + sack).next_multiple_of(4)
+    }
+}
+
+/// A segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Sequence number of the first byte, or of SYN or FIN.
+    pub seq: u32,
+    /// Next expected sequence number, if [`Flags::ACK`] is set.
+    pub ack: u32,
+    /// Control bits.
+    pub flags: Flags,
+    /// Window field, unscaled.
+    pub window: u16,
+    /// Options.
+    pub options: Options,
+    /// Bytes of data.
+    pub payload: u32,
+    /// ECN field of the IP header (RFC 3168 §5).
+    pub ecn: Ecn,
+}
+
+impl Segment {
+    /// Size on the wire in bytes, with IPv4 and TCP headers.
+    pub fn wire_size(&self) -> u32 {
+        BASE_HEADER + self.options.size() + self.payload
+    }
+
+    /// Number of sequence numbers that the segment occupies: data, SYN and FIN (RFC 9293 §3.4, SEG.LEN).
+    pub fn len(&self) -> u32 {
+        self.payload + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
+    }
+
+    /// Whether the segment occupies no sequence number: a pure ACK or a window probe.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The sequence number on the wire of a stream position; `initial`: sequence number of the SYN.
+pub fn to_wire(position: u64, initial: u32) -> u32 {
+    initial.wrapping_add(position as u32)
+}
+
+/// The position nearest to `near` with the sequence number `wire` (RFC 9293 §3.4); `None`: it lies before the stream.
+pub fn to_position(wire: u32, initial: u32, near: u64) -> Option<u64> {
+    let difference = wire.wrapping_sub(to_wire(near, initial)).cast_signed();
+    near.checked_add_signed(i64::from(difference))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(options: Options, payload: u32) -> Segment {
+        Segment { seq: 0, ack: 0, flags: Flags::ACK, window: 0, options, payload, ecn: Ecn::NotEct }
+    }
+
+    #[test]
+    fn sizes_with_padded_options() {
+        let timestamps = Some(Timestamps { value: 1, echo: 0 });
+        let mut sack = SackBlocks::default();
+        assert_eq!(segment(Options::default(), 1460).wire_size(), 1500);
+        assert_eq!(segment(Options { timestamps, ..Options::default() }, 1448).wire_size(), 1500);
+        let syn = Options { mss: Some(1460), window_scale: Some(7), sack_permitted: true, timestamps, sack };
+        assert_eq!(syn.size(), 20, "4 + 3 + 2 + 10, padded");
+        for _ in 0..3 {
+            sack.push((1, 2));
+        }
+        // RFC 2018 §3: with timestamps three blocks fit into the 40 bytes of options.
+        assert_eq!(Options { timestamps, sack, ..Options::default() }.size(), 36);
+        sack.push((1, 2));
+        sack.push((9, 10));
+        assert_eq!(sack.as_slice().len(), 4, "no room for a fifth block");
+        assert_eq!(Options { sack, ..Options::default() }.size(), 36);
+    }
+
+    #[test]
+    fn positions_survive_the_wrap_of_sequence_numbers() {
+        let initial = u32::MAX - 10;
+        for position in [0, 5, 10, 11, 12, 1 << 32, (1 << 33) + 7] {
+            let wire = to_wire(position, initial);
+            for near in [position, position + 1000, position.saturating_sub(1000), position + (1 << 30)] {
+                assert_eq!(to_position(wire, initial, near), Some(position));
+            }
+        }
+        assert_eq!(to_position(initial.wrapping_sub(1), initial, 0), None, "before the SYN");
+    }
+
+    #[test]
+    fn syn_and_fin_occupy_a_sequence_number() {
+        let with = |flags| Segment { flags, ..segment(Options::default(), 10) }.len();
+        assert_eq!([Flags::ACK, Flags::SYN, Flags::FIN | Flags::ACK].map(with), [10, 11, 11]);
+    }
+}
