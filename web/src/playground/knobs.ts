@@ -105,7 +105,10 @@ function constant(given: unknown[], what: string, kind: Kind): Partial<Knob> {
   const model = given.find((value) => value !== undefined && !(typeof value === "string" && parse(value, [kind])));
   if (model === undefined) return {};
   const name = typeof model === "string" ? model : String(table(model)["kind"] ?? "constant");
-  return { value: ENDS[kind][0], disabled: `The ${what} model “${name}” has settings of its own. Change them in the text.` };
+  return {
+    value: ENDS[kind][0],
+    disabled: `The ${what} model “${name}” has settings of its own. Change them in the text.`,
+  };
 }
 
 /** The round trip of listed links without queues and transmission; the delay of the slowest link follows it. */
@@ -118,9 +121,18 @@ function lineKnob(links: Values[], place: number, path: string): Knob {
   const value = delays.flat().reduce((sum, delay) => sum + delay, 0);
   const share = table(links[place]?.["reverse"])["delay"] === undefined ? 2 : 1;
   const fixed = value - share * (delays[place]?.[0] ?? 0);
-  return knob("rtt", PROPAGATION, "time", value, (rtt) => [
-    [`${path}.delay`, quoted(Math.max(0, (rtt - fixed) / share), "time")],
-  ], constant(links.flatMap((link) => [link["delay"], table(link["reverse"])["delay"]]), "delay", "time"));
+  return knob(
+    "rtt",
+    PROPAGATION,
+    "time",
+    value,
+    (rtt) => [[`${path}.delay`, quoted(Math.max(0, (rtt - fixed) / share), "time")]],
+    constant(
+      links.flatMap((link) => [link["delay"], table(link["reverse"])["delay"]]),
+      "delay",
+      "time",
+    ),
+  );
 }
 
 /** The round-trip time without queues and transmission; the delay of the bottleneck follows it. */
@@ -149,7 +161,14 @@ function rttKnob(topology: Values, bottleneck: Values, values: Values): Knob {
       ["topology.bottleneck.delay", quoted(rtt / 2 / share, "time")],
     ];
   };
-  return knob("rtt", several ? `Shortest ${PROPAGATION.toLowerCase()}` : PROPAGATION, "time", value, set, constant([access["delay"], back, bottleneck["delay"], backMiddle], "delay", "time"));
+  return knob(
+    "rtt",
+    several ? `Shortest ${PROPAGATION.toLowerCase()}` : PROPAGATION,
+    "time",
+    value,
+    set,
+    constant([access["delay"], back, bottleneck["delay"], backMiddle], "delay", "time"),
+  );
 }
 
 function bufferKnob(queue: unknown, path: string, limited: (queue: string) => boolean): Knob {
@@ -195,7 +214,8 @@ function lossKnob(loss: unknown, path: string): Knob {
       (value) => [[place, place === key && value === 0 ? '"none"' : quoted(value, "share")]],
       { zero: true },
     );
-  if (Array.isArray(loss)) return { ...at(key, undefined), disabled: "The link has a list of loss models. Change it in the text." };
+  if (Array.isArray(loss))
+    return { ...at(key, undefined), disabled: "The link has a list of loss models. Change it in the text." };
   if (loss === undefined || typeof loss === "string") {
     if (loss === undefined || loss === "none" || parse(loss, ["share"])) return at(key, loss);
     return {
