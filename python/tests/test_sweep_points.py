@@ -184,7 +184,7 @@ def test_a_population_is_read_from_csv_and_parquet(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("p.csv", f"{RATE}\n0 Mbit/s\n", f'p.csv: row 1, column "{RATE}": {RATE}: must be above 0 bit/s'),
+        ("p.csv", f"{RATE}\n0 Mbit/s\n", f'p.csv: row 1, column "{RATE}": {RATE}: must be from 1 to 1e15 bit/s'),
         ("p.csv", f"{RATE},seed\n1 Mbit/s\n", 'p.csv: row 1, column "seed": is empty'),
         (
             "p.csv",

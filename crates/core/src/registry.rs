@@ -5,8 +5,18 @@
 
 use crate::cc::{avoidance, initial_window, loss_response, slow_start, whole};
 use crate::params::Axis;
-use crate::{loss, qdisc};
+use crate::path::{delay, loss, rate};
+use crate::qdisc;
 
 /// Every axis of this crate, in the order of listings.
-pub static AXES: &[&Axis] =
-    &[&initial_window::AXIS, &slow_start::AXIS, &avoidance::AXIS, &loss_response::AXIS, &whole::AXIS, &qdisc::AXIS, &loss::AXIS];
+pub static AXES: &[&Axis] = &[
+    &initial_window::AXIS,
+    &slow_start::AXIS,
+    &avoidance::AXIS,
+    &loss_response::AXIS,
+    &whole::AXIS,
+    &qdisc::AXIS,
+    &rate::AXIS,
+    &delay::AXIS,
+    &loss::AXIS,
+];

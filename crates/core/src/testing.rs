@@ -4,6 +4,7 @@ use crate::cc::{Avoidance, Window};
 use crate::entry::Entry;
 use crate::events::{Ack, Cause, CongestionEvent, Established, Sent, Totals};
 use crate::params::{Params, Value};
+use crate::path::loss::{self, Fate, LossModel};
 use crate::qdisc::{Admission, Arrival, Dequeued, Discipline, Ecn, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
 use crate::rng::Generator;
 use crate::units::{Bytes, Duration, Instant, Moment, Rate, Segments};
@@ -56,6 +57,15 @@ pub(crate) fn own() -> Box<dyn Avoidance> {
 pub(crate) fn arrival(millis: u64, size: u64) -> Arrival {
     let now = Instant::from_nanos(millis * 1_000_000);
     Arrival { now, size: Bytes(size), flow: 0, ecn: Ecn::NotEct, idle_since: None }
+}
+
+/// The fates of `count` packets of 1000 bytes, one in each millisecond.
+pub(crate) fn fates(model: &mut dyn LossModel, count: u64) -> impl Iterator<Item = Fate> {
+    let mut random = Generator::derived(1, "test");
+    (1..=count).map(move |number| {
+        let now = Instant::from_nanos(number * 1_000_000);
+        model.fate(&loss::Arrival { now, size: Bytes(1000), flow: 0, number }, &mut random)
+    })
 }
 
 /// Checks that `actual` is within `tolerance` of `expected`.

@@ -74,6 +74,11 @@ fn the_examples_of_contributing_work() {
     copied.insert_line("whole control line", "crates/core/src/cc/whole/mod.rs", "entries! { Entry<dyn CongestionControl>:\n");
     copied.write("crates/core/src/qdisc/metronome.rs", copied.example("shaper"));
     copied.insert_line("shaper line", "crates/core/src/qdisc/mod.rs", "entries! { Entry<Discipline>:\n");
+    for (example, file, model) in [("rate", "halving", "RateModel"), ("delay", "handover", "DelayModel"), ("loss", "every", "LossModel")] {
+        let folder = format!("crates/core/src/path/{example}");
+        copied.write(&format!("{folder}/{file}.rs"), copied.example(example));
+        copied.insert_line(&format!("{example} line"), &format!("{folder}/mod.rs"), &format!("entries! {{ Entry<dyn {model}>:\n"));
+    }
     copied.write("crates/core/tests/driver.rs", DRIVER);
     copied.test(
         &["--lib", "--test", "driver", "--test", "registry", "--test", "queues", "--test", "whole"],
@@ -88,6 +93,12 @@ fn the_examples_of_contributing_work() {
             "keeps_the_beat",
             "the_new_queue_holds_packets_back",
             "every_queue_accounts_for_every_packet",
+            "the_second_half_takes_twice_the_time",
+            "satellites_take_turns",
+            "one_in_a_hundred_is_lost",
+            "every_rate_model_transmits_in_order",
+            "every_delay_model_is_reproducible",
+            "every_loss_model_is_reproducible",
         ],
     );
 }

@@ -9,8 +9,9 @@ use std::path::Path;
 use ackclock_core::cc::{CongestionControl, Window, avoidance, initial_window, loss_response, slow_start};
 use ackclock_core::entry::{Entry, Quantity};
 use ackclock_core::events::{Established, FirstWindow};
-use ackclock_core::loss;
 use ackclock_core::params::{Axis, Description, Params};
+use ackclock_core::path::loss::{self, Arrival};
+use ackclock_core::path::{delay, rate};
 use ackclock_core::registry::AXES;
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Bytes, Duration, Instant};
@@ -112,8 +113,9 @@ fn every_part_reports_exactly_the_quantities_it_declares() {
     assert_declared(avoidance::ENTRIES, |avoidance| Parts { avoidance, ..first_parts() });
     assert_declared(loss_response::ENTRIES, |part| Parts { loss_response: Some(part), ..first_parts() });
     assert_declared(initial_window::ENTRIES, |initial_window| Parts { initial_window, ..first_parts() });
-    // A loss model cannot report quantities.
-    assert!(loss::ENTRIES.iter().all(|entry| entry.quantities.is_empty()));
+    // Models of a link cannot report quantities.
+    let links = [rate::DESCRIPTIONS, delay::DESCRIPTIONS, loss::DESCRIPTIONS].concat();
+    assert!(links.iter().all(|model| model.quantities.is_empty()));
 }
 
 /// Drives two controls of the same parts through the same events, and checks the invariants after each. `usual` says whether all parameters
@@ -274,10 +276,53 @@ proptest! {
 
     #[test]
     fn every_loss_model_is_reproducible((entry, params) in prop::sample::select(buildable(loss::ENTRIES)), seed in any::<u64>()) {
-        let lost = || {
+        let fates = || {
             let (mut model, mut random) = ((entry.build)(&params).unwrap(), Generator::derived(seed, "loss"));
-            (0..100).map(|_| model.drops(&mut random)).collect::<Vec<_>>()
+            let arrival = |number| Arrival { now: at(number as f64), size: Bytes(1000), flow: 0, number };
+            (1..=100).map(|number| model.fate(&arrival(number), &mut random)).collect::<Vec<_>>()
         };
-        prop_assert_eq!(lost(), lost());
+        prop_assert_eq!(fates(), fates());
     }
+
+    #[test]
+    fn every_rate_model_transmits_in_order(
+        (entry, params) in prop::sample::select(buildable(rate::ENTRIES)),
+        packets in prop::collection::vec((0.0..1e3_f64, 1..65_535_u64), 1..30),
+        seed in any::<u64>(),
+    ) {
+        let ends = || {
+            let (mut model, mut random) = ((entry.build)(&params).unwrap(), Generator::derived(seed, "rate"));
+            let (mut free, mut ends, mut carried) = (Instant::ZERO, Vec::new(), 0.0);
+            for &(gap, size) in &packets {
+                let start = free + Duration::from_secs_f64(gap);
+                free = model.finish(start, Bytes(size), &mut random);
+                assert!(free >= start, "{model:?}: {free:?} is before {start:?}");
+                if free == Instant::MAX {
+                    break;
+                }
+                let capacity = model.capacity(free);
+                assert!(capacity >= carried && capacity.is_finite(), "{model:?}: {capacity} after {carried}");
+                carried = capacity;
+                ends.push(free);
+            }
+            ends
+        };
+        prop_assert_eq!(ends(), ends());
+    }
+
+    #[test]
+    fn every_delay_model_is_reproducible((entry, params) in prop::sample::select(buildable(delay::ENTRIES)), seed in any::<u64>()) {
+        let delays = || {
+            let (mut model, mut random) = ((entry.build)(&params).unwrap(), Generator::derived(seed, "delay"));
+            assert!(model.mean().as_secs_f64().is_finite());
+            (0..100).map(|number| model.delay(at(f64::from(number)), Bytes(1000), &mut random)).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(delays(), delays());
+        prop_assert!(delays().iter().all(|delay| delay.as_secs_f64().is_finite()));
+    }
+}
+
+/// The time this many seconds into the run.
+fn at(secs: f64) -> Instant {
+    Instant::ZERO + Duration::from_secs_f64(secs)
 }

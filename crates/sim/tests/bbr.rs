@@ -30,8 +30,8 @@ struct Run {
 
 fn simulate(scenario: &Scenario) -> Run {
     let result = run(scenario, &mut || false).unwrap_or_else(|error| panic!("{error}"));
-    let slowest = scenario.links.iter().map(|link| link.rate).min().unwrap();
-    let bottleneck = scenario.links.iter().position(|link| link.rate == slowest && link.queue.is_some()).unwrap();
+    let slowest = scenario.links.iter().map(|link| link.rate.mean()).min().unwrap();
+    let bottleneck = scenario.links.iter().position(|link| link.rate.mean() == slowest && link.queue.is_some()).unwrap();
     Run { result, bottleneck, duration: scenario.duration.as_secs_f64() }
 }
 

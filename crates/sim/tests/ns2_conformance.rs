@@ -9,7 +9,7 @@ use ackclock_core::params::Value;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate};
 use ackclock_sim::engine::run;
 use ackclock_sim::scenario::{
-    ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LossPosition, LossSpec, Ns2Host, Scenario, SlowStartSpec, TraceKind,
+    ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LossPosition, LossSpec, Ns2Host, Scenario, SlowStartSpec, TraceKind, Variable,
 };
 use common::{
     ACCESS, BOTTLENECK, Row, agent_control, chain, droptail, fixed, host, ns2_control, ns2_table, part, part_with, rate, recovery, rows,
@@ -105,7 +105,7 @@ fn further_run(row: &Row<'_>) -> Scenario {
         // Without a seed, ns-2 uses the stream after the default one. A seed restarts at stream 0.
         let (seed, stream) = if seed == 0 { (1, 1) } else { (seed, 0) };
         let position = if row.get("loss_position") == "after" { LossPosition::AfterLink } else { LossPosition::BeforeQueue };
-        scenario.links[BOTTLENECK].loss = Some(LossSpec {
+        scenario.links[BOTTLENECK].losses.push(LossSpec {
             model: part_with("bernoulli", vec![("rate", Value::Number(loss))]),
             position,
             generator: GeneratorSpec::Mrg32k3a { seed, stream, skip: 0 },
@@ -127,7 +127,7 @@ fn vegas_run(row: &Row<'_>) -> Scenario {
     host_of(&mut scenario.flows[0]).packet_size = Bytes(row.get("size").parse().unwrap());
     let delay = Duration::from_millis(row.get("delay").trim_end_matches("ms").parse().unwrap());
     for link in &mut scenario.links[BOTTLENECK..BOTTLENECK + 2] {
-        link.delay = delay;
+        link.delay = Variable::Constant(delay);
     }
     let ControlSpec::Composed(parts) = &mut scenario.flows[0].control else { panic!("Vegas is composed") };
     let words: Vec<&str> = row.get("vegas").split_whitespace().collect();
@@ -156,7 +156,8 @@ fn vegas_estimates_from_the_syn_on() {
     let links = [(4_403_487, 10_905_786), (848_793, 17_261_757), (1_800_323, 2_121_864)];
     for (pair, (rate, delay)) in scenario.links.chunks_mut(2).zip(links) {
         for link in pair {
-            (link.rate, link.delay) = (Rate::from_bits_per_sec(rate).unwrap(), Duration::from_nanos(delay));
+            link.rate = Variable::Constant(Rate::from_bits_per_sec(rate).unwrap());
+            link.delay = Variable::Constant(Duration::from_nanos(delay));
         }
     }
     scenario.duration = Duration::from_millis(3000);

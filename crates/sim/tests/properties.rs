@@ -6,7 +6,7 @@ use ackclock_core::cc::{avoidance, initial_window, loss_response, slow_start};
 use ackclock_core::entry::Entry;
 use ackclock_core::qdisc;
 use ackclock_sim::engine::{RunResult, run};
-use ackclock_sim::scenario::{Document, Scenario};
+use ackclock_sim::scenario::{Document, LinkSpec, LossPosition, Scenario};
 use ackclock_sim::trace::SequenceKind;
 use proptest::prelude::*;
 
@@ -46,6 +46,38 @@ fn any_rate() -> impl Strategy<Value = String> {
     (4.0..7.3_f64).prop_map(|exponent| format!("{} bit/s", 10_f64.powf(exponent) as u64))
 }
 
+/// A constant rate or a schedule, which ends or begins again with a rate above zero.
+fn any_rate_model() -> impl Strategy<Value = String> {
+    let rates = prop::collection::vec(prop_oneof![2 => any_rate(), 1 => Just("0 bit/s".to_owned())], 0..3);
+    let schedule =
+        (rates, any_rate(), prop::collection::vec(200..500_u32, 3), any::<bool>()).prop_map(|(mut rates, last, millis, repeats)| {
+            rates.push(last);
+            let ends: Vec<u32> = millis
+                .iter()
+                .scan(0, |end, millis| {
+                    *end += millis;
+                    Some(*end)
+                })
+                .collect();
+            let starts = std::iter::once(0).chain(ends.iter().copied());
+            let steps: Vec<String> = starts.zip(&rates).map(|(start, rate)| format!("['{start} ms', '{rate}']")).collect();
+            let period = if repeats { format!("{} ms", ends[rates.len() - 1]) } else { "auto".to_owned() };
+            format!("{{ kind = 'schedule', steps = [{}], period = '{period}' }}", steps.join(", "))
+        });
+    prop_oneof![4 => any_rate().prop_map(|rate| format!("'{rate}'")), 1 => schedule]
+}
+
+/// A constant delay or a random one.
+fn any_delay() -> impl Strategy<Value = String> {
+    let shapes = prop::sample::select(vec!["uniform", "normal", "exponential"]);
+    let jitter =
+        (0..80_000_u64, 0.0..1.0_f64, shapes, prop::sample::select(vec!["kept", "free"])).prop_map(|(delay, share, shape, order)| {
+            let jitter = (delay as f64 * share) as u64;
+            format!("{{ kind = 'jitter', delay = '{delay} us', jitter = '{jitter} us', distribution = '{shape}', order = '{order}' }}")
+        });
+    prop_oneof![4 => (0..80_000_u64).prop_map(|delay| format!("'{delay} us'")), 1 => jitter]
+}
+
 fn any_queue() -> impl Strategy<Value = String> {
     let limit = prop_oneof![(1..60_u64).prop_map(|n| format!("{n} packets")), (40..60_000_u64).prop_map(|n| format!("{n} B"))];
     let limit = prop_oneof![4 => limit, 1 => (1..30_u64).prop_map(|tenths| format!("{} BDP", tenths as f64 / 10.0))];
@@ -58,18 +90,28 @@ fn any_queue() -> impl Strategy<Value = String> {
 
 fn any_loss() -> impl Strategy<Value = String> {
     let rate = prop_oneof![1 => Just(0.0), 1 => Just(100.0), 8 => 0.0..40.0_f64];
-    (rate, any::<bool>(), any::<bool>()).prop_map(|(rate, before, mrg)| {
+    let bernoulli = rate.prop_map(|rate| format!("kind = 'bernoulli', rate = '{rate} %'"));
+    let copies = (0.0..40.0_f64).prop_map(|rate| format!("kind = 'duplicate', rate = '{rate} %'"));
+    let bursts = (0.0..20.0_f64, 5.0..100.0_f64, 0.0..100.0_f64)
+        .prop_map(|(p, r, bad)| format!("kind = 'gilbert_elliott', p = '{p} %', r = '{r} %', loss_bad = '{bad} %'"));
+    let listed = prop::collection::vec(1..60_u32, 0..4).prop_map(|packets| format!("kind = 'listed', packets = {packets:?}"));
+    let kind = prop_oneof![4 => bernoulli, 2 => copies, 2 => bursts, 1 => listed];
+    let loss = (kind, any::<bool>(), any::<bool>()).prop_map(|(kind, before, mrg)| {
         let (position, generator) = (if before { "before" } else { "after" }, if mrg { "mrg32k3a" } else { "default" });
-        format!("{{ kind = 'bernoulli', rate = '{rate} %', position = '{position}', generator = '{generator}' }}")
+        format!("{{ {kind}, position = '{position}', generator = '{generator}' }}")
+    });
+    prop::collection::vec(loss, 1..4).prop_map(|losses| match &losses[..] {
+        [alone] => alone.clone(),
+        several => format!("[{}]", several.join(", ")),
     })
 }
 
 /// The keys of a link. Without `faults` the link has no losses and an unlimited queue.
 fn any_link(faults: bool) -> impl Strategy<Value = String> {
-    (any_rate(), 0..80_000_u64, any_queue(), prop::option::weighted(0.3, any_loss())).prop_map(move |(rate, delay, queue, loss)| {
+    (any_rate_model(), any_delay(), any_queue(), prop::option::weighted(0.3, any_loss())).prop_map(move |(rate, delay, queue, loss)| {
         let queue = if faults { queue } else { "'unlimited'".to_owned() };
         let loss = loss.filter(|_| faults).unwrap_or_else(|| "'none'".to_owned());
-        format!("rate = '{rate}', delay = '{delay} us', queue = {queue}, loss = {loss}")
+        format!("rate = {rate}, delay = {delay}, queue = {queue}, loss = {loss}")
     })
 }
 
@@ -139,6 +181,17 @@ fn any_scenario() -> impl Strategy<Value = Random> {
         .prop_map(|(topology, flows, lossless)| Random { topology, flows, lossless })
 }
 
+/// The highest rate of a link, in bits per second.
+fn fastest(link: &LinkSpec) -> u64 {
+    let scheduled = link.rate.model().map(|model| model.params.series("steps").iter().map(|(_, rate)| *rate).fold(0.0, f64::max) as u64);
+    scheduled.unwrap_or_else(|| link.rate.mean().as_bits_per_sec())
+}
+
+/// Whether packets may overtake on a link.
+fn reorders(link: &LinkSpec) -> bool {
+    link.delay.model().is_some_and(|model| model.params.word("order") == "free")
+}
+
 /// Checks the properties of one run.
 fn assert_sound(scenario: &Scenario, result: &RunResult, lossless: bool) {
     for (spec, flow) in scenario.flows.iter().zip(&result.flows) {
@@ -156,18 +209,28 @@ fn assert_sound(scenario: &Scenario, result: &RunResult, lossless: bool) {
         // As in ns-2, a reduction can leave less than a segment.
         assert!(flow.window_reductions > 0 || flow.cwnd_final >= 1.0, "{}", spec.name);
         // After a mark, a packet can cause two reductions: the halving, and the return to one segment, which ns-2 counts too.
-        assert!(flow.window_reductions <= 2 * flow.sent_packets, "{}: reductions without a packet in between", spec.name);
-        assert!(flow.timeouts <= flow.window_reductions && flow.timeouts <= flow.sent_packets, "{}", spec.name);
+        // With reordering, the timer of Vegas can expire again and again although everything has arrived.
+        if spec.host.recovery() != "vegas" || !scenario.links.iter().any(reorders) {
+            assert!(flow.window_reductions <= 2 * flow.sent_packets, "{}: reductions without a packet in between", spec.name);
+            assert!(flow.timeouts <= flow.window_reductions && flow.timeouts <= flow.sent_packets, "{}: {flow:?}", spec.name);
+        }
         if lossless {
             assert_eq!(flow.dropped_packets, 0, "{}", spec.name);
         }
     }
     for (spec, link) in scenario.links.iter().zip(&result.links) {
+        let [before, after] =
+            [LossPosition::BeforeQueue, LossPosition::AfterLink].map(|position| spec.losses.iter().any(|loss| loss.position == position));
+        let (entered, left) = match (before, after) {
+            (_, false) => (link.arrivals, link.delivered + link.drops),
+            (false, true) => (link.arrivals + link.duplicated, link.delivered + link.drops + link.losses),
+            // The counts do not tell where packets were lost and copied.
+            (true, true) => (link.arrivals + link.duplicated, link.delivered + link.drops),
+        };
         // A packet lost behind the link after the end of the run is not counted.
-        let left = if spec.loss.is_none() { 0..=0 } else { 0..=link.arrivals };
-        let after = spec.loss.as_ref().is_some_and(|loss| loss.position == ackclock_sim::scenario::LossPosition::AfterLink);
-        let counted = link.delivered + link.drops + if after { link.losses } else { 0 };
-        assert!(left.contains(&link.arrivals.wrapping_sub(counted)), "{}: {link:?}", spec.name);
+        let missing = if after { entered } else { 0 };
+        assert!((0..=missing).contains(&entered.wrapping_sub(left)), "{}: {link:?}", spec.name);
+        assert!(!spec.losses.is_empty() || link.losses + link.duplicated == 0, "{}: {link:?}", spec.name);
         assert!((0.0..=1.0).contains(&link.utilisation), "{}: {link:?}", spec.name);
         assert!(link.queue_mean >= 0.0 && link.queue_mean <= link.queue_max as f64, "{}: {link:?}", spec.name);
         assert!(spec.queue.is_some() || link.drops == 0, "{}: {link:?}", spec.name);
@@ -283,7 +346,8 @@ proptest! {
         let text = random.text(millis, "");
         let (scenario, result) = (scenario(&text), result(&text));
         assert_sound(&scenario, &result, random.lossless);
-        prop_assert_eq!(run(&scenario, &mut || false).unwrap().digest(), result.digest(), "the same scenario gave different results");
+        let other = std::thread::scope(|scope| scope.spawn(|| run(&scenario, &mut || false).unwrap().digest()).join().unwrap());
+        prop_assert_eq!(other, result.digest(), "the same scenario gave different results on another thread");
 
         let traced = self::result(&random.text(millis, TRACES));
         prop_assert_eq!(&traced.flows, &result.flows, "recording changes the flows");
@@ -306,12 +370,12 @@ proptest! {
             format!("{}\nsize = '{size} packets'", lines.collect::<Vec<_>>().join("\n"))
         };
         let random = Random { topology, flows: flows.iter().map(own).collect(), lossless: true };
-        let text = random.text(20_000_000, "");
+        let text = random.text(100_000_000, "");
         let (scenario, result) = (scenario(&text), result(&text));
         assert_sound(&scenario, &result, true);
         for (spec, flow) in scenario.flows.iter().zip(&result.flows) {
             prop_assert_eq!(Some(flow.delivered_packets), spec.packets, "{} is not complete", &spec.name);
-            let fastest = scenario.links.iter().map(|link| link.rate.as_bits_per_sec()).max().unwrap();
+            let fastest = scenario.links.iter().map(fastest).max().unwrap();
             let bits = 8.0 * flow.delivered_bytes as f64;
             prop_assert!(flow.completion_time.unwrap().as_secs_f64() >= bits / fastest as f64, "{} is faster than the links", &spec.name);
         }

@@ -60,8 +60,8 @@ pub(crate) fn outline(scenario: &Scenario) -> Json {
             "name": link.name,
             "from": node(link.from),
             "to": node(link.to),
-            "rate": link.rate.as_bits_per_sec(),
-            "delay": link.delay.as_secs_f64(),
+            "rate": link.rate.mean().as_bits_per_sec(),
+            "delay": link.delay.mean().as_secs_f64(),
             "queue": link.queue.as_ref().map(|queue| queue.discipline.name),
         })
     };

@@ -84,8 +84,9 @@ def _picture(
 def _link(link: Mapping[str, Any]) -> str:
     """Return a link in words: rate, delay, queue, loss."""
     queue = _part(link["queue"])
-    said = [link.get("rate", ""), link.get("delay", ""), queue and f"queue {queue}"]
-    loss = _part(link.get("loss", "none"))
+    said = [_part(link.get("rate", "")), _part(link.get("delay", "")), queue and f"queue {queue}"]
+    losses = link.get("loss", "none")
+    loss = " and ".join(filter(None, map(_part, losses if isinstance(losses, list) else [losses])))
     return ", ".join(filter(None, [*said, loss and f"loss {loss}"]))
 
 

@@ -63,16 +63,18 @@ def like(given: Frozen, draw: int, jitter: Jitter) -> dict[str, str]:
     Raises
     ------
     ValueError
-        If a link has no rate, because it is unlimited.
+        If the rate or the delay of a link is a model.
     """
     drawn: dict[str, str] = {}
     for index, link in enumerate(given.links):
+        for key in ("rate", "delay"):
+            if not isinstance(link[key], str):
+                ends = f"{link['from']} - {link['to']}"
+                raise ValueError(
+                    f'{given.name}: the {key} of the link {ends} is the model "{link[key]["kind"]}", '
+                    "but drawn paths need constants"
+                )
         amount, _, unit = link["rate"].partition(" ")
-        if not unit:
-            ends = f"{link['from']} - {link['to']}"
-            raise ValueError(
-                f"{given.name}: the rate of the link {ends} is {amount}, but drawn paths need a finite rate"
-            )
         one, other = sorted((link["from"], link["to"]))
         of_rate, of_delay = _draws(f"{draw}: {one} - {other}")
         # Both numbers are always drawn, so that the jitter of the rate does not change the delay.

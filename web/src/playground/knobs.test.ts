@@ -122,3 +122,16 @@ test("a step always reaches another value, also where positions have the same ro
   assert.equal(stepped(rate, 1e7, 1), 1.1e7);
   assert.equal(stepped(rate, 10_050_000, 1), 1.1e7);
 });
+
+test("a model of rate, delay or loss disables its slider", () => {
+  const bottleneck = {
+    rate: { kind: "schedule" },
+    delay: "jitter",
+    loss: ["1 %", { kind: "duplicate" }],
+  };
+  const { rate, rtt, loss } = all({ topology: { bottleneck } });
+  assert.match(rate.disabled!, /rate model “schedule”/);
+  assert.match(rtt.disabled!, /delay model “jitter”/);
+  assert.match(loss.disabled!, /list of loss models/);
+  assert.ok(rate.value > 0 && rtt.value > 0);
+});

@@ -95,8 +95,20 @@ function knob(
 }
 
 function rateKnob(link: Values, path: string): Knob {
-  const value = quantity(link["rate"] ?? DEFAULTS.rate, "rate");
-  return knob("rate", "Bottleneck rate", "rate", value, (rate) => [[`${path}.rate`, quoted(rate, "rate")]]);
+  const given = link["rate"] ?? DEFAULTS.rate;
+  const set = (rate: number): Edit[] => [[`${path}.rate`, quoted(rate, "rate")]];
+  return knob("rate", "Bottleneck rate", "rate", quantity(given, "rate"), set, constant([given], "rate", "rate"));
+}
+
+/** A model of a quantity has settings of its own, so that no slider can read the quantity. */
+function constant(given: unknown[], what: string, kind: Kind): Partial<Knob> {
+  const model = given.find((value) => value !== undefined && !(typeof value === "string" && parse(value, [kind])));
+  if (model === undefined) return {};
+  const name = typeof model === "string" ? model : String(table(model)["kind"] ?? "constant");
+  return {
+    value: ENDS[kind][0],
+    disabled: `The ${what} model “${name}” has settings of its own. Change them in the text.`,
+  };
 }
 
 /** The round trip of listed links without queues and transmission; the delay of the slowest link follows it. */
@@ -109,9 +121,18 @@ function lineKnob(links: Values[], place: number, path: string): Knob {
   const value = delays.flat().reduce((sum, delay) => sum + delay, 0);
   const share = table(links[place]?.["reverse"])["delay"] === undefined ? 2 : 1;
   const fixed = value - share * (delays[place]?.[0] ?? 0);
-  return knob("rtt", PROPAGATION, "time", value, (rtt) => [
-    [`${path}.delay`, quoted(Math.max(0, (rtt - fixed) / share), "time")],
-  ]);
+  return knob(
+    "rtt",
+    PROPAGATION,
+    "time",
+    value,
+    (rtt) => [[`${path}.delay`, quoted(Math.max(0, (rtt - fixed) / share), "time")]],
+    constant(
+      links.flatMap((link) => [link["delay"], table(link["reverse"])["delay"]]),
+      "delay",
+      "time",
+    ),
+  );
 }
 
 /** The round-trip time without queues and transmission; the delay of the bottleneck follows it. */
@@ -140,7 +161,14 @@ function rttKnob(topology: Values, bottleneck: Values, values: Values): Knob {
       ["topology.bottleneck.delay", quoted(rtt / 2 / share, "time")],
     ];
   };
-  return knob("rtt", several ? `Shortest ${PROPAGATION.toLowerCase()}` : PROPAGATION, "time", value, set);
+  return knob(
+    "rtt",
+    several ? `Shortest ${PROPAGATION.toLowerCase()}` : PROPAGATION,
+    "time",
+    value,
+    set,
+    constant([access["delay"], back, bottleneck["delay"], backMiddle], "delay", "time"),
+  );
 }
 
 function bufferKnob(queue: unknown, path: string, limited: (queue: string) => boolean): Knob {
@@ -186,6 +214,8 @@ function lossKnob(loss: unknown, path: string): Knob {
       (value) => [[place, place === key && value === 0 ? '"none"' : quoted(value, "share")]],
       { zero: true },
     );
+  if (Array.isArray(loss))
+    return { ...at(key, undefined), disabled: "The link has a list of loss models. Change it in the text." };
   if (loss === undefined || typeof loss === "string") {
     if (loss === undefined || loss === "none" || parse(loss, ["share"])) return at(key, loss);
     return {

@@ -40,6 +40,8 @@ pub(crate) enum Subject {
     Application(usize),
     /// The first notice in flight.
     Notice,
+    /// The first packet to arrive on a wire on which packets overtake. Each of its packets has an event.
+    Wire(usize),
 }
 
 /// The numbers of subjects in keys. Among events at the same time that were also determined at the same time, the lower number comes first.
@@ -55,10 +57,10 @@ pub(crate) struct Subjects {
 
 impl Subjects {
     /// Numbers for the given counts of subjects. `Err`: the total, if it is too large.
-    pub(crate) fn new(links: usize, pipes: usize, flows: usize, applications: usize) -> Result<Self, usize> {
+    pub(crate) fn new((links, pipes, wires): (usize, usize, usize), flows: usize, applications: usize) -> Result<Self, usize> {
         let (timers, notice) = (links + pipes, links + pipes + 2 * flows + applications);
         let subjects = Self { pipes: links, timers, applications: timers + 2 * flows, notice };
-        if notice < MAX_SUBJECTS { Ok(subjects) } else { Err(notice + 1) }
+        if notice + wires < MAX_SUBJECTS { Ok(subjects) } else { Err(notice + wires + 1) }
     }
 
     /// The number of a subject.
@@ -69,6 +71,7 @@ impl Subjects {
             Subject::Timer { flow, side } => self.timers + 2 * flow + side.index(),
             Subject::Application(application) => self.applications + application,
             Subject::Notice => self.notice,
+            Subject::Wire(wire) => self.notice + 1 + wire,
         }
     }
 
@@ -83,8 +86,10 @@ impl Subjects {
             Subject::Timer { flow: timer / 2, side: if timer.is_multiple_of(2) { Side::Sender } else { Side::Receiver } }
         } else if number < self.notice {
             Subject::Application(number - self.applications)
-        } else {
+        } else if number == self.notice {
             Subject::Notice
+        } else {
+            Subject::Wire(number - self.notice - 1)
         }
     }
 
@@ -94,9 +99,9 @@ impl Subjects {
         Key::new(moment, turn, self.encode(subject))
     }
 
-    /// The key of a packet's arrival at the end of `pipe`; `turn` is that of its transmission.
-    pub(crate) fn arrival(&self, moment: Moment, turn: Turn, pipe: usize) -> Key {
-        Key::new(moment, turn, self.encode(Subject::Pipe(pipe)))
+    /// The key of a packet's arrival at the end of a pipe or wire; `turn` is that of its transmission.
+    pub(crate) fn arrival(&self, moment: Moment, turn: Turn, at: Subject) -> Key {
+        Key::new(moment, turn, self.encode(at))
     }
 }
 
@@ -291,7 +296,7 @@ mod tests {
 
     #[test]
     fn numbers_become_the_subjects_that_they_were_made_of() {
-        let subjects = Subjects::new(3, 5, 2, 2).unwrap();
+        let subjects = Subjects::new((3, 5, 2), 2, 2).unwrap();
         let timers = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(flow, side)| Subject::Timer { flow, side: Side::ALL[side] });
         let all = (0..3).map(Subject::Link).chain((0..5).map(Subject::Pipe)).chain(timers).chain((0..2).map(Subject::Application));
         let all: Vec<Subject> = all.chain([Subject::Notice]).collect();
@@ -303,8 +308,8 @@ mod tests {
 
     #[test]
     fn too_many_subjects_have_no_numbers() {
-        assert!(Subjects::new(0, MAX_SUBJECTS - 1, 0, 0).is_ok());
-        assert_eq!(Subjects::new(0, MAX_SUBJECTS, 0, 0).unwrap_err(), MAX_SUBJECTS + 1);
+        assert!(Subjects::new((0, MAX_SUBJECTS - 2, 1), 0, 0).is_ok());
+        assert_eq!(Subjects::new((0, MAX_SUBJECTS - 1, 1), 0, 0).unwrap_err(), MAX_SUBJECTS + 1);
     }
 
     proptest! {

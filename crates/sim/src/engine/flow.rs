@@ -60,6 +60,11 @@ impl Flow {
         }
     }
 
+    /// Counts copies of a packet that the network made and lost.
+    pub(super) const fn count_lost_copies(&mut self, copies: u32) {
+        self.dropped += copies as u64;
+    }
+
     /// The flow's row, for a run that ended at `end`.
     pub(super) fn result(&mut self, spec: &FlowSpec, path: &Path, end: Instant) -> FlowResult {
         let tally = self.hosts.tally(end);
@@ -135,9 +140,9 @@ fn hosts(index: u32, spec: &FlowSpec, seed: u64) -> Result<Hosts, RunError> {
 /// The capacity of a flow's path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
-    /// Round-trip time without queues.
+    /// Round-trip time without queues; of a link with models, with its mean rate and delay.
     rtt: Duration,
-    /// Lowest rate; `None` if the path has no link.
+    /// Lowest mean rate; `None` if the path has no link.
     rate: Option<Rate>,
     /// Bandwidth-delay product in packets of the flow: the lowest rate times the round-trip time without queues.
     bdp_packets: f64,
@@ -151,11 +156,11 @@ impl Path {
         let wire = scenario.flows[index].host.wire_size();
         let links = |route| routes.hops(route).iter().map(|hop| &scenario.links[hop.link as usize]);
         let unloaded = |route, size| {
-            let crossing = |link: &LinkSpec| link.delay + link.rate.transmission(size);
+            let crossing = |link: &LinkSpec| link.delay.mean() + link.rate.mean().transmission(size);
             links(route).fold(Duration::ZERO, |sum, link| sum + crossing(link))
         };
         let round_trip = unloaded(2 * index, wire) + unloaded(2 * index + 1, Bytes(u64::from(HEADER)));
-        let Some(slowest) = links(2 * index).min_by_key(|link| link.rate) else {
+        let Some(slowest) = links(2 * index).min_by_key(|link| link.rate.mean()) else {
             return Self { rtt: round_trip, rate: None, bdp_packets: 0.0, queue_packets: None };
         };
         let limit = slowest.queue.as_ref().and_then(|queue| queue.discipline.params.0.iter().find(|(name, _)| *name == "limit"));
@@ -164,8 +169,9 @@ impl Path {
             Value::Limit(Limit::Bytes(bytes)) => Some(*bytes as f64 / wire.0 as f64),
             _ => None,
         });
-        let bdp_packets = slowest.rate.bytes_in(round_trip) / wire.0 as f64;
-        Self { rtt: round_trip, rate: Some(slowest.rate), bdp_packets, queue_packets }
+        let rate = slowest.rate.mean();
+        let bdp_packets = rate.bytes_in(round_trip) / wire.0 as f64;
+        Self { rtt: round_trip, rate: Some(rate), bdp_packets, queue_packets }
     }
 }
 

@@ -49,6 +49,18 @@ impl Hosts {
         each!(self, connection => connection.poll_transmit(now, ends.1).map(|(datagram, kind)| (Packet::new(ends, datagram, payloads), kind)))
     }
 
+    /// A copy of a packet in the network, with a payload of its own.
+    pub(super) fn copy(&self, packet: &Packet, payloads: &mut Payloads) -> Packet {
+        let mut copy = *packet;
+        copy.payload = match self {
+            Self::Ns2(_) => payloads.blocks.copy(packet.payload),
+            Self::Modern(_) => payloads.segments.copy(packet.payload),
+            Self::Datagrams(_) => payloads.nothing.copy(packet.payload),
+            Self::Other(_) => payloads.bytes.copy(packet.payload),
+        };
+        copy
+    }
+
     /// Handles the loss of a packet in the network. Returns the number that identifies the packet in a notice.
     pub(super) fn discard(&self, packet: &Packet, payloads: &mut Payloads) -> Option<u32> {
         each!(self, connection => connection.noticed(packet.seq, packet.from(), take_payload(packet, payloads).as_ref()))

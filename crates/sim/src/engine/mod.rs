@@ -24,6 +24,7 @@ mod stream;
 mod summary;
 mod tables;
 mod warnings;
+mod wires;
 
 pub use crate::app::{Page, Transfer};
 pub use attempt::{Attempt, Measures, RunRow};

@@ -1,6 +1,6 @@
 //! Notices: messages from queues to the senders of dropped packets.
 //!
-//! A notice needs no bandwidth and is never lost. It takes the propagation delays of the links that the packet had crossed. Its minimum
+//! A notice needs no bandwidth and is never lost. It takes the (mean) propagation delays of the links that the packet had crossed. Its minimum
 //! delay is the transmission time of the dropped packet on the link behind the queue: no room can become free earlier. The results are
 //! therefore an upper bound of the benefit: a real message would wait in queues and could itself be dropped. Only segments with a
 //! retransmission timer cause notices; pure ACKs and datagrams have none.
@@ -20,8 +20,8 @@ impl<R: Recorder> Simulation<'_, R> {
     pub(super) fn notify(&mut self, packet: &Packet, dropped_at: Instant, dropped: DropNotice) {
         let (crossed, ahead) = self.routes.hops(packet.route()).split_at(usize::from(packet.hop));
         let link = |hop: &Hop| &self.scenario.links[hop.link as usize];
-        let back = crossed.iter().fold(Duration::ZERO, |sum, crossed| sum + link(crossed).delay);
-        let slot = ahead.first().map_or(Duration::ZERO, |next| link(next).rate.transmission(packet.size()));
+        let back = crossed.iter().fold(Duration::ZERO, |sum, crossed| sum + link(crossed).delay.mean());
+        let slot = ahead.first().map_or(Duration::ZERO, |next| link(next).rate.mean().transmission(packet.size()));
         let at = dropped_at + back.max(slot.max(Duration::NANOSECOND));
         if at < self.end {
             let (flow, side) = (packet.flow(), packet.from());

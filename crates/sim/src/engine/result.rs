@@ -44,8 +44,8 @@ table! {
         slow_start_exit_time: Option<Instant> = |flow| flow.slow_start_exit.map(|(_, at, _)| at), "s", "time at which the first slow start ended";
         slow_start_exit_cwnd: Option<Segments> = |flow| flow.slow_start_exit.map(|(_, _, cwnd)| cwnd), "segments", "congestion window at the end of the first slow start, before any reduction";
         slow_start_exit_ratio: Option<f64> = |flow| Some(flow.slow_start_exit?.2 / (flow.bdp_packets + flow.queue_packets?)), "", "`slow_start_exit_cwnd` over the capacity of path and queue, `bdp_packets` + `queue_packets`; null for an unlimited queue. A ratio above 1 is an overshoot";
-        path_rtt: Duration [path_rtt], "s", "round-trip time of the path without queues: propagation, and transmission of a packet and its ACK on every link";
-        path_bps: Option<u64> [path_bps], "bit/s", "lowest transmission rate on the path; null for a path without links";
+        path_rtt: Duration [path_rtt], "s", "round-trip time of the path without queues: propagation, and transmission of a packet and its ACK on every link, with the means of links that have models";
+        path_bps: Option<u64> [path_bps], "bit/s", "lowest transmission rate on the path, or mean rate of a rate model; null for a path without links";
         bdp_packets: f64 [bdp_packets], "packets", "bandwidth-delay product: `path_bps` × `path_rtt` / packet size with headers";
         queue_packets: Option<f64> [queue_packets], "packets", "limit of the queue before the slowest link (a limit in bytes is divided by the packet size with headers); null if unlimited";
         first_overshoot_losses: u64 [first_overshoot_losses], "packets", "cost of the first overshoot: distinct data packets lost among those sent before the first loss was detected. A lost SYN does not count";
@@ -71,11 +71,11 @@ table! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct LinkResult of Scenario {
         name: String => |scenario, index, _| scenario.links[index].name.clone(), "", "names of its nodes, such as `n1>n2`";
-        rate_bps: u64 => |scenario, index, _| scenario.links[index].rate.as_bits_per_sec(), "bit/s", "transmission rate";
-        delay_s: Duration => |scenario, index, _| scenario.links[index].delay, "s", "propagation delay";
+        rate_bps: u64 => |scenario, index, _| scenario.links[index].rate.mean().as_bits_per_sec(), "bit/s", "transmission rate; of a model, its mean";
+        delay_s: Duration => |scenario, index, _| scenario.links[index].delay.mean(), "s", "propagation delay; of a model, its mean";
         queue: &'static str => |scenario, index, _| scenario.links[index].queue.as_ref().map_or("unlimited", |queue| queue.discipline.name), "", "queue discipline; `unlimited` if there is none";
         arrivals: u64 [arrivals], "packets", "packets that arrived at the queue, without those dropped before it by a loss model";
-        delivered_packets: u64 [delivered], "packets", "packets not lost, including those that wait or are in flight at the end of the run";
+        delivered_packets: u64 [delivered], "packets", "packets not lost, with copies, including those that wait or are in flight at the end of the run";
         drops: u64 [drops], "packets", "packets dropped by the queue: the sum of the next five columns";
         drops_overflow: u64 = |link| link.dropped(Reason::Overflow), "packets", "packets dropped because the queue was full";
         drops_early: u64 = |link| link.dropped(Reason::Early), "packets", "packets dropped at random, with a probability that depends on the queue";
@@ -83,14 +83,17 @@ table! {
         drops_virtual: u64 = |link| link.dropped(Reason::Virtual), "packets", "packets dropped because a virtual queue was full (`vq`, `gk`)";
         drops_sojourn: u64 = |link| link.dropped(Reason::Sojourn), "packets", "packets dropped because they had waited too long";
         marks: u64 [marks], "packets", "packets that the queue marked instead of dropping (ECN); they are delivered";
-        losses: u64 [losses], "packets", "packets dropped by the loss model, without those that would have arrived after the end of the run";
-        utilisation: f64 [utilisation], "", "share of the run during which the link transmitted";
+        losses: u64 [losses], "packets", "packets dropped by loss models, without those that would have arrived after the end of the run";
+        duplicated: u64 => |_, _, link| link.duplicated, "packets", "copies that loss models made";
+        utilisation: f64 [utilisation], "", "share of the run during which the link transmitted; with a rate model, share of the bits that the link could carry during the run";
         queue_mean: f64 [queue_mean], "packets", "mean number of waiting packets, over time";
         queue_max: u64 [queue_max], "packets", "largest number of waiting packets";
         sojourn_mean: Duration [sojourn_mean], "s", "mean waiting time from a packet's arrival at the queue to the start of its transmission, over all packets sent, including those that did not wait";
         sojourn_max: Duration [sojourn_max], "s", "longest waiting time of a packet whose transmission began within the run";
         first_drop_time: Option<Instant> [first_drop], "s", "time of the queue's first drop; null if there is none";
     } besides {
+        /// Copies that loss models made.
+        duplicated: u64,
         /// Drops by reason, in the order of [`Reason::ALL`].
         drops_by_reason: [u64; Reason::ALL.len()],
     }
@@ -175,6 +178,8 @@ impl RunResult {
         let mut hash = TableHash::default();
         hash.rows("flows", FlowResult::COLUMNS, &self.flows);
         hash.rows("links", LinkResult::COLUMNS, &self.links);
+        // Only links that make copies count them here: runs without copies keep the digests that they have always had.
+        self.links.iter().filter(|link| link.duplicated > 0).for_each(|link| hash.number(link.duplicated));
         for application in &self.applications {
             hash.rows("transfers", Transfer::COLUMNS, &application.transfers);
             hash.rows("pages", Page::COLUMNS, &application.pages);

@@ -4,10 +4,10 @@ use super::error::RunError;
 use crate::net::route::{Routes, Unroutable};
 use crate::scenario::Scenario;
 
-/// Index of the slowest link on the first flow's data path; the first one, if several are equally slow. Without flows, all
+/// Index of the link with the lowest mean rate on the first flow's data path; the first one, if several are equally slow. Without flows, all
 /// links count. `None`: there is no such link.
 pub(super) fn slowest(scenario: &Scenario, routes: &Routes) -> Option<usize> {
-    let rate = |link: &usize| scenario.links[*link].rate;
+    let rate = |link: &usize| scenario.links[*link].rate.mean();
     if scenario.flows.is_empty() {
         return (0..scenario.links.len()).min_by_key(rate);
     }

@@ -18,12 +18,13 @@ use super::flow::{Flow, Path};
 use super::notices::Notices;
 use super::result::{ApplicationResult, FlowResult, LinkResult, RunResult};
 use super::routing::{routes, slowest};
+use super::wires::{Census, Wires};
 use crate::app::Action;
 use crate::net::immediate::Crossing;
 use crate::net::lanes::Lanes;
 use crate::net::link::{Link, Queue};
 use crate::net::packet::{Packet, Payloads};
-use crate::net::port::{Entering, LinkCounters, Loss};
+use crate::net::port::{Entering, LinkCounters, Loss, Port};
 use crate::net::route::{Routes, Then};
 use crate::net::scheduled::Served;
 use crate::scenario::{FlowSpec, Scenario};
@@ -34,8 +35,8 @@ const EVENTS_PER_CHECK: u64 = 1 << 16;
 
 /// A packet in flight to the end of a link.
 #[derive(Clone, Copy, Debug)]
-struct InFlight {
-    key: Key,
+pub(super) struct InFlight {
+    pub(super) key: Key,
     /// Start of its transmission, at which its arrival was determined.
     since: Instant,
     packet: Packet,
@@ -44,19 +45,21 @@ struct InFlight {
 pub(super) struct Simulation<'a, R> {
     pub(super) scenario: Cow<'a, Scenario>,
     pub(super) end: Instant,
-    events: EventQueue,
-    subjects: Subjects,
-    links: Vec<Link>,
+    pub(super) events: EventQueue,
+    pub(super) subjects: Subjects,
+    pub(super) links: Vec<Link>,
     lanes: Lanes,
     /// Packets in flight: a pipe for each lane, then one for each link.
     pipes: Vec<VecDeque<InFlight>>,
+    /// Packets in flight on links on which packets overtake.
+    wires: Wires,
     pub(super) routes: Routes,
     pub(super) flows: Vec<Flow>,
     pub(super) applications: Vec<Driven>,
     /// Actions just requested by an application; otherwise empty.
     pub(super) actions: Vec<Action>,
     /// Payloads of the packets in flight.
-    payloads: Payloads,
+    pub(super) payloads: Payloads,
     /// Packets just lost by a scheduled link; otherwise empty.
     lost: Vec<(Packet, Loss)>,
     /// The initial windows that connections between two nodes have learned, by the nodes of sender and receiver.
@@ -69,6 +72,8 @@ pub(super) struct Simulation<'a, R> {
     checked: u64,
     /// Most events that the run may process.
     max_events: u64,
+    /// What became of every packet, for the assertions of debug builds.
+    pub(super) census: Census,
     pub(super) recorder: R,
 }
 
@@ -92,7 +97,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             .collect::<Result<_, _>>()?;
         let lanes = Lanes::new(&scenario, &mut links, &mut routes);
         let pipes = lanes.count + links.len();
-        let subjects = Subjects::new(links.len(), pipes, scenario.flows.len(), scenario.applications.len()).map_err(RunError::TooLarge)?;
+        let wires = Wires::new(&links);
+        let subjects = Subjects::new((links.len(), pipes, wires.len()), scenario.flows.len(), scenario.applications.len())
+            .map_err(RunError::TooLarge)?;
         let scheduled = (0..links.len()).filter(|&link| links[link].is_scheduled());
         let frequent = scheduled.map(Subject::Link).chain((0..lanes.count).map(Subject::Pipe));
         let flows = scenario.flows.iter().enumerate().map(|(index, spec)| flow(index, spec)).collect::<Result<_, _>>()?;
@@ -101,6 +108,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             events: EventQueue::new(frequent.map(|subject| subjects.encode(subject))),
             subjects,
             pipes: vec![VecDeque::new(); pipes],
+            wires,
             lanes,
             links,
             routes,
@@ -114,6 +122,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             left: 0,
             checked: 0,
             max_events: u64::MAX,
+            census: Census::default(),
             recorder,
             scenario,
         };
@@ -145,6 +154,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             }
             self.left -= 1;
             let now = key.time();
+            self.census.proceed(now);
             match self.subjects.decode(key.number()) {
                 // The next packet of the pipe replaces the event.
                 Subject::Pipe(pipe) => self.packet_event(key, pipe),
@@ -163,6 +173,10 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 Subject::Notice => {
                     self.events.pop(key);
                     self.notice_event(now);
+                }
+                Subject::Wire(wire) => {
+                    self.events.pop(key);
+                    self.wire_event(key, wire);
                 }
             }
         }
@@ -218,6 +232,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         for link in &mut self.links {
             link.finish(&mut self.recorder);
         }
+        if cfg!(debug_assertions) {
+            let waiting: u64 = self.links.iter().map(Link::waiting).sum();
+            let flying: u64 = self.pipes.iter().map(|pipe| pipe.len() as u64).sum();
+            self.census.check(waiting + flying + self.wires.packets(), self.payloads.len());
+        }
         let (flows, links) = (self.flow_results(), self.link_results());
         let (events, traces, bottleneck) = (self.events(), Traces::default(), slowest(&self.scenario, &self.routes));
         let results = self.applications.into_iter().map(|driven| driven.into_application().into_results());
@@ -232,13 +251,27 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
     /// The first packet in flight in `pipe` arrives.
     fn packet_event(&mut self, key: Key, pipe: usize) {
-        let now = key.time();
         let pipe = &mut self.pipes[pipe];
-        let Some(InFlight { packet, since, .. }) = pipe.pop_front() else { return };
+        let Some(first) = pipe.pop_front() else { return };
         match pipe.front() {
             Some(next) => self.events.replace(next.key),
             None => self.events.pop(key),
         }
+        self.arrive(key.time(), first);
+    }
+
+    /// The first packet on `wire` arrives.
+    #[cold]
+    fn wire_event(&mut self, key: Key, wire: usize) {
+        let Some(first) = self.wires.pop(wire) else { return };
+        debug_assert!(first.key == key, "a wire has an event for each packet, in their order");
+        self.arrive(key.time(), first);
+    }
+
+    /// A packet reaches the end of a link.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as for `launch`")]
+    fn arrive(&mut self, now: Instant, InFlight { packet, since, .. }: InFlight) {
         let here = Moment { at: now, since };
         if !packet.is_arriving() {
             return self.forward(packet, here);
@@ -251,13 +284,12 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     pub(super) fn forward(&mut self, packet: Packet, mut here: Moment) {
         // A separate copy stays in registers.
         let mut packet = packet;
-        if packet.hop == 0 {
-            self.observe(here.at, Point::Sent, &packet);
-        }
         loop {
             let hop = self.routes.hop(packet.route(), packet.hop);
             let link = hop.link as usize;
-            self.observe(here.at, Point::Link(link as u32), &packet);
+            if R::ON && !self.links[link].port.is_admitting() {
+                self.observe(here.at, Point::Link(link as u32), &packet);
+            }
             let entering = Entering { now: here, packet };
             let Link { port, queue } = &mut self.links[link];
             let kind = &mut self.lanes.kinds[port.kind as usize];
@@ -273,6 +305,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     arrival
                 }
                 Crossing::Lost(loss) => return self.drop_packet(packet, loss),
+                Crossing::Entering => return self.enter_copies(link, packet, here),
+                Crossing::Leaving { arrival, marked } => return self.leave_copies(link, packet, arrival, marked),
             };
             packet = packet.across(hop.then == Then::Arrive);
             if hop.then != Then::Follow {
@@ -285,6 +319,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// Offers a packet to a link whose queue chooses on departure.
     fn offer(&mut self, link: usize, packet: Packet, now: Moment) {
         let Link { port, queue: Queue::Scheduled(queue) } = &mut self.links[link] else { return };
+        if let Some(crossing) = port.before(&Entering { now, packet }, &mut self.recorder) {
+            return self.crossed(link, packet, now, crossing);
+        }
         let kind = &mut self.lanes.kinds[port.kind as usize];
         let FlowSpec { from, to, .. } = self.scenario.flows[packet.flow()];
         let ends = match packet.from() {
@@ -296,7 +333,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     /// Shows a packet to the recorder.
-    fn observe(&mut self, at: Instant, point: Point, packet: &Packet) {
+    pub(super) fn observe(&mut self, at: Instant, point: Point, packet: &Packet) {
         if R::ON {
             self.recorder.passed(at, point, packet, &self.payloads);
         }
@@ -319,10 +356,36 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         if let Some(next) = next {
             self.schedule(next, Subject::Link(link));
         }
-        let Some((packet, arrival)) = sent else { return };
+        if let Some((packet, crossing)) = sent {
+            self.crossed(link, packet, Moment::default(), crossing);
+        }
+    }
+
+    /// Continues with a packet that has crossed `link`, or that copies of it cross from `here` on.
+    fn crossed(&mut self, link: usize, mut packet: Packet, here: Moment, crossing: Crossing) {
+        match crossing {
+            Crossing::Through { arrival, marked } => {
+                if marked {
+                    packet.set_ecn(Ecn::Ce);
+                }
+                self.leave(link, packet, arrival);
+            }
+            Crossing::Lost(loss) => self.drop_packet(packet, loss),
+            Crossing::Entering => self.enter_copies(link, packet, here),
+            Crossing::Leaving { arrival, marked } => self.leave_copies(link, packet, arrival, marked),
+        }
+    }
+
+    /// Continues with a packet that reaches the end of `link` at `arrival`.
+    pub(super) fn leave(&mut self, link: usize, packet: Packet, arrival: Moment) {
         let hop = self.routes.hop(packet.route(), packet.hop);
         let packet = packet.across(hop.then == Then::Arrive);
-        if hop.then == Then::Follow {
+        if let Some(wire) = self.wires.of(link) {
+            let turn = self.links[link].port.turn(arrival.since);
+            let key = self.subjects.arrival(arrival, turn, Subject::Wire(wire));
+            self.events.push(key);
+            self.wires.insert(wire, InFlight { key, since: arrival.since, packet });
+        } else if hop.then == Then::Follow {
             self.forward(packet, arrival);
         } else {
             let lane = self.links[link].port.lane as usize;
@@ -345,19 +408,21 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     fn launch(&mut self, (link, lane): (usize, usize), arrival: Moment, packet: Packet) {
         let turn = self.links[link].port.turn(arrival.since);
         let mut index = lane;
-        let mut key = self.subjects.arrival(arrival, turn, index);
+        let mut key = self.subjects.arrival(arrival, turn, Subject::Pipe(index));
         if self.pipes[index].back().is_some_and(|last| last.key > key) {
             index = self.lanes.count + link;
-            key = self.subjects.arrival(arrival, turn, index);
+            key = self.subjects.arrival(arrival, turn, Subject::Pipe(index));
         }
         let pipe = &mut self.pipes[index];
+        debug_assert!(pipe.back().is_none_or(|last| last.key <= key), "pipe {index} goes back in time");
         if pipe.is_empty() {
             self.events.push(key);
         }
         pipe.push_back(InFlight { key, since: arrival.since, packet });
     }
 
-    fn drop_packet(&mut self, packet: Packet, loss: Loss) {
+    pub(super) fn drop_packet(&mut self, packet: Packet, loss: Loss) {
+        self.census.lost();
         let flow = &mut self.flows[packet.flow()];
         let noticed = flow.hosts.discard(&packet, &mut self.payloads);
         if loss.at >= self.end {
@@ -372,6 +437,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// A packet reaches its end host.
     fn deliver(&mut self, here: Moment, packet: &Packet) {
         let (now, flow, side) = (here.at, packet.flow(), packet.from().peer());
+        self.census.delivered();
         let delivered = self.flows[flow].hosts.handle(now, packet, &mut self.payloads);
         if R::ON {
             match side {
@@ -422,6 +488,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     Transmission::Ack => {}
                 }
             }
+            self.census.sent();
+            self.observe(now, Point::Sent, &packet);
             self.forward(packet, here);
         }
         self.arm(here, flow, side);
@@ -470,21 +538,21 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
     fn link_results(&self) -> Vec<LinkResult> {
         let seconds = self.scenario.duration.as_secs_f64();
-        let result = |counters: &LinkCounters| LinkResult {
+        let result = |port: &Port, counters: &LinkCounters| LinkResult {
             arrivals: counters.arrivals,
             delivered: counters.delivered,
             drops: counters.drops.iter().sum(),
             drops_by_reason: counters.drops,
             marks: counters.marks,
             losses: counters.losses,
-            // The sum of many times can exceed the whole by rounding errors.
-            utilisation: (counters.busy.as_secs_f64() / seconds).min(1.0),
+            duplicated: counters.duplicated,
+            utilisation: port.utilisation(seconds),
             queue_mean: (counters.waited.as_secs_f64() / seconds).min(counters.queue_max as f64),
             queue_max: counters.queue_max,
             sojourn_mean: counters.sojourn / counters.departures.max(1) as f64,
             sojourn_max: counters.sojourn_max,
             first_drop: counters.first_drop,
         };
-        self.links.iter().map(|link| result(&link.port.counters)).collect()
+        self.links.iter().map(|link| result(&link.port, &link.port.counters)).collect()
     }
 }

@@ -31,6 +31,9 @@ pub(crate) struct Immediate {
     backlog: Backlog,
     /// `None` for an unlimited queue.
     discipline: Option<Box<Disciplined>>,
+    /// Time of the last packet, for the assertion that none enters before.
+    #[cfg(debug_assertions)]
+    last: Instant,
 }
 
 /// The fate of a packet on a link.
@@ -45,6 +48,15 @@ pub(crate) enum Crossing {
     },
     /// It is lost.
     Lost(Loss),
+    /// In front of the queue, loss models have copied it: see [`Port::copies`].
+    Entering,
+    /// It reaches the other end as several packets, as none, or out of order.
+    Leaving {
+        /// Time of arrival there.
+        arrival: Moment,
+        /// Whether the queue marked it.
+        marked: bool,
+    },
 }
 
 impl Immediate {
@@ -57,6 +69,11 @@ impl Immediate {
     /// Takes a packet across the link of `port`. Packets must enter in the order of their times.
     pub(crate) fn cross<R: Recorder>(&mut self, port: &mut Port, kind: &mut LinkKind, entering: &Entering, recorder: &mut R) -> Crossing {
         let now = entering.now;
+        #[cfg(debug_assertions)]
+        {
+            assert!(now.at >= self.last, "a packet enters link {} at {:?}, after one at {:?}", port.index, now.at, self.last);
+            self.last = now.at;
+        }
         if self.discipline.is_none() && self.waiting.is_empty() && port.is_clear(now) {
             // On most links, nothing can delay or drop the packet here.
             port.counters.arrivals += 1;
@@ -67,8 +84,8 @@ impl Immediate {
             port.leave(entering, departure, recorder);
             return Crossing::Through { arrival: departure.arrives(), marked: false };
         }
-        if let Some(at) = port.lost_before(entering, recorder) {
-            return Crossing::Lost(Loss::silent(at));
+        if let Some(crossing) = port.before(entering, recorder) {
+            return crossing;
         }
         while let Some(first) = self.waiting.front()
             && !port.transmitter.precedes(now, first.start)
@@ -95,7 +112,7 @@ impl Immediate {
             }
         }
         let start = if busy { port.transmitter.free_at } else { now.at };
-        let departure = port.transmitter.send(kind, entering.packet.size(), start);
+        let departure = port.send(kind, entering.packet.size(), start);
         if busy {
             self.wait(port, entering, start, recorder);
         } else {
@@ -103,10 +120,7 @@ impl Immediate {
             port.transmitter.row = now;
         }
         port.leave(entering, departure, recorder);
-        if let Some(at) = port.lost_after(entering, departure.arrival, recorder) {
-            return Crossing::Lost(Loss::silent(at));
-        }
-        Crossing::Through { arrival: departure.arrives(), marked }
+        port.after(entering, departure, marked, recorder)
     }
 
     /// Asks the discipline; an unlimited queue has none.

@@ -2,7 +2,7 @@
 //!
 //! - A link *follows* another if all its packets come from that link. A packet that crosses the first link can cross the second at once, at
 //!   a future time, without an event in between.
-//! - Links of one *kind* have the same rate and delay.
+//! - Links of one *kind* have the same constant rate and delay. A link with a model of either is a kind of its own.
 //! - A *lane* is a first-in, first-out queue of packets in flight. Several links share it because their packets mostly arrive in the order
 //!   in which they were sent. These are the links that follow one link, or the links of one kind that packets enter first. Fewer lanes make
 //!   it cheaper to find the next event.
@@ -31,7 +31,8 @@ enum Feeder {
     Hosts,
     /// One other link.
     Link(u32),
-    /// Several of these. Also used for a link whose queue decides on departure, which must process each packet at its time.
+    /// Several of these. Also used for a link whose queue decides on departure, which must process each packet at its time, and behind a
+    /// link on which packets overtake, because their arrivals are then known out of order.
     Several,
 }
 
@@ -40,9 +41,10 @@ impl Lanes {
     pub(crate) fn new(scenario: &Scenario, links: &mut [Link], routes: &mut Routes) -> Self {
         let feeders = find_feeders(scenario, links, routes);
         let (mut numbers, mut kinds) = (BTreeMap::new(), Vec::new());
-        for (link, spec) in links.iter_mut().zip(&scenario.links) {
+        for (index, (link, spec)) in links.iter_mut().zip(&scenario.links).enumerate() {
             let next = kinds.len() as u32;
-            link.port.kind = *numbers.entry((spec.rate, spec.delay)).or_insert(next);
+            let alone = (spec.rate.model().is_some() || spec.delay.model().is_some()).then_some(index);
+            link.port.kind = *numbers.entry((spec.rate.mean(), spec.delay.mean(), alone)).or_insert(next);
             if link.port.kind == next {
                 kinds.push(LinkKind::new(spec));
             }
@@ -87,7 +89,7 @@ fn find_feeders(scenario: &Scenario, links: &[Link], routes: &Routes) -> Vec<Fee
             let feeder = &mut feeders[link as usize];
             let alone = *feeder == Feeder::Nothing || *feeder == source;
             *feeder = if alone && !links[link as usize].is_scheduled() { source } else { Feeder::Several };
-            source = Feeder::Link(link);
+            source = if links[link as usize].port.reorders() { Feeder::Several } else { Feeder::Link(link) };
         }
     }
     feeders

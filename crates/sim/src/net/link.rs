@@ -1,4 +1,4 @@
-//! One direction of a link: a queue, a transmitter, a propagation delay, and an optional loss model.
+//! One direction of a link: a queue, a transmitter and a wire. Rate, delay and loss are constants or models.
 //!
 //! An [`Immediate`] queue is first in, first out. A packet's departure is known when it arrives, so the link needs no event for it. A
 //! [`Scheduled`] queue chooses a packet on departure, so it must be asked whenever the transmitter is free.
@@ -9,12 +9,12 @@
 //! - A transmission ends at its start plus the transmission time.
 //! - The packet arrives at the start plus the sum of transmission time and delay.
 
-use ackclock_core::entry;
 use ackclock_core::qdisc::{self, Discipline, Outlet};
 use ackclock_core::units::Instant;
 
 use super::immediate::Immediate;
-use super::port::{Port, generator};
+use super::models::{build, generator};
+use super::port::Port;
 use super::scheduled::Scheduled;
 use crate::scenario::LinkSpec;
 use crate::trace::Recorder;
@@ -46,6 +46,11 @@ impl Link {
         matches!(self.queue, Queue::Scheduled(_))
     }
 
+    /// Number of packets that wait for an event of this link.
+    pub(crate) fn waiting(&self) -> u64 {
+        if let Queue::Scheduled(queue) = &self.queue { queue.backlog() } else { 0 }
+    }
+
     /// Ends the run at `end`, before its planned end.
     pub(crate) fn cut(&mut self, end: Instant) {
         if let Queue::Immediate(queue) = &self.queue {
@@ -66,11 +71,9 @@ impl Link {
 impl Queue {
     fn new(link: &LinkSpec, seed: u64) -> Result<Self, String> {
         let Some(spec) = &link.queue else { return Ok(Self::Immediate(Immediate::default())) };
-        let outlet = Outlet { rate: link.rate, delay: link.delay };
-        let name = spec.discipline.name;
-        let entry = entry::find(qdisc::ENTRIES, name).ok_or_else(|| format!("there is no queue {name}"))?;
+        let outlet = Outlet { rate: link.rate.mean(), delay: link.delay.mean() };
         let random = generator(&spec.generator, seed, &format!("link/{}/queue", link.name));
-        Ok(match *(entry.build)(&spec.discipline.params)? {
+        Ok(match *build(qdisc::ENTRIES, &spec.discipline)? {
             Discipline::Fifo(mut discipline) => {
                 discipline.attach(&outlet);
                 Self::Immediate(Immediate::new(discipline, random))

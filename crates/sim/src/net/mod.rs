@@ -4,6 +4,7 @@ pub(crate) mod entering;
 pub(crate) mod immediate;
 pub(crate) mod lanes;
 pub(crate) mod link;
+pub(crate) mod models;
 pub(crate) mod packet;
 pub(crate) mod port;
 pub(crate) mod route;

@@ -99,13 +99,20 @@ pub(crate) struct Payloads {
     /// Segments of `modern` hosts.
     pub(crate) segments: Store<Segment>,
     /// Datagrams, which have no payload here.
-    nothing: Store<()>,
+    pub(crate) nothing: Store<()>,
     /// Bytes of other profiles.
     pub(crate) bytes: Store<Vec<u8>>,
 }
 
+impl Payloads {
+    /// Number of packets with a payload.
+    pub(crate) fn len(&self) -> usize {
+        self.blocks.len() + self.segments.len() + self.nothing.len() + self.bytes.len()
+    }
+}
+
 /// The payload that a profile adds to packets.
-pub(crate) trait Payload: Sized {
+pub(crate) trait Payload: Clone {
     /// Its store.
     fn store(payloads: &mut Payloads) -> &mut Store<Self>;
     /// Moves the payload out of its slot. The slot can keep any value.
@@ -174,6 +181,17 @@ impl<T: Payload> Store<T> {
     /// The value of a packet.
     pub(crate) fn get(&self, handle: Option<NonZeroU32>) -> Option<&T> {
         self.slots.get(handle?.get() as usize - 1)
+    }
+
+    /// Stores a copy of a packet's value and returns its handle.
+    pub(crate) fn copy(&mut self, handle: Option<NonZeroU32>) -> Option<NonZeroU32> {
+        let value = self.get(handle)?.clone();
+        self.insert(value)
+    }
+
+    /// Number of stored values.
+    fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
     }
 
     /// Returns a packet's value and frees its slot.

@@ -1,14 +1,13 @@
-//! The part of a link behind its queue: a transmitter, a propagation delay, counters, and an optional loss model.
+//! The part of a link behind its queue: a transmitter, a wire with its delay, counters, and the models of a link that is not constant.
 
-use ackclock_core::entry;
-use ackclock_core::loss::{self, LossModel};
 use ackclock_core::qdisc::{Notice, Reason};
-use ackclock_core::rng::{Generator, Mrg32k3a};
 use ackclock_core::units::{Bytes, Duration, Instant, Moment, Rate};
 
 pub(crate) use super::entering::Entering;
+use super::immediate::Crossing;
+use super::models::{Copies, Models};
 use super::turn::Turn;
-use crate::scenario::{GeneratorSpec, LinkSpec, LossPosition};
+use crate::scenario::{LinkSpec, LossPosition};
 use crate::trace::Recorder;
 
 /// Number of sizes with cached transmission times, a power of two.
@@ -25,8 +24,9 @@ pub(crate) struct LinkCounters {
     pub(crate) drops: [u64; Reason::ALL.len()],
     /// Packets that the queue marked.
     pub(crate) marks: u64,
-    /// Packets that the loss model dropped.
+    /// Packets that loss models dropped, and packets that they added.
     pub(crate) losses: u64,
+    pub(crate) duplicated: u64,
     /// Time spent transmitting within the run.
     pub(crate) busy: Duration,
     /// Time that packets spent waiting within the run.
@@ -68,7 +68,7 @@ pub(crate) struct LinkKind {
 impl LinkKind {
     /// The kind of a link of `spec`.
     pub(crate) fn new(spec: &LinkSpec) -> Self {
-        Self { rate: spec.rate, delay: spec.delay, remembered: [Transmission::default(); REMEMBERED] }
+        Self { rate: spec.rate.mean(), delay: spec.delay.mean(), remembered: [Transmission::default(); REMEMBERED] }
     }
 
     fn transmission(&mut self, size: Bytes) -> Transmission {
@@ -127,13 +127,6 @@ impl Departure {
     }
 }
 
-#[derive(Debug)]
-struct Losses {
-    model: Box<dyn LossModel>,
-    position: LossPosition,
-    random: Generator,
-}
-
 /// The part of a link behind its queue.
 #[derive(Debug)]
 pub(crate) struct Port {
@@ -142,7 +135,8 @@ pub(crate) struct Port {
     pub(crate) kind: u32,
     pub(crate) lane: u32,
     pub(super) transmitter: Transmitter,
-    losses: Option<Box<Losses>>,
+    /// `None`: rate and delay are constant, and no packet is lost.
+    models: Option<Box<Models>>,
     pub(super) end: Instant,
     pub(crate) counters: LinkCounters,
 }
@@ -157,49 +151,43 @@ pub(crate) struct Loss {
 
 impl Loss {
     /// A loss without a notice.
-    pub(super) const fn silent(at: Instant) -> Self {
+    pub(crate) const fn silent(at: Instant) -> Self {
         Self { at, notice: None }
-    }
-}
-
-/// The generator of a component.
-pub(crate) fn generator(spec: &GeneratorSpec, seed: u64, path: &str) -> Generator {
-    match *spec {
-        GeneratorSpec::Derived => Generator::derived(seed, path),
-        GeneratorSpec::Mrg32k3a { seed, stream, skip } => {
-            let mut generator = Mrg32k3a::new(seed, stream);
-            for _ in 0..skip {
-                generator.uniform();
-            }
-            Generator::Mrg(generator)
-        }
     }
 }
 
 impl Port {
     /// The port of `spec`, in a run with `seed` that ends at `end`. `Err` is the registry's message about a part's parameters.
     pub(super) fn new(index: u32, spec: &LinkSpec, seed: u64, end: Instant) -> Result<Self, String> {
-        let losses = match &spec.loss {
-            None => None,
-            Some(spec_loss) => {
-                let name = spec_loss.model.name;
-                let entry = entry::find(loss::ENTRIES, name).ok_or_else(|| format!("there is no loss model {name}"))?;
-                let random = generator(&spec_loss.generator, seed, &format!("link/{}/loss", spec.name));
-                Some(Box::new(Losses { model: (entry.build)(&spec_loss.model.params)?, position: spec_loss.position, random }))
-            }
-        };
-        Ok(Self { index, kind: 0, lane: 0, transmitter: Transmitter::default(), losses, end, counters: LinkCounters::default() })
+        let models = Models::new(spec, seed)?;
+        Ok(Self { index, kind: 0, lane: 0, transmitter: Transmitter::default(), models, end, counters: LinkCounters::default() })
     }
 
     /// Ends the run at `end`, before its planned end. Transmissions from then on do not count.
     pub(super) fn cut(&mut self, end: Instant) {
-        self.counters.busy = self.counters.busy - self.transmitter.free_at.min(self.end).since(end);
+        let planned = self.transmitter.free_at.min(self.end);
+        self.counters.busy = self.counters.busy - planned.since(end);
+        if let Some(models) = &mut self.models {
+            models.uncarry(end, planned);
+        }
         self.end = end;
+    }
+
+    /// Whether a packet may overtake another on the wire.
+    pub(crate) fn reorders(&self) -> bool {
+        self.models.as_ref().is_some_and(|models| models.reorders())
+    }
+
+    /// Share of the link's capacity until the end of the run that was used: of time, if the rate is constant, else of bits.
+    pub(crate) fn utilisation(&self, seconds: f64) -> f64 {
+        let used = self.models.as_ref().and_then(|models| models.used(self.end));
+        // The sum of many times can exceed the whole by rounding errors.
+        used.unwrap_or_else(|| self.counters.busy.as_secs_f64() / seconds).clamp(0.0, 1.0)
     }
 
     /// Whether a packet that arrives at `now` is sent at once and never lost.
     pub(super) fn is_clear(&self, now: Moment) -> bool {
-        self.losses.is_none() && now.at < self.end && !self.transmitter.is_busy(now)
+        self.models.is_none() && now.at < self.end && !self.transmitter.is_busy(now)
     }
 
     /// The turn of the last transmission, which starts at `start`.
@@ -207,36 +195,82 @@ impl Port {
         Turn::new(self.transmitter.row, start, self.transmitter.free_at)
     }
 
-    /// Time at which the packet is lost before the queue, if it is: by the end of the run or by the loss model.
-    pub(super) fn lost_before<R: Recorder>(&mut self, entering: &Entering, recorder: &mut R) -> Option<Instant> {
+    /// Sends `size` bytes from `start` on.
+    pub(super) fn send(&mut self, kind: &mut LinkKind, size: Bytes, start: Instant) -> Departure {
+        let Some(models) = &mut self.models else { return self.transmitter.send(kind, size, start) };
+        let Transmission { time, crossing, .. } = kind.transmission(size);
+        let arrival;
+        (self.transmitter.free_at, arrival) = models.send(size, start, [time, kind.delay, crossing]);
+        Departure { start, arrival }
+    }
+
+    /// Decides on a packet in front of the queue. `None`: it enters the queue.
+    pub(crate) fn before<R: Recorder>(&mut self, entering: &Entering, recorder: &mut R) -> Option<Crossing> {
         let at = entering.now.at;
         if at >= self.end {
             // Events after the end have no effect.
-            return Some(at);
+            return Some(Crossing::Lost(Loss::silent(at)));
         }
-        self.drops(LossPosition::BeforeQueue).then(|| self.record_loss(entering, at, recorder))
-    }
-
-    /// Time at which the loss model drops a packet that would arrive at the far end at `arrival`, if it does.
-    pub(super) fn lost_after<R: Recorder>(&mut self, entering: &Entering, arrival: Instant, recorder: &mut R) -> Option<Instant> {
-        if self.drops(LossPosition::AfterLink) {
-            return Some(self.record_loss(entering, arrival, recorder));
+        let models = self.models.as_mut()?;
+        if models.admitted > 0 {
+            models.admitted -= 1;
+            return None;
         }
-        self.counters.delivered += 1;
-        None
+        match models.judge(LossPosition::BeforeQueue, &entering.packet, at) {
+            Copies::ONE => None,
+            copies => Some(self.multiply(entering, copies, at, recorder).unwrap_or(Crossing::Entering)),
+        }
     }
 
-    fn drops(&mut self, position: LossPosition) -> bool {
-        let losses = self.losses.as_mut().filter(|losses| losses.position == position);
-        losses.is_some_and(|losses| losses.model.drops(&mut losses.random))
+    /// Decides on a packet behind the link.
+    pub(super) fn after<R: Recorder>(&mut self, entering: &Entering, departure: Departure, marked: bool, recorder: &mut R) -> Crossing {
+        let arrival = departure.arrives();
+        let Some(models) = &mut self.models else {
+            self.counters.delivered += 1;
+            return Crossing::Through { arrival, marked };
+        };
+        let copies = models.judge(LossPosition::AfterLink, &entering.packet, self.transmitter.free_at);
+        self.counters.delivered += u64::from(copies.passed);
+        if copies == Copies::ONE && !models.reorders() {
+            return Crossing::Through { arrival, marked };
+        }
+        self.multiply(entering, copies, arrival.at, recorder).unwrap_or(Crossing::Leaving { arrival, marked })
     }
 
-    fn record_loss<R: Recorder>(&mut self, entering: &Entering, at: Instant, recorder: &mut R) -> Instant {
+    /// Counts what became of a packet at `at`. Returns the loss of a packet without copies; else the engine fetches the copies.
+    fn multiply<R: Recorder>(&mut self, entering: &Entering, copies: Copies, at: Instant, recorder: &mut R) -> Option<Crossing> {
+        for _ in 0..copies.lost {
+            self.record_loss(entering, at, recorder);
+        }
+        self.counters.duplicated += copies.added();
+        if let Some(models) = &mut self.models {
+            models.copies = copies;
+        }
+        (copies == Copies { passed: 0, lost: 1 }).then(|| Crossing::Lost(Loss::silent(at)))
+    }
+
+    /// The copies of the last packet.
+    pub(crate) fn copies(&self) -> Copies {
+        self.models.as_ref().map_or(Copies::ONE, |models| models.copies)
+    }
+
+    /// Whether the next packet enters the queue without another decision.
+    pub(crate) fn is_admitting(&self) -> bool {
+        self.models.as_ref().is_some_and(|models| models.admitted > 0)
+    }
+
+    /// The next packets, this many, enter the queue without another decision.
+    pub(crate) fn admit(&mut self, packets: u32) {
+        if let Some(models) = &mut self.models {
+            models.admitted = packets;
+        }
+    }
+
+    fn record_loss<R: Recorder>(&mut self, entering: &Entering, at: Instant, recorder: &mut R) {
         if at < self.end {
             self.counters.losses += 1;
             recorder.dropped(at, self.index, entering, Reason::Random);
         }
-        at
     }
 
     /// Counts the transmission of a packet.
@@ -244,6 +278,9 @@ impl Port {
         let start = departure.start;
         self.counters.busy += self.transmitter.free_at.min(self.end).since(start);
         if start < self.end {
+            if let Some(models) = &mut self.models {
+                models.carry(start, self.transmitter.free_at.min(self.end));
+            }
             let sojourn = start.since(entering.now.at);
             self.counters.departures += 1;
             // Most packets find the link idle.

@@ -4,6 +4,7 @@ use ackclock_core::qdisc::{Backlog, Dequeued, Outcome, Outcomes, Packet as Queue
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Duration, Instant, Moment};
 
+use super::immediate::Crossing;
 use super::packet::Packet;
 use super::port::{Entering, LinkKind, Loss, Port};
 use crate::trace::Recorder;
@@ -39,8 +40,8 @@ enum State {
 /// The result of asking a link's queue.
 #[derive(Debug, Default)]
 pub(crate) struct Served {
-    /// The packet sent, unless it is lost on the way, and its arrival at the far end.
-    pub(crate) sent: Option<(Packet, Moment)>,
+    /// The packet sent, and what becomes of it behind the link.
+    pub(crate) sent: Option<(Packet, Crossing)>,
     /// Time of the next call of `serve`, if it is new.
     pub(crate) next: Option<Moment>,
 }
@@ -90,7 +91,7 @@ impl Scheduled {
         packet
     }
 
-    /// Enqueues a packet between the nodes `ends`, and serves the link unless it is sending. Adds lost packets to `lost`.
+    /// Enqueues a packet between the nodes `ends`, and serves the link unless it is sending. Adds dropped packets to `lost`.
     pub(crate) fn offer<R: Recorder>(
         &mut self,
         (port, kind): (&mut Port, &mut LinkKind),
@@ -98,10 +99,6 @@ impl Scheduled {
         lost: &mut Vec<(Packet, Loss)>,
         recorder: &mut R,
     ) -> Served {
-        if let Some(at) = port.lost_before(entering, recorder) {
-            lost.push((entering.packet, Loss::silent(at)));
-            return Served::default();
-        }
         port.counters.arrivals += 1;
         let Entering { now, packet } = *entering;
         self.wait_until(now.at);
@@ -130,17 +127,13 @@ impl Scheduled {
         self.count_outcomes(port, now.at, lost, recorder);
         self.observe(port, now.at, recorder);
         let Some((packet, arrived)) = sending else { return Served { sent: None, next: self.hold(now.at, answer) } };
-        let departure = port.transmitter.send(kind, packet.size(), now.at);
+        let departure = port.send(kind, packet.size(), now.at);
         let free = Moment { at: port.transmitter.free_at, since: now.at };
         self.state = State::Sending(free);
         let entering = entering(packet, arrived);
         port.leave(&entering, departure, recorder);
-        let mut sent = Some((packet, departure.arrives()));
-        if let Some(at) = port.lost_after(&entering, departure.arrival, recorder) {
-            lost.push((packet, Loss::silent(at)));
-            sent = None;
-        }
-        Served { sent, next: Some(free) }
+        let crossing = port.after(&entering, departure, false, recorder);
+        Served { sent: Some((packet, crossing)), next: Some(free) }
     }
 
     /// No packet can leave at `now`. Returns the time at which the link must be served next, if it is new.
@@ -198,10 +191,15 @@ impl Scheduled {
         }
     }
 
+    /// Number of packets that wait.
+    pub(crate) fn backlog(&self) -> u64 {
+        self.scheduler.backlog().packets
+    }
+
     /// Counts the packets that wait at the end of the run.
     pub(super) fn finish(&mut self, port: &mut Port) {
         self.wait_until(port.end);
-        port.counters.delivered += self.scheduler.backlog().packets;
+        port.counters.delivered += self.backlog();
         port.counters.waited += self.waited;
     }
 }

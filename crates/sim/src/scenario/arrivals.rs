@@ -175,7 +175,7 @@ fn rate_of_load(keys: &Record, site: Site<'_>, sizes: &Distribution, problems: &
     let packet = site.like.host.packet_size().0.max(1);
     let rounded_up = sizes.expectation(|bytes| whole_packets(bytes, packet) - bytes / packet as f64);
     let packets = sizes.mean() / packet as f64 + rounded_up;
-    Some(load * link.rate.as_bits_per_sec() as f64 / (8.0 * packets * site.like.host.wire_size().0 as f64))
+    Some(load * link.rate.mean().as_bits_per_sec() as f64 / (8.0 * packets * site.like.host.wire_size().0 as f64))
 }
 
 /// The loaded link: `of`, or the slowest link on the path.
@@ -192,7 +192,7 @@ fn link<'a>(keys: &Record, site: Site<'a>, problems: &mut Problems) -> Option<&'
     let ends: Vec<Ends> = links().map(|link| (link.from, link.to)).collect();
     let routes = shortest_routes(site.network.nodes.len(), &ends, std::iter::once(site.ends));
     let slowest = routes.get(&site.ends).and_then(Option::as_deref).unwrap_or_default().iter().map(|&link| link as usize);
-    let slowest = slowest.map(|link| &site.network.links[link].spec).min_by_key(|link| link.rate);
+    let slowest = slowest.map(|link| &site.network.links[link].spec).min_by_key(|link| link.rate.mean());
     if slowest.is_none() {
         problems.add(&keys.origin, keys.path.clone(), "there is no route from the sender to the receiver, so that load refers to no link");
     }

@@ -6,7 +6,7 @@ use ackclock_core::units::Duration;
 use crate::scenario::error::{Origin, Problems};
 use crate::scenario::hosts;
 use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
-use crate::scenario::parameter::{Multiple, is_auto, number, parse, products, read};
+use crate::scenario::parameter::{BOUNDS, Multiple, is_auto, number, parse, products, read};
 use crate::scenario::part;
 use crate::scenario::text::{last_name, listed, nearest, quoted, unknown};
 use crate::scenario::unit::{Dimension, Quantity};
@@ -31,7 +31,7 @@ pub(crate) enum Checked {
     List(Vec<Field>),
     /// For tables.
     Table(Record),
-    /// For [`Kind::Part`].
+    /// For [`Kind::Part`] and [`Kind::Parts`].
     Part(Choice),
 }
 
@@ -72,6 +72,9 @@ pub(crate) struct Choice {
 }
 
 static ABSENT: Field = Field { value: Checked::None, origin: Origin::Nowhere, given: false };
+
+/// Largest number of parts in a list.
+const MAX_PARTS: usize = 8;
 
 /// Accessors are total. A field of the wrong kind has been reported, so the scenario is rejected whatever they return. Accessors accept
 /// declared names only (in a table of variants: those of its own kind). Any other name is a mistake in the code and panics in tests.
@@ -173,7 +176,14 @@ impl Record {
 
     /// A part; `None` if it is absent or the word for none.
     pub(crate) fn part(&self, name: &str) -> Option<&Choice> {
-        if let Checked::Part(choice) = &self.field(name).value { Some(choice) } else { None }
+        self.parts(name).next()
+    }
+
+    /// All parts of a list of them, or the only one.
+    pub(crate) fn parts(&self, name: &str) -> impl Iterator<Item = &Choice> {
+        let field = self.field(name);
+        let items = if let Checked::List(items) = &field.value { &items[..] } else { std::slice::from_ref(field) };
+        items.iter().filter_map(|item| if let Checked::Part(choice) = &item.value { Some(choice) } else { None })
     }
 }
 
@@ -273,7 +283,8 @@ impl Checker<'_> {
             (Kind::Tables(keys), Data::List(items)) => self.tables(items, keys, path, node),
             (Kind::Variants(variants) | Kind::Drawn(variants), Data::Table(_)) => self.variant(node, variants, path),
             (Kind::Drawn(variants), Data::Text(_) | Data::Integer(_) | Data::Float(_)) => self.fixed(node, variants, path, unit),
-            (Kind::Part(axis, extra), _) => self.part(node, (axis, &axis.words()), extra, path),
+            (Kind::Parts(axis, extra), Data::List(items)) => self.parts(node, items, (axis, extra), path),
+            (Kind::Part(axis, extra) | Kind::Parts(axis, extra), _) => self.part(node, (axis, &axis.words()), extra, (path, unit)),
             (Kind::Sweep, Data::Table(_)) => Checked::None,
             _ => self.report(node, path, format!("must be {}, but is {}", kind.expected(), node.data.noun())),
         }
@@ -406,8 +417,27 @@ impl Checker<'_> {
         checked.map_or_else(|message| self.report(node, path, message), Checked::Quantity)
     }
 
-    /// A part of `axis`, where the value can be one of `words`.
-    fn part(&mut self, node: &Node, (axis, words): (&'static Axis, &[&str]), extra: &'static [Key], path: &str) -> Checked {
+    /// A list of parts.
+    fn parts(&mut self, node: &Node, items: &[Node], (axis, extra): (&'static Axis, &'static [Key]), path: &str) -> Checked {
+        if items.len() > MAX_PARTS {
+            return self.report(node, path, format!("has {} entries; the limit is {MAX_PARTS}", items.len()));
+        }
+        let mut fields = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            let value = self.part(item, (axis, &axis.words()), extra, (&format!("{path}.{index}"), None));
+            self.keep(&mut fields, value, item);
+        }
+        Checked::List(fields)
+    }
+
+    /// A part of `axis`, where the value can be one of `words`. A number alone suggests `unit`.
+    fn part(
+        &mut self,
+        node: &Node,
+        (axis, words): (&'static Axis, &[&str]),
+        extra: &'static [Key],
+        (path, unit): (&str, Option<&str>),
+    ) -> Checked {
         let data = match (&node.data, part::short_dimension(axis)) {
             (Data::Text(text), _) if axis.none == Some(text.trim()) || axis.objects.contains(&text.trim()) => {
                 return if words.contains(&text.trim()) {
@@ -419,7 +449,7 @@ impl Checker<'_> {
             (Data::Text(text), _) => part::promote(axis, text),
             (Data::Table(_), _) => node.data.clone(),
             (Data::Integer(_) | Data::Float(_), Some(dimension)) => {
-                return self.report(node, path, dimension.needs_unit(&node.label(), dimension.unit));
+                return self.report(node, path, dimension.needs_unit(&node.label(), unit.unwrap_or(dimension.unit)));
             }
             (other, _) => {
                 return self.report(
@@ -463,7 +493,10 @@ impl Checker<'_> {
                 }
                 _ => choice.set(param, &given.data),
             };
-            if let Err(message) = set {
+            if let Err(mut message) = set {
+                if short && message.starts_with(BOUNDS) {
+                    message = format!("{message}, but is {}", quoted(&node.label()));
+                }
                 self.problems.add(&place(given), at(param.name), message);
                 sound = false;
             }
@@ -478,7 +511,7 @@ impl Checker<'_> {
     fn inner(&mut self, node: &Node, axis: &'static Axis, param: &Param, path: &str) -> Option<Choice> {
         let auto = (param.default == params::Default::Auto).then_some(part::AUTO);
         let words: Vec<&str> = axis.parts().iter().map(|part| part.name).chain(auto).collect();
-        if let Checked::Part(choice) = self.part(node, (axis, &words), &[], path) { Some(choice) } else { None }
+        if let Checked::Part(choice) = self.part(node, (axis, &words), &[], (path, None)) { Some(choice) } else { None }
     }
 
     fn report_none<T>(&mut self, node: &Node, path: &str, message: String) -> Option<T> {

@@ -11,8 +11,8 @@ use crate::scenario::application::ApplicationSpec;
 use crate::scenario::build::{Built, Python};
 use crate::scenario::flows::Drawn;
 use crate::scenario::model::{
-    AckRules, AdaptiveAcks, ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, Growth, HostSpec, LinkSpec, LossPosition, ModernHost,
-    Ns2Host, Pacing, PartSpec, ReceiveBuffer, Scenario, TraceKind,
+    AckRules, AdaptiveAcks, ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, Growth, HostSpec, LinkSpec, LossPosition, LossSpec,
+    ModernHost, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Scenario, TraceKind, Variable,
 };
 use crate::scenario::part::{axis, write_part};
 use crate::scenario::unit::{write_rate, write_time};
@@ -98,12 +98,12 @@ fn part(key: &str, part: Option<&PartSpec>) -> Json {
 }
 
 fn link(spec: &LinkSpec, nodes: &[String]) -> Json {
-    let mut loss = part("loss", spec.loss.as_ref().map(|loss| &loss.model));
-    if let (Some(spec), Json::Object(table)) = (&spec.loss, &mut loss) {
-        let position = if spec.position == LossPosition::BeforeQueue { "before" } else { "after" };
-        table.insert("position".to_owned(), json!(position));
-        put_generator(table, spec.generator);
-    }
+    let losses: Vec<Json> = spec.losses.iter().map(loss).collect();
+    let losses = match <[Json; 1]>::try_from(losses) {
+        Ok([alone]) => alone,
+        Err(none) if none.is_empty() => part("loss", None),
+        Err(several) => Json::Array(several),
+    };
     let mut queue = part("queue", spec.queue.as_ref().map(|queue| &queue.discipline));
     if let (Some(spec), Json::Object(table)) = (&spec.queue, &mut queue) {
         put_generator(table, spec.generator);
@@ -111,13 +111,31 @@ fn link(spec: &LinkSpec, nodes: &[String]) -> Json {
     json!({
         "from": nodes[spec.from],
         "to": nodes[spec.to],
-        "rate": write_rate(spec.rate),
-        "delay": write_time(spec.delay),
+        "rate": variable("rate", &spec.rate, write_rate),
+        "delay": variable("delay", &spec.delay, write_time),
         "queue": queue,
-        "loss": loss,
+        "loss": losses,
         // Every direction is a separate link.
         "reverse": "none",
     })
+}
+
+/// A quantity of a link: the constant that `write` writes, or its model.
+fn variable<T: Copy>(axis: &str, variable: &Variable<T>, write: impl Fn(T) -> String) -> Json {
+    match variable {
+        Variable::Constant(value) => json!(write(*value)),
+        Variable::Model(model) => part(axis, Some(&model.part)),
+    }
+}
+
+fn loss(spec: &LossSpec) -> Json {
+    let mut loss = part("loss", Some(&spec.model));
+    if let Json::Object(table) = &mut loss {
+        let position = if spec.position == LossPosition::BeforeQueue { "before" } else { "after" };
+        table.insert("position".to_owned(), json!(position));
+        put_generator(table, spec.generator);
+    }
+    loss
 }
 
 /// Adds the keys of a generator that is not the default.

@@ -56,6 +56,8 @@ pub(crate) enum Kind {
     WordOrTable(&'static str, &'static [Key]),
     /// A part of this axis. Its table can have these keys besides the part's parameters.
     Part(&'static Axis, &'static [Key]),
+    /// Such a part, or a list of them.
+    Parts(&'static Axis, &'static [Key]),
     /// The name of a preset of end hosts, or a table with its `kind` and `version`.
     Host,
     /// The tables of `[sweep]`, whose keys are not keys of a run.
@@ -71,7 +73,7 @@ impl Kind {
             Self::Integer(..) => "a whole number",
             Self::Number(..) => "a number",
             Self::List(_) => "a list",
-            Self::Table(_) | Self::Variants(_) | Self::Sweep | Self::Part(..) => "a table",
+            Self::Table(_) | Self::Variants(_) | Self::Sweep | Self::Part(..) | Self::Parts(..) => "a table",
             Self::Host => "a text, or a table with kind and version",
             Self::Drawn(_) => "a quantity, or a table with its kind",
             Self::Tables(_) => "a list of tables",

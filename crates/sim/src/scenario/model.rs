@@ -50,13 +50,49 @@ pub struct LinkSpec {
     /// Index of the node where the link ends.
     pub to: usize,
     /// Transmission rate.
-    pub rate: Rate,
+    pub rate: Variable<Rate>,
     /// Propagation delay.
-    pub delay: Duration,
+    pub delay: Variable<Duration>,
     /// Queue in front of the link; `None` is an unlimited queue.
     pub queue: Option<QueueSpec>,
-    /// Packet loss that the queue does not cause.
-    pub loss: Option<LossSpec>,
+    /// Packet losses that the queue does not cause, in the order in which they decide.
+    pub losses: Vec<LossSpec>,
+}
+
+/// A quantity of a link: a constant, or a model.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Variable<T> {
+    /// It does not change.
+    Constant(T),
+    /// A model of the registry.
+    Model(Box<Model<T>>),
+}
+
+/// A model of a quantity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model<T> {
+    /// The model.
+    pub part: PartSpec,
+    /// Its mean.
+    pub mean: T,
+}
+
+impl<T: Copy> Variable<T> {
+    /// The constant, or the mean of the model: what stands for the quantity where one number is needed.
+    pub const fn mean(&self) -> T {
+        match self {
+            Self::Constant(value) => *value,
+            Self::Model(model) => model.mean,
+        }
+    }
+
+    /// The model, if it is one.
+    pub const fn model(&self) -> Option<&PartSpec> {
+        match self {
+            Self::Constant(_) => None,
+            Self::Model(model) => Some(&model.part),
+        }
+    }
 }
 
 /// A queue in front of a link.

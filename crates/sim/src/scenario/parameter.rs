@@ -92,6 +92,9 @@ fn series(of: Kind, items: &[Node]) -> Result<Vec<(f64, f64)>, String> {
     if steps.is_empty() { Err("must have at least one step [\"0 s\", value]".to_owned()) } else { Ok(steps) }
 }
 
+/// How a message about bounds begins.
+pub(crate) const BOUNDS: &str = "must be from";
+
 /// The times of a series.
 const SERIES_TIME: Kind = Kind::Duration { min: 0.0, max: 1e9 };
 
@@ -109,7 +112,9 @@ pub(crate) fn in_bounds(kind: Kind, number: f64) -> Result<(), String> {
         _ => part::unit(kind).unwrap_or_default(),
     };
     let space = if unit.is_empty() || unit.starts_with(' ') { "" } else { " " };
-    Err(format!("must be from {low} to {high}{space}{unit}"))
+    let large = matches!(kind, Kind::Duration { .. } | Kind::Rate { .. }) && high >= 1e6;
+    let high = if large { format!("{high:e}") } else { high.to_string() };
+    Err(format!("{BOUNDS} {low} to {high}{space}{unit}"))
 }
 
 /// A finite number.

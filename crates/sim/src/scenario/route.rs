@@ -1,4 +1,4 @@
-//! Bandwidth-delay products on the flows' routes.
+//! Bandwidth-delay products on the flows' routes. Links with models count with their mean rate and delay.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub(crate) fn resolve_bdp(network: &mut Network, routes: &Found, packets: &BTree
     for (&(from, to), &packet) in packets {
         let ways = [(from, to), (to, from)].map(|ends| routes.get(&ends).and_then(Option::as_deref).unwrap_or_default());
         let links = || ways.iter().copied().flatten().map(|&link| link as usize);
-        let delay = links().fold(Duration::ZERO, |sum, link| sum + network.links[link].spec.delay);
+        let delay = links().fold(Duration::ZERO, |sum, link| sum + network.links[link].spec.delay.mean());
         let load = Load { delay, packet };
         all.include(load);
         links().for_each(|link| loads[link].get_or_insert_default().include(load));
@@ -42,7 +42,7 @@ pub(crate) fn resolve_bdp(network: &mut Network, routes: &Found, packets: &BTree
     for (link, load) in network.links.iter_mut().zip(loads) {
         let load = load.unwrap_or(all);
         for Multiple { path, param, multiples } in std::mem::take(&mut link.bdp) {
-            let product = link.spec.rate.bytes_in(load.delay) / load.packet.max(1) as f64;
+            let product = link.spec.rate.mean().bytes_in(load.delay) / load.packet.max(1) as f64;
             // A whole product must stay whole in spite of binary fractions: 25 packets, not 26.
             let limit = (multiples * product * (1.0 - 1e-12)).ceil().clamp(2.0, 1e15);
             if let Some(queue) = &mut link.spec.queue {

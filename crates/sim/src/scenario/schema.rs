@@ -88,6 +88,7 @@ fn value(kind: &Kind) -> Json {
         }
         Kind::WordOrTable(word, keys) => json!({ "oneOf": [{ "const": word }, table(keys, None)] }),
         Kind::Part(axis, extra) => part(axis, extra),
+        Kind::Parts(axis, extra) => json!({ "anyOf": [part(axis, extra), { "type": "array", "items": part(axis, extra) }] }),
         Kind::Sweep => sweep(),
     }
 }

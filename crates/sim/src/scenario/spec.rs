@@ -1,10 +1,11 @@
 //! The keys of a scenario file. Reader, defaults, suggestions, schema and documentation all derive from these tables.
 
 use ackclock_core::cc::{avoidance, initial_window, loss_response, slow_start, whole};
-use ackclock_core::{loss, qdisc};
+use ackclock_core::path::{delay, loss, rate};
+use ackclock_core::qdisc;
 use ackclock_tcp::ns2;
 
-use crate::scenario::keys::{Bounds, DELAY, Fallback, Key, Kind, MAX_FLOWS, POINT, RATE, TIMER, Variant, above, from, key};
+use crate::scenario::keys::{Bounds, DELAY, Fallback, Key, Kind, MAX_FLOWS, POINT, TIMER, Variant, above, from, key};
 use crate::scenario::model::TraceKind;
 use crate::scenario::profiles;
 use crate::scenario::traffic::{APPLICATIONS, ARRIVALS};
@@ -49,17 +50,20 @@ pub(crate) static ROOT: &[Key] = &[
 ];
 
 const QUEUE_DOC: &str = "Queue in front of the link. A limit alone means a droptail queue of this size.";
-const LOSS_DOC: &str = "Packet loss that the queue does not cause. A probability alone means independent losses.";
+const RATE_DOC: &str = "Transmission rate: a constant, or a model.";
+const DELAY_DOC: &str = "Propagation delay: a constant, or a model.";
+const LOSS_DOC: &str = "Packet loss that the queue does not cause, and duplication. A probability alone means independent losses. In a list, \
+                        each model decides on the packets that the one before it has left.";
 
 /// The keys of one direction of a link, with `$first` before and `$last` after them. The defaults of rate, delay and queue are given.
 macro_rules! direction {
     ([$($first:expr),*], $rate:expr, $delay:expr, $queue:expr, [$($last:expr),*]) => {
         &[
             $($first,)*
-            key("rate", RATE, $rate, "Transmission rate."),
-            key("delay", DELAY, $delay, "Propagation delay."),
+            key("rate", Kind::Part(&rate::AXIS, &[]), $rate, RATE_DOC),
+            key("delay", Kind::Part(&delay::AXIS, &[]), $delay, DELAY_DOC),
             key("queue", Kind::Part(&qdisc::AXIS, GENERATOR), Fallback::Text($queue), QUEUE_DOC),
-            key("loss", Kind::Part(&loss::AXIS, LOSS), Fallback::Text("none"), LOSS_DOC),
+            key("loss", Kind::Parts(&loss::AXIS, LOSS), Fallback::Text("none"), LOSS_DOC),
             $($last,)*
         ]
     };

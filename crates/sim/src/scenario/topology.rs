@@ -2,16 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use ackclock_core::entry;
+use ackclock_core::path::{delay, rate};
 use ackclock_core::units::{Duration, Rate};
 
 use crate::scenario::check::{Checked, Choice, Record};
 use crate::scenario::error::{Origin, Problems};
 use crate::scenario::keys::MAX_LINKS;
 use crate::scenario::memory;
-use crate::scenario::model::{GeneratorSpec, LinkSpec, LossPosition, LossSpec, PartSpec, QueueSpec};
+use crate::scenario::model::{GeneratorSpec, LinkSpec, LossPosition, LossSpec, Model, PartSpec, QueueSpec, Variable};
 use crate::scenario::parameter::Multiple;
 use crate::scenario::spec::LISTED_BY_LINKS;
 use crate::scenario::text::quoted;
+
+/// The rate and the delay that the engine computes without a model.
+const CONSTANT: &str = "constant";
 
 /// One direction of a link. Its queue limit can still be a multiple of the bandwidth-delay product.
 #[derive(Clone, Debug)]
@@ -73,21 +78,23 @@ impl Network {
 
     /// Adds the link from `from` to `to` with the settings of `link`, and its reverse direction unless there is none.
     fn link(&mut self, (from, to): (usize, usize), link: &Record, delay: Option<Duration>) {
-        let (rate, own) = (rate(link), link.whole("delay").map(Duration::from_nanos));
-        let delay = delay.or(own).unwrap_or_default();
+        let rate = own_rate(link).unwrap_or_else(any_rate);
+        let delay = delay.map(Variable::Constant).or_else(|| own_delay(link)).unwrap_or(Variable::Constant(Duration::ZERO));
+        let back = link.table("reverse").map(|reverse| {
+            let own = (own_rate(reverse), own_delay(reverse));
+            (reverse, (own.0.unwrap_or_else(|| rate.clone()), own.1.unwrap_or_else(|| delay.clone())))
+        });
         self.pipe((from, to), link, (rate, delay));
-        if let Some(reverse) = link.table("reverse") {
-            let rate = reverse.whole("rate").and_then(Rate::from_bits_per_sec).unwrap_or(rate);
-            let delay = reverse.whole("delay").map_or(delay, Duration::from_nanos);
-            self.pipe((to, from), reverse, (rate, delay));
+        if let Some((reverse, quantities)) = back {
+            self.pipe((to, from), reverse, quantities);
         }
     }
 
-    fn pipe(&mut self, (from, to): (usize, usize), end: &Record, (rate, delay): (Rate, Duration)) {
+    fn pipe(&mut self, (from, to): (usize, usize), end: &Record, (rate, delay): (Variable<Rate>, Variable<Duration>)) {
         let name = format!("{}>{}", self.nodes[from], self.nodes[to]);
         let queue = end.part("queue");
-        let loss = end.part("loss").map(loss);
-        let spec = LinkSpec { name, from, to, rate, delay, queue: queue.map(queue_spec), loss };
+        let losses = end.parts("loss").map(loss).collect();
+        let spec = LinkSpec { name, from, to, rate, delay, queue: queue.map(queue_spec), losses };
         self.links.push(Pipe { spec, bdp: queue.map(|queue| queue.bdp.clone()).unwrap_or_default() });
     }
 
@@ -114,7 +121,7 @@ impl Network {
 
     fn dumbbell(&mut self, topology: &Record, pairs: u64) {
         let (Some(access), Some(bottleneck)) = (topology.table("access"), topology.table("bottleneck")) else { return };
-        let delays: Vec<Option<Duration>> = topology.list("access_delays").iter().map(|field| delay(&field.value)).collect();
+        let delays: Vec<Option<Duration>> = topology.list("access_delays").iter().map(|field| pair_delay(&field.value)).collect();
         let delay_of = |index: usize| if delays.is_empty() { None } else { delays[index % delays.len()] };
         let (r1, r2) = (self.node("r1".to_owned()), self.node("r2".to_owned()));
         let senders: Vec<usize> = (0..pairs).map(|index| self.node(format!("s{index}"))).collect();
@@ -196,12 +203,32 @@ pub(crate) fn find(indices: &BTreeMap<&str, usize>, (record, end): (&Record, &st
     found
 }
 
-fn rate(link: &Record) -> Rate {
-    // The checker rejects 0 bit/s. After a problem any rate is good enough.
-    link.whole("rate").and_then(Rate::from_bits_per_sec).or(Rate::from_bits_per_sec(1)).unwrap_or_else(|| unreachable!())
+/// After a problem any rate is good enough.
+fn any_rate() -> Variable<Rate> {
+    Variable::Constant(Rate::from_bits_per_sec(1).unwrap_or_else(|| unreachable!()))
 }
 
-fn delay(value: &Checked) -> Option<Duration> {
+/// Transmission rate of a direction, if it has its own.
+fn own_rate(end: &Record) -> Option<Variable<Rate>> {
+    let choice = end.part("rate")?;
+    if choice.name == CONSTANT {
+        return Rate::from_bits_per_sec(choice.params.number("rate") as u64).map(Variable::Constant);
+    }
+    let model = (entry::find(rate::ENTRIES, choice.name)?.build)(&choice.params).ok()?;
+    Some(Variable::Model(Box::new(Model { part: part(choice), mean: model.mean() })))
+}
+
+/// Propagation delay of a direction, if it has its own.
+fn own_delay(end: &Record) -> Option<Variable<Duration>> {
+    let choice = end.part("delay")?;
+    if choice.name == CONSTANT {
+        return Some(Variable::Constant(Duration::from_secs_f64(choice.params.number("delay"))));
+    }
+    let model = (entry::find(delay::ENTRIES, choice.name)?.build)(&choice.params).ok()?;
+    Some(Variable::Model(Box::new(Model { part: part(choice), mean: model.mean() })))
+}
+
+fn pair_delay(value: &Checked) -> Option<Duration> {
     match value {
         Checked::Quantity(crate::scenario::unit::Quantity::Whole(_, nanos)) => Some(Duration::from_nanos(*nanos)),
         _ => None,

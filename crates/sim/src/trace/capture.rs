@@ -103,7 +103,7 @@ impl Capture {
         let hosts: Vec<usize> = self.conversations.iter().flat_map(|conversation| conversation.nodes).collect();
         let (description, speed) = if let Some(link) = scenario.links.iter().position(|link| link.name == name) {
             self.links[link] = Some(index);
-            ("link, as packets arrive at its queue", Some(scenario.links[link].rate.as_bits_per_sec()))
+            ("link, as packets arrive at its queue", Some(scenario.links[link].rate.mean().as_bits_per_sec()))
         } else if let Some(&host) = hosts.iter().find(|&&node| scenario.nodes[node] == name) {
             self.nodes[host] = Some(index);
             ("host, as packets are sent and arrive", None)

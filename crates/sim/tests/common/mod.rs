@@ -5,7 +5,7 @@ use ackclock_core::params::{Params, Value};
 use ackclock_core::units::{Bytes, Duration, Instant, Limit, Rate};
 use ackclock_sim::scenario::{
     ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LinkSpec, Ns2Host, PartSpec, QueueSpec, Recovery, Scenario,
-    SlowStartSpec, TraceKind, Traffic,
+    SlowStartSpec, TraceKind, Traffic, Variable,
 };
 
 /// Phase of ns-2's clock in the chain scripts with the default seed: the last number drawn at start-up.
@@ -93,10 +93,10 @@ fn link(from: usize, to: usize, rate: u64, delay: u64) -> LinkSpec {
         name: format!("n{from}>n{to}"),
         from,
         to,
-        rate: Rate::from_bits_per_sec(rate).unwrap(),
-        delay: Duration::from_millis(delay),
+        rate: Variable::Constant(Rate::from_bits_per_sec(rate).unwrap()),
+        delay: Variable::Constant(Duration::from_millis(delay)),
         queue: None,
-        loss: None,
+        losses: Vec::new(),
     }
 }
 

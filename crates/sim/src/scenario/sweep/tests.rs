@@ -156,7 +156,7 @@ fn zipped_keys_advance_together() {
     let zipped = points(&text);
     assert_eq!(labels(&zipped), ["1/1 Mbit/s/10 ms", "1/8 Mbit/s/20 ms", "2/1 Mbit/s/10 ms", "2/8 Mbit/s/20 ms"]);
     assert_eq!(zipped.get(0).unwrap().labels[1].0, "topology.bottleneck.rate");
-    assert_eq!(checked(&zipped, 3).links[2].rate.as_bits_per_sec(), 8_000_000);
+    assert_eq!(checked(&zipped, 3).links[2].rate.mean().as_bits_per_sec(), 8_000_000);
     assert_eq!(
         sweep("[sweep.zip.path]\n\"flow.rwnd\" = [\"1 packet\"]\nseed = [1, 2]"),
         "t.toml:6: sweep.zip.path.seed: has 2 values, but flow.rwnd (line 5) has 1: zipped keys advance together"
@@ -193,7 +193,7 @@ fn samples_map_points_of_the_cube_to_values() {
         labels(&found),
         ["1 Mbit/s/1 packet/standard", "10 Mbit/s/3 packets/limited", "31.6228 Mbit/s/2 packets/standard", "100 Mbit/s/4 packets/limited"]
     );
-    assert_eq!(checked(&found, 2).links[2].rate.as_bits_per_sec(), 31_622_800);
+    assert_eq!(checked(&found, 2).links[2].rate.mean().as_bits_per_sec(), 31_622_800);
     for wrong in [&cube[..11], &[f64::NAN; 12], &[1.5; 12]] {
         assert!(points(wrong).unwrap_err().to_string().contains("needs 4 points of the unit cube with 3 coordinates each"));
     }
@@ -261,7 +261,7 @@ fn rows_of_a_table_are_values() {
     assert_eq!(labels(&points)[..2], ["1/2.5 Mbit/s/10 ms/true/DSL", "1/100 Mbit/s/0.2 s/false/cable"]);
     assert_eq!((points.len(), &*points.get(0).unwrap().labels[4].0), (6, "paths"));
     let last = checked(&points, 5);
-    assert_eq!((last.seed, last.links[2].rate.as_bits_per_sec()), (2, 10_000_000));
+    assert_eq!((last.seed, last.links[2].rate.mean().as_bits_per_sec()), (2, 10_000_000));
 }
 
 #[test]
@@ -288,7 +288,10 @@ fn errors_of_a_table_name_file_row_and_column() {
     );
     let points = population(&[column(rate, &["1", "0"])]).unwrap();
     let error = points.get(1).unwrap().document.scenario().unwrap_err().to_string();
-    assert_eq!(error, format!("dir/p.csv: row 2, column {rate:?}: topology.bottleneck.rate: must be above 0 bit/s, but is \"0 Mbit/s\""));
+    assert_eq!(
+        error,
+        format!("dir/p.csv: row 2, column {rate:?}: topology.bottleneck.rate: must be from 1 to 1e15 bit/s, but is \"0 Mbit/s\"")
+    );
     let nearest = population(&[column("topology.botleneck.rate", &["1 Mbit/s"])]).unwrap().get(0).unwrap().document.scenario();
     assert!(nearest.unwrap_err().to_string().contains("did you mean \"bottleneck\"?"));
     assert!(sweep("paths.file = \"p.xlsx\"").contains("must be the name of a .csv or .parquet file"));

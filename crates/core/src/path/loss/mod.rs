@@ -1,8 +1,8 @@
-//! Loss models: packet losses of a link, apart from queue drops.
+//! Loss models: packet losses and copies of a link, apart from queue drops.
 
 mod model;
 
-pub use model::LossModel;
+pub use model::{Arrival, Fate, LossModel};
 
 use crate::entry::{Entry, entries, try_build};
 use crate::params::Axis;
@@ -10,6 +10,8 @@ use crate::params::Axis;
 entries! { Entry<dyn LossModel>:
     bernoulli,
     listed,
+    gilbert_elliott,
+    duplicate,
 }
 
 /// The axis.

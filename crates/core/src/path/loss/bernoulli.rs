@@ -10,8 +10,8 @@
 //! `rate`: probability of loss; 0 %. A loss model without a rate has no effect.
 
 use crate::entry::Entry;
-use crate::loss::LossModel;
 use crate::params::{Default, Kind, Param};
+use crate::path::loss::{Arrival, Fate, LossModel};
 use crate::rng::Generator;
 
 /// This part in the registry.
@@ -36,28 +36,26 @@ pub struct Bernoulli {
 }
 
 impl LossModel for Bernoulli {
-    fn drops(&mut self, random: &mut Generator) -> bool {
-        random.uniform() < self.rate
+    fn fate(&mut self, _arrival: &Arrival, random: &mut Generator) -> Fate {
+        Fate::lost_if(random.uniform() < self.rate)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::fates;
 
     #[test]
     fn loses_its_share() {
-        let mut model = Bernoulli { rate: 0.2 };
-        let mut random = Generator::derived(1, "test");
-        let lost = (0..100_000).filter(|_| model.drops(&mut random)).count();
+        let lost = fates(&mut Bernoulli { rate: 0.2 }, 100_000).filter(|fate| *fate == Fate::Lose).count();
         // Five standard deviations of a binomial: 5·√(10⁵·0.2·0.8) ≈ 632.
         assert!(lost.abs_diff(20_000) < 632, "{lost}");
     }
 
     #[test]
     fn the_extremes_are_certain() {
-        let mut random = Generator::derived(1, "test");
-        assert!((0..1000).all(|_| !Bernoulli { rate: 0.0 }.drops(&mut random)));
-        assert!((0..1000).all(|_| Bernoulli { rate: 1.0 }.drops(&mut random)));
+        assert!(fates(&mut Bernoulli { rate: 0.0 }, 1000).all(|fate| fate == Fate::Pass));
+        assert!(fates(&mut Bernoulli { rate: 1.0 }, 1000).all(|fate| fate == Fate::Lose));
     }
 }

@@ -10,8 +10,8 @@
 //! `packets`: numbers of the lost packets, in any order; none.
 
 use crate::entry::Entry;
-use crate::loss::LossModel;
 use crate::params::{Default, Kind, Param};
+use crate::path::loss::{Arrival, Fate, LossModel};
 use crate::rng::Generator;
 
 /// The largest number that a list may contain; larger ones would not be exact in a scenario.
@@ -37,39 +37,37 @@ pub static ENTRY: Entry<dyn LossModel> = Entry {
         let mut packets: Vec<u64> = numbers.iter().map(|&number| number as u64).collect();
         packets.sort_unstable_by(|left, right| right.cmp(left));
         packets.dedup();
-        Ok(Box::new(Listed { arrived: 0, packets }))
+        Ok(Box::new(Listed { packets }))
     },
 };
 
 /// Losses of certain packets.
 #[derive(Debug)]
 pub struct Listed {
-    /// Number of packets so far.
-    arrived: u64,
     /// The packets still to be lost; the next one is the last element.
     packets: Vec<u64>,
 }
 
 impl LossModel for Listed {
-    fn drops(&mut self, _random: &mut Generator) -> bool {
-        self.arrived += 1;
-        self.packets.pop_if(|next| *next == self.arrived).is_some()
+    fn fate(&mut self, arrival: &Arrival, _random: &mut Generator) -> Fate {
+        Fate::lost_if(self.packets.pop_if(|next| *next == arrival.number).is_some())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::params::{Params, Value};
+    use crate::params::Value;
+    use crate::testing::{build, fates};
 
     fn model(packets: &[f64]) -> Result<Box<dyn LossModel>, String> {
-        (ENTRY.build)(&Params(vec![("packets", Value::Numbers(packets.to_vec()))]))
+        build(&ENTRY, &[("packets", Value::Numbers(packets.to_vec()))])
     }
 
     #[test]
     fn loses_exactly_the_listed_packets() {
-        let (mut model, mut random) = (model(&[5.0, 1.0, 5.0, 9.0]).unwrap(), Generator::derived(1, "test"));
-        let lost: Vec<u32> = (1..=20).filter(|_| model.drops(&mut random)).collect();
+        let mut model = model(&[5.0, 1.0, 5.0, 9.0]).unwrap();
+        let lost: Vec<u64> = (1..).zip(fates(&mut *model, 20)).filter(|(_, fate)| *fate == Fate::Lose).map(|(number, _)| number).collect();
         assert_eq!(lost, [1, 5, 9]);
     }
 

@@ -1,0 +1,276 @@
+//! Scheduled rate: steps from one rate to the next.
+//! ## What it does
+//! The link transmits at the rate of the last step. The last rate stays, unless the schedule begins again after each `period`. A
+//! transmission that spans a step is exact: its bits leave at the rates that apply while they leave. A rate of 0 is an outage that holds
+//! packets: the transmission pauses and continues afterwards.
+//! ## References
+//! Netravali et al., *Mahimahi: accurate record-and-replay for HTTP*, 2015 (links whose rate follows a schedule).
+//! ## Differs from the document
+//! Mahimahi lists the instants at which a packet may leave; this schedule lists rates.
+//! ## Parameters
+//! `steps`: times and rates; 10 Mbit/s, and 2 Mbit/s from 1 s on, an arbitrary choice.
+//! `period`: time after which the schedule begins again. auto: never. The mean rate, which stands for the rate in the bandwidth-delay product
+//! and in the results, is that of a period; without a period, the last rate counts for as long as all rates before it together.
+
+use crate::entry::Entry;
+use crate::params::{Default, Kind, Param};
+use crate::path::rate::RateModel;
+use crate::rng::Generator;
+use crate::units::{Bytes, Duration, Instant, Rate};
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn RateModel> = Entry {
+    name: "schedule",
+    summary: "a sequence of rates, each for its time",
+    reference: "after Netravali et al. 2015 (Mahimahi)",
+    params: &[
+        Param {
+            name: "steps",
+            kind: Kind::Series(&Kind::Rate { min: 0.0, max: 1e15 }),
+            default: Default::Series(&[(0.0, 1e7), (1.0, 2e6)]),
+            doc: "times and rates, as [time, rate]; 0 bit/s is an outage that holds packets",
+        },
+        Param {
+            name: "period",
+            kind: Kind::Duration { min: 1e-6, max: 1e9 },
+            default: Default::Auto,
+            doc: "time after which the schedule begins again; auto: never",
+        },
+    ],
+    quantities: &[],
+    build: |params| {
+        let (steps, period) = (params.series("steps"), params.number_or_auto("period"));
+        if let (Some(period), Some((last, _))) = (period, steps.last())
+            && period <= *last
+        {
+            return Err(format!("period must be later than the last step, which is at {last} s"));
+        }
+        match Schedule::new(steps, period) {
+            Some(schedule) => Ok(Box::new(schedule)),
+            None => Err("steps must have a mean rate of at least 1 bit/s".to_owned()),
+        }
+    },
+};
+
+/// A rate and its place in the schedule.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    /// Bits per second.
+    rate: f64,
+    /// Seconds from the start of the schedule to its begin, and to its end.
+    begin: f64,
+    end: f64,
+    /// Bits that the schedule carries before it.
+    before: f64,
+}
+
+/// A place in the repeated schedule.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    cycle: u64,
+    piece: usize,
+}
+
+/// A piecewise constant rate.
+#[derive(Debug)]
+pub struct Schedule {
+    pieces: Vec<Piece>,
+    /// Length of a cycle in seconds and its bits; infinite if the schedule does not repeat.
+    period: f64,
+    bits: f64,
+    /// Mean rate of a cycle.
+    mean: Rate,
+    /// Place of the last start.
+    place: Place,
+}
+
+impl Schedule {
+    /// `None` if the mean rate is below 1 bit/s.
+    fn new(steps: &[(f64, f64)], period: Option<f64>) -> Option<Self> {
+        let last = steps.last()?.0;
+        let ends = steps.iter().skip(1).map(|(time, _)| *time).chain([period.unwrap_or(f64::INFINITY)]);
+        let (mut pieces, mut bits) = (Vec::new(), 0.0);
+        for (&(begin, rate), end) in steps.iter().zip(ends) {
+            pieces.push(Piece { rate, begin, end, before: bits });
+            bits += rate * (end - begin);
+        }
+        // The time over which the mean is taken, and the bits until then.
+        let (time, until) = match (period, pieces.last()?) {
+            (Some(period), _) => (period, bits),
+            (None, only) if last == 0.0 => (1.0, only.rate),
+            (None, piece) => (2.0 * last, piece.before + piece.rate * last),
+        };
+        let mean = Rate::from_bits_per_sec((until / time).round() as u64)?;
+        let (period, bits) = period.map_or((f64::INFINITY, f64::INFINITY), |period| (period, bits));
+        Some(Self { pieces, period, bits, mean, place: Place::default() })
+    }
+
+    /// Start of a cycle.
+    fn cycle(&self, cycle: u64) -> f64 {
+        // The period of a schedule that does not repeat is infinite.
+        if cycle == 0 { 0.0 } else { cycle as f64 * self.period }
+    }
+
+    /// End of the piece at `place`.
+    fn end(&self, place: Place) -> Instant {
+        Instant::ZERO + Duration::from_secs_f64(self.cycle(place.cycle) + self.pieces[place.piece].end)
+    }
+
+    fn after(&self, place: Place) -> Place {
+        if place.piece + 1 < self.pieces.len() {
+            Place { piece: place.piece + 1, ..place }
+        } else {
+            Place { cycle: place.cycle + 1, piece: 0 }
+        }
+    }
+
+    /// The place in force at `at`, which is not before `place`.
+    fn seek(&self, mut place: Place, at: Instant) -> Place {
+        let cycles = at.as_secs_f64() / self.period;
+        if cycles >= (place.cycle + 2) as f64 {
+            // The quotient can round to the next cycle.
+            place = Place { cycle: cycles as u64 - 1, piece: 0 };
+        }
+        while self.end(place) <= at {
+            place = self.after(place);
+        }
+        place
+    }
+}
+
+impl RateModel for Schedule {
+    fn finish(&mut self, start: Instant, size: Bytes, _random: &mut Generator) -> Instant {
+        if start == Instant::MAX {
+            return start;
+        }
+        self.place = self.seek(self.place, start);
+        let (mut place, mut at, mut bits) = (self.place, start, 8.0 * size.0 as f64);
+        // From any place, a whole cycle carries the same bits.
+        let cycles = libm::ceil(bits / self.bits) - 1.0;
+        if cycles > 0.0 {
+            bits -= cycles * self.bits;
+            at += Duration::from_secs_f64(cycles * self.period);
+            place = self.seek(place, at);
+        }
+        loop {
+            let (Piece { rate, .. }, end) = (self.pieces[place.piece], self.end(place));
+            if rate > 0.0 {
+                let done = at + Duration::from_secs_f64(bits / rate);
+                if done <= end {
+                    return done;
+                }
+                bits -= rate * end.since(at).as_secs_f64();
+            } else if end == Instant::MAX {
+                return end;
+            }
+            (at, place) = (end, self.after(place));
+        }
+    }
+
+    fn capacity(&self, until: Instant) -> f64 {
+        let until = until.as_secs_f64();
+        let cycles = (until / self.period).floor();
+        let (begin, bits) = if cycles > 0.0 { (cycles * self.period, cycles * self.bits) } else { (0.0, 0.0) };
+        let within = until - begin;
+        let piece = self.pieces.partition_point(|piece| piece.end <= within).min(self.pieces.len() - 1);
+        let Piece { rate, begin, before, .. } = self.pieces[piece];
+        bits + before + rate * (within - begin).max(0.0)
+    }
+
+    fn mean(&self) -> Rate {
+        self.mean
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Value;
+    use crate::testing::{assert_close, build};
+    use proptest::prelude::*;
+
+    fn schedule(steps: &[(f64, f64)], period: Option<f64>) -> Result<Box<dyn RateModel>, String> {
+        build(&ENTRY, &[("steps", Value::Series(steps.to_vec())), ("period", period.map_or(Value::Auto, Value::Number))])
+    }
+
+    fn secs(secs: f64) -> Instant {
+        Instant::ZERO + Duration::from_secs_f64(secs)
+    }
+
+    fn finish(model: &mut dyn RateModel, start: f64, bytes: u64) -> f64 {
+        model.finish(secs(start), Bytes(bytes), &mut Generator::derived(1, "test")).as_secs_f64()
+    }
+
+    #[test]
+    fn bits_leave_at_the_rates_that_apply_while_they_leave() {
+        let mut model = schedule(&[(0.0, 8000.0), (1.0, 2000.0)], Some(5.0)).unwrap();
+        assert_eq!(finish(&mut *model, 0.0, 500), 0.5);
+        // 4000 of 8000 bits before the change, the others at a quarter of the rate.
+        assert_eq!(finish(&mut *model, 0.5, 1000), 3.0);
+        // 4000 bits until the end of the cycle, and 4000 in the next.
+        assert_eq!(finish(&mut *model, 3.0, 1000), 5.5);
+        // Three whole cycles of 16,000 bits, and 8000 bits.
+        assert_eq!(finish(&mut *model, 5.5, 7000), 23.0);
+    }
+
+    #[test]
+    fn an_outage_holds_the_transmission() {
+        let mut model = schedule(&[(0.0, 8000.0), (1.0, 0.0), (11.0, 4000.0)], None).unwrap();
+        assert_eq!(finish(&mut *model, 0.75, 500), 11.5);
+        assert_eq!(finish(&mut *model, 12.0, 500), 13.0);
+        let mut model = schedule(&[(0.0, 8000.0), (1.0, 0.0)], None).unwrap();
+        assert_eq!((finish(&mut *model, 0.0, 1000), finish(&mut *model, 1.0, 1)), (1.0, f64::INFINITY));
+        assert_eq!(finish(&mut *model, f64::INFINITY, 1), f64::INFINITY);
+    }
+
+    #[test]
+    fn the_mean_is_that_of_a_period() {
+        let mean = |steps: &[(f64, f64)], period| schedule(steps, period).unwrap().mean().as_bits_per_sec();
+        assert_eq!(mean(&[(0.0, 8e6), (1.0, 2e6)], Some(3.0)), 4_000_000);
+        assert_eq!(mean(&[(0.0, 8e6), (1.0, 2e6)], None), 5_000_000);
+        assert_eq!([mean(&[(0.0, 8e6)], None), mean(&[(0.0, 8e6)], Some(0.3))], [8_000_000; 2]);
+    }
+
+    #[test]
+    fn the_capacity_is_the_integral_of_the_rate() {
+        let steps = [(0.0, 8.0), (1.0, 2.0)];
+        let bits = |period| [0.5, 1.0, 2.0, 3.0, 7.5].map(|at| schedule(&steps, period).unwrap().capacity(secs(at)));
+        assert_eq!(bits(Some(3.0)), [4.0, 8.0, 10.0, 12.0, 24.0 + 8.0 + 1.0]);
+        assert_eq!(bits(None), [4.0, 8.0, 10.0, 12.0, 8.0 + 13.0]);
+    }
+
+    #[test]
+    fn a_senseless_schedule_is_refused() {
+        assert_eq!(schedule(&[(0.0, 1.0), (2.0, 1.0)], Some(2.0)).unwrap_err(), "period must be later than the last step, which is at 2 s");
+        assert_eq!(schedule(&[(0.0, 0.0)], None).unwrap_err(), "steps must have a mean rate of at least 1 bit/s");
+    }
+
+    proptest! {
+        #[test]
+        fn a_transmission_takes_exactly_its_bits(
+            rates in prop::collection::vec(prop_oneof![1 => Just(0.0), 4 => 1e3..1e8_f64], 1..6),
+            gaps in prop::collection::vec(1e-3..5.0_f64, 6),
+            repeats in any::<bool>(),
+            packets in prop::collection::vec((0.0..10.0_f64, 1..65_535_u64), 1..20),
+        ) {
+            prop_assume!(rates.iter().any(|rate| *rate > 0.0));
+            let times: Vec<f64> = gaps.iter().scan(0.0, |time, gap| Some(std::mem::replace(time, *time + gap))).collect();
+            let steps: Vec<(f64, f64)> = times.iter().copied().zip(rates.iter().copied()).collect();
+            let period = repeats.then_some(times[rates.len() - 1] + 0.7);
+            let mut model = schedule(&steps, period).unwrap();
+            let mut free = 0.0;
+            for (gap, bytes) in packets {
+                let start = free + gap;
+                free = finish(&mut *model, start, bytes);
+                prop_assert!(free >= start);
+                if free.is_infinite() {
+                    break;
+                }
+                let [before, after] = [start, free].map(|at| model.capacity(secs(at)));
+                let bits = 8.0 * bytes as f64;
+                // The capacity until now has the rounding errors of the time until now.
+                assert_close(after - before, bits, 1e-9 * bits + 1e-12 * after + 1e8 * 1e-14 * free);
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The models of a link: its rate, its delay and its losses. A link of constants without losses has none.
+
+use ackclock_core::entry::{self, Entry};
+use ackclock_core::path::delay::{self, DelayModel};
+use ackclock_core::path::loss::{self, Arrival, Fate, LossModel};
+use ackclock_core::path::rate::{self, RateModel};
+use ackclock_core::rng::{Generator, Mrg32k3a};
+use ackclock_core::units::{Bytes, Duration, Instant};
+
+use super::packet::Packet;
+use crate::scenario::{GeneratorSpec, LinkSpec, LossPosition, PartSpec};
+
+/// A packet after the loss models of one position, which can copy it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Copies {
+    /// Number of equal packets that pass.
+    pub(crate) passed: u32,
+    /// Number of lost ones.
+    pub(crate) lost: u32,
+}
+
+impl Copies {
+    /// The packet passes, and is the only one.
+    pub(super) const ONE: Self = Self { passed: 1, lost: 0 };
+
+    /// Number of packets that were added.
+    pub(super) const fn added(self) -> u64 {
+        (self.passed + self.lost) as u64 - 1
+    }
+}
+
+/// A rate model, and the share of its capacity that was used.
+#[derive(Debug)]
+struct Transmitting {
+    model: Box<dyn RateModel>,
+    random: Generator,
+    /// Bits transmitted within the run.
+    carried: f64,
+}
+
+/// A delay model.
+#[derive(Debug)]
+struct Propagating {
+    model: Box<dyn DelayModel>,
+    random: Generator,
+    /// Arrival of the last packet, which the next must not overtake; the start of the run if it may.
+    last: Instant,
+    reorders: bool,
+}
+
+/// A loss model.
+#[derive(Debug)]
+struct Losing {
+    model: Box<dyn LossModel>,
+    position: LossPosition,
+    random: Generator,
+    /// Packets seen so far.
+    seen: u64,
+}
+
+/// The models of a link.
+#[derive(Debug)]
+pub(super) struct Models {
+    rate: Option<Transmitting>,
+    delay: Option<Propagating>,
+    losses: Vec<Losing>,
+    /// The result of the last decision, for the engine to fetch.
+    pub(super) copies: Copies,
+    /// Number of packets to come on which the models in front of the queue have already decided.
+    pub(super) admitted: u32,
+}
+
+/// The generator of a component.
+pub(super) fn generator(spec: &GeneratorSpec, seed: u64, path: &str) -> Generator {
+    match *spec {
+        GeneratorSpec::Derived => Generator::derived(seed, path),
+        GeneratorSpec::Mrg32k3a { seed, stream, skip } => {
+            let mut generator = Mrg32k3a::new(seed, stream);
+            for _ in 0..skip {
+                generator.uniform();
+            }
+            Generator::Mrg(generator)
+        }
+    }
+}
+
+/// Builds a part of a link.
+pub(super) fn build<P: ?Sized>(entries: &'static [&'static Entry<P>], part: &PartSpec) -> Result<Box<P>, String> {
+    let entry = entry::find(entries, part.name).ok_or_else(|| format!("there is no {}", part.name))?;
+    (entry.build)(&part.params)
+}
+
+impl Models {
+    /// The models of `spec` in a run with `seed`; `None` if it has none. `Err` is the registry's message about a part's parameters.
+    pub(super) fn new(spec: &LinkSpec, seed: u64) -> Result<Option<Box<Self>>, String> {
+        let random = |what: &str| Generator::derived(seed, &format!("link/{}/{what}", spec.name));
+        let rate = spec.rate.model().map(|part| {
+            let model = build(rate::ENTRIES, part)?;
+            Ok::<_, String>(Transmitting { model, random: random("rate"), carried: 0.0 })
+        });
+        let delay = spec.delay.model().map(|part| {
+            let model = build(delay::ENTRIES, part)?;
+            let reorders = model.reorders();
+            Ok::<_, String>(Propagating { model, random: random("delay"), last: Instant::ZERO, reorders })
+        });
+        let losses = spec.losses.iter().enumerate().map(|(index, loss)| {
+            let place = if index == 0 { String::new() } else { format!("/{index}") };
+            let random = generator(&loss.generator, seed, &format!("link/{}/loss{place}", spec.name));
+            Ok::<_, String>(Losing { model: build(loss::ENTRIES, &loss.model)?, position: loss.position, random, seen: 0 })
+        });
+        let (rate, delay, losses) = (rate.transpose()?, delay.transpose()?, losses.collect::<Result<Vec<_>, _>>()?);
+        let none = rate.is_none() && delay.is_none() && losses.is_empty();
+        Ok((!none).then(|| Box::new(Self { rate, delay, losses, copies: Copies::ONE, admitted: 0 })))
+    }
+
+    /// Whether a packet may overtake another.
+    pub(super) fn reorders(&self) -> bool {
+        self.delay.as_ref().is_some_and(|delay| delay.reorders)
+    }
+
+    /// End of the transmission of `size` from `start` on, and arrival at the far end. A constant takes `time`, `delay`, or both together,
+    /// `crossing`: the sum that a link without models uses.
+    pub(super) fn send(&mut self, size: Bytes, start: Instant, [time, delay, crossing]: [Duration; 3]) -> (Instant, Instant) {
+        let end = match &mut self.rate {
+            Some(rate) => rate.model.finish(start, size, &mut rate.random),
+            None => start + time,
+        };
+        let arrival = match &mut self.delay {
+            Some(wire) => {
+                let arrival = end + wire.model.delay(end, size, &mut wire.random);
+                if wire.reorders {
+                    arrival
+                } else {
+                    wire.last = wire.last.max(arrival);
+                    wire.last
+                }
+            }
+            None if self.rate.is_some() => end + delay,
+            None => start + crossing,
+        };
+        (end, arrival)
+    }
+
+    /// Counts the bits transmitted from `start` to `end`.
+    pub(super) fn carry(&mut self, start: Instant, end: Instant) {
+        if let Some(rate) = &mut self.rate {
+            rate.carried += rate.model.capacity(end) - rate.model.capacity(start);
+        }
+    }
+
+    /// Does not count the bits from `start` to `end`.
+    pub(super) fn uncarry(&mut self, start: Instant, end: Instant) {
+        if let Some(rate) = &mut self.rate {
+            rate.carried -= (rate.model.capacity(end) - rate.model.capacity(start)).max(0.0);
+        }
+    }
+
+    /// Share of the capacity until `end` that was used; `None` if the rate is constant.
+    pub(super) fn used(&self, end: Instant) -> Option<f64> {
+        let rate = self.rate.as_ref()?;
+        let capacity = rate.model.capacity(end);
+        Some(if capacity > 0.0 { rate.carried / capacity } else { 0.0 })
+    }
+
+    /// Asks the loss models at `position` about a packet that is there at `now`. Each model decides on the packets that the one before it
+    /// has left.
+    pub(super) fn judge(&mut self, position: LossPosition, packet: &Packet, now: Instant) -> Copies {
+        let mut copies = Copies::ONE;
+        for losing in self.losses.iter_mut().filter(|losing| losing.position == position) {
+            for _ in 0..copies.passed {
+                losing.seen += 1;
+                let arrival = Arrival { now, size: packet.size(), flow: packet.flow() as u32, number: losing.seen };
+                match losing.model.fate(&arrival, &mut losing.random) {
+                    Fate::Pass => {}
+                    Fate::Lose => copies = Copies { passed: copies.passed - 1, lost: copies.lost + 1 },
+                    Fate::Duplicate => copies.passed += 1,
+                }
+            }
+        }
+        copies
+    }
+}
