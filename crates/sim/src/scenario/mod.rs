@@ -2,6 +2,7 @@
 //!
 //! text → [`Document`] (values that know their line) → checked against the declared keys → expanded → [`Scenario`].
 
+mod amount;
 mod app_keys;
 mod application;
 mod arrivals;
