@@ -17,7 +17,8 @@ use super::super::tlp::ProbeAck;
 use super::super::undo::{Evidence, Verdict};
 use super::Sender;
 
-/// Shortest time that a receiver has to acknowledge SACKed data at the front of the window (measured with Linux 6.18).
+/// Shortest time that a receiver has to acknowledge SACKed data at the front of the window (measured with Linux 6.18; no stored run
+/// distinguishes it).
 const RENEGING_MIN: Duration = Duration::from_millis(10);
 
 /// The changes that an ACK causes.
@@ -197,7 +198,8 @@ impl Sender {
         if self.repair.method() != Recovery::Rack {
             return;
         }
-        // Measured with Linux 6.18: the minimum before the ACK decides whether it can belong to the retransmission.
+        // Measured with Linux 6.18: the minimum before the ACK decides whether it can belong to the retransmission. No stored run
+        // distinguishes it.
         let min_rtt = if self.settings.rtt_of_sacked { least } else { self.rtt.min() };
         self.rack.detect_reordering(delivered, self.window.una(), self.governor.smss());
         // Linux processes SACK blocks before the cumulative ACK, so that the latter's segments determine the round-trip time.

@@ -25,7 +25,8 @@ impl Sender {
         // Without a sign of loss, Linux leaves the news of an ACK to the next detection.
         let keep = self.repair.is_open() && self.board.sacked_bytes() == 0;
         let mut marked = match self.repair.method() {
-            // Measured with Linux 6.18: an ACK that may belong to the original of a retransmission leaves losses and timer as they are.
+            // Linux 6.18: an ACK that may belong to the original of a retransmission leaves losses and timer as they are (the script
+            // `reorder-9` of crates/script/tests/recorded.rs).
             Recovery::Rack if !self.rack.take_news(keep) && self.settings.rtt_of_sacked => false,
             Recovery::Rack => {
                 let conditions = self.conditions();
@@ -52,7 +53,7 @@ impl Sender {
             }
         }
         // Linux 6.18: the loss of a retransmission ends the recovery from a timeout and begins fast recovery
-        // (`the_loss_of_a_retransmission_after_a_timeout_begins_recovery`).
+        // (`the_loss_of_a_retransmission_after_a_timeout_begins_recovery`, and the scripts `frto-12` and `-17`).
         let again = self.settings.recover_again && self.repair.phase() == Phase::Timeout && self.board.has_lost_again();
         self.notify_losses(now);
         // A loss detected in the last recovery and not yet retransmitted, or not yet repaired, begins another recovery.
