@@ -232,11 +232,6 @@ impl ControlSeat {
         self.limited_until = nxt;
     }
 
-    /// Whether the endpoint counts its window in whole segments.
-    pub fn has_whole_segments(&self) -> bool {
-        self.whole_segments
-    }
-
     /// RFC 3465 §2.2 and §2.3: the segments that an ACK of `bytes` counts; in slow start at most L, after a timeout at most one.
     pub fn counted(&self, bytes: u64, timed_out: bool) -> Segments {
         let segments = self.segments(bytes);

@@ -37,6 +37,7 @@ mod ranges;
 mod receiver;
 mod repair;
 mod rtt;
+mod rules;
 mod scoreboard;
 mod send_window;
 mod sender;

@@ -17,7 +17,8 @@ use super::super::tlp::ProbeAck;
 use super::super::undo::{Evidence, Verdict};
 use super::Sender;
 
-/// Shortest time that a receiver has to acknowledge SACKed data at the front of the window (measured with Linux 6.18).
+/// Shortest time that a receiver has to acknowledge SACKed data at the front of the window (measured with Linux 6.18; no stored run
+/// distinguishes it).
 const RENEGING_MIN: Duration = Duration::from_millis(10);
 
 /// The changes that an ACK causes.
@@ -86,7 +87,7 @@ impl Sender {
             change.reduced = None;
         }
         self.notify_control(now, ack, &change, before);
-        let arrived = if self.governor.has_whole_segments() { change.arrived } else { change.delivered };
+        let arrived = if self.settings.rules.counts_segments { change.arrived } else { change.delivered };
         self.repair.deliver(Progress { delivered: arrived, pipe: self.board_pipe(), safe: change.acked > 0 && !lost });
         self.governor.acknowledge(self.window.una());
         self.update_timers(now, &change);
@@ -197,11 +198,12 @@ impl Sender {
         if self.repair.method() != Recovery::Rack {
             return;
         }
-        // Measured with Linux 6.18: the minimum before the ACK decides whether it can belong to the retransmission.
+        // Measured with Linux 6.18: the minimum before the ACK decides whether it can belong to the retransmission. No stored run
+        // distinguishes it.
         let min_rtt = if self.settings.rtt_of_sacked { least } else { self.rtt.min() };
         self.rack.detect_reordering(delivered, self.window.una(), self.governor.smss());
         // Linux processes SACK blocks before the cumulative ACK, so that the latter's segments determine the round-trip time.
-        let covered = if self.governor.has_whole_segments() { delivered.partition_point(|it| it.end <= ack.number) } else { 0 };
+        let covered = if self.settings.rules.takes_sacks_first { delivered.partition_point(|it| it.end <= ack.number) } else { 0 };
         for segment in delivered[covered..].iter().chain(&delivered[..covered]) {
             // The timestamp of an out-of-order segment is not echoed (RFC 7323 §4.3), so the echo says nothing about a SACKed segment.
             let sent = || paws::timestamp(segment.sent_at(), self.settings.initial_timestamp);
@@ -247,11 +249,11 @@ impl Sender {
         }
         let ecn_echo = ack.ece && self.marks.is_agreed();
         let phase = self.repair.phase();
-        let whole = self.governor.has_whole_segments();
-        // With whole segments, the ACK that ends recovery counts for growth, and SACKed segments count when they are SACKed.
-        let recovering = before == Phase::Fast && !whole || matches!(phase, Phase::Fast | Phase::Reduction);
+        let by_arrivals = self.settings.rules.grows_by_arrivals;
+        // With Linux's rule, the ACK that ends recovery counts for growth, and SACKed segments count when they are SACKed.
+        let recovering = before == Phase::Fast && !by_arrivals || matches!(phase, Phase::Fast | Phase::Reduction);
         // A D-SACK shows that a retransmission was delivered too.
-        let counted = if whole { change.arrived as f64 } else { self.governor.counted(change.acked, phase == Phase::Timeout) };
+        let counted = if by_arrivals { change.arrived as f64 } else { self.governor.counted(change.acked, phase == Phase::Timeout) };
         let inflight = self.board.pipe();
         let ssthresh = self.governor.window().ssthresh;
         let lost = self.rate.take_newly_lost();
@@ -260,7 +262,7 @@ impl Sender {
             now,
             acked: change.segments,
             counted,
-            may_grow: (change.acked > 0 || whole && self.rack.reorders()) && !recovering && !ecn_echo,
+            may_grow: (change.acked > 0 || by_arrivals && self.rack.reorders()) && !recovering && !ecn_echo,
             cwnd_limited: self.governor.was_limited(change.una),
             flight_size: self.flight_segments(),
             delivered: change.delivered,

@@ -40,6 +40,7 @@ use super::rack::Rack;
 use super::ranges::Range;
 use super::repair::Repair;
 use super::rtt::Rtt;
+use super::rules::Rules;
 use super::scoreboard::{Scoreboard, SentSegment};
 use super::segment::BASE_HEADER;
 use super::send_window::SendWindow;
@@ -147,7 +148,7 @@ impl Sender {
         let ticks = Ticks::new(config.timer_tick);
         let rules = SeatRules {
             smss: u64::from(config.mss),
-            whole_segments: config.whole_segments,
+            whole_segments: Rules::of(config).counts_segments,
             pacing: config.pacing,
             growth: config.growth,
             abc_limit: config.abc_limit,
@@ -156,7 +157,7 @@ impl Sender {
         Self {
             window: SendWindow::default(),
             stream: Stream::new(),
-            repair: Repair::new(config.recovery, config.limited_transmit, config.whole_segments),
+            repair: Repair::new(config.recovery, config.limited_transmit, Rules::of(config).sacks_duplicates),
             timers: Timers::new(ticks),
             rate: DeliveryRate::default(),
             limits: Limits::default(),
@@ -217,7 +218,7 @@ impl Sender {
             selective: self.repair.method() != Recovery::NewReno,
             header: Bytes(self.header),
             seed: self.seed,
-            whole_segments: self.governor.has_whole_segments(),
+            whole_segments: self.settings.rules.counts_segments,
             ..Established::new(now, Bytes(self.governor.smss()))
         };
         // Data begins at position 1.
