@@ -8,7 +8,7 @@ use ackclock_core::entries;
 use ackclock_core::entry::Entry;
 use ackclock_core::units::{Instant, Segments};
 
-use super::{Ack, Permit, State};
+use super::sender::{Ack, Permit, State};
 
 entries! { Entry<dyn Policy>:
     tahoe,
