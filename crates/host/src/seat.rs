@@ -356,21 +356,22 @@ impl ControlSeat {
         self.refresh();
     }
 
-    /// Shrinks the window by `segments`.
+    /// Shrinks the window by `segments`, to one segment at the least.
     pub fn deflate(&mut self, segments: Segments) {
-        self.control.deflate(segments);
+        self.control.resize(-segments, 1.0);
         self.refresh();
     }
 
-    /// Closes the window.
+    /// Closes the window: new data waits until ACKs make the window grow or a timeout opens it (the recovery of ns-2's Vegas after a
+    /// timeout).
     pub fn close(&mut self) {
-        self.control.close();
+        self.control.resize(-self.window.cwnd, 0.0);
         self.refresh();
     }
 
-    /// Inflates the window by `segments`.
+    /// Inflates the window by `segments` at duplicate ACKs (the recovery of ns-2's Vegas).
     pub fn inflate(&mut self, segments: Segments) {
-        self.control.inflate(segments);
+        self.control.resize(segments, 1.0);
         self.refresh();
     }
 
@@ -378,7 +379,7 @@ impl ControlSeat {
     pub fn deflate_to(&mut self, most: Segments) {
         let excess = self.window.cwnd - most;
         if excess > 0.0 {
-            self.control.deflate(excess);
+            self.control.resize(-excess, 1.0);
             self.refresh();
         }
     }

@@ -49,7 +49,7 @@ impl CongestionControl for Restless {
     fn on_timer(&mut self, _now: Instant) {
         self.count();
     }
-    fn deflate(&mut self, _by: Segments) {
+    fn resize(&mut self, _by: Segments, _least: Segments) {
         self.count();
     }
     fn window(&self) -> Window {

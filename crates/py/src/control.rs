@@ -141,12 +141,8 @@ impl CongestionControl for PythonControl {
         self.apply(read);
     }
 
-    fn deflate(&mut self, by: Segments) {
-        self.set_cwnd((self.window.cwnd - by).max(1.0));
-    }
-
-    fn inflate(&mut self, by: Segments) {
-        self.set_cwnd(self.window.cwnd + by);
+    fn resize(&mut self, by: Segments, _least: Segments) {
+        self.set_cwnd((self.window.cwnd + by).max(1.0));
     }
 
     fn window(&self) -> Window {

@@ -296,15 +296,9 @@ impl CongestionControl for Witness {
         self.check("a timer is due when it expires", self.inner.timer().is_some_and(|due| due <= now), &now);
         self.inner.on_timer(now);
     }
-    fn deflate(&mut self, by: Segments) {
-        self.check("deflation does not inflate", by >= 0.0, &by);
-        self.inner.deflate(by);
-    }
-    fn close(&mut self) {
-        self.inner.close();
-    }
-    fn inflate(&mut self, by: Segments) {
-        self.inner.inflate(by);
+    fn resize(&mut self, by: Segments, least: Segments) {
+        self.check("a window is not negative", by.is_finite() && least >= 0.0, &(by, least));
+        self.inner.resize(by, least);
     }
     fn window(&self) -> Window {
         self.inner.window()

@@ -134,7 +134,7 @@ impl Transport {
                 return (window, 0.0);
             }
             Op::Spurious => self.control.on_spurious(self.now),
-            Op::Deflate(by) => self.control.deflate(by),
+            Op::Deflate(by) => self.control.resize(-by, 1.0),
         }
         (cwnd, 0.0)
     }

@@ -9,7 +9,7 @@ use ackclock_core::entry::{Entry, try_build};
 use ackclock_core::params::Axis;
 use ackclock_core::units::{Instant, Segments};
 
-use super::{Ack, Permit, State};
+use super::sender::{Ack, Permit, State};
 
 entries! { Entry<dyn Policy>:
     tahoe,
