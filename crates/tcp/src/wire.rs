@@ -2,7 +2,8 @@
 //!
 //! ## References
 //! RFC 791 §3.1 (IPv4 header); RFC 1624 §3 (update of a checksum); RFC 768 (UDP); RFC 6864 §4.1 (identification of unfragmented packets); RFC 9293 §3.1 (TCP header, checksum);
-//! RFC 7323 §2, §3 and RFC 2018 §2, §3 (options); RFC 3168 §5, §6.1 (ECN).
+//! RFC 7323 §2, §3 and RFC 2018 §2, §3 (options); RFC 3168 §5, §6.1 (ECN); RFC 9768 §3.1, §3.2.3
+//! (AccECN).
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::Bytes;
@@ -49,8 +50,9 @@ pub fn headers(bytes: &mut Vec<u8>, segment: &Segment, ends: (Endpoint, Endpoint
     internet_header(bytes, (TCP, length), segment.ecn, ends, hops);
     bytes.extend([ends.0.port, ends.1.port].into_iter().flat_map(u16::to_be_bytes));
     bytes.extend([segment.seq, segment.ack].into_iter().flat_map(u32::to_be_bytes));
-    // The data offset counts words of four bytes in the upper half of its byte.
-    bytes.extend([((TCP_HEADER + options) * 4) as u8, segment.flags.bits()]);
+    // The data offset counts words of four bytes in the upper half of its byte, whose lowest bit is AE.
+    let [accurate, flags] = segment.flags.bits().to_be_bytes();
+    bytes.extend([((TCP_HEADER + options) * 4) as u8 | accurate, flags]);
     bytes.extend(segment.window.to_be_bytes());
     bytes.extend([0; 4]);
     let end = bytes.len() + options as usize;
@@ -143,6 +145,10 @@ fn write_options(bytes: &mut Vec<u8>, options: &Options, end: usize) {
         bytes.extend([8, 10]);
         bytes.extend([timestamps.value, timestamps.echo].into_iter().flat_map(u32::to_be_bytes));
     }
+    if let Some(counts) = &options.ecn {
+        bytes.extend([counts.kind(), counts.size() as u8]);
+        bytes.extend(counts.fields().flat_map(|count| count.to_be_bytes().into_iter().skip(1)));
+    }
     let blocks = options.sack.as_slice();
     if !blocks.is_empty() {
         bytes.extend([5, 2 + 8 * blocks.len() as u8]);
@@ -167,6 +173,7 @@ const fn checksum(mut sum: u32) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::modern::segment::{EcnCounts, Flags};
 
     #[test]
     fn a_mark_keeps_the_checksum_valid() {
@@ -183,6 +190,18 @@ mod tests {
             mark_frame(&mut frame, Ecn::Ce);
             assert_eq!((frame_ecn(&frame), checksum(sum(&frame))), (Ecn::Ce, 0));
         }
+    }
+
+    #[test]
+    fn accurate_feedback_has_a_flag_beside_the_data_offset_and_an_option() {
+        let options = Options { ecn: Some(EcnCounts::new(174, &[1, 0x01_0203, 3])), ..Options::default() };
+        let flags = Flags::ACK | Flags::of_ace(0b101);
+        let segment = Segment { seq: 0, ack: 0, flags, window: 0, options, payload: 0, ecn: Ecn::Ect1 };
+        let mut bytes = Vec::new();
+        let ends = (Endpoint::new(0, 1), Endpoint::new(1, 2));
+        assert_eq!(headers(&mut bytes, &segment, ends, 0), 52);
+        assert_eq!((bytes[1], bytes[32], bytes[33]), (0b01, 8 << 4 | 1, 0x50));
+        assert_eq!(bytes[40..], [1, 174, 11, 0, 0, 1, 1, 2, 3, 0, 0, 3]);
     }
 
     #[test]

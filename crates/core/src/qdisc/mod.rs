@@ -34,4 +34,5 @@ entries! { Entry<Discipline>:
     fq_codel,
     pie,
     tbf,
+    bernoulli,
 }

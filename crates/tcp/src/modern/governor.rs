@@ -8,6 +8,7 @@
 
 use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Lost, Sent};
+use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
 use super::config::{Config, Growth, Pacing};
@@ -130,6 +131,15 @@ impl Governor {
     /// The control; traces record its quantities.
     pub(super) fn control(&self) -> &dyn CongestionControl {
         &*self.control
+    }
+
+    /// The codepoint of the next segment with new data.
+    pub(super) fn ecn(&self) -> Ecn {
+        match self.control.ecn() {
+            // RFC 3168 §5: only the network marks.
+            Ecn::Ce => Ecn::Ect0,
+            codepoint => codepoint,
+        }
     }
 
     /// Window and threshold.

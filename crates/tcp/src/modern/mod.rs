@@ -13,7 +13,8 @@
 //! | `scoreboard`, `ranges` | owner: outstanding segments and their state |
 //! | `repair`, `prr` | owner: phase of loss recovery, and its next segment (RFC 6675, RFC 6582, RFC 9937) |
 //! | `rack`, `tlp`, `undo` | owners: losses by time and probes (RFC 8985); spurious recoveries |
-//! | `marks` | owner: ECN, and the data that a reduction covers |
+//! | `feedback` | owners: the counters of marks and their feedback |
+//! | `marks` | owner: ECN of the sender, and the data that a reduction covers |
 //! | `governor` | owner: the congestion control and its outputs, the first flight, the end of slow start |
 //! | `timers`, `ticks`, `rtt` and the crate's `rate`, `pacing` | owners: timing |
 //! | `ack` | an acknowledgement in positions |
@@ -26,6 +27,7 @@ mod blocks;
 mod config;
 mod connection;
 pub mod endpoint;
+mod feedback;
 mod governor;
 mod handshake;
 mod info;
@@ -52,7 +54,9 @@ mod tlp;
 mod undo;
 mod window;
 
-pub use config::{AckRules, AdaptiveAcks, Config, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
+pub use config::{
+    AckRules, AdaptiveAcks, Config, Feedback, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS,
+};
 pub use connection::Connection;
 pub use endpoint::{Endpoint, State};
 pub use info::{CaState, Info};

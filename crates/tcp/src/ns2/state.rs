@@ -1,7 +1,7 @@
 //! The part of the sender that all recoveries share: sending by the window, processing ACKs, RTT measurement, timers.
 
 use ackclock_core::cc::Phase;
-use ackclock_core::events::{Ack as AckEvent, Cause, CongestionEvent, PART_OF_A_SEGMENT, Sent};
+use ackclock_core::events::{Ack as AckEvent, Cause, CongestionEvent, MarkCount, PART_OF_A_SEGMENT, Sent};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Instant, Segments};
 
@@ -119,7 +119,7 @@ impl State {
             return Segment { seq, size: self.syn_size, sent, ecn: Ecn::NotEct, cwr: self.ecn.capable };
         }
         let cwr = self.ecn.capable && std::mem::take(&mut self.ecn.reduced);
-        Segment { seq, size: self.data_size, sent, ecn: if self.ecn.capable { Ecn::Ect0 } else { Ecn::NotEct }, cwr }
+        Segment { seq, size: self.data_size, sent, ecn: if self.ecn.capable { self.control.ecn() } else { Ecn::NotEct }, cwr }
     }
 
     pub(super) fn restart_timer(&mut self, now: Instant) {
@@ -215,6 +215,7 @@ impl State {
             min_rtt: self.min_rtt,
             round: self.round,
             ecn_echo: ack.ecn_echo,
+            mark_count: MarkCount::AtMost,
             reduced: None,
             handshake,
         };

@@ -13,4 +13,5 @@ entries! { Entry<dyn Avoidance>:
     cubic_linux,
     veno,
     vegas,
+    dctcp,
 }
