@@ -10,6 +10,7 @@
 
 use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Lost, Sent};
+use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
 use crate::first_flight::FirstFlight;
@@ -139,6 +140,15 @@ impl ControlSeat {
     /// The control; traces record its quantities.
     pub fn control(&self) -> &dyn CongestionControl {
         &*self.control
+    }
+
+    /// The codepoint of the next segment with new data.
+    pub fn ecn(&self) -> Ecn {
+        match self.control.ecn() {
+            // RFC 3168 §5: only the network marks.
+            Ecn::Ce => Ecn::Ect0,
+            codepoint => codepoint,
+        }
     }
 
     /// Window and threshold.

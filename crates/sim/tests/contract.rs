@@ -120,8 +120,10 @@ fn any_scenario() -> impl Strategy<Value = String> {
         "application = { kind = 'on-off', burst = '100 kB', pause = '700 ms' }",
         "application = { kind = 'request-response', request = '300 B', response = '30 kB', think = '500 ms' }",
     ]);
-    (path, any_host(), application, any::<bool>(), 0..1000_u32).prop_map(|(path, host, application, ecn, seed)| {
+    let feedback = prop::sample::select(vec!["false", "true", "'accurate'", "'dctcp'"]);
+    (path, any_host(), application, feedback, 0..1000_u32).prop_map(|(path, host, application, feedback, seed)| {
         let profile = host.contains("profile") || host.contains("host");
+        let ecn = if profile { feedback } else { ["false", "true"][usize::from(feedback != "false")] };
         let application = if application.contains("request") && !profile { "" } else { application };
         format!(
             "duration = '8 s'\nseed = {seed}\n[topology]\nkind = 'dumbbell'\n{}\n[[flow]]\necn = {ecn}\n{host}\n{application}\n[[flow]]\nstart = '1 s'\n",
@@ -151,8 +153,56 @@ fn any_control() -> impl Strategy<Value = (&'static str, bool)> {
     (prop::sample::select(vec!["reno", "steady", "bbr", "vegas", "cubic_linux"]), any::<bool>())
 }
 
+/// A transfer over a path that marks and that loses ACKs: the scenario, and the bytes of a packet.
+fn any_marking_path() -> impl Strategy<Value = String> {
+    let queue = prop_oneof![
+        (0.1..60.0_f64).prop_map(|percent| format!("{{ kind = 'bernoulli', mark_probability = '{percent} %' }}")),
+        prop::sample::select(vec!["'codel'", "'red'", "'pie'", "'fq_codel'"]).prop_map(str::to_owned),
+    ];
+    let loss = prop_oneof![1 => Just(0.0), 2 => 0.0..60.0_f64];
+    let host = (prop::sample::select(vec!["rack", "sack"]), any::<bool>(), any::<bool>(), 1..200_u32, 0..40_u32);
+    let host = host.prop_map(|(recovery, timestamps, option, delay, quick)| {
+        format!(
+            "modern = {{ recovery = '{recovery}', tlp = {}, timestamps = {timestamps}, ecn_option = {option}, delayed_ack = '{delay} ms', \
+             quick_acks = {quick} }}",
+            recovery == "rack"
+        )
+    });
+    let feedback = prop::sample::select(vec!["accurate", "accurate", "dctcp"]);
+    (queue, loss, host, feedback, 2..60_u32, 1..60_u32, 1..2000_u32, 0..1000_u32).prop_map(
+        |(queue, loss, host, feedback, rate, delay, size, seed)| {
+            format!(
+                "duration = '120 s'\nseed = {seed}\n[topology]\nkind = 'dumbbell'\n[topology.bottleneck]\nrate = '{rate} Mbit/s'\n\
+                 delay = '{delay} ms'\nqueue = {queue}\nreverse = {{ loss = '{loss} %' }}\n[[flow]]\nprofile = 'modern'\n\
+                 ecn = '{feedback}'\nsize = '{size} packets'\n{host}\n"
+            )
+        },
+    )
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(250))]
+
+    #[test]
+    fn counts_of_marks_are_what_the_network_marked(text in any_marking_path()) {
+        let document = Document::from_toml(&text, "contract.toml").unwrap();
+        let scenario = document.scenario().unwrap();
+        let result = run(&scenario, &mut || false).unwrap();
+        // Each marked packet arrives, because only the other direction loses packets.
+        let arrived = result.links.iter().map(|link| link.marks).sum::<u64>() * scenario.flows[0].host.packet_size().0;
+        let told = testimony(&text, "reno", false);
+        prop_assert!(told.broken.is_empty(), "{text}\n{:#?}", told.broken);
+        // Without the option of accurate feedback, a FIN counts as a byte.
+        let (least, most) = (arrived, arrived + 1);
+        let lossless = text.contains("loss = '0 %'");
+        if result.flows[0].completion_time.is_none() {
+            // The last marks may not have been reported.
+        } else if told.exact || lossless && text.contains("'dctcp'") {
+            prop_assert!((least..=most).contains(&told.marked), "{text}\n{} told, {arrived} arrived", told.marked);
+        } else if told.at_most {
+            prop_assert!(told.marked >= least, "{text}\n{} told, {arrived} arrived", told.marked);
+        }
+    }
 
     #[test]
     fn hosts_keep_the_contract(text in any_scenario(), (name, samples) in any_control()) {

@@ -120,7 +120,11 @@ impl Composed {
         let least = ack.counted * self.slow_start.floor(&self.window);
         // Without a floor, an avoidance may shrink the window (Vegas).
         let floor = if least > 0.0 { self.window.cwnd + least } else { LOSS_WINDOW };
+        let before = self.window.cwnd;
         self.change_to(grown.max(floor).max(LOSS_WINDOW));
+        if self.window.cwnd < before && self.avoidance.lowers_threshold() {
+            self.window.ssthresh = self.window.ssthresh.min(self.window.cwnd.max(MIN_SSTHRESH));
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use crate::events::{Ack, CongestionEvent, Established, FirstWindow, Lost, Sent};
+use crate::qdisc::Ecn;
 use crate::units::{Bytes, Instant, Rate, Segments};
 
 /// The congestion window and the slow start threshold, in segments.
@@ -157,6 +158,10 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
     fn wants_samples(&self) -> bool {
         false
     }
+    /// The codepoint of the next segment with new data, if the connection uses ECN: Not-ECT, ECT(0) or ECT(1) (RFC 9331 §4.1).
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect0
+    }
     /// The current phase.
     fn phase(&self) -> Phase;
     /// Reports the algorithm's own quantities for traces. The recorder pulls them; a control never logs.
@@ -269,6 +274,10 @@ pub trait Avoidance: CloneAvoidance + Debug + Send + Sync {
     /// The time returned by [`Avoidance::timer`] has come. Returns the window.
     fn on_timer(&mut self, _now: Instant, window: &Window) -> Segments {
         window.cwnd
+    }
+    /// Whether a window that [`Avoidance::on_ack`] shrinks takes the threshold along, so that slow start does not resume.
+    fn lowers_threshold(&self) -> bool {
+        false
     }
     /// The window was reduced to `window`, by this part's response or another.
     fn on_reduction(&mut self, _event: &CongestionEvent, _window: &Window) {}

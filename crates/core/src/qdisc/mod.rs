@@ -35,6 +35,7 @@ entries! { Entry<Discipline>:
     fq_codel,
     pie,
     tbf,
+    bernoulli,
 }
 
 /// The axis.

@@ -17,7 +17,7 @@ use crate::scenario::value::{Data, Node};
 pub(crate) enum Checked {
     /// Absent, or wrong and reported.
     None,
-    /// For [`Kind::Bool`].
+    /// For [`Kind::Bool`] and [`Kind::Switch`].
     Bool(bool),
     /// For [`Kind::Integer`].
     Integer(u64),
@@ -255,7 +255,7 @@ impl Checker<'_> {
         match (kind, &node.data) {
             (Kind::Text, Data::Text(text)) if !text.trim().is_empty() => Checked::Text(text.clone()),
             (Kind::Text, Data::Text(_)) => self.report(node, path, "must not be empty"),
-            (Kind::Bool, Data::Bool(value)) => Checked::Bool(*value),
+            (Kind::Bool | Kind::Switch(_), Data::Bool(value)) => Checked::Bool(*value),
             (Kind::Integer(low, high), Data::Integer(number)) => match u64::try_from(*number) {
                 Ok(number) if (*low..=*high).contains(&number) => Checked::Integer(number),
                 _ => self.report(node, path, format!("must be a whole number from {low} to {high}, but is {number}")),
@@ -266,8 +266,10 @@ impl Checker<'_> {
                 Err(message) => self.report(node, path, message),
             },
             (Kind::Quantity(dimension, bounds), data) => self.quantity(node, path, (dimension, unit, data), bounds),
-            (Kind::Word(words), Data::Text(text)) if words.contains(&text.as_str()) => Checked::Text(text.clone()),
-            (Kind::Word(words), Data::Text(text)) => self.report(node, path, unknown(&last_name(path).replace('_', " "), text, words)),
+            (Kind::Word(words) | Kind::Switch(words), Data::Text(text)) if words.contains(&text.as_str()) => Checked::Text(text.clone()),
+            (Kind::Word(words) | Kind::Switch(words), Data::Text(text)) => {
+                self.report(node, path, unknown(&last_name(path).replace('_', " "), text, words))
+            }
             (Kind::Host, Data::Text(_) | Data::Table(_)) => self.host(node, path),
             (Kind::List(kind), Data::List(items)) => {
                 let mut fields = Vec::new();

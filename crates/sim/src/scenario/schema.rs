@@ -73,6 +73,7 @@ fn value(kind: &Kind) -> Json {
     match kind {
         Kind::Text => json!({ "type": "string", "minLength": 1 }),
         Kind::Bool => json!({ "type": "boolean" }),
+        Kind::Switch(words) => json!({ "oneOf": [{ "type": "boolean" }, { "enum": words }] }),
         Kind::Integer(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
         Kind::Number(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
         Kind::Quantity(dimension, _) => json!({ "type": "string", "pattern": dimension.pattern() }),

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Lost, PART_OF_A_SEGMENT, Sent, Snapshot, Totals};
+use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Lost, MarkCount, PART_OF_A_SEGMENT, Sent, Snapshot, Totals};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Duration, Instant};
 use ackclock_host::{ControlSeat, Counters, Datagram, DeliveryRate, Transmission};
@@ -276,6 +276,7 @@ impl End {
             min_rtt: self.min_rtt,
             round: self.rate.round(),
             ecn_echo: marked,
+            mark_count: MarkCount::AtMost,
             reduced: None,
             handshake: false,
         };

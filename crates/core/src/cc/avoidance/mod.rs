@@ -14,6 +14,7 @@ entries! { Entry<dyn Avoidance>:
     cubic_linux,
     veno,
     vegas,
+    dctcp,
 }
 
 /// The axis.

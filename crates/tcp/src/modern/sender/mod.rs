@@ -173,7 +173,7 @@ impl Sender {
             settings: Settings::new(config),
             tlp: Tlp::default(),
             rack: Rack::default(),
-            marks: Marks::default(),
+            marks: Marks::new(),
             undo: Undo::default(),
             delivered: Vec::new(),
             has_sent: false,
@@ -189,11 +189,21 @@ impl Sender {
         let timestamps = if agreed.timestamps { TIMESTAMPS } else { 0 };
         self.header = u64::from(BASE_HEADER) + u64::from(timestamps);
         self.governor.agree(u64::from(agreed.smss));
-        self.marks.agree(agreed.ecn);
+        self.agree_on_marks(agreed);
         if !agreed.sack {
             self.repair.disable_sack();
         }
         self.window.offer(window);
+    }
+
+    /// The handshake has shown which feedback both ends use, and whether data may be ECN-capable.
+    pub(super) fn agree_on_marks(&mut self, agreed: Agreed) {
+        self.marks.agree(agreed.ecn, agreed.capable);
+    }
+
+    /// The ACK of the SYN-ACK feeds back how that has arrived, in this ACE field.
+    pub(super) fn note_syn_ack_feedback(&mut self, field: u8) {
+        self.marks.note_syn_ack(field);
     }
 
     /// The SYN was acknowledged; `rtt`: its round-trip time, if measured.
@@ -296,7 +306,7 @@ impl Sender {
 
     /// Whether data segments are ECN-capable.
     pub(super) fn uses_ecn(&self) -> bool {
-        self.marks.is_agreed()
+        self.marks.is_capable()
     }
 
     /// The counters.

@@ -1,6 +1,6 @@
 //! The part of the sender that all recoveries share: sending by the window, processing ACKs, RTT measurement, timers.
 
-use ackclock_core::events::{Ack as AckEvent, Cause, CongestionEvent, PART_OF_A_SEGMENT, Sent};
+use ackclock_core::events::{Ack as AckEvent, Cause, CongestionEvent, MarkCount, PART_OF_A_SEGMENT, Sent};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Instant, Segments};
 
@@ -104,7 +104,7 @@ impl State {
             return Segment { seq, size: self.setup.syn_size, sent, ecn: Ecn::NotEct, cwr: self.ecn.capable };
         }
         let cwr = self.ecn.capable && std::mem::take(&mut self.ecn.reduced);
-        Segment { seq, size: self.setup.data_size, sent, ecn: if self.ecn.capable { Ecn::Ect0 } else { Ecn::NotEct }, cwr }
+        Segment { seq, size: self.setup.data_size, sent, ecn: if self.ecn.capable { self.seat.ecn() } else { Ecn::NotEct }, cwr }
     }
 
     /// All segments below `seq` are acknowledged.
@@ -178,6 +178,7 @@ impl State {
             min_rtt: self.timing.least(),
             round: self.window.round(),
             ecn_echo: ack.ecn_echo,
+            mark_count: MarkCount::AtMost,
             reduced: None,
             handshake,
         };
