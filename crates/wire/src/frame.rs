@@ -265,9 +265,10 @@ mod tests {
     }
 
     /// A frame with the given numbers.
-    fn frame(seq: u32, ack: u32, flags: u8, payload: usize) -> Vec<u8> {
+    fn frame(seq: u32, ack: u32, flags: Flags, payload: usize) -> Vec<u8> {
         let mut frame = vec![0; 2 * IP_HEADER + payload];
-        (frame[0], frame[9], frame[32], frame[33]) = (0x45, TCP, 0x50, flags);
+        let [high, low] = flags.bits().to_be_bytes();
+        (frame[0], frame[9], frame[32], frame[33]) = (0x45, TCP, 0x50 | high, low);
         frame[24..28].copy_from_slice(&seq.to_be_bytes());
         frame[28..32].copy_from_slice(&ack.to_be_bytes());
         frame
@@ -275,17 +276,17 @@ mod tests {
 
     #[test]
     fn a_segment_is_read_with_its_options() {
-        let mut bytes = frame(7, 9, (Flags::ACK | Flags::FIN).bits(), 112);
-        (bytes[1], bytes[32]) = (0b11, 0x80);
+        let mut bytes = frame(7, 9, Flags::ACK | Flags::FIN | Flags::AE, 112);
+        (bytes[1], bytes[32]) = (0b11, 0x81);
         let segment = Headers::read(&bytes).unwrap();
-        assert_eq!(segment, Headers { seq: 7, ack: 9, flags: Flags::ACK | Flags::FIN, payload: 100, size: 152, ecn: Ecn::Ce });
+        assert_eq!(segment, Headers { seq: 7, ack: 9, flags: Flags::ACK | Flags::FIN | Flags::AE, payload: 100, size: 152, ecn: Ecn::Ce });
         assert_eq!(segment.length(), 101, "a FIN occupies a number");
         assert!(segment.flags.has(Flags::FIN) && !segment.flags.has(Flags::SYN));
     }
 
     #[test]
     fn other_frames_are_no_segments() {
-        let whole = frame(1, 2, Flags::ACK.bits(), 10);
+        let whole = frame(1, 2, Flags::ACK, 10);
         for change in [(0, 0x65), (9, 17), (0, 0x44), (32, 0x40)] {
             let mut bytes = whole.clone();
             bytes[change.0] = change.1;
@@ -298,7 +299,7 @@ mod tests {
 
     #[test]
     fn what_is_no_whole_packet_has_no_addresses() {
-        let mut whole = frame(1, 2, Flags::ACK.bits(), 3);
+        let mut whole = frame(1, 2, Flags::ACK, 3);
         let length = whole.len() as u16;
         whole[2..4].copy_from_slice(&length.to_be_bytes());
         assert!(Addressed::read(&[0x45, 0, 0, 4]).is_none(), "shorter than a header, of the length that it states");

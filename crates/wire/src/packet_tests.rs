@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::frame::{Endpoint, Headers, headers};
 use crate::options::{EcnCounter, TcpOption};
-use crate::segment::{Options, SackBlocks, Segment, Timestamps};
+use crate::segment::{EcnCounts, Options, SackBlocks, Segment, Timestamps};
 
 fn every_option() -> Vec<TcpOption> {
     vec![
@@ -147,8 +147,9 @@ proptest! {
     /// The headers of a simulated segment are those of a real packet with a payload of zeros, and every reader agrees on them.
     #[test]
     fn simulated_segments_are_packets(
-        numbers: (u32, u32, u16), flags: u8, mss: Option<u16>, shift: Option<u8>, sack_permitted: bool, stamps: Option<(u32, u32)>,
+        numbers: (u32, u32, u16), flags in 0..0x200_u16, mss: Option<u16>, shift: Option<u8>, sack_permitted: bool, stamps: Option<(u32, u32)>,
         blocks in prop::collection::vec(any::<(u32, u32)>(), 0..3), payload in 0..3000_u32, ports: (u16, u16), hops in 0..70_u16,
+        counts in prop::option::of((any::<bool>(), prop::collection::vec(0..0x100_0000_u32, 0..=3))),
     ) {
         let mut sack = SackBlocks::EMPTY;
         if mss.is_none() {
@@ -156,8 +157,10 @@ proptest! {
                 sack.push(block);
             }
         }
+        // All options together have 40 bytes.
+        let ecn = counts.filter(|_| mss.is_some()).map(|(second, fields)| EcnCounts::new(EcnCounts::KINDS[usize::from(second)], &fields));
         let timestamps = stamps.map(|(value, echo)| Timestamps { value, echo });
-        let options = Options { mss, window_scale: shift, sack_permitted, timestamps, sack };
+        let options = Options { mss, window_scale: shift, sack_permitted, timestamps, sack, ecn };
         let (seq, ack, window) = numbers;
         let flags = Flags::from_bits(flags);
         let segment = Segment { seq, ack, flags, window, options, payload, ecn: ackclock_core::qdisc::Ecn::default() };
@@ -166,7 +169,7 @@ proptest! {
         prop_assert_eq!(length, segment.wire_size());
         bytes.resize(length as usize, 0);
         let packet = Packet::decode(&bytes).unwrap();
-        prop_assert_eq!((packet.seq, packet.ack, packet.window, packet.flags), (seq, ack, window, u16::from(flags.bits())));
+        prop_assert_eq!((packet.seq, packet.ack, packet.window, packet.flags), (seq, ack, window, flags.bits()));
         prop_assert_eq!((packet.source.port(), packet.target.port(), packet.payload.len() as u32), (ports.0, ports.1, payload));
         prop_assert_eq!(packet.length(), segment.len());
         prop_assert_eq!(&packet.encode().unwrap(), &bytes);
@@ -175,6 +178,9 @@ proptest! {
         let known: Vec<TcpOption> = decode_options(&packet.options).unwrap();
         prop_assert_eq!(known.contains(&TcpOption::SackPermitted), sack_permitted);
         prop_assert_eq!(known.contains(&TcpOption::Sack(sack.as_slice().to_vec())), !sack.as_slice().is_empty());
+        let read = known.iter().find_map(|option| if let TcpOption::AccurateEcn(counters) = option { Some(counters) } else { None });
+        let written = ecn.map(|counts| counts.fields().collect::<Vec<u32>>());
+        prop_assert_eq!(read.map(|counters| counters.iter().map(|(_, count)| *count).collect()), written);
     }
 
     #[test]
