@@ -439,8 +439,8 @@ def limits() -> str:
         "",
         *table(["limit", "at most", "applies to"], rows),
         "",
-        "While a scenario is read, it takes up to 80 times the size of its file: the reader of TOML stores the place",
-        "of each value.",
+        "While a scenario is read, each value takes up to 370 bytes of memory: the reader of TOML stores its place. A file",
+        "at the limit of values takes up to 0.8 GB.",
     ])  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Literal, final
 
 __version__: str
 
@@ -179,6 +179,8 @@ class Ack:
     def reduced(self) -> float | None: ...
     @property
     def handshake(self) -> bool: ...
+    @property
+    def mark_count(self) -> Literal["exact", "at_most", "estimate"]: ...
 
 @final
 class Sent:

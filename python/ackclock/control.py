@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ackclock._core import Exit
 from ackclock.events import Ack, CongestionEvent, Established, FirstWindow, Lost, Sent, Window
 
@@ -36,6 +38,8 @@ class CongestionControl:
     wants_samples : bool
         Whether a host of profile ns2 samples the delivery rate (`Ack.sample`) and reports lost segments (`on_lost`).
         A host of profile modern always does. Read once, when the control is made.
+    ecn : {"ect0", "ect1", "not_ect"}
+        ECN codepoint of data, if the flow uses ECN. Read once, when the control is made.
     paces_initial_window : bool
         Whether the initial window is spread over the first round trip. Read once, when the control is made.
 
@@ -57,6 +61,7 @@ class CongestionControl:
     owns_recovery: bool = False
     wants_samples: bool = False
     paces_initial_window: bool = False
+    ecn: Literal["ect0", "ect1", "not_ect"] = "ect0"
 
     def __init__(self) -> None:
         self.cwnd = 1.0

@@ -127,7 +127,7 @@ class Ack(Protocol):
 
     @property
     def marked(self) -> int:
-        """Delivered bytes that may have been marked: all, if it carries an ECN echo."""
+        """Bytes that have arrived marked, as far as it shows; `mark_count` says how exactly."""
         ...
 
     @property
@@ -197,7 +197,7 @@ class Ack(Protocol):
 
     @property
     def ecn_echo(self) -> bool:
-        """Whether it carries an ECN echo (RFC 3168)."""
+        """Whether it reports marks: an ECN echo (RFC 3168), or a count of marks that has increased (RFC 9768)."""
         ...
 
     @property
@@ -208,6 +208,11 @@ class Ack(Protocol):
     @property
     def handshake(self) -> bool:
         """Whether it acknowledges the SYN; only with recovery ``vegas`` of profile ns2."""
+        ...
+
+    @property
+    def mark_count(self) -> Literal["exact", "at_most", "estimate"]:
+        """What `marked` is: the exact number (accurate feedback), an upper bound, or exact unless ACKs were lost (DCTCP)."""
         ...
 
 

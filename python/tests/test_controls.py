@@ -399,6 +399,10 @@ def leaves(base: type, method: str, **values: object) -> type:
             r"Odd.on_ack returned Exit\(NaN\): expected segments to grow by",
         ),
         (
+            {"congestion_control": type("Odd", (Reno,), {"ecn": "ce"}), "ecn": True},
+            r"Odd.__init__ set ecn = 'ce': expected \"not_ect\", \"ect0\" or \"ect1\"",
+        ),
+        (
             {"slow_start": type("Odd", (SlowStart,), {"initial_ssthresh": "x"})},
             r"Odd.__init__ set initial_ssthresh = 'x': expected a number of segments, at least 0",
         ),
@@ -407,6 +411,35 @@ def leaves(base: type, method: str, **values: object) -> type:
 def test_invalid_attributes_end_the_run(flow: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         run(made(flow, duration="1 s", record=["internals"]))
+
+
+@pytest.mark.parametrize(("feedback", "count"), [(True, "at_most"), ("accurate", "exact"), ("dctcp", "estimate")])
+def test_an_ack_says_how_exactly_it_counts_marks(feedback: object, count: str) -> None:
+    heard: set[str] = set()
+    marked: list[int] = []
+
+    class Counting(Reno):
+        ecn = "ect1"
+
+        def on_ack(self, ack: ackclock.Ack) -> None:
+            super().on_ack(ack)
+            heard.add(ack.mark_count)
+            marked.append(ack.marked)
+
+        def on_ack_in_recovery(self, ack: ackclock.Ack) -> None:
+            marked.append(ack.marked)
+
+    bottleneck = {"queue": {"kind": "bernoulli", "mark_probability": "5 %"}}
+    flow = {"profile": "modern", "ecn": feedback, "congestion_control": Counting, "size": "400 packets", "packet_size": "1000 B"}
+    result = run(made(flow, duration="30 s", topology={"kind": "dumbbell", "bottleneck": bottleneck}))
+    links = polars.DataFrame(result.links)
+    marks = int(links["marks"].sum())
+    assert heard == {count}
+    assert "drops_chance" in links.columns
+    if count == "at_most":
+        assert sum(marked) >= marks * 1000
+    else:
+        assert sum(marked) == pytest.approx(marks * 1000, abs=1)
 
 
 def test_a_timer_expires_once_even_without_a_method() -> None:

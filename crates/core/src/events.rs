@@ -171,7 +171,8 @@ pub struct Ack {
     /// Segments that the ACK counts as for growth. Either 1 for every ACK (ns-2), or the acknowledged segments within the limit of
     /// appropriate byte counting (RFC 3465). The host decides; a growth rule multiplies by it.
     pub counted: Segments,
-    /// Whether the window may grow: false for a duplicate, in loss recovery, and for an ECN echo (RFC 5681 §3.2, RFC 3168 §6.1.2).
+    /// Whether the window may grow: false for a duplicate, in loss recovery, and for an ECN echo (RFC 5681 §3.2, RFC 3168 §6.1.2). If marks
+    /// are counted exactly, only what was not marked counts, and the window may not grow if all of it was.
     pub may_grow: bool,
     /// Whether the congestion window limited the sender. An unused window must not grow (RFC 9002 §7.8, RFC 7661). ns-2 lets it grow, so
     /// its host profile always sets true.
@@ -180,8 +181,8 @@ pub struct Ack {
     pub flight_size: u32,
     /// Bytes newly delivered: acknowledged cumulatively, or selectively for the first time.
     pub delivered: u64,
-    /// Bytes of them that may have been marked: all of them if the ACK carries an ECN echo. This is an upper bound if the receiver repeats
-    /// the echo until the sender responds (RFC 3168).
+    /// Bytes that have arrived marked, as far as the ACK shows: see [`Ack::mark_count`]. If they are counted exactly, they may include
+    /// bytes that had been delivered before; otherwise they are part of `delivered`.
     pub marked: u64,
     /// Bytes declared lost since the last ACK.
     pub lost: u64,
@@ -205,13 +206,39 @@ pub struct Ack {
     pub min_rtt: Option<Duration>,
     /// Round trips since the start of the connection.
     pub round: u64,
-    /// Whether the ACK carries an ECN echo (RFC 3168).
+    /// Whether the ACK reports marks: it carries an ECN echo (RFC 3168), or a count of marks has increased (RFC 9768).
     pub ecn_echo: bool,
     /// The window in force before the ACK, in segments, while the host reduces the window step by step (RFC 9937); else `None`.
     pub reduced: Option<Segments>,
     /// Whether the ACK acknowledges the SYN, alone or with data, which `acked` then counts. Only a host whose initial window opens later
     /// reports this ACK (ns-2's Vegas).
     pub handshake: bool,
+    /// What `marked` is.
+    pub mark_count: MarkCount,
+}
+
+/// How a count of marked bytes relates to those that have arrived marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkCount {
+    /// The sum over all ACKs is the number of bytes that have arrived marked (accurate feedback, RFC 9768).
+    Exact,
+    /// An upper bound. With classic feedback the receiver repeats the echo until the sender responds (RFC 3168), and all bytes that an echo
+    /// covers count. Accurate feedback is ambiguous if an ACK covers too many packets for the three bits of its counter.
+    AtMost,
+    /// Exact unless ACKs were lost (the feedback of DCTCP, RFC 8257 §3.2), or out-of-order data was marked (accurate feedback without SACK
+    /// and option).
+    Estimate,
+}
+
+impl MarkCount {
+    /// Its name for Python.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::AtMost => "at_most",
+            Self::Estimate => "estimate",
+        }
+    }
 }
 
 impl Ack {
@@ -241,6 +268,7 @@ impl Ack {
             ecn_echo: false,
             reduced: None,
             handshake: false,
+            mark_count: MarkCount::Exact,
         }
     }
 

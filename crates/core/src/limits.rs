@@ -41,6 +41,9 @@ pub const FLOWS: Limit = count("flows", 2_000_000, "Flows of a scenario, with th
 pub const LINKS: Limit = count("links", 10_000_000, "Links of a scenario; each direction counts.");
 /// Tables of flows in a scenario.
 pub const FLOW_TABLES: Limit = count("flow_tables", 100_000, "Tables `[[flow]]` of a scenario. Write equal flows as one, with `count`.");
+/// Values of a scenario file.
+pub const VALUES: Limit =
+    count("values", 2_000_000, "Values, or lines, of a scenario file: the largest count of `=`, `,`, `.`, opening brackets or line ends.");
 /// Depth of a scenario's values.
 pub const DEPTH: Limit = count("depth", 32, "Levels of tables and lists within each other in a scenario.");
 /// Problems that a message lists.
@@ -54,8 +57,24 @@ pub const SCRIPT_TIME: Limit =
 pub const SCRIPT_PACKETS: Limit = count("script_packets", 100_000, "Packets of a script, in both directions; `--max-packets` changes it.");
 
 /// All limits.
-pub const ALL: [Limit; 15] =
-    [SCENARIO, TABLE, HAR, SCRIPT, PAPER, CLAIMS, TUNING, FLOWS, LINKS, FLOW_TABLES, DEPTH, PROBLEMS, SHOWN, SCRIPT_TIME, SCRIPT_PACKETS];
+pub const ALL: [Limit; 16] = [
+    SCENARIO,
+    TABLE,
+    HAR,
+    SCRIPT,
+    PAPER,
+    CLAIMS,
+    TUNING,
+    FLOWS,
+    LINKS,
+    FLOW_TABLES,
+    VALUES,
+    DEPTH,
+    PROBLEMS,
+    SHOWN,
+    SCRIPT_TIME,
+    SCRIPT_PACKETS,
+];
 
 #[cfg(test)]
 mod tests {

@@ -183,8 +183,8 @@ pub struct Axis {
     pub usual: &'static str,
     /// Path of the module whose files are its parts.
     pub module: &'static str,
-    /// The parts, in the order of listings.
-    pub parts: &'static [Description],
+    /// Lists the parts, in the order of listings; a program can join more of them.
+    pub list: fn() -> &'static [Description],
     /// Checks the conditions beyond the bounds of single parameters: builds the part of this name, and drops it.
     pub build: fn(&str, &Params) -> Result<(), String>,
 }
@@ -203,9 +203,14 @@ impl PartialEq for Axis {
 }
 
 impl Axis {
+    /// The parts, in the order of listings.
+    pub fn parts(&self) -> &'static [Description] {
+        (self.list)()
+    }
+
     /// The part `name`.
     pub fn part(&self, name: &str) -> Option<&'static Description> {
-        self.parts.iter().find(|part| part.name == name)
+        self.parts().iter().find(|part| part.name == name)
     }
 
     /// The part `name` with its defaults; a name without a part has no parameters.
@@ -215,6 +220,6 @@ impl Axis {
 
     /// All valid words: the parts, and the words for none and for an object.
     pub fn words(&self) -> Vec<&'static str> {
-        self.parts.iter().map(|part| part.name).chain(self.none).chain(self.objects.iter().copied()).collect()
+        self.parts().iter().map(|part| part.name).chain(self.none).chain(self.objects.iter().copied()).collect()
     }
 }

@@ -25,13 +25,13 @@ fn folder(axis: &Axis) -> String {
 
 /// Every part, with the folder of its file.
 fn parts() -> impl Iterator<Item = (String, &'static Description)> {
-    AXES.iter().flat_map(|axis| axis.parts.iter().map(|part| (folder(axis), part)))
+    AXES.iter().flat_map(|axis| axis.parts().iter().map(|part| (folder(axis), part)))
 }
 
 #[test]
 fn every_description_is_sound() {
     for axis in AXES {
-        obligations::assert_names(axis.name, axis.parts);
+        obligations::assert_names(axis.name, axis.parts());
     }
     let all: Vec<_> = parts().collect();
     obligations::assert_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &all);
@@ -59,7 +59,7 @@ fn a_quantity_has_one_meaning_in_all_parts_of_a_control() {
 #[test]
 fn every_part_builds_or_gives_a_reason() {
     for axis in AXES {
-        for part in axis.parts {
+        for part in axis.parts() {
             for (number, params) in common::settings(part.params).iter().enumerate() {
                 let Err(reason) = (axis.build)(part.name, params) else { continue };
                 assert!(number > 0, "{} refuses its defaults: {reason}", part.name);

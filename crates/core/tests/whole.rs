@@ -204,9 +204,9 @@ impl Transport {
             Op::Mss(smss) => self.control.on_mss(Bytes(u64::from(smss))),
             Op::Restart => self.control.on_restart(),
             Op::Recover(by) => {
-                self.control.inflate(f64::from(by));
-                self.control.deflate(f64::from(by));
-                self.control.close();
+                self.control.resize(f64::from(by), 1.0);
+                self.control.resize(-f64::from(by), 1.0);
+                self.control.resize(-self.control.window().cwnd, 0.0);
             }
         }
         if let Some(timer) = self.control.timer().filter(|timer| *timer <= self.now) {

@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn no_part_has_more_quantities_than_places() {
         for axis in [&slow_start::AXIS, &avoidance::AXIS, &loss_response::AXIS] {
-            for entry in axis.parts {
+            for entry in axis.parts() {
                 assert!(entry.quantities.len() <= QUANTITIES_PER_AXIS, "{}", entry.name);
             }
         }

@@ -92,7 +92,7 @@ fn the_verifier_accepts_every_part() {
     if skipped() {
         return;
     }
-    let names = |axis: &Axis| axis.parts.iter().map(|part| part.name);
+    let names = |axis: &Axis| axis.parts().iter().map(|part| part.name);
     let slow_starts = names(&cc::slow_start::AXIS).map(|name| format!("slow_start = '{name}'\nloss_response = 'staged'"));
     let avoidances = names(&cc::avoidance::AXIS).map(|name| format!("slow_start = 'limited'\navoidance = '{name}'"));
     let responses = names(&cc::loss_response::AXIS).map(|name| format!("slow_start = 'limited'\nloss_response = '{name}'"));

@@ -8,6 +8,8 @@ use ackclock_core::units::{Duration, Instant, Segments};
 
 use crate::checkpoints::CHECKPOINTS;
 use crate::limits::LimitedTimes;
+#[cfg(doc)]
+use crate::profile::Capabilities;
 use crate::slow_start_exit::{ExitReason, SlowStartExit};
 
 /// An end of a connection. Data flows from the sender to the receiver; an application's requests flow back.
@@ -147,24 +149,24 @@ pub trait Connection: Debug + Send {
     /// A queue has dropped a packet of `side`.
     fn handle_notice(&mut self, _now: Instant, _side: Side, _dropped: &DropNotice) {}
 
-    /// An application opens the connection at the receiver.
+    /// An application opens the connection at the receiver; with [`Capabilities::both_ways`] only.
     fn open(&mut self, _now: Instant) {
-        debug_assert!(false, "this connection starts by itself");
+        unreachable!("the profile does not declare both_ways")
     }
 
-    /// An application writes `bytes` at an end.
+    /// An application writes `bytes` at an end; with [`Capabilities::both_ways`] only.
     fn write(&mut self, _side: Side, _bytes: u64) {
-        debug_assert!(false, "this connection counts packets");
+        unreachable!("the profile does not declare both_ways")
     }
 
-    /// An application writes nothing more at an end.
+    /// An application writes nothing more at an end; with [`Capabilities::both_ways`] only.
     fn close(&mut self, _side: Side) {
-        debug_assert!(false, "this connection does not close");
+        unreachable!("the profile does not declare both_ways")
     }
 
-    /// An application adds `packets` to the data of a sender that counts packets.
+    /// An application adds `packets` to a bulk transfer; with [`Capabilities::supply`] only.
     fn offer(&mut self, _packets: u64) {
-        debug_assert!(false, "this connection does not count packets");
+        unreachable!("the profile does not declare supply")
     }
 
     /// Sets the initial window that earlier connections to the peer have `learned`. The call has no effect once the SYN is sent.

@@ -10,6 +10,7 @@ mod connection;
 mod first_flight;
 mod limits;
 mod pacing;
+mod profile;
 mod rate;
 mod rules;
 mod seat;
@@ -21,6 +22,7 @@ pub use connection::{Connection, Counters, Datagram, DropNotice, Side, Tally, Tr
 pub use first_flight::FirstFlight;
 pub use limits::{Limit, LimitedTimes, Limits};
 pub use pacing::Pacer;
+pub use profile::{Capabilities, Flow, Host, Profile, Profiles, Traffic};
 pub use rate::DeliveryRate;
 pub use rules::{Growth, Pacing, SeatRules};
 pub use seat::ControlSeat;

@@ -10,6 +10,7 @@
 
 use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Lost, Sent};
+use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
 use crate::first_flight::FirstFlight;
@@ -141,6 +142,15 @@ impl ControlSeat {
         &*self.control
     }
 
+    /// The codepoint of the next segment with new data.
+    pub fn ecn(&self) -> Ecn {
+        match self.control.ecn() {
+            // RFC 3168 §5: only the network marks.
+            Ecn::Ce => Ecn::Ect0,
+            codepoint => codepoint,
+        }
+    }
+
     /// Window and threshold.
     pub fn window(&self) -> Window {
         self.window
@@ -230,11 +240,6 @@ impl ControlSeat {
     /// The data sent below `nxt` has filled the window.
     pub fn note_limited(&mut self, nxt: u64) {
         self.limited_until = nxt;
-    }
-
-    /// Whether the endpoint counts its window in whole segments.
-    pub fn has_whole_segments(&self) -> bool {
-        self.whole_segments
     }
 
     /// RFC 3465 §2.2 and §2.3: the segments that an ACK of `bytes` counts; in slow start at most L, after a timeout at most one.
@@ -361,21 +366,22 @@ impl ControlSeat {
         self.refresh();
     }
 
-    /// Shrinks the window by `segments`.
+    /// Shrinks the window by `segments`, to one segment at the least.
     pub fn deflate(&mut self, segments: Segments) {
-        self.control.deflate(segments);
+        self.control.resize(-segments, 1.0);
         self.refresh();
     }
 
-    /// Closes the window.
+    /// Closes the window: new data waits until ACKs make the window grow or a timeout opens it (the recovery of ns-2's Vegas after a
+    /// timeout).
     pub fn close(&mut self) {
-        self.control.close();
+        self.control.resize(-self.window.cwnd, 0.0);
         self.refresh();
     }
 
-    /// Inflates the window by `segments`.
+    /// Inflates the window by `segments` at duplicate ACKs (the recovery of ns-2's Vegas).
     pub fn inflate(&mut self, segments: Segments) {
-        self.control.inflate(segments);
+        self.control.resize(segments, 1.0);
         self.refresh();
     }
 
@@ -383,7 +389,7 @@ impl ControlSeat {
     pub fn deflate_to(&mut self, most: Segments) {
         let excess = self.window.cwnd - most;
         if excess > 0.0 {
-            self.control.deflate(excess);
+            self.control.resize(-excess, 1.0);
             self.refresh();
         }
     }

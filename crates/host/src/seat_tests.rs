@@ -49,7 +49,7 @@ impl CongestionControl for Restless {
     fn on_timer(&mut self, _now: Instant) {
         self.count();
     }
-    fn deflate(&mut self, _by: Segments) {
+    fn resize(&mut self, _by: Segments, _least: Segments) {
         self.count();
     }
     fn window(&self) -> Window {
@@ -123,7 +123,7 @@ fn outputs_are_read_after_every_event() {
         event(&mut seat);
         assert_eq!((seat.window().cwnd, seat.timer()), (10.5 + f64::from(count), at(1000 * u64::from(count))), "event {count}");
     }
-    assert_eq!(seat.largest(), 21.5);
+    assert_eq!((seat.largest(), seat.reductions()), (21.5, 1));
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_window_counts_bytes_or_whole_segments() {
 fn a_reduction_is_undone_once() {
     let mut seat = established(SeatRules::new(1000));
     seat.restore(at(50));
-    assert_eq!(seat.window().cwnd, 11.5, "nothing to undo");
+    assert_eq!(seat.window(), Window { cwnd: 11.5, ssthresh: 100.0 }, "nothing to undo");
     seat.reduce(&congestion(60, Cause::DupAck), 1);
     seat.restore(at(70));
     seat.restore(at(80));

@@ -59,11 +59,12 @@ struct Tables {
 impl Tables {
     fn new() -> Self {
         Self {
-            runs: Rows::new(RunRow::COLUMNS, false),
-            flows: Rows::new(FlowResult::COLUMNS, true),
-            links: Rows::new(LinkResult::COLUMNS, true),
-            transfers: Rows::new(Transfer::COLUMNS, true),
-            pages: Rows::new(Page::COLUMNS, true),
+            runs: Rows::new(RunRow::COLUMNS.to_vec(), false),
+            flows: Rows::new(FlowResult::COLUMNS.to_vec(), true),
+            // All batches of a sweep have the same columns, whatever their queues.
+            links: Rows::new(LinkResult::columns(&[]), true),
+            transfers: Rows::new(Transfer::COLUMNS.to_vec(), true),
+            pages: Rows::new(Page::COLUMNS.to_vec(), true),
         }
     }
 
@@ -113,14 +114,14 @@ impl Tables {
 
 /// A table of rows of many runs.
 struct Rows<S: 'static, R: 'static> {
-    columns: &'static [Column<S, R>],
+    columns: Vec<Column<S, R>>,
     /// The run of each row, unless the rows have such a column.
     task: Option<Growing>,
     values: Vec<Growing>,
 }
 
 impl<S, R> Rows<S, R> {
-    fn new(columns: &'static [Column<S, R>], task: bool) -> Self {
+    fn new(columns: Vec<Column<S, R>>, task: bool) -> Self {
         let values = columns.iter().map(|column| Growing::new(column.kind)).collect();
         Self { columns, task: task.then(|| Growing::new(Kind::Whole)), values }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Lost, Sent};
+use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Instant, Rate, Segments};
 use ackclock_sim::scenario::ControlFactory;
 use pyo3::call::PyCallArgs;
@@ -23,6 +24,7 @@ struct PythonControl {
     owns_recovery: bool,
     wants_samples: bool,
     paces_initial_window: bool,
+    ecn: Ecn,
 }
 
 /// Makes controls from the objects that `factory` returns.
@@ -36,6 +38,7 @@ pub(crate) fn control_factory(factory: Py<PyAny>, failure: Failure) -> ControlFa
             owns_recovery: object.flag("owns_recovery"),
             wants_samples: object.flag("wants_samples"),
             paces_initial_window: object.flag("paces_initial_window"),
+            ecn: object.with(read_ecn).unwrap_or(Ecn::Ect0),
             object,
         })
     })
@@ -55,6 +58,15 @@ fn read_window(object: &Bound<'_, PyAny>, method: &str, least: Segments) -> PyRe
         }
     };
     Ok(Window { cwnd: number(intern!(py, "cwnd"), false)?.max(least), ssthresh: number(intern!(py, "ssthresh"), true)? })
+}
+
+/// Reads the codepoint of data.
+fn read_ecn(object: &Bound<'_, PyAny>) -> PyResult<Ecn> {
+    let Some(value) = object.getattr_opt(intern!(object.py(), "ecn"))? else { return Ok(Ecn::Ect0) };
+    let known = [("not_ect", Ecn::NotEct), ("ect0", Ecn::Ect0), ("ect1", Ecn::Ect1)];
+    let found = value.extract::<String>().ok().and_then(|word| known.into_iter().find(|(name, _)| *name == word));
+    let expected = "\"not_ect\", \"ect0\" or \"ect1\"";
+    found.map(|(_, ecn)| ecn).ok_or_else(|| invalid(object, "__init__", "set ecn =", &value, expected))
 }
 
 impl PythonControl {
@@ -141,12 +153,8 @@ impl CongestionControl for PythonControl {
         self.apply(read);
     }
 
-    fn deflate(&mut self, by: Segments) {
-        self.set_cwnd((self.window.cwnd - by).max(1.0));
-    }
-
-    fn inflate(&mut self, by: Segments) {
-        self.set_cwnd(self.window.cwnd + by);
+    fn resize(&mut self, by: Segments, _least: Segments) {
+        self.set_cwnd((self.window.cwnd + by).max(1.0));
     }
 
     fn window(&self) -> Window {
@@ -180,6 +188,10 @@ impl CongestionControl for PythonControl {
 
     fn wants_samples(&self) -> bool {
         self.wants_samples
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn
     }
 
     fn phase(&self) -> Phase {

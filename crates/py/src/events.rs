@@ -60,6 +60,7 @@ event! {
     ecn_echo -> bool = |it| it.ecn_echo,
     reduced -> Option<Segments> = |it| it.reduced,
     handshake -> bool = |it| it.handshake,
+    mark_count -> &'static str = |it| it.mark_count.name(),
 }
 
 event! {

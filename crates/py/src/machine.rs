@@ -81,7 +81,8 @@ mod linux {
         let ended =
             ended.map_err(|reason| if interrupted { PyKeyboardInterrupt::new_err(reason) } else { PyValueError::new_err(reason) })?;
         let links: Vec<(usize, &LinkResult)> = ended.result.link_rows().collect();
-        let links = Table::of_rows(&ended.scenario, LinkResult::COLUMNS, &links)?;
+        let columns = LinkResult::columns(&ended.scenario.further_reasons());
+        let links = Table::of_rows(&ended.scenario, &columns, &links)?;
         let facts = PyDict::new(py);
         facts.set_item("interrupted", ended.interrupted)?;
         facts.set_item("elapsed_s", ended.elapsed.as_secs_f64())?;

@@ -128,7 +128,8 @@ impl PyRunResult {
 
     #[getter]
     fn links(&self) -> PyResult<Table> {
-        Table::of_rows(&self.scenario, LinkResult::COLUMNS, &self.result.link_rows().collect::<Vec<_>>())
+        let columns = LinkResult::columns(&self.scenario.further_reasons());
+        Table::of_rows(&self.scenario, &columns, &self.result.link_rows().collect::<Vec<_>>())
     }
 
     /// The transfers of applications: responses and bursts.

@@ -203,9 +203,10 @@ fn kernel_parameters_change_the_host() {
     passes(&script("net.ipv4.tcp_window_scaling=0", "S 0:0(0) <mss 1460,sackOK,TS val 1 ecr 0>"));
     passes(&script("net.ipv4.tcp_rmem=\"4096 131072 6291456\"", "S 0:0(0) <mss 1460,sackOK,TS val 1 ecr 0,nop,wscale 7>"));
     passes(&script("net.ipv4.tcp_ecn=1", "SEW 0:0(0) <...>"));
-    for (command, reason) in
-        [("net.ipv4.tcp_ecn=3", "AccECN"), ("net.ipv4.tcp_congestion_control=reno2", "reno"), ("net.ipv4.tcp_dsack=0", "tcp_dsack")]
-    {
+    passes(&script("net.ipv4.tcp_ecn=3", "SEWA 0:0(0) <...>"));
+    passes(&script("net.ipv4.tcp_ecn=4", "SEW 0:0(0) <...>"));
+    passes(&script("net.ipv4.tcp_ecn=5", "S 0:0(0) <...>"));
+    for (command, reason) in [("net.ipv4.tcp_congestion_control=reno2", "reno"), ("net.ipv4.tcp_dsack=0", "tcp_dsack")] {
         let verdict = play(&script(command, "S 0:0(0) <...>"), &Options::default()).verdict;
         assert!(matches!(&verdict, Verdict::Unsupported { line: 1, reason: why } if why.contains(reason)), "{verdict:?}");
     }

@@ -246,7 +246,7 @@ fn mistakes() {
     let cases = [
         (
             flow("application = { kind = \"web\", root = \"1 kB\" }"),
-            "t.toml:4: flow.0.application: needs profile = \"modern\": connections of ns2 hosts carry data one way only",
+            "t.toml:4: flow.0.application: needs a profile that carries data both ways, but ns2 does not; profiles that do: modern",
         ),
         (
             flow("size = \"1 kB\"\napplication = { kind = \"on-off\", burst = \"1 kB\", pause = \"1 s\" }"),

@@ -2,6 +2,8 @@
 //! directions, marks, timeouts, idle times and applications. (`modern` also meets it on reordering paths with changing segment sizes, in
 //! its own tests.)
 
+mod selective;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,8 +13,7 @@ use ackclock_core::events::{Ack, CongestionEvent, Established, Sent};
 use ackclock_core::params::Params;
 use ackclock_core::units::{Duration, Instant, Rate, Segments};
 use ackclock_sim::engine::run;
-use ackclock_sim::scenario::{ControlSpec, Document};
-use ackclock_tcp::profile;
+use ackclock_sim::scenario::{self, ControlSpec, Document};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
@@ -78,12 +79,13 @@ fn control(name: &str) -> Box<dyn CongestionControl> {
     }
 }
 
-/// The keys of a flow on any host profile of the registry, with random settings.
+/// The keys of a flow on any host profile, with random settings.
 fn any_host() -> impl Strategy<Value = String> {
-    for entry in profile::ENTRIES {
-        assert!(["ns2", "modern"].contains(&entry.name), "give the profile {} random settings below", entry.name);
+    scenario::join(&selective::PROFILES);
+    for name in scenario::profiles() {
+        assert!(["ns2", "modern", "selective"].contains(&name), "give the profile {name} random settings below");
     }
-    let recoveries: Vec<&str> = ackclock_tcp::ns2::RECOVERY.parts.iter().map(|part| part.name).collect();
+    let recoveries: Vec<&str> = ackclock_tcp::ns2::RECOVERY.parts().iter().map(|part| part.name).collect();
     let ns2 = (prop::sample::select(recoveries), any::<bool>(), any::<bool>(), 2..200_u32);
     let ns2 = ns2.prop_map(|(recovery, delayed, limited, rwnd)| {
         format!("recovery = '{recovery}'\ndelayed_ack = {delayed}\nlimited_transmit = {limited}\nrwnd = '{rwnd} packets'")
@@ -98,7 +100,7 @@ fn any_host() -> impl Strategy<Value = String> {
     });
     let preset =
         prop::sample::select(vec!["linux", "freebsd", "macos", "windows_11", "windows_xp"]).prop_map(|name| format!("host = '{name}'"));
-    prop_oneof![3 => ns2, 3 => modern, 2 => preset]
+    prop_oneof![3 => ns2, 3 => modern, 2 => preset, 2 => Just("profile = 'selective'".to_owned())]
 }
 
 /// A scenario with one flow to record, over a path with losses in both directions.
@@ -118,8 +120,10 @@ fn any_scenario() -> impl Strategy<Value = String> {
         "application = { kind = 'on-off', burst = '100 kB', pause = '700 ms' }",
         "application = { kind = 'request-response', request = '300 B', response = '30 kB', think = '500 ms' }",
     ]);
-    (path, any_host(), application, any::<bool>(), 0..1000_u32).prop_map(|(path, host, application, ecn, seed)| {
+    let feedback = prop::sample::select(vec!["false", "true", "'accurate'", "'dctcp'"]);
+    (path, any_host(), application, feedback, 0..1000_u32).prop_map(|(path, host, application, feedback, seed)| {
         let profile = host.contains("profile") || host.contains("host");
+        let ecn = if profile { feedback } else { ["false", "true"][usize::from(feedback != "false")] };
         let application = if application.contains("request") && !profile { "" } else { application };
         format!(
             "duration = '8 s'\nseed = {seed}\n[topology]\nkind = 'dumbbell'\n{}\n[[flow]]\necn = {ecn}\n{host}\n{application}\n[[flow]]\nstart = '1 s'\n",
@@ -149,8 +153,56 @@ fn any_control() -> impl Strategy<Value = (&'static str, bool)> {
     (prop::sample::select(vec!["reno", "steady", "bbr", "vegas", "cubic_linux"]), any::<bool>())
 }
 
+/// A transfer over a path that marks and that loses ACKs: the scenario, and the bytes of a packet.
+fn any_marking_path() -> impl Strategy<Value = String> {
+    let queue = prop_oneof![
+        (0.1..60.0_f64).prop_map(|percent| format!("{{ kind = 'bernoulli', mark_probability = '{percent} %' }}")),
+        prop::sample::select(vec!["'codel'", "'red'", "'pie'", "'fq_codel'"]).prop_map(str::to_owned),
+    ];
+    let loss = prop_oneof![1 => Just(0.0), 2 => 0.0..60.0_f64];
+    let host = (prop::sample::select(vec!["rack", "sack"]), any::<bool>(), any::<bool>(), 1..200_u32, 0..40_u32);
+    let host = host.prop_map(|(recovery, timestamps, option, delay, quick)| {
+        format!(
+            "modern = {{ recovery = '{recovery}', tlp = {}, timestamps = {timestamps}, ecn_option = {option}, delayed_ack = '{delay} ms', \
+             quick_acks = {quick} }}",
+            recovery == "rack"
+        )
+    });
+    let feedback = prop::sample::select(vec!["accurate", "accurate", "dctcp"]);
+    (queue, loss, host, feedback, 2..60_u32, 1..60_u32, 1..2000_u32, 0..1000_u32).prop_map(
+        |(queue, loss, host, feedback, rate, delay, size, seed)| {
+            format!(
+                "duration = '120 s'\nseed = {seed}\n[topology]\nkind = 'dumbbell'\n[topology.bottleneck]\nrate = '{rate} Mbit/s'\n\
+                 delay = '{delay} ms'\nqueue = {queue}\nreverse = {{ loss = '{loss} %' }}\n[[flow]]\nprofile = 'modern'\n\
+                 ecn = '{feedback}'\nsize = '{size} packets'\n{host}\n"
+            )
+        },
+    )
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(250))]
+
+    #[test]
+    fn counts_of_marks_are_what_the_network_marked(text in any_marking_path()) {
+        let document = Document::from_toml(&text, "contract.toml").unwrap();
+        let scenario = document.scenario().unwrap();
+        let result = run(&scenario, &mut || false).unwrap();
+        // Each marked packet arrives, because only the other direction loses packets.
+        let arrived = result.links.iter().map(|link| link.marks).sum::<u64>() * scenario.flows[0].host.packet_size().0;
+        let told = testimony(&text, "reno", false);
+        prop_assert!(told.broken.is_empty(), "{text}\n{:#?}", told.broken);
+        // Without the option of accurate feedback, a FIN counts as a byte.
+        let (least, most) = (arrived, arrived + 1);
+        let lossless = text.contains("loss = '0 %'");
+        if result.flows[0].completion_time.is_none() {
+            // The last marks may not have been reported.
+        } else if told.exact || lossless && text.contains("'dctcp'") {
+            prop_assert!((least..=most).contains(&told.marked), "{text}\n{} told, {arrived} arrived", told.marked);
+        } else if told.at_most {
+            prop_assert!(told.marked >= least, "{text}\n{} told, {arrived} arrived", told.marked);
+        }
+    }
 
     #[test]
     fn hosts_keep_the_contract(text in any_scenario(), (name, samples) in any_control()) {
@@ -162,18 +214,18 @@ proptest! {
 #[test]
 fn the_paths_reach_every_event() {
     let mut runner = TestRunner::deterministic();
-    let mut events: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
-    for _ in 0..150 {
+    let mut events: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
+    for _ in 0..300 {
         let (text, (name, samples)) = (any_scenario(), any_control()).new_tree(&mut runner).unwrap().current();
-        let profile = usize::from(text.contains("modern") || text.contains("host ="));
+        let profile = if text.contains("selective") { 2 } else { usize::from(text.contains("modern") || text.contains("host =")) };
         for (event, count) in testimony(&text, name, samples).events {
             events.entry(event).or_default()[profile] += count;
         }
     }
-    let both =
+    let all =
         ["established", "transmission", "retransmission", "ack", "duplicate", "loss", "fast retransmit", "timeout", "end of recovery"];
     let marks = ["echo", "mark", "timer", "first window"];
-    for event in both.into_iter().chain(marks) {
+    for event in all.into_iter().chain(marks) {
         assert!(events.get(event).is_some_and(|counts| counts.iter().all(|count| *count > 0)), "{event}: {events:?}");
     }
     assert!(events["undo"][1] > 0 && events["repaired tail"][1] > 0, "{events:?}");

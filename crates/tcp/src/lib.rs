@@ -12,4 +12,4 @@ pub use ackclock_wire::segment::HEADER;
 use ackclock_core::params::Axis;
 
 /// Every axis of this crate, in the order of listings.
-pub static AXES: &[&Axis] = &[&profile::AXIS, &ns2::RECOVERY];
+pub static AXES: &[&Axis] = &[&ns2::RECOVERY];

@@ -37,7 +37,7 @@ pub(crate) fn packets(watching: Watching, columns: &mut Columns) -> Result<Json,
 fn table(rows: &[Crossing], columns: &mut Columns) -> Json {
     let time = |time: Option<u64>| time.map_or(f64::NAN, seconds);
     let words = |described: Json, words: &[&str]| with(described, "words", json!(words));
-    let reasons: Vec<&str> = std::iter::once("").chain(Reason::ALL.map(Reason::name)).collect();
+    let reasons: Vec<&str> = std::iter::once("").chain(Reason::ALL.iter().map(|reason| reason.name())).collect();
     let reason = |row: &Crossing| row.dropped.and_then(|(reason, _)| reasons.iter().position(|name| *name == reason.name())).unwrap_or(0);
     let described = [
         with(columns.wholes("link", rows.iter().map(|row| row.link)), "names", json!("links")),

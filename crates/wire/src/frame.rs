@@ -3,7 +3,8 @@
 //!
 //! ## References
 //! RFC 791 §3.1 (IPv4 header); RFC 1624 §3 (update of a checksum); RFC 768 (UDP); RFC 6864 §4.1 (identification of unfragmented packets); RFC 9293 §3.1 (TCP header, checksum);
-//! RFC 7323 §2, §3 and RFC 2018 §2, §3 (options); RFC 3168 §5, §6.1 (ECN).
+//! RFC 7323 §2, §3 and RFC 2018 §2, §3 (options); RFC 3168 §5, §6.1 (ECN); RFC 9768 §3.1, §3.2.3
+//! (AccECN).
 
 use std::net::Ipv4Addr;
 
@@ -48,7 +49,7 @@ pub fn headers(bytes: &mut Vec<u8>, segment: &Segment, ends: (Endpoint, Endpoint
     internet_header(bytes, (TCP, length), segment.ecn, ends, hops);
     let &Segment { seq, ack, window, .. } = segment;
     let ports = (ends.0.port, ends.1.port);
-    TcpHeader { ports, seq, ack, flags: segment.flags.bits().into(), window, ..TcpHeader::default() }.write(bytes, options);
+    TcpHeader { ports, seq, ack, flags: segment.flags.bits(), window, ..TcpHeader::default() }.write(bytes, options);
     let end = bytes.len() + options;
     write_options(bytes, &segment.options, end);
     write_checksum(bytes, begin, (TCP, length), CHECKSUM);
@@ -131,6 +132,9 @@ fn write_options(bytes: &mut Vec<u8>, options: &Options, end: usize) {
     if let Some(timestamps) = options.timestamps {
         put(bytes, TIMESTAMPS, words([timestamps.value, timestamps.echo]));
     }
+    if let Some(counts) = &options.ecn {
+        put(bytes, counts.kind(), counts.fields().flat_map(|count| count.to_be_bytes().into_iter().skip(1)));
+    }
     let blocks = options.sack.as_slice();
     if !blocks.is_empty() {
         put(bytes, SACK, words(blocks.iter().flat_map(|&(left, right)| [left, right])));
@@ -146,7 +150,7 @@ pub struct Headers {
     pub seq: u32,
     /// Next sequence number that the sender of the segment expects.
     pub ack: u32,
-    /// The lower eight flags of the TCP header.
+    /// The flags of the TCP header.
     pub flags: Flags,
     /// Bytes of data.
     pub payload: u32,
@@ -165,7 +169,7 @@ impl Headers {
         Some(Self {
             seq,
             ack,
-            flags: Flags::from_bits(flags as u8),
+            flags: Flags::from_bits(flags),
             payload: (segment.len() - size) as u32,
             size: u16::try_from(frame.len()).ok()?,
             ecn: frame_ecn(frame),
@@ -214,6 +218,7 @@ impl Addressed {
 mod tests {
     use super::*;
     use crate::checksum::sum;
+    use crate::segment::EcnCounts;
 
     #[test]
     fn a_mark_keeps_the_checksum_valid() {
@@ -230,6 +235,18 @@ mod tests {
             mark_frame(&mut frame, Ecn::Ce);
             assert_eq!((frame_ecn(&frame), checksum(sum(&frame))), (Ecn::Ce, 0));
         }
+    }
+
+    #[test]
+    fn accurate_feedback_has_a_flag_beside_the_data_offset_and_an_option() {
+        let options = Options { ecn: Some(EcnCounts::new(174, &[1, 0x01_0203, 3])), ..Options::default() };
+        let flags = Flags::ACK | Flags::of_ace(0b101);
+        let segment = Segment { seq: 0, ack: 0, flags, window: 0, options, payload: 0, ecn: Ecn::Ect1 };
+        let mut bytes = Vec::new();
+        let ends = (Endpoint::new(0, 1), Endpoint::new(1, 2));
+        assert_eq!(headers(&mut bytes, &segment, ends, 0), 52);
+        assert_eq!((bytes[1], bytes[32], bytes[33]), (0b01, 8 << 4 | 1, 0x50));
+        assert_eq!(bytes[40..], [1, 174, 11, 0, 0, 1, 1, 2, 3, 0, 0, 3]);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Segments on the wire: 32-bit sequence numbers, flags, a 16-bit window, options, and a number of bytes instead of a payload.
 //!
 //! ## References
-//! RFC 9293 §3.1 (header), §3.2 (MSS); RFC 7323 §2 (window scale), §3 (timestamps); RFC 2018 §2, §3 (SACK); RFC 3168 §6.1 (ECE, CWR).
+//! RFC 9293 §3.1 (header), §3.2 (MSS); RFC 7323 §2 (window scale), §3 (timestamps); RFC 2018 §2, §3 (SACK); RFC 3168 §6.1 (ECE, CWR);
+//! RFC 9768 §3.1 and §3.2.3 (AE, option).
 
 use std::ops::BitOr;
 
@@ -11,12 +12,14 @@ use ackclock_core::qdisc::Ecn;
 pub const HEADER: u16 = 40;
 /// [`HEADER`], for sums.
 pub const BASE_HEADER: u32 = HEADER as u32;
+/// Largest size of the options in bytes (RFC 9293 §3.1).
+pub const MAX_OPTIONS: u32 = 40;
 /// Maximum number of SACK blocks if the segment has no other option (RFC 2018 §3).
 pub const MAX_SACK_BLOCKS: usize = 4;
 
 /// Control bits of the TCP header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(u8);
+pub struct Flags(u16);
 
 impl Flags {
     /// No flag.
@@ -35,9 +38,27 @@ impl Flags {
     pub const ECE: Self = Self(1 << 6);
     /// Congestion window reduced.
     pub const CWR: Self = Self(1 << 7);
+    /// Accurate ECN (RFC 9768 §3.1).
+    pub const AE: Self = Self(1 << 8);
+
+    /// The flags AE, CWR and ECE with this value of the ACE field (RFC 9768 §3.2.2).
+    pub const fn of_ace(field: u8) -> Self {
+        Self((field as u16 & 0b111) << 6)
+    }
+
+    /// The ACE field.
+    pub const fn ace(self) -> u8 {
+        (self.0 >> 6 & 0b111) as u8
+    }
+
+    /// The flags without AE, CWR and ECE.
+    #[must_use]
+    pub const fn without_ace(self) -> Self {
+        Self(self.0 & !(0b111 << 6))
+    }
 
     /// The flags with these header bits.
-    pub const fn from_bits(bits: u8) -> Self {
+    pub const fn from_bits(bits: u16) -> Self {
         Self(bits)
     }
 
@@ -46,8 +67,8 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// The flags as header bits.
-    pub const fn bits(self) -> u8 {
+    /// The flags as header bits; AE is the lowest bit of the byte with the data offset.
+    pub const fn bits(self) -> u16 {
         self.0
     }
 
@@ -99,6 +120,84 @@ impl SackBlocks {
     }
 }
 
+/// The AccECN option (RFC 9768 §3.2.3): counters of 24 bits of the bytes that have arrived with each codepoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EcnCounts {
+    /// Bytes that have arrived with ECT(0), CE and ECT(1), of which `present` are in the option.
+    counts: [u32; 3],
+    /// Whether ECT(1) comes first and ECT(0) last (kind 174), instead of the other way round (kind 172).
+    ect1_first: bool,
+    /// Number of counters in the option.
+    present: u8,
+}
+
+impl EcnCounts {
+    /// The first values of the counters (RFC 9768 §3.2.1).
+    pub const FIRST: Self = Self { counts: [1, 0, 1], ect1_first: false, present: 3 };
+    /// The bits of a counter.
+    pub const MASK: u32 = 0xFF_FFFF;
+    /// The option's kinds, with ECT(0) first and with ECT(1) first.
+    pub const KINDS: [u8; 2] = [172, 174];
+
+    /// The option of this kind with these counters, at most three. The others have their first values.
+    pub fn new(kind: u8, fields: &[u32]) -> Self {
+        let ect1_first = kind == Self::KINDS[1];
+        let mut counts = Self::FIRST.counts;
+        for (index, field) in fields.iter().take(3).enumerate() {
+            counts[if ect1_first { 2 - index } else { index }] = field & Self::MASK;
+        }
+        Self { counts, ect1_first, present: fields.len().min(3) as u8 }
+    }
+
+    /// Counts `bytes` that have arrived with `codepoint`.
+    pub const fn add(&mut self, codepoint: Ecn, bytes: u32) {
+        let index = match codepoint {
+            Ecn::NotEct => return,
+            Ecn::Ect0 => 0,
+            Ecn::Ce => 1,
+            Ecn::Ect1 => 2,
+        };
+        self.counts[index] = (self.counts[index] + bytes) & Self::MASK;
+    }
+
+    /// The option for an ACK with `room` bytes: the counters that have changed, and that of marked bytes always.
+    #[must_use]
+    pub fn fitting(mut self, room: u32) -> Option<Self> {
+        let changed = [0, 2].map(|index| self.counts[index] != Self::FIRST.counts[index]);
+        self.ect1_first = changed[1] && !changed[0];
+        self.present = if changed == [true, true] && room >= 11 { 3 } else { 2 };
+        (room >= 8).then_some(self)
+    }
+
+    /// The option's kind.
+    pub fn kind(&self) -> u8 {
+        Self::KINDS[usize::from(self.ect1_first)]
+    }
+
+    /// The counters in the order of the option.
+    pub fn fields(&self) -> impl Iterator<Item = u32> {
+        let Self { counts: [e0b, ceb, e1b], ect1_first, present } = *self;
+        let order = if ect1_first { [e1b, ceb, e0b] } else { [e0b, ceb, e1b] };
+        order.into_iter().take(usize::from(present))
+    }
+
+    /// The counter of marked bytes, if the option has it.
+    pub const fn ce(&self) -> Option<u32> {
+        if self.present >= 2 { Some(self.counts[1]) } else { None }
+    }
+
+    /// Whether a counter whose first value is 1 is zero, as if the network had cleared it.
+    pub fn is_cleared(&self) -> bool {
+        let first = if self.ect1_first { 2 } else { 0 };
+        self.present >= 1 && self.counts[first] == 0 || self.present == 3 && self.counts[2 - first] == 0
+    }
+
+    /// Size of the option in bytes.
+    pub const fn size(&self) -> u32 {
+        2 + 3 * self.present as u32
+    }
+}
+
 /// TCP options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -112,6 +211,8 @@ pub struct Options {
     pub timestamps: Option<Timestamps>,
     /// SACK blocks (RFC 2018 §3), a D-SACK block first (RFC 2883 §4).
     pub sack: SackBlocks,
+    /// Bytes that have arrived with each ECN codepoint (RFC 9768 §3.2.3).
+    pub ecn: Option<EcnCounts>,
 }
 
 impl Options {
@@ -123,7 +224,8 @@ impl Options {
         let permitted = if self.sack_permitted { 2 } else { 0 };
         let timestamps = if self.timestamps.is_some() { 10 } else { 0 };
         let sack = if blocks > 0 { 2 + 8 * blocks } else { 0 };
-        (mss + scale + permitted + timestamps + sack).next_multiple_of(4)
+        let ecn = self.ecn.map_or(0, |counts| counts.size());
+        (mss + scale + permitted + timestamps + sack + ecn).next_multiple_of(4)
     }
 }
 
@@ -188,7 +290,7 @@ mod tests {
         let mut sack = SackBlocks::default();
         assert_eq!(segment(Options::default(), 1460).wire_size(), 1500);
         assert_eq!(segment(Options { timestamps, ..Options::default() }, 1448).wire_size(), 1500);
-        let syn = Options { mss: Some(1460), window_scale: Some(7), sack_permitted: true, timestamps, sack };
+        let syn = Options { mss: Some(1460), window_scale: Some(7), sack_permitted: true, timestamps, sack, ecn: None };
         assert_eq!(syn.size(), 20, "4 + 3 + 2 + 10, padded");
         for _ in 0..3 {
             sack.push((1, 2));

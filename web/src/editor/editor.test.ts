@@ -92,7 +92,7 @@ test("values are parts, words, truth values and quantities with units", () => {
     (describe.parts["slow_start"] ?? []).map((part) => `"${part.name}"`),
   );
   assert.ok(suggestions('[flow]\nslow_start = "st|"').includes('"staged"'));
-  assert.deepEqual(suggestions("[flow]\necn = |"), ["true", "false"]);
+  assert.deepEqual(suggestions("[flow]\necn = |"), ['"classic"', '"accurate"', '"dctcp"', "true", "false"]);
   assert.deepEqual(suggestions('duration = "10 |').sort(), [
     '"10 h"',
     '"10 min"',

@@ -265,12 +265,12 @@ const NEED_MORE = ["topology", "flow.application", "flow.application.object"];
 
 /** Values of other keys that only hosts of one profile have; check names them. */
 const BY_PROFILE =
-  /^flow\.(profile|host) = \w+: flow\.0\.(application: needs profile|initial_ssthresh: must be a number)/;
+  /^flow\.(profile|host) = \w+: flow\.0\.(application: needs a profile|initial_ssthresh: must be a number)/;
 
 test("every option of every menu makes a sound scenario, or check says what is missing", async () => {
   assert.deepEqual((await tryAll(`${ONE}[flow]\n`)).sort(), [
-    'flow.application = request-response: flow.0.application: needs profile = "modern": connections of ns2 hosts carry data one way only',
-    'flow.application = web: flow.0.application: needs profile = "modern": connections of ns2 hosts carry data one way only',
+    'flow.application = request-response: flow.0.application: needs a profile that carries data both ways, but ns2 does not; profiles that do: modern',
+    'flow.application = web: flow.0.application: needs a profile that carries data both ways, but ns2 does not; profiles that do: modern',
     "topology = explicit: topology.link: is missing; example: [[topology.link]]",
   ]);
   const linux = await tryAll(`${ONE}[flow]\nhost = "linux"\n`);

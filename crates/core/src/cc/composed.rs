@@ -23,6 +23,8 @@ pub struct Composed {
     avoidance: Box<dyn Avoidance>,
     /// If `None`, the avoidance's own response applies.
     loss_response: Option<Box<dyn LossResponse>>,
+    /// Whether slow start stays in charge although the window has reached the threshold.
+    stays: bool,
     /// The window before the last reduction, for undo.
     before_reduction: Option<Window>,
 }
@@ -39,7 +41,17 @@ impl Composed {
     ) -> Self {
         let ssthresh = initial_ssthresh.min(slow_start.initial_ssthresh());
         let window = Window { cwnd: 1.0, ssthresh };
-        Self { window, smss: Bytes(0), rest: None, initial_window, slow_start, avoidance, loss_response, before_reduction: None }
+        Self {
+            window,
+            smss: Bytes(0),
+            rest: None,
+            initial_window,
+            slow_start,
+            avoidance,
+            loss_response,
+            stays: false,
+            before_reduction: None,
+        }
     }
 
     fn observe(&mut self, ack: &Ack) {
@@ -51,8 +63,8 @@ impl Composed {
     }
 
     /// Whether slow start governs the window.
-    fn is_below_threshold(&self) -> bool {
-        self.window.cwnd < self.window.ssthresh
+    fn is_in_slow_start(&self) -> bool {
+        self.window.cwnd < self.window.ssthresh || self.stays
     }
 
     /// The part of a window that the host can use.
@@ -80,6 +92,7 @@ impl Composed {
     /// Applies the slow start's decision; returns the segments that the ACK still counts for in avoidance: those that lie beyond the
     /// threshold, if the host has whole segments, or all of them (infinite).
     fn apply(&mut self, step: Step) -> Segments {
+        self.stays &= matches!(step, Step::Grow(_));
         match step {
             Step::Grow(segments) => {
                 let cwnd = self.window.cwnd + segments;
@@ -97,6 +110,7 @@ impl Composed {
                 }
             }
             Step::Leave(window) => self.window = self.fit(window, LOSS_WINDOW),
+            Step::Stay(window) => (self.window, self.stays) = (self.fit(window, LOSS_WINDOW), true),
         }
         0.0
     }
@@ -106,7 +120,11 @@ impl Composed {
         let least = ack.counted * self.slow_start.floor(&self.window);
         // Without a floor, an avoidance may shrink the window (Vegas).
         let floor = if least > 0.0 { self.window.cwnd + least } else { LOSS_WINDOW };
+        let before = self.window.cwnd;
         self.change_to(grown.max(floor).max(LOSS_WINDOW));
+        if self.window.cwnd < before && self.avoidance.lowers_threshold() {
+            self.window.ssthresh = self.window.ssthresh.min(self.window.cwnd.max(MIN_SSTHRESH));
+        }
     }
 }
 
@@ -143,7 +161,7 @@ impl CongestionControl for Composed {
         if !ack.may_grow || !ack.cwnd_limited {
             return;
         }
-        if self.is_below_threshold() {
+        if self.is_in_slow_start() {
             let step = self.slow_start.on_ack(ack, &self.window);
             let beyond = self.apply(step);
             if beyond > 0.0 {
@@ -156,11 +174,11 @@ impl CongestionControl for Composed {
 
     fn on_lost(&mut self, lost: &Lost) {
         self.slow_start.on_lost(lost, &self.window);
-        self.avoidance.on_lost(lost);
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.before_reduction = Some(self.window);
+        self.stays = false;
         self.slow_start.on_congestion(event, &self.window);
         let response = match &mut self.loss_response {
             Some(response) => response.respond(event, &self.window, &mut *self.avoidance),
@@ -179,7 +197,7 @@ impl CongestionControl for Composed {
 
     fn on_restart(&mut self) {
         self.slow_start.on_restart();
-        self.window.cwnd = LOSS_WINDOW;
+        (self.window.cwnd, self.stays) = (LOSS_WINDOW, false);
     }
 
     fn on_recovery_end(&mut self, _now: Instant) {
@@ -210,26 +228,20 @@ impl CongestionControl for Composed {
         }
         self.smss = smss;
         self.slow_start.on_mss(smss);
-        self.avoidance.on_mss(smss);
     }
 
     fn on_timer(&mut self, now: Instant) {
-        if self.is_below_threshold() {
+        if self.is_in_slow_start() {
             let step = self.slow_start.on_timer(now, &self.window);
             self.apply(step);
+        } else if self.avoidance.timer().is_some_and(|due| due <= now) {
+            let cwnd = self.avoidance.on_timer(now, &self.window);
+            self.change_to(cwnd.max(LOSS_WINDOW));
         }
     }
 
-    fn deflate(&mut self, by: Segments) {
-        self.window.cwnd = self.usable(self.window.cwnd - by).max(LOSS_WINDOW);
-    }
-
-    fn close(&mut self) {
-        self.window.cwnd = 0.0;
-    }
-
-    fn inflate(&mut self, by: Segments) {
-        self.window.cwnd += by;
+    fn resize(&mut self, by: Segments, least: Segments) {
+        self.window.cwnd = self.usable(self.window.cwnd + by).max(least);
     }
 
     fn window(&self) -> Window {
@@ -241,23 +253,23 @@ impl CongestionControl for Composed {
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
-        if self.is_below_threshold() { self.slow_start.pacing_rate(&self.window) } else { self.avoidance.pacing_rate(&self.window) }
+        if self.is_in_slow_start() { self.slow_start.pacing_rate(&self.window) } else { self.avoidance.pacing_rate(&self.window) }
     }
 
     fn burst(&self) -> Bytes {
-        if self.is_below_threshold() { self.slow_start.burst() } else { Bytes(0) }
+        if self.is_in_slow_start() { self.slow_start.burst() } else { self.avoidance.burst() }
     }
 
     fn timer(&self) -> Option<Instant> {
-        if self.is_below_threshold() { self.slow_start.timer() } else { None }
+        if self.is_in_slow_start() { self.slow_start.timer() } else { self.avoidance.timer() }
     }
 
     fn wants_samples(&self) -> bool {
-        self.slow_start.wants_samples() || self.avoidance.wants_samples()
+        self.slow_start.wants_samples()
     }
 
     fn phase(&self) -> Phase {
-        if self.is_below_threshold() || self.slow_start.floor(&self.window) > 0.0 { Phase::SlowStart } else { Phase::Avoidance }
+        if self.is_in_slow_start() || self.slow_start.floor(&self.window) > 0.0 { Phase::SlowStart } else { Phase::Avoidance }
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
@@ -455,7 +467,7 @@ mod tests {
         acks(&mut control, 3);
         control.on_spurious(Instant::ZERO);
         assert_eq!(control.window(), Window { cwnd: 20.0, ssthresh: 100.0 });
-        control.deflate(5.0);
+        control.resize(-5.0, 1.0);
         control.on_spurious(Instant::ZERO);
         assert_eq!(control.window().cwnd, 15.0, "nothing is left to undo");
     }
@@ -542,19 +554,93 @@ mod tests {
         assert_eq!((control.window().cwnd, copy.window().cwnd), (5.0, 12.0), "a copy is independent");
     }
 
+    /// Grows to sixteen segments, lets go of one with each ACK, and exits at eight.
+    #[derive(Clone, Debug)]
+    struct Draining;
+
+    impl SlowStart for Draining {
+        fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step {
+            let Window { cwnd, ssthresh } = *window;
+            match ssthresh.is_finite() {
+                false if cwnd < 16.0 => Step::Grow(ack.counted),
+                _ if cwnd > 8.0 => Step::Stay(Window { cwnd: cwnd - 1.0, ssthresh: 8.0 }),
+                _ => Step::Exit { ssthresh },
+            }
+        }
+        fn paces(&self) -> bool {
+            true
+        }
+        fn pacing_rate(&self, _window: &Window) -> Option<Rate> {
+            Rate::from_bits_per_sec(1_000_000)
+        }
+    }
+
+    #[test]
+    fn a_slow_start_may_stay_in_charge_beyond_the_threshold() {
+        let mut control = compose(Box::new(Draining), 8.0, f64::INFINITY);
+        assert_eq!(acks(&mut control, 8), 16.0);
+        assert_eq!(acks(&mut control, 8), 8.0, "the queue has drained");
+        assert_eq!((control.phase(), control.pacing_rate().is_some()), (Phase::SlowStart, true));
+        let mut hit = control.clone();
+        control.on_ack(&ACK);
+        assert_eq!((control.phase(), control.pacing_rate()), (Phase::Avoidance, None));
+        hit.on_congestion(&congestion(Cause::DupAck, 8.0));
+        assert_eq!((hit.phase(), hit.window()), (Phase::Avoidance, Window { cwnd: 4.0, ssthresh: 4.0 }));
+    }
+
+    /// An avoidance that sends two segments at once at a fixed rate, and grows by its own clock.
+    #[derive(Clone, Debug)]
+    struct Clocked(Instant);
+
+    impl Avoidance for Clocked {
+        fn on_ack(&mut self, _ack: &Ack, window: &Window) -> Segments {
+            window.cwnd
+        }
+        fn paces(&self) -> bool {
+            true
+        }
+        fn pacing_rate(&self, _window: &Window) -> Option<Rate> {
+            Rate::from_bits_per_sec(1_000_000)
+        }
+        fn burst(&self) -> Bytes {
+            Bytes(2000)
+        }
+        fn timer(&self) -> Option<Instant> {
+            Some(self.0)
+        }
+        fn on_timer(&mut self, now: Instant, window: &Window) -> Segments {
+            self.0 = now + Duration::from_millis(10);
+            window.cwnd + 1.0
+        }
+    }
+
+    #[test]
+    fn an_avoidance_may_have_a_timer_and_bursts() {
+        let at = |millis: u64| Instant::ZERO + Duration::from_millis(millis);
+        let initial = build(&initial_window::fixed::ENTRY, &[("segments", Value::Number(4.0))]).unwrap();
+        let slow_start = build(&slow_start::standard::ENTRY, &[]).unwrap();
+        let mut control = Composed::new(initial, slow_start, Box::new(Clocked(at(5))), None, 5.0);
+        control.on_established(&established(1000));
+        assert_eq!((control.timer(), control.burst()), (None, Bytes(0)), "slow start");
+        assert_eq!(acks(&mut control, 9), 5.0);
+        assert_eq!((control.timer(), control.burst(), control.paces()), (Some(at(5)), Bytes(2000), true));
+        control.on_timer(at(5));
+        assert_eq!((control.window().cwnd, control.timer()), (6.0, Some(at(5) + Duration::from_millis(10))));
+    }
+
     #[test]
     fn deflation_stops_at_one_segment() {
         let mut control = standard(4.0, 100.0);
-        control.deflate(1.5);
+        control.resize(-1.5, 1.0);
         assert_eq!(control.window().cwnd, 2.5);
-        control.deflate(9.0);
+        control.resize(-9.0, 1.0);
         assert_eq!(control.window(), Window { cwnd: 1.0, ssthresh: 100.0 });
     }
 
     #[test]
     fn a_closed_window_grows_from_zero() {
         let mut control = standard(4.0, 100.0);
-        control.close();
+        control.resize(-4.0, 0.0);
         control.on_recovery_end(Instant::ZERO);
         assert_eq!(control.window(), Window { cwnd: 0.0, ssthresh: 100.0 });
         assert_eq!(acks(&mut control, 1), 1.0);

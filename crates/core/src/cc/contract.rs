@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use crate::events::{Ack, CongestionEvent, Established, FirstWindow, Lost, Sent};
+use crate::qdisc::Ecn;
 use crate::units::{Bytes, Instant, Rate, Segments};
 
 /// The congestion window and the slow start threshold, in segments.
@@ -53,6 +54,9 @@ pub enum Step {
     },
     /// Exit slow start with this window and threshold.
     Leave(Window),
+    /// Set this window and threshold, and stay in charge even if the window has reached the threshold, such as to drain the queue. The slow
+    /// start paces and decides on ACKs until it exits, or until congestion.
+    Stay(Window),
 }
 
 macro_rules! clone_boxes {
@@ -108,7 +112,7 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
     fn on_congestion(&mut self, event: &CongestionEvent);
     /// A timer expired without new evidence of congestion: the window restarts from one segment, and the threshold stays.
     fn on_restart(&mut self) {
-        self.deflate((self.window().cwnd - 1.0).max(0.0));
+        self.resize(-(self.window().cwnd - 1.0).max(0.0), 1.0);
     }
     /// All data outstanding when the recovery began has been acknowledged. It began with a congestion event, unless a mark had already
     /// reduced the window for the same data.
@@ -119,15 +123,9 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
     fn on_mss(&mut self, _smss: Bytes) {}
     /// The time returned by [`CongestionControl::timer`] has come.
     fn on_timer(&mut self, _now: Instant) {}
-    /// Deflates the window by `by` segments at a partial ACK in recovery (RFC 6582 §3.2 step 3).
-    fn deflate(&mut self, _by: Segments) {}
-    /// Closes the window: new data waits until ACKs make the window grow or a timeout opens it (Vegas' recovery after a timeout). A control
-    /// whose window cannot be empty keeps its smallest window.
-    fn close(&mut self) {
-        self.deflate(self.window().cwnd);
-    }
-    /// Inflates the window by `by` segments at duplicate ACKs, in a recovery that inflates the window itself (Vegas').
-    fn inflate(&mut self, _by: Segments) {}
+    /// The host's recovery changes the window by `by` segments, but leaves at least `least`, if the control can have so small a window. A
+    /// partial ACK deflates it (RFC 6582 §3.2 step 3).
+    fn resize(&mut self, _by: Segments, _least: Segments) {}
     /// The current window.
     fn window(&self) -> Window;
     /// Whether the control ever returns a pacing rate or a timer, or changes its window when a segment is sent. The host asks once, because
@@ -159,6 +157,10 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
     /// Whether the control uses [`Ack::sample`] and snapshots. The host asks once, because computing them costs time.
     fn wants_samples(&self) -> bool {
         false
+    }
+    /// The codepoint of the next segment with new data, if the connection uses ECN: Not-ECT, ECT(0) or ECT(1) (RFC 9331 §4.1).
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect0
     }
     /// The current phase.
     fn phase(&self) -> Phase;
@@ -253,11 +255,7 @@ pub trait Avoidance: CloneAvoidance + Debug + Send + Sync {
     }
     /// A segment was sent.
     fn on_sent(&mut self, _sent: &Sent) {}
-    /// A segment was declared lost.
-    fn on_lost(&mut self, _lost: &Lost) {}
-    /// From now on, segments carry `smss` bytes.
-    fn on_mss(&mut self, _smss: Bytes) {}
-    /// Whether the part ever returns a pacing rate.
+    /// Whether the part ever returns a pacing rate or a timer.
     fn paces(&self) -> bool {
         false
     }
@@ -265,8 +263,20 @@ pub trait Avoidance: CloneAvoidance + Debug + Send + Sync {
     fn pacing_rate(&self, _window: &Window) -> Option<Rate> {
         None
     }
-    /// Whether the part uses [`Ack::sample`] and snapshots.
-    fn wants_samples(&self) -> bool {
+    /// Data that may leave at once if the part paces; at least one segment leaves.
+    fn burst(&self) -> Bytes {
+        Bytes(0)
+    }
+    /// The time at which the part expects [`Avoidance::on_timer`] in avoidance.
+    fn timer(&self) -> Option<Instant> {
+        None
+    }
+    /// The time returned by [`Avoidance::timer`] has come. Returns the window.
+    fn on_timer(&mut self, _now: Instant, window: &Window) -> Segments {
+        window.cwnd
+    }
+    /// Whether a window that [`Avoidance::on_ack`] shrinks takes the threshold along, so that slow start does not resume.
+    fn lowers_threshold(&self) -> bool {
         false
     }
     /// The window was reduced to `window`, by this part's response or another.

@@ -6,16 +6,29 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::cc::{CongestionControl, Phase, Window};
-use crate::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Lost, Sent, Totals};
+use crate::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Lost, MarkCount, Sent, Totals};
+use crate::qdisc::Ecn;
 use crate::units::{Bytes, Instant, Rate, Segments};
 
 /// What witnesses have seen.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Testimony {
     /// Each broken sentence, with the first event that broke it and the state before.
     pub broken: BTreeMap<&'static str, String>,
     /// Number of events of each kind.
     pub events: BTreeMap<&'static str, u64>,
+    /// Bytes that ACKs have reported as marked.
+    pub marked: u64,
+    /// Whether each ACK counted marks exactly.
+    pub exact: bool,
+    /// Whether each ACK counted marks exactly or bounded them.
+    pub at_most: bool,
+}
+
+impl Default for Testimony {
+    fn default() -> Self {
+        Self { broken: BTreeMap::new(), events: BTreeMap::new(), marked: 0, exact: true, at_most: true }
+    }
 }
 
 /// Shared by witnesses and those who question them.
@@ -199,8 +212,16 @@ impl CongestionControl for Witness {
         self.check("snd_una is at most snd_nxt", ack.snd_una <= ack.snd_nxt && ack.snd_nxt == self.nxt, ack);
         let news = self.again.take().is_none_or(|point| ack.snd_una >= point);
         self.check("a recovery has one congestion", news, ack);
-        self.check("an echo marks delivered bytes", ack.marked <= ack.delivered && (ack.marked == 0 || ack.ecn_echo), ack);
-        self.check("no growth on an echo", !(ack.may_grow && ack.ecn_echo), ack);
+        let exact = ack.mark_count == MarkCount::Exact;
+        self.check("an echo marks delivered bytes", exact || ack.marked <= ack.delivered, ack);
+        self.check("bytes are marked by an echo", ack.marked == 0 || ack.ecn_echo, ack);
+        let unmarked = exact && ack.marked < ack.delivered;
+        self.check("no growth on an echo", !(ack.may_grow && ack.ecn_echo) || unmarked, ack);
+        self.tell(|testimony| {
+            testimony.marked += ack.marked;
+            testimony.exact &= exact;
+            testimony.at_most &= ack.mark_count != MarkCount::Estimate;
+        });
         self.check("growth needs news", !ack.may_grow || ack.acked > 0 || ack.delivered > 0, ack);
         let before = self.before.take().filter(|(at, _)| *at == ack.now).map_or(self.inflight, |(_, before)| before);
         let known = [before, self.inflight].iter().any(|flight| self.is_flight(ack.inflight_before, *flight));
@@ -296,15 +317,9 @@ impl CongestionControl for Witness {
         self.check("a timer is due when it expires", self.inner.timer().is_some_and(|due| due <= now), &now);
         self.inner.on_timer(now);
     }
-    fn deflate(&mut self, by: Segments) {
-        self.check("deflation does not inflate", by >= 0.0, &by);
-        self.inner.deflate(by);
-    }
-    fn close(&mut self) {
-        self.inner.close();
-    }
-    fn inflate(&mut self, by: Segments) {
-        self.inner.inflate(by);
+    fn resize(&mut self, by: Segments, least: Segments) {
+        self.check("a window is not negative", by.is_finite() && least >= 0.0, &(by, least));
+        self.inner.resize(by, least);
     }
     fn window(&self) -> Window {
         self.inner.window()
@@ -326,6 +341,9 @@ impl CongestionControl for Witness {
     }
     fn holds_back(&self) -> bool {
         self.inner.holds_back()
+    }
+    fn ecn(&self) -> Ecn {
+        self.inner.ecn()
     }
     fn wants_samples(&self) -> bool {
         self.wants_samples

@@ -112,38 +112,70 @@ pub enum Verdict {
     Drop(Reason),
 }
 
-/// Why a packet was dropped or marked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// Full queue.
-    Overflow,
-    /// Random decision with a probability that depends on the queue.
-    Early,
-    /// Average queue above the range of random decisions (RED).
-    Forced,
-    /// Full virtual queue (VQ, GK).
-    Virtual,
-    /// Waiting time too long (`CoDel`).
-    Sojourn,
-    /// Loss model of the link, not its queue.
-    Random,
+/// Declares the reasons in numeric order: name, word in traces, and the meaning of the column of drops, which follows "packets dropped".
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $reason:ident: $word:literal, $about:literal;)+) => {
+        /// Why a packet was dropped or marked. A new reason is one declaration here; tables, traces and pages follow.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Reason {
+            $($(#[$doc])* $reason,)+
+        }
+
+        impl Reason {
+            /// Every reason, in numeric order.
+            pub const ALL: &'static [Self] = &[$(Self::$reason),+];
+            /// Number of reasons.
+            pub const COUNT: usize = Self::ALL.len();
+
+            /// The reasons of queues whose columns only tables with such a queue have.
+            pub const fn further() -> &'static [Self] {
+                Self::ALL.split_at(Self::Random as usize + 1).1
+            }
+
+            /// Whether every table of links has its column; the others appear if a queue of the run has them.
+            pub const fn is_usual(self) -> bool {
+                (self as usize) < Self::Random as usize
+            }
+
+            /// Its name in traces.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$reason => $word,)+
+                }
+            }
+
+            /// The name of its column of drops in the table of links.
+            pub const fn column(self) -> &'static str {
+                match self {
+                    $(Self::$reason => concat!("drops_", $word),)+
+                }
+            }
+
+            /// The meaning of that column.
+            pub const fn about(self) -> &'static str {
+                match self {
+                    $(Self::$reason => concat!("packets dropped ", $about),)+
+                }
+            }
+        }
+    };
 }
 
-impl Reason {
-    /// Every reason, in numeric order.
-    pub const ALL: [Self; 6] = [Self::Overflow, Self::Early, Self::Forced, Self::Virtual, Self::Sojourn, Self::Random];
-
-    /// Its name in traces.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Overflow => "overflow",
-            Self::Early => "early",
-            Self::Forced => "forced",
-            Self::Virtual => "virtual",
-            Self::Sojourn => "sojourn",
-            Self::Random => "random",
-        }
-    }
+reasons! {
+    /// Full queue.
+    Overflow: "overflow", "because the queue was full";
+    /// Random decision with a probability that depends on the queue.
+    Early: "early", "at random, with a probability that depends on the queue";
+    /// Average queue above the range of random decisions (RED).
+    Forced: "forced", "because the average queue was above the range of random drops (`red`)";
+    /// Full virtual queue (VQ, GK).
+    Virtual: "virtual", "because a virtual queue was full (`vq`, `gk`)";
+    /// Waiting time too long (`CoDel`).
+    Sojourn: "sojourn", "because they had waited too long";
+    /// Loss model of the link, not its queue.
+    Random: "random", "by the loss model of the link";
+    /// Decision with a fixed probability.
+    Chance: "chance", "with a fixed probability (`bernoulli`)";
 }
 
 /// A notice to the sender of a dropped packet: the retransmission timer that expires at once.
@@ -179,6 +211,11 @@ pub trait Admission: Debug + Send + Sync {
         None
     }
 
+    /// Its reasons besides the usual ones, each of which has a column in the table of links.
+    fn reasons(&self) -> &'static [Reason] {
+        &[]
+    }
+
     /// Reports the discipline's own quantities for traces. The probability of a drop or mark is called `probability`.
     fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
@@ -198,6 +235,9 @@ impl Admission for Box<dyn Admission> {
     }
     fn notice(&self, reason: Reason) -> Option<Notice> {
         (**self).notice(reason)
+    }
+    fn reasons(&self) -> &'static [Reason] {
+        (**self).reasons()
     }
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
         (**self).internals(out);
@@ -278,6 +318,11 @@ pub trait Scheduler: Debug + Send + Sync {
         None
     }
 
+    /// As [`Admission::reasons`].
+    fn reasons(&self) -> &'static [Reason] {
+        &[]
+    }
+
     /// As [`Admission::internals`].
     fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
@@ -292,6 +337,14 @@ pub enum Discipline {
 }
 
 impl Discipline {
+    /// Its reasons of drops and marks besides the usual ones.
+    pub fn reasons(&self) -> &'static [Reason] {
+        match self {
+            Self::Fifo(admission) => admission.reasons(),
+            Self::Scheduled(scheduler) => scheduler.reasons(),
+        }
+    }
+
     /// A discipline that decides on arrival.
     #[expect(clippy::unnecessary_box_returns, reason = "the registry builds boxed parts")]
     pub(crate) fn fifo(admission: impl Admission + 'static) -> Box<Self> {

@@ -35,6 +35,7 @@ entries! { Entry<Discipline>:
     fq_codel,
     pie,
     tbf,
+    bernoulli,
 }
 
 /// The axis.
@@ -46,6 +47,6 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "droptail",
     module: module_path!(),
-    parts: DESCRIPTIONS,
+    list: || DESCRIPTIONS,
     build: |name, params| try_build(ENTRIES, name, params),
 };

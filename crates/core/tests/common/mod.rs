@@ -134,7 +134,7 @@ impl Transport {
                 return (window, 0.0);
             }
             Op::Spurious => self.control.on_spurious(self.now),
-            Op::Deflate(by) => self.control.deflate(by),
+            Op::Deflate(by) => self.control.resize(-by, 1.0),
         }
         (cwnd, 0.0)
     }
@@ -201,7 +201,7 @@ fn extremes(param: &Param, depth: usize) -> Vec<Value> {
             .map(|(first, second)| Value::Series(vec![(0.0, first), (0.5, second)]))
             .to_vec(),
         Kind::Part(axis) => axis
-            .parts
+            .parts()
             .iter()
             .flat_map(|part| {
                 let inner = if depth == 0 { vec![Params::defaults(part.params)] } else { settings_to(part.params, depth - 1) };

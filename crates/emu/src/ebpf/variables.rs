@@ -74,7 +74,7 @@ fn parameter<'a>(part: &Part, variable: &'a str) -> &'a str {
 /// The parts of an axis that an object has, as a list in a message.
 fn known(axis: &Axis, variables: &Variables) -> String {
     let has = |name: &&str| variables.contains_key(&format!("{}_{name}", axis.name));
-    let names: Vec<String> = axis.parts.iter().map(|entry| entry.name).filter(has).map(|name| format!("`{name}`")).collect();
+    let names: Vec<String> = axis.parts().iter().map(|entry| entry.name).filter(has).map(|name| format!("`{name}`")).collect();
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 

@@ -132,7 +132,7 @@ impl FlowPlan {
         let linux = EndHost::find("linux")?;
         let linux = linux.config();
         self.route.mtu = u32::from(host.mss) + u32::from(HEADER);
-        self.route.ecn = host.ecn;
+        self.route.ecn = host.ecn.is_some();
         self.no_delay = !host.nagle;
         self.paced = matches!(host.pacing, Pacing::Window { .. });
         self.set_recovery(host.recovery != ModernRecovery::NewReno, host.recovery == ModernRecovery::Rack);

@@ -170,8 +170,8 @@ impl CongestionControl for Recorder {
         panic!("no path changes its MTU");
     }
 
-    fn deflate(&mut self, by: Segments) {
-        self.control.deflate(by);
+    fn resize(&mut self, by: Segments, least: Segments) {
+        self.control.resize(by, least);
         self.record_window();
     }
 

@@ -53,7 +53,7 @@ impl Modern {
         // The world of the scripts has segmentation offload, with Linux's settings.
         let offload = host.config.offload.or(host.config.whole_segments.then_some(settings::OFFLOAD));
         let host = Host { config: Config { mss, offload, ..host.config.clone() }, ..host.clone() };
-        let ecn = if host.config.ecn { settings::Ecn::Offer } else { settings::Ecn::Off };
+        let ecn = settings::Ecn { offers: host.config.ecn, accepts: host.config.ecn };
         Self { host, ecn, control: ControlParameters::new(), slots: Vec::new(), resets: VecDeque::new() }
     }
 
@@ -81,7 +81,7 @@ impl Modern {
     /// An endpoint with the options of its socket.
     fn endpoint(&self, options: &SocketOptions, active: bool) -> Answer<Endpoint> {
         let mut config = options.applied(&self.host.config);
-        config.ecn = self.ecn == settings::Ecn::Offer || self.ecn == settings::Ecn::Accept && !active;
+        config.ecn = if active { self.ecn.offers } else { self.ecn.accepts };
         let mut parameters = self.control.clone();
         if let Some(control) = &options.control {
             parameters.insert("tcp_congestion_control".to_owned(), control.clone());

@@ -1,14 +1,16 @@
 //! Segments of `modern` as packets, with the options in the order of Linux.
 
 use ackclock_core::qdisc::Ecn;
-use ackclock_wire::segment::{self, Flags, SackBlocks, Segment, Timestamps};
+use ackclock_wire::segment::{self, EcnCounts, Flags, SackBlocks, Segment, Timestamps};
 
 use crate::packet::{Packet, decode_options, encode_options};
-use crate::script::TcpOption;
+use crate::script::{EcnCounter, TcpOption};
 use crate::stack::Ends;
 
 /// Initial time to live.
 const TTL: u8 = 64;
+/// The counters of the AccECN option of kind 172 (RFC 9768 §3.2.3).
+const ORDER: [EcnCounter; 3] = [EcnCounter::Ect0, EcnCounter::Ce, EcnCounter::Ect1];
 
 /// The packet that carries `segment`; `tos`: the byte of DSCP and ECN field, whose ECN field the segment sets.
 pub(super) fn packet(segment: &Segment, ends: Ends, tos: u8) -> Packet {
@@ -20,7 +22,7 @@ pub(super) fn packet(segment: &Segment, ends: Ends, tos: u8) -> Packet {
         flow_label: 0,
         seq: segment.seq,
         ack: segment.ack,
-        flags: u16::from(segment.flags.bits()),
+        flags: segment.flags.bits(),
         reserved: 0,
         window: segment.window,
         urgent: 0,
@@ -33,7 +35,7 @@ pub(super) fn packet(segment: &Segment, ends: Ends, tos: u8) -> Packet {
 /// The options in the order in which Linux sends them, each aligned by no-operations before it.
 fn layout(options: &segment::Options) -> Vec<TcpOption> {
     let mut list = Vec::new();
-    let nops = |list: &mut Vec<TcpOption>, count| list.extend(std::iter::repeat_n(TcpOption::Nop, count));
+    let nops = |list: &mut Vec<TcpOption>, count: u32| list.extend(std::iter::repeat_n(TcpOption::Nop, count as usize));
     list.extend(options.mss.map(TcpOption::Mss));
     if options.sack_permitted {
         // SACK-permitted takes the place of the two no-operations before timestamps.
@@ -43,6 +45,11 @@ fn layout(options: &segment::Options) -> Vec<TcpOption> {
     if let Some(Timestamps { value, echo }) = options.timestamps {
         nops(&mut list, if options.sack_permitted { 0 } else { 2 });
         list.push(TcpOption::Timestamps { value, echo });
+    }
+    if let Some(counts) = &options.ecn {
+        let order = if counts.kind() == EcnCounts::KINDS[0] { ORDER } else { [ORDER[2], ORDER[1], ORDER[0]] };
+        list.push(TcpOption::AccurateEcn(order.into_iter().zip(counts.fields()).collect()));
+        nops(&mut list, counts.size().next_multiple_of(4) - counts.size());
     }
     if let Some(shift) = options.window_scale {
         nops(&mut list, 1);
@@ -71,11 +78,16 @@ pub(super) fn segment(packet: &Packet) -> Segment {
                     options.sack.push(block);
                 }
             }
+            TcpOption::AccurateEcn(counters) => {
+                let kind = EcnCounts::KINDS[usize::from(counters.first().is_some_and(|(counter, _)| *counter == EcnCounter::Ect1))];
+                let fields: Vec<u32> = counters.into_iter().map(|(_, count)| count).collect();
+                options.ecn = Some(EcnCounts::new(kind, &fields));
+            }
             _ => {}
         }
     }
-    let known = [Flags::FIN, Flags::SYN, Flags::RST, Flags::PSH, Flags::ACK, Flags::ECE, Flags::CWR];
-    let flags = known.into_iter().fold(Flags::NONE, |flags, flag| flags.with(flag, packet.flags & u16::from(flag.bits()) != 0));
+    let known = [Flags::FIN, Flags::SYN, Flags::RST, Flags::PSH, Flags::ACK, Flags::ECE, Flags::CWR, Flags::AE];
+    let flags = known.into_iter().fold(Flags::NONE, |flags, flag| flags.with(flag, packet.flags & flag.bits() != 0));
     Segment {
         seq: packet.seq,
         ack: packet.ack,

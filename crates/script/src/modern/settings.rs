@@ -1,7 +1,7 @@
 //! Kernel parameters as settings of the host; names as in [`crate::settings`].
 
 use ackclock_core::units::Duration;
-use ackclock_tcp::modern::{Config, Offload, Pacing, ReceiveBuffer, Recovery};
+use ackclock_tcp::modern::{Config, Feedback, Offload, Pacing, ReceiveBuffer, Recovery};
 
 use crate::errno::Errno;
 use crate::error::suggestion;
@@ -10,15 +10,13 @@ use crate::stack::{Answer, Refusal};
 /// Applies a value to the settings; `None`: the value is not valid.
 type Apply = fn(&mut Config, &str) -> Option<()>;
 
-/// Whether connections use ECN.
+/// The feedback of ECN of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ecn {
-    /// Never.
-    Off,
-    /// If the peer wishes; connections that this end opens offer it, too.
-    Offer,
-    /// If the peer wishes.
-    Accept,
+pub(super) struct Ecn {
+    /// What a connection that this end opens offers.
+    pub(super) offers: Option<Feedback>,
+    /// What this end accepts of a peer.
+    pub(super) accepts: Option<Feedback>,
 }
 
 /// The prefixes of parameters that the congestion control reads when a connection begins.
@@ -31,6 +29,7 @@ pub(super) const OFFLOAD: Offload = Offload { min_segments: 2, window_divisor: 3
 const PARAMETERS: &[(&str, Apply)] = &[
     ("tcp_timestamps", |config, value| flag(value, &mut config.timestamps)),
     ("tcp_window_scaling", |config, value| flag(value, &mut config.window_scaling)),
+    ("tcp_ecn_option", |config, value| flag(value, &mut config.ecn_option)),
     ("tcp_frto", |config, value| flag(value, &mut config.frto)),
     ("tcp_slow_start_after_idle", |config, value| flag(value, &mut config.idle_restart)),
     ("tcp_sack", |config, value| {
@@ -95,7 +94,6 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("tcp_comp_sack_slack_ns", &[]),
     ("tcp_dsack", &["1"]),
     ("tcp_ecn_fallback", &[]),
-    ("tcp_ecn_option", &[]),
     ("tcp_fack", &[]),
     ("tcp_limit_output_bytes", &[]),
     ("tcp_linear_timeouts", &["0"]),
@@ -119,13 +117,18 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
 
 /// The use of ECN that `tcp_ecn` sets.
 pub(super) fn ecn(value: &str) -> Answer<Ecn> {
-    match number(value) {
-        Some(0) => Ok(Ecn::Off),
-        Some(1) => Ok(Ecn::Offer),
-        Some(2) => Ok(Ecn::Accept),
-        Some(3..=5) => Err(Refusal::Unsupported(format!("tcp_ecn = {value}: AccECN is not modelled"))),
-        _ => Err(Errno::EINVAL.into()),
-    }
+    use Feedback::{Accurate, Classic};
+    // As in Linux 6.18: first what a connection from here offers, then what one to here accepts.
+    let (offers, accepts) = match number(value) {
+        Some(0) => (None, None),
+        Some(1) => (Some(Classic), Some(Classic)),
+        Some(2) => (None, Some(Classic)),
+        Some(3) => (Some(Accurate), Some(Accurate)),
+        Some(4) => (Some(Classic), Some(Accurate)),
+        Some(5) => (None, Some(Accurate)),
+        _ => return Err(Errno::EINVAL.into()),
+    };
+    Ok(Ecn { offers, accepts })
 }
 
 /// Applies the parameter `name` to the settings.

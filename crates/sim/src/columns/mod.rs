@@ -64,15 +64,34 @@ pub struct Column<S: 'static, R: 'static> {
 pub enum Source<S: 'static, R: 'static> {
     /// The counts and measurements of a row.
     Measured(fn(&R) -> Cell),
+    /// A count of a row that has one for each of several things, and the index of the thing.
+    Counted(fn(&R, usize) -> Cell, usize),
     /// The run's input, in which the row has an index.
     Given(fn(&S, usize, &R) -> Cell),
 }
+
+impl<S, R> Clone for Column<S, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S, R> Copy for Column<S, R> {}
+
+impl<S, R> Clone for Source<S, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S, R> Copy for Source<S, R> {}
 
 impl<S, R> Column<S, R> {
     /// The value in the row with this index in `run`.
     pub fn cell(&self, run: &S, index: usize, row: &R) -> Cell {
         match self.source {
             Source::Measured(get) => get(row),
+            Source::Counted(get, thing) => get(row, thing),
             Source::Given(get) => get(run, index, row),
         }
     }

@@ -255,7 +255,7 @@ columns! {
         link: u32 as Links, "", "name of the link";
         flow: u32 as Flows, "", "name of the flow";
         seq: u32 as Short, "packets", "number of the segment, from 1 (0 is the SYN); for an ACK, the number of the segment that it expects";
-        reason: Reason as Words, "", "reason: `overflow`, `early`, `forced`, `virtual` or `sojourn`, as in the columns `drops_…` of links, or `random` for the loss model";
+        reason: Reason as Words, "", "reason, as in the columns `drops_…` of links, or `random` for the loss model";
     }
 }
 

@@ -4,8 +4,7 @@ use ackclock_core::cc::{self, Composed, CongestionControl, Window};
 use ackclock_core::entry::{self, Entry};
 use ackclock_core::params::Value;
 use ackclock_core::units::{Bytes, Duration, Instant, Limit, Moment, Rate};
-use ackclock_host::{Bulk, Side};
-use ackclock_tcp::profile::{self, Profile};
+use ackclock_host::{self as host, Bulk, Profile, Side};
 use ackclock_tcp::{HEADER, modern, ns2};
 
 use super::error::RunError;
@@ -14,6 +13,7 @@ use super::result::FlowResult;
 use super::stream::Stream;
 use crate::net::packet::Packet;
 use crate::net::route::Routes;
+use crate::scenario::profiles::{self, Need};
 use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, HostSpec, LinkSpec, OtherHost, PartSpec, Scenario, SlowStartSpec, Traffic};
 
 /// The end hosts and counters of a flow.
@@ -111,6 +111,10 @@ fn hosts(index: u32, spec: &FlowSpec, seed: u64) -> Result<Hosts, RunError> {
     let packets = if grows { Some(0) } else { spec.packets };
     let bulk = Bulk { start: spec.start, stop: spec.stop, packets, grows };
     let control = || control(&spec.control, spec.initial_ssthresh);
+    let complaint = Need::of_traffic(spec.traffic).and_then(|need| need.complaint(spec.host.profile()));
+    if let Some(complaint) = complaint {
+        return Err(RunError::Part(format!("the application of flow {} {complaint}", spec.name)));
+    }
     Ok(match &spec.host {
         HostSpec::Ns2(host) => Hosts::Ns2(ns2::Connection::new(host, control()?, bulk, seed)),
         HostSpec::Modern(host) => Hosts::Modern(Box::new(match spec.traffic {
@@ -118,11 +122,16 @@ fn hosts(index: u32, spec: &FlowSpec, seed: u64) -> Result<Hosts, RunError> {
             _ => modern::Connection::bulk(host, control()?, bulk, seed),
         })),
         HostSpec::Other(other) => {
-            let Profile::Other(host) = *build(profile::ENTRIES, &other.profile)? else {
+            let entry = profiles::find(other.profile.name);
+            let Profile::Other(host) = *build_part(entry, &other.profile)? else {
                 return Err(RunError::Part(format!("{} has settings of its own", other.profile.name)));
             };
             let OtherHost { packet_size, ecn, initial_pacing, .. } = *other;
-            Hosts::Other(host.connect(profile::Flow { control: control()?, bulk, packet_size, ecn, initial_pacing, seed }))
+            let traffic = match spec.traffic {
+                Traffic::Connection(_) => host::Traffic::Dialogue { control: control()? },
+                _ => host::Traffic::Bulk(bulk),
+            };
+            Hosts::Other(host.connect(host::Flow { control: control()?, traffic, packet_size, ecn, initial_pacing, seed }))
         }
         HostSpec::Datagrams(payload) => Hosts::Datagrams(Box::new(Stream::new(spec.start, *payload, spec.host.wire_size().0 as u16))),
     })
@@ -166,7 +175,6 @@ impl Path {
     }
 }
 
-/// Composes a congestion control from the registry.
 /// Builds a congestion control.
 pub(super) fn control(spec: &ControlSpec, initial_ssthresh: f64) -> Result<Box<dyn CongestionControl>, RunError> {
     Ok(match spec {
@@ -191,6 +199,10 @@ fn compose(parts: &ComposedSpec, initial_ssthresh: f64) -> Result<Composed, RunE
 }
 
 fn build<P: ?Sized>(entries: &'static [&'static Entry<P>], part: &PartSpec) -> Result<Box<P>, RunError> {
-    let entry = entry::find(entries, part.name).ok_or_else(|| RunError::Part(format!("there is no part {}", part.name)))?;
+    build_part(entry::find(entries, part.name), part)
+}
+
+fn build_part<P: ?Sized>(entry: Option<&'static Entry<P>>, part: &PartSpec) -> Result<Box<P>, RunError> {
+    let entry = entry.ok_or_else(|| RunError::Part(format!("there is no part {}", part.name)))?;
     (entry.build)(&part.params).map_err(|reason| RunError::Part(format!("{}: {reason}", part.name)))
 }

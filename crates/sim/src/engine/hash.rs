@@ -18,11 +18,14 @@ impl TableHash {
         self.text(name);
         self.length(rows.len());
         for column in columns {
-            if let Source::Measured(get) = column.source {
-                self.text(column.name);
-                for row in rows {
-                    self.cell(&get(row));
-                }
+            let get: &dyn Fn(&R) -> Cell = match &column.source {
+                Source::Measured(get) => get,
+                Source::Counted(get, thing) => &|row| get(row, *thing),
+                Source::Given(_) => continue,
+            };
+            self.text(column.name);
+            for row in rows {
+                self.cell(&get(row));
             }
         }
     }

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::hash::{TableHash, hexadecimal};
 use crate::app::{Page, Transfer};
 use crate::columns::traces::TraceKind;
-use crate::columns::{Value, table};
+use crate::columns::{Cell, Column, Kind, Source, Value, table};
 use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, Scenario, Traffic};
 use crate::trace::{Capture, Traces};
 
@@ -76,12 +76,7 @@ table! {
         queue: &'static str => |scenario, index, _| scenario.links[index].queue.as_ref().map_or("unlimited", |queue| queue.discipline.name), "", "queue discipline; `unlimited` if there is none";
         arrivals: u64 [arrivals], "packets", "packets that arrived at the queue, without those dropped before it by a loss model";
         delivered_packets: u64 [delivered], "packets", "packets not lost, with copies, including those that wait or are in flight at the end of the run";
-        drops: u64 [drops], "packets", "packets dropped by the queue: the sum of the next five columns";
-        drops_overflow: u64 = |link| link.dropped(Reason::Overflow), "packets", "packets dropped because the queue was full";
-        drops_early: u64 = |link| link.dropped(Reason::Early), "packets", "packets dropped at random, with a probability that depends on the queue";
-        drops_forced: u64 = |link| link.dropped(Reason::Forced), "packets", "packets dropped because the average queue was above the range of random drops (`red`)";
-        drops_virtual: u64 = |link| link.dropped(Reason::Virtual), "packets", "packets dropped because a virtual queue was full (`vq`, `gk`)";
-        drops_sojourn: u64 = |link| link.dropped(Reason::Sojourn), "packets", "packets dropped because they had waited too long";
+        drops: u64 [drops], "packets", "packets dropped by the queue: the sum of the columns `drops_…`";
         marks: u64 [marks], "packets", "packets that the queue marked instead of dropping (ECN); they are delivered";
         losses: u64 [losses], "packets", "packets dropped by loss models, without those that would have arrived after the end of the run";
         duplicated: u64 => |_, _, link| link.duplicated, "packets", "copies that loss models made";
@@ -95,11 +90,28 @@ table! {
         /// Copies that loss models made.
         duplicated: u64,
         /// Drops by reason, in the order of [`Reason::ALL`].
-        drops_by_reason: [u64; Reason::ALL.len()],
+        drops_by_reason: [u64; Reason::COUNT],
     }
 }
 
 impl LinkResult {
+    /// The columns of a table whose queues have these reasons of drops besides the usual ones.
+    pub fn columns(further: &[Reason]) -> Vec<Column<Scenario, Self>> {
+        let drops = |reason: &Reason| Column {
+            name: reason.column(),
+            unit: "packets",
+            doc: reason.about(),
+            kind: Kind::Whole,
+            optional: false,
+            source: Source::Counted(|link: &Self, reason| Cell::Whole(link.drops_by_reason[reason]), *reason as usize),
+        };
+        let mut columns = Self::COLUMNS.to_vec();
+        let place = 1 + columns.iter().position(|column| column.name == "drops").unwrap_or_default();
+        let shown = Reason::ALL.iter().filter(|reason| reason.is_usual() || further.contains(reason));
+        columns.splice(place..place, shown.map(drops));
+        columns
+    }
+
     /// Packets that the queue dropped for `reason`.
     pub const fn dropped(&self, reason: Reason) -> u64 {
         self.drops_by_reason[reason as usize]
@@ -177,7 +189,9 @@ impl RunResult {
     pub fn digest(&self) -> String {
         let mut hash = TableHash::default();
         hash.rows("flows", FlowResult::COLUMNS, &self.flows);
-        hash.rows("links", LinkResult::COLUMNS, &self.links);
+        let dropped = |reason: &&Reason| self.links.iter().any(|link| link.dropped(**reason) > 0);
+        let further: Vec<Reason> = Reason::further().iter().filter(dropped).copied().collect();
+        hash.rows("links", &LinkResult::columns(&further), &self.links);
         // Only links that make copies count them here: runs without copies keep the digests that they have always had.
         self.links.iter().filter(|link| link.duplicated > 0).for_each(|link| hash.number(link.duplicated));
         for application in &self.applications {

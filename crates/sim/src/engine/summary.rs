@@ -1,5 +1,6 @@
 //! The whole result of a run except traces, as JSON, and the JSON Schema of it.
 
+use ackclock_core::qdisc::Reason;
 use ackclock_core::units::Duration;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -35,6 +36,7 @@ impl Serialize for Summary<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { scenario, hash, result, .. } = self;
         let flows = result.flow_rows().collect();
+        let links = &LinkResult::columns(&scenario.further_reasons());
         let warnings = result.warnings(scenario).into_iter();
         let warnings: Vec<Json> = warnings.map(|it| json!({ "name": it.name, "flows": it.flows, "text": it.text })).collect();
         let mut object = serializer.serialize_map(None)?;
@@ -42,7 +44,7 @@ impl Serialize for Summary<'_> {
         object.serialize_entry("seed", &scenario.seed)?;
         object.serialize_entry("hash", hash)?;
         object.serialize_entry("flows", &Objects { scenario, columns: FlowResult::COLUMNS, rows: flows })?;
-        object.serialize_entry("links", &Objects { scenario, columns: LinkResult::COLUMNS, rows: result.link_rows().collect() })?;
+        object.serialize_entry("links", &Objects { scenario, columns: links, rows: result.link_rows().collect() })?;
         object.serialize_entry("completion", &self.completion())?;
         object.serialize_entry("transfers", &self.transfers())?;
         object.serialize_entry("pages", &self.pages())?;
@@ -92,12 +94,17 @@ impl Summary<'_> {
 pub fn summary_schema() -> Json {
     let text = json!({ "type": "string" });
     let texts = json!({ "type": "array", "items": text });
+    let mut link = row_schema(&LinkResult::columns(Reason::further()));
+    if let Some(required) = link["required"].as_array_mut() {
+        required.retain(|key| !Reason::further().iter().any(|reason| key == reason.column()));
+    }
+    let links = list(&link);
     let mut schema = object([
         ("scenario", text.clone()),
         ("seed", described(Kind::Whole, false, "")),
         ("hash", text.clone()),
         ("flows", list(&row_schema(FlowResult::COLUMNS))),
-        ("links", list(&row_schema(LinkResult::COLUMNS))),
+        ("links", links),
         ("completion", list(&times_schema("packets", "flows"))),
         ("transfers", list(&times_schema("bytes", "flows"))),
         ("pages", list(&times_schema("application", "pages"))),
@@ -115,7 +122,10 @@ pub fn summary_schema() -> Json {
 
 /// The schema of a row with these columns.
 fn row_schema<R>(columns: &[Column<Scenario, R>]) -> Json {
-    let (nested, own): (Vec<_>, Vec<_>) = columns.iter().partition(|column| nested_name(column.name).is_some());
+    let chosen = |inside: bool| -> Vec<&Column<Scenario, R>> {
+        columns.iter().filter(|column| nested_name(column.name).is_some() == inside).collect()
+    };
+    let (nested, own) = (chosen(true), chosen(false));
     let property = |column: &Column<Scenario, R>, optional| described(column.kind, optional, column.doc);
     let mut properties: Vec<_> = own.iter().map(|column| (column.name, property(column, column.optional))).collect();
     if let [first, others @ ..] = &nested[..] {
@@ -181,7 +191,7 @@ fn times_row((key, label): (&str, &str), what: &str, times: Times) -> Json {
 /// The rows of a table as objects.
 struct Objects<'a, R: 'static> {
     scenario: &'a Scenario,
-    columns: &'static [Column<Scenario, R>],
+    columns: &'a [Column<Scenario, R>],
     /// Rows with their indices in the scenario.
     rows: Vec<(usize, &'a R)>,
 }
@@ -195,7 +205,7 @@ impl<R> Serialize for Objects<'_, R> {
 
 struct Object<'a, R: 'static> {
     scenario: &'a Scenario,
-    columns: &'static [Column<Scenario, R>],
+    columns: &'a [Column<Scenario, R>],
     index: usize,
     row: &'a R,
 }

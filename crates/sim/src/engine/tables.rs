@@ -1,5 +1,6 @@
 //! The tables of a result with their columns, for listings.
 
+use ackclock_core::qdisc::Reason;
 use serde_json::{Value as Json, json};
 
 use super::attempt::RunRow;
@@ -15,7 +16,7 @@ pub fn tables_json() -> Json {
         rows(
             "links",
             "every link in each direction, named `from>to`. Queue columns do not include the packet in transmission",
-            LinkResult::COLUMNS,
+            &LinkResult::columns(Reason::further()),
         ),
         rows(
             "transfers",

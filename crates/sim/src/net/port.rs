@@ -21,7 +21,7 @@ pub(crate) struct LinkCounters {
     /// Packets that have reached the far end, or will reach it.
     pub(crate) delivered: u64,
     /// Packets that the queue dropped, by [`Reason`].
-    pub(crate) drops: [u64; Reason::ALL.len()],
+    pub(crate) drops: [u64; Reason::COUNT],
     /// Packets that the queue marked.
     pub(crate) marks: u64,
     /// Packets that loss models dropped, and packets that they added.

@@ -10,8 +10,9 @@ use serde_json::{Value as Json, json};
 use crate::scenario::application::{ApplicationKind, ClientSpec, Content, DATAGRAM_HEADER, Object, OnOff, Stream};
 use crate::scenario::check::Record;
 use crate::scenario::error::Problems;
-use crate::scenario::flow_keys::is_modern;
+use crate::scenario::flow_keys::profile_name;
 use crate::scenario::part::CONTROL_AXES;
+use crate::scenario::profiles::Need;
 use crate::scenario::spec::keys_of;
 use crate::scenario::unit::{write_rate, write_time};
 use crate::scenario::{drawn, har};
@@ -26,10 +27,10 @@ pub(super) fn check_application(flow: &Record, application: &Record, problems: &
         refuse(flow, key, format!("applies to bulk transfers only, but the application is {}", application.kind));
     }
     let given = |name: &str| application.field(name).given;
+    if let Some(complaint) = Need::of_kind(application.kind).and_then(|need| need.complaint(profile_name(flow))) {
+        return refuse(flow, "application", complaint);
+    }
     match application.kind {
-        "request-response" | "web" if !is_modern(flow) => {
-            refuse(flow, "application", "needs profile = \"modern\": connections of ns2 hosts carry data one way only".to_owned());
-        }
         "request-response" if !application.flag("persistent") && !given("exchanges") => {
             refuse(
                 application,

@@ -12,7 +12,7 @@ use crate::scenario::app_keys::check_application;
 use crate::scenario::arrivals;
 use crate::scenario::check::{Checked, Field, Record, check};
 use crate::scenario::error::{Origin, Problems};
-use crate::scenario::flow_keys::{host, is_modern, profile_name};
+use crate::scenario::flow_keys::{feedback, host, is_modern, profile_name};
 use crate::scenario::flows::{self, Drawn, Expanded};
 use crate::scenario::keys::MAX_FLOWS;
 use crate::scenario::memory;
@@ -24,6 +24,7 @@ use crate::scenario::text::quoted;
 use crate::scenario::topology::{self, Network};
 use crate::scenario::unit::Quantity;
 use crate::scenario::value::{Data, Node};
+use ackclock_tcp::modern::Feedback;
 
 /// Latest start of a flow, in nanoseconds: the bound of the key, so that a frozen scenario can be read.
 const MAX_START: u64 = 1_000_000_000 * NANOS_PER_SEC;
@@ -218,6 +219,10 @@ fn check_profile(flow: &Record, refuse: &mut impl FnMut(&str, String)) {
             refuse("modern", "requires profile = \"modern\"".to_owned());
         }
         let profile = profile_name(flow);
+        if let Some(feedback) = feedback(flow).filter(|feedback| *feedback != Feedback::Classic) {
+            let name = feedback.name();
+            refuse("ecn", format!("{name} requires profile = \"modern\"; {profile} hosts have classic feedback only: ecn = true"));
+        }
         for key in keys_of("ns2").filter(|key| profile != "ns2" && flow.field(key).given) {
             refuse(key, format!("requires profile = \"ns2\", but the profile is {profile}"));
         }

@@ -17,7 +17,7 @@ use crate::scenario::value::{Data, Node};
 pub(crate) enum Checked {
     /// Absent, or wrong and reported.
     None,
-    /// For [`Kind::Bool`].
+    /// For [`Kind::Bool`] and [`Kind::Switch`].
     Bool(bool),
     /// For [`Kind::Integer`].
     Integer(u64),
@@ -255,7 +255,7 @@ impl Checker<'_> {
         match (kind, &node.data) {
             (Kind::Text, Data::Text(text)) if !text.trim().is_empty() => Checked::Text(text.clone()),
             (Kind::Text, Data::Text(_)) => self.report(node, path, "must not be empty"),
-            (Kind::Bool, Data::Bool(value)) => Checked::Bool(*value),
+            (Kind::Bool | Kind::Switch(_), Data::Bool(value)) => Checked::Bool(*value),
             (Kind::Integer(low, high), Data::Integer(number)) => match u64::try_from(*number) {
                 Ok(number) if (*low..=*high).contains(&number) => Checked::Integer(number),
                 _ => self.report(node, path, format!("must be a whole number from {low} to {high}, but is {number}")),
@@ -266,8 +266,10 @@ impl Checker<'_> {
                 Err(message) => self.report(node, path, message),
             },
             (Kind::Quantity(dimension, bounds), data) => self.quantity(node, path, (dimension, unit, data), bounds),
-            (Kind::Word(words), Data::Text(text)) if words.contains(&text.as_str()) => Checked::Text(text.clone()),
-            (Kind::Word(words), Data::Text(text)) => self.report(node, path, unknown(&last_name(path).replace('_', " "), text, words)),
+            (Kind::Word(words) | Kind::Switch(words), Data::Text(text)) if words.contains(&text.as_str()) => Checked::Text(text.clone()),
+            (Kind::Word(words) | Kind::Switch(words), Data::Text(text)) => {
+                self.report(node, path, unknown(&last_name(path).replace('_', " "), text, words))
+            }
             (Kind::Host, Data::Text(_) | Data::Table(_)) => self.host(node, path),
             (Kind::List(kind), Data::List(items)) => {
                 let mut fields = Vec::new();
@@ -510,7 +512,7 @@ impl Checker<'_> {
     /// The part of `axis` inside another part, as its parameter `param`; `None` if it is wrong and reported.
     fn inner(&mut self, node: &Node, axis: &'static Axis, param: &Param, path: &str) -> Option<Choice> {
         let auto = (param.default == params::Default::Auto).then_some(part::AUTO);
-        let words: Vec<&str> = axis.parts.iter().map(|part| part.name).chain(auto).collect();
+        let words: Vec<&str> = axis.parts().iter().map(|part| part.name).chain(auto).collect();
         if let Checked::Part(choice) = self.part(node, (axis, &words), &[], (path, None)) { Some(choice) } else { None }
     }
 
@@ -522,7 +524,7 @@ impl Checker<'_> {
     fn unknown_params(&mut self, table: &Node, (axis, part): (&Axis, &Description), extra: &[Key], path: &str) {
         let known: Vec<&str> = part.params.iter().map(|param| param.name).chain(extra.iter().map(|key| key.name)).collect();
         for (name, value) in entries(table).filter(|(name, _)| name != "kind" && !known.contains(&name.as_str())) {
-            let owners = axis.parts.iter().filter(|part| part.params.iter().any(|param| param.name == name));
+            let owners = axis.parts().iter().filter(|part| part.params.iter().any(|param| param.name == name));
             let owners: Vec<&str> = owners.map(|part| part.name).collect();
             let hint = match nearest(name, known.iter().copied()) {
                 _ if !owners.is_empty() => format!("; kinds that have it: {}", owners.join(", ")),

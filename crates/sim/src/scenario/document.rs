@@ -8,7 +8,7 @@ use crate::scenario::error::{Origin, Problems, ScenarioError};
 use crate::scenario::model::{ControlSpec, Makers, Scenario, SlowStartSpec};
 use crate::scenario::setting::Setting;
 use crate::scenario::value::{Node, read_json, read_setting, read_toml};
-use crate::scenario::{freeze, hosts, sweep, text};
+use crate::scenario::{amount, freeze, hosts, sweep, text};
 
 /// A parsed, not yet validated scenario: a tree of values. Each value knows where it was written.
 #[derive(Clone, Debug)]
@@ -41,9 +41,10 @@ impl Document {
     /// If `text` is not TOML; reports every wrong line.
     pub fn from_toml(text: &str, name: &str) -> Result<Self, ScenarioError> {
         let mut problems = Problems::default();
-        // Counted in the text, because its tree takes up to 80 times as much memory.
+        // Counted in the text, because its tree takes up to 180 times as much memory.
         let tables = text.lines().filter(|line| line.trim_start().starts_with("[[flow]]")).count() as u64;
-        let text = if build::has_too_many_tables(tables, &mut problems) { "" } else { text };
+        let large = build::has_too_many_tables(tables, &mut problems) || amount::is_too_much(text, &mut problems);
+        let text = if large { "" } else { text };
         let tree = Arc::new(read_toml(text, &mut problems));
         problems.unless_any(name, Self { file: name.into(), python: false, files: true, tree, settings: Vec::new() })
     }

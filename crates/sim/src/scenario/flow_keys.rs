@@ -1,26 +1,26 @@
 //! The end hosts and the congestion control that the keys of a flow describe.
 
 use ackclock_core::cc::{avoidance, initial_window, slow_start};
-use ackclock_core::entry::find;
 use ackclock_core::params::{Axis, Params};
 use ackclock_core::units::Bytes;
-
+use ackclock_host::Profile;
 use ackclock_tcp::HEADER;
-use ackclock_tcp::modern::TIMESTAMPS;
-use ackclock_tcp::profile::{self, Profile};
+use ackclock_tcp::modern::{Feedback, TIMESTAMPS};
 
 use crate::scenario::check::Record;
 use crate::scenario::model::{
     AckRules, AdaptiveAcks, ComposedSpec, ControlSpec, Growth, HostSpec, MODERN_RECOVERIES, ModernHost, ModernRecovery, Ns2Host, Offload,
     OtherHost, Pacing, PartSpec, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, SlowStartSpec,
 };
+use crate::scenario::profiles;
 use crate::scenario::topology::part;
 use crate::scenario::unit::Quantity;
 
 /// The end hosts.
 pub(crate) fn host(table: &Record) -> HostSpec {
     let packet_size = Bytes(table.whole("packet_size").unwrap_or(1));
-    let (ecn, initial_pacing) = (table.flag("ecn"), table.text("initial_pacing") == Some("rtt"));
+    let (feedback, initial_pacing) = (feedback(table), table.text("initial_pacing") == Some("rtt"));
+    let ecn = feedback.is_some();
     let sends_datagrams = table.table("application").is_some_and(|application| application.kind == "cbr");
     if sends_datagrams {
         return HostSpec::Datagrams(packet_size);
@@ -31,7 +31,7 @@ pub(crate) fn host(table: &Record) -> HostSpec {
         let host = modern(keys);
         // The announced size includes the timestamps, so that a full segment has `packet_size` bytes of data.
         let mss = packet_size.0 as u16 + if host.timestamps { TIMESTAMPS } else { 0 };
-        return HostSpec::Modern(ModernHost { mss, ecn, initial_pacing, ..host });
+        return HostSpec::Modern(ModernHost { mss, ecn: feedback, initial_pacing, ..host });
     }
     if let Some(chosen) = table.part("profile").map(part)
         && let Some(header) = other_header(&chosen)
@@ -56,11 +56,19 @@ pub(crate) fn host(table: &Record) -> HostSpec {
     })
 }
 
-/// Header size of a profile that is neither `ns2` nor `modern`.
+/// The feedback of ECN.
+pub(crate) fn feedback(table: &Record) -> Option<Feedback> {
+    match table.text("ecn") {
+        Some(word) => Feedback::ALL.into_iter().find(|feedback| feedback.name() == word),
+        None => table.flag("ecn").then_some(Feedback::Classic),
+    }
+}
+
+/// Header size of a profile whose packets are bytes.
 fn other_header(profile: &PartSpec) -> Option<Bytes> {
-    let entry = find(profile::ENTRIES, profile.name)?;
+    let entry = profiles::find(profile.name)?;
     match *(entry.build)(&profile.params).ok()? {
-        Profile::Ns2 | Profile::Modern => None,
+        Profile::Native(_) => None,
         Profile::Other(host) => Some(host.header()),
     }
 }
@@ -132,6 +140,7 @@ fn modern(table: &Record) -> ModernHost {
         }),
         timer_tick: table.time("timer_tick"),
         growth: if table.text("growth") == Some("flight") { Growth::Flight } else { Growth::Full },
+        ecn_option: table.flag("ecn_option"),
         gradual_marks: table.flag("gradual_marks"),
         recover_again: table.flag("recover_again"),
         reduce_once: table.flag("reduce_once"),

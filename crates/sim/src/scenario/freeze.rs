@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use ackclock_core::units::Duration;
+use ackclock_tcp::modern::Feedback;
 use serde_json::{Map, Value as Json, json};
 
 use crate::net::route::Ends;
@@ -162,9 +163,9 @@ fn flow(spec: &FlowSpec, application: Option<&ApplicationSpec>, scenario: &Scena
         put("size", json!(format!("{packets} packets")));
     }
     let (profile, ecn, initial_pacing) = match &spec.host {
-        HostSpec::Ns2(host) => (json!("ns2"), host.ecn, host.initial_pacing),
-        HostSpec::Modern(host) => (json!("modern"), host.ecn, host.initial_pacing),
-        HostSpec::Other(host) => (part("profile", Some(&host.profile)), host.ecn, host.initial_pacing),
+        HostSpec::Ns2(host) => (json!("ns2"), json!(host.ecn), host.initial_pacing),
+        HostSpec::Modern(host) => (json!("modern"), write_feedback(host.ecn), host.initial_pacing),
+        HostSpec::Other(host) => (part("profile", Some(&host.profile)), json!(host.ecn), host.initial_pacing),
         HostSpec::Datagrams(data) => {
             put("packet_size", json!(format!("{} B", data.0)));
             return Json::Object(table);
@@ -174,7 +175,7 @@ fn flow(spec: &FlowSpec, application: Option<&ApplicationSpec>, scenario: &Scena
     put("packet_size", json!(format!("{} B", spec.host.packet_size().0)));
     let unlimited = spec.initial_ssthresh.is_infinite();
     put("initial_ssthresh", if unlimited { json!("unlimited") } else { json!(format!("{} segments", spec.initial_ssthresh)) });
-    put("ecn", json!(ecn));
+    put("ecn", ecn);
     put("initial_pacing", json!(if initial_pacing { "rtt" } else { "none" }));
     match &spec.host {
         HostSpec::Modern(host) => put_modern(&mut table, host, spec.host.recovery()),
@@ -199,6 +200,15 @@ fn flow(spec: &FlowSpec, application: Option<&ApplicationSpec>, scenario: &Scena
         put("congestion_control", json!(python.word()));
     }
     Json::Object(table)
+}
+
+/// The key `ecn`, whose `true` is classic feedback.
+fn write_feedback(feedback: Option<Feedback>) -> Json {
+    match feedback {
+        None => json!(false),
+        Some(Feedback::Classic) => json!(true),
+        Some(other) => json!(other.name()),
+    }
 }
 
 /// The settings of a `modern` host.
@@ -251,6 +261,9 @@ fn put_modern(table: &mut Map<String, Json>, host: &ModernHost, recovery: &str) 
         "backoff_until_measured": host.backoff_until_measured,
     });
     if let Json::Object(modern) = &mut modern {
+        if host.ecn == Some(Feedback::Accurate) {
+            modern.insert("ecn_option".to_owned(), json!(host.ecn_option));
+        }
         if let ReceiveBuffer::Memory { first_window, .. } = host.buffer {
             modern.insert("receive_window_first".to_owned(), json!(format!("{first_window} B")));
         }

@@ -34,6 +34,8 @@ pub(crate) enum Kind {
     Text,
     /// `true` or `false`.
     Bool,
+    /// `true` or `false`, or one of these words; `true` stands for the first.
+    Switch(&'static [&'static str]),
     /// A whole number in these bounds.
     Integer(u64, u64),
     /// A number without unit in these bounds.
@@ -70,6 +72,7 @@ impl Kind {
         match self {
             Self::Text | Self::Word(_) | Self::Quantity(..) => "a text",
             Self::Bool => "true or false",
+            Self::Switch(_) => "true, false or a text",
             Self::Integer(..) => "a whole number",
             Self::Number(..) => "a number",
             Self::List(_) => "a list",

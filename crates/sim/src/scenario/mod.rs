@@ -2,6 +2,7 @@
 //!
 //! text → [`Document`] (values that know their line) → checked against the declared keys → expanded → [`Scenario`].
 
+mod amount;
 mod app_keys;
 mod application;
 mod arrivals;
@@ -21,6 +22,7 @@ mod memory;
 mod model;
 pub(crate) mod parameter;
 pub(crate) mod part;
+pub(crate) mod profiles;
 mod route;
 mod schema;
 mod setting;
@@ -41,6 +43,7 @@ pub use hosts::hosts_json;
 pub(crate) use lone::LoneFlow;
 pub use model::*;
 pub use part::{registry_json, relations_json, shorthand};
+pub use profiles::{join, profiles};
 pub use schema::schema;
 pub use sweep::{Points, SampleRequest, SweepData, SweepNeeds, TableColumn};
 

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use ackclock_core::cc::{CongestionControl, SlowStart};
+use ackclock_core::entry::find;
 pub use ackclock_core::params::PartSpec;
+use ackclock_core::qdisc::{self, Reason};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
 use ackclock_tcp::HEADER;
@@ -12,8 +14,8 @@ use crate::scenario::application::{ApplicationSpec, DATAGRAM_HEADER, Traffic};
 
 pub use crate::columns::traces::TraceKind;
 pub use ackclock_tcp::modern::{
-    AckRules, AdaptiveAcks, Config as ModernHost, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery as ModernRecovery,
-    RtoBounds,
+    AckRules, AdaptiveAcks, Config as ModernHost, Feedback, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer,
+    Recovery as ModernRecovery, RtoBounds,
 };
 pub use ackclock_tcp::ns2::{Config as Ns2Host, Recovery};
 
@@ -38,6 +40,19 @@ pub struct Scenario {
     pub record: Vec<TraceKind>,
     /// Whether a registered part stands for one that the caller makes, which is missing.
     pub placeholder: bool,
+}
+
+impl Scenario {
+    /// The reasons of drops and marks that its queues have besides the usual ones, each once.
+    pub fn further_reasons(&self) -> Vec<Reason> {
+        let of_queue = |queue: &QueueSpec| {
+            let entry = find(qdisc::ENTRIES, queue.discipline.name)?;
+            (entry.build)(&queue.discipline.params).ok().map(|discipline| discipline.reasons())
+        };
+        let found = self.links.iter().filter_map(|link| of_queue(link.queue.as_ref()?));
+        let found: Vec<&[Reason]> = found.filter(|reasons| !reasons.is_empty()).collect();
+        Reason::further().iter().filter(|reason| found.iter().any(|reasons| reasons.contains(reason))).copied().collect()
+    }
 }
 
 /// One direction of a link.
@@ -230,6 +245,16 @@ impl HostSpec {
         match self {
             Self::Ns2(_) | Self::Datagrams(_) => 3_500,
             Self::Modern(_) | Self::Other(_) => 10_000,
+        }
+    }
+
+    /// Name of the profile; empty for datagrams.
+    pub fn profile(&self) -> &'static str {
+        match self {
+            Self::Ns2(_) => "ns2",
+            Self::Modern(_) => "modern",
+            Self::Datagrams(_) => "",
+            Self::Other(host) => host.profile.name,
         }
     }
 

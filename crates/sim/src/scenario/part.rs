@@ -6,6 +6,7 @@ use ackclock_core::units::{Duration, Limit, Rate};
 use serde_json::{Value as Json, json};
 
 use crate::scenario::model::PartSpec;
+use crate::scenario::profiles;
 use crate::scenario::spec::{LISTED_BY_LINKS, keys_of};
 use crate::scenario::unit::{self, Dimension, Quantity};
 use crate::scenario::value::{Data, Node};
@@ -14,7 +15,7 @@ use crate::scenario::value::{Data, Node};
 pub(crate) const AUTO: &str = "auto";
 
 /// The axes of each crate, in the order of listings.
-static AXES: [&[&Axis]; 2] = [registry::AXES, ackclock_tcp::AXES];
+static AXES: [&[&Axis]; 3] = [registry::AXES, &[&profiles::AXIS], ackclock_tcp::AXES];
 
 /// The kind of distribution that a single quantity stands for; its first key is the quantity.
 pub(crate) const FIXED: &str = "fixed";
@@ -153,7 +154,7 @@ pub(crate) fn unit(kind: Kind) -> Option<&'static str> {
 /// All parts: for each axis its parts with name, summary, reference, parameters and the header of their file.
 pub fn registry_json() -> Json {
     let axes = axes().map(|axis| {
-        let parts = axis.parts.iter().map(|part| {
+        let parts = axis.parts().iter().map(|part| {
             let mut json = describe(part);
             let quantities = part.quantities.iter().map(|quantity| {
                 let mut json = describe_quantity(quantity);

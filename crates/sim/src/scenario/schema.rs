@@ -73,6 +73,7 @@ fn value(kind: &Kind) -> Json {
     match kind {
         Kind::Text => json!({ "type": "string", "minLength": 1 }),
         Kind::Bool => json!({ "type": "boolean" }),
+        Kind::Switch(words) => json!({ "oneOf": [{ "type": "boolean" }, { "enum": words }] }),
         Kind::Integer(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
         Kind::Number(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
         Kind::Quantity(dimension, _) => json!({ "type": "string", "pattern": dimension.pattern() }),
@@ -113,9 +114,11 @@ fn variant_table(variant: &Variant, needs_kind: bool) -> Json {
 
 /// The parts that can be inside other parts, by axis. They are definitions, because one can be inside itself.
 fn definitions() -> Json {
-    let params = part::axes().flat_map(|axis| axis.parts).flat_map(|part| part.params);
+    let params = part::axes().flat_map(|axis| axis.parts()).flat_map(|part| part.params);
     let inside = params.filter_map(|param| if let params::Kind::Part(axis) = param.kind { Some(axis) } else { None });
-    Json::Object(inside.map(|axis| (axis.name.to_owned(), part_of(axis, axis.parts.iter().map(|part| part.name).collect(), &[]))).collect())
+    Json::Object(
+        inside.map(|axis| (axis.name.to_owned(), part_of(axis, axis.parts().iter().map(|part| part.name).collect(), &[]))).collect(),
+    )
 }
 
 fn part(axis: &Axis, extra: &[Key]) -> Json {
@@ -124,7 +127,7 @@ fn part(axis: &Axis, extra: &[Key]) -> Json {
 
 fn part_of(axis: &Axis, words: Vec<&str>, extra: &[Key]) -> Json {
     let shorthand = part::short_dimension(axis).map(|dimension| json!({ "type": "string", "pattern": dimension.pattern() }));
-    let tables = axis.parts.iter().map(|part| part_table(axis, part, extra));
+    let tables = axis.parts().iter().map(|part| part_table(axis, part, extra));
     let forms: Vec<Json> = std::iter::once(json!({ "enum": words })).chain(shorthand).chain(tables).collect();
     json!({ "oneOf": forms })
 }

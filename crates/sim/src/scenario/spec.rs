@@ -3,10 +3,11 @@
 use ackclock_core::cc::{avoidance, initial_window, loss_response, slow_start, whole};
 use ackclock_core::path::{delay, loss, rate};
 use ackclock_core::qdisc;
-use ackclock_tcp::{ns2, profile};
+use ackclock_tcp::ns2;
 
 use crate::scenario::keys::{Bounds, DELAY, Fallback, Key, Kind, MAX_FLOWS, POINT, TIMER, Variant, above, from, key};
 use crate::scenario::model::TraceKind;
+use crate::scenario::profiles;
 use crate::scenario::traffic::{APPLICATIONS, ARRIVALS};
 use crate::scenario::unit;
 
@@ -343,6 +344,12 @@ static MODERN: &[Key] = &[
          the end of the last transmission, or, in slow start, more than half of it was outstanding in the last round trip (Linux).",
     ),
     key(
+        "ecn_option",
+        Kind::Bool,
+        Fallback::Bool(true),
+        "Whether accurate feedback of ECN also counts bytes, in an option of pure ACKs (RFC 9768 §3.2.3; Linux: tcp_ecn_option).",
+    ),
+    key(
         "gradual_marks",
         Kind::Bool,
         Fallback::Bool(false),
@@ -502,7 +509,7 @@ pub(crate) static FLOW: &[Key] = &[
     ),
     key(
         "profile",
-        Kind::Part(&profile::AXIS, &[]),
+        Kind::Part(&profiles::AXIS, &[]),
         Fallback::Text("ns2"),
         "Profile of the end hosts. ns2: the packet-counting one-way TCP of ns-2.35. modern: a byte-stream TCP as in today's systems.",
     ),
@@ -544,7 +551,14 @@ pub(crate) static FLOW: &[Key] = &[
         "Whether the receiver delays ACKs: it acknowledges every second packet, or after the timeout.",
     ).of("ns2"),
     key("delayed_ack_timeout", TIMER, Fallback::Text("100 ms"), "Longest delay of an ACK.").of("ns2"),
-    key("ecn", Kind::Bool, Fallback::Bool(false), "Whether sender and receiver use Explicit Congestion Notification (RFC 3168)."),
+    key(
+        "ecn",
+        Kind::Switch(&["classic", "accurate", "dctcp"]),
+        Fallback::Bool(false),
+        "Whether sender and receiver use Explicit Congestion Notification, and how the receiver reports marks; true is classic. classic: it repeats \
+         an echo until the sender responds (RFC 3168). accurate: it counts marked packets and bytes (AccECN, RFC 9768), on modern hosts. dctcp: it \
+         echoes the mark of each packet (RFC 8257), on modern hosts.",
+    ),
     key(
         "limited_transmit",
         Kind::Bool,

@@ -1,5 +1,6 @@
 use ackclock_core::params::Value;
 use ackclock_core::units::Limit;
+use ackclock_tcp::modern::Feedback;
 
 use super::*;
 
@@ -156,7 +157,7 @@ fn mistakes() {
         (bottleneck("queue = \"0 BDP\""), "t.toml:2: topology.bottleneck.queue: a queue limit must be above 0 BDP and at most 1e9 BDP"),
         (
             bottleneck("queue = \"redd\""),
-            "t.toml:2: topology.bottleneck.queue: there is no queue \"redd\"; did you mean \"red\"? (known: droptail, red, red_notify, fq, sfq, pi, vq, rem, gk, drr, srr, codel, fq_codel, pie, tbf, unlimited)",
+            "t.toml:2: topology.bottleneck.queue: there is no queue \"redd\"; did you mean \"red\"? (known: droptail, red, red_notify, fq, sfq, pi, vq, rem, gk, drr, srr, codel, fq_codel, pie, tbf, bernoulli, unlimited)",
         ),
         (bottleneck("loss = 0.1"), "t.toml:2: topology.bottleneck.loss: a probability needs a unit: is it \"10 %\" or \"0.1 %\"?"),
         (bottleneck("loss = \"101 %\""), "t.toml:2: topology.bottleneck.loss: must be from 0 to 100 %, but is \"101 %\""),
@@ -208,9 +209,38 @@ fn mistakes() {
             "t.toml:2:8: this is not TOML: string values must be quoted, expected literal string",
         ),
     ];
+    let cases = cases.into_iter().chain([
+        (
+            flow("ecn = \"acurate\""),
+            "t.toml:3: flow.0.ecn: there is no ecn \"acurate\"; did you mean \"accurate\"? (known: classic, accurate, dctcp)",
+        ),
+        (flow("ecn = 1"), "t.toml:3: flow.0.ecn: must be true, false or a text, but is the number 1"),
+        (
+            flow("ecn = \"accurate\""),
+            "t.toml:3: flow.0.ecn: accurate requires profile = \"modern\"; ns2 hosts have classic feedback only: ecn = true",
+        ),
+    ]);
     let slow_starts = slow_starts().join(", ");
     for (text, expected) in cases {
         assert_eq!(errors(&text), expected.replace("{slow_starts}", &slow_starts), "\n{text}");
+    }
+}
+
+#[test]
+fn the_feedback_of_ecn_survives_freezing() {
+    for (written, feedback) in [
+        ("false", None),
+        ("true", Some(Feedback::Classic)),
+        ("\"classic\"", Some(Feedback::Classic)),
+        ("\"accurate\"", Some(Feedback::Accurate)),
+        ("\"dctcp\"", Some(Feedback::Dctcp)),
+    ] {
+        let text = format!("{ONE}profile = \"modern\"\necn = {written}\nmodern = {{ ecn_option = false }}\n");
+        let frozen = document(&text).frozen().unwrap();
+        let hosts = [&text, &frozen].map(|text| scenario(text).flows[0].host.as_modern().unwrap().clone());
+        assert_eq!(hosts.clone().map(|host| host.ecn), [feedback; 2]);
+        // Only accurate feedback has the option.
+        assert_eq!(hosts.map(|host| host.ecn_option), [false, feedback != Some(Feedback::Accurate)], "{frozen}");
     }
 }
 

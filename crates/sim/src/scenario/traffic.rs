@@ -103,7 +103,7 @@ pub(super) static APPLICATIONS: &[Variant] = &[
     },
     Variant {
         kind: "request-response",
-        doc: "Repeated requests of the receiver and responses of the sender, all on one connection or each on a new one (profile modern).",
+        doc: "Repeated requests of the receiver and responses of the sender, all on one connection or each on a new one. The profile must carry data both ways, as modern does.",
         keys: &[
             key("response", Kind::Drawn(SIZES), Fallback::Required("\"100 kB\""), "Size of a response."),
             request(),
@@ -120,7 +120,7 @@ pub(super) static APPLICATIONS: &[Variant] = &[
     },
     Variant {
         kind: "web",
-        doc: "Pages that the receiver loads over several connections: the root, then the objects that the root names (profile modern).",
+        doc: "Pages that the receiver loads over several connections: the root, then the objects that the root names. The profile must carry data both ways, as modern does.",
         keys: &[
             key("root", Kind::Drawn(SIZES), Fallback::Absent("given by contents or har"), "Size of the root's response."),
             key("objects", Kind::Integer(0, MANY), Fallback::Integer(0), "Number of objects besides the root."),

@@ -1,6 +1,7 @@
 //! An acknowledgement, in positions of the stream.
 
 use super::ranges::Range;
+use super::segment::EcnCounts;
 
 /// The acknowledgement that a segment carries.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,10 @@ pub(super) struct Ack<'a> {
     pub(super) echo: Option<u32>,
     /// Whether the segment echoes a mark (ECE).
     pub(super) ece: bool,
+    /// The ACE field, unless it feeds back how a SYN-ACK has arrived.
+    pub(super) ace: Option<u8>,
+    /// The bytes that have arrived with each codepoint.
+    pub(super) counts: Option<EcnCounts>,
     /// Whether the segment is a pure ACK.
     pub(super) bare: bool,
 }

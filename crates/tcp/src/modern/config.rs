@@ -37,6 +37,31 @@ pub enum ReceiveBuffer {
     },
 }
 
+/// How a receiver reports marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feedback {
+    /// One sign per round trip: the receiver repeats the echo until the sender has reduced its window (RFC 3168).
+    Classic,
+    /// Counters in each ACK (AccECN, RFC 9768). A peer without them gets classic feedback.
+    Accurate,
+    /// The echo says whether the acknowledged data was marked (RFC 8257 §3.2). Nothing negotiates it: both ends must be set to it.
+    Dctcp,
+}
+
+impl Feedback {
+    /// Every feedback.
+    pub const ALL: [Self; 3] = [Self::Classic, Self::Accurate, Self::Dctcp];
+
+    /// Its name in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Classic => "classic",
+            Self::Accurate => "accurate",
+            Self::Dctcp => "dctcp",
+        }
+    }
+}
+
 /// When the receiver sends an ACK.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AckRules {
@@ -110,8 +135,10 @@ pub struct Config {
     pub timestamps: bool,
     /// Whether the host offers window scaling (RFC 7323 §2).
     pub window_scaling: bool,
-    /// Whether the host offers ECN (RFC 3168).
-    pub ecn: bool,
+    /// The feedback of ECN that the host offers; `None`: it uses no ECN.
+    pub ecn: Option<Feedback>,
+    /// Whether accurate feedback also counts bytes, in an option of pure ACKs (RFC 9768 §3.2.3).
+    pub ecn_option: bool,
     /// The receive window.
     pub buffer: ReceiveBuffer,
     /// When the receiver sends an ACK.
@@ -202,7 +229,8 @@ impl Default for Config {
             recovery: Recovery::Rack,
             timestamps: true,
             window_scaling: true,
-            ecn: false,
+            ecn: None,
+            ecn_option: true,
             buffer: ReceiveBuffer::Autotuned { initial: 64 * 1024, max: 6 * 1024 * 1024 },
             acks: AckRules::EverySecond,
             delayed_ack: millis(40),

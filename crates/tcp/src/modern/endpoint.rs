@@ -20,7 +20,7 @@ use super::info::Info;
 use super::paws::{self, PeerClock};
 use super::ranges::Range;
 use super::receiver::{Arrival, Receiver};
-use super::segment::{Flags, MAX_SACK_BLOCKS, Options, SackBlocks, Segment, Timestamps, to_position, to_wire};
+use super::segment::{EcnCounts, Flags, MAX_OPTIONS, MAX_SACK_BLOCKS, Options, SackBlocks, Segment, Timestamps, to_position, to_wire};
 use super::sender::{Counters, Output, Sender};
 
 /// The states of RFC 9293 §3.3.2.
@@ -50,6 +50,8 @@ pub struct Endpoint {
     pub(super) sender: Sender,
     /// The segment size that the end announces.
     mss: u16,
+    /// Whether accurate feedback has its option.
+    ecn_option: bool,
     /// Value of the timestamp clock at the start of the run.
     initial_timestamp: u32,
     /// Whether the peer's FIN had arrived before this end sent its own.
@@ -72,6 +74,7 @@ impl Endpoint {
     fn new(config: &Config, control: Box<dyn CongestionControl>, active: bool) -> Self {
         Self {
             mss: config.mss,
+            ecn_option: config.ecn_option,
             initial_timestamp: config.initial_timestamp,
             handshake: Handshake::new(config, active),
             sender: Sender::new(config, control),
@@ -315,6 +318,9 @@ impl Endpoint {
         self.handshake.agree(segment);
         let agreed = &self.handshake.agreed;
         self.receiver.begin(*agreed, if agreed.timestamps { u64::from(TIMESTAMPS) } else { 0 });
+        if segment.flags.has(Flags::ACK) {
+            self.receiver.echo.note_syn_ack(segment.ecn);
+        }
         if let Some(timestamps) = segment.options.timestamps.filter(|_| agreed.timestamps) {
             self.clock.note(now, timestamps.value, true);
         }
@@ -326,6 +332,7 @@ impl Endpoint {
         let echo = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps).map(|it| it.echo);
         let lost_syns = self.handshake.lost_syns();
         let rtt = self.handshake.complete(now, echo, self.initial_timestamp);
+        self.sender.agree_on_marks(self.handshake.agreed);
         self.sender.establish(now, lost_syns, rtt);
         self.receiver.establish(now);
     }
@@ -336,7 +343,7 @@ impl Endpoint {
         let Some(start) = to_position(segment.seq, self.handshake.irs, self.receiver.rcv_nxt()) else { return };
         let end = start + u64::from(segment.len());
         if flags.has(Flags::SYN) && self.handshake.stage == Stage::SynReceived && start == 0 {
-            self.handshake.due = true;
+            self.handshake.note_repeated_syn(segment);
             return;
         }
         let timestamps = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps);
@@ -358,6 +365,9 @@ impl Endpoint {
         if !self.receiver.is_acceptable((start, end)) {
             if flags.has(Flags::RST) {
                 return;
+            }
+            if flags.has(Flags::SYN | Flags::ACK) && start == 0 {
+                self.receiver.echo.note_syn_ack(segment.ecn);
             }
             self.receiver.demand_ack();
             // A duplicate is reported (RFC 2883 §4).
@@ -408,11 +418,17 @@ impl Endpoint {
     fn take_ack(&mut self, now: Instant, segment: &Segment, start: u64) -> bool {
         let iss = self.handshake.iss;
         let Some(ack) = to_position(segment.ack, iss, self.sender.window().una()) else { return true };
+        let mut ace = Some(segment.flags.ace());
         if self.handshake.stage == Stage::SynReceived {
             if ack != 1 {
                 return false;
             }
             self.establish(now, segment);
+            // RFC 9768 §3.2.2.1: a pure ACK feeds back how the SYN-ACK has arrived.
+            if segment.is_empty() && segment.options.sack.as_slice().is_empty() {
+                self.sender.note_syn_ack_feedback(segment.flags.ace());
+                ace = None;
+            }
         }
         let mut sack = [(0, 0); MAX_SACK_BLOCKS];
         let mut count = 0;
@@ -435,6 +451,8 @@ impl Endpoint {
                 sack: &sack[..count],
                 echo: timestamps.map(|it| it.echo),
                 ece: segment.flags.has(Flags::ECE),
+                ace,
+                counts: segment.options.ecn,
                 bare: segment.is_empty(),
             },
         )
@@ -478,6 +496,9 @@ impl Endpoint {
             Stage::Listen | Stage::Reset | Stage::SynSent => return None,
             Stage::SynReceived | Stage::Established => {}
         }
+        if let Some(position) = self.receiver.take_earlier() {
+            return Some(self.earlier_ack(now, position));
+        }
         if mem::take(&mut self.answers_syn) {
             return Some(self.pure_ack(now));
         }
@@ -501,7 +522,10 @@ impl Endpoint {
     fn syn(&mut self, now: Instant) -> Segment {
         let timeout = self.sender.rtt().timeout();
         self.handshake.note_sent(now, timeout);
-        let options = self.handshake.options(self.mss, self.receiver.window.scale());
+        let mut options = self.handshake.options(self.mss, self.receiver.window.scale());
+        if self.handshake.has_ecn_option() {
+            options.ecn = self.ecn_counts(&options);
+        }
         let flags = self.handshake.flags();
         self.segment(now, (0, 0), Segment { flags, options, ..EMPTY })
     }
@@ -517,8 +541,25 @@ impl Endpoint {
                 options.sack.push((to_wire(start, irs), to_wire(end, irs)));
             }
         }
+        options.ecn = self.ecn_counts(&options);
         let position = self.sender.window().nxt().max(1);
         self.segment(now, (position, position), Segment { flags: Flags::ACK, options, ..EMPTY })
+    }
+
+    /// The AccECN option beside `options` and timestamps.
+    fn ecn_counts(&self, options: &Options) -> Option<EcnCounts> {
+        let timestamps = if self.handshake.agreed.timestamps { u32::from(TIMESTAMPS) } else { 0 };
+        let room = MAX_OPTIONS.saturating_sub(options.size() + timestamps);
+        self.receiver.echo.option(room).filter(|_| self.ecn_option)
+    }
+
+    /// RFC 8257 §3.2: the ACK of the data before `position`, whose marks differ from those of the data after it.
+    fn earlier_ack(&mut self, now: Instant, position: u64) -> Segment {
+        let nxt = self.sender.window().nxt().max(1);
+        let segment = self.segment(now, (nxt, nxt), Segment { flags: Flags::ACK, ..EMPTY });
+        self.receiver.demand_ack();
+        let flags = segment.flags.without_ace() | self.receiver.echo.earlier_flags();
+        Segment { ack: to_wire(position, self.handshake.irs), flags, ..segment }
     }
 
     fn data(&mut self, now: Instant, output: &Output) -> Segment {
@@ -527,7 +568,7 @@ impl Endpoint {
         let flags = Flags::ACK.with(Flags::FIN, fin).with(Flags::PSH, push && payload > 0).with(Flags::CWR, cwr);
         // RFC 3168 §6.1.5 and §6.1.6: neither retransmissions nor window probes are ECN-capable.
         let capable = self.sender.uses_ecn() && !retransmission && payload > 0;
-        let ecn = if capable { Ecn::Ect0 } else { Ecn::NotEct };
+        let ecn = if capable { self.sender.governor().ecn() } else { Ecn::NotEct };
         if payload > 0 {
             self.receiver.note_data_sent(now);
         }
@@ -538,13 +579,16 @@ impl Endpoint {
     fn segment(&mut self, now: Instant, (start, _): Range, mut segment: Segment) -> Segment {
         let Handshake { iss, irs, agreed, .. } = &self.handshake;
         let syn = segment.flags.has(Flags::SYN);
-        let (window, ecn_echo) = self.receiver.acknowledge(syn);
+        let window = self.receiver.acknowledge(syn);
+        if !syn && segment.flags.has(Flags::ACK) {
+            let pure = segment.is_empty() && segment.options.sack.as_slice().is_empty() && !segment.flags.has(Flags::RST);
+            segment.flags = segment.flags | self.receiver.echo.flags(pure);
+        }
         segment.seq = to_wire(start, *iss);
         if segment.flags.has(Flags::ACK) {
             segment.ack = to_wire(self.receiver.rcv_nxt(), *irs);
         }
         segment.window = window;
-        segment.flags = segment.flags.with(Flags::ECE, ecn_echo && agreed.ecn && !syn);
         if agreed.timestamps {
             let value = paws::timestamp(now, self.initial_timestamp);
             segment.options.timestamps = Some(Timestamps { value, echo: self.clock.recent() });
@@ -559,7 +603,7 @@ const EMPTY: Segment = Segment {
     ack: 0,
     flags: Flags::NONE,
     window: 0,
-    options: Options { mss: None, window_scale: None, sack_permitted: false, timestamps: None, sack: SackBlocks::EMPTY },
+    options: Options { mss: None, window_scale: None, sack_permitted: false, timestamps: None, sack: SackBlocks::EMPTY, ecn: None },
     payload: 0,
     ecn: Ecn::NotEct,
 };

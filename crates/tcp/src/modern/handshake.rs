@@ -1,17 +1,21 @@
 //! The three-way handshake, and the options that it negotiates.
 //!
 //! ## References
-//! RFC 9293 §3.5 (handshake), §3.7.1 (MSS); RFC 7323 §2.2 and §3.2; RFC 2018 §2; RFC 3168 §6.1.1; RFC 6298 §5.
+//! RFC 9293 §3.5 (handshake), §3.7.1 (MSS); RFC 7323 §2.2 and §3.2; RFC 2018 §2; RFC 3168 §6.1.1; RFC 9768 §3.1; RFC 6298 §5.
 
+use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
 
-use super::config::{Config, Recovery, TIMESTAMPS};
+use super::config::{Config, Feedback, Recovery, TIMESTAMPS};
+use super::feedback::{fed_back, handshake_field};
 use super::paws;
 use super::segment::{Flags, Options, Segment};
 use super::ticks::Ticks;
 
 /// Segment size of a peer that sends no MSS option (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u16 = 536;
+/// SYNs and SYN-ACKs that ask for accurate feedback before one does not.
+const SYNS_WITH_FLAGS: u32 = 2;
 
 /// The progress of the opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +44,10 @@ pub(super) struct Agreed {
     pub(super) scaling: bool,
     /// Window scale of the peer.
     pub(super) peer_scale: u8,
-    /// Whether both ends use ECN.
-    pub(super) ecn: bool,
+    /// The feedback of ECN, if both ends use it.
+    pub(super) ecn: Option<Feedback>,
+    /// Whether data may be ECN-capable.
+    pub(super) capable: bool,
     /// Largest payload to send.
     pub(super) smss: u16,
 }
@@ -67,6 +73,8 @@ pub(super) struct Handshake {
     ticks: Ticks,
     /// Number of SYNs whose timeout does not double the next one.
     linear_timeouts: u32,
+    /// The codepoint with which the peer's SYN has arrived.
+    syn: Ecn,
 }
 
 impl Handshake {
@@ -78,6 +86,7 @@ impl Handshake {
             scaling: config.window_scaling,
             peer_scale: 0,
             ecn: config.ecn,
+            capable: true,
             smss: config.mss,
         };
         Self {
@@ -93,6 +102,7 @@ impl Handshake {
             deadline: None,
             ticks: Ticks::new(config.timer_tick),
             linear_timeouts: config.syn_linear_timeouts,
+            syn: Ecn::NotEct,
         }
     }
 
@@ -105,11 +115,44 @@ impl Handshake {
         agreed.sack &= options.sack_permitted;
         agreed.scaling &= options.window_scale.is_some();
         agreed.peer_scale = options.window_scale.filter(|_| agreed.scaling).unwrap_or(0);
-        // RFC 3168 §6.1.1: the SYN requests ECN with ECE and CWR; the SYN-ACK accepts with ECE alone.
-        let (ece, cwr) = (segment.flags.has(Flags::ECE), segment.flags.has(Flags::CWR));
-        agreed.ecn &= ece && cwr != segment.flags.has(Flags::ACK);
+        self.agree_on_ecn(segment);
         self.peer_mss = options.mss.unwrap_or(DEFAULT_MSS);
         self.fit();
+    }
+
+    fn agree_on_ecn(&mut self, segment: &Segment) {
+        let (flags, field) = (segment.flags, segment.flags.ace());
+        let answer = flags.has(Flags::ACK);
+        let agreed = &mut self.agreed;
+        self.syn = segment.ecn;
+        // RFC 3168 §6.1.1: the SYN requests ECN with ECE and CWR; the SYN-ACK accepts with ECE alone.
+        let classic = flags.has(Flags::ECE) && flags.has(Flags::CWR) != answer;
+        let Some(Feedback::Accurate) = agreed.ecn else {
+            agreed.ecn = agreed.ecn.filter(|_| classic);
+            return;
+        };
+        agreed.ecn = match (answer, field) {
+            // RFC 9768 §3.1.2, table 2: a peer without ECN, or one that returns the flags as they are.
+            (_, 0b000) | (true, 0b111) => None,
+            (true, 0b001) | (false, 0b011) => Some(Feedback::Classic),
+            // RFC 9768 §3.1.3: any other value is accurate feedback.
+            _ => Some(Feedback::Accurate),
+        };
+        // RFC 9768 §3.2.2.3: the SYN left as Not-ECT.
+        agreed.capable &= !answer || agreed.ecn != Some(Feedback::Accurate) || fed_back(field) == Ecn::NotEct;
+        self.note_clearing(!answer && field == 0);
+    }
+
+    /// RFC 9768 §3.1.5: after a SYN or SYN-ACK without flags, data is not ECN-capable, although the feedback stays.
+    fn note_clearing(&mut self, cleared: bool) {
+        self.agreed.capable &= !(cleared && self.agreed.ecn == Some(Feedback::Accurate));
+    }
+
+    /// The peer's SYN has arrived again.
+    pub(super) fn note_repeated_syn(&mut self, segment: &Segment) {
+        self.due = true;
+        self.syn = segment.ecn;
+        self.note_clearing(!segment.flags.has(Flags::ACK) && segment.flags.ace() == 0);
     }
 
     /// Sets the path's segment size: `mss` bytes, including only the options that every segment carries. The peer's limit still holds.
@@ -133,14 +176,27 @@ impl Handshake {
     /// The flags of a SYN or SYN-ACK.
     pub(super) fn flags(&self) -> Flags {
         let answer = self.stage == Stage::SynReceived;
-        let ecn = self.agreed.ecn;
-        Flags::SYN.with(Flags::ACK, answer).with(Flags::ECE, ecn).with(Flags::CWR, ecn && !answer)
+        let ecn = match self.agreed.ecn {
+            None => Flags::NONE,
+            Some(Feedback::Classic | Feedback::Dctcp) => Flags::ECE.with(Flags::CWR, !answer),
+            // RFC 9768 §3.1.4: the second retransmission gives up, in case the network discards the flags' packets.
+            Some(Feedback::Accurate) if self.sent > SYNS_WITH_FLAGS => Flags::NONE,
+            Some(Feedback::Accurate) if answer => Flags::of_ace(handshake_field(self.syn)),
+            Some(Feedback::Accurate) => Flags::of_ace(0b111),
+        };
+        Flags::SYN.with(Flags::ACK, answer) | ecn
+    }
+
+    /// Whether a SYN-ACK carries the option of accurate feedback: not if it is sent again (RFC 9768 §3.2.3.2.2).
+    pub(super) fn has_ecn_option(&self) -> bool {
+        self.stage == Stage::SynReceived && self.sent <= 1
     }
 
     /// Records the transmission of a SYN or SYN-ACK, which is retransmitted after `timeout`.
     pub(super) fn note_sent(&mut self, now: Instant, timeout: Duration) {
         (self.due, self.sent_at, self.deadline) = (false, now, Some(self.ticks.expiry(now, timeout)));
         self.sent += 1;
+        self.note_clearing(self.sent > SYNS_WITH_FLAGS);
     }
 
     /// When the SYN or SYN-ACK must be retransmitted.

@@ -19,7 +19,7 @@
 //! ## References
 //! Linux Documentation/networking/ip-sysctl (`tcp_rmem`, `tcp_moderate_rcvbuf`, `tcp_shrink_window`); tcp(7), Linux man-pages; Fisk & Feng,
 //! *Dynamic right-sizing in TCP*, 2001. The formulas were fitted to measurements on Linux 6.18 (`TCP_INFO`, `SO_MEMINFO`,
-//! `TCP_WINDOW_CLAMP`).
+//! `TCP_WINDOW_CLAMP`; the numbers of the tests below and of `tests/receiving.rs`).
 
 use std::collections::VecDeque;
 

@@ -13,7 +13,8 @@
 //! | `scoreboard`, `ranges` | owner: outstanding segments and their state |
 //! | `repair`, `prr` | owner: phase of loss recovery, and its next segment (RFC 6675, RFC 6582, RFC 9937) |
 //! | `rack`, `tlp`, `undo` | owners: losses by time and probes (RFC 8985); spurious recoveries |
-//! | `marks` | owner: ECN, and the data that a reduction covers |
+//! | `feedback` | owners: the counters of marks and their feedback |
+//! | `marks` | owner: ECN of the sender, and the data that a reduction covers |
 //! | `timers`, `ticks`, `rtt` and the crate's `rate`, `pacing` | owners: timing |
 //! | `ack` | an acknowledgement in positions |
 //! | `receiver`, `adaptive_acks`, `peer_segment` | the receiving half: order, ACKs |
@@ -25,6 +26,7 @@ mod blocks;
 mod config;
 mod connection;
 pub mod endpoint;
+mod feedback;
 mod handshake;
 mod info;
 mod marks;
@@ -37,6 +39,7 @@ mod ranges;
 mod receiver;
 mod repair;
 mod rtt;
+mod rules;
 mod scoreboard;
 mod send_window;
 mod sender;
@@ -50,7 +53,9 @@ mod undo;
 mod window;
 
 pub use ackclock_wire::segment;
-pub use config::{AckRules, AdaptiveAcks, Config, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
+pub use config::{
+    AckRules, AdaptiveAcks, Config, Feedback, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS,
+};
 pub use connection::Connection;
 pub use endpoint::{Endpoint, State};
 pub use info::{CaState, Info};

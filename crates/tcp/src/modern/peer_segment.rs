@@ -4,7 +4,8 @@
 //! PSH or FIN shows that they are ends of writes.
 //!
 //! ## References
-//! RFC 5681 §4.2 leaves the estimate to the receiver. Measured on Linux 6.18 (`tcpi_rcv_mss`).
+//! RFC 5681 §4.2 leaves the estimate to the receiver. Measured on Linux 6.18 (`tcpi_rcv_mss`; the numbers of the
+//! test below).
 
 /// Size that is assumed before the first segment (RFC 9293 §3.7.1).
 const DEFAULT: u64 = 536;

@@ -1,7 +1,7 @@
 //! The receiving half: reassembles the stream, and decides when to send an ACK and with which SACK blocks.
 //!
 //! ## References
-//! RFC 9293 §3.10.7.4 (acceptability); RFC 5681 §4.2 (delayed ACKs); RFC 2018 §4 (SACK blocks); RFC 2883 §4 (D-SACK); RFC 3168 §6.1.3.
+//! RFC 9293 §3.10.7.4 (acceptability); RFC 5681 §4.2 (delayed ACKs); RFC 2018 §4 (SACK blocks); RFC 2883 §4 (D-SACK).
 
 use std::collections::VecDeque;
 
@@ -10,6 +10,7 @@ use ackclock_core::units::{Duration, Instant};
 
 use super::adaptive_acks::{AdaptiveAcks, Pending};
 use super::config::{AckRules, Config};
+use super::feedback::Echo;
 use super::handshake::Agreed;
 use super::peer_segment::PeerSegment;
 use super::ranges::{Range, RangeSet};
@@ -110,8 +111,9 @@ pub(super) struct Receiver {
     peer: PeerSegment,
     /// Whether ACKs carry SACK blocks.
     sack: bool,
-    /// A mark has arrived, and no CWR since.
-    ecn_echo: bool,
+    pub(super) echo: Echo,
+    /// Position of an ACK of its own that is due before any other (RFC 8257 §3.2).
+    earlier: Option<u64>,
     /// Position that the last ACK acknowledged.
     last_ack: u64,
 }
@@ -132,7 +134,8 @@ impl Receiver {
             acks: Acks::new(config),
             peer: PeerSegment::new(u64::from(config.mss)),
             sack: true,
-            ecn_echo: false,
+            echo: Echo::new(),
+            earlier: None,
             last_ack: 0,
         }
     }
@@ -141,6 +144,7 @@ impl Receiver {
     pub(super) fn begin(&mut self, agreed: Agreed, options: u64) {
         self.rcv_nxt = 1;
         self.sack = agreed.sack;
+        self.echo.agree(agreed.ecn);
         self.peer.agree(options);
         self.window.agree(agreed.scaling, options);
     }
@@ -283,9 +287,19 @@ impl Receiver {
         }
     }
 
-    /// RFC 3168 §6.1.3: echoes a mark on every ACK until CWR arrives. A packet with CWR may itself be marked again.
+    /// Counts the mark of a segment, and requests the ACKs that it needs.
     fn note_marks(&mut self, arrival: &Arrival) {
-        self.ecn_echo = arrival.ecn == Ecn::Ce || self.ecn_echo && !arrival.cwr;
+        let (start, end) = arrival.range;
+        let reaction = self.echo.note(arrival.ecn, end - start - u64::from(arrival.fin), arrival.cwr);
+        if reaction.earlier_apart && self.rcv_nxt > self.last_ack {
+            self.earlier = Some(self.rcv_nxt);
+        }
+        self.ack_now |= reaction.at_once;
+    }
+
+    /// The position of an ACK of its own, with the echo before the last change, that is due before any other.
+    pub(super) fn take_earlier(&mut self) -> Option<u64> {
+        self.earlier.take()
     }
 
     fn insert(&mut self, (start, end): Range) {
@@ -379,15 +393,15 @@ impl Receiver {
         }
     }
 
-    /// A segment with an acknowledgement is about to be sent: returns its window field and whether it echoes a mark.
-    pub(super) fn acknowledge(&mut self, syn: bool) -> (u16, bool) {
+    /// A segment with an acknowledgement is about to be sent: returns its window field.
+    pub(super) fn acknowledge(&mut self, syn: bool) -> u16 {
         (self.ack_now, self.last_ack) = (false, self.rcv_nxt);
         let (window, scarce) = self.window.offer(self.rcv_nxt, self.read, self.peer.full(), syn);
         match &mut self.acks {
             Acks::EverySecond(acks) => (acks.delayed, acks.unacked) = (None, 0),
             Acks::Adaptive(acks) => acks.note_sent(scarce),
         }
-        (window, self.ecn_echo)
+        window
     }
 
     /// Bytes available to the application.
@@ -420,6 +434,8 @@ impl Receiver {
 
 #[cfg(test)]
 mod tests {
+    use super::super::config::Feedback;
+    use super::super::segment::Flags;
     use super::super::ticks::Ticks;
     use super::*;
 
@@ -503,9 +519,11 @@ mod tests {
     #[test]
     fn marks_are_echoed_until_the_window_is_reduced() {
         let mut receiver = receiver(1);
+        receiver.echo.agree(Some(Feedback::Classic));
         let mut echo = |start, ecn, cwr| {
             receiver.receive(Instant::ZERO, &arrival((start, start + 10), ecn, cwr), &rtt());
-            receiver.acknowledge(false).1
+            receiver.acknowledge(false);
+            receiver.echo.flags(true) == Flags::ECE
         };
         assert!(!echo(1, Ecn::Ect0, false));
         assert!(echo(11, Ecn::Ce, false) && echo(21, Ecn::Ect0, false));

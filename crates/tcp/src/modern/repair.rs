@@ -61,13 +61,13 @@ pub(super) struct Repair {
     rescue_rxt: Option<u64>,
     /// Whether the first two duplicate ACKs release new segments (RFC 3042).
     limited_transmit: bool,
-    /// Whether the host counts segments.
-    whole: bool,
+    /// Whether duplicate ACKs count as SACKed segments.
+    sacks_duplicates: bool,
 }
 
 impl Repair {
     /// The state before any loss.
-    pub(super) fn new(method: Recovery, limited_transmit: bool, whole: bool) -> Self {
+    pub(super) fn new(method: Recovery, limited_transmit: bool, sacks_duplicates: bool) -> Self {
         Self {
             method,
             phase: Phase::Open,
@@ -80,7 +80,7 @@ impl Repair {
             high_rxt: 0,
             rescue_rxt: None,
             limited_transmit,
-            whole,
+            sacks_duplicates,
         }
     }
 
@@ -96,7 +96,7 @@ impl Repair {
 
     /// Whether duplicate ACKs count as SACKed segments, as in Linux. Otherwise they inflate the window (RFC 6582).
     pub(super) fn counts_duplicates(&self) -> bool {
-        self.whole && self.method == Recovery::NewReno
+        self.sacks_duplicates && self.method == Recovery::NewReno
     }
 
     /// The phase of recovery.
@@ -146,7 +146,7 @@ impl Repair {
 
     /// Like [`Repair::count_duplicates`], where duplicate ACKs count as SACKed segments, `most` of which are possible. A partial ACK of
     /// `segments` covers the first lost segment; the others were counted. Returns the number of segments that the ACK delivers (measured with
-    /// Linux 6.18).
+    /// Linux 6.18: the tests `without_sack_…` of `tests/linux.rs`).
     pub(super) fn count_as_sacked(&mut self, segments: u32, duplicate: bool, most: u32) -> u32 {
         let before = self.dupacks;
         let kept = if self.phase == Phase::Fast { before.saturating_sub(segments.saturating_sub(1)) } else { 0 };
@@ -250,7 +250,7 @@ impl Repair {
     pub(super) fn window(&self, cwnd: u64, smss: u64) -> u64 {
         match (&self.prr, self.phase) {
             (Some(prr), Phase::Fast | Phase::Reduction) => prr.cwnd(),
-            (_, Phase::Open) if self.method == Recovery::NewReno && self.limited_transmit && !self.whole => {
+            (_, Phase::Open) if self.method == Recovery::NewReno && self.limited_transmit && !self.sacks_duplicates => {
                 // RFC 3042: without SACK each of the first two duplicate ACKs releases a new segment. With SACK the pipe shrinks instead.
                 cwnd + self.inflation + u64::from(self.dupacks.min(2)) * smss
             }

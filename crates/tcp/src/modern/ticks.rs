@@ -4,7 +4,8 @@
 //! on at the next multiple of 64, and so on.
 //!
 //! ## References
-//! J. Corbet, *Reinventing the timer wheel*, LWN.net, 2015 (the wheel of Linux since 4.8); measured with Linux 6.18 at 250 ticks per second.
+//! J. Corbet, *Reinventing the timer wheel*, LWN.net, 2015 (the wheel of Linux since 4.8); measured with Linux 6.18 at 250 ticks per second
+//! (the numbers of the tests below).
 
 use ackclock_core::units::{Duration, Instant};
 

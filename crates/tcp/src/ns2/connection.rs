@@ -6,7 +6,8 @@ use ackclock_core::units::{Duration, Instant, Segments};
 use ackclock_host::{Bulk, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission};
 
 use super::receiver::{Acknowledgement, Receiver};
-use super::{Config, SackBlocks, Segment, Sender};
+use super::sender::{Segment, Sender};
+use super::{Config, SackBlocks};
 use crate::HEADER;
 
 /// Bytes that a SACK block adds to an ACK.

@@ -9,8 +9,8 @@ use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
 use ackclock_host::{CHECKPOINTS, Checkpoints};
 
-use super::Segment;
 use super::blocks::{MAX_SACK_BLOCKS, SackBlocks};
+use super::sender::Segment;
 
 /// An ACK to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,8 +14,7 @@
 //! The keys of the flow: `recovery`, `rwnd`, `header`, delayed ACKs, clock and timeouts.
 
 use ackclock_core::entry::Entry;
-
-use super::Profile;
+use ackclock_host::{Capabilities, Profile};
 
 /// The registry's entry.
 pub static ENTRY: Entry<Profile> = Entry {
@@ -24,5 +23,5 @@ pub static ENTRY: Entry<Profile> = Entry {
     reference: "ns-2.35",
     params: &[],
     quantities: &[],
-    build: |_| Ok(Box::new(Profile::Ns2)),
+    build: |_| Ok(Box::new(Profile::Native(Capabilities { supply: true, both_ways: false }))),
 };

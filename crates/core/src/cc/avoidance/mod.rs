@@ -14,6 +14,7 @@ entries! { Entry<dyn Avoidance>:
     cubic_linux,
     veno,
     vegas,
+    dctcp,
 }
 
 /// The axis.
@@ -25,6 +26,6 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "reno",
     module: module_path!(),
-    parts: DESCRIPTIONS,
+    list: || DESCRIPTIONS,
     build: |name, params| try_build(ENTRIES, name, params),
 };

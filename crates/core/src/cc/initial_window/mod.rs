@@ -25,6 +25,6 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "ns2_table",
     module: module_path!(),
-    parts: DESCRIPTIONS,
+    list: || DESCRIPTIONS,
     build: |name, params| try_build(ENTRIES, name, params),
 };

@@ -26,6 +26,6 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "standard",
     module: module_path!(),
-    parts: DESCRIPTIONS,
+    list: || DESCRIPTIONS,
     build: |name, params| try_build(ENTRIES, name, params),
 };

@@ -22,6 +22,6 @@ pub static AXIS: Axis = Axis {
     objects: &[PYTHON, PYTHON_SLOW_START],
     usual: "bbr",
     module: module_path!(),
-    parts: DESCRIPTIONS,
+    list: || DESCRIPTIONS,
     build: |name, params| try_build(ENTRIES, name, params),
 };

@@ -21,6 +21,6 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "constant",
     module: module_path!(),
-    parts: DESCRIPTIONS,
+    list: || DESCRIPTIONS,
     build: |name, params| try_build(ENTRIES, name, params),
 };

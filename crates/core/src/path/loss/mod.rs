@@ -23,6 +23,6 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "bernoulli",
     module: module_path!(),
-    parts: DESCRIPTIONS,
+    list: || DESCRIPTIONS,
     build: |name, params| try_build(ENTRIES, name, params),
 };

@@ -3,11 +3,12 @@
 //! ## References
 //! RFC 9293 §3.10.7.4; RFC 5681 §2 (duplicate ACK); RFC 6675 §2; RFC 6298 §3 and RFC 7323 §4.1 (round-trip time).
 
-use ackclock_core::events::{Ack as AckEvent, RateSample};
+use ackclock_core::events::{Ack as AckEvent, MarkCount, RateSample};
 use ackclock_core::units::{Duration, Instant, Segments};
 
 use super::super::ack::Ack;
 use super::super::config::Recovery;
+use super::super::feedback::{Delivery, Report};
 use super::super::paws;
 use super::super::prr::Progress;
 use super::super::ranges::Range;
@@ -17,7 +18,8 @@ use super::super::tlp::ProbeAck;
 use super::super::undo::{Evidence, Verdict};
 use super::Sender;
 
-/// Shortest time that a receiver has to acknowledge SACKed data at the front of the window (measured with Linux 6.18).
+/// Shortest time that a receiver has to acknowledge SACKed data at the front of the window (measured with Linux 6.18; no stored run
+/// distinguishes it).
 const RENEGING_MIN: Duration = Duration::from_millis(10);
 
 /// The changes that an ACK causes.
@@ -43,6 +45,8 @@ struct Change {
     inflight: u64,
     /// The window before the ACK, in segments, if it was being reduced.
     reduced: Option<Segments>,
+    /// The marks that the ACK reports.
+    marks: Report,
 }
 
 impl Sender {
@@ -61,7 +65,8 @@ impl Sender {
         let mut delivered = std::mem::take(&mut self.delivered);
         delivered.clear();
         let mut change = self.update_scoreboard(ack, &mut delivered);
-        self.count(ack, &change);
+        change.marks = self.read_marks(ack, &change, &delivered);
+        self.count(&change);
         self.measure(now, ack, &delivered, &mut change);
         let before = self.repair.phase();
         let responses = (self.governor.reductions(), self.counters.undone);
@@ -77,7 +82,7 @@ impl Sender {
         self.leave_recovery(now);
         let hole = self.recover_without_sack(now, change.acked, change.duplicate);
         let lost = self.detect_losses(now, change.outstanding) || hole;
-        if ack.ece && self.marks.is_agreed() {
+        if change.marks.echo {
             let ended = before == Phase::Fast && self.repair.phase() == Phase::Open;
             self.handle_mark(now, ended && self.settings.gradual_marks);
         }
@@ -85,8 +90,8 @@ impl Sender {
             // What was in force before the ACK no longer is.
             change.reduced = None;
         }
-        self.notify_control(now, ack, &change, before);
-        let arrived = if self.governor.has_whole_segments() { change.arrived } else { change.delivered };
+        self.notify_control(now, &change, before);
+        let arrived = if self.settings.rules.counts_segments { change.arrived } else { change.delivered };
         self.repair.deliver(Progress { delivered: arrived, pipe: self.board_pipe(), safe: change.acked > 0 && !lost });
         self.governor.acknowledge(self.window.una());
         self.update_timers(now, &change);
@@ -97,14 +102,29 @@ impl Sender {
     /// Whether no data is in flight and the ACK repeats the last one: the usual case at the end that receives data.
     fn is_uninformative(&self, ack: &Ack<'_>) -> bool {
         let idle = self.window.is_idle() && self.repair.is_open();
-        idle && ack.number == self.window.una() && ack.sack.is_empty() && !ack.ece
+        idle && ack.number == self.window.una() && ack.sack.is_empty() && !self.marks.is_echo(ack)
+    }
+
+    /// The marks that the ACK reports.
+    fn read_marks(&mut self, ack: &Ack<'_>, change: &Change, delivered: &[SentSegment]) -> Report {
+        if !self.marks.is_agreed() {
+            return Report::NONE;
+        }
+        let delivery = Delivery {
+            bytes: change.delivered,
+            segments: delivered.len() as u64,
+            largest: delivered.iter().map(SentSegment::len).max().unwrap_or(0),
+            news: change.acked > 0 || change.delivered > 0 || change.duplicate,
+            selective: self.repair.method() != Recovery::NewReno,
+        };
+        self.marks.read(ack, &delivery, self.governor.smss())
     }
 
     /// Counts what the ACK delivers.
-    fn count(&mut self, ack: &Ack<'_>, change: &Change) {
+    fn count(&mut self, change: &Change) {
         self.counters.delivered += change.arrived;
-        if ack.ece {
-            self.counters.delivered_marked += change.arrived;
+        if change.marks.echo {
+            self.counters.delivered_marked += if self.marks.counts() { change.marks.packets } else { change.arrived };
         }
         self.counters.dsacks += u64::from(change.dsack.is_some());
     }
@@ -148,6 +168,7 @@ impl Sender {
             sample: None,
             inflight,
             reduced,
+            marks: Report::NONE,
         }
     }
 
@@ -197,11 +218,12 @@ impl Sender {
         if self.repair.method() != Recovery::Rack {
             return;
         }
-        // Measured with Linux 6.18: the minimum before the ACK decides whether it can belong to the retransmission.
+        // Measured with Linux 6.18: the minimum before the ACK decides whether it can belong to the retransmission. No stored run
+        // distinguishes it.
         let min_rtt = if self.settings.rtt_of_sacked { least } else { self.rtt.min() };
         self.rack.detect_reordering(delivered, self.window.una(), self.governor.smss());
         // Linux processes SACK blocks before the cumulative ACK, so that the latter's segments determine the round-trip time.
-        let covered = if self.governor.has_whole_segments() { delivered.partition_point(|it| it.end <= ack.number) } else { 0 };
+        let covered = if self.settings.rules.takes_sacks_first { delivered.partition_point(|it| it.end <= ack.number) } else { 0 };
         for segment in delivered[covered..].iter().chain(&delivered[..covered]) {
             // The timestamp of an out-of-order segment is not echoed (RFC 7323 §4.3), so the echo says nothing about a SACKed segment.
             let sent = || paws::timestamp(segment.sent_at(), self.settings.initial_timestamp);
@@ -240,18 +262,28 @@ impl Sender {
         }
     }
 
-    /// Notifies the control of the ACK. The window may grow only outside fast recovery, and not on an echoed mark (RFC 3168 §6.1.2).
-    fn notify_control(&mut self, now: Instant, ack: &Ack<'_>, change: &Change, before: Phase) {
-        if change.delivered == 0 && change.acked == 0 && !change.duplicate {
+    /// Notifies the control of the ACK. The window may grow only outside fast recovery, and not by what was marked (RFC 3168 §6.1.2).
+    fn notify_control(&mut self, now: Instant, change: &Change, before: Phase) {
+        let marks = change.marks;
+        if change.delivered == 0 && change.acked == 0 && !change.duplicate && marks.bytes == 0 {
             return;
         }
-        let ecn_echo = ack.ece && self.marks.is_agreed();
+        // What was marked for certain does not count; a mere echo stands for the whole ACK.
+        let unmarked = match marks.count {
+            MarkCount::Exact if marks.echo => change.delivered.saturating_sub(marks.bytes) as f64 / change.delivered.max(1) as f64,
+            _ => f64::from(u8::from(!marks.echo)),
+        };
         let phase = self.repair.phase();
-        let whole = self.governor.has_whole_segments();
-        // With whole segments, the ACK that ends recovery counts for growth, and SACKed segments count when they are SACKed.
-        let recovering = before == Phase::Fast && !whole || matches!(phase, Phase::Fast | Phase::Reduction);
+        let by_arrivals = self.settings.rules.grows_by_arrivals;
+        // With Linux's rule, the ACK that ends recovery counts for growth, and SACKed segments count when they are SACKed.
+        let recovering = before == Phase::Fast && !by_arrivals || matches!(phase, Phase::Fast | Phase::Reduction);
         // A D-SACK shows that a retransmission was delivered too.
-        let counted = if whole { change.arrived as f64 } else { self.governor.counted(change.acked, phase == Phase::Timeout) };
+        let counted = if by_arrivals { change.arrived as f64 } else { self.governor.counted(change.acked, phase == Phase::Timeout) };
+        let counted = match marks.count {
+            MarkCount::Exact if marks.echo && by_arrivals => (counted * unmarked) as u64 as f64,
+            MarkCount::Exact if marks.echo => counted * unmarked,
+            _ => counted,
+        };
         let inflight = self.board.pipe();
         let ssthresh = self.governor.window().ssthresh;
         let lost = self.rate.take_newly_lost();
@@ -260,11 +292,11 @@ impl Sender {
             now,
             acked: change.segments,
             counted,
-            may_grow: (change.acked > 0 || whole && self.rack.reorders()) && !recovering && !ecn_echo,
+            may_grow: (change.acked > 0 || by_arrivals && self.rack.reorders()) && !recovering && unmarked > 0.0,
             cwnd_limited: self.governor.was_limited(change.una),
             flight_size: self.flight_segments(),
             delivered: change.delivered,
-            marked: if ecn_echo { change.delivered } else { 0 },
+            marked: marks.bytes,
             lost,
             inflight_before: change.inflight,
             inflight,
@@ -276,9 +308,10 @@ impl Sender {
             srtt: self.rtt.srtt(),
             min_rtt: self.governor.min_rtt(self.rtt.min()),
             round: self.rate.round(),
-            ecn_echo,
+            ecn_echo: marks.echo,
             reduced: change.reduced,
             handshake: false,
+            mark_count: marks.count,
         });
         if self.governor.window().ssthresh < ssthresh {
             self.repair.lower_target(self.governor.cwnd());

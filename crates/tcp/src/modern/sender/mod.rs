@@ -40,6 +40,7 @@ use super::rack::Rack;
 use super::ranges::Range;
 use super::repair::Repair;
 use super::rtt::Rtt;
+use super::rules::Rules;
 use super::scoreboard::{Scoreboard, SentSegment};
 use super::segment::BASE_HEADER;
 use super::send_window::SendWindow;
@@ -147,7 +148,7 @@ impl Sender {
         let ticks = Ticks::new(config.timer_tick);
         let rules = SeatRules {
             smss: u64::from(config.mss),
-            whole_segments: config.whole_segments,
+            whole_segments: Rules::of(config).counts_segments,
             pacing: config.pacing,
             growth: config.growth,
             abc_limit: config.abc_limit,
@@ -156,7 +157,7 @@ impl Sender {
         Self {
             window: SendWindow::default(),
             stream: Stream::new(),
-            repair: Repair::new(config.recovery, config.limited_transmit, config.whole_segments),
+            repair: Repair::new(config.recovery, config.limited_transmit, Rules::of(config).sacks_duplicates),
             timers: Timers::new(ticks),
             rate: DeliveryRate::default(),
             limits: Limits::default(),
@@ -172,7 +173,7 @@ impl Sender {
             settings: Settings::new(config),
             tlp: Tlp::default(),
             rack: Rack::default(),
-            marks: Marks::default(),
+            marks: Marks::new(),
             undo: Undo::default(),
             delivered: Vec::new(),
             has_sent: false,
@@ -188,11 +189,21 @@ impl Sender {
         let timestamps = if agreed.timestamps { TIMESTAMPS } else { 0 };
         self.header = u64::from(BASE_HEADER) + u64::from(timestamps);
         self.governor.agree(u64::from(agreed.smss));
-        self.marks.agree(agreed.ecn);
+        self.agree_on_marks(agreed);
         if !agreed.sack {
             self.repair.disable_sack();
         }
         self.window.offer(window);
+    }
+
+    /// The handshake has shown which feedback both ends use, and whether data may be ECN-capable.
+    pub(super) fn agree_on_marks(&mut self, agreed: Agreed) {
+        self.marks.agree(agreed.ecn, agreed.capable);
+    }
+
+    /// The ACK of the SYN-ACK feeds back how that has arrived, in this ACE field.
+    pub(super) fn note_syn_ack_feedback(&mut self, field: u8) {
+        self.marks.note_syn_ack(field);
     }
 
     /// The SYN was acknowledged; `rtt`: its round-trip time, if measured.
@@ -217,7 +228,7 @@ impl Sender {
             selective: self.repair.method() != Recovery::NewReno,
             header: Bytes(self.header),
             seed: self.seed,
-            whole_segments: self.governor.has_whole_segments(),
+            whole_segments: self.settings.rules.counts_segments,
             ..Established::new(now, Bytes(self.governor.smss()))
         };
         // Data begins at position 1.
@@ -295,7 +306,7 @@ impl Sender {
 
     /// Whether data segments are ECN-capable.
     pub(super) fn uses_ecn(&self) -> bool {
-        self.marks.is_agreed()
+        self.marks.is_capable()
     }
 
     /// The counters.

@@ -25,7 +25,8 @@ impl Sender {
         // Without a sign of loss, Linux leaves the news of an ACK to the next detection.
         let keep = self.repair.is_open() && self.board.sacked_bytes() == 0;
         let mut marked = match self.repair.method() {
-            // Measured with Linux 6.18: an ACK that may belong to the original of a retransmission leaves losses and timer as they are.
+            // Linux 6.18: an ACK that may belong to the original of a retransmission leaves losses and timer as they are (the script
+            // `reorder-9` of crates/script/tests/recorded.rs).
             Recovery::Rack if !self.rack.take_news(keep) && self.settings.rtt_of_sacked => false,
             Recovery::Rack => {
                 let conditions = self.conditions();
@@ -51,7 +52,8 @@ impl Sender {
                 marked |= self.board.mark_first_lost();
             }
         }
-        // Measured with Linux 6.18: the loss of a retransmission ends the recovery from a timeout and begins fast recovery.
+        // Linux 6.18: the loss of a retransmission ends the recovery from a timeout and begins fast recovery
+        // (`the_loss_of_a_retransmission_after_a_timeout_begins_recovery`, and the scripts `frto-12` and `-17`).
         let again = self.settings.recover_again && self.repair.phase() == Phase::Timeout && self.board.has_lost_again();
         self.notify_losses(now);
         // A loss detected in the last recovery and not yet retransmitted, or not yet repaired, begins another recovery.
@@ -91,7 +93,7 @@ impl Sender {
             self.repair.reduce_by(reduction);
         } else if self.settings.prr && !self.governor.owns_recovery() {
             // Linux counts the window before the reduction as the data in flight.
-            let in_flight = if self.governor.has_whole_segments() { window } else { outstanding };
+            let in_flight = if self.settings.rules.recovers_whole_window { window } else { outstanding };
             let mut prr = Prr::new(self.governor.cwnd(), in_flight, unit);
             // Sets the window of a recovery that did not begin with an ACK.
             prr.deliver(Progress { delivered: 0, pipe: self.board_pipe(), safe: false });
@@ -128,15 +130,15 @@ impl Sender {
             now,
             cause,
             // Linux halves its own window, even if the receiver's is smaller. A closed window still lets a probe through.
-            window: if self.governor.has_whole_segments() { cwnd } else { cwnd.min(rwnd.max(1.0)) },
+            window: if self.settings.rules.reduces_own_window { cwnd } else { cwnd.min(rwnd.max(1.0)) },
             flight_size: self.flight_segments(),
             inflight: self.board.pipe(),
             restart: cause == Cause::Timeout,
             // RFC 5681 §3.1. Linux adds the segments that do not count as lost.
-            loss_window: if self.governor.has_whole_segments() { f64::from(self.board.pipe_segments() + 1) } else { 1.0 },
+            loss_window: if self.settings.rules.keeps_pipe_after_timeout { f64::from(self.board.pipe_segments() + 1) } else { 1.0 },
             least: match cause {
                 // RFC 5681 §3.1, equation 4: the threshold, to which recovery leads, is at least 2.
-                _ if self.governor.has_whole_segments() => 2.0,
+                _ if self.settings.rules.keeps_two_segments => 2.0,
                 Cause::EcnCe => PART_OF_A_SEGMENT,
                 Cause::DupAck | Cause::Timeout => 1.0,
             },

@@ -173,17 +173,17 @@ impl Sender {
 
     /// The pipe, in units.
     pub(super) fn pipe(&self) -> u64 {
-        self.repair.pipe(&self.board, self.governor.has_whole_segments())
+        self.repair.pipe(&self.board, self.settings.rules.counts_segments)
     }
 
     /// The pipe of the scoreboard, in units.
     pub(super) fn board_pipe(&self) -> u64 {
-        if self.governor.has_whole_segments() { u64::from(self.board.pipe_segments()) } else { self.board.pipe() }
+        if self.settings.rules.counts_segments { u64::from(self.board.pipe_segments()) } else { self.board.pipe() }
     }
 
     /// The data of a range that is sent as one segment, in units.
     fn in_units(&self, (start, end): Range) -> u64 {
-        if self.governor.has_whole_segments() {
+        if self.settings.rules.counts_segments {
             return 1;
         }
         let written = self.stream.written();
@@ -216,7 +216,7 @@ impl Sender {
             self.undo.retransmit(paws::timestamp(now, self.settings.initial_timestamp));
             self.repair.send_again(&self.board, output.range);
             // Linux does not count a probe that repeats the last segment.
-            self.board.resend(output.range, snapshot, !self.governor.has_whole_segments());
+            self.board.resend(output.range, snapshot, !self.settings.rules.ignores_repeated_probe);
         } else {
             self.board.send(output.range, snapshot, output.marks);
             self.has_sent = true;
@@ -229,7 +229,7 @@ impl Sender {
             }
         }
         self.last_sent = now;
-        self.repair.send(if self.governor.has_whole_segments() { 1 } else { size });
+        self.repair.send(if self.settings.rules.counts_segments { 1 } else { size });
         self.governor.pace(now, size + self.header, self.cwnd_bytes(), self.rtt.srtt());
         let sent = Sent {
             now,

@@ -3,11 +3,13 @@
 use ackclock_core::units::Duration;
 
 use super::super::config::{Config, ProbeMargins};
+use super::super::rules::Rules;
 
 /// The settings of [`Config`] that the sender itself uses.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 pub(super) struct Settings {
+    pub(super) rules: Rules,
     pub(super) prr: bool,
     pub(super) tlp: bool,
     pub(super) frto: bool,
@@ -31,6 +33,7 @@ impl Settings {
     /// The part of `config` that the sender itself uses.
     pub(super) fn new(config: &Config) -> Self {
         Self {
+            rules: Rules::of(config),
             prr: config.prr,
             tlp: config.tlp,
             frto: config.frto,

@@ -26,7 +26,7 @@ impl Sender {
             let was_open = self.repair.is_open();
             self.rack.expire();
             self.detect_losses(now, self.board.unsacked());
-            if was_open && !self.repair.is_open() && self.governor.has_whole_segments() {
+            if was_open && !self.repair.is_open() && self.settings.rules.counts_timer_as_delivery {
                 // Linux counts one delivered segment at the start of a recovery that a timer begins.
                 self.repair.deliver(Progress { delivered: 1, pipe: self.board_pipe(), safe: false });
             }

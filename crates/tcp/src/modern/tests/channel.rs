@@ -81,8 +81,10 @@ pub(super) struct Pair {
     read: [u64; 2],
     /// Segments with data that each end has sent.
     pub(super) sent: [u64; 2],
+    /// Bytes that have arrived marked at each end.
+    pub(super) marked: [u64; 2],
     /// Hears how each end keeps the contract with its control.
-    court: Court,
+    pub(super) court: Court,
 }
 
 impl Pair {
@@ -106,6 +108,7 @@ impl Pair {
             arrived: [RangeSet::default(), RangeSet::default()],
             read: [1, 1],
             sent: [0, 0],
+            marked: [0, 0],
             court,
         }
     }
@@ -194,6 +197,7 @@ impl Pair {
 
     fn note_arrival(&mut self, end: usize, segment: &Segment) {
         self.arrivals += 1;
+        self.marked[end] += if segment.ecn == Ecn::Ce { u64::from(segment.payload) } else { 0 };
         let initial = self.configs[1 - end].initial_sequence;
         let near = self.ends[end].receiver.rcv_nxt();
         if let Some(start) = to_position(segment.seq, initial, near).filter(|_| segment.payload > 0) {

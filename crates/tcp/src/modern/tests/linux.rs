@@ -3,7 +3,7 @@
 
 use ackclock_core::units::Duration;
 
-use super::super::config::{Config, Growth, Offload, ProbeMargins, Recovery, RtoBounds};
+use super::super::config::{Config, Feedback, Growth, Offload, ProbeMargins, Recovery, RtoBounds};
 use super::super::info::CaState;
 use super::script::{Script, plain};
 
@@ -66,7 +66,7 @@ fn a_recovery_counts_segments() {
 
 #[test]
 fn marks_reduce_the_window_by_every_second_ack() {
-    let mut script = Script::established(&Config { ecn: true, ..linux() });
+    let mut script = Script::established(&Config { ecn: Some(Feedback::Classic), ..linux() });
     script.play(
         "0 write 40000
          0 > data 1:10001 ect

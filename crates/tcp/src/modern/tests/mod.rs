@@ -1,6 +1,7 @@
 //! Tests of whole endpoints.
 
 mod channel;
+mod feedback;
 mod info;
 mod linux;
 mod noticing;

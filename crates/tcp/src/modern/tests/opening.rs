@@ -2,7 +2,7 @@
 
 use ackclock_core::units::Duration;
 
-use super::super::config::{AckRules, AdaptiveAcks, Config, ReceiveBuffer, Recovery};
+use super::super::config::{AckRules, AdaptiveAcks, Config, Feedback, ReceiveBuffer, Recovery};
 use super::script::{Script, plain};
 
 #[test]
@@ -190,7 +190,7 @@ fn a_full_buffer_closes_the_window_and_reading_opens_it() {
 
 #[test]
 fn ecn_is_negotiated_and_echoed_and_reduces_the_window_once() {
-    let config = Config { ecn: true, ..plain() };
+    let config = Config { ecn: Some(Feedback::Classic), ..plain() };
     let mut script = Script::new(&config, true);
     script.play(
         "0 > syn ece cwr notect
@@ -228,7 +228,7 @@ fn ecn_is_negotiated_and_echoed_and_reduces_the_window_once() {
 #[test]
 fn the_ack_that_ends_the_marked_window_reports_no_new_mark() {
     // RFC 3168 §6.1.3: the receiver echoes until CWR arrives, in the segment after the marked window.
-    let mut script = Script::new(&Config { ecn: true, ..plain() }, true);
+    let mut script = Script::new(&Config { ecn: Some(Feedback::Classic), ..plain() }, true);
     script.play(
         "0 > syn ece cwr notect
          100 < syn ece ack 1 seq 0 mss 1000 sackok

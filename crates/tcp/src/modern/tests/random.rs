@@ -4,7 +4,7 @@ use ackclock_core::rng::Generator;
 use ackclock_core::units::Duration;
 use proptest::prelude::*;
 
-use super::super::config::{AckRules, AdaptiveAcks, Config, Growth, Pacing, ProbeMargins, ReceiveBuffer, Recovery};
+use super::super::config::{AckRules, AdaptiveAcks, Config, Feedback, Growth, Pacing, ProbeMargins, ReceiveBuffer, Recovery};
 use super::channel::{Channel, Pair, Reader};
 
 /// A number below `limit`.
@@ -27,7 +27,7 @@ fn random_config(random: &mut Generator) -> Config {
         pacing,
         timestamps: coin(0.7),
         window_scaling: coin(0.8),
-        ecn: coin(0.5),
+        ecn: coin(0.5).then_some(Feedback::Classic),
         limited_transmit: coin(0.8),
         prr: coin(0.8),
         tlp: coin(0.8),
@@ -53,6 +53,8 @@ fn random_config(random: &mut Generator) -> Config {
     // Close to the wrap of sequence numbers, so that many connections cross it.
     config.initial_sequence = u32::MAX - below(random, 100_000) as u32;
     config.initial_timestamp = u32::MAX - below(random, 20_000) as u32;
+    config.ecn = config.ecn.map(|_| Feedback::ALL[config.initial_sequence as usize % Feedback::ALL.len()]);
+    config.ecn_option = config.initial_timestamp % 4 > 0;
     config
 }
 

@@ -8,8 +8,8 @@
 //! | `50 > data 1001:3001` | the endpoint sends; a range can be several segments |
 //! | `50 cwnd 10`, `50 ssthresh 5`, `50 state Established`, `50 pipe 3000`, `50 rto 300` | the quantity must have this value |
 //!
-//! Words of a segment: `syn fin rst psh ece cwr`, `ect ce` (in the IP header), `data START:END`, `seq`, `ack`, `win` (not scaled), `mss`,
-//! `wscale`, `sackok`, `sack START:END,…`, `ts VALUE/ECHO`. Numbers count from the SYN, which is 0. A script must expect every segment that
+//! Words of a segment: `syn fin rst psh ece cwr ae`, `ect ect1 ce` (in the IP header), `data START:END`, `seq`, `ack`, `win` (not scaled),
+//! `mss`, `wscale`, `sackok`, `sack START:END,…`, `ts VALUE/ECHO`, `counts E0B,CEB,E1B` (AccECN option, or fewer counters). Numbers count from the SYN, which is 0. A script must expect every segment that
 //! the endpoint sends. It compares the words of the line, and always the flags except `ack` and `psh`.
 
 use ackclock_core::cc::CongestionControl;
@@ -20,15 +20,22 @@ use ackclock_host::DropNotice;
 use super::super::config::Config;
 use super::super::endpoint::Endpoint;
 use super::super::info::Info;
-use super::super::segment::{Flags, Options, SackBlocks, Segment, Timestamps, to_wire};
+use super::super::segment::{EcnCounts, Flags, Options, SackBlocks, Segment, Timestamps, to_wire};
 use super::channel::reno;
 
 /// Time 0 of a script.
 const BASE: Duration = Duration::from_millis(100_000);
 /// The peer's initial sequence number.
 const PEER: u32 = 0xffff_f000;
-const FLAGS: [(&str, Flags); 6] =
-    [("syn", Flags::SYN), ("fin", Flags::FIN), ("rst", Flags::RST), ("psh", Flags::PSH), ("ece", Flags::ECE), ("cwr", Flags::CWR)];
+const FLAGS: [(&str, Flags); 7] = [
+    ("syn", Flags::SYN),
+    ("fin", Flags::FIN),
+    ("rst", Flags::RST),
+    ("psh", Flags::PSH),
+    ("ece", Flags::ECE),
+    ("cwr", Flags::CWR),
+    ("ae", Flags::AE),
+];
 
 /// An endpoint with a time line.
 pub(super) struct Script {
@@ -271,6 +278,10 @@ fn fill(segment: &mut Segment, words: &[&str], initial: u32) -> Result<(), Strin
     if let Some((stamp, echo)) = value(words, "ts").and_then(|text| text.split_once('/')) {
         options.timestamps = Some(Timestamps { value: number(stamp)? as u32, echo: number(echo)? as u32 });
     }
+    if let Some(counts) = value(words, "counts") {
+        let counts = counts.split(',').map(|count| number(count).map(|count| count as u32)).collect::<Result<Vec<_>, _>>()?;
+        options.ecn = Some(EcnCounts::new(EcnCounts::KINDS[0], &counts));
+    }
     if let Some(blocks) = value(words, "sack") {
         options.sack = SackBlocks::EMPTY;
         for block in blocks.split(',') {
@@ -286,7 +297,7 @@ fn flags(words: &[&str]) -> Flags {
 }
 
 fn ecn(words: &[&str]) -> Option<Ecn> {
-    let named = [("ect", Ecn::Ect0), ("ce", Ecn::Ce), ("notect", Ecn::NotEct)];
+    let named = [("ect", Ecn::Ect0), ("ect1", Ecn::Ect1), ("ce", Ecn::Ce), ("notect", Ecn::NotEct)];
     named.iter().find(|(name, _)| words.contains(name)).map(|(_, ecn)| *ecn)
 }
 
@@ -317,7 +328,7 @@ fn describe(segment: &Segment, initial: u32) -> String {
         .map(|block| format!("{}:{}", block.0.wrapping_sub(PEER), block.1.wrapping_sub(PEER)))
         .collect();
     format!(
-        "{} data {start}:{} ack {} win {} sack {} {:?} ts {:?}",
+        "{} data {start}:{} ack {} win {} sack {} {:?} ts {:?} counts {:?}",
         names.collect::<Vec<_>>().join(" "),
         start.wrapping_add(segment.payload),
         segment.ack.wrapping_sub(PEER),
@@ -325,5 +336,6 @@ fn describe(segment: &Segment, initial: u32) -> String {
         sack.join(","),
         segment.ecn,
         segment.options.timestamps.map(|it| (it.value, it.echo)),
+        segment.options.ecn.map(|counts| counts.fields().collect::<Vec<_>>()),
     )
 }

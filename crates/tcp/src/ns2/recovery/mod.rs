@@ -9,7 +9,7 @@ use ackclock_core::entry::{Entry, try_build};
 use ackclock_core::params::Axis;
 use ackclock_core::units::{Instant, Segments};
 
-use super::{Ack, Permit, State};
+use super::sender::{Ack, Permit, State};
 
 entries! { Entry<dyn Policy>:
     tahoe,
@@ -28,7 +28,7 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "sack",
     module: module_path!(),
-    parts: DESCRIPTIONS,
+    list: || DESCRIPTIONS,
     build: |name, params| try_build(ENTRIES, name, params),
 };
 

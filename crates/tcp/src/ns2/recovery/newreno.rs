@@ -19,7 +19,7 @@ use ackclock_core::units::Instant;
 
 use super::Policy;
 use super::reno::{duplicate, leave, reset};
-use crate::ns2::{Ack, DUP_THRESH, Permit, State};
+use crate::ns2::sender::{Ack, DUP_THRESH, Permit, State};
 
 /// Maximum number of segments that a duplicate ACK releases in recovery.
 const RECOVERY_BURST: u32 = 2;
@@ -42,19 +42,19 @@ struct NewReno {
 
 impl Policy for NewReno {
     fn handle_ack(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
-        if ack.seq > state.snd_una {
-            if ack.seq >= state.recovery_point || state.last_cause != Some(Cause::DupAck) {
+        if ack.seq > state.una() {
+            if ack.seq >= state.recovery_point() || state.last_cause() != Some(Cause::DupAck) {
                 self.full_ack(state, now, ack);
             } else {
                 self.partial_ack(state, now, ack);
             }
-        } else if ack.seq == state.snd_una {
+        } else if ack.seq == state.una() {
             duplicate(state, now, ack);
         }
-        if state.dupacks == 0 {
-            state.permit = Permit::Window(u32::MAX);
-        } else if state.dupacks >= DUP_THRESH {
-            state.permit = Permit::Window(RECOVERY_BURST);
+        if state.dupacks() == 0 {
+            state.permit(Permit::Window(u32::MAX));
+        } else if state.dupacks() >= DUP_THRESH {
+            state.permit(Permit::Window(RECOVERY_BURST));
         }
     }
 
@@ -73,25 +73,25 @@ impl NewReno {
     /// RFC 6582 §3.2 step 3: deflates the window by the segments that left the network, retransmits the next missing segment, and stays in
     /// recovery.
     fn partial_ack(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
-        let acked = ack.seq - state.snd_una;
+        let (acked, inflation) = (ack.seq - state.una(), state.inflation());
         state.advance(ack.seq);
-        if state.inflation > acked {
-            state.inflation -= acked - 1;
+        if inflation > acked {
+            state.set_inflation(inflation - (acked - 1));
             // After a mark the window can be below one segment: raise it to one.
-            state.seat.deflate(0.0);
+            state.seat().deflate(0.0);
         } else {
-            state.seat.deflate(f64::from(acked - state.inflation));
-            state.inflation = 1;
+            state.seat().deflate(f64::from(acked - inflation));
+            state.set_inflation(1);
         }
         state.observe(now, acked, ack);
         if !self.seen {
             self.seen = true;
             state.restart_timer(now);
         }
-        if state.timed.take_if(|timed| ack.seq > timed.seq).is_some() {
-            state.rto.end_backoff();
+        if state.end_measurement(ack.seq) {
+            state.end_backoff();
         }
         state.lose(now, ack.seq);
-        state.retransmit = Some(ack.seq);
+        state.retransmit(ack.seq);
     }
 }

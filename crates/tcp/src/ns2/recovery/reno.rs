@@ -19,7 +19,7 @@ use ackclock_core::events::Cause;
 use ackclock_core::units::Instant;
 
 use super::Policy;
-use crate::ns2::{Ack, DUP_THRESH, Permit, State};
+use crate::ns2::sender::{Ack, DUP_THRESH, Permit, State};
 
 /// The registry's entry.
 pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
@@ -36,14 +36,14 @@ struct Reno;
 
 impl Policy for Reno {
     fn handle_ack(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
-        if ack.seq > state.snd_una {
+        if ack.seq > state.una() {
             leave(state, now);
             state.acknowledge_and_grow(now, ack);
-        } else if ack.seq == state.snd_una {
+        } else if ack.seq == state.una() {
             duplicate(state, now, ack);
         }
-        if state.dupacks == 0 || state.dupacks >= DUP_THRESH {
-            state.permit = Permit::Window(u32::MAX);
+        if state.dupacks() == 0 || state.dupacks() >= DUP_THRESH {
+            state.permit(Permit::Window(u32::MAX));
         }
     }
 
@@ -54,29 +54,30 @@ impl Policy for Reno {
 
 /// Ends fast recovery at a timeout.
 pub(super) fn reset(state: &mut State) {
-    (state.inflation, state.dupacks) = (0, 0);
+    state.set_inflation(0);
+    state.set_dupacks(0);
 }
 
 /// Ends fast recovery, if the sender is in it.
 pub(super) fn leave(state: &mut State, now: Instant) {
-    if state.inflation > 0 {
-        state.inflation = 0;
-        state.last_cause = state.last_cause.filter(|cause| *cause != Cause::DupAck);
-        state.seat.end_recovery(now);
+    if state.inflation() > 0 {
+        state.set_inflation(0);
+        state.end_loss();
+        state.seat().end_recovery(now);
     }
 }
 
 /// Processes a duplicate ACK: the third starts fast retransmit, later ones inflate the window.
 pub(super) fn duplicate(state: &mut State, now: Instant, ack: &Ack<'_>) {
-    state.dupacks += 1;
+    state.count_duplicate();
     state.observe(now, 0, ack);
-    if state.dupacks < DUP_THRESH {
+    if state.dupacks() < DUP_THRESH {
         state.permit_limited_transmit();
-    } else if state.dupacks == DUP_THRESH && state.start_fast_retransmit(now, false) {
+    } else if state.dupacks() == DUP_THRESH && state.start_fast_retransmit(now, false) {
         state.reset_timer(now);
-        state.retransmit = Some(state.snd_una);
-        state.inflation = DUP_THRESH;
-    } else if state.dupacks > DUP_THRESH && state.last_cause == Some(Cause::DupAck) {
-        state.inflation += 1;
+        state.retransmit(state.una());
+        state.set_inflation(DUP_THRESH);
+    } else if state.dupacks() > DUP_THRESH && state.last_cause() == Some(Cause::DupAck) {
+        state.set_inflation(state.inflation() + 1);
     }
 }

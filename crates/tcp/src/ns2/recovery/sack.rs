@@ -16,11 +16,12 @@
 
 use ackclock_core::entry::Entry;
 use ackclock_core::units::Instant;
+use ackclock_host::Limit;
 
 use super::Policy;
 use crate::ns2::blocks::SackBlocks;
 use crate::ns2::scoreboard::Scoreboard;
-use crate::ns2::{Ack, DUP_THRESH, Limit, Permit, State};
+use crate::ns2::sender::{Ack, DUP_THRESH, Permit, State};
 
 /// The registry's entry.
 pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
@@ -51,29 +52,29 @@ impl Policy for Sack {
             self.handle_ack_in_recovery(state, now, ack);
             return;
         }
-        if ack.seq > state.snd_una {
+        if ack.seq > state.una() {
             self.scoreboard.clear();
             self.after_timeout = false;
             state.acknowledge_and_grow(now, ack);
             self.scoreboard.advance(ack.seq);
-        } else if ack.seq == state.snd_una {
+        } else if ack.seq == state.una() {
             state.observe(now, 0, ack);
             if !self.after_timeout && self.mark(ack.sack) {
-                state.dupacks += 1;
-                if state.dupacks == DUP_THRESH {
+                state.count_duplicate();
+                if state.dupacks() == DUP_THRESH {
                     self.enter(state, now);
                 } else {
                     state.permit_limited_transmit();
                 }
             }
         }
-        if state.dupacks == 0 {
-            state.permit = Permit::Window(u32::MAX);
+        if state.dupacks() == 0 {
+            state.permit(Permit::Window(u32::MAX));
         }
     }
 
     fn on_timeout(&mut self, state: &mut State, _now: Instant) {
-        state.dupacks = 0;
+        state.set_dupacks(0);
         self.in_recovery = false;
         self.after_timeout = true;
         self.scoreboard.clear();
@@ -85,21 +86,21 @@ impl Policy for Sack {
 
     /// The next hole, or new data within the receiver's window, while the pipe is below the window.
     fn next_by_pipe(&mut self, state: &mut State, now: Instant) -> Option<u32> {
-        if self.pipe >= state.seat.window().cwnd as i64 {
-            state.limits.note(now, Limit::CongestionWindow);
+        if self.pipe >= state.seat().window().cwnd as i64 {
+            state.note_limit(now, Limit::CongestionWindow);
             return None;
         }
-        let hole = self.scoreboard.next_hole(self.next_retransmit.max(state.snd_una));
+        let hole = self.scoreboard.next_hole(self.next_retransmit.max(state.una()));
         if let Some(seq) = hole {
             self.next_retransmit = seq + 1;
             self.pipe += 1;
             state.lose(now, seq);
             return Some(seq);
         }
-        let fits = u64::from(state.snd_nxt) < u64::from(state.snd_una) + u64::from(state.rwnd);
+        let fits = u64::from(state.nxt()) < u64::from(state.una()) + u64::from(state.rwnd());
         if !fits || !state.is_available(now) {
             let limit = if fits { state.limit_without_data() } else { Limit::ReceiveWindow };
-            state.limits.note(now, limit);
+            state.note_limit(now, limit);
             return None;
         }
         self.pipe += 1;
@@ -124,44 +125,44 @@ impl Sack {
         if !state.start_fast_retransmit(now, false) {
             return;
         }
-        self.pipe = i64::from(state.snd_max - state.snd_una) - i64::from(DUP_THRESH);
+        self.pipe = i64::from(state.max() - state.una()) - i64::from(DUP_THRESH);
         state.reset_timer(now);
         self.in_recovery = true;
-        state.retransmit = Some(state.snd_una);
-        self.next_retransmit = state.snd_una + 1;
+        state.retransmit(state.una());
+        self.next_retransmit = state.una() + 1;
     }
 
     fn handle_ack_in_recovery(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
         self.pipe -= 1;
-        if ack.seq >= state.recovery_point {
+        if ack.seq >= state.recovery_point() {
             self.leave(state, now, ack);
             return;
         }
-        if ack.seq > state.snd_una {
+        if ack.seq > state.una() {
             // A partial ACK: the retransmission and the lost original have both left the pipe.
             self.pipe -= 1;
-            let acked = ack.seq - state.snd_una;
+            let acked = ack.seq - state.una();
             state.advance(ack.seq);
             self.scoreboard.advance(ack.seq);
             state.restart_timer(now);
-            state.rto.end_backoff();
+            state.end_backoff();
             state.observe(now, acked, ack);
         } else {
             state.observe(now, 0, ack);
         }
         self.mark(ack.sack);
-        state.permit = Permit::Pipe;
+        state.permit(Permit::Pipe);
     }
 
     fn leave(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
-        let acked = ack.seq - state.snd_una;
+        let acked = ack.seq - state.una();
         self.in_recovery = false;
-        state.recovery_point = 1;
+        state.end_episode();
         state.acknowledge(now, ack);
         self.scoreboard.clear();
         self.scoreboard.advance(ack.seq);
         state.observe(now, acked, ack);
-        state.seat.end_recovery(now);
-        state.permit = Permit::Window(u32::MAX);
+        state.seat().end_recovery(now);
+        state.permit(Permit::Window(u32::MAX));
     }
 }

@@ -17,7 +17,7 @@ use ackclock_core::entry::Entry;
 use ackclock_core::units::Instant;
 
 use super::Policy;
-use crate::ns2::{Ack, DUP_THRESH, Permit, State};
+use crate::ns2::sender::{Ack, DUP_THRESH, Permit, State};
 
 /// The registry's entry.
 pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
@@ -34,13 +34,13 @@ struct Tahoe;
 
 impl Policy for Tahoe {
     fn handle_ack(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
-        state.permit = Permit::Window(u32::MAX);
-        if ack.seq > state.snd_una {
+        state.permit(Permit::Window(u32::MAX));
+        if ack.seq > state.una() {
             state.acknowledge_and_grow(now, ack);
-        } else if ack.seq == state.snd_una {
-            state.dupacks += 1;
+        } else if ack.seq == state.una() {
+            state.count_duplicate();
             state.observe(now, 0, ack);
-            if state.dupacks == DUP_THRESH {
+            if state.dupacks() == DUP_THRESH {
                 fast_retransmit(state, now);
             } else {
                 state.permit_limited_transmit();

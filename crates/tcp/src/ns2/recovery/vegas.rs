@@ -21,7 +21,7 @@ use ackclock_core::events::Cause;
 use ackclock_core::units::{Duration, Instant, Segments};
 
 use super::Policy;
-use crate::ns2::{Ack, DUP_THRESH, Permit, State};
+use crate::ns2::sender::{Ack, DUP_THRESH, Permit, State};
 
 /// The registry's entry.
 pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
@@ -92,13 +92,13 @@ impl Policy for Vegas {
     }
 
     fn handle_ack(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
-        if ack.seq > state.snd_una {
+        if ack.seq > state.una() {
             self.new_data(state, now, ack);
-            state.permit = Permit::Window(u32::MAX);
-        } else if ack.seq == state.snd_una {
+            state.permit(Permit::Window(u32::MAX));
+        } else if ack.seq == state.una() {
             self.duplicate(state, now, ack);
-            if state.dupacks >= DUP_THRESH {
-                state.permit = Permit::Window(u32::MAX);
+            if state.dupacks() >= DUP_THRESH {
+                state.permit(Permit::Window(u32::MAX));
             }
         }
     }
@@ -106,7 +106,7 @@ impl Policy for Vegas {
     fn on_timeout(&mut self, state: &mut State, now: Instant) {
         self.last_cut = now.since(self.epoch);
         self.target = 0.0;
-        state.dupacks = 0;
+        state.set_dupacks(0);
     }
 
     fn on_sent(&mut self, now: Instant, seq: u32) {
@@ -137,8 +137,8 @@ impl Vegas {
     }
 
     fn new_data(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
-        let before = state.snd_una;
-        if state.dupacks > DUP_THRESH {
+        let before = state.una();
+        if state.dupacks() > DUP_THRESH {
             self.leave(state, now);
         }
         let ack = Ack { rtt: self.measure(now, ack.seq - 1), ..*ack };
@@ -146,10 +146,10 @@ impl Vegas {
         if before == 1 {
             // The ACK of segment 1 opens the initial window, and a lost SYN does not reduce it. If one ACK covers SYN and data, nothing
             // opens the initial window.
-            state.lost_syns = 0;
+            state.forgive_lost_syns();
             state.establish(now);
         }
-        if before == 0 && state.lost_syns == 0 {
+        if before == 0 && state.lost_syns() == 0 {
             // The initial window is not open yet, so nothing can grow.
             state.observe(now, ack.seq, &ack);
         } else {
@@ -158,13 +158,13 @@ impl Vegas {
         self.free(before, ack.seq);
         if self.watched > 0 {
             self.watched -= 1;
-            let missing = state.snd_una;
+            let missing = state.una();
             if !self.is_overdue(now, missing) {
                 self.watched = 0;
-            } else if missing < state.snd_max || state.is_available(now) {
-                state.dupacks = DUP_THRESH;
+            } else if missing < state.max() || state.is_available(now) {
+                state.set_dupacks(DUP_THRESH);
                 state.lose(now, missing);
-                state.retransmit = Some(missing);
+                state.retransmit(missing);
             }
         }
     }
@@ -173,12 +173,13 @@ impl Vegas {
     fn leave(&mut self, state: &mut State, now: Instant) {
         if self.target == 0.0 {
             // No reduction since the last timeout has set a window.
-            state.seat.close();
+            state.seat().close();
         } else {
-            state.seat.deflate((state.seat.window().cwnd - self.target).max(0.0));
+            let seat = state.seat();
+            seat.deflate((seat.window().cwnd - self.target).max(0.0));
         }
-        state.seat.end_recovery(now);
-        state.last_cause = state.last_cause.filter(|cause| *cause != Cause::DupAck);
+        state.seat().end_recovery(now);
+        state.end_loss();
     }
 
     /// Measures the round-trip time of segment `seq`, unless the segment was retransmitted, and updates the fine timeout.
@@ -222,48 +223,46 @@ impl Vegas {
     }
 
     fn duplicate(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
-        state.dupacks += 1;
+        state.count_duplicate();
         state.observe(now, 0, ack);
-        let overdue = self.is_overdue(now, state.snd_una);
-        if overdue || state.dupacks == DUP_THRESH {
+        let overdue = self.is_overdue(now, state.una());
+        if overdue || state.dupacks() == DUP_THRESH {
             // No retransmission until all segments sent before the last timeout are acknowledged.
-            if state.snd_una > state.recovery_point {
+            if state.una() > state.recovery_point() {
                 self.retransmit(state, now);
             }
-        } else if state.dupacks > DUP_THRESH {
+        } else if state.dupacks() > DUP_THRESH {
             inflate(state, 1);
         }
     }
 
     fn retransmit(&mut self, state: &mut State, now: Instant) {
-        let slot = *self.slot(state.snd_una);
+        let slot = *self.slot(state.una());
         let resent = slot.times > 1;
         let cut = slot.sent.since(self.epoch) > self.last_cut;
-        state.lose(now, state.snd_una);
+        state.lose(now, state.una());
         if cut {
-            let recovery_point = state.recovery_point;
+            // Not a new episode: only a timeout blocks retransmissions of earlier segments.
             state.notify_congestion(now, Cause::DupAck, false, resent);
-            // Only a timeout blocks retransmissions of earlier segments.
-            state.recovery_point = recovery_point;
-            self.target = state.seat.window().cwnd;
+            self.target = state.seat().window().cwnd;
             self.last_cut = now.since(self.epoch);
         }
         self.watched = WATCHED;
         self.timeout *= if resent { 2.0 } else { 9.0 / 8.0 };
-        state.rto.back_off();
+        state.back_off_timeout();
         state.reset_timer(now);
-        if state.snd_una < state.snd_max || state.is_available(now) {
-            state.retransmit = Some(state.snd_una);
+        if state.una() < state.max() || state.is_available(now) {
+            state.retransmit(state.una());
         }
         if cut {
-            inflate(state, state.dupacks);
+            inflate(state, state.dupacks());
         }
         if !resent {
-            state.dupacks = state.dupacks.max(DUP_THRESH);
+            state.set_dupacks(state.dupacks().max(DUP_THRESH));
         }
     }
 }
 
 fn inflate(state: &mut State, by: u32) {
-    state.seat.inflate(f64::from(by));
+    state.seat().inflate(f64::from(by));
 }

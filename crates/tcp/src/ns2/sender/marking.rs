@@ -28,10 +28,10 @@ impl State {
     ///
     /// At a window of one segment or less, the second and later marks in a row also back off the timer.
     pub(super) fn handle_mark(&mut self, now: Instant, seq: u32) {
-        if seq > self.recovery_point || self.last_cause == Some(Cause::Timeout) {
+        if seq > self.episode.recovery_point() || self.episode.cause() == Some(Cause::Timeout) {
             let smallest = self.seat.window().cwnd <= 1.0;
             if smallest && self.ecn.at_one {
-                self.rto.back_off();
+                self.timing.back_off();
             }
             self.ecn.at_one = smallest;
             self.reduce(now, Cause::EcnCe, false);
@@ -42,11 +42,10 @@ impl State {
     /// segment.
     pub(super) fn wake(&mut self) {
         self.restart_window();
-        self.last_cause = Some(Cause::Timeout);
-        self.recovery_point = self.snd_max;
-        self.timed = None;
+        self.episode.begin(Cause::Timeout, self.window.max());
+        self.timing.forget();
         // The next packet sets the timer again; without a packet no timer is needed.
-        self.deadline = None;
+        self.timing.stop();
         self.permit = Permit::Window(u32::MAX);
     }
 

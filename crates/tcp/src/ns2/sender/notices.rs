@@ -14,7 +14,7 @@ use super::{Permit, Sender, State};
 
 impl Sender {
     /// A queue has dropped a segment. [`Sender::poll_transmit`] then returns the segments to send.
-    pub(super) fn handle_notice(&mut self, now: Instant, dropped: &DropNotice) {
+    pub(in super::super) fn handle_notice(&mut self, now: Instant, dropped: &DropNotice) {
         let state = &mut self.state;
         state.permit = Permit::None;
         if !state.awaits(dropped) {
@@ -22,7 +22,7 @@ impl Sender {
         }
         // The SYN is the only outstanding segment, so its timer is the connection's.
         let connection = dropped.notice == Notice::Connection || dropped.key == 0;
-        let reduced = dropped.key > 0 && dropped.key < state.recovery_point;
+        let reduced = dropped.key > 0 && dropped.key < state.episode.recovery_point();
         let expires = !reduced || connection || state.resent.contains_key(&dropped.key);
         if connection {
             state.lose_all(now);
@@ -38,7 +38,7 @@ impl Sender {
         } else {
             state.retransmit = Some(dropped.key);
             // Karn: the ACK of the timed segment may now wait for the retransmission.
-            state.timed = None;
+            state.timing.forget();
         }
     }
 }
@@ -46,17 +46,16 @@ impl Sender {
 impl State {
     /// Whether the drop hit the latest transmission of an outstanding segment that is not already due for retransmission.
     fn awaits(&self, dropped: &DropNotice) -> bool {
-        let outstanding = (self.snd_una..self.snd_nxt).contains(&dropped.key);
+        let outstanding = (self.window.una()..self.window.nxt()).contains(&dropped.key);
         outstanding && self.resent.get(&dropped.key).is_none_or(|last| *last == dropped.sent)
     }
 
     /// Lets the timer expire. `reduced`: the sender has reduced its window since the first transmission of the dropped segment.
     fn expire_on_notice(&mut self, now: Instant, reduced: bool) {
-        self.lost_syns += u32::from(self.snd_una == 0);
+        self.lost_syns += u32::from(self.window.una() == 0);
         if reduced {
             self.restart_window();
-            self.last_cause = Some(Cause::Timeout);
-            self.recovery_point = self.snd_max;
+            self.episode.begin(Cause::Timeout, self.window.max());
         } else {
             self.reduce(now, Cause::Timeout, true);
         }
@@ -70,9 +69,9 @@ mod tests {
     use ackclock_core::params::{Params, Value};
     use ackclock_core::units::{Bytes, Duration};
 
-    use super::super::{Config, Recovery, SackBlocks};
+    use super::super::super::{Config, Recovery, SackBlocks};
+    use super::super::Acknowledgement;
     use super::*;
-    use crate::ns2::receiver::Acknowledgement;
     use ackclock_host::Bulk;
 
     fn at(millis: u64) -> Instant {

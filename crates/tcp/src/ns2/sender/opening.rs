@@ -9,40 +9,40 @@ use super::{Permit, Sender, State};
 
 impl Sender {
     /// Sets the initial window that earlier connections to the peer have `learned`. The call has no effect once the SYN is sent.
-    pub(super) fn set_learned(&mut self, learned: Segments) {
-        if self.state.snd_max == 0 {
+    pub(in super::super) fn set_learned(&mut self, learned: Segments) {
+        if self.state.window.max() == 0 {
             self.state.seat.set_learned(learned);
         }
     }
 
     /// Whether the first flight is over, so that [`Sender::finish_first_flight`] can be called.
-    pub(super) fn is_first_flight_over(&self) -> bool {
+    pub(in super::super) fn is_first_flight_over(&self) -> bool {
         self.state.seat.is_first_flight_over()
     }
 
     /// The initial window for the next connection to the peer, if the first flight changes it; called once, after that flight. `learned`:
     /// the window stored for the peer so far.
-    pub(super) fn finish_first_flight(&mut self, learned: Option<Segments>) -> Option<Segments> {
+    pub(in super::super) fn finish_first_flight(&mut self, learned: Option<Segments>) -> Option<Segments> {
         self.state.seat.finish_first_flight(learned)
     }
 }
 
 impl State {
     /// Opens the initial window.
-    pub(super) fn establish(&mut self, now: Instant) {
+    pub(in super::super) fn establish(&mut self, now: Instant) {
         // With Vegas' recovery, the first data packet is already acknowledged here.
-        let sent = u64::from(self.snd_una.saturating_sub(1));
+        let sent = u64::from(self.window.una().saturating_sub(1));
         let event = Established {
             lost_syns: self.lost_syns,
-            rtt: self.min_rtt,
-            rwnd: Some(f64::from(self.rwnd)),
+            rtt: self.timing.least(),
+            rwnd: Some(f64::from(self.window.rwnd())),
             available: self.bulk.amount().map(|packets| packets.saturating_sub(sent) as f64),
-            selective: self.selective,
-            header: Bytes(u64::from(self.data_size) - self.smss.0),
-            seed: self.seed,
-            ..Established::new(now, self.smss)
+            selective: self.setup.selective,
+            header: Bytes(u64::from(self.setup.data_size) - self.setup.smss.0),
+            seed: self.setup.seed,
+            ..Established::new(now, self.setup.smss)
         };
-        self.seat.establish(&event, (u64::from(self.snd_una), 1));
+        self.seat.establish(&event, (u64::from(self.window.una()), 1));
         self.supply_first_flight();
         self.limits.begin(now);
     }
@@ -58,15 +58,15 @@ impl State {
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         let (first, timer) = (self.seat.next_of_first_flight(), self.seat.timer());
         if first.is_none() && self.held.is_none() && timer == Instant::MAX {
-            return self.deadline;
+            return self.timing.deadline();
         }
-        [self.deadline, first, self.held, Some(timer)].into_iter().flatten().min().filter(|at| *at < Instant::MAX)
+        [self.timing.deadline(), first, self.held, Some(timer)].into_iter().flatten().min().filter(|at| *at < Instant::MAX)
     }
 
     /// Handles the pacer's and the control's timers: `permit` releases the waiting segments. Returns whether one of the two has expired,
     /// and not the retransmission timer.
     pub(super) fn handle_pacing_timer(&mut self, now: Instant, permit: Permit) -> bool {
-        if self.deadline.is_some_and(|deadline| deadline <= now) {
+        if self.timing.is_due(now) {
             return false;
         }
         let held = self.held.take_if(|at| *at <= now).is_some();
@@ -81,7 +81,7 @@ impl State {
     /// retransmission timer.
     pub(super) fn handle_first_flight_timer(&mut self, now: Instant) -> bool {
         let due = self.seat.next_of_first_flight().is_some_and(|at| at <= now);
-        if !due || self.deadline.is_some_and(|deadline| deadline <= now) {
+        if !due || self.timing.is_due(now) {
             return false;
         }
         self.seat.release_first_flight(now);

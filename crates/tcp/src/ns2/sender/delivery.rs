@@ -112,15 +112,10 @@ impl Ledger {
 impl State {
     /// Bytes in flight: sent, and neither delivered nor lost.
     pub(super) fn inflight(&self) -> u64 {
-        let flight = self.outstanding() - self.ledger.waiting.len() as u32;
+        let flight = self.window.outstanding() - self.ledger.waiting.len() as u32;
         // The first outstanding segment is missing: if it is in flight, it has not left it.
-        let first = u32::from(self.ledger.waiting.front() != Some(&self.snd_una));
-        u64::from(flight - self.ledger.left.min(flight.saturating_sub(first))) * self.smss.0
-    }
-
-    /// Outstanding segments of data.
-    fn outstanding(&self) -> u32 {
-        self.snd_max.max(1) - self.snd_una.max(1)
+        let first = u32::from(self.ledger.waiting.front() != Some(&self.window.una()));
+        u64::from(flight - self.ledger.left.min(flight.saturating_sub(first))) * self.setup.smss.0
     }
 
     /// Bytes in flight, of which the control is told.
@@ -131,18 +126,18 @@ impl State {
 
     /// The position of the data of segment `seq`; the SYN, segment 0, has none.
     pub(super) fn position(&self, seq: u32) -> u64 {
-        u64::from(seq.saturating_sub(1)) * self.smss.0
+        u64::from(seq.saturating_sub(1)) * self.setup.smss.0
     }
 
     /// Totals of the connection, without the SYN.
     pub(super) fn total(&self) -> Totals {
-        let bytes = |segments: u64| segments * self.smss.0;
+        let bytes = |segments: u64| segments * self.setup.smss.0;
         Totals { sent: bytes(self.ledger.sent), delivered: self.delivered(), lost: bytes(self.ledger.lost) }
     }
 
     /// Bytes delivered so far.
     fn delivered(&self) -> u64 {
-        self.position(self.snd_una) + u64::from(self.ledger.early) * self.smss.0
+        self.position(self.window.una()) + u64::from(self.ledger.early) * self.setup.smss.0
     }
 
     /// Segment `seq` is about to be sent.
@@ -154,7 +149,7 @@ impl State {
         if self.sampling.is_some() {
             let inflight = self.inflight();
             if let Some(sampling) = &mut self.sampling {
-                sampling.send(now, seq, self.smss.0, inflight);
+                sampling.send(now, seq, self.setup.smss.0, inflight);
             }
         }
         if !self.ledger.waiting.is_empty() {
@@ -163,22 +158,22 @@ impl State {
     }
 
     /// Counts segment `seq` as lost, if it is in flight, and notifies the control.
-    pub(super) fn lose(&mut self, now: Instant, seq: u32) {
-        let outstanding = seq > 0 && (self.snd_una..self.snd_max).contains(&seq);
+    pub(in super::super) fn lose(&mut self, now: Instant, seq: u32) {
+        let outstanding = seq > 0 && (self.window.una()..self.window.max()).contains(&seq);
         if !outstanding || !self.ledger.wait(seq) {
             return;
         }
         self.ledger.lost += 1;
         let start = self.position(seq);
-        let packet = self.sampling.as_mut().and_then(|sampling| sampling.lose(seq, self.smss.0));
+        let packet = self.sampling.as_mut().and_then(|sampling| sampling.lose(seq, self.setup.smss.0));
         let inflight = self.report_inflight();
-        self.seat.on_lost(&Lost { now, start, end: start + self.smss.0, packet, inflight, total: self.total() });
+        self.seat.on_lost(&Lost { now, start, end: start + self.setup.smss.0, packet, inflight, total: self.total() });
     }
 
     /// Counts all that is in flight as lost: the sender goes back to the first unacknowledged segment. Of the segments that have left the
     /// flight only the number is known: they are taken for the last.
     pub(super) fn lose_all(&mut self, now: Instant) {
-        for seq in self.snd_una..self.snd_max {
+        for seq in self.window.una()..self.window.max() {
             if self.inflight() > 0 {
                 self.lose(now, seq);
             }
@@ -186,21 +181,21 @@ impl State {
     }
 
     /// Goes back to the first unacknowledged segment.
-    pub(super) fn go_back(&mut self) {
-        self.snd_nxt = self.snd_una;
+    pub(in super::super) fn go_back(&mut self) {
+        self.window.go_back();
         self.ledger.left = 0;
         self.ledger.waiting.clear();
-        self.ledger.waiting.extend(self.snd_una.max(1)..self.snd_max);
+        self.ledger.waiting.extend(self.window.una().max(1)..self.window.max());
     }
 
     /// Counts the delivery of an ACK of `acked` segments, or of a duplicate ACK if `acked` is zero. `snd_una` has already moved.
     pub(super) fn deliver(&mut self, acked: u32) -> Delivery {
         if acked == 0 || !self.ledger.is_plain() {
             // The first outstanding segment is missing.
-            let most = self.outstanding().saturating_sub(1);
+            let most = self.window.outstanding().saturating_sub(1);
             let count = |known: u32| if acked > 0 { known.saturating_sub(acked - 1) } else { known + 1 }.min(most);
             (self.ledger.early, self.ledger.left) = (count(self.ledger.early), count(self.ledger.left));
-            while self.ledger.waiting.front().is_some_and(|first| *first < self.snd_una) {
+            while self.ledger.waiting.front().is_some_and(|first| *first < self.window.una()) {
                 self.ledger.waiting.pop_front();
             }
         }
@@ -208,7 +203,7 @@ impl State {
         let bytes = delivered - std::mem::replace(&mut self.ledger.delivered, delivered);
         let lost = self.ledger.lost - std::mem::replace(&mut self.ledger.lost_at_ack, self.ledger.lost);
         let before = self.ledger.reported;
-        Delivery { bytes, lost: lost * self.smss.0, inflight: (before, self.report_inflight()) }
+        Delivery { bytes, lost: lost * self.setup.smss.0, inflight: (before, self.report_inflight()) }
     }
 
     /// The application has too little data, or the control holds back.

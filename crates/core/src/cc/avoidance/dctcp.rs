@@ -1,0 +1,179 @@
+//! DCTCP: the window falls in proportion to the share of marked bytes.
+//! ## What it does
+//! Grows by one segment per round trip, as Reno does. Estimates α, the share of bytes that arrive marked, by a moving average over windows
+//! of data. At the end of a window with marks, `cwnd` falls by α/2 of itself.
+//! ## References
+//! RFC 8257 §3.3 (steps 1 to 9), §3.5 (losses), §4.2 (initial α); Alizadeh et al., *Data Center TCP (DCTCP)*, SIGCOMM 2010, §3.1;
+//! De Schepper, Bondarenko, Tsang & Briscoe, *PI²: a linearized AQM for both classic and scalable TCP*, 2016, appendix A
+//! (cwnd = 2/p).
+//! ## Differs from the document
+//! - All delivered bytes count, also those that the receiver has acknowledged selectively. RFC 8257 §3.3 ignores SACK, so that bytes count
+//!   late.
+//! - The first mark in slow start reduces the window at once, by the initial α.
+//! - The law cwnd = 2/p takes marks as evenly spread: each window has two. If packets are marked at random, windows without a mark do not
+//!   reduce. At a mean of λ = p·cwnd marks per window, λ/2·((1 − g)(1 − e^−λ) + g) = 1 holds instead: cwnd = 2.225/p for g = 1/16, and 2/p
+//!   for g = 1. On hosts that count marks exactly, marked packets do not make the window grow, so that each law has the factor 1 − p.
+//! - Nothing here limits the control to the feedback of RFC 8257. With classic feedback, α is an upper bound.
+//! ## Parameters
+//! `g`: weight of the latest window in α, 1/16 (RFC 8257 §4.2). `alpha`: initial α, 1.
+
+use crate::cc::avoidance::reno::Reno;
+use crate::cc::contract::{Avoidance, Window};
+use crate::entry::{Entry, quantity};
+use crate::events::{Ack, Cause, CongestionEvent, Established};
+use crate::params::{Default, Kind, Param};
+use crate::units::Segments;
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn Avoidance> = Entry {
+    name: "dctcp",
+    summary: "DCTCP: Reno that falls in proportion to the share of marked bytes",
+    reference: "RFC 8257 §3.3",
+    params: &[
+        Param {
+            name: "g",
+            kind: Kind::Number { min: 1e-6, max: 1.0 },
+            default: Default::Number(1.0 / 16.0),
+            doc: "weight of the latest window of data in α (RFC 8257 §4.2: 1/16)",
+        },
+        Param {
+            name: "alpha",
+            kind: Kind::Number { min: 0.0, max: 1.0 },
+            default: Default::Number(1.0),
+            doc: "initial α (RFC 8257 §4.2: 1)",
+        },
+    ],
+    quantities: &[quantity("alpha", "", "moving average of the share of marked bytes")],
+    build: |params| {
+        Ok(Box::new(Dctcp {
+            g: params.number("g"),
+            alpha: params.number("alpha"),
+            growth: Reno::default(),
+            window_end: 0,
+            bytes: 0,
+            marked: 0,
+            due: false,
+        }))
+    },
+};
+
+/// DCTCP.
+#[derive(Clone, Debug)]
+pub struct Dctcp {
+    g: f64,
+    /// The share of marked bytes (`DCTCP.Alpha`).
+    alpha: f64,
+    growth: Reno,
+    /// The current window of data ends when an ACK exceeds this position (`DCTCP.WindowEnd`).
+    window_end: u64,
+    /// Bytes delivered in it (`DCTCP.BytesAcked`).
+    bytes: u64,
+    /// Bytes marked in it (`DCTCP.BytesMarked`).
+    marked: u64,
+    /// Whether the last window had marks for which `cwnd` has not yet fallen.
+    due: bool,
+}
+
+impl Dctcp {
+    /// RFC 8257 §3.3, step 9.
+    fn reduced(&self, cwnd: Segments) -> Segments {
+        cwnd * (1.0 - self.alpha / 2.0)
+    }
+}
+
+impl Avoidance for Dctcp {
+    fn on_established(&mut self, event: &Established) {
+        self.growth.on_established(event);
+    }
+
+    fn observe(&mut self, ack: &Ack, _window: &Window) {
+        self.bytes += ack.delivered;
+        self.marked += ack.marked;
+        if ack.snd_una <= self.window_end || self.bytes == 0 {
+            return;
+        }
+        // RFC 8257 §3.3, steps 5 to 8. A marked copy of delivered data can make the marks exceed what was delivered.
+        let m = (self.marked as f64 / self.bytes as f64).min(1.0);
+        self.due |= self.marked > 0;
+        self.alpha += self.g * (m - self.alpha);
+        (self.window_end, self.bytes, self.marked) = (ack.snd_nxt, 0, 0);
+    }
+
+    fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments {
+        let cwnd = if std::mem::take(&mut self.due) { self.reduced(window.cwnd) } else { window.cwnd };
+        self.growth.on_ack(ack, &Window { cwnd, ..*window })
+    }
+
+    fn lowers_threshold(&self) -> bool {
+        true
+    }
+
+    fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window {
+        if event.cause != Cause::EcnCe {
+            // RFC 8257 §3.5: as conventional TCP.
+            return Window::halved(event.window);
+        }
+        let below = window.cwnd < window.ssthresh;
+        Window::reduced_to(if std::mem::take(&mut self.due) || below { self.reduced(window.cwnd) } else { window.cwnd })
+    }
+
+    fn on_reduction(&mut self, event: &CongestionEvent, window: &Window) {
+        self.growth.on_reduction(event, window);
+    }
+
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("alpha", self.alpha);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{ACK, build, congestion, window};
+
+    fn part(g: f64) -> Box<dyn Avoidance> {
+        build(&ENTRY, &[("g", crate::params::Value::Number(g))]).unwrap()
+    }
+
+    /// The window after a window of data of `cwnd` segments, of which `marked` arrive marked, from the second on: the first ACK ends the window
+    /// before.
+    fn round(part: &mut dyn Avoidance, cwnd: f64, marked: u64, round: u64) -> f64 {
+        let count = cwnd as u64;
+        let mut cwnd = cwnd;
+        for segment in 0..count {
+            let una = round * 1_000_000 + 1000 * (segment + 1);
+            let bytes = if (1..=marked).contains(&segment) { 1000 } else { 0 };
+            let (snd_nxt, may_grow) = ((round + 1) * 1_000_000, bytes == 0);
+            let ack = Ack { delivered: 1000, marked: bytes, snd_una: una, snd_nxt, may_grow, ..ACK };
+            part.observe(&ack, &window(cwnd));
+            if ack.may_grow {
+                cwnd = part.on_ack(&ack, &window(cwnd));
+            }
+        }
+        cwnd
+    }
+
+    #[test]
+    fn a_window_with_marks_reduces_by_half_its_share() {
+        // With g = 1, α is the share of the last window: 5 of 20.
+        let mut part = part(1.0);
+        round(&mut *part, 20.0, 0, 0);
+        let grown = round(&mut *part, 20.0, 5, 1);
+        assert!((20.7..20.8).contains(&grown), "15 ACKs grow the window: {grown}");
+        let next = round(&mut *part, 20.0, 0, 2);
+        // The first ACK of the next window ends the one before: 20 · (1 − 0.25/2), grown by 20/17.5.
+        assert!((18.5..18.7).contains(&next), "{next}");
+        let last = round(&mut *part, 20.0, 0, 3);
+        assert!((20.9..21.0).contains(&last), "without marks, only growth: {last}");
+    }
+
+    #[test]
+    fn the_first_mark_halves_and_a_loss_halves() {
+        let mut part = part(1.0 / 16.0);
+        let slow_start = Window { cwnd: 40.0, ssthresh: f64::INFINITY };
+        assert_eq!(part.respond(&congestion(Cause::EcnCe, 40.0), &slow_start), Window { cwnd: 20.0, ssthresh: 20.0 });
+        let avoidance = Window { cwnd: 40.0, ssthresh: 20.0 };
+        assert_eq!(part.respond(&congestion(Cause::EcnCe, 40.0), &avoidance), Window { cwnd: 40.0, ssthresh: 40.0 }, "no window has ended");
+        assert_eq!(part.respond(&congestion(Cause::DupAck, 40.0), &avoidance), Window { cwnd: 20.0, ssthresh: 20.0 });
+    }
+}

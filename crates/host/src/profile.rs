@@ -1,0 +1,96 @@
+//! Host profiles: the behaviour of both ends of a flow.
+//!
+//! A crate offers its profiles as a list, [`Profiles`]; the simulator joins the lists. It calls profiles that it knows by their own types,
+//! because a simulation spends its time in them. Any other profile is a [`Host`]: it makes connections whose packets are datagrams of bytes.
+
+use std::fmt::Debug;
+
+use ackclock_core::cc::CongestionControl;
+use ackclock_core::entry::Entry;
+use ackclock_core::params::Description;
+use ackclock_core::units::Bytes;
+
+use crate::bulk::Bulk;
+use crate::connection::Connection;
+
+/// The profiles of a crate.
+#[derive(Clone, Copy, Debug)]
+pub struct Profiles {
+    /// The profiles, in the order of listings.
+    pub entries: &'static [&'static Entry<Profile>],
+    /// Their descriptions.
+    pub descriptions: &'static [Description],
+}
+
+/// A profile with its settings.
+#[derive(Debug)]
+pub enum Profile {
+    /// A profile that its driver calls by its own type and gives settings of its own.
+    Native(Capabilities),
+    /// Any other profile.
+    Other(Box<dyn Host>),
+}
+
+impl Profile {
+    /// What the profile's connections can do besides a bulk transfer.
+    pub fn capabilities(&self) -> Capabilities {
+        match self {
+            Self::Native(capabilities) => *capabilities,
+            Self::Other(host) => host.capabilities(),
+        }
+    }
+}
+
+/// What connections of a profile can do besides a bulk transfer. A driver calls a method of [`Connection`] that belongs to a capability only
+/// if the profile declares it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// An application may add data to a bulk transfer: [`Connection::offer`], [`Bulk::grows`].
+    pub supply: bool,
+    /// An application may open the connection at the receiver and write at both ends: [`Connection::open`], [`Connection::write`],
+    /// [`Connection::close`], [`Traffic::Dialogue`].
+    pub both_ways: bool,
+}
+
+/// A profile whose packets are datagrams of bytes.
+pub trait Host: Debug + Send + Sync {
+    /// Both ends of a flow that has not started. The connection calls the controls as [`CongestionControl`] specifies.
+    fn connect(&self, flow: Flow) -> Box<dyn Connection<Payload = Vec<u8>>>;
+
+    /// Size of the headers of a full packet.
+    fn header(&self) -> Bytes;
+
+    /// What the connections can do besides a bulk transfer.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+}
+
+/// The data of a flow.
+#[derive(Debug)]
+pub enum Traffic {
+    /// The sender has the data, and starts by itself.
+    Bulk(Bulk),
+    /// An application opens the connection at the receiver, and writes at both ends.
+    Dialogue {
+        /// The congestion control of the receiver.
+        control: Box<dyn CongestionControl>,
+    },
+}
+
+/// The settings of one connection.
+#[derive(Debug)]
+pub struct Flow {
+    /// The congestion control of the sender.
+    pub control: Box<dyn CongestionControl>,
+    /// The data to send.
+    pub traffic: Traffic,
+    /// Data in a full packet, excluding headers.
+    pub packet_size: Bytes,
+    /// Whether both ends use Explicit Congestion Notification.
+    pub ecn: bool,
+    /// Whether the initial window is paced over the first round trip.
+    pub initial_pacing: bool,
+    /// Seeds the connection's random decisions; each flow of a run has its own seed.
+    pub seed: u64,
+}

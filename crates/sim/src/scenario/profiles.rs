@@ -1,0 +1,107 @@
+//! The host profiles that a scenario can name: those of `ackclock-tcp`, and those of the lists that a program joins.
+
+use std::sync::{LazyLock, PoisonError, RwLock};
+
+use ackclock_core::entry::Entry;
+use ackclock_core::params::{Axis, Description, Params};
+use ackclock_host::{Capabilities, Profile, Profiles};
+use ackclock_tcp::profile;
+
+use crate::scenario::application::Traffic;
+
+/// The axis of profiles.
+pub(crate) static AXIS: Axis = Axis {
+    name: "profile",
+    noun: "host profile",
+    shorthand: None,
+    none: None,
+    objects: &[],
+    usual: "ns2",
+    module: "ackclock_tcp::profile",
+    list: descriptions,
+    build: |name, params| find(name).map_or(Ok(()), |entry| (entry.build)(params).map(drop)),
+};
+
+/// The joined lists.
+struct Known {
+    entries: Vec<&'static Entry<Profile>>,
+    descriptions: &'static [Description],
+}
+
+static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(|| {
+    let Profiles { entries, descriptions } = profile::PROFILES;
+    RwLock::new(Known { entries: entries.to_vec(), descriptions })
+});
+
+fn read<T>(get: impl FnOnce(&Known) -> T) -> T {
+    get(&KNOWN.read().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Adds the profiles of a list whose names are new. Scenarios that are read afterwards can name them, like those of the list before.
+pub fn join(list: &Profiles) {
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    let is_new = |name: &str| known.entries.iter().all(|entry| entry.name != name);
+    let entries: Vec<_> = list.entries.iter().copied().filter(|entry| is_new(entry.name)).collect();
+    let described: Vec<_> = list.descriptions.iter().copied().filter(|part| is_new(part.name)).collect();
+    if !entries.is_empty() {
+        known.entries.extend(entries);
+        // Descriptions live as long as the program; a list is joined once.
+        known.descriptions = known.descriptions.iter().copied().chain(described).collect::<Vec<_>>().leak();
+    }
+}
+
+/// The profile `name`.
+pub(crate) fn find(name: &str) -> Option<&'static Entry<Profile>> {
+    read(|known| known.entries.iter().copied().find(|entry| entry.name == name))
+}
+
+/// Describes all profiles.
+pub(crate) fn descriptions() -> &'static [Description] {
+    read(|known| known.descriptions)
+}
+
+/// The names of all profiles, in the order of listings.
+pub fn profiles() -> Vec<&'static str> {
+    descriptions().iter().map(|part| part.name).collect()
+}
+
+/// A capability that an application needs of its host profile.
+#[derive(Clone, Copy)]
+pub(crate) struct Need {
+    /// What a profile with it does.
+    doc: &'static str,
+    holds: fn(&Capabilities) -> bool,
+}
+
+impl Need {
+    /// What an application of this kind needs; `None`: any profile will do.
+    pub(crate) fn of_kind(kind: &str) -> Option<Self> {
+        match kind {
+            "on-off" => Some(Self { doc: "lets an application add data to a transfer", holds: |it| it.supply }),
+            "request-response" | "web" => Some(Self { doc: "carries data both ways", holds: |it| it.both_ways }),
+            _ => None,
+        }
+    }
+
+    /// What a flow with this traffic needs.
+    pub(crate) fn of_traffic(traffic: Traffic) -> Option<Self> {
+        match traffic {
+            Traffic::Bulk | Traffic::Datagrams(_) => None,
+            Traffic::Bursts(_) => Self::of_kind("on-off"),
+            Traffic::Connection(_) => Self::of_kind("web"),
+        }
+    }
+
+    /// The complaint about the profile `name` if it lacks the capability.
+    pub(crate) fn complaint(self, name: &str) -> Option<String> {
+        let has = |name: &str| {
+            let entry = find(name)?;
+            Some((self.holds)(&(entry.build)(&Params::defaults(entry.params)).ok()?.capabilities()))
+        };
+        if has(name).unwrap_or(true) {
+            return None;
+        }
+        let able: Vec<&str> = profiles().into_iter().filter(|name| has(name) == Some(true)).collect();
+        Some(format!("needs a profile that {}, but {name} does not; profiles that do: {}", self.doc, able.join(", ")))
+    }
+}

@@ -1,0 +1,438 @@
+//! An end of a connection: sender and receiver.
+//!
+//! A packet begins with its kind. A data packet then has its number, the position of its first byte and the number of its bytes. An ACK
+//! has the number of marked packets so far and ranges of packet numbers, the newest first. Integers are big-endian, of eight bytes.
+
+use std::collections::BTreeMap;
+
+use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Lost, MarkCount, PART_OF_A_SEGMENT, Sent, Snapshot, Totals};
+use ackclock_core::qdisc::Ecn;
+use ackclock_core::units::{Bytes, Duration, Instant};
+use ackclock_host::{ControlSeat, Counters, Datagram, DeliveryRate, Transmission};
+
+/// IPv4, UDP, and kind, number, position and length.
+pub(super) const HEADER: u64 = 28 + 25;
+/// RFC 9002 §6.1.1.
+const PACKET_THRESHOLD: u64 = 3;
+/// Most ranges in an ACK.
+const RANGES: usize = 32;
+const MIN_TIMEOUT: Duration = Duration::from_millis(200);
+
+const HELLO: u8 = 0;
+const REPLY: u8 = 1;
+const DATA: u8 = 2;
+const ACK: u8 = 3;
+
+/// Ranges of integers: the start of each with its end.
+type Ranges = BTreeMap<u64, u64>;
+
+/// Adds `[start, end)` to disjoint ranges.
+fn insert(ranges: &mut Ranges, (mut start, mut end): (u64, u64)) {
+    while let Some((&from, &to)) = ranges.range(..=end).next_back().filter(|(_, to)| **to >= start) {
+        (start, end) = (start.min(from), end.max(to));
+        ranges.remove(&from);
+    }
+    ranges.insert(start, end);
+}
+
+/// A packet in flight.
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    start: u64,
+    end: u64,
+    resent: bool,
+    snapshot: Snapshot,
+}
+
+#[derive(Debug)]
+pub(super) struct End {
+    seat: ControlSeat,
+    rate: DeliveryRate,
+    ecn: bool,
+    seed: u64,
+    established: bool,
+    /// What the end sends next, besides data: HELLO, REPLY or ACK.
+    owes: Option<u8>,
+    hello_at: Instant,
+    lost_hellos: u32,
+    // The stream that the end sends.
+    written: u64,
+    supplied: bool,
+    nxt: u64,
+    una: u64,
+    number: u64,
+    packets: BTreeMap<u64, Packet>,
+    acked: Ranges,
+    to_resend: Ranges,
+    inflight: u64,
+    sent_bytes: u64,
+    counters: Counters,
+    /// The recovery ends when all data below this position has arrived; whether a timeout has begun it.
+    recovery: Option<(u64, bool)>,
+    marks: u64,
+    latest: Option<Duration>,
+    srtt: Option<Duration>,
+    rttvar: Duration,
+    min_rtt: Option<Duration>,
+    backoff: u32,
+    timer: Option<Instant>,
+    pace: Option<Instant>,
+    // The stream that the end receives.
+    heard: Ranges,
+    heard_packets: Ranges,
+    heard_marks: u64,
+}
+
+impl End {
+    pub(super) fn new(seat: ControlSeat, ecn: bool, seed: u64) -> Self {
+        Self {
+            seat,
+            rate: DeliveryRate::default(),
+            ecn,
+            seed,
+            established: false,
+            owes: None,
+            hello_at: Instant::ZERO,
+            lost_hellos: 0,
+            written: 0,
+            supplied: false,
+            nxt: 0,
+            una: 0,
+            number: 0,
+            packets: BTreeMap::new(),
+            acked: Ranges::new(),
+            to_resend: Ranges::new(),
+            inflight: 0,
+            sent_bytes: 0,
+            counters: Counters::default(),
+            recovery: None,
+            marks: 0,
+            latest: None,
+            srtt: None,
+            rttvar: Duration::ZERO,
+            min_rtt: None,
+            backoff: 0,
+            timer: None,
+            pace: None,
+            heard: Ranges::new(),
+            heard_packets: Ranges::new(),
+            heard_marks: 0,
+        }
+    }
+
+    pub(super) fn seat(&self) -> &ControlSeat {
+        &self.seat
+    }
+
+    pub(super) fn seat_mut(&mut self) -> &mut ControlSeat {
+        &mut self.seat
+    }
+
+    pub(super) fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    pub(super) fn min_rtt(&self) -> Option<Duration> {
+        self.min_rtt
+    }
+
+    pub(super) fn unsent(&self) -> u64 {
+        self.written - self.nxt
+    }
+
+    pub(super) fn delivered(&self) -> u64 {
+        self.heard.get(&0).copied().unwrap_or(0)
+    }
+
+    pub(super) fn timing(&self) -> (Option<Duration>, Duration) {
+        let timeout = self.srtt.map_or(Duration::from_millis(1000), |srtt| (srtt + self.rttvar * 4.0).max(MIN_TIMEOUT));
+        (self.srtt, timeout * f64::from(1_u32 << self.backoff.min(6)))
+    }
+
+    pub(super) fn open(&mut self, now: Instant) {
+        (self.owes, self.hello_at) = (Some(HELLO), now);
+    }
+
+    /// `supplied`: an application writes, which may write more.
+    pub(super) fn write(&mut self, bytes: u64, supplied: bool) {
+        self.written += bytes;
+        self.supplied |= supplied;
+        self.supply();
+    }
+
+    fn supply(&mut self) {
+        if self.supplied {
+            self.seat.supply_first_flight(self.written);
+        }
+    }
+
+    fn total(&self) -> Totals {
+        Totals { sent: self.sent_bytes, delivered: self.rate.delivered(), lost: self.rate.lost() }
+    }
+
+    fn segments(&self, bytes: u64) -> u32 {
+        bytes.div_ceil(self.seat.smss()) as u32
+    }
+
+    fn establish(&mut self, now: Instant, available: Option<u64>) {
+        if std::mem::replace(&mut self.established, true) {
+            return;
+        }
+        if self.lost_hellos == 0 && now > self.hello_at {
+            self.measure(now.since(self.hello_at));
+        }
+        (self.backoff, self.timer) = (0, None);
+        let event = Established {
+            lost_syns: self.lost_hellos,
+            rtt: self.latest,
+            available: available.map(|packets| packets as f64),
+            selective: true,
+            header: Bytes(HEADER),
+            seed: self.seed,
+            ..Established::new(now, Bytes(self.seat.smss()))
+        };
+        self.seat.establish(&event, (0, self.seat.smss()));
+        self.supply();
+    }
+
+    fn measure(&mut self, rtt: Duration) {
+        self.latest = Some(rtt);
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        let srtt = self.srtt.unwrap_or(rtt);
+        let deviation = (srtt.as_secs_f64() - rtt.as_secs_f64()).abs();
+        self.rttvar = match self.srtt {
+            None => rtt * 0.5,
+            Some(_) => self.rttvar * 0.75 + Duration::from_secs_f64(deviation) * 0.25,
+        };
+        self.srtt = Some(srtt * 0.875 + rtt * 0.125);
+    }
+
+    /// `available`: the packets of a bulk transfer, if their number is known.
+    pub(super) fn handle(&mut self, now: Instant, arrived: &Datagram<Vec<u8>>, available: Option<u64>) {
+        let Some((&kind, rest)) = arrived.payload.as_deref().and_then(<[u8]>::split_first) else { return };
+        let numbers: Vec<u64> = rest.as_chunks().0.iter().copied().map(u64::from_be_bytes).collect();
+        match (kind, &numbers[..]) {
+            (HELLO, _) => (self.owes, self.hello_at) = (Some(REPLY), now),
+            (REPLY, _) => self.establish(now, available),
+            (DATA, &[number, start, length]) => {
+                self.establish(now, available);
+                self.heard_marks += u64::from(arrived.ecn == Ecn::Ce);
+                insert(&mut self.heard_packets, (number, number + 1));
+                insert(&mut self.heard, (start, start + length));
+                self.owes = Some(ACK);
+            }
+            (ACK, [marks, ranges @ ..]) => self.acknowledge(now, *marks, ranges.as_chunks().0),
+            _ => {}
+        }
+    }
+
+    fn acknowledge(&mut self, now: Instant, marks: u64, ranges: &[[u64; 2]]) {
+        let (inflight_before, una) = (self.inflight, self.una);
+        let mut newest: Option<(u64, Snapshot)> = None;
+        let mut delivered = 0;
+        for &[first, last] in ranges {
+            let numbers: Vec<u64> = self.packets.range(first..=last).map(|(number, _)| *number).collect();
+            for number in numbers {
+                let Some(packet) = self.packets.remove(&number) else { continue };
+                delivered += packet.end - packet.start;
+                insert(&mut self.acked, (packet.start, packet.end));
+                if newest.is_none_or(|(latest, _)| number > latest) {
+                    newest = Some((number, packet.snapshot));
+                }
+            }
+        }
+        let Some((largest, snapshot)) = newest else { return };
+        self.inflight -= delivered;
+        self.una = self.acked.get(&0).copied().unwrap_or(0);
+        self.backoff = 0;
+        self.measure(now.since(snapshot.sent_at));
+        let sample = self.rate.deliver(now, delivered, &snapshot, self.min_rtt);
+        let marked = marks > std::mem::replace(&mut self.marks, marks);
+        let overtaken = self.packets.range(..largest.saturating_sub(PACKET_THRESHOLD - 1)).map(|(number, _)| *number).collect();
+        self.lose(now, overtaken, Cause::DupAck);
+        if marked && self.recovery.is_none() {
+            self.reduce(now, Cause::EcnCe, false);
+        }
+        self.seat.acknowledge(self.una);
+        let timed_out = self.recovery.is_some_and(|(_, timeout)| timeout);
+        let ack = Ack {
+            now,
+            acked: self.segments(self.una - una),
+            counted: self.seat.counted(delivered, timed_out),
+            may_grow: !marked && self.recovery.is_none_or(|(_, timeout)| timeout),
+            cwnd_limited: self.seat.was_limited(una),
+            flight_size: self.segments(self.inflight),
+            delivered,
+            marked: if marked { delivered } else { 0 },
+            lost: self.rate.take_newly_lost(),
+            inflight_before,
+            inflight: self.inflight,
+            snd_una: self.una,
+            snd_nxt: self.nxt,
+            total: self.total(),
+            sample: Some(sample),
+            rtt: self.latest,
+            srtt: self.srtt,
+            min_rtt: self.min_rtt,
+            round: self.rate.round(),
+            ecn_echo: marked,
+            mark_count: MarkCount::AtMost,
+            reduced: None,
+            handshake: false,
+        };
+        self.seat.on_ack(&ack);
+        if self.seat.holds_back() {
+            self.rate.note_app_limited(self.inflight);
+        }
+        if self.recovery.take_if(|(point, _)| self.una >= *point).is_some() {
+            self.seat.end_recovery(now);
+        }
+        let timeout = self.timing().1;
+        self.timer = (!self.packets.is_empty()).then(|| now + timeout);
+    }
+
+    /// The packets `numbers` are lost.
+    fn lose(&mut self, now: Instant, numbers: Vec<u64>, cause: Cause) {
+        let (mut any, mut resent) = (false, false);
+        for number in numbers {
+            let Some(Packet { start, end, snapshot, resent: again }) = self.packets.remove(&number) else { continue };
+            self.inflight -= end - start;
+            self.rate.count_lost(end - start);
+            insert(&mut self.to_resend, (start, end));
+            (any, resent) = (true, resent || again);
+            self.seat.on_lost(&Lost { now, start, end, packet: Some(snapshot), inflight: self.inflight, total: self.total() });
+        }
+        if any && (self.recovery.is_none() || cause == Cause::Timeout) {
+            self.reduce(now, cause, resent);
+        }
+    }
+
+    fn reduce(&mut self, now: Instant, cause: Cause, resent: bool) {
+        let timeout = cause == Cause::Timeout;
+        let event = CongestionEvent {
+            flight_size: self.segments(self.inflight),
+            inflight: self.inflight,
+            restart: timeout,
+            least: if cause == Cause::EcnCe { PART_OF_A_SEGMENT } else { 1.0 },
+            resent,
+            min_rtt: self.min_rtt,
+            ..CongestionEvent::new(now, cause, self.seat.window().cwnd)
+        };
+        // Position 0 of the data is past the handshake.
+        self.seat.reduce(&event, self.una + 1);
+        self.recovery = Some((self.nxt, timeout));
+    }
+
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        [self.timer, self.pace, Some(self.seat.timer())].into_iter().flatten().min().filter(|at| *at < Instant::MAX)
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        self.seat.handle_timeout(now);
+        self.pace.take_if(|at| *at <= now);
+        if self.timer.take_if(|at| *at <= now).is_none() {
+            return;
+        }
+        self.counters.timeouts += 1;
+        self.backoff += 1;
+        if self.established {
+            self.lose(now, self.packets.keys().copied().collect(), Cause::Timeout);
+        } else {
+            self.lost_hellos += 1;
+            self.owes = Some(HELLO);
+        }
+    }
+
+    pub(super) fn poll_transmit(&mut self, now: Instant) -> Option<(Datagram<Vec<u8>>, Transmission)> {
+        if let Some(kind) = self.owes.take() {
+            return Some(self.control_packet(now, kind));
+        }
+        let (start, end, resent) = self.choose(now)?;
+        let (size, number) = (end - start, self.number);
+        let app_limited = self.rate.is_app_limited();
+        let snapshot = self.rate.send(now, size, self.inflight);
+        self.packets.insert(number, Packet { start, end, resent, snapshot });
+        self.number += 1;
+        self.inflight += size;
+        self.sent_bytes += size;
+        self.counters.sent += 1;
+        self.counters.retransmitted += u64::from(resent);
+        if resent {
+            let (from, to) = self.to_resend.pop_first().unwrap_or((start, end));
+            if end < to {
+                self.to_resend.insert(from + size, to);
+            }
+        } else {
+            self.nxt = end;
+        }
+        self.seat.pace(now, size + HEADER, self.seat.cwnd(), self.srtt);
+        let sent = Sent {
+            now,
+            size,
+            flight_size: self.segments(self.inflight),
+            inflight: self.inflight,
+            snd_nxt: self.nxt,
+            total: self.total(),
+            retransmission: resent,
+            app_limited,
+        };
+        self.seat.send(&sent, self.nxt);
+        let timeout = self.timing().1;
+        self.timer.get_or_insert(now + timeout);
+        let mut payload = vec![DATA];
+        payload.extend([number, start, size].map(u64::to_be_bytes).concat());
+        let ecn = if self.ecn { Ecn::Ect0 } else { Ecn::NotEct };
+        let kind = if resent { Transmission::Retransmission } else { Transmission::New };
+        Some((datagram(now, self.segments(start) + 1, payload, ecn, size), kind))
+    }
+
+    /// The next data to send, if window and pacer allow it, and whether it was sent before.
+    fn choose(&mut self, now: Instant) -> Option<(u64, u64, bool)> {
+        self.pace = None;
+        if !self.established {
+            return None;
+        }
+        let lost = self.to_resend.first_key_value().map(|(start, end)| (*start, *end, true));
+        let new = (self.written > self.nxt).then_some((self.nxt, self.written, false));
+        let Some((start, end, resent)) = lost.or(new) else {
+            self.rate.note_app_limited(self.inflight);
+            return None;
+        };
+        let end = end.min(start + self.seat.smss());
+        let fits = self.inflight == 0 || self.inflight + (end - start) <= self.seat.cwnd();
+        let next = self.seat.next_release();
+        if !fits || next > now {
+            self.seat.note_limited(self.nxt);
+            self.pace = fits.then_some(next);
+            return None;
+        }
+        Some((start, end, resent))
+    }
+
+    /// HELLO, REPLY or ACK.
+    fn control_packet(&mut self, now: Instant, kind: u8) -> (Datagram<Vec<u8>>, Transmission) {
+        let mut payload = vec![kind];
+        if kind == ACK {
+            payload.extend(self.heard_marks.to_be_bytes());
+            let newest = self.heard_packets.iter().rev().take(RANGES);
+            payload.extend(newest.flat_map(|(start, end)| [*start, end - 1]).flat_map(u64::to_be_bytes));
+        } else if kind == HELLO {
+            self.counters.sent += 1;
+            self.counters.retransmitted += u64::from(self.lost_hellos > 0);
+            let timeout = self.timing().1;
+            self.timer = Some(now + timeout);
+        }
+        let transmission = match kind {
+            HELLO if self.lost_hellos > 0 => Transmission::Retransmission,
+            HELLO => Transmission::New,
+            _ => Transmission::Ack,
+        };
+        (datagram(now, 0, payload, Ecn::NotEct, 0), transmission)
+    }
+}
+
+/// A packet that carries `payload` and `data` bytes of the stream.
+fn datagram(now: Instant, number: u32, payload: Vec<u8>, ecn: Ecn, data: u64) -> Datagram<Vec<u8>> {
+    let size = (28 + payload.len() as u64 + data) as u16;
+    Datagram { number, size, sent: now, ecn, echo: false, payload: Some(payload) }
+}

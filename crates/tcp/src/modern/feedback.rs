@@ -1,0 +1,254 @@
+//! Feedback of marks: what the receiving half counts and reports, and what the sending half reads from it.
+//!
+//! Accurate feedback overlays the flags AE, CWR and ECE with the ACE field: the three lower bits of a counter of marked packets. An option
+//! in pure ACKs counts bytes. During the handshake the field says which codepoint has arrived on the SYN or SYN-ACK.
+//!
+//! ## References
+//! RFC 3168 §6.1.3 (classic); RFC 8257 §3.2 (DCTCP); RFC 9768 §3.1 and §3.2.1 (negotiation, counters), §3.2.2 (ACE field), §3.2.3 (option),
+//! appendix A (decoding).
+
+use ackclock_core::events::MarkCount;
+use ackclock_core::qdisc::Ecn;
+
+use super::config::Feedback;
+use super::segment::{EcnCounts, Flags};
+
+/// First value of the counter of marked packets (RFC 9768 §3.2.1).
+const FIRST_CEP: u32 = 5;
+/// Values of the ACE field.
+const ACE: u32 = 8;
+/// Marked packets after which an ACK is due at once if data is unacknowledged (RFC 9768 §3.2.2.5.1).
+const AT_ONCE: u32 = 2;
+
+/// The ACE field of a SYN-ACK, or of the ACK of one, that feeds back `arrived` (RFC 9768 §3.1.2 and §3.2.2.1, tables 2 and 3).
+pub(super) const fn handshake_field(arrived: Ecn) -> u8 {
+    match arrived {
+        Ecn::NotEct => 0b010,
+        Ecn::Ect1 => 0b011,
+        Ecn::Ect0 => 0b100,
+        Ecn::Ce => 0b110,
+    }
+}
+
+/// The codepoint that `field` feeds back; values without a meaning count as Not-ECT.
+pub(super) const fn fed_back(field: u8) -> Ecn {
+    match field {
+        0b011 => Ecn::Ect1,
+        0b100 => Ecn::Ect0,
+        0b110 => Ecn::Ce,
+        _ => Ecn::NotEct,
+    }
+}
+
+/// What an arriving segment makes the receiving half do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reaction {
+    /// Earlier data that is not yet acknowledged needs an ACK of its own, with the earlier echo.
+    pub(super) earlier_apart: bool,
+    /// An ACK is due at once.
+    pub(super) at_once: bool,
+}
+
+/// The receiving half's feedback.
+#[derive(Debug)]
+pub(super) struct Echo {
+    feedback: Option<Feedback>,
+    /// Classic: a mark has arrived, and no CWR since. DCTCP and accurate: the last data was marked.
+    marked: bool,
+    /// Counter of marked packets (`r.cep`).
+    cep: u32,
+    /// Marked packets since the last ACK.
+    unreported: u32,
+    /// Counters of bytes (`r.e0b`, `r.ceb`, `r.e1b`).
+    bytes: EcnCounts,
+    /// The codepoint of the SYN-ACK, which the next pure ACK feeds back.
+    syn_ack: Option<Ecn>,
+}
+
+impl Echo {
+    /// No feedback, until both ends have agreed on one.
+    pub(super) fn new() -> Self {
+        Self { feedback: None, marked: false, cep: FIRST_CEP, unreported: 0, bytes: EcnCounts::FIRST, syn_ack: None }
+    }
+
+    /// Sets the feedback of the connection.
+    pub(super) fn agree(&mut self, feedback: Option<Feedback>) {
+        self.feedback = feedback;
+    }
+
+    /// A SYN-ACK has arrived.
+    pub(super) fn note_syn_ack(&mut self, arrived: Ecn) {
+        if self.feedback == Some(Feedback::Accurate) {
+            // RFC 9768 §3.2.1: of the packets of the handshake, only a marked SYN-ACK counts.
+            if self.syn_ack.is_none() && self.cep == FIRST_CEP && arrived == Ecn::Ce {
+                self.cep += 1;
+            }
+            self.syn_ack = Some(arrived);
+        }
+    }
+
+    /// A segment with `payload` bytes of data has arrived.
+    pub(super) fn note(&mut self, arrived: Ecn, payload: u64, cwr: bool) -> Reaction {
+        let ce = arrived == Ecn::Ce;
+        match self.feedback {
+            // RFC 3168 §6.1.3: echoes a mark on every ACK until CWR arrives. A packet with CWR may itself be marked again.
+            None | Some(Feedback::Classic) => {
+                self.marked = ce || self.marked && !cwr;
+                Reaction::default()
+            }
+            // RFC 8257 §3.2: a change of state has an ACK at once, and so have the segments before it.
+            Some(Feedback::Dctcp) => {
+                let changes = payload > 0 && ce != self.marked;
+                self.marked = if payload > 0 { ce } else { self.marked };
+                Reaction { earlier_apart: changes, at_once: changes }
+            }
+            Some(Feedback::Accurate) => {
+                self.cep += u32::from(ce);
+                self.unreported += u32::from(ce);
+                self.bytes.add(arrived, payload as u32);
+                if payload == 0 {
+                    return Reaction::default();
+                }
+                let first = ce && !std::mem::replace(&mut self.marked, ce);
+                // RFC 9768 §3.2.2.5.1.
+                Reaction { earlier_apart: false, at_once: first || ce && self.unreported >= AT_ONCE }
+            }
+        }
+    }
+
+    /// The flags of a segment that is about to be sent; `pure`: an ACK without data and SACK blocks.
+    pub(super) fn flags(&mut self, pure: bool) -> Flags {
+        match self.feedback {
+            None => Flags::NONE,
+            Some(Feedback::Classic | Feedback::Dctcp) => Flags::NONE.with(Flags::ECE, self.marked),
+            Some(Feedback::Accurate) => {
+                self.unreported = 0;
+                match self.syn_ack.take_if(|_| pure) {
+                    Some(arrived) => Flags::of_ace(handshake_field(arrived)),
+                    None => Flags::of_ace((self.cep % ACE) as u8),
+                }
+            }
+        }
+    }
+
+    /// The flags of an ACK of data before the state changed (RFC 8257 §3.2).
+    pub(super) fn earlier_flags(&self) -> Flags {
+        Flags::NONE.with(Flags::ECE, !self.marked)
+    }
+
+    /// The option of an ACK with `room` bytes for options; `None` if the feedback has none or no option fits.
+    pub(super) fn option(&self, room: u32) -> Option<EcnCounts> {
+        if self.feedback == Some(Feedback::Accurate) { self.bytes.fitting(room) } else { None }
+    }
+}
+
+/// What an ACK delivers, as far as marks are concerned.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Delivery {
+    /// Bytes newly delivered.
+    pub(super) bytes: u64,
+    /// Segments newly delivered.
+    pub(super) segments: u64,
+    /// The largest of them.
+    pub(super) largest: u64,
+    /// Whether the ACK advances, or reports new data.
+    pub(super) news: bool,
+    /// Whether ACKs report data that has arrived out of order.
+    pub(super) selective: bool,
+}
+
+/// The marks that an ACK reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Report {
+    /// Whether it reports any.
+    pub(super) echo: bool,
+    /// Bytes.
+    pub(super) bytes: u64,
+    /// Packets.
+    pub(super) packets: u64,
+    /// What `bytes` is.
+    pub(super) count: MarkCount,
+}
+
+impl Report {
+    /// No mark.
+    pub(super) const NONE: Self = Self { echo: false, bytes: 0, packets: 0, count: MarkCount::Exact };
+}
+
+/// The sending half's copy of the peer's counters.
+#[derive(Debug)]
+pub(super) struct Counters {
+    /// The ACE field of the last ACK (`s.cep`).
+    ace: u32,
+    /// The peer's counter of marked bytes (`s.ceb`).
+    ceb: u32,
+    /// Bytes that the field alone has reported since `ceb`.
+    guessed: u64,
+    /// Marked packets that the field has reported before the ACKs that deliver them.
+    owed: u64,
+    /// Whether feedback has arrived since the handshake.
+    heard: bool,
+    /// Whether an option has arrived.
+    option: bool,
+}
+
+impl Counters {
+    /// The first values.
+    pub(super) const fn new() -> Self {
+        Self { ace: FIRST_CEP, ceb: 0, guessed: 0, owed: 0, heard: false, option: false }
+    }
+
+    /// The ACK of a SYN-ACK feeds back how that has arrived.
+    pub(super) fn note_syn_ack(&mut self, arrived: Ecn) {
+        self.ace = if arrived == Ecn::Ce { FIRST_CEP + 1 } else { FIRST_CEP };
+    }
+
+    /// Whether the first feedback after the handshake shows that the network sets its flags to zero (RFC 9768 §3.2.2.4). The field is also
+    /// zero after three marks; they need three segments, and the option counts their bytes.
+    pub(super) fn looks_zeroed(&mut self, ace: u8, option: Option<&EcnCounts>, delivery: &Delivery) -> bool {
+        let first = delivery.news && !std::mem::replace(&mut self.heard, true);
+        let marks = ACE - FIRST_CEP;
+        first && ace == 0 && delivery.segments < u64::from(marks) && option.and_then(EcnCounts::ce).is_none_or(|bytes| bytes == 0)
+    }
+
+    /// Reads the field and the option of an ACK (RFC 9768 appendix A). `segment`: size of a full segment.
+    pub(super) fn read(&mut self, ace: u8, option: Option<&EcnCounts>, delivery: &Delivery, segment: u64) -> Report {
+        // RFC 9768 §3.2.3.2.4: counters of zero at the first option were cleared on the way.
+        let cleared = option.is_some_and(|option| !self.option && option.is_cleared());
+        let counted = option.filter(|_| !cleared).and_then(EcnCounts::ce);
+        self.option |= counted.is_some();
+        let packets = (u32::from(ace) + ACE - self.ace % ACE) % ACE;
+        if let Some(ceb) = counted {
+            let bytes = u64::from(ceb.wrapping_sub(self.ceb) & EcnCounts::MASK);
+            if bytes > u64::from(EcnCounts::MASK / 2) {
+                // An ACK that another one has overtaken.
+                return Report::NONE;
+            }
+            (self.ace, self.ceb, self.owed) = (u32::from(ace), ceb, 0);
+            let fresh = bytes.saturating_sub(std::mem::take(&mut self.guessed));
+            let least = fresh.div_ceil(segment.max(1));
+            let packets = u64::from(packets);
+            let packets = packets + least.saturating_sub(packets).div_ceil(u64::from(ACE)) * u64::from(ACE);
+            return Report { echo: packets > 0, bytes: fresh, packets, count: MarkCount::Exact };
+        }
+        if !delivery.news {
+            // Nothing shows whether the ACK is older than the last; the next one that delivers data reports the marks again.
+            return Report::NONE;
+        }
+        self.ace = u32::from(ace);
+        let (least, segments) = (self.owed + u64::from(packets), delivery.segments);
+        // The field may have gone round; as many of the packets may be marked as its value allows.
+        let rounds = segments.saturating_sub(least) / u64::from(ACE) * u64::from(ACE);
+        let most = (least + rounds).min(segments);
+        self.owed = least.saturating_sub(segments);
+        let bytes = if most == segments { delivery.bytes } else { (most * delivery.largest).min(delivery.bytes) };
+        self.guessed += bytes;
+        let uniform = most == 0 || most == segments || segments * delivery.largest == delivery.bytes;
+        let count = match () {
+            () if !delivery.selective => MarkCount::Estimate,
+            () if rounds == 0 && least <= segments && uniform => MarkCount::Exact,
+            () => MarkCount::AtMost,
+        };
+        Report { echo: packets > 0 || most > 0, bytes, packets: most, count }
+    }
+}

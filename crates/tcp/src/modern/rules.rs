@@ -1,0 +1,78 @@
+//! The rules by which systems depart from the RFCs when they send.
+//!
+//! A preset chooses a set as a whole, by `whole_segments`. The control learns of it in the events.
+//!
+//! ## References
+//! RFC 5681 §3.1 (reductions), RFC 3465 (growth), RFC 6582 (NewReno), RFC 8985 (RACK), RFC 9937 (PRR): [`Rules::RFC`].
+//!
+//! [`Rules::LINUX`] was measured with Linux 6.18. Each rule names what fails without it: tests in `tests/linux.rs`, and scripts recorded
+//! on the kernel (`crates/script/tests/recorded.rs`), such as `loss-3`.
+
+use super::config::Config;
+
+/// How a sender counts, reduces and repairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent rule")]
+pub(super) struct Rules {
+    /// Whether the units of window, pipe and PRR are segments; otherwise they are bytes.
+    pub(super) counts_segments: bool,
+    /// Whether an ACK counts for growth what arrived by it, also by SACK; otherwise what it acknowledges (RFC 3465). The ACK that ends
+    /// recovery counts, and a path that reorders does not stop growth. 80 scripts, such as `frto-1`, `loss-2` and `slow_start-9`.
+    pub(super) grows_by_arrivals: bool,
+    /// Whether the segments that the cumulative ACK covers come last, so that they determine the round-trip time of RACK.
+    /// `a_recovery_counts_segments`.
+    pub(super) takes_sacks_first: bool,
+    /// Whether duplicate ACKs without SACK count as SACKed segments; otherwise they inflate the window (RFC 6582). The tests
+    /// `without_sack_…`, and 18 scripts of the area `nosack`.
+    pub(super) sacks_duplicates: bool,
+    /// Whether PRR begins with the window before the reduction; otherwise with the data in flight (RFC 9937, `RecoverFS`).
+    /// `without_sack_duplicate_acks_reduce_the_window_one_by_one`, and 30 scripts, such as `loss-3` and `sack-2`.
+    pub(super) recovers_whole_window: bool,
+    /// Whether a recovery that the timer of RACK begins counts a segment as delivered at its start. `reorder-4`, `-10`, `-14` and
+    /// `sack-5`.
+    pub(super) counts_timer_as_delivery: bool,
+    /// Whether a reduction begins with the sender's own window; otherwise the receiver's bounds it.
+    /// `the_window_of_the_peer_does_not_bound_the_threshold`.
+    pub(super) reduces_own_window: bool,
+    /// Whether the loss window adds the segments that are not lost to the one of RFC 5681 §3.1. No stored run distinguishes it.
+    pub(super) keeps_pipe_after_timeout: bool,
+    /// Whether a reduction leaves at least two segments for every cause; otherwise RFC 5681 §3.1 (loss) and RFC 3168 §6.1.2 (mark) apply.
+    /// `ecn-2`, `nosack-2`, `-5`, `-14` and `reorder-3`.
+    pub(super) keeps_two_segments: bool,
+    /// Whether a tail loss probe that repeats the last segment leaves the count of its transmissions. `slow_start-12`.
+    pub(super) ignores_repeated_probe: bool,
+}
+
+impl Rules {
+    /// Those of the RFCs.
+    const RFC: Self = Self {
+        counts_segments: false,
+        grows_by_arrivals: false,
+        takes_sacks_first: false,
+        sacks_duplicates: false,
+        recovers_whole_window: false,
+        counts_timer_as_delivery: false,
+        reduces_own_window: false,
+        keeps_pipe_after_timeout: false,
+        keeps_two_segments: false,
+        ignores_repeated_probe: false,
+    };
+    /// Those of Linux.
+    const LINUX: Self = Self {
+        counts_segments: true,
+        grows_by_arrivals: true,
+        takes_sacks_first: true,
+        sacks_duplicates: true,
+        recovers_whole_window: true,
+        counts_timer_as_delivery: true,
+        reduces_own_window: true,
+        keeps_pipe_after_timeout: true,
+        keeps_two_segments: true,
+        ignores_repeated_probe: true,
+    };
+
+    /// The rules of a host with these settings.
+    pub(super) const fn of(config: &Config) -> Self {
+        if config.whole_segments { Self::LINUX } else { Self::RFC }
+    }
+}
