@@ -54,6 +54,16 @@ def test_a_drawn_path_is_near_the_given_one() -> None:
         assert sum(abs(value) < most / 2 for value in values) / len(values) == pytest.approx(0.5, abs=0.05)
 
 
+def test_no_path_is_drawn_like_one_with_models() -> None:
+    given = Scenario(
+        duration="1 s",
+        flow={},
+        topology={"bottleneck": {"delay": {"kind": "jitter"}, "reverse": {"delay": "10 ms"}}},
+    )
+    with pytest.raises(ValueError, match='delay of the link n1 - n2 is the model "jitter", but drawn paths need constants'):
+        like(given, 0)
+
+
 def test_both_directions_of_a_link_are_one_link() -> None:
     drawn = links(like(load(ROOT / "papers" / "ass" / "scenario1.toml").variants()[0][1], 3))
     pairs = {(link["from"], link["to"]): (link["rate"], link["delay"]) for link in drawn}

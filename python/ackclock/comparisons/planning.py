@@ -122,7 +122,7 @@ class Plan:
         ScenarioError
             If a path's flows cannot have the settings of a contender.
         ValueError
-            If a link of a drawn path has no finite rate.
+            If the rate or the delay of a link of a drawn path is a model.
         """
         made = [unit.path.compose(contender, unit.seed, self.extra) for contender in self.contenders]
         documents = [_drawn(scenario, unit) for scenario in made]

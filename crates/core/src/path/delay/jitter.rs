@@ -4,7 +4,7 @@
 //! (uniform), around `delay` with the standard deviation `jitter` (normal), or `delay` and an exponential time of mean `jitter`
 //! (exponential). With `order` "kept", a packet that would overtake arrives together with the packet before it; with "free" it overtakes.
 //! ## References
-//! Hemminger, *Network emulation with NetEm*, 2005 (`delay TIME JITTER distribution …`, with and without reordering).
+//! Hemminger, *Network emulation with `NetEm`*, 2005 (`delay TIME JITTER distribution …`, with and without reordering).
 //! ## Differs from the document
 //! - Delays are independent; netem can correlate them.
 //! - The normal distribution is exact instead of a table. Delays below zero become zero.
@@ -64,7 +64,7 @@ pub static ENTRY: Entry<dyn DelayModel> = Entry {
             _ if jitter > delay => return Err("jitter must not be above delay: a uniform delay would be negative".to_owned()),
             _ => Shape::Uniform,
         };
-        Ok(Box::new(Jitter { delay, jitter, shape, free: params.word("order") == "free" }))
+        Ok(Box::new(Jitter { delay, spread: jitter, shape, free: params.word("order") == "free" }))
     },
 };
 
@@ -80,7 +80,7 @@ enum Shape {
 #[derive(Debug)]
 pub struct Jitter {
     delay: f64,
-    jitter: f64,
+    spread: f64,
     shape: Shape,
     free: bool,
 }
@@ -88,12 +88,12 @@ pub struct Jitter {
 impl DelayModel for Jitter {
     fn delay(&mut self, _now: Instant, _size: Bytes, random: &mut Generator) -> Duration {
         let addition = match self.shape {
-            Shape::Uniform => self.jitter * (2.0 * random.uniform() - 1.0),
+            Shape::Uniform => self.spread * (2.0 * random.uniform() - 1.0),
             Shape::Normal => {
                 let radius = libm::sqrt(-2.0 * libm::log(1.0 - random.uniform()));
-                self.jitter * radius * libm::cos(TAU * random.uniform())
+                self.spread * radius * libm::cos(TAU * random.uniform())
             }
-            Shape::Exponential => Distribution::Exponential { mean: self.jitter }.draw(random),
+            Shape::Exponential => Distribution::Exponential { mean: self.spread }.draw(random),
         };
         Duration::from_secs_f64(self.delay + addition)
     }
@@ -105,14 +105,14 @@ impl DelayModel for Jitter {
     fn mean(&self) -> Duration {
         Duration::from_secs_f64(match self.shape {
             Shape::Uniform => self.delay,
-            Shape::Exponential => self.delay + self.jitter,
-            Shape::Normal if self.jitter == 0.0 => self.delay,
+            Shape::Exponential => self.delay + self.spread,
+            Shape::Normal if self.spread == 0.0 => self.delay,
             // E max(0, X) = µ Φ(µ/σ) + σ φ(µ/σ)
             Shape::Normal => {
-                let z = self.delay / self.jitter;
+                let z = self.delay / self.spread;
                 let below = 0.5 * libm::erfc(-z / core::f64::consts::SQRT_2);
                 let density = libm::exp(-z * z / 2.0) / libm::sqrt(2.0 * PI);
-                self.delay * below + self.jitter * density
+                self.delay * below + self.spread * density
             }
         })
     }
