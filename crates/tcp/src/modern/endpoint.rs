@@ -19,7 +19,7 @@ use super::info::Info;
 use super::paws::{self, PeerClock};
 use super::ranges::Range;
 use super::receiver::{Arrival, Receiver};
-use super::segment::{Flags, MAX_SACK_BLOCKS, Options, SackBlocks, Segment, Timestamps, to_position, to_wire};
+use super::segment::{Flags, MAX_SACK_BLOCKS, Options, Segment, Timestamps, to_position, to_wire};
 use super::sender::{Counters, Output, Sender};
 use crate::connection::DropNotice;
 use crate::limits::LimitedTimes;
@@ -251,7 +251,7 @@ impl Endpoint {
     pub fn abort(&mut self, now: Instant) -> Option<Segment> {
         let silent = matches!(self.state(), State::Listen | State::SynSent | State::Closed | State::TimeWait);
         let position = self.sender.window().nxt().max(1);
-        let reset = (!silent).then(|| self.segment(now, (position, position), Segment { flags: Flags::RST | Flags::ACK, ..EMPTY }));
+        let reset = (!silent).then(|| self.segment(now, position, Flags::RST | Flags::ACK, Options::default()));
         self.reset();
         reset
     }
@@ -475,29 +475,37 @@ impl Endpoint {
 
     /// The next segment to send, if any.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
-        match self.handshake.stage {
-            Stage::SynSent | Stage::SynReceived if self.handshake.due => return Some(self.syn(now)),
-            Stage::Listen | Stage::Reset | Stage::SynSent => return None,
-            Stage::SynReceived | Stage::Established => {}
-        }
-        if mem::take(&mut self.answers_syn) {
-            return Some(self.pure_ack(now));
+        if self.handshake.stage != Stage::Established {
+            return self.poll_opening(now);
         }
         // SACK blocks travel in a pure ACK, so that data segments have one size.
-        if self.receiver.owes_ack() && self.handshake.agreed.sack && self.receiver.has_sack_blocks() {
+        if mem::take(&mut self.answers_syn) || self.reports_blocks() {
             return Some(self.pure_ack(now));
         }
-        if self.handshake.stage == Stage::Established {
-            let before = self.sender.has_sent_fin();
-            if let Some(output) = self.sender.next(now) {
-                if !before && output.fin {
-                    self.answers_fin = self.receiver.is_finished();
-                }
-                return Some(self.data(now, &output));
+        let before = self.sender.has_sent_fin();
+        if let Some(output) = self.sender.next(now) {
+            if !before && output.fin {
+                self.answers_fin = self.receiver.is_finished();
             }
-            self.sender.update_persist(now);
+            return Some(self.data(now, &output));
         }
+        self.sender.update_persist(now);
         self.receiver.owes_ack().then(|| self.pure_ack(now))
+    }
+
+    /// The next segment to send while the SYNs are not acknowledged.
+    #[cold]
+    fn poll_opening(&mut self, now: Instant) -> Option<Segment> {
+        match self.handshake.stage {
+            Stage::SynSent | Stage::SynReceived if self.handshake.due => Some(self.syn(now)),
+            Stage::SynReceived if self.reports_blocks() || self.receiver.owes_ack() => Some(self.pure_ack(now)),
+            _ => None,
+        }
+    }
+
+    /// Whether an ACK with SACK blocks is due.
+    fn reports_blocks(&self) -> bool {
+        self.receiver.owes_ack() && self.handshake.agreed.sack && self.receiver.has_sack_blocks()
     }
 
     fn syn(&mut self, now: Instant) -> Segment {
@@ -505,7 +513,7 @@ impl Endpoint {
         self.handshake.note_sent(now, timeout);
         let options = self.handshake.options(self.mss, self.receiver.window.scale());
         let flags = self.handshake.flags();
-        self.segment(now, (0, 0), Segment { flags, options, ..EMPTY })
+        self.segment(now, 0, flags, options)
     }
 
     fn pure_ack(&mut self, now: Instant) -> Segment {
@@ -520,7 +528,7 @@ impl Endpoint {
             }
         }
         let position = self.sender.window().nxt().max(1);
-        self.segment(now, (position, position), Segment { flags: Flags::ACK, options, ..EMPTY })
+        self.segment(now, position, Flags::ACK, options)
     }
 
     fn data(&mut self, now: Instant, output: &Output) -> Segment {
@@ -533,35 +541,27 @@ impl Endpoint {
         if payload > 0 {
             self.receiver.note_data_sent(now);
         }
-        self.segment(now, output.range, Segment { flags, payload, ecn, ..EMPTY })
+        Segment { payload, ecn, ..self.segment(now, start, flags, Options::default()) }
     }
 
-    /// Sets the fields that every segment has: numbers, window, timestamps, echo of marks.
-    fn segment(&mut self, now: Instant, (start, _): Range, mut segment: Segment) -> Segment {
+    /// An empty segment at position `start`. Sets the fields that every segment has: numbers, window, timestamps, echo of marks.
+    #[inline]
+    fn segment(&mut self, now: Instant, start: u64, flags: Flags, options: Options) -> Segment {
         let Handshake { iss, irs, agreed, .. } = &self.handshake;
-        let syn = segment.flags.has(Flags::SYN);
+        let syn = flags.has(Flags::SYN);
         let (window, ecn_echo) = self.receiver.acknowledge(syn);
-        segment.seq = to_wire(start, *iss);
-        if segment.flags.has(Flags::ACK) {
-            segment.ack = to_wire(self.receiver.rcv_nxt(), *irs);
-        }
-        segment.window = window;
-        segment.flags = segment.flags.with(Flags::ECE, ecn_echo && agreed.ecn && !syn);
-        if agreed.timestamps {
+        let timestamps = agreed.timestamps.then(|| {
             let value = paws::timestamp(now, self.initial_timestamp);
-            segment.options.timestamps = Some(Timestamps { value, echo: self.clock.recent() });
+            Timestamps { value, echo: self.clock.recent() }
+        });
+        Segment {
+            seq: to_wire(start, *iss),
+            ack: if flags.has(Flags::ACK) { to_wire(self.receiver.rcv_nxt(), *irs) } else { 0 },
+            flags: flags.with(Flags::ECE, ecn_echo && agreed.ecn && !syn),
+            window,
+            options: Options { timestamps, ..options },
+            payload: 0,
+            ecn: Ecn::Incapable,
         }
-        segment
     }
 }
-
-/// An empty segment.
-const EMPTY: Segment = Segment {
-    seq: 0,
-    ack: 0,
-    flags: Flags::NONE,
-    window: 0,
-    options: Options { mss: None, window_scale: None, sack_permitted: false, timestamps: None, sack: SackBlocks::EMPTY },
-    payload: 0,
-    ecn: Ecn::Incapable,
-};
