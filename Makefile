@@ -16,7 +16,7 @@ ENGINE ?=
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .DEFAULT_GOAL := help
-.PHONY: help core page web ebpf demo test check format lint types pages fuzz fuzz-ns2 bench docs site wheel clean
+.PHONY: help core page web ebpf demo test count check format lint types pages fuzz fuzz-ns2 bench docs site wheel clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-8s %s\n' "$$name" "$$text"; done
@@ -56,7 +56,10 @@ test: core  ## run every test
 pages: core
 	$(BIN)/python docs/generate.py --check
 
-check: core web lint types pages docs site test fuzz  ## run all checks of CI: format, lints, types, documentation, tests, a short fuzz run
+count: $(VENV)/.ready  ## compare the engine's instructions per packet with benches/instructions.json; needs valgrind
+	$(BIN)/python benches/instructions.py --quick
+
+check: core web lint types pages docs site test count fuzz  ## run all checks of CI: format, lints, types, documentation, tests, a short fuzz run
 
 format: $(VENV)/.ready  ## format all code
 	@rustfmt --edition 2024 $(RUST_FILES)
@@ -102,7 +105,7 @@ bench: core  ## measure speed, also of ns-2 if installed; writes target/bench.js
 
 wheel: $(VENV)/.ready web  ## build the source distribution, and from it the wheel, into dist/
 	@rm -rf dist
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) CARGO_TARGET_DIR=$(CURDIR)/target $(BIN)/maturin build --release --sdist --quiet $(CORE_FEATURES) --out dist
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/python benches/optimise.py wheel $(CORE_FEATURES)
 	@ls dist/*
 
 clean:  ## remove all build products

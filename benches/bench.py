@@ -18,55 +18,18 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+import optimise
+from scenarios import HOST_WORKLOADS, HOSTS, QUEUES, ROOT, TARGET, WORKLOADS, host_scenario, scenario
+
 NS2_DUMBBELL = "-topology dumbbell -delay 10ms -access_delay 5ms -window 20000"
 NS2_RATES = {
     "100M": "-rate 100Mb -access 1Gb -limit 480 -time 400",
     "1G": "-rate 1Gb -access 10Gb -limit 4800 -time 20",
 }
-# Queue disciplines of the same dumbbell: ours, and ns-2's counterpart, if any.
-QUEUES = {
-    "droptail": ('{ kind = "droptail", limit = "480 packets" }', "DropTail"),
-    "red": ('{ kind = "red", limit = "480 packets" }', "RED"),
-    "fq": ('{ kind = "fq", flow_limit = "480 packets" }', "FQ"),
-    "sfq": ('{ kind = "sfq", limit = "480 packets" }', "SFQ"),
-    "pi": ('{ kind = "pi", limit = "480 packets" }', "PI"),
-    "vq": ('{ kind = "vq", limit = "480 packets" }', "Vq"),
-    "rem": ('{ kind = "rem", limit = "480 packets" }', "REM"),
-    "gk": ('{ kind = "gk", limit = "480 packets" }', "GK"),
-    "drr": ('{ kind = "drr", limit = "499200 B", buckets = 48 }', "DRR"),
-    "srr": ('{ kind = "srr", flow_limit = "480 packets" }', "SRR"),
-    "codel": ('{ kind = "codel" }', None),
-    "fq_codel": ('{ kind = "fq_codel" }', None),
-    "pie": ('{ kind = "pie" }', None),
-}
 NS2_QUEUES = (
     "-topology dumbbell -rate 100Mb -access 1Gb -delay 40ms -access_delay 10ms -window 20000 -limit 480"
     " -time 200 -flows 20 -agents Tahoe,Tahoe,Reno,Reno,Newreno,Newreno"
 )
-WORKLOADS = [
-    "chain",
-    *(f"dumbbell_100M_{flows}" for flows in (1, 10, 100)),
-    *(f"dumbbell_1G_{flows}" for flows in (1, 10, 100, 1000)),
-    *(f"queue_{queue}" for queue in QUEUES),
-]
-# Congestion controls of the second table, as keys of a flow.
-CONTROLS = {
-    "reno": 'avoidance = "reno"',
-    "cubic": 'avoidance = "cubic"',
-    "bbr": 'congestion_control = "bbr"',
-}
-# Hosts of the second table, with a receiver window that never limits.
-HOSTS = {
-    "modern": 'profile = "modern"\nmodern = { receive_buffer = "20 MB" }',
-    "ns2": 'rwnd = "20000 packets"',
-}
-# Paths of the second table, by the number of flows.
-SLOW = {"DURATION": "60 s", "ACCESS": "1 Gbit/s", "BOTTLENECK": "100 Mbit/s", "QUEUE": "480 packets"}
-FAST = {"DURATION": "8 s", "ACCESS": "10 Gbit/s", "BOTTLENECK": "1 Gbit/s", "QUEUE": "4800 packets"}
-PATHS = {1: SLOW, 10: SLOW, 100: SLOW, 1000: FAST}
-HOST_WORKLOADS = [f"hosts_{control}_{flows}" for control in CONTROLS for flows in PATHS]
-
 # Runs of each program on a workload; the best one counts.
 RUNS = 3
 
@@ -109,32 +72,6 @@ def spawn(command: list[str]) -> tuple[str, float]:
     if process.returncode != 0:
         sys.exit(f"{' '.join(command)} failed with exit code {process.returncode}")
     return output, usage.ru_utime + usage.ru_stime
-
-
-FOLDER = ROOT / "benches" / "workloads"
-
-
-def scenario(workload: str, target: Path) -> Path:
-    """Return the scenario file of a workload; for a queue workload, write it into the build directory first."""
-    queue = workload.removeprefix("queue_")
-    if queue == workload:
-        return FOLDER / f"{workload}.toml"
-    path = target / f"{workload}.toml"
-    path.write_text((FOLDER / "queues.toml").read_text().replace("queue = QUEUE", f"queue = {QUEUES[queue][0]}"))
-    return path
-
-
-def host_scenario(workload: str, host: str, target: Path) -> Path:
-    """Write the scenario file of a workload of the second table into the build directory."""
-    _, control, flows = workload.split("_")
-    # The first line is a comment that names the placeholders.
-    comment, text = (FOLDER / "hosts.toml").read_text().split("\n", 1)
-    for place, value in PATHS[int(flows)].items():
-        text = text.replace(f"= {place}", f'= "{value}"')
-    text = text.replace("= COUNT", f"= {flows}").replace("\nHOST\n", f"\n{HOSTS[host]}\n{CONTROLS[control]}\n")
-    path = target / f"{workload}_{host}.toml"
-    path.write_text(f"{comment}\n{text}")
-    return path
 
 
 def measure_ours(binary: Path, file: Path) -> Measurement:
@@ -227,31 +164,29 @@ def main() -> None:
     ns = shutil.which("ns")
     if ns is None:
         print("ns-2 is not installed (Debian package ns2): measuring the simulator alone", file=sys.stderr)
-    build = "cargo build --release --quiet -p ackclock-sim --example workload"
-    subprocess.run(build.split(), cwd=ROOT, check=True)
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    binary = target / "release" / "examples" / "workload"
     wanted = sys.argv[1:]
     unknown = [name for name in wanted if name not in [*WORKLOADS, *HOST_WORKLOADS]]
     if unknown:
         sys.exit(f"no workload is named {unknown[0]}; known: {', '.join([*WORKLOADS, *HOST_WORKLOADS])}")
+    binary, optimised = optimise.workload()
+    print(f"optimised by a profile: {'yes' if optimised else 'no'}", file=sys.stderr)
     rows: dict[str, list[dict[str, object]]] = {"ns2": [], "hosts": []}
     # The programs alternate, so other load on the machine affects both.
     show({key: title for key, (title, _) in COLUMNS.items()}, COLUMNS)
     for workload in (name for name in WORKLOADS if not wanted or name in wanted):
-        file = scenario(workload, target)
+        file = scenario(workload, TARGET)
         pairs = [(measure_ours(binary, file), measure_ns2(ns, workload) if ns else None) for _ in range(RUNS)]
         theirs = [run for _, run in pairs if run]
         rows["ns2"].append(compare(workload, best([run for run, _ in pairs]), best(theirs) if theirs else None))
         show(rows["ns2"][-1], COLUMNS)
     show({key: title for key, (title, _) in HOST_COLUMNS.items()}, HOST_COLUMNS)
     for workload in (name for name in HOST_WORKLOADS if not wanted or name in wanted):
-        files = {host: host_scenario(workload, host, target) for host in HOSTS}
+        files = {host: host_scenario(workload, host, TARGET) for host in HOSTS}
         runs = [{host: measure_ours(binary, file) for host, file in files.items()} for _ in range(RUNS)]
         rows["hosts"].append(compare_hosts(workload, *(best([run[host] for run in runs]) for host in HOSTS)))
         show(rows["hosts"][-1], HOST_COLUMNS)
-    path = target / "bench.json"
-    path.write_text(json.dumps(rows, indent=2) + "\n")
+    path = TARGET / "bench.json"
+    path.write_text(json.dumps({"optimised": optimised, **rows}, indent=2) + "\n")
     print(f"written to {path}", file=sys.stderr)
 
 

@@ -29,7 +29,8 @@ fn measure() -> Result<serde_json::Value, String> {
     let setup_s = begin.elapsed().as_secs_f64();
     let result = prepared.run(&mut || false).map_err(|error| error.to_string())?;
     let packets: u64 = result.flows.iter().map(|flow| flow.delivered_packets).sum();
-    Ok(serde_json::json!({ "packets": packets, "events": result.events, "setup_s": setup_s, "peak_kb": peak_memory() }))
+    let (events, hash) = (result.events, result.digest());
+    Ok(serde_json::json!({ "packets": packets, "events": events, "hash": hash, "setup_s": setup_s, "peak_kb": peak_memory() }))
 }
 
 /// Peak resident memory in kB, if the system reports it.

@@ -4,6 +4,8 @@
 //! comes first, as in ns-2's order of insertion: see [`Moment`]. For packets whose transmissions start at the same time, the [`Turn`] gives
 //! their order.
 
+use std::hint::select_unpredictable;
+
 use ackclock_core::units::{Instant, Moment};
 use ackclock_host::Side;
 
@@ -21,6 +23,8 @@ const ARITY: usize = 4;
 const MAX_PLACES: usize = 12;
 /// The place of a subject without one.
 const NO_PLACE: u8 = u8::MAX;
+/// The place of an event in the heap.
+const HEAP: usize = NO_PLACE as usize;
 
 /// The subject of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,14 +127,6 @@ impl Key {
         Self(u128::from(moment.at.to_bits()) << 64 | u128::from(order << SUBJECT_BITS | number as u64))
     }
 
-    /// The earlier of the two. Which one it is cannot be predicted, so this function selects where `min` would branch.
-    fn earlier(self, other: Self) -> Self {
-        // The top bit of a time is zero, so the top bit of the difference is its sign.
-        let difference = other.0.wrapping_sub(self.0);
-        let mask = (difference.cast_signed() >> (u128::BITS - 1)).cast_unsigned();
-        Self(self.0.wrapping_add(difference & mask))
-    }
-
     /// Time of the event.
     pub(crate) const fn time(self) -> Instant {
         Instant::from_bits((self.0 >> 64) as u64)
@@ -146,11 +142,18 @@ impl Key {
 ///
 /// Most events belong to a few lanes and scheduled links, each with one event at a time. They have fixed places, which are compared with
 /// each other and with the earliest event of a heap. This is cheaper than sifting them through a heap of timers that seldom expire.
+///
+/// The earliest event is found when the one before it leaves, not when it is asked for: the comparisons then run beside the work on that
+/// event instead of before it.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
+    /// The earliest event, or [`Key::NEVER`].
+    next: Key,
+    /// Its place, or [`HEAP`].
+    at: usize,
     /// The place of each subject by its number, or [`NO_PLACE`]. Subjects with higher numbers have none.
     place_of: Vec<u8>,
-    /// The event of each place, or [`Key::NEVER`].
+    /// The event of each place, or [`Key::NEVER`]; their number is a multiple of [`ARITY`].
     places: Vec<Key>,
     heap: Vec<Key>,
 }
@@ -158,32 +161,54 @@ pub(crate) struct EventQueue {
 impl EventQueue {
     /// An empty queue. `frequent` are the numbers of subjects with one event at a time, the first of which get places.
     pub(crate) fn new(frequent: impl Iterator<Item = usize>) -> Self {
-        let mut queue = Self { place_of: Vec::new(), places: Vec::new(), heap: Vec::new() };
+        let mut queue = Self { next: Key::NEVER, at: HEAP, place_of: Vec::new(), places: Vec::new(), heap: Vec::new() };
         for number in frequent.take(MAX_PLACES) {
             queue.place_of.resize(queue.place_of.len().max(number + 1), NO_PLACE);
             queue.place_of[number] = queue.places.len() as u8;
             queue.places.push(Key::NEVER);
         }
+        queue.places.resize(queue.places.len().next_multiple_of(ARITY), Key::NEVER);
         queue
     }
 
     /// The earliest event, or [`Key::NEVER`].
     pub(crate) fn peek(&self) -> Key {
-        let earliest = self.heap.first().copied().unwrap_or(Key::NEVER);
-        self.places.iter().fold(earliest, |earliest, &key| earliest.earlier(key))
+        self.next
     }
 
-    /// The place of the events of this number.
-    fn place(&mut self, number: usize) -> Option<&mut Key> {
-        self.places.get_mut(usize::from(*self.place_of.get(number)?))
+    /// Finds the earliest event among all.
+    fn find(&mut self) {
+        (self.next, self.at) = (self.heap.first().copied().unwrap_or(Key::NEVER), HEAP);
+        let (fours, _) = self.places.as_chunks();
+        let Some((first, others)) = fours.split_first() else { return };
+        let (mut least, mut at) = earliest(first);
+        for (begin, four) in (ARITY..).step_by(ARITY).zip(others) {
+            let (key, place) = earliest(four);
+            (least, at) = if key < least { (key, begin + place) } else { (least, at) };
+        }
+        // The heap's events are timers, which are seldom next.
+        if least < self.next {
+            (self.next, self.at) = (least, at);
+        }
     }
 
     /// Adds an event. It replaces the event of a subject with a place.
     pub(crate) fn push(&mut self, key: Key) {
-        if let Some(place) = self.place(key.number()) {
-            *place = key;
-            return;
+        let at = self.place_of.get(key.number()).map_or(HEAP, |&place| usize::from(place));
+        match self.places.get_mut(at) {
+            Some(place) => *place = key,
+            None => self.rise(key),
         }
+        if key < self.next {
+            (self.next, self.at) = (key, at);
+        } else if at == self.at && at != HEAP {
+            self.find();
+        }
+    }
+
+    /// Adds an event to the heap.
+    #[inline(never)]
+    fn rise(&mut self, key: Key) {
         let mut hole = self.heap.len();
         self.heap.push(key);
         while hole > 0 {
@@ -197,35 +222,29 @@ impl EventQueue {
         self.heap[hole] = key;
     }
 
-    /// Removes the earliest event, `key`.
-    pub(crate) fn pop(&mut self, key: Key) {
-        if let Some(place) = self.place(key.number()) {
-            *place = Key::NEVER;
+    /// Replaces the earliest event by the next one of the same subject, or removes it if there is none.
+    pub(crate) fn replace(&mut self, next: Option<Key>) {
+        if let Some(place) = self.places.get_mut(self.at) {
+            *place = next.unwrap_or(Key::NEVER);
+        } else if let Some(next) = next {
+            self.sift(next);
         } else if let Some(last) = self.heap.pop()
             && !self.heap.is_empty()
         {
             self.sift(last);
         }
-    }
-
-    /// Replaces the earliest event by `next`, an event of the same subject.
-    pub(crate) fn replace(&mut self, next: Key) {
-        match self.place(next.number()) {
-            Some(place) => *place = next,
-            None => self.sift(next),
-        }
+        self.find();
     }
 
     /// Replaces the earliest event of the heap by `key`: one sift instead of a pop and a push.
+    #[inline(never)]
     fn sift(&mut self, key: Key) {
         let heap = self.heap.as_mut_slice();
         let mut hole = 0;
         loop {
             let first = hole * ARITY + 1;
-            let least = if let Some(&[a, b, c, d]) = heap.get(first..first + ARITY) {
-                // Which of four is the smallest cannot be predicted: select, don't branch.
-                let (left, right) = (usize::from(b < a), 2 + usize::from(d < c));
-                if b.min(a) <= d.min(c) { left } else { right }
+            let least = if let Some(four) = heap.get(first..).and_then(|children| children.first_chunk()) {
+                earliest(four).1
             } else {
                 let Some(children) = heap.get(first..).filter(|children| !children.is_empty()) else { break };
                 (1..children.len()).fold(0, |least, child| if children[child] < children[least] { child } else { least })
@@ -239,6 +258,16 @@ impl EventQueue {
         }
         heap[hole] = key;
     }
+}
+
+/// The earliest of four events, and its index.
+fn earliest(four: &[Key; ARITY]) -> (Key, usize) {
+    let [a, b, c, d] = four;
+    // Which of them it is cannot be predicted: select, don't branch. The compiler branches where it could select a key in memory, so indices
+    // are selected.
+    let (left, right) = (usize::from(b < a), 2 + usize::from(d < c));
+    let least = select_unpredictable(four[right] < four[left], right, left) % ARITY;
+    (four[least], least)
 }
 
 #[cfg(test)]
@@ -255,7 +284,7 @@ mod tests {
         let mut keys = Vec::new();
         while queue.peek() != Key::NEVER {
             keys.push(queue.peek());
-            queue.pop(queue.peek());
+            queue.replace(None);
         }
         keys
     }
@@ -317,6 +346,7 @@ mod tests {
         fn events_come_out_sorted(
             times in prop::collection::vec(0_u64..50, 1..200),
             replacements in prop::collection::vec(0_u64..100, 0..100),
+            changes in prop::collection::vec((0..MAX_PLACES, 0_u64..100), 0..100),
             places in 0_usize..20,
         ) {
             // Every subject has one event and can have a place.
@@ -328,7 +358,13 @@ mod tests {
             for &time in &replacements {
                 let earliest = queue.peek().number();
                 expected[earliest].0 = time;
-                queue.replace(Key::new(moment(time, 0), Turn::FIRST, earliest));
+                queue.replace(Some(Key::new(moment(time, 0), Turn::FIRST, earliest)));
+            }
+            // An event of a subject with a place can move, also if it is the next one.
+            for &(number, time) in changes.iter().filter(|change| change.0 < places.min(times.len())) {
+                expected[number].0 = time;
+                queue.push(Key::new(moment(time, 0), Turn::FIRST, number));
+                prop_assert_eq!(Some(queue.peek().time().as_nanos()), expected.iter().map(|it| it.0).min());
             }
             expected.sort_unstable();
             let popped: Vec<(u64, usize)> = drain(queue).into_iter().map(|key| (key.time().as_nanos(), key.number())).collect();

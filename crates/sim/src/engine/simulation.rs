@@ -155,29 +155,20 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             self.left -= 1;
             let now = key.time();
             self.census.proceed(now);
-            match self.subjects.decode(key.number()) {
+            let subject = self.subjects.decode(key.number());
+            if let Subject::Pipe(pipe) = subject {
                 // The next packet of the pipe replaces the event.
-                Subject::Pipe(pipe) => self.packet_event(key, pipe),
-                Subject::Link(link) => {
-                    self.events.pop(key);
-                    self.link_event(key, link);
-                }
-                Subject::Timer { flow, side } => {
-                    self.events.pop(key);
-                    self.timer_event(now, flow, side);
-                }
-                Subject::Application(application) => {
-                    self.events.pop(key);
-                    self.application_event(now, application);
-                }
-                Subject::Notice => {
-                    self.events.pop(key);
-                    self.notice_event(now);
-                }
-                Subject::Wire(wire) => {
-                    self.events.pop(key);
-                    self.wire_event(key, wire);
-                }
+                self.packet_event(key, pipe);
+                continue;
+            }
+            self.events.replace(None);
+            match subject {
+                Subject::Link(link) => self.link_event(key, link),
+                Subject::Timer { flow, side } => self.timer_event(now, flow, side),
+                Subject::Application(application) => self.application_event(now, application),
+                Subject::Notice => self.notice_event(now),
+                Subject::Wire(wire) => self.wire_event(key, wire),
+                Subject::Pipe(_) => {}
             }
         }
         Ok(())
@@ -253,10 +244,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     fn packet_event(&mut self, key: Key, pipe: usize) {
         let pipe = &mut self.pipes[pipe];
         let Some(first) = pipe.pop_front() else { return };
-        match pipe.front() {
-            Some(next) => self.events.replace(next.key),
-            None => self.events.pop(key),
-        }
+        self.events.replace(pipe.front().map(|next| next.key));
         self.arrive(key.time(), first);
     }
 

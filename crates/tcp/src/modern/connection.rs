@@ -97,23 +97,24 @@ impl Connection {
     }
 
     /// The bulk transfer writes enough to keep the sender busy, and closes after its last segment.
-    fn hand_over(&mut self, bulk: Bulk, now: Instant) {
-        while self.ends[0].unsent() < AHEAD * self.segment && bulk.offers(self.written as u32 + 1, now) {
-            self.ends[0].write(self.segment);
+    fn hand_over(&mut self, now: Instant) {
+        let (Some(bulk), [sender, _]) = (&self.bulk, &mut self.ends) else { return };
+        while sender.unsent() < AHEAD * self.segment && bulk.offers(self.written as u32 + 1, now) {
+            sender.write(self.segment);
             self.written += 1;
         }
         if self.closes && bulk.is_done(self.written) {
-            self.ends[0].close();
+            sender.close();
         }
     }
 
-    /// Nothing more can be sent now: the first flight is out, and the application returns from its write.
-    fn end_first_flight(&mut self, bulk: Bulk, now: Instant) -> Option<Segment> {
-        if self.closes || !self.ends[0].is_established() {
+    /// Nothing more can be sent now: the first flight of a bulk transfer is out, and the application returns from its write.
+    fn end_first_flight(&mut self, now: Instant, side: Side) -> Option<Segment> {
+        if self.closes || side == Side::Receiver || self.bulk.is_none() || !self.ends[0].is_established() {
             return None;
         }
         self.closes = true;
-        self.hand_over(bulk, now);
+        self.hand_over(now);
         self.ends[0].poll_transmit(now)
     }
 
@@ -159,18 +160,15 @@ impl ackclock_host::Connection for Connection {
         if !self.started {
             return None;
         }
-        match self.bulk {
-            Some(bulk) if side == Side::Sender => self.hand_over(bulk, now),
+        let end = &mut self.ends[side.index()];
+        if side == Side::Sender && self.bulk.is_some() {
+            self.hand_over(now);
+        } else if end.has_heard_fin() && !end.answers_before_application() {
             // When the peer has closed, this end closes too; an ACK that is due leaves before the application runs.
-            _ if self.ends[side.index()].has_heard_fin() && !self.ends[side.index()].answers_before_application() => self.end(side).close(),
-            _ => {}
+            end.close();
         }
-        let mut segment = self.end(side).poll_transmit(now);
-        if let (None, Some(bulk), Side::Sender) = (&segment, self.bulk, side) {
-            segment = self.end_first_flight(bulk, now);
-        }
-        let Some(segment) = segment else {
-            if side == Side::Sender && self.bulk.is_some_and(|bulk| bulk.stop.is_some_and(|stop| stop <= now)) {
+        let Some(segment) = self.end(side).poll_transmit(now).or_else(|| self.end_first_flight(now, side)) else {
+            if side == Side::Sender && self.bulk.as_ref().is_some_and(|bulk| bulk.stop.is_some_and(|stop| stop <= now)) {
                 self.end(side).end_supply(now);
             }
             return None;

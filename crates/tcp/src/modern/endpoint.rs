@@ -20,7 +20,7 @@ use super::info::Info;
 use super::paws::{self, PeerClock};
 use super::ranges::Range;
 use super::receiver::{Arrival, Receiver};
-use super::segment::{EcnCounts, Flags, MAX_OPTIONS, MAX_SACK_BLOCKS, Options, SackBlocks, Segment, Timestamps, to_position, to_wire};
+use super::segment::{EcnCounts, Flags, MAX_OPTIONS, MAX_SACK_BLOCKS, Options, Segment, Timestamps, to_position, to_wire};
 use super::sender::{Counters, Output, Sender};
 
 /// The states of RFC 9293 §3.3.2.
@@ -252,7 +252,7 @@ impl Endpoint {
     pub fn abort(&mut self, now: Instant) -> Option<Segment> {
         let silent = matches!(self.state(), State::Listen | State::SynSent | State::Closed | State::TimeWait);
         let position = self.sender.window().nxt().max(1);
-        let reset = (!silent).then(|| self.segment(now, (position, position), Segment { flags: Flags::RST | Flags::ACK, ..EMPTY }));
+        let reset = (!silent).then(|| self.segment(now, position, (Flags::RST | Flags::ACK, 0), Options::default()));
         self.reset();
         reset
     }
@@ -491,32 +491,40 @@ impl Endpoint {
 
     /// The next segment to send, if any.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
-        match self.handshake.stage {
-            Stage::SynSent | Stage::SynReceived if self.handshake.due => return Some(self.syn(now)),
-            Stage::Listen | Stage::Reset | Stage::SynSent => return None,
-            Stage::SynReceived | Stage::Established => {}
+        if self.handshake.stage != Stage::Established {
+            return self.poll_opening(now);
         }
         if let Some(position) = self.receiver.take_earlier() {
             return Some(self.earlier_ack(now, position));
         }
-        if mem::take(&mut self.answers_syn) {
-            return Some(self.pure_ack(now));
-        }
         // SACK blocks travel in a pure ACK, so that data segments have one size.
-        if self.receiver.owes_ack() && self.handshake.agreed.sack && self.receiver.has_sack_blocks() {
+        if mem::take(&mut self.answers_syn) || self.reports_blocks() {
             return Some(self.pure_ack(now));
         }
-        if self.handshake.stage == Stage::Established {
-            let before = self.sender.has_sent_fin();
-            if let Some(output) = self.sender.next(now) {
-                if !before && output.fin {
-                    self.answers_fin = self.receiver.is_finished();
-                }
-                return Some(self.data(now, &output));
+        let before = self.sender.has_sent_fin();
+        if let Some(output) = self.sender.next(now) {
+            if !before && output.fin {
+                self.answers_fin = self.receiver.is_finished();
             }
-            self.sender.update_persist(now);
+            return Some(self.data(now, &output));
         }
+        self.sender.update_persist(now);
         self.receiver.owes_ack().then(|| self.pure_ack(now))
+    }
+
+    /// The next segment to send while the SYNs are not acknowledged.
+    #[cold]
+    fn poll_opening(&mut self, now: Instant) -> Option<Segment> {
+        match self.handshake.stage {
+            Stage::SynSent | Stage::SynReceived if self.handshake.due => Some(self.syn(now)),
+            Stage::SynReceived if self.reports_blocks() || self.receiver.owes_ack() => Some(self.pure_ack(now)),
+            _ => None,
+        }
+    }
+
+    /// Whether an ACK with SACK blocks is due.
+    fn reports_blocks(&self) -> bool {
+        self.receiver.owes_ack() && self.handshake.agreed.sack && self.receiver.has_sack_blocks()
     }
 
     fn syn(&mut self, now: Instant) -> Segment {
@@ -527,7 +535,7 @@ impl Endpoint {
             options.ecn = self.ecn_counts(&options);
         }
         let flags = self.handshake.flags();
-        self.segment(now, (0, 0), Segment { flags, options, ..EMPTY })
+        self.segment(now, 0, (flags, 0), options)
     }
 
     fn pure_ack(&mut self, now: Instant) -> Segment {
@@ -543,7 +551,7 @@ impl Endpoint {
         }
         options.ecn = self.ecn_counts(&options);
         let position = self.sender.window().nxt().max(1);
-        self.segment(now, (position, position), Segment { flags: Flags::ACK, options, ..EMPTY })
+        self.segment(now, position, (Flags::ACK, 0), options)
     }
 
     /// The AccECN option beside `options` and timestamps.
@@ -556,7 +564,7 @@ impl Endpoint {
     /// RFC 8257 §3.2: the ACK of the data before `position`, whose marks differ from those of the data after it.
     fn earlier_ack(&mut self, now: Instant, position: u64) -> Segment {
         let nxt = self.sender.window().nxt().max(1);
-        let segment = self.segment(now, (nxt, nxt), Segment { flags: Flags::ACK, ..EMPTY });
+        let segment = self.segment(now, nxt, (Flags::ACK, 0), Options::default());
         self.receiver.demand_ack();
         let flags = segment.flags.without_ace() | self.receiver.echo.earlier_flags();
         Segment { ack: to_wire(position, self.handshake.irs), flags, ..segment }
@@ -572,38 +580,33 @@ impl Endpoint {
         if payload > 0 {
             self.receiver.note_data_sent(now);
         }
-        self.segment(now, output.range, Segment { flags, payload, ecn, ..EMPTY })
+        Segment { ecn, ..self.segment(now, start, (flags, payload), Options::default()) }
     }
 
-    /// Sets the fields that every segment has: numbers, window, timestamps, echo of marks.
-    fn segment(&mut self, now: Instant, (start, _): Range, mut segment: Segment) -> Segment {
+    /// A segment of `payload` bytes at position `start`. Sets the fields that every segment has: numbers, window, timestamps, echo of marks.
+    #[inline]
+    fn segment(&mut self, now: Instant, start: u64, (flags, payload): (Flags, u32), options: Options) -> Segment {
         let Handshake { iss, irs, agreed, .. } = &self.handshake;
-        let syn = segment.flags.has(Flags::SYN);
+        let syn = flags.has(Flags::SYN);
         let window = self.receiver.acknowledge(syn);
-        if !syn && segment.flags.has(Flags::ACK) {
-            let pure = segment.is_empty() && segment.options.sack.as_slice().is_empty() && !segment.flags.has(Flags::RST);
-            segment.flags = segment.flags | self.receiver.echo.flags(pure);
-        }
-        segment.seq = to_wire(start, *iss);
-        if segment.flags.has(Flags::ACK) {
-            segment.ack = to_wire(self.receiver.rcv_nxt(), *irs);
-        }
-        segment.window = window;
-        if agreed.timestamps {
+        let echo = if syn || !flags.has(Flags::ACK) {
+            Flags::NONE
+        } else {
+            let pure = payload == 0 && !flags.has(Flags::FIN) && !flags.has(Flags::RST) && options.sack.as_slice().is_empty();
+            self.receiver.echo.flags(pure)
+        };
+        let timestamps = agreed.timestamps.then(|| {
             let value = paws::timestamp(now, self.initial_timestamp);
-            segment.options.timestamps = Some(Timestamps { value, echo: self.clock.recent() });
+            Timestamps { value, echo: self.clock.recent() }
+        });
+        Segment {
+            seq: to_wire(start, *iss),
+            ack: if flags.has(Flags::ACK) { to_wire(self.receiver.rcv_nxt(), *irs) } else { 0 },
+            flags: flags | echo,
+            window,
+            options: Options { timestamps, ..options },
+            payload,
+            ecn: Ecn::NotEct,
         }
-        segment
     }
 }
-
-/// An empty segment.
-const EMPTY: Segment = Segment {
-    seq: 0,
-    ack: 0,
-    flags: Flags::NONE,
-    window: 0,
-    options: Options { mss: None, window_scale: None, sack_permitted: false, timestamps: None, sack: SackBlocks::EMPTY, ecn: None },
-    payload: 0,
-    ecn: Ecn::NotEct,
-};

@@ -73,13 +73,13 @@ impl Rack {
     pub(super) fn detect_reordering(&mut self, delivered: &[SentSegment], una: u64, smss: u64) {
         let mut lowest = None;
         for segment in delivered {
-            if segment.end > self.fack {
+            if segment.end() > self.fack {
                 // The cumulative ACK does not widen the extent; SACK blocks do.
-                if segment.end <= una {
+                if segment.end() <= una {
                     self.widen(lowest.take(), smss);
                 }
-                self.fack = segment.end;
-            } else if segment.end < self.fack && !segment.retransmitted {
+                self.fack = segment.end();
+            } else if segment.end() < self.fack && !segment.is_retransmitted() {
                 self.reordering_seen += 1;
                 lowest = lowest.or(Some(segment.start));
             }
@@ -99,11 +99,11 @@ impl Rack {
     pub(super) fn deliver(&mut self, now: Instant, segment: &SentSegment, original: bool, min_rtt: Option<Duration>) {
         let rtt = now.since(segment.sent_at());
         // The ACK of a retransmitted segment may be caused by the original.
-        if segment.retransmitted && (original || min_rtt.is_some_and(|min| rtt < min)) {
+        if segment.is_retransmitted() && (original || min_rtt.is_some_and(|min| rtt < min)) {
             return;
         }
         (self.rtt, self.has_news) = (rtt, true);
-        self.newest = self.newest.max(Some((segment.sent_at(), segment.end)));
+        self.newest = self.newest.max(Some((segment.sent_at(), segment.end())));
     }
 
     /// The timer has expired: the next detection has news.

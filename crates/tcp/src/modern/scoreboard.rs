@@ -16,57 +16,179 @@ use super::ranges::{Range, RangeSet};
 #[cfg(test)]
 mod tests;
 
-/// A segment that was sent.
+/// A segment that was sent. It fills one cache line, because a fast path holds many.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "independent marks")]
 pub(super) struct SentSegment {
     /// First position.
     pub(super) start: u64,
-    /// One past the last position.
-    pub(super) end: u64,
-    /// Snapshot of the connection at the segment's last transmission.
-    pub(super) snapshot: Snapshot,
-    /// Whether the segment was ever retransmitted.
-    pub(super) retransmitted: bool,
+    /// Length in bytes; a FIN counts as one.
+    length: u32,
     /// Number of the segment's last transmission.
-    number: u64,
-    sacked: bool,
-    /// Whether the first transmission counts as lost.
-    lost: bool,
-    /// Whether a retransmission is outstanding.
-    copied: bool,
-    /// Whether the segment carried PSH by itself, and the number of its block.
-    pub(super) push: (bool, u32),
+    number: u32,
+    /// Snapshot of the connection at that transmission.
+    sent_at: Instant,
+    delivered: u64,
+    delivered_at: Instant,
+    first_sent: Instant,
+    lost: u64,
+    inflight: u32,
+    tag: Tag,
+}
+
+/// What is marked of a segment: bits, with the number of its block above them.
+#[derive(Clone, Copy, Debug)]
+struct Tag(u32);
+
+impl Tag {
+    /// The segment is SACKed.
+    const SACKED: u32 = 1;
+    /// The first transmission counts as lost.
+    const LOST: u32 = 1 << 1;
+    /// A retransmission is outstanding.
+    const COPIED: u32 = 1 << 2;
+    /// The segment was retransmitted at least once.
+    const RETRANSMITTED: u32 = 1 << 3;
+    /// The application had too little data at the last transmission.
+    const APP_LIMITED: u32 = 1 << 4;
+    /// The segment carried PSH by itself.
+    const PUSH: u32 = 1 << 5;
+    /// Number of bits. Blocks that are outstanding together have different numbers in the others.
+    const BITS: u32 = 6;
+
+    /// The tag of a segment sent for the first time; `push` as in [`Scoreboard::send`].
+    const fn new(push: (bool, u32)) -> Self {
+        let mut tag = Self(push.1 << Self::BITS);
+        tag.set(Self::PUSH, push.0);
+        tag
+    }
+
+    const fn has(self, marks: u32) -> bool {
+        self.0 & marks != 0
+    }
+
+    const fn set(&mut self, marks: u32, on: bool) {
+        self.0 = if on { self.0 | marks } else { self.0 & !marks };
+    }
+
+    const fn block(self) -> u32 {
+        self.0 >> Self::BITS
+    }
 }
 
 impl SentSegment {
     /// When the segment was last sent.
     pub(super) fn sent_at(&self) -> Instant {
-        self.snapshot.sent_at
+        self.sent_at
     }
 
     /// Length in bytes; a FIN counts as one.
     pub(super) fn len(&self) -> u64 {
-        self.end - self.start
+        u64::from(self.length)
+    }
+
+    /// One past the last position.
+    pub(super) fn end(&self) -> u64 {
+        self.start + u64::from(self.length)
+    }
+
+    /// First position, and one past the last.
+    pub(super) fn range(&self) -> Range {
+        (self.start, self.end())
+    }
+
+    /// Bytes delivered before the segment was last sent.
+    pub(super) fn delivered_before(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Snapshot of the connection at the segment's last transmission.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            sent_at: self.sent_at,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent: self.first_sent,
+            lost: self.lost,
+            inflight: u64::from(self.inflight),
+            app_limited: self.tag.has(Tag::APP_LIMITED),
+        }
+    }
+
+    /// Whether the segment was ever retransmitted.
+    pub(super) fn is_retransmitted(&self) -> bool {
+        self.tag.has(Tag::RETRANSMITTED)
+    }
+
+    /// Whether the segment carried PSH by itself.
+    pub(super) fn is_pushed(&self) -> bool {
+        self.tag.has(Tag::PUSH)
     }
 
     /// Whether a transmission of the segment may still arrive.
     pub(super) fn is_awaited(&self) -> bool {
-        !self.sacked && !self.waits()
+        !self.is_sacked() && !self.waits()
+    }
+
+    fn is_sacked(&self) -> bool {
+        self.tag.has(Tag::SACKED)
+    }
+
+    /// Whether the first transmission counts as lost.
+    fn is_lost(&self) -> bool {
+        self.tag.has(Tag::LOST)
+    }
+
+    /// Whether a retransmission is outstanding.
+    fn is_copied(&self) -> bool {
+        self.tag.has(Tag::COPIED)
     }
 
     /// Whether the segment counts as lost and waits for its retransmission.
     fn waits(&self) -> bool {
-        self.lost && !self.copied
+        self.is_lost() && !self.is_copied()
+    }
+
+    /// A segment that was not sent yet.
+    const fn new((start, end): Range, push: (bool, u32)) -> Self {
+        let never = Instant::ZERO;
+        Self {
+            start,
+            length: (end - start) as u32,
+            number: 0,
+            sent_at: never,
+            delivered: 0,
+            delivered_at: never,
+            first_sent: never,
+            lost: 0,
+            inflight: 0,
+            tag: Tag::new(push),
+        }
+    }
+
+    /// The segment after transmission `number`.
+    fn sent(mut self, number: u32, snapshot: &Snapshot) -> Self {
+        let Snapshot { sent_at, delivered, delivered_at, first_sent, lost, inflight, app_limited } = *snapshot;
+        self.tag.set(Tag::APP_LIMITED, app_limited);
+        // A window has at most 30 bits (RFC 7323 §2.2).
+        let inflight = inflight as u32;
+        Self { number, sent_at, delivered, delivered_at, first_sent, lost, inflight, ..self }
     }
 }
 
 /// A transmission; outdated once its segment is retransmitted or delivered.
 #[derive(Clone, Copy, Debug)]
 struct Transmission {
-    number: u64,
     sent_at: Instant,
-    range: Range,
+    start: u64,
+    length: u32,
+    number: u32,
+}
+
+impl Transmission {
+    /// One past the last position.
+    fn end(&self) -> u64 {
+        self.start + u64::from(self.length)
+    }
 }
 
 /// The scoreboard.
@@ -89,7 +211,8 @@ pub(super) struct Scoreboard {
     waiting: VecDeque<u64>,
     /// Transmissions in the order of sending.
     by_time: VecDeque<Transmission>,
-    last_number: u64,
+    /// Number of the last transmission. Those that are outstanding together differ, although numbers wrap.
+    last_number: u32,
     /// All segments below this position were SACKed or marked as lost once.
     lost_below: u64,
     /// Segments marked as lost and not yet reported.
@@ -175,41 +298,40 @@ impl Scoreboard {
     /// The first segment that waits for its retransmission.
     pub(super) fn next_lost(&self) -> Option<Range> {
         let start = *self.waiting.front()?;
-        self.segment_at(start).map(|segment| (segment.start, segment.end))
+        self.segment_at(start).map(SentSegment::range)
     }
 
     /// The first segment from `from` on that lies below the highest SACKed one, is not SACKed, and has no outstanding retransmission (RFC
     /// 6675 §4, `NextSeg` rule 3).
     pub(super) fn next_unsacked(&self, from: u64) -> Option<Range> {
         let highest = self.sacked.highest()?;
-        let candidates = self.segments.range(self.index_of(from)..).take_while(|segment| segment.end <= highest);
-        let mut open = candidates.filter(|segment| segment.start >= from && !segment.sacked && !segment.copied);
-        open.next().map(|segment| (segment.start, segment.end))
+        let candidates = self.segments.range(self.index_of(from)..).take_while(|segment| segment.end() <= highest);
+        let mut open = candidates.filter(|segment| segment.start >= from && !segment.tag.has(Tag::SACKED | Tag::COPIED));
+        open.next().map(SentSegment::range)
     }
 
     /// The highest segment that is not SACKed (RFC 6675 §4, `NextSeg` rule 4).
     pub(super) fn last_unsacked(&self) -> Option<Range> {
-        self.segments.iter().rev().find(|segment| !segment.sacked).map(|segment| (segment.start, segment.end))
+        self.segments.iter().rev().find(|segment| !segment.is_sacked()).map(SentSegment::range)
     }
 
     /// The number of segments from `start` on, at most `most`, that belong to one block and wait for their retransmission.
     pub(super) fn waiting_block(&self, start: u64, most: u64) -> u64 {
         let mut segments = self.segments.range(self.index_of(start)..).peekable();
-        let Some(block) = segments.peek().map(|segment| segment.push.1) else { return 0 };
-        segments.take(most as usize).take_while(|it| it.waits() && it.push.1 == block).count() as u64
+        let Some(block) = segments.peek().map(|segment| segment.tag.block()) else { return 0 };
+        segments.take(most as usize).take_while(|it| it.waits() && it.tag.block() == block).count() as u64
     }
 
-    /// Records the transmission of new data; `push` as in [`SentSegment`].
+    /// Records the transmission of new data; `push`: whether the segment carries PSH by itself, and the number of its block.
     pub(super) fn send(&mut self, (start, end): Range, snapshot: Snapshot, push: (bool, u32)) {
         let number = self.transmit(snapshot.sent_at, (start, end));
-        let segment = SentSegment { start, end, snapshot, retransmitted: false, number, sacked: false, lost: false, copied: false, push };
-        self.segments.push_back(segment);
+        self.segments.push_back(SentSegment::new((start, end), push).sent(number, &snapshot));
         self.flight += end - start;
     }
 
     /// Records the retransmission of a segment or a part of it; `counts`: it counts in the pipe even if the segment is not marked as lost.
     pub(super) fn resend(&mut self, (start, end): Range, snapshot: Snapshot, counts: bool) {
-        if self.segment_at(start).is_some_and(|segment| (segment.start, segment.end) != (start, end)) {
+        if self.segment_at(start).is_some_and(|segment| segment.range() != (start, end)) {
             self.split(start);
             self.split(end);
         }
@@ -219,14 +341,13 @@ impl Scoreboard {
         }
         let number = self.transmit(snapshot.sent_at, (start, end));
         let segment = &mut self.segments[index];
-        if !segment.copied && (segment.lost || counts) {
-            segment.copied = true;
-            self.copied_bytes += segment.end - segment.start;
+        if !segment.is_copied() && (segment.is_lost() || counts) {
+            segment.tag.set(Tag::COPIED, true);
+            self.copied_bytes += segment.len();
             self.copied_segments += 1;
         }
-        segment.snapshot = snapshot;
-        segment.retransmitted = true;
-        segment.number = number;
+        *segment = segment.sent(number, &snapshot);
+        segment.tag.set(Tag::RETRANSMITTED, true);
         self.stop_waiting(start);
     }
 
@@ -248,9 +369,9 @@ impl Scoreboard {
         }
     }
 
-    fn transmit(&mut self, now: Instant, range: Range) -> u64 {
-        self.last_number += 1;
-        self.by_time.push_back(Transmission { number: self.last_number, sent_at: now, range });
+    fn transmit(&mut self, now: Instant, (start, end): Range) -> u32 {
+        self.last_number = self.last_number.wrapping_add(1);
+        self.by_time.push_back(Transmission { sent_at: now, start, length: (end - start) as u32, number: self.last_number });
         self.last_number
     }
 
@@ -265,7 +386,7 @@ impl Scoreboard {
         }
         self.sacked.remove_below(ack);
         self.lost_below = self.lost_below.max(ack);
-        while self.by_time.front().is_some_and(|transmission| transmission.range.1 <= ack) {
+        while self.by_time.front().is_some_and(|transmission| transmission.end() <= ack) {
             self.by_time.pop_front();
         }
         if self.segments.is_empty() {
@@ -279,13 +400,16 @@ impl Scoreboard {
     /// Removes the segments that end at or below `ack`; returns their number.
     fn remove_below(&mut self, ack: u64, delivered: &mut Vec<SentSegment>) -> u32 {
         let mut count = 0;
-        while let Some(segment) = self.segments.pop_front_below(ack) {
+        while let Some(&segment) = self.segments.front()
+            && segment.end() <= ack
+        {
             count += 1;
             self.flight -= segment.len();
             self.forget(&segment);
-            if !segment.sacked {
+            if !segment.is_sacked() {
                 delivered.push(segment);
             }
+            self.segments.pop_front();
         }
         count
     }
@@ -300,15 +424,16 @@ impl Scoreboard {
             let first = self.index_of(start);
             for index in first..self.segments.len() {
                 let segment = self.segments[index];
-                if segment.end > end {
+                if segment.end() > end {
                     break;
                 }
                 self.forget(&segment);
                 delivered.push(segment);
                 self.sacked_bytes += segment.len();
                 self.sacked_segments += 1;
-                let segment = &mut self.segments[index];
-                (segment.sacked, segment.lost, segment.copied) = (true, false, false);
+                let tag = &mut self.segments[index].tag;
+                tag.set(Tag::LOST | Tag::COPIED, false);
+                tag.set(Tag::SACKED, true);
             }
         }
         self.fresh = fresh;
@@ -316,13 +441,18 @@ impl Scoreboard {
 
     /// Subtracts a segment from the sums.
     fn forget(&mut self, segment: &SentSegment) {
-        let count = |condition| if condition { segment.len() } else { 0 };
-        self.sacked_bytes -= count(segment.sacked);
-        self.sacked_segments -= u32::from(segment.sacked);
-        self.lost_bytes -= count(segment.lost);
-        self.copied_bytes -= count(segment.copied);
-        self.lost_segments -= u32::from(segment.lost);
-        self.copied_segments -= u32::from(segment.copied);
+        let tag = segment.tag;
+        if !tag.has(Tag::SACKED | Tag::LOST | Tag::COPIED) {
+            // The usual case.
+            return;
+        }
+        let count = |mark| if tag.has(mark) { segment.len() } else { 0 };
+        self.sacked_bytes -= count(Tag::SACKED);
+        self.sacked_segments -= u32::from(segment.is_sacked());
+        self.lost_bytes -= count(Tag::LOST);
+        self.copied_bytes -= count(Tag::COPIED);
+        self.lost_segments -= u32::from(segment.is_lost());
+        self.copied_segments -= u32::from(segment.is_copied());
         if segment.waits() {
             self.stop_waiting(segment.start);
         }
@@ -335,11 +465,11 @@ impl Scoreboard {
         if position <= segment.start {
             return;
         }
-        self.segments[index].end = position;
-        self.segments.insert(index + 1, SentSegment { start: position, ..segment });
-        self.sacked_segments += u32::from(segment.sacked);
-        self.lost_segments += u32::from(segment.lost);
-        self.copied_segments += u32::from(segment.copied);
+        self.segments[index].length = (position - segment.start) as u32;
+        self.segments.insert(index + 1, SentSegment { start: position, length: (segment.end() - position) as u32, ..segment });
+        self.sacked_segments += u32::from(segment.is_sacked());
+        self.lost_segments += u32::from(segment.is_lost());
+        self.copied_segments += u32::from(segment.is_copied());
         if segment.waits() {
             self.wait(position);
         }
@@ -347,10 +477,10 @@ impl Scoreboard {
 
     /// The first segment that ends above `position`.
     fn index_of(&self, position: u64) -> usize {
-        if self.segments.front().is_none_or(|segment| segment.end > position) {
+        if self.segments.front().is_none_or(|segment| segment.end() > position) {
             return 0;
         }
-        self.segments.partition_point(|segment| segment.end <= position)
+        self.segments.partition_point(|segment| segment.end() <= position)
     }
 
     /// Marks the segments below `position` that are not SACKed as lost, each once (RFC 6675 §4, `IsLost`). Returns whether any was marked.
@@ -358,10 +488,10 @@ impl Scoreboard {
         let mut marked = false;
         let first = self.index_of(self.lost_below);
         for index in first..self.segments.len() {
-            if self.segments[index].end > position {
+            if self.segments[index].end() > position {
                 break;
             }
-            if !self.segments[index].lost {
+            if !self.segments[index].is_lost() {
                 marked |= self.mark(index);
             }
         }
@@ -391,16 +521,16 @@ impl Scoreboard {
     /// Marks the last transmission of a segment as lost; returns whether the mark is new.
     fn mark(&mut self, index: usize) -> bool {
         let segment = &mut self.segments[index];
-        if segment.sacked || segment.waits() {
+        if !segment.is_awaited() {
             return false;
         }
-        if segment.copied {
-            segment.copied = false;
+        if segment.is_copied() {
+            segment.tag.set(Tag::COPIED, false);
             self.copied_bytes -= segment.len();
             self.copied_segments -= 1;
         }
-        if !segment.lost {
-            segment.lost = true;
+        if !segment.is_lost() {
+            segment.tag.set(Tag::LOST, true);
             self.lost_bytes += segment.len();
             self.lost_segments += 1;
         }
@@ -412,18 +542,18 @@ impl Scoreboard {
 
     /// Whether a retransmission is among the segments marked as lost and not yet reported.
     pub(super) fn has_lost_again(&self) -> bool {
-        self.unreported.iter().any(|segment| segment.retransmitted)
+        self.unreported.iter().any(SentSegment::is_retransmitted)
     }
 
     /// Whether the receiver has discarded data that it had SACKed, because it is not acknowledged (RFC 2018 §8).
     pub(super) fn is_reneged(&self) -> bool {
-        self.segments.front().is_some_and(|segment| segment.sacked)
+        self.segments.front().is_some_and(SentSegment::is_sacked)
     }
 
     /// Forgets what was SACKed (RFC 2018 §8).
     pub(super) fn forget_sacks(&mut self) {
         for segment in &mut self.segments {
-            segment.sacked = false;
+            segment.tag.set(Tag::SACKED, false);
         }
         self.sacked = RangeSet::default();
         (self.sacked_bytes, self.sacked_segments, self.lost_below) = (0, 0, 0);
@@ -439,12 +569,13 @@ impl Scoreboard {
         for segment in &mut self.segments {
             if segment.waits() {
                 // The transmission counted as lost; now it may arrive again.
-                let range = (segment.start, segment.end);
-                self.by_time.push_back(Transmission { number: segment.number, sent_at: segment.sent_at(), range });
+                let &mut SentSegment { sent_at, start, length, number, .. } = segment;
+                self.by_time.push_back(Transmission { sent_at, start, length, number });
             }
-            segment.lost = false;
+            segment.tag.set(Tag::LOST, false);
         }
-        self.by_time.make_contiguous().sort_by_key(|transmission| transmission.number);
+        let after = self.last_number.wrapping_add(1);
+        self.by_time.make_contiguous().sort_by_key(|transmission| transmission.number.wrapping_sub(after));
         (self.lost_bytes, self.lost_segments) = (0, 0);
         self.waiting.clear();
     }
@@ -483,13 +614,13 @@ impl Scoreboard {
     /// RFC 8985 §6.2, `RACK_sent_after`.
     fn is_before(&self, index: usize, newest: (Instant, u64)) -> bool {
         let transmission = &self.by_time[index];
-        (transmission.sent_at, transmission.range.1) < newest
+        (transmission.sent_at, transmission.end()) < newest
     }
 
     /// The segments, or pieces, that transmission `index` sent, regardless of their present state.
     fn pieces(&self, index: usize) -> std::ops::Range<usize> {
-        let (start, end) = self.by_time[index].range;
-        let first = self.index_of(start);
+        let transmission = self.by_time[index];
+        let (first, end) = (self.index_of(transmission.start), transmission.end());
         let count = self.segments.range(first..).take_while(|segment| segment.start < end).count();
         first..first + count
     }
@@ -503,7 +634,8 @@ impl Scoreboard {
     fn is_awaited(&self, index: usize) -> bool {
         // The usual case: the transmission is cumulatively acknowledged.
         let first = self.segments.front().map_or(u64::MAX, |segment| segment.start);
-        let Transmission { number, range: (start, end), .. } = self.by_time[index];
+        let transmission = self.by_time[index];
+        let (Transmission { number, start, .. }, end) = (transmission, transmission.end());
         // A piece that awaits it usually comes first: the others need no look.
         end > first
             && self
@@ -540,30 +672,19 @@ impl Scoreboard {
     pub(super) fn is_consistent(&self) -> bool {
         let sum = |pick: fn(&SentSegment) -> bool| self.segments.iter().filter(|it| pick(it)).map(SentSegment::len).sum::<u64>();
         let waiting: VecDeque<u64> = self.segments.iter().filter(|it| it.waits()).map(|it| it.start).collect();
-        let adjacent = self.segments.iter().zip(self.segments.iter().skip(1)).all(|(one, next)| one.end == next.start);
+        let adjacent = self.segments.iter().zip(self.segments.iter().skip(1)).all(|(one, next)| one.end() == next.start);
         let ends = self.segments.front().zip(self.segments.back());
         adjacent
-            && self.flight == ends.map_or(0, |(first, last)| last.end - first.start)
+            && self.flight == ends.map_or(0, |(first, last)| last.end() - first.start)
             && waiting == self.waiting
-            && self.sacked_bytes == sum(|it| it.sacked)
+            && self.sacked_bytes == sum(SentSegment::is_sacked)
             && self.sacked_bytes == self.sacked.iter().map(|(start, end)| end - start).sum::<u64>()
-            && self.sacked_segments as usize == self.segments.iter().filter(|it| it.sacked).count()
-            && self.lost_bytes == sum(|it| it.lost)
-            && self.copied_bytes == sum(|it| it.copied)
-            && self.lost_segments as usize == self.segments.iter().filter(|it| it.lost).count()
-            && self.copied_segments as usize == self.segments.iter().filter(|it| it.copied).count()
+            && self.sacked_segments as usize == self.segments.iter().filter(|it| it.is_sacked()).count()
+            && self.lost_bytes == sum(SentSegment::is_lost)
+            && self.copied_bytes == sum(SentSegment::is_copied)
+            && self.lost_segments as usize == self.segments.iter().filter(|it| it.is_lost()).count()
+            && self.copied_segments as usize == self.segments.iter().filter(|it| it.is_copied()).count()
             && self.sacked_bytes + self.lost_bytes <= self.flight_size()
-            && self.segments.iter().all(|it| !it.sacked || !it.lost && !it.copied)
-    }
-}
-
-/// Removal of segments at the left edge.
-trait PopBelow {
-    fn pop_front_below(&mut self, ack: u64) -> Option<SentSegment>;
-}
-
-impl PopBelow for VecDeque<SentSegment> {
-    fn pop_front_below(&mut self, ack: u64) -> Option<SentSegment> {
-        if self.front()?.end <= ack { self.pop_front() } else { None }
+            && self.segments.iter().all(|it| !it.is_sacked() || !it.is_lost() && !it.is_copied())
     }
 }

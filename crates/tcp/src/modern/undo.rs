@@ -130,7 +130,7 @@ impl Undo {
 
     /// Whether a segment was delivered that was sent before the timeout and never again.
     fn is_original(&self, delivered: &[SentSegment]) -> bool {
-        delivered.iter().any(|segment| segment.end <= self.recovery_point && !segment.retransmitted)
+        delivered.iter().any(|segment| segment.end() <= self.recovery_point && !segment.is_retransmitted())
     }
 
     /// RFC 5682 §3.1 steps 2 and 3.
@@ -152,7 +152,7 @@ impl Undo {
             Frto::Probing => {
                 self.frto = Frto::Off;
                 // Step 3b: a segment sent before the timeout and never retransmitted has arrived. Step 3a otherwise.
-                let beyond = !evidence.at_once && evidence.delivered.iter().any(|segment| segment.end > self.recovery_point);
+                let beyond = !evidence.at_once && evidence.delivered.iter().any(|segment| segment.end() > self.recovery_point);
                 if !beyond && self.is_original(evidence.delivered) { Verdict::Spurious } else { Verdict::None }
             }
         }

@@ -182,13 +182,14 @@ impl Sender {
     fn measure(&mut self, now: Instant, ack: &Ack<'_>, delivered: &[SentSegment], change: &mut Change) {
         // RFC 6298 §3 (Karn): no sample if a segment was retransmitted, because the others may have waited for it. The first segment's time
         // includes the delay of the ACK (RFC 7323 §4.1); the last segment caused the ACK.
-        let clear = delivered.iter().all(|segment| !segment.retransmitted);
+        let clear = delivered.iter().all(|segment| !segment.is_retransmitted());
         let time = |segment: Option<&SentSegment>| segment.filter(|_| clear).map(|segment| now.since(segment.sent_at()));
         let mut first = time(delivered.first());
         change.rtt = time(delivered.last());
         if !clear && self.settings.rtt_of_sacked {
             // SACKed segments that were sent once give a sample of their own.
-            let mut sacked = delivered.iter().filter(|it| it.end > ack.number && !it.retransmitted).map(|it| now.since(it.sent_at()));
+            let mut sacked =
+                delivered.iter().filter(|it| it.end() > ack.number && !it.is_retransmitted()).map(|it| now.since(it.sent_at()));
             first = sacked.next();
             change.rtt = sacked.next_back().or(first);
         }
@@ -210,8 +211,8 @@ impl Sender {
         if if self.settings.backoff_until_measured { sample.is_some() } else { change.acked > 0 } {
             self.rtt.end_backoff();
         }
-        if let Some(newest) = delivered.iter().max_by_key(|it| (it.snapshot.delivered, it.sent_at(), it.end)) {
-            let sample = self.rate.deliver(now, change.delivered, &newest.snapshot, self.rtt.min());
+        if let Some(newest) = delivered.iter().max_by_key(|it| (it.delivered_before(), it.sent_at(), it.end())) {
+            let sample = self.rate.deliver(now, change.delivered, &newest.snapshot(), self.rtt.min());
             self.store_rate(&sample);
             change.sample = Some(sample);
         }
@@ -223,12 +224,12 @@ impl Sender {
         let min_rtt = if self.settings.rtt_of_sacked { least } else { self.rtt.min() };
         self.rack.detect_reordering(delivered, self.window.una(), self.governor.smss());
         // Linux processes SACK blocks before the cumulative ACK, so that the latter's segments determine the round-trip time.
-        let covered = if self.settings.rules.takes_sacks_first { delivered.partition_point(|it| it.end <= ack.number) } else { 0 };
+        let covered = if self.settings.rules.takes_sacks_first { delivered.partition_point(|it| it.end() <= ack.number) } else { 0 };
         for segment in delivered[covered..].iter().chain(&delivered[..covered]) {
             // The timestamp of an out-of-order segment is not echoed (RFC 7323 §4.3), so the echo says nothing about a SACKed segment.
             let sent = || paws::timestamp(segment.sent_at(), self.settings.initial_timestamp);
             let is_older = |echo: u32| echo.wrapping_sub(sent()).cast_signed() < 0;
-            let original = segment.retransmitted && segment.end <= ack.number && ack.echo.is_some_and(is_older);
+            let original = segment.is_retransmitted() && segment.end() <= ack.number && ack.echo.is_some_and(is_older);
             self.rack.deliver(now, segment, original, min_rtt);
         }
         self.rack.see_dsack(self.window.una(), self.window.nxt(), change.dsack.is_some());

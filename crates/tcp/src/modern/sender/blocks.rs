@@ -45,7 +45,7 @@ impl Sender {
         if output.retransmission {
             let room = self.cwnd().saturating_sub(self.pipe()) / self.governor.unit();
             let count = if blocks.continues(start) { 0 } else { self.board.waiting_block(start, room.max(1)) };
-            let marked = self.board.segment_at(start).is_some_and(|segment| segment.push.0);
+            let marked = self.board.segment_at(start).is_some_and(|segment| segment.is_pushed());
             output.push = blocks.resend(output.range, count) || marked;
         } else if start < end {
             let (marked, ends, block) = blocks.send(end - u64::from(output.fin));

@@ -19,7 +19,7 @@ impl Sender {
         if segment.start != position || segment.sent_at() != dropped.sent || !segment.is_awaited() {
             return;
         }
-        let again = segment.retransmitted;
+        let again = segment.is_retransmitted();
         let reduced = self.marks.has_answered(position);
         match dropped.notice {
             Notice::Connection if reduced && !again => {}

@@ -69,7 +69,7 @@ impl Sender {
     /// is outstanding.
     fn is_repair_under_way(&self) -> bool {
         let first = self.board.segment_at(self.window.una());
-        self.repair.method() == Recovery::Sack && first.is_some_and(|segment| segment.retransmitted)
+        self.repair.method() == Recovery::Sack && first.is_some_and(|segment| segment.is_retransmitted())
     }
 
     pub(super) fn enter_recovery(&mut self, now: Instant, outstanding: u64) {
@@ -115,7 +115,7 @@ impl Sender {
     pub(super) fn notify_losses(&mut self, now: Instant) {
         while let Some(segment) = self.board.next_unreported() {
             self.rate.count_lost(segment.len());
-            let (start, end, packet) = (segment.start, segment.end, Some(segment.snapshot));
+            let (start, end, packet) = (segment.start, segment.end(), Some(segment.snapshot()));
             let lost = Lost { now, start, end, packet, inflight: self.board.pipe(), total: self.total() };
             self.governor.on_lost(&lost);
         }
@@ -142,7 +142,7 @@ impl Sender {
                 Cause::EcnCe => PART_OF_A_SEGMENT,
                 Cause::DupAck | Cause::Timeout => 1.0,
             },
-            resent: self.board.segment_at(una).is_some_and(|segment| segment.retransmitted),
+            resent: self.board.segment_at(una).is_some_and(|segment| segment.is_retransmitted()),
             min_rtt: self.governor.min_rtt(self.rtt.min()),
         };
         self.governor.reduce(&event, una);

@@ -57,7 +57,7 @@ impl Sender {
         let range = match self.repair.take_force() {
             Force::Nothing => return None,
             Force::Lost => self.fit(self.board.next_lost()?),
-            Force::Last => self.board.last().map(|segment| self.fit((segment.start, segment.end)))?,
+            Force::Last => self.board.last().map(|segment| self.fit(segment.range()))?,
             Force::WindowProbe => {
                 let position = self.window.una() - 1;
                 return Some(Output {
@@ -168,7 +168,7 @@ impl Sender {
 
     /// The congestion window in force, in bytes.
     pub(super) fn cwnd_bytes(&self) -> u64 {
-        self.cwnd() * (self.governor.smss() / self.governor.unit())
+        if self.settings.rules.counts_segments { self.cwnd() * self.governor.smss() } else { self.cwnd() }
     }
 
     /// The pipe, in units.
@@ -253,7 +253,9 @@ impl Sender {
 
     /// The flight size in full segments, rounded up.
     pub(super) fn flight_segments(&self) -> u32 {
-        self.board.flight_size().div_ceil(self.governor.smss()) as u32
+        let (flight, smss, segments) = (self.board.flight_size(), self.governor.smss(), self.board.segments() as u64);
+        // Usually all are full, which a product shows sooner than a quotient.
+        if segments * smss == flight { segments as u32 } else { flight.div_ceil(smss) as u32 }
     }
 
     /// Totals of the connection so far.
