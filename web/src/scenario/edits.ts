@@ -18,8 +18,7 @@ export function choose(menu: Menu, name: string | null, describe: Describe, valu
   const option = menu.options.find((known) => known.name === name);
   const freed = freedBy(menu, name, describe, values, index);
   if (!option) return [...freed, edit(path, undefined)];
-  if (menu.form === "flag")
-    return [...freed, edit(path, ["true", "false"].includes(option.name) ? option.name === "true" : option.name)];
+  if (menu.form === "flag") return [...freed, edit(path, option.name === "true")];
   if (menu.form === "word") return [...freed, edit(path, option.name)];
   if (menu.form === "part")
     return [...freed, edit(path, part(menu, option, describe, valueAt(values, path), path, values))];

@@ -143,18 +143,16 @@ function plainOptions(schema: Schema, name: string, describe: Describe): Option[
       parameters: parameters(kind.table, [], []),
     }));
   }
+  if (isFlag(schema))
+    return [true, false].map((value) => ({ ...bare, name: String(value), title: value ? "Yes" : "No", summary: "" }));
   // Words beside numbers are values of a quantity, not of a menu.
   if (units(schema).length > 0 || forms(schema).some((form) => form.items !== undefined)) return [];
-  const flags = isFlag(schema) ? [true, false] : [];
-  return [
-    ...flags.map((value) => ({ ...bare, name: String(value), title: value ? "Yes" : "No", summary: "" })),
-    ...words(schema).map((word) => ({
-      ...bare,
-      name: String(word),
-      title: titled(String(word)),
-      summary: explained(schema, String(word)),
-    })),
-  ];
+  return words(schema).map((word) => ({
+    ...bare,
+    name: String(word),
+    title: titled(String(word)),
+    summary: explained(schema, String(word)),
+  }));
 }
 
 function hostOptions(schema: Schema, describe: Describe): Option[] {

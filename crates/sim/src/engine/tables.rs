@@ -1,6 +1,5 @@
 //! The tables of a result with their columns, for listings.
 
-use ackclock_core::qdisc::Reason;
 use serde_json::{Value as Json, json};
 
 use super::attempt::RunRow;
@@ -15,8 +14,9 @@ pub fn tables_json() -> Json {
         rows("flows", "every flow", FlowResult::COLUMNS),
         rows(
             "links",
-            "every link in each direction, named `from>to`. Queue columns do not include the packet in transmission",
-            &LinkResult::columns(Reason::further()),
+            "every link in each direction, named `from>to`. Queue columns do not include the packet in transmission. \
+             A queue with a reason of drops of its own adds a column, such as `drops_chance` of `bernoulli`",
+            &LinkResult::columns(&[]),
         ),
         rows(
             "transfers",
