@@ -9,7 +9,8 @@ const DRIVER: &str = r#"
 use ackclock_core::analytic;
 use ackclock_core::cc::{Composed, CongestionControl, Phase, avoidance, initial_window, slow_start, whole};
 use ackclock_core::events::{Ack, Established};
-use ackclock_core::entry::{Entry, find};
+use ackclock_core::entry::{self, Entry, find};
+use ackclock_core::{host_delay, registry};
 use ackclock_core::params::Params;
 use ackclock_core::qdisc::{self, Dequeued, Ecn, Packet};
 use ackclock_core::rng::Generator;
@@ -66,6 +67,16 @@ fn the_new_queue_holds_packets_back() {
 }
 
 #[test]
+fn the_new_axis_is_listed_with_its_part() {
+    let axis = registry::AXES.iter().find(|axis| axis.name == "host_delay").expect("listed");
+    assert_eq!(axis.words(), ["per_packet", "none"]);
+    let spec = axis.spec(axis.usual);
+    assert_eq!((axis.build)(spec.name, &spec.params), Ok(()));
+    let part = entry::build(host_delay::ENTRIES, &spec).unwrap();
+    assert_eq!(part.delay(Bytes(1000)), Duration::from_secs_f64(1e-5));
+}
+
+#[test]
 fn the_new_model_is_registered_with_its_trace() {
     let model = analytic::find("doubling").expect("registered");
     let params = Params::defaults(model.params);
@@ -89,6 +100,10 @@ fn the_examples_of_contributing_work() {
     copied.insert_line("shaper line", "crates/core/src/qdisc/mod.rs", "entries! { Entry<Discipline>:\n");
     copied.write("crates/core/src/analytic/doubling.rs", copied.example("model"));
     copied.insert_line("model line", "crates/core/src/analytic/mod.rs", "entries! { Model:\n");
+    copied.write("crates/core/src/host_delay/mod.rs", copied.example("axis"));
+    copied.write("crates/core/src/host_delay/per_packet.rs", copied.example("axis part"));
+    copied.insert_line("axis module", "crates/core/src/lib.rs", "pub mod events;\n");
+    copied.insert_line("axis line", "crates/core/src/registry.rs", "pub static AXES: &[&Axis] = &[\n");
     copied.write("crates/core/tests/driver.rs", DRIVER);
     copied.test(
         &["--lib", "--test", "driver", "--test", "registry", "--test", "queues", "--test", "whole"],
@@ -103,6 +118,9 @@ fn the_examples_of_contributing_work() {
             "keeps_the_beat",
             "the_new_queue_holds_packets_back",
             "every_queue_accounts_for_every_packet",
+            "the_new_axis_is_listed_with_its_part",
+            "every_axis_is_sound",
+            "every_part_has_the_name_of_its_file_and_every_file_is_registered",
             "the_new_model_is_registered_with_its_trace",
             "every_trace_of_a_model_has_the_columns_it_declares",
         ],

@@ -17,6 +17,7 @@ mod hosts;
 mod keys;
 mod memory;
 mod model;
+mod modern;
 pub(crate) mod parameter;
 pub(crate) mod part;
 mod route;

@@ -5,10 +5,11 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::scenario::hosts::NAMES;
 use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
+use crate::scenario::modern;
 use crate::scenario::part;
 use crate::scenario::spec::ROOT;
 use crate::scenario::sweep::{MAX_VARIANTS, METHODS};
-use crate::scenario::unit::TIME;
+use crate::scenario::unit::{TIME, write_time};
 
 /// The JSON Schema (2020-12) of a scenario file.
 pub fn schema() -> Json {
@@ -41,6 +42,7 @@ fn property(key: &Key) -> Json {
     let mut doc = key.doc.to_owned();
     let default = match key.fallback {
         Fallback::Text(text) => Some(json!(text)),
+        Fallback::Time(time) => Some(json!(write_time(time))),
         Fallback::Integer(number) => Some(json!(number)),
         Fallback::Number(number) => Some(json!(number)),
         Fallback::Bool(value) => Some(json!(value)),
@@ -80,6 +82,7 @@ fn value(kind: &Kind) -> Json {
         Kind::Host => hosts(),
         Kind::List(kind) => json!({ "type": "array", "items": value(kind) }),
         Kind::Table(keys) => table(keys, None),
+        Kind::Modern => table(modern::keys(), None),
         Kind::Tables(keys) => json!({ "oneOf": [{ "type": "array", "items": table(keys, None), "minItems": 1 }, table(keys, None)] }),
         Kind::Variants(variants) => json!({ "oneOf": variant_tables(variants) }),
         Kind::Drawn(variants) => {

@@ -4,10 +4,10 @@ use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, CongestionEvent, Established};
 use ackclock_core::units::{Duration, Instant, Segments};
 
-use super::config::Config;
 use super::endpoint::Endpoint;
 use super::segment::{Flags, Segment, to_position};
 use super::sender::Counters;
+use super::settings::Config;
 use crate::bulk::Bulk;
 use crate::checkpoints::Checkpoints;
 use crate::connection::{self, Datagram, DropNotice, Side, Tally, Transmission};

@@ -13,7 +13,7 @@ use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
 
 use super::ack::Ack;
-use super::config::{Config, TIMESTAMPS};
+use super::config::TIMESTAMPS;
 use super::handshake::{Handshake, Stage};
 use super::info::Info;
 use super::paws::{self, PeerClock};
@@ -21,6 +21,7 @@ use super::ranges::Range;
 use super::receiver::{Arrival, Receiver};
 use super::segment::{Flags, MAX_SACK_BLOCKS, Options, SackBlocks, Segment, Timestamps, to_position, to_wire};
 use super::sender::{Counters, Output, Sender};
+use super::settings::Config;
 use crate::connection::DropNotice;
 use crate::limits::LimitedTimes;
 use crate::slow_start_exit::SlowStartExit;

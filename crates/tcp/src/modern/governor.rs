@@ -10,7 +10,8 @@ use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Lost, Sent};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
-use super::config::{Config, Growth, Pacing};
+use super::config::{Growth, Pacing};
+use super::settings::Config;
 use crate::first_flight::FirstFlight;
 use crate::slow_start_exit::{ExitReason, SlowStartExit};
 

@@ -5,9 +5,10 @@
 
 use ackclock_core::units::{Duration, Instant};
 
-use super::config::{Config, Recovery, TIMESTAMPS};
+use super::config::{Recovery, TIMESTAMPS};
 use super::paws;
 use super::segment::{Flags, Options, Segment};
+use super::settings::Config;
 use super::ticks::Ticks;
 
 /// Segment size of a peer that sends no MSS option (RFC 9293 §3.7.1).

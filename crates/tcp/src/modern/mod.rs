@@ -43,6 +43,8 @@ mod scoreboard;
 pub mod segment;
 mod send_window;
 mod sender;
+mod setting;
+mod settings;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -52,7 +54,9 @@ mod tlp;
 mod undo;
 mod window;
 
-pub use config::{AckRules, AdaptiveAcks, Config, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
+pub use config::{AckRules, AdaptiveAcks, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
 pub use connection::Connection;
 pub use endpoint::{Endpoint, State};
 pub use info::{CaState, Info};
+pub use setting::{Default as SettingDefault, Kernel, Kind as SettingKind, Parameter, Place, Setting, Value as SettingValue};
+pub use settings::{Config, SETTINGS};

@@ -32,7 +32,7 @@ use ackclock_core::events::Established;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
 use super::blocks::Blocks;
-use super::config::{Config, Recovery, TIMESTAMPS};
+use super::config::{Recovery, TIMESTAMPS};
 use super::governor::Governor;
 use super::handshake::Agreed;
 use super::marks::Marks;
@@ -43,6 +43,7 @@ use super::rtt::Rtt;
 use super::scoreboard::{Scoreboard, SentSegment};
 use super::segment::BASE_HEADER;
 use super::send_window::SendWindow;
+use super::settings::Config;
 use super::stream::Stream;
 use super::ticks::Ticks;
 use super::timers::Timers;

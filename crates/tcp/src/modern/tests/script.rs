@@ -16,10 +16,10 @@ use ackclock_core::cc::CongestionControl;
 use ackclock_core::qdisc::{Ecn, Notice};
 use ackclock_core::units::{Duration, Instant};
 
-use super::super::config::Config;
 use super::super::endpoint::Endpoint;
 use super::super::info::Info;
 use super::super::segment::{Flags, Options, SackBlocks, Segment, Timestamps, to_wire};
+use super::super::settings::Config;
 use super::channel::reno;
 use crate::connection::DropNotice;
 
