@@ -110,7 +110,7 @@ impl Param {
             (Default::Bool(value), _) => Value::Bool(value),
             (Default::Series(steps), _) => Value::Series(steps.to_vec()),
             (Default::Part(name), Kind::Part(axis)) => Value::Part(axis.spec(name)),
-            (Default::Part(_), _) | (Default::Auto, _) => Value::Auto,
+            (Default::Part(_) | Default::Auto, _) => Value::Auto,
         }
     }
 }

@@ -9,5 +9,14 @@ use crate::params::Axis;
 use crate::{loss, qdisc};
 
 /// Every axis of this crate, in the order of listings.
-pub static AXES: &[&Axis] =
-    &[&initial_window::AXIS, &slow_start::AXIS, &avoidance::AXIS, &loss_response::AXIS, &whole::AXIS, &qdisc::AXIS, &loss::AXIS];
+pub static AXES: &[&Axis] = &[
+    // Of a control.
+    &initial_window::AXIS,
+    &slow_start::AXIS,
+    &avoidance::AXIS,
+    &loss_response::AXIS,
+    &whole::AXIS,
+    // Of a link.
+    &qdisc::AXIS,
+    &loss::AXIS,
+];

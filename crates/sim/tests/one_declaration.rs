@@ -61,7 +61,7 @@ fn the_new_setting_is_a_key_a_field_and_a_parameter_of_the_kernel() {
     let frozen = read("5").frozen().unwrap();
     assert!(frozen.contains("dup_thresh = 5"), "{frozen}");
     let message = read("101").scenario().unwrap_err().to_string();
-    assert!(message.contains("flow.modern.dup_thresh: must be a whole number from 0 to 100, but is 101"), "{message}");
+    assert!(message.contains("flow.0.modern.dup_thresh: must be a whole number from 0 to 100, but is 101"), "{message}");
     assert!(schema().to_string().contains("Number of duplicate ACKs that show a loss"));
     let setting = SETTINGS.iter().find(|setting| setting.key == "dup_thresh").expect("it is listed");
     let Kernel::By([(name, value)]) = setting.kernel else { panic!("{setting:?}") };

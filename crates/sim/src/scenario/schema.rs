@@ -117,14 +117,18 @@ fn variant_table(variant: &Variant, needs_kind: bool) -> Json {
 fn definitions() -> Json {
     let params = part::axes().flat_map(|axis| axis.parts).flat_map(|part| part.params);
     let inside = params.filter_map(|param| if let params::Kind::Part(axis) = param.kind { Some(axis) } else { None });
-    Json::Object(inside.map(|axis| (axis.name.to_owned(), part_of(axis, axis.parts.iter().map(|part| part.name).collect(), &[]))).collect())
+    Json::Object(
+        inside
+            .map(|axis| (axis.name.to_owned(), part_of(axis, &axis.parts.iter().map(|part| part.name).collect::<Vec<_>>(), &[])))
+            .collect(),
+    )
 }
 
 fn part(axis: &Axis, extra: &[Key]) -> Json {
-    part_of(axis, axis.words(), extra)
+    part_of(axis, &axis.words(), extra)
 }
 
-fn part_of(axis: &Axis, words: Vec<&str>, extra: &[Key]) -> Json {
+fn part_of(axis: &Axis, words: &[&str], extra: &[Key]) -> Json {
     let shorthand = part::short_dimension(axis).map(|dimension| json!({ "type": "string", "pattern": dimension.pattern() }));
     let tables = axis.parts.iter().map(|part| part_table(axis, part, extra));
     let forms: Vec<Json> = std::iter::once(json!({ "enum": words })).chain(shorthand).chain(tables).collect();
