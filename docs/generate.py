@@ -137,6 +137,10 @@ def _part(part: Json) -> Iterator[str]:
 def _kind(param: Json) -> str:
     if param["words"]:
         return words(param["words"])
+    if "axis" in param:
+        return f"a part of [`{param['axis']}`](#{param['axis']})"
+    if "of" in param:
+        return f"list of [time, {param['of']}], as in {code(param['default'])}"
     return f"{param['kind']}, as in {code(param['default'])}" if param["unit"] else str(param["kind"])
 
 

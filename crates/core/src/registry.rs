@@ -10,11 +10,13 @@ use crate::qdisc;
 
 /// Every axis of this crate, in the order of listings.
 pub static AXES: &[&Axis] = &[
+    // Of a control.
     &initial_window::AXIS,
     &slow_start::AXIS,
     &avoidance::AXIS,
     &loss_response::AXIS,
     &whole::AXIS,
+    // Of a link.
     &qdisc::AXIS,
     &rate::AXIS,
     &delay::AXIS,

@@ -8,7 +8,8 @@ use example::Copied;
 const DRIVER: &str = r#"
 use ackclock_core::cc::{Composed, CongestionControl, Phase, avoidance, initial_window, slow_start, whole};
 use ackclock_core::events::{Ack, Established};
-use ackclock_core::entry::{Entry, find};
+use ackclock_core::entry::{self, Entry, find};
+use ackclock_core::{host_delay, registry};
 use ackclock_core::params::Params;
 use ackclock_core::qdisc::{self, Dequeued, Ecn, Packet};
 use ackclock_core::rng::Generator;
@@ -63,6 +64,16 @@ fn the_new_queue_holds_packets_back() {
     }
     assert_eq!(sent, [0, 10, 20].map(|millis| Instant::ZERO + Duration::from_millis(millis)));
 }
+
+#[test]
+fn the_new_axis_is_listed_with_its_part() {
+    let axis = registry::AXES.iter().find(|axis| axis.name == "host_delay").expect("listed");
+    assert_eq!(axis.words(), ["per_packet", "none"]);
+    let spec = axis.spec(axis.usual);
+    assert_eq!((axis.build)(spec.name, &spec.params), Ok(()));
+    let part = entry::build(host_delay::ENTRIES, &spec).unwrap();
+    assert_eq!(part.delay(Bytes(1000)), Duration::from_secs_f64(1e-5));
+}
 "#;
 
 #[test]
@@ -79,6 +90,10 @@ fn the_examples_of_contributing_work() {
         copied.write(&format!("{folder}/{file}.rs"), copied.example(example));
         copied.insert_line(&format!("{example} line"), &format!("{folder}/mod.rs"), &format!("entries! {{ Entry<dyn {model}>:\n"));
     }
+    copied.write("crates/core/src/host_delay/mod.rs", copied.example("axis"));
+    copied.write("crates/core/src/host_delay/per_packet.rs", copied.example("axis part"));
+    copied.insert_line("axis module", "crates/core/src/lib.rs", "pub mod events;\n");
+    copied.insert_line("axis line", "crates/core/src/registry.rs", "pub static AXES: &[&Axis] = &[\n");
     copied.write("crates/core/tests/driver.rs", DRIVER);
     copied.test(
         &["--lib", "--test", "driver", "--test", "registry", "--test", "queues", "--test", "whole"],
@@ -99,6 +114,9 @@ fn the_examples_of_contributing_work() {
             "every_rate_model_transmits_in_order",
             "every_delay_model_is_reproducible",
             "every_loss_model_is_reproducible",
+            "the_new_axis_is_listed_with_its_part",
+            "every_axis_is_sound",
+            "every_part_has_the_name_of_its_file_and_every_file_is_registered",
         ],
     );
 }

@@ -9,8 +9,9 @@ use example::Copied;
 const DRIVER: &str = r#"
 use ackclock_sim::columns::Cell;
 use ackclock_sim::engine::{FlowResult, run, tables_json};
-use ackclock_sim::scenario::{Document, TraceKind, schema};
+use ackclock_sim::scenario::{Document, ModernHost, TraceKind, schema};
 use ackclock_sim::trace::Values;
+use ackclock_tcp::modern::{Kernel, SETTINGS};
 
 const TEXT: &str = "duration = '20 s'\nrecord = ['resent', 'sequence']\ntopology = { kind = 'chain', bottleneck = { loss = '2 %' } }\n[flow]\n";
 
@@ -50,6 +51,22 @@ fn flows_have_the_new_recovery_and_the_new_profile() {
     let frozen = Document::from_toml(text, "t.toml").unwrap().frozen().unwrap();
     assert!(frozen.contains("stop_and_wait") && frozen.contains("0.5 s") || frozen.contains("500 ms"), "{frozen}");
 }
+
+#[test]
+fn the_new_setting_is_a_key_a_field_and_a_parameter_of_the_kernel() {
+    let read = |text: &str| Document::from_toml(&format!("duration = '1 s'\n[flow]\nhost = 'linux'\nmodern.dup_thresh = {text}\n"), "t.toml").unwrap();
+    let scenario = read("5").scenario().unwrap();
+    let host = scenario.flows[0].host.as_modern().unwrap();
+    assert_eq!((host.dup_thresh, ModernHost::default().dup_thresh), (5, 3));
+    let frozen = read("5").frozen().unwrap();
+    assert!(frozen.contains("dup_thresh = 5"), "{frozen}");
+    let message = read("101").scenario().unwrap_err().to_string();
+    assert!(message.contains("flow.0.modern.dup_thresh: must be a whole number from 0 to 100, but is 101"), "{message}");
+    assert!(schema().to_string().contains("Number of duplicate ACKs that show a loss"));
+    let setting = SETTINGS.iter().find(|setting| setting.key == "dup_thresh").expect("it is listed");
+    let Kernel::By([(name, value)]) = setting.kernel else { panic!("{setting:?}") };
+    assert_eq!((*name, value(host)), ("ipv4/tcp_reordering", Some("5".to_owned())));
+}
 "#;
 
 #[test]
@@ -63,9 +80,14 @@ fn the_examples_of_contributing_work() {
     copied.insert_line("recovery line", "crates/tcp/src/ns2/recovery/mod.rs", "entries! { Entry<dyn Policy>:\n");
     copied.write("crates/tcp/src/profile/stop_and_wait.rs", copied.example("profile"));
     copied.insert_line("profile line", "crates/tcp/src/profile/mod.rs", "entries! { Entry<Profile>:\n");
+    copied.insert("setting", "crates/tcp/src/modern/settings.rs", "\nsettings! {\n");
     copied.write("crates/sim/tests/driver.rs", DRIVER);
     copied.test(
         &["-p", "ackclock-sim", "--test", "driver"],
-        &["the_new_column_and_trace_are_everywhere", "flows_have_the_new_recovery_and_the_new_profile"],
+        &[
+            "the_new_column_and_trace_are_everywhere",
+            "flows_have_the_new_recovery_and_the_new_profile",
+            "the_new_setting_is_a_key_a_field_and_a_parameter_of_the_kernel",
+        ],
     );
 }

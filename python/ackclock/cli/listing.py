@@ -37,6 +37,10 @@ def list_command(axis: str | None, *, json_output: bool) -> None:
 
 
 def _takes(param: dict[str, Any]) -> str:
+    if "axis" in param:
+        return f"a part of {param['axis']}"
+    if "of" in param:
+        return f"a list of [time, {param['of']}]"
     return ", ".join(param.get("words") or [param.get("kind", "")])
 
 

@@ -5,6 +5,7 @@
 // `crates/web/src/lib.rs` describes the protocol.
 import type { Describe as ScenarioDescribe } from "../scenario/describe.ts";
 import type { Summary } from "../scenario/generated/summary.ts";
+import { link, type Schema } from "../scenario/schema.ts";
 import type { Table } from "../scenario/toml.ts";
 
 /** Types of the values of a column. */
@@ -223,6 +224,7 @@ export function decode<Header = unknown>(bytes: ArrayBuffer | Uint8Array): Frame
   } catch {
     throw new EngineFailure("the header of the engine's answer is not JSON");
   }
+  if (typeof header === "object" && header !== null && "schema" in header) link(header.schema as Schema);
   if (header.error) throw new Refused(header.error.text, header.error.problems ?? []);
   return new Frame<Header>(header, view.buffer, view.byteOffset + Math.ceil((4 + length) / 8) * 8);
 }

@@ -10,7 +10,7 @@ import {
   setParameter,
   stateOf,
 } from "../scenario/options.ts";
-import { flowsOf } from "../scenario/state.ts";
+import { decode, flowsOf, parametersIn } from "../scenario/state.ts";
 import { isTable, read, type Table, type Value } from "../scenario/toml.ts";
 
 /** Menus under a heading, by the ids that `options` gives. */
@@ -210,7 +210,7 @@ function menuRow(menu: Menu, describe: Describe, onEdit: (edits: Edit[]) => void
       fill(
         fields,
         state.parameters.map(({ parameter, value, written }) =>
-          parameterRow(parameter, value, written, (next) => set(parameter, next)),
+          parameterRow(parameter, value, written, (next) => set(parameter, next), describe),
         ),
       );
     },
@@ -221,14 +221,48 @@ function sentence(text: string): string {
   return text && `${text.charAt(0).toUpperCase()}${text.slice(1)}.`.replace(/\.\.$/, ".");
 }
 
+/** The menu of a part inside a part, with the fields of its own parameters. */
+function partRows(
+  menu: Menu,
+  doc: string,
+  value: unknown,
+  set: (value: unknown) => void,
+  describe: Describe,
+): HTMLElement {
+  const { option, given } = decode(menu, value, describe);
+  const select = h(
+    "select",
+    { on: { change: () => set(select.value) } },
+    menu.options.map((known) => h("option", { value: known.name, title: known.summary }, known.title)),
+  );
+  select.value = option?.name ?? "";
+  const rows = parametersIn(option, given).map(({ parameter, value, written }) =>
+    parameterRow(
+      parameter,
+      value,
+      written,
+      (next) => {
+        const { [parameter.name]: _, ...rest } = given;
+        set({ kind: option?.name, ...rest, ...(next === null ? {} : { [parameter.name]: next }) });
+      },
+      describe,
+    ),
+  );
+  const label = h("label", { class: "parameter", title: sentence(doc) }, h("span", {}, menu.title), select);
+  return h("div", { class: "inside" }, label, ...rows);
+}
+
 /** A field for a parameter; an empty text returns to the default. */
 function parameterRow(
   parameter: Parameter,
   value: unknown,
   written: boolean,
   set: (value: unknown) => void,
+  describe: Describe,
 ): HTMLElement {
   const { name, doc, kind, unit, words } = parameter;
+  const menu = parameter.inside?.();
+  if (menu) return partRows(menu, doc, value, set, describe);
   const label = name.replaceAll("_", " ");
   const help = `${sentence(doc)}${parameter.default === undefined ? "" : ` Default: ${parameter.default}.`}`;
   if (kind === "flag") {

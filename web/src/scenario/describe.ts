@@ -9,6 +9,8 @@ export interface PartParameter {
   unit: string | null;
   bounds: [number, number] | null;
   doc: string;
+  /** The axis of a part inside the part. */
+  axis?: string;
 }
 
 /** A part of the registry. */

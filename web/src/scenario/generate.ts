@@ -37,7 +37,9 @@ function shared(schema: Schema): Definitions {
   };
   count(schema);
   const names = new Map<string, string>();
-  const definitions: Definitions = {};
+  // The schema's own definitions keep their names.
+  const { $defs: own = {}, ...rest } = schema;
+  const definitions: Definitions = Object.fromEntries(Object.keys(own).map((name) => [name, {}]));
   const replace = (value: unknown, name: string, top = false): unknown => {
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) return value.map((item) => replace(item, name));
@@ -68,7 +70,9 @@ function shared(schema: Schema): Definitions {
     }
     return { $ref: `#/$defs/${made}` };
   };
-  return { ...(replace(schema, "scenario", true) as Definitions), $defs: definitions };
+  const whole = replace(rest, "scenario", true) as Definitions;
+  for (const [name, definition] of Object.entries(own)) definitions[name] = replace(definition, name, true);
+  return { ...whole, $defs: definitions };
 }
 
 /** The types of a schema, whose title names the outermost. */

@@ -9,7 +9,7 @@ export interface Parameter {
   name: string;
   /** What it means, as help text. */
   doc: string;
-  kind: "quantity" | "number" | "integer" | "word" | "flag" | "list" | "text";
+  kind: "quantity" | "number" | "integer" | "word" | "flag" | "list" | "text" | "part";
   /** The unit in which `bounds` are and which a new value gets; `null` without a unit. */
   unit: string | null;
   /** Every valid unit. */
@@ -19,6 +19,8 @@ export interface Parameter {
   words: (string | number)[];
   /** `undefined` if it must be given or its default depends on other keys, which `doc` then says. */
   default: unknown;
+  /** The menu of a part inside the part. It is made when asked for, because a part can be inside itself. */
+  inside?: () => Menu | null;
 }
 
 /** An option of a menu. */
@@ -67,6 +69,9 @@ function titleOf(part: Part): string {
   const line = part.header.split("\n")[0] ?? "";
   return line.split(/[:,(]/)[0]?.replaceAll("`", "").replace(/\.$/, "").trim() || titled(part.name);
 }
+
+/** The word for a value that the part computes, or does without. */
+const AUTO = "auto";
 
 /** Every menu, in the order of the schema. */
 export function options(describe: Describe): Menu[] {
@@ -121,11 +126,13 @@ function partOptions(schema: Schema, axis: string, describe: Describe): Option[]
     const table = tables.find((known) => known.name === word)?.table;
     if (!part || !table) return [];
     const { name, summary, reference } = part;
-    return [{ name, title: titleOf(part), summary, reference, parameters: parameters(table, part.params, shared) }];
+    const found = parameters(table, part.params, shared, describe);
+    return [{ name, title: titleOf(part), summary, reference, parameters: found }];
   });
-  if (!none) return found;
+  const word = [none, AUTO].find((known) => known && words(schema).includes(known));
+  if (!word) return found;
   return [
-    { name: none, title: titled(none), summary: explained(schema, none), reference: null, parameters: [] },
+    { name: word, title: titled(word), summary: explained(schema, word), reference: null, parameters: [] },
     ...found,
   ];
 }
@@ -140,7 +147,7 @@ function plainOptions(schema: Schema, name: string, describe: Describe): Option[
       title: titled(kind.name),
       summary: kind.summary,
       reference: null,
-      parameters: parameters(kind.table, [], []),
+      parameters: parameters(kind.table, [], [], describe),
     }));
   }
   if (isFlag(schema))
@@ -159,7 +166,7 @@ function hostOptions(schema: Schema, describe: Describe): Option[] {
   const table = forms(schema).find((form) => form.properties);
   return words(schema).map((word) => {
     const host = describe.hosts.find((known) => known.name === word);
-    const all = table && host?.versions ? parameters(table, [], []) : [];
+    const all = table && host?.versions ? parameters(table, [], [], describe) : [];
     const [oldest, newest] = host?.versions ?? [];
     const doc = `Version of the system, from ${oldest} to ${newest}.`;
     return {
@@ -197,11 +204,28 @@ export function sharedKeys(schema: Schema): string[] {
   return first.filter(same).map(([key]) => key);
 }
 
-/** The parameters in a table: those of the registry first, then keys that all kinds share. Tables inside it are menus of their own. */
-function parameters(table: Schema, registry: PartParameter[], shared: string[]): Parameter[] {
-  return Object.entries(table.properties ?? {}).flatMap(([name, schema]) => {
+/** The parameters in a table: those of the registry first, then keys that all kinds share. Other tables inside it are menus of their own. */
+function parameters(table: Schema, registry: PartParameter[], shared: string[], describe: Describe): Parameter[] {
+  return Object.entries(table.properties ?? {}).flatMap(([name, schema]): Parameter[] => {
     if (name === "kind" || (registry.length > 0 && shared.includes(name))) return [];
     const declared = registry.find((known) => known.name === name);
+    if (declared?.axis) {
+      const inside = () => menu(schema, [name], name, describe);
+      const { doc } = declared;
+      return [
+        {
+          name,
+          doc,
+          kind: "part",
+          unit: null,
+          units: [],
+          bounds: null,
+          words: words(schema),
+          default: schema.default,
+          inside,
+        },
+      ];
+    }
     const parameter = describeParameter(name, schema, declared);
     return parameter ? [parameter] : [];
   });

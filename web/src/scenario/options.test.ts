@@ -5,6 +5,7 @@ import type { Describe } from "./describe.ts";
 import { scenarioFiles } from "./examples.ts";
 import { nativeEngine } from "./native.ts";
 import { choose, type Edit, options, setParameter, stateOf } from "./options.ts";
+import { decode, parametersIn } from "./state.ts";
 import { dotted, read, type Table } from "./toml.ts";
 
 const engine = nativeEngine();
@@ -294,3 +295,42 @@ for (const [file, text] of scenarioFiles()) {
     );
   });
 }
+
+test("a part inside a part is a parameter with a menu of its own", async () => {
+  const queue = menu("topology.bottleneck.queue");
+  const inside = (name: string, key: string) => {
+    const parameter = queue.options.find((option) => option.name === name)?.parameters.find((one) => one.name === key);
+    const found = parameter?.inside?.();
+    assert.ok(parameter?.kind === "part" && found, `${name} ${key}`);
+    return found;
+  };
+  const inner = inside("tbf", "queue");
+  const parts = describe.parts["queue"]?.map((part) => part.name) ?? [];
+  assert.deepEqual(
+    inner.options.map((option) => option.name),
+    ["auto", ...parts],
+  );
+  const again = inner.options.find((option) => option.name === "tbf")?.parameters.find((one) => one.name === "queue");
+  assert.deepEqual(
+    again?.inside?.()?.options.map((option) => option.name),
+    ["auto", ...parts],
+    "to any depth",
+  );
+  const codel = { kind: "codel", target: "9 ms" };
+  const { option, given } = decode(inner, codel, describe);
+  assert.deepEqual(
+    parametersIn(option, given)
+      .filter(({ written }) => written)
+      .map(({ parameter, value }) => [parameter.name, value]),
+    [["target", "9 ms"]],
+  );
+  for (const start of ['"tbf"', '{ kind = "tbf", burst = "9 kB" }']) {
+    const text = `${ONE}topology.bottleneck.queue = ${start}\n[flow]\n`;
+    const reading = { values: read(text).values, frozen: null };
+    const state = stateOf(queue, describe, reading);
+    assert.ok(state);
+    const after = await edited(text, setParameter(queue, state, "queue", codel, describe, reading.values));
+    assert.equal(await problems(after), null);
+    assert.match(after, /queue = \{ kind = "codel", target = "9 ms" \}/);
+  }
+});

@@ -4,6 +4,9 @@ import { isTable, type Path, type Value } from "./toml.ts";
 
 /** The part of JSON Schema that describes scenarios. */
 export interface Schema {
+  /** Another schema, by its place in the definitions of the whole. */
+  $ref?: string;
+  $defs?: Record<string, Schema>;
   type?: string | string[];
   properties?: Record<string, Schema>;
   required?: string[];
@@ -31,8 +34,25 @@ export interface Kind {
   table: Schema;
 }
 
+/** The schemas to which others refer. They are not in the tree, because a part can be inside itself. */
+const targets = new WeakMap<Schema, Schema>();
+
+/** Finds what every reference in `root` refers to. */
+export function link(root: Schema): void {
+  const visit = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    const schema = value as Schema;
+    const target = root.$defs?.[schema.$ref?.split("/").at(-1) ?? ""];
+    if (target) targets.set(schema, target);
+    for (const inside of Object.values(value)) visit(inside);
+  };
+  visit(root);
+}
+
 /** The alternatives of a value. */
 export function forms(schema: Schema): Schema[] {
+  const target = targets.get(schema);
+  if (target) return forms(target);
   const alternatives = schema.oneOf ?? schema.anyOf;
   return alternatives ? alternatives.flatMap(forms) : [schema];
 }

@@ -77,11 +77,16 @@ export function stateOf(menu: Menu, describe: Describe, reading: Reading, index 
   const value = valueAt(values, path);
   const written = value !== undefined;
   const { option, given } = decode(menu, written ? value : fallback(menu, reading, index), describe);
-  const parameters = (option?.parameters ?? []).map((parameter) => {
-    const own = Object.hasOwn(given, parameter.name);
-    return { parameter, value: own ? given[parameter.name] : parameter.default, written: written && own };
-  });
+  const parameters = parametersIn(option, given).map((state) => ({ ...state, written: written && state.written }));
   return { path, option, written, parameters, unused: unusedBecause(path, reading, index, describe) };
+}
+
+/** The values of an option's parameters: those `given`, otherwise the defaults. */
+export function parametersIn(option: Option | null, given: Record<string, unknown>): MenuState["parameters"] {
+  return (option?.parameters ?? []).map((parameter) => {
+    const written = Object.hasOwn(given, parameter.name);
+    return { parameter, value: written ? given[parameter.name] : parameter.default, written };
+  });
 }
 
 /** Whether a document can have the key at `path` as it is: every table above is written, or exists by default. */

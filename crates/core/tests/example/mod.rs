@@ -50,7 +50,9 @@ impl Copied {
 
     /// Writes the file `path`.
     pub(crate) fn write(&self, path: &str, text: &str) {
-        fs::write(self.root.join(path), text).unwrap();
+        let path = self.root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
     }
 
     /// Inserts the example `name` after a text that occurs once in the file `path`.

@@ -60,9 +60,9 @@ fn settings_that_the_kernel_does_not_follow_are_named() {
     let expected = "a: the kernel follows its own rules instead of flow.modern.delayed_ack, flow.modern.prr";
     assert_eq!(warnings(&keys.map(AsRef::as_ref)), [("kernel_settings", expected.to_owned())]);
     let learning = flow(&format!("{RENO}initial_window = 'adaptive'"));
-    assert_eq!((learning.own, learning.route.initial_window), (vec!["initial_window"], None));
+    assert_eq!((learning.own, learning.route.initial_window), (vec!["initial_window".to_owned()], None));
     let ns2 = flow("rwnd = '20 packets'\npacket_size = '500 B'\nslow_start = 'standard'\navoidance = 'reno'");
-    assert_eq!((ns2.own, ns2.route.mtu, ns2.window), (vec!["profile"], 540, Some(10_000)));
+    assert_eq!((ns2.own, ns2.route.mtu, ns2.window), (vec!["profile".to_owned()], 540, Some(10_000)));
 }
 
 #[test]

@@ -6,10 +6,11 @@ use ackclock_core::units::Duration;
 use crate::scenario::error::{Origin, Problems};
 use crate::scenario::hosts;
 use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
+use crate::scenario::modern;
 use crate::scenario::parameter::{BOUNDS, Multiple, is_auto, number, parse, products, read};
 use crate::scenario::part;
 use crate::scenario::text::{last_name, listed, nearest, quoted, unknown};
-use crate::scenario::unit::{Dimension, Quantity};
+use crate::scenario::unit::{Dimension, Quantity, write_time};
 use crate::scenario::value::{Data, Node};
 
 /// A checked value.
@@ -229,7 +230,12 @@ impl Checker<'_> {
 
     fn field(&mut self, table: &Node, key: &'static Key, path: &str) -> Field {
         let path = joined(path, key.name);
-        let unit = if let Fallback::Text(text) = key.fallback { text.split_once(' ').map(|(_, unit)| unit) } else { None };
+        let usual = match key.fallback {
+            Fallback::Text(text) => text.to_owned(),
+            Fallback::Time(time) => write_time(time),
+            _ => String::new(),
+        };
+        let unit = usual.split_once(' ').map(|(_, unit)| unit);
         if let Some(node) = table.get(key.name) {
             let value = self.value(node, &key.kind, &path, unit);
             if !matches!(value, Checked::None) {
@@ -240,7 +246,7 @@ impl Checker<'_> {
         }
         let data = match key.fallback {
             Fallback::Required(_) | Fallback::Absent(_) => return Field { origin: table.origin.clone(), ..ABSENT.clone() },
-            Fallback::Text(text) => Data::Text(text.to_owned()),
+            Fallback::Text(_) | Fallback::Time(_) => Data::Text(usual.clone()),
             Fallback::Integer(number) => Data::Integer(number.into()),
             Fallback::Number(number) => Data::Float(number),
             Fallback::Bool(value) => Data::Bool(value),
@@ -280,6 +286,7 @@ impl Checker<'_> {
                 Checked::List(fields)
             }
             (Kind::Table(keys) | Kind::WordOrTable(_, keys), Data::Table(_)) => Checked::Table(self.record(node, keys, path)),
+            (Kind::Modern, Data::Table(_)) => Checked::Table(self.record(node, modern::keys(), path)),
             (Kind::WordOrTable(word, _), Data::Text(text)) if text == word => Checked::Text(text.clone()),
             (Kind::Tables(keys), Data::Table(_)) => self.tables(std::slice::from_ref(node), keys, path, node),
             (Kind::Tables(keys), Data::List(items)) => self.tables(items, keys, path, node),

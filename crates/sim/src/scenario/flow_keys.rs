@@ -8,13 +8,10 @@ use ackclock_tcp::HEADER;
 use ackclock_tcp::modern::{Feedback, TIMESTAMPS};
 
 use crate::scenario::check::Record;
-use crate::scenario::model::{
-    AckRules, AdaptiveAcks, ComposedSpec, ControlSpec, Growth, HostSpec, MODERN_RECOVERIES, ModernHost, ModernRecovery, Ns2Host, Offload,
-    OtherHost, Pacing, PartSpec, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, SlowStartSpec,
-};
-use crate::scenario::profiles;
+use crate::scenario::model::{ComposedSpec, ControlSpec, HostSpec, ModernHost, Ns2Host, OtherHost, PartSpec, Recovery, SlowStartSpec};
 use crate::scenario::topology::part;
 use crate::scenario::unit::Quantity;
+use crate::scenario::{modern, profiles};
 
 /// The end hosts.
 pub(crate) fn host(table: &Record) -> HostSpec {
@@ -28,7 +25,7 @@ pub(crate) fn host(table: &Record) -> HostSpec {
     if is_modern(table)
         && let Some(keys) = table.table("modern")
     {
-        let host = modern(keys);
+        let host = modern::read(keys);
         // The announced size includes the timestamps, so that a full segment has `packet_size` bytes of data.
         let mss = packet_size.0 as u16 + if host.timestamps { TIMESTAMPS } else { 0 };
         return HostSpec::Modern(ModernHost { mss, ecn: feedback, initial_pacing, ..host });
@@ -95,80 +92,6 @@ pub(crate) fn profile_name(table: &Record) -> &'static str {
 /// Whether the flow has `modern` hosts.
 pub(crate) fn is_modern(table: &Record) -> bool {
     profile_name(table) == "modern"
-}
-
-/// The settings in `[flow.modern]`.
-fn modern(table: &Record) -> ModernHost {
-    let bytes = |key| table.whole(key).unwrap_or(1);
-    let (initial, max) = (bytes("receive_buffer"), bytes("receive_buffer_max"));
-    let recovery = table.text("recovery").unwrap_or_default();
-    let windowed = table.text("pacing") == Some("window");
-    ModernHost {
-        recovery: MODERN_RECOVERIES.iter().find(|(name, _)| *name == recovery).map_or(ModernRecovery::Rack, |(_, recovery)| *recovery),
-        timestamps: table.flag("timestamps"),
-        window_scaling: table.flag("window_scaling"),
-        buffer: match table.text("receive_buffer_unit") {
-            Some("memory") => ReceiveBuffer::Memory { initial, max: max.max(initial), first_window: bytes("receive_window_first") },
-            _ if max > initial => ReceiveBuffer::Autotuned { initial, max },
-            _ => ReceiveBuffer::Fixed(initial),
-        },
-        acks: if table.text("acks") == Some("adaptive") { AckRules::Adaptive(adaptive_acks(table)) } else { AckRules::EverySecond },
-        delayed_ack: table.time("delayed_ack"),
-        quick_acks: table.integer("quick_acks").unwrap_or(0) as u32,
-        limited_transmit: table.flag("limited_transmit"),
-        prr: table.flag("prr"),
-        tlp: table.flag("tlp"),
-        frto: table.flag("frto"),
-        undo: table.flag("undo"),
-        idle_restart: table.flag("idle_restart"),
-        fin_alone: table.text("fin") == Some("alone"),
-        abc_limit: table.integer("abc_limit").unwrap_or(1) as f64,
-        whole_segments: table.flag("whole_segments"),
-        // The ratios of Linux.
-        pacing: if windowed { Pacing::Window { slow_start: 2.0, avoidance: 1.2 } } else { Pacing::Control },
-        rto: RtoBounds {
-            initial: table.time("initial_rto"),
-            min: table.time("min_rto"),
-            max: table.time("max_rto"),
-            margin: table.time("rto_margin"),
-            per_round: table.flag("rto_per_round"),
-        },
-        nagle: table.flag("nagle"),
-        offload: table.integer("tso_segments").filter(|segments| *segments > 0).map(|segments| Offload {
-            min_segments: segments as u32,
-            window_divisor: table.integer("tso_window_divisor").unwrap_or(0) as u32,
-        }),
-        timer_tick: table.time("timer_tick"),
-        growth: if table.text("growth") == Some("flight") { Growth::Flight } else { Growth::Full },
-        ecn_option: table.flag("ecn_option"),
-        gradual_marks: table.flag("gradual_marks"),
-        recover_again: table.flag("recover_again"),
-        reduce_once: table.flag("reduce_once"),
-        late_undo: table.flag("late_undo"),
-        frto_at_once: table.flag("frto_at_once"),
-        probe_margins: ProbeMargins {
-            several: table.time("probe_margin"),
-            single: table.time(if table.field("probe_margin_single").given { "probe_margin_single" } else { "delayed_ack" }),
-        },
-        reordering_margin: table.time("reordering_margin"),
-        rtt_of_sacked: table.flag("rtt_of_sacked"),
-        lost_syns_tolerated: table.integer("lost_syns_tolerated").unwrap_or(0) as u32,
-        syn_linear_timeouts: table.integer("syn_linear_timeouts").unwrap_or(0) as u32,
-        backoff_until_measured: table.flag("backoff_until_measured"),
-        ..ModernHost::default()
-    }
-}
-
-/// The settings of adaptive ACKs.
-fn adaptive_acks(table: &Record) -> AdaptiveAcks {
-    AdaptiveAcks {
-        delay_max: table.time("delayed_ack_max"),
-        on_growth: table.flag("ack_on_growth"),
-        on_read: table.flag("ack_on_read"),
-        interactive: table.flag("ack_with_data"),
-        compression: table.time("sack_compression"),
-        compressed_max: table.integer("sack_compression_max").unwrap_or(0) as u32,
-    }
 }
 
 /// The congestion control.

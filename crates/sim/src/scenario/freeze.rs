@@ -12,9 +12,10 @@ use crate::scenario::application::ApplicationSpec;
 use crate::scenario::build::{Built, Python};
 use crate::scenario::flows::Drawn;
 use crate::scenario::model::{
-    AckRules, AdaptiveAcks, ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, Growth, HostSpec, LinkSpec, LossPosition, LossSpec,
-    ModernHost, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Scenario, TraceKind, Variable,
+    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LinkSpec, LossPosition, LossSpec, Ns2Host, PartSpec, Scenario, TraceKind,
+    Variable,
 };
+use crate::scenario::modern;
 use crate::scenario::part::{axis, write_part};
 use crate::scenario::unit::{write_rate, write_time};
 
@@ -178,7 +179,7 @@ fn flow(spec: &FlowSpec, application: Option<&ApplicationSpec>, scenario: &Scena
     put("ecn", ecn);
     put("initial_pacing", json!(if initial_pacing { "rtt" } else { "none" }));
     match &spec.host {
-        HostSpec::Modern(host) => put_modern(&mut table, host, spec.host.recovery()),
+        HostSpec::Modern(host) => drop(table.insert("modern".to_owned(), modern::write(host))),
         HostSpec::Ns2(host) => put_ns2(&mut table, host),
         HostSpec::Datagrams(_) | HostSpec::Other(_) => {}
     }
@@ -209,85 +210,6 @@ fn write_feedback(feedback: Option<Feedback>) -> Json {
         Some(Feedback::Classic) => json!(true),
         Some(other) => json!(other.name()),
     }
-}
-
-/// The settings of a `modern` host.
-fn put_modern(table: &mut Map<String, Json>, host: &ModernHost, recovery: &str) {
-    let (initial, max, unit) = match host.buffer {
-        ReceiveBuffer::Fixed(bytes) => (bytes, bytes, "data"),
-        ReceiveBuffer::Autotuned { initial, max } => (initial, max, "data"),
-        ReceiveBuffer::Memory { initial, max, .. } => (initial, max, "memory"),
-    };
-    let mut modern = json!({
-        "recovery": recovery,
-        "timestamps": host.timestamps,
-        "window_scaling": host.window_scaling,
-        "receive_buffer": format!("{initial} B"),
-        "receive_buffer_max": format!("{max} B"),
-        "receive_buffer_unit": unit,
-        "delayed_ack": write_time(host.delayed_ack),
-        "quick_acks": host.quick_acks,
-        "limited_transmit": host.limited_transmit,
-        "prr": host.prr,
-        "tlp": host.tlp,
-        "frto": host.frto,
-        "undo": host.undo,
-        "idle_restart": host.idle_restart,
-        "fin": if host.fin_alone { "alone" } else { "with_data" },
-        "abc_limit": host.abc_limit as u64,
-        "whole_segments": host.whole_segments,
-        "pacing": if host.pacing == Pacing::Control { "control" } else { "window" },
-        "min_rto": write_time(host.rto.min),
-        "initial_rto": write_time(host.rto.initial),
-        "max_rto": write_time(host.rto.max),
-        "rto_margin": write_time(host.rto.margin),
-        "nagle": host.nagle,
-        "tso_segments": host.offload.map_or(0, |offload| offload.min_segments),
-        "tso_window_divisor": host.offload.map_or(3, |offload| offload.window_divisor),
-        "timer_tick": write_time(host.timer_tick),
-        "rto_per_round": host.rto.per_round,
-        "growth": if host.growth == Growth::Flight { "flight" } else { "full" },
-        "gradual_marks": host.gradual_marks,
-        "recover_again": host.recover_again,
-        "reduce_once": host.reduce_once,
-        "late_undo": host.late_undo,
-        "frto_at_once": host.frto_at_once,
-        "probe_margin": write_time(host.probe_margins.several),
-        "probe_margin_single": write_time(host.probe_margins.single),
-        "reordering_margin": write_time(host.reordering_margin),
-        "rtt_of_sacked": host.rtt_of_sacked,
-        "lost_syns_tolerated": host.lost_syns_tolerated,
-        "syn_linear_timeouts": host.syn_linear_timeouts,
-        "backoff_until_measured": host.backoff_until_measured,
-    });
-    if let Json::Object(modern) = &mut modern {
-        if host.ecn == Some(Feedback::Accurate) {
-            modern.insert("ecn_option".to_owned(), json!(host.ecn_option));
-        }
-        if let ReceiveBuffer::Memory { first_window, .. } = host.buffer {
-            modern.insert("receive_window_first".to_owned(), json!(format!("{first_window} B")));
-        }
-        put_acks(modern, host.acks);
-    }
-    table.insert("modern".to_owned(), modern);
-}
-
-/// The rules of ACKs, with the settings of those that are chosen.
-fn put_acks(modern: &mut Map<String, Json>, acks: AckRules) {
-    let AckRules::Adaptive(AdaptiveAcks { delay_max, on_growth, on_read, interactive, compression, compressed_max }) = acks else {
-        modern.insert("acks".to_owned(), json!("every_second"));
-        return;
-    };
-    let settings = [
-        ("acks", json!("adaptive")),
-        ("delayed_ack_max", json!(write_time(delay_max))),
-        ("ack_on_growth", json!(on_growth)),
-        ("ack_on_read", json!(on_read)),
-        ("ack_with_data", json!(interactive)),
-        ("sack_compression", json!(write_time(compression))),
-        ("sack_compression_max", json!(compressed_max)),
-    ];
-    modern.extend(settings.map(|(key, value)| (key.to_owned(), value)));
 }
 
 /// The settings that only an `ns2` host has.

@@ -1,3 +1,7 @@
+use std::collections::BTreeSet;
+
+use ackclock_tcp::modern::SETTINGS;
+
 use super::*;
 use crate::engine::run;
 use crate::scenario::{ControlSpec, Document, FlowSpec, ReceiveBuffer, Scenario};
@@ -32,14 +36,16 @@ fn changes(name: &str) -> Vec<Vec<[String; 3]>> {
     host["changes"].as_array().into_iter().flatten().map(of).collect()
 }
 
-/// Settings of `modern` that only the presets of Linux change; the other presets keep the profile's value.
-const LINUX_ONLY: [&str; 22] = [
+/// Settings of `modern` that only the presets of Linux change, also those that depend on its `acks` and `receive_buffer_unit`; the other
+/// presets keep the profile's value.
+const LINUX_ONLY: [&str; 32] = [
     "whole_segments",
     "growth",
     "timer_tick",
     "nagle",
     "tso_segments",
     "tso_window_divisor",
+    "ecn_option",
     "gradual_marks",
     "recover_again",
     "reduce_once",
@@ -53,23 +59,37 @@ const LINUX_ONLY: [&str; 22] = [
     "lost_syns_tolerated",
     "syn_linear_timeouts",
     "backoff_until_measured",
-    "receive_buffer_unit",
-    "acks",
     "fin",
+    "pacing_slow_start",
+    "pacing_avoidance",
+    "receive_buffer_unit",
+    "receive_window_first",
+    "acks",
+    "delayed_ack_max",
+    "ack_on_growth",
+    "ack_on_read",
+    "ack_with_data",
+    "sack_compression",
+    "sack_compression_max",
 ];
-/// Settings that depend on `acks` and `receive_buffer_unit`, which the presets of Linux choose.
-const DEPENDENT: usize = 7;
+
+/// The keys that a preset must set.
+fn expected(name: &str) -> BTreeSet<String> {
+    let keys = SETTINGS.iter().map(|setting| setting.key).filter(|key| name.starts_with("linux") || !LINUX_ONLY.contains(key));
+    keys.map(|key| format!("modern.{key}")).chain(["initial_window", "slow_start", "avoidance"].map(str::to_owned)).collect()
+}
 
 #[test]
 fn every_value_has_a_source_and_no_setting_is_left_to_the_profile() {
-    let frozen = Document::from_toml(&format!("{NETWORK}[[flow]]\nhost = \"linux\"\n"), "t.toml").unwrap().frozen().unwrap();
-    let modern = frozen.lines().find(|line| line.starts_with("modern = ")).unwrap();
-    let all = modern.matches(" = ").count() - 1 + ["initial_window", "slow_start", "avoidance"].len();
     for (name, text) in NAMES.iter().zip(TEXTS) {
         let settings = settings(name);
-        let left = if name.starts_with("linux") { 0 } else { LINUX_ONLY.len() + DEPENDENT };
-        let is_version = settings.iter().any(|[key, ..]| key == "host");
-        assert_eq!(settings.len(), if is_version { 1 } else { all - left }, "{name} sets everything");
+        let keys: BTreeSet<String> = settings.iter().map(|[key, ..]| key.clone()).collect();
+        let is_version = keys.contains("host");
+        assert!(
+            is_version || keys == expected(name),
+            "{name} has or lacks {:?}",
+            keys.symmetric_difference(&expected(name)).collect::<Vec<_>>()
+        );
         for [key, value, source] in settings.iter().chain(&changes(name).concat()) {
             assert!(source.len() > 10 && !value.contains('#'), "{name}: {key} has no source");
             let year = source.as_bytes().windows(4).any(|word| word.starts_with(b"19") || word.starts_with(b"20"));

@@ -20,6 +20,7 @@ mod keys;
 mod lone;
 mod memory;
 mod model;
+mod modern;
 pub(crate) mod parameter;
 pub(crate) mod part;
 pub(crate) mod profiles;

@@ -262,16 +262,12 @@ impl HostSpec {
     pub fn recovery(&self) -> &'static str {
         match self {
             Self::Ns2(host) => host.recovery.name(),
-            Self::Modern(host) => MODERN_RECOVERIES.iter().find(|(_, known)| *known == host.recovery).map_or("", |(name, _)| name),
+            Self::Modern(host) => host.recovery.name(),
             Self::Datagrams(_) => "none",
             Self::Other(host) => host.profile.name,
         }
     }
 }
-
-/// Recoveries of `modern` hosts with their names in a scenario.
-pub(crate) const MODERN_RECOVERIES: [(&str, ModernRecovery); 3] =
-    [("rack", ModernRecovery::Rack), ("sack", ModernRecovery::Sack), ("newreno", ModernRecovery::NewReno)];
 
 /// Builds a congestion control that is not in the registry; called once for each flow.
 pub type ControlFactory = Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;

@@ -1,3 +1,5 @@
+#![allow(clippy::float_cmp, reason = "the numbers are those of the file")]
+
 use ackclock_core::units::Limit;
 
 use crate::scenario::{Document, PartSpec, SweepData, Variant, registry_json, relations_json, schema};

@@ -5,10 +5,11 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::scenario::hosts::NAMES;
 use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
+use crate::scenario::modern;
 use crate::scenario::part;
 use crate::scenario::spec::ROOT;
 use crate::scenario::sweep::{MAX_VARIANTS, METHODS};
-use crate::scenario::unit::TIME;
+use crate::scenario::unit::{TIME, write_time};
 
 /// The JSON Schema (2020-12) of a scenario file.
 pub fn schema() -> Json {
@@ -41,6 +42,7 @@ fn property(key: &Key) -> Json {
     let mut doc = key.doc.to_owned();
     let default = match key.fallback {
         Fallback::Text(text) => Some(json!(text)),
+        Fallback::Time(time) => Some(json!(write_time(time))),
         Fallback::Integer(number) => Some(json!(number)),
         Fallback::Number(number) => Some(json!(number)),
         Fallback::Bool(value) => Some(json!(value)),
@@ -81,6 +83,7 @@ fn value(kind: &Kind) -> Json {
         Kind::Host => hosts(),
         Kind::List(kind) => json!({ "type": "array", "items": value(kind) }),
         Kind::Table(keys) => table(keys, None),
+        Kind::Modern => table(modern::keys(), None),
         Kind::Tables(keys) => json!({ "oneOf": [{ "type": "array", "items": table(keys, None), "minItems": 1 }, table(keys, None)] }),
         Kind::Variants(variants) => json!({ "oneOf": variant_tables(variants) }),
         Kind::Drawn(variants) => {
@@ -117,15 +120,17 @@ fn definitions() -> Json {
     let params = part::axes().flat_map(|axis| axis.parts()).flat_map(|part| part.params);
     let inside = params.filter_map(|param| if let params::Kind::Part(axis) = param.kind { Some(axis) } else { None });
     Json::Object(
-        inside.map(|axis| (axis.name.to_owned(), part_of(axis, axis.parts().iter().map(|part| part.name).collect(), &[]))).collect(),
+        inside
+            .map(|axis| (axis.name.to_owned(), part_of(axis, &axis.parts().iter().map(|part| part.name).collect::<Vec<_>>(), &[])))
+            .collect(),
     )
 }
 
 fn part(axis: &Axis, extra: &[Key]) -> Json {
-    part_of(axis, axis.words(), extra)
+    part_of(axis, &axis.words(), extra)
 }
 
-fn part_of(axis: &Axis, words: Vec<&str>, extra: &[Key]) -> Json {
+fn part_of(axis: &Axis, words: &[&str], extra: &[Key]) -> Json {
     let shorthand = part::short_dimension(axis).map(|dimension| json!({ "type": "string", "pattern": dimension.pattern() }));
     let tables = axis.parts().iter().map(|part| part_table(axis, part, extra));
     let forms: Vec<Json> = std::iter::once(json!({ "enum": words })).chain(shorthand).chain(tables).collect();

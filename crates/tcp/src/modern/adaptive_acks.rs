@@ -21,9 +21,10 @@
 
 use ackclock_core::units::{Duration, Instant};
 
-use super::config::{AdaptiveAcks as Settings, Config};
+use super::config::AdaptiveAcks as Settings;
 use super::peer_segment::Size;
 use super::rtt::Rtt;
+use super::settings::Config;
 
 /// The unit of time of a host with exact timers.
 const EXACT: u64 = 1_000;

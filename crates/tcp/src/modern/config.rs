@@ -1,7 +1,10 @@
-//! The settings of a `modern` host, with the defaults of today's systems.
+//! The types of the settings of a `modern` host.
 
-use ackclock_core::units::{Bytes, Duration, Segments};
+use ackclock_core::units::Duration;
 pub use ackclock_host::{Growth, Pacing};
+
+#[cfg(doc)]
+use super::settings::Config;
 
 /// Method of loss detection and recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +15,20 @@ pub enum Recovery {
     Sack,
     /// Detection by duplicate ACKs, without SACK (RFC 6582).
     NewReno,
+}
+
+impl Recovery {
+    /// Every method.
+    pub const ALL: [Self; 3] = [Self::Rack, Self::Sack, Self::NewReno];
+
+    /// Its word in a scenario.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rack => "rack",
+            Self::Sack => "sack",
+            Self::NewReno => "newreno",
+        }
+    }
 }
 
 /// Size of the receive buffer, and thus of the receive window.
@@ -35,6 +52,22 @@ pub enum ReceiveBuffer {
         /// Upper bound of the first window, in bytes of data.
         first_window: u64,
     },
+}
+
+impl ReceiveBuffer {
+    /// Initial size, in bytes.
+    pub const fn initial(self) -> u64 {
+        match self {
+            Self::Fixed(initial) | Self::Autotuned { initial, .. } | Self::Memory { initial, .. } => initial,
+        }
+    }
+
+    /// Maximum size, in bytes.
+    pub const fn max(self) -> u64 {
+        match self {
+            Self::Fixed(max) | Self::Autotuned { max, .. } | Self::Memory { max, .. } => max,
+        }
+    }
 }
 
 /// How a receiver reports marks.
@@ -123,147 +156,5 @@ pub struct ProbeMargins {
     pub single: Duration,
 }
 
-/// Settings of an end host.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
-pub struct Config {
-    /// Largest segment that the host announces, without headers and options (RFC 9293 §3.7.1).
-    pub mss: u16,
-    /// Loss recovery; always [`Recovery::NewReno`] if one end does not use SACK.
-    pub recovery: Recovery,
-    /// Whether the host offers timestamps (RFC 7323 §3).
-    pub timestamps: bool,
-    /// Whether the host offers window scaling (RFC 7323 §2).
-    pub window_scaling: bool,
-    /// The feedback of ECN that the host offers; `None`: it uses no ECN.
-    pub ecn: Option<Feedback>,
-    /// Whether accurate feedback also counts bytes, in an option of pure ACKs (RFC 9768 §3.2.3).
-    pub ecn_option: bool,
-    /// The receive window.
-    pub buffer: ReceiveBuffer,
-    /// When the receiver sends an ACK.
-    pub acks: AckRules,
-    /// Maximum delay of an ACK, or shortest with [`AckRules::Adaptive`] (RFC 5681 §4.2: below 500 ms).
-    pub delayed_ack: Duration,
-    /// Number of segments at the start that are acknowledged at once, for the peer's slow start.
-    pub quick_acks: u32,
-    /// Whether the first two duplicate ACKs release new data (RFC 3042).
-    pub limited_transmit: bool,
-    /// Whether recovery with SACK uses Proportional Rate Reduction (RFC 9937). Otherwise the control's reduced window applies at once.
-    pub prr: bool,
-    /// Whether the sender uses tail loss probes (RFC 8985 §7; needs [`Recovery::Rack`]).
-    pub tlp: bool,
-    /// Whether F-RTO checks timeouts (RFC 5682).
-    pub frto: bool,
-    /// Whether the sender undoes a recovery that timestamps or D-SACKs show as spurious (RFC 4015).
-    pub undo: bool,
-    /// Whether the window returns to the restart window after an idle retransmission timeout (RFC 5681 §4.1).
-    pub idle_restart: bool,
-    /// Whether the FIN of a bulk transfer follows alone if all data has left in the first flight.
-    pub fin_alone: bool,
-    /// Maximum number of segments that one ACK counts in slow start (RFC 3465 §2.2, L).
-    pub abc_limit: Segments,
-    /// Whether window and threshold are whole segments, and an ACK counts whole segments (Linux).
-    pub whole_segments: bool,
-    /// Pacing.
-    pub pacing: Pacing,
-    /// Whether the first flight is paced over the first round trip with any initial window.
-    pub initial_pacing: bool,
-    /// Retransmission timeout.
-    pub rto: RtoBounds,
-    /// Whether SACKed segments that were sent once give a round-trip time although the ACK also covers retransmissions. Any other ACK that
-    /// advances then gives the control the time between timestamps, and the minimum considers the last segment that an ACK covers.
-    pub rtt_of_sacked: bool,
-    /// Whether a loss among the data sent during recovery begins another recovery and reduces the window again although it is already
-    /// repaired. Evidence against the second reduction then counts the retransmissions in flight at its start.
-    pub recover_again: bool,
-    /// Whether a timer that expires in recovery leaves the threshold as the recovery has set it.
-    pub reduce_once: bool,
-    /// Whether a timeout is spurious as soon as a segment that was sent once before it is acknowledged. Otherwise only the second ACK decides
-    /// (RFC 5682 §3.1).
-    pub frto_at_once: bool,
-    /// Whether D-SACKs that arrive after recovery still undo its reduction.
-    pub late_undo: bool,
-    /// Whether an ECN echo reduces the window gradually, by PRR, over the round trip (Linux, state CWR). Otherwise the window shrinks at once.
-    pub gradual_marks: bool,
-    /// Which use of the window lets it grow.
-    pub growth: Growth,
-    /// Segmentation offload, which determines the segments that carry PSH. `None`: segments leave one by one, and the last one that the
-    /// application has written carries PSH.
-    pub offload: Option<Offload>,
-    /// Whether a small segment waits while another small one is outstanding (Nagle's algorithm, RFC 9293 §3.7.4, as modified by Minshall).
-    pub nagle: bool,
-    /// Time between two ticks of the clock at which timers expire; zero: timers are exact.
-    pub timer_tick: Duration,
-    /// Addition to the delay of the timer that waits for reordered segments (RFC 8985 §6.2).
-    pub reordering_margin: Duration,
-    /// Addition to the probe timeout of twice `srtt` (RFC 8985 §7.2).
-    pub probe_margins: ProbeMargins,
-    /// Number of SYNs that may be lost before the initial window becomes the loss window (RFC 6928 §2: none).
-    pub lost_syns_tolerated: u32,
-    /// Number of SYNs whose timeout does not double the next one (Linux: `tcp_syn_linear_timeouts`). A SYN-ACK's timeout always does.
-    pub syn_linear_timeouts: u32,
-    /// Whether the doubled timeout stays until a round-trip time is measured (RFC 6298 §5, note). Otherwise any progress ends the backoff.
-    pub backoff_until_measured: bool,
-    /// Initial sequence number.
-    pub initial_sequence: u32,
-    /// Value of the timestamp clock at the start of the run.
-    pub initial_timestamp: u32,
-}
-
 /// Size of the timestamps option in every segment, in bytes, including padding (RFC 7323 appendix A).
 pub const TIMESTAMPS: u16 = 12;
-
-impl Config {
-    /// Data in a full segment, if both ends have the same settings.
-    pub fn packet_size(&self) -> Bytes {
-        Bytes(u64::from(self.mss - if self.timestamps { TIMESTAMPS } else { 0 }))
-    }
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        let millis = Duration::from_millis;
-        Self {
-            mss: 1460,
-            recovery: Recovery::Rack,
-            timestamps: true,
-            window_scaling: true,
-            ecn: None,
-            ecn_option: true,
-            buffer: ReceiveBuffer::Autotuned { initial: 64 * 1024, max: 6 * 1024 * 1024 },
-            acks: AckRules::EverySecond,
-            delayed_ack: millis(40),
-            quick_acks: 16,
-            limited_transmit: true,
-            prr: true,
-            tlp: true,
-            frto: true,
-            undo: true,
-            idle_restart: true,
-            fin_alone: false,
-            abc_limit: 2.0,
-            whole_segments: false,
-            pacing: Pacing::Control,
-            initial_pacing: false,
-            rto: RtoBounds { initial: millis(1000), min: millis(200), max: millis(60_000), margin: millis(200), per_round: false },
-            rtt_of_sacked: false,
-            recover_again: false,
-            reduce_once: false,
-            late_undo: false,
-            frto_at_once: false,
-            gradual_marks: false,
-            growth: Growth::Full,
-            offload: None,
-            nagle: false,
-            timer_tick: Duration::ZERO,
-            reordering_margin: Duration::ZERO,
-            probe_margins: ProbeMargins { several: Duration::ZERO, single: millis(40) },
-            lost_syns_tolerated: 0,
-            syn_linear_timeouts: 0,
-            backoff_until_measured: false,
-            initial_sequence: 0,
-            initial_timestamp: 0,
-        }
-    }
-}

@@ -5,10 +5,10 @@ use ackclock_core::events::{Ack, CongestionEvent, Established};
 use ackclock_core::units::{Duration, Instant, Segments};
 use ackclock_host::{Bulk, Checkpoints, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission};
 
-use super::config::Config;
 use super::endpoint::Endpoint;
 use super::segment::{Flags, Segment, to_position};
 use super::sender::Counters;
+use super::settings::Config;
 
 /// Unsent segments that a bulk transfer keeps in the stream, so that the window always finds full segments.
 const AHEAD: u64 = 4;

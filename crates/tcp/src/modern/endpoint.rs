@@ -14,7 +14,7 @@ use ackclock_core::units::{Duration, Instant, Segments};
 use ackclock_host::{DropNotice, LimitedTimes, SlowStartExit};
 
 use super::ack::Ack;
-use super::config::{Config, TIMESTAMPS};
+use super::config::TIMESTAMPS;
 use super::handshake::{Handshake, Stage};
 use super::info::Info;
 use super::paws::{self, PeerClock};
@@ -22,6 +22,7 @@ use super::ranges::Range;
 use super::receiver::{Arrival, Receiver};
 use super::segment::{EcnCounts, Flags, MAX_OPTIONS, MAX_SACK_BLOCKS, Options, Segment, Timestamps, to_position, to_wire};
 use super::sender::{Counters, Output, Sender};
+use super::settings::Config;
 
 /// The states of RFC 9293 §3.3.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,10 +6,11 @@
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
 
-use super::config::{Config, Feedback, Recovery, TIMESTAMPS};
+use super::config::{Feedback, Recovery, TIMESTAMPS};
 use super::feedback::{fed_back, handshake_field};
 use super::paws;
 use super::segment::{Flags, Options, Segment};
+use super::settings::Config;
 use super::ticks::Ticks;
 
 /// Segment size of a peer that sends no MSS option (RFC 9293 §3.7.1).

@@ -43,6 +43,8 @@ mod rules;
 mod scoreboard;
 mod send_window;
 mod sender;
+mod setting;
+mod settings;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -53,9 +55,9 @@ mod undo;
 mod window;
 
 pub use ackclock_wire::segment;
-pub use config::{
-    AckRules, AdaptiveAcks, Config, Feedback, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS,
-};
+pub use config::{AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
 pub use connection::Connection;
 pub use endpoint::{Endpoint, State};
 pub use info::{CaState, Info};
+pub use setting::{Default as SettingDefault, Kernel, Kind as SettingKind, Parameter, Place, Setting, Value as SettingValue};
+pub use settings::{Config, SETTINGS};

@@ -9,12 +9,13 @@ use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
 
 use super::adaptive_acks::{AdaptiveAcks, Pending};
-use super::config::{AckRules, Config};
+use super::config::AckRules;
 use super::feedback::Echo;
 use super::handshake::Agreed;
 use super::peer_segment::PeerSegment;
 use super::ranges::{Range, RangeSet};
 use super::rtt::Rtt;
+use super::settings::Config;
 use super::window::ReceiveWindow;
 
 /// Number of blocks whose order of arrival is stored: those that an ACK can report, and a few more.

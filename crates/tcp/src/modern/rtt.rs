@@ -186,7 +186,7 @@ impl Rtt {
 
 #[cfg(test)]
 mod tests {
-    use super::super::config::Config;
+    use super::super::settings::Config;
     use super::*;
 
     fn millis(millis: u64) -> Duration {

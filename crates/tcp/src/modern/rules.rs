@@ -8,7 +8,7 @@
 //! [`Rules::LINUX`] was measured with Linux 6.18. Each rule names what fails without it: tests in `tests/linux.rs`, and scripts recorded
 //! on the kernel (`crates/script/tests/recorded.rs`), such as `loss-3`.
 
-use super::config::Config;
+use super::settings::Config;
 
 /// How a sender counts, reduces and repairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

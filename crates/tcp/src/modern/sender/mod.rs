@@ -33,7 +33,7 @@ use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 use ackclock_host::{ControlSeat, DeliveryRate, Limit, LimitedTimes, Limits, SeatRules};
 
 use super::blocks::Blocks;
-use super::config::{Config, Recovery, TIMESTAMPS};
+use super::config::{Recovery, TIMESTAMPS};
 use super::handshake::Agreed;
 use super::marks::Marks;
 use super::rack::Rack;
@@ -44,6 +44,7 @@ use super::rules::Rules;
 use super::scoreboard::{Scoreboard, SentSegment};
 use super::segment::BASE_HEADER;
 use super::send_window::SendWindow;
+use super::settings::Config;
 use super::stream::Stream;
 use super::ticks::Ticks;
 use super::timers::Timers;

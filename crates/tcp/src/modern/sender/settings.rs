@@ -2,55 +2,46 @@
 
 use ackclock_core::units::Duration;
 
-use super::super::config::{Config, ProbeMargins};
+use super::super::config::ProbeMargins;
 use super::super::rules::Rules;
+use super::super::settings::Config;
 
-/// The settings of [`Config`] that the sender itself uses.
-#[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
-pub(super) struct Settings {
-    pub(super) rules: Rules,
-    pub(super) prr: bool,
-    pub(super) tlp: bool,
-    pub(super) frto: bool,
-    pub(super) undo: bool,
-    pub(super) idle_restart: bool,
-    pub(super) initial_timestamp: u32,
-    pub(super) reordering_margin: Duration,
-    pub(super) probe_margins: ProbeMargins,
-    pub(super) lost_syns_tolerated: u32,
-    pub(super) rtt_of_sacked: bool,
-    pub(super) backoff_until_measured: bool,
-    pub(super) recover_again: bool,
-    pub(super) reduce_once: bool,
-    pub(super) late_undo: bool,
-    pub(super) frto_at_once: bool,
-    pub(super) gradual_marks: bool,
-    pub(super) max_rto: Duration,
+/// Copies settings of [`Config`], each under its own name.
+macro_rules! copied {
+    ($($name:ident: $type:ty,)+) => {
+        /// The settings of [`Config`] that the sender itself uses.
+        #[derive(Debug)]
+        #[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
+        pub(super) struct Settings {
+            pub(super) rules: Rules,
+            $(pub(super) $name: $type,)+
+            pub(super) max_rto: Duration,
+        }
+
+        impl Settings {
+            /// The part of `config` that the sender itself uses.
+            pub(super) fn new(config: &Config) -> Self {
+                Self { rules: Rules::of(config), $($name: config.$name,)+ max_rto: config.rto.max }
+            }
+        }
+    };
 }
 
-impl Settings {
-    /// The part of `config` that the sender itself uses.
-    pub(super) fn new(config: &Config) -> Self {
-        Self {
-            rules: Rules::of(config),
-            prr: config.prr,
-            tlp: config.tlp,
-            frto: config.frto,
-            undo: config.undo,
-            idle_restart: config.idle_restart,
-            initial_timestamp: config.initial_timestamp,
-            reordering_margin: config.reordering_margin,
-            probe_margins: config.probe_margins,
-            lost_syns_tolerated: config.lost_syns_tolerated,
-            rtt_of_sacked: config.rtt_of_sacked,
-            backoff_until_measured: config.backoff_until_measured,
-            recover_again: config.recover_again,
-            reduce_once: config.reduce_once,
-            late_undo: config.late_undo,
-            frto_at_once: config.frto_at_once,
-            gradual_marks: config.gradual_marks,
-            max_rto: config.rto.max,
-        }
-    }
+copied! {
+    prr: bool,
+    tlp: bool,
+    frto: bool,
+    undo: bool,
+    idle_restart: bool,
+    initial_timestamp: u32,
+    reordering_margin: Duration,
+    probe_margins: ProbeMargins,
+    lost_syns_tolerated: u32,
+    rtt_of_sacked: bool,
+    backoff_until_measured: bool,
+    recover_again: bool,
+    reduce_once: bool,
+    late_undo: bool,
+    frto_at_once: bool,
+    gradual_marks: bool,
 }

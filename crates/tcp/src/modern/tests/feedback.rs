@@ -3,7 +3,8 @@
 use ackclock_core::units::Duration;
 use proptest::prelude::*;
 
-use super::super::config::{Config, Feedback, ReceiveBuffer, Recovery};
+use super::super::config::{Feedback, ReceiveBuffer, Recovery};
+use super::super::settings::Config;
 use super::channel::{Channel, Pair, Reader};
 use super::script::{Script, plain};
 

@@ -1,7 +1,8 @@
 //! The state that the endpoint reports, against `TCP_INFO` of Linux 6.18 in the same situation.
 
-use super::super::config::{Config, Recovery};
+use super::super::config::Recovery;
 use super::super::info::CaState;
+use super::super::settings::Config;
 use super::script::{Script, plain};
 
 #[test]

@@ -3,8 +3,9 @@
 
 use ackclock_core::units::Duration;
 
-use super::super::config::{Config, Feedback, Growth, Offload, ProbeMargins, Recovery, RtoBounds};
+use super::super::config::{Feedback, Growth, Offload, ProbeMargins, Recovery, RtoBounds};
 use super::super::info::CaState;
+use super::super::settings::Config;
 use super::script::{Script, plain};
 
 fn linux() -> Config {

@@ -1,6 +1,7 @@
 //! Drop notices.
 
-use super::super::config::{Config, Recovery};
+use super::super::config::Recovery;
+use super::super::settings::Config;
 use super::script::{Script, plain};
 
 fn with(recovery: Recovery) -> Config {

@@ -2,7 +2,8 @@
 
 use ackclock_core::units::Duration;
 
-use super::super::config::{AckRules, AdaptiveAcks, Config, Feedback, ReceiveBuffer, Recovery};
+use super::super::config::{AckRules, AdaptiveAcks, Feedback, ReceiveBuffer, Recovery};
+use super::super::settings::Config;
 use super::script::{Script, plain};
 
 #[test]

@@ -1,6 +1,6 @@
 //! Changes of the path's segment size.
 
-use super::super::config::Config;
+use super::super::settings::Config;
 use super::script::{Script, plain};
 
 #[test]

@@ -4,7 +4,8 @@ use ackclock_core::rng::Generator;
 use ackclock_core::units::Duration;
 use proptest::prelude::*;
 
-use super::super::config::{AckRules, AdaptiveAcks, Config, Feedback, Growth, Pacing, ProbeMargins, ReceiveBuffer, Recovery};
+use super::super::config::{AckRules, AdaptiveAcks, Feedback, Growth, Pacing, ProbeMargins, ReceiveBuffer, Recovery};
+use super::super::settings::Config;
 use super::channel::{Channel, Pair, Reader};
 
 /// A number below `limit`.

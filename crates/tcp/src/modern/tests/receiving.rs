@@ -4,9 +4,10 @@
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
 
-use super::super::config::{AckRules, AdaptiveAcks, Config, ReceiveBuffer};
+use super::super::config::{AckRules, AdaptiveAcks, ReceiveBuffer};
 use super::super::endpoint::Endpoint;
 use super::super::segment::{Flags, Options, Segment, Timestamps, to_wire};
+use super::super::settings::Config;
 use super::channel::reno;
 
 const FULL: u64 = 1448;

@@ -6,7 +6,8 @@ use ackclock_core::cc::{SlowStart, Step, Window};
 use ackclock_core::events::Ack;
 use ackclock_core::units::Segments;
 
-use super::super::config::{Config, Recovery};
+use super::super::config::Recovery;
+use super::super::settings::Config;
 use super::channel::reno_after;
 use super::script::{Script, plain};
 

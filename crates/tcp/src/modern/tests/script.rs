@@ -17,10 +17,10 @@ use ackclock_core::qdisc::{Ecn, Notice};
 use ackclock_core::units::{Duration, Instant};
 use ackclock_host::DropNotice;
 
-use super::super::config::Config;
 use super::super::endpoint::Endpoint;
 use super::super::info::Info;
 use super::super::segment::{EcnCounts, Flags, Options, SackBlocks, Segment, Timestamps, to_wire};
+use super::super::settings::Config;
 use super::channel::reno;
 
 /// Time 0 of a script.

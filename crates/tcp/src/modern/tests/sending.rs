@@ -1,6 +1,7 @@
 //! The congestion window, pacing, idle times.
 
-use super::super::config::{Config, Pacing};
+use super::super::config::Pacing;
+use super::super::settings::Config;
 use super::script::{Script, plain};
 
 #[test]
