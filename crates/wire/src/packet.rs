@@ -141,7 +141,7 @@ impl Packet {
 
     /// Sequence numbers that the segment occupies: data, SYN and FIN.
     pub fn length(&self) -> u32 {
-        self.payload.len() as u32 + u32::from(self.has(Flags::SYN.bits().into())) + u32::from(self.has(Flags::FIN.bits().into()))
+        self.payload.len() as u32 + u32::from(self.has(Flags::SYN.bits())) + u32::from(self.has(Flags::FIN.bits()))
     }
 }
 
