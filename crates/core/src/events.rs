@@ -220,7 +220,7 @@ pub struct Ack {
 /// How a count of marked bytes relates to those that have arrived marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkCount {
-    /// The sum over all ACKs is the number of bytes that have arrived marked (accurate feedback, RFC 9768).
+    /// The sum over all ACKs is the number of bytes that have arrived marked (accurate feedback, RFC 9768). A marked FIN may count as one.
     Exact,
     /// An upper bound. With classic feedback the receiver repeats the echo until the sender responds (RFC 3168), and all bytes that an echo
     /// covers count. Accurate feedback is ambiguous if an ACK covers too many packets for the three bits of its counter.

@@ -192,7 +192,7 @@ proptest! {
         let arrived = result.links.iter().map(|link| link.marks).sum::<u64>() * scenario.flows[0].host.packet_size().0;
         let told = testimony(&text, "reno", false);
         prop_assert!(told.broken.is_empty(), "{text}\n{:#?}", told.broken);
-        // Without the option of accurate feedback, a FIN counts as a byte.
+        // A FIN may count as a byte.
         let (least, most) = (arrived, arrived + 1);
         let lossless = text.contains("loss = '0 %'");
         if result.flows[0].completion_time.is_none() {

@@ -114,7 +114,9 @@ impl Avoidance for Dctcp {
             return Window::halved(event.window);
         }
         let below = window.cwnd < window.ssthresh;
-        Window::reduced_to(if std::mem::take(&mut self.due) || below { self.reduced(window.cwnd) } else { window.cwnd })
+        let cwnd = if std::mem::take(&mut self.due) || below { self.reduced(window.cwnd) } else { window.cwnd };
+        // As elsewhere, a congestion leaves no window above the one in force, which the receiver may limit.
+        Window::reduced_to(cwnd.min(event.window))
     }
 
     fn on_reduction(&mut self, event: &CongestionEvent, window: &Window) {
@@ -174,6 +176,7 @@ mod tests {
         assert_eq!(part.respond(&congestion(Cause::EcnCe, 40.0), &slow_start), Window { cwnd: 20.0, ssthresh: 20.0 });
         let avoidance = Window { cwnd: 40.0, ssthresh: 20.0 };
         assert_eq!(part.respond(&congestion(Cause::EcnCe, 40.0), &avoidance), Window { cwnd: 40.0, ssthresh: 40.0 }, "no window has ended");
+        assert_eq!(part.respond(&congestion(Cause::EcnCe, 30.0), &avoidance).cwnd, 30.0, "the receiver allows no more");
         assert_eq!(part.respond(&congestion(Cause::DupAck, 40.0), &avoidance), Window { cwnd: 20.0, ssthresh: 20.0 });
     }
 }

@@ -4,6 +4,7 @@ use ackclock_core::units::{Duration, Instant};
 
 use super::super::blocks::{Room, suggested};
 use super::super::repair::Phase;
+use super::super::scoreboard::SentSegment;
 use super::{Output, Sender};
 
 impl Sender {
@@ -45,7 +46,7 @@ impl Sender {
         if output.retransmission {
             let room = self.cwnd().saturating_sub(self.pipe()) / self.governor.unit();
             let count = if blocks.continues(start) { 0 } else { self.board.waiting_block(start, room.max(1)) };
-            let marked = self.board.segment_at(start).is_some_and(|segment| segment.is_pushed());
+            let marked = self.board.segment_at(start).is_some_and(SentSegment::is_pushed);
             output.push = blocks.resend(output.range, count) || marked;
         } else if start < end {
             let (marked, ends, block) = blocks.send(end - u64::from(output.fin));

@@ -11,6 +11,7 @@ use super::super::config::Recovery;
 use super::super::prr::{Progress, Prr};
 use super::super::rack::Conditions;
 use super::super::repair::{DUP_THRESH, Force, Phase};
+use super::super::scoreboard::SentSegment;
 use super::super::timers::Timer;
 use super::Sender;
 
@@ -69,7 +70,7 @@ impl Sender {
     /// is outstanding.
     fn is_repair_under_way(&self) -> bool {
         let first = self.board.segment_at(self.window.una());
-        self.repair.method() == Recovery::Sack && first.is_some_and(|segment| segment.is_retransmitted())
+        self.repair.method() == Recovery::Sack && first.is_some_and(SentSegment::is_retransmitted)
     }
 
     pub(super) fn enter_recovery(&mut self, now: Instant, outstanding: u64) {
@@ -142,7 +143,7 @@ impl Sender {
                 Cause::EcnCe => PART_OF_A_SEGMENT,
                 Cause::DupAck | Cause::Timeout => 1.0,
             },
-            resent: self.board.segment_at(una).is_some_and(|segment| segment.is_retransmitted()),
+            resent: self.board.segment_at(una).is_some_and(SentSegment::is_retransmitted),
             min_rtt: self.governor.min_rtt(self.rtt.min()),
         };
         self.governor.reduce(&event, una);

@@ -55,7 +55,7 @@ fn random_config(random: &mut Generator) -> Config {
     config.initial_sequence = u32::MAX - below(random, 100_000) as u32;
     config.initial_timestamp = u32::MAX - below(random, 20_000) as u32;
     config.ecn = config.ecn.map(|_| Feedback::ALL[config.initial_sequence as usize % Feedback::ALL.len()]);
-    config.ecn_option = config.initial_timestamp % 4 > 0;
+    config.ecn_option = !config.initial_timestamp.is_multiple_of(4);
     config
 }
 
