@@ -24,7 +24,7 @@ fn packet(source: &str, target: &str) -> Packet {
         flow_label: 0,
         seq: u32::MAX,
         ack: 17,
-        flags: u16::from((Flags::SYN | Flags::ACK | Flags::CWR).bits()) | AE,
+        flags: (Flags::SYN | Flags::ACK | Flags::CWR).bits() | AE,
         reserved: 0,
         window: 65_535,
         urgent: 3,
@@ -64,7 +64,7 @@ fn header_of_a_known_packet() {
     // The example of a SYN in RFC 9293's layout, with checksums computed by hand from RFC 1071.
     let syn = Packet {
         tos: 0,
-        flags: Flags::SYN.bits().into(),
+        flags: Flags::SYN.bits(),
         seq: 1,
         ack: 0,
         window: 1,

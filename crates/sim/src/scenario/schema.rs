@@ -117,7 +117,7 @@ fn variant_table(variant: &Variant, needs_kind: bool) -> Json {
 
 /// The parts that can be inside other parts, by axis. They are definitions, because one can be inside itself.
 fn definitions() -> Json {
-    let params = part::axes().flat_map(|axis| axis.parts()).flat_map(|part| part.params);
+    let params = part::axes().flat_map(Axis::parts).flat_map(|part| part.params);
     let inside = params.filter_map(|param| if let params::Kind::Part(axis) = param.kind { Some(axis) } else { None });
     Json::Object(
         inside

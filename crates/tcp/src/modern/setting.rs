@@ -158,7 +158,6 @@ macro_rules! settings {
     (@ [$($fields:tt)*] [$($defaults:tt)*] [$($list:tt)*]) => {
         /// Settings of an end host.
         #[derive(Clone, Debug, PartialEq)]
-        #[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
         pub struct Config { $($fields)* }
 
         impl std::default::Default for Config {

@@ -11,7 +11,6 @@ macro_rules! copied {
     ($($name:ident: $type:ty,)+) => {
         /// The settings of [`Config`] that the sender itself uses.
         #[derive(Debug)]
-        #[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
         pub(super) struct Settings {
             pub(super) rules: Rules,
             $(pub(super) $name: $type,)+
