@@ -116,7 +116,7 @@ fn the_examples_of_contributing_work() {
             "every_loss_model_is_reproducible",
             "the_new_axis_is_listed_with_its_part",
             "every_axis_is_sound",
-            "every_part_has_the_name_of_its_file_and_every_file_is_registered",
+            "every_description_is_sound",
         ],
     );
 }

@@ -123,7 +123,7 @@ fn any_scenario() -> impl Strategy<Value = String> {
     let feedback = prop::sample::select(vec!["false", "true", "'accurate'", "'dctcp'"]);
     (path, any_host(), application, feedback, 0..1000_u32).prop_map(|(path, host, application, feedback, seed)| {
         let profile = host.contains("profile") || host.contains("host");
-        let ecn = if profile { feedback } else { ["false", "true"][usize::from(feedback != "false")] };
+        let ecn = if profile && !host.contains("selective") { feedback } else { ["false", "true"][usize::from(feedback != "false")] };
         let application = if application.contains("request") && !profile { "" } else { application };
         format!(
             "duration = '8 s'\nseed = {seed}\n[topology]\nkind = 'dumbbell'\n{}\n[[flow]]\necn = {ecn}\n{host}\n{application}\n[[flow]]\nstart = '1 s'\n",
