@@ -200,6 +200,8 @@ class _Keys:
         yield from table(["key", "value", "default", "meaning"], rows)
 
     def _type(self, path: str, name: str, value: Json) -> str:
+        if "anyOf" in value:
+            return f"{self._type(path, name, value['anyOf'][0])}; or a list of them"
         if name in self._axes and "oneOf" in value:
             return self._part(name, value)
         if name == "sweep":
@@ -232,7 +234,9 @@ class _Keys:
             # A single quantity can replace a distribution.
             shown = [quantity(form["pattern"]) for form in forms if "pattern" in form] + shown
             return "; ".join(shown)
-        shown = [code(form["const"]) for form in forms if "const" in form]
+        shown = ["`true`, `false`" for form in forms if form.get("type") == "boolean"]
+        shown += [words(form["enum"]) for form in forms if "enum" in form]
+        shown += [code(form["const"]) for form in forms if "const" in form]
         shown += [self._link(place, "", form) for form in forms if form.get("type") == "object"]
         several = any(form.get("type") == "array" for form in forms)
         return " or ".join(shown) + (", one or a list of them" if several else "")
