@@ -200,16 +200,12 @@ class _Keys:
         yield from table(["key", "value", "default", "meaning"], rows)
 
     def _type(self, path: str, name: str, value: Json) -> str:
-        if "anyOf" in value:
-            return f"{self._type(path, name, value['anyOf'][0])}; or a list of them"
-        if name in self._axes and "oneOf" in value:
-            return self._part(name, value)
         if name == "sweep":
             return "a table, see [sweeps](../guides/sweeps.md#axes)"
-        if name == "host" and "oneOf" in value:
-            return "[a preset](hosts.md) as a name, or as a table with `kind` and `version`"
+        if "anyOf" in value:
+            return f"{self._alternatives(path, name, value['anyOf'][0])}; or a list of them"
         if "oneOf" in value:
-            return self._choice(path, name, value["oneOf"])
+            return self._alternatives(path, name, value)
         if "enum" in value:
             return words(value["enum"])
         if "pattern" in value:
@@ -221,6 +217,13 @@ class _Keys:
         if value.get("type") == "object":
             return self._link(_joined(path, name), "", value)
         return {"string": "text", "boolean": "`true` or `false`", "number": "number"}[value["type"]]
+
+    def _alternatives(self, path: str, name: str, value: Json) -> str:
+        if name in self._axes:
+            return self._part(name, value)
+        if name == "host":
+            return "[a preset](hosts.md) as a name, or as a table with `kind` and `version`"
+        return self._choice(path, name, value["oneOf"])
 
     def _choice(self, path: str, name: str, forms: Sequence[Json]) -> str:
         place = _joined(path, name)
@@ -447,8 +450,8 @@ def limits() -> str:
         "",
         *table(["limit", "at most", "applies to"], rows),
         "",
-        "While a scenario is read, each value takes up to 370 bytes of memory: the reader of TOML stores its place. A file",
-        "at the limit of values takes up to 0.8 GB.",
+        "While a scenario is read, each value takes up to 370 bytes of memory: the reader of TOML stores its place.",
+        "A file at the limit of values takes up to 0.8 GB.",
     ])  # fmt: skip
 
 

@@ -212,7 +212,7 @@ class Ack(Protocol):
 
     @property
     def mark_count(self) -> Literal["exact", "at_most", "estimate"]:
-        """What `marked` is: the exact number (accurate feedback), an upper bound, or exact unless ACKs were lost (DCTCP)."""
+        """What `marked` is: exact (accurate feedback), an upper bound, or exact unless ACKs were lost (DCTCP)."""
         ...
 
 

@@ -430,7 +430,13 @@ def test_an_ack_says_how_exactly_it_counts_marks(feedback: object, count: str) -
             marked.append(ack.marked)
 
     bottleneck = {"queue": {"kind": "bernoulli", "mark_probability": "5 %"}}
-    flow = {"profile": "modern", "ecn": feedback, "congestion_control": Counting, "size": "400 packets", "packet_size": "1000 B"}
+    flow = {
+        "profile": "modern",
+        "ecn": feedback,
+        "congestion_control": Counting,
+        "size": "400 packets",
+        "packet_size": "1000 B",
+    }
     result = run(made(flow, duration="30 s", topology={"kind": "dumbbell", "bottleneck": bottleneck}))
     links = polars.DataFrame(result.links)
     marks = int(links["marks"].sum())

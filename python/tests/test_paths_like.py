@@ -60,7 +60,9 @@ def test_no_path_is_drawn_like_one_with_models() -> None:
         flow={},
         topology={"bottleneck": {"delay": {"kind": "jitter"}, "reverse": {"delay": "10 ms"}}},
     )
-    with pytest.raises(ValueError, match='delay of the link n1 - n2 is the model "jitter", but drawn paths need constants'):
+    with pytest.raises(
+        ValueError, match='delay of the link n1 - n2 is the model "jitter", but drawn paths need constants'
+    ):
         like(given, 0)
 
 

@@ -6,10 +6,10 @@ use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::{Ecn, Notice};
 use ackclock_core::units::{Duration, Instant, Segments};
 
+#[cfg(doc)]
+use crate::capabilities::Capabilities;
 use crate::checkpoints::CHECKPOINTS;
 use crate::limits::LimitedTimes;
-#[cfg(doc)]
-use crate::profile::Capabilities;
 use crate::slow_start_exit::{ExitReason, SlowStartExit};
 
 /// An end of a connection. Data flows from the sender to the receiver; an application's requests flow back.

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod bulk;
+mod capabilities;
 mod checkpoints;
 mod connection;
 mod first_flight;
@@ -17,12 +18,13 @@ mod seat;
 mod slow_start_exit;
 
 pub use bulk::Bulk;
+pub use capabilities::Capabilities;
 pub use checkpoints::{CHECKPOINTS, Checkpoints};
 pub use connection::{Connection, Counters, Datagram, DropNotice, Side, Tally, Transmission};
 pub use first_flight::FirstFlight;
 pub use limits::{Limit, LimitedTimes, Limits};
 pub use pacing::Pacer;
-pub use profile::{Capabilities, Flow, Host, Profile, Profiles, Traffic};
+pub use profile::{Flow, Host, Profile, Profiles, Traffic};
 pub use rate::DeliveryRate;
 pub use rules::{Growth, Pacing, SeatRules};
 pub use seat::ControlSeat;

@@ -11,6 +11,7 @@ use ackclock_core::params::Description;
 use ackclock_core::units::Bytes;
 
 use crate::bulk::Bulk;
+use crate::capabilities::Capabilities;
 use crate::connection::Connection;
 
 /// The profiles of a crate.
@@ -39,17 +40,6 @@ impl Profile {
             Self::Other(host) => host.capabilities(),
         }
     }
-}
-
-/// What connections of a profile can do besides a bulk transfer. A driver calls a method of [`Connection`] that belongs to a capability only
-/// if the profile declares it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Capabilities {
-    /// An application may add data to a bulk transfer: [`Connection::offer`], [`Bulk::grows`].
-    pub supply: bool,
-    /// An application may open the connection at the receiver and write at both ends: [`Connection::open`], [`Connection::write`],
-    /// [`Connection::close`], [`Traffic::Dialogue`].
-    pub both_ways: bool,
 }
 
 /// A profile whose packets are datagrams of bytes.

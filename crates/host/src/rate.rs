@@ -61,6 +61,7 @@ impl DeliveryRate {
     }
 
     /// An ACK delivers `bytes`; `newest` is the snapshot of the delivered segment that was sent last.
+    #[inline]
     pub fn deliver(&mut self, now: Instant, bytes: u64, newest: &Snapshot, min_rtt: Option<Duration>) -> RateSample {
         self.delivered += bytes;
         self.delivered_at = now;

@@ -182,6 +182,7 @@ impl ControlSeat {
     }
 
     /// The smallest round-trip time for the control: `sampled` by the timer, whose samples include the delay of ACKs, or reported.
+    #[inline]
     pub fn min_rtt(&self, sampled: Option<Duration>) -> Option<Duration> {
         [sampled, self.least_rtt].into_iter().flatten().reduce(std::cmp::min)
     }
@@ -253,6 +254,7 @@ impl ControlSeat {
     }
 
     /// An ACK has arrived.
+    #[inline]
     pub fn on_ack(&mut self, ack: &Ack) {
         let before = self.window;
         self.control.on_ack(ack);

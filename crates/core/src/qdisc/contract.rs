@@ -56,7 +56,12 @@ impl Ecn {
 
     /// The codepoint in the two lower bits of `field`, such as the second byte of an IPv4 header.
     pub const fn of(field: u8) -> Self {
-        Self::ALL[(field & 0b11) as usize]
+        match field & 0b11 {
+            0b00 => Self::NotEct,
+            0b01 => Self::Ect1,
+            0b10 => Self::Ect0,
+            _ => Self::Ce,
+        }
     }
 
     /// Its name in RFC 3168 §5.

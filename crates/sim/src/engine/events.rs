@@ -68,6 +68,7 @@ impl Subjects {
     }
 
     /// The number of a subject.
+    #[inline]
     pub(crate) const fn encode(&self, subject: Subject) -> usize {
         match subject {
             Subject::Link(link) => link,
@@ -104,6 +105,8 @@ impl Subjects {
     }
 
     /// The key of a packet's arrival at the end of a pipe or wire; `turn` is that of its transmission.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as for `launch`")]
     pub(crate) fn arrival(&self, moment: Moment, turn: Turn, at: Subject) -> Key {
         Key::new(moment, turn, self.encode(at))
     }

@@ -2,6 +2,7 @@
 
 mod applications;
 mod attempt;
+mod copying;
 mod crossings;
 mod driven;
 mod end_host;

@@ -18,13 +18,13 @@ use super::flow::{Flow, Path};
 use super::notices::Notices;
 use super::result::{ApplicationResult, FlowResult, LinkResult, RunResult};
 use super::routing::{routes, slowest};
-use super::wires::{Census, Wires};
+use super::wires::{Census, InFlight, Wires};
 use crate::app::Action;
-use crate::net::immediate::Crossing;
+use crate::net::fate::{Crossing, Loss};
 use crate::net::lanes::Lanes;
 use crate::net::link::{Link, Queue};
 use crate::net::packet::{Packet, Payloads};
-use crate::net::port::{Entering, LinkCounters, Loss, Port};
+use crate::net::port::{Entering, LinkCounters, Port};
 use crate::net::route::{Routes, Then};
 use crate::net::scheduled::Served;
 use crate::scenario::{FlowSpec, Scenario};
@@ -32,15 +32,6 @@ use crate::trace::{Point, Recorder, SequenceKind, Traces};
 
 /// Number of events between two checks: whether the caller interrupts the run, and its budget of events.
 const EVENTS_PER_CHECK: u64 = 1 << 16;
-
-/// A packet in flight to the end of a link.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct InFlight {
-    pub(super) key: Key,
-    /// Start of its transmission, at which its arrival was determined.
-    since: Instant,
-    packet: Packet,
-}
 
 pub(super) struct Simulation<'a, R> {
     pub(super) scenario: Cow<'a, Scenario>,
@@ -423,6 +414,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     /// A packet reaches its end host.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as for `launch`; the other caller is cold")]
     fn deliver(&mut self, here: Moment, packet: &Packet) {
         let (now, flow, side) = (here.at, packet.flow(), packet.from().peer());
         self.census.delivered();

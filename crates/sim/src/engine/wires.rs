@@ -1,19 +1,24 @@
-//! Packets on links with models: copies, and wires on which packets overtake.
+//! Wires on which packets overtake, and the census of all packets.
 //!
 //! A pipe is first in, first out, so that only its head is an event. On a wire on which packets overtake, each packet is an event: only
 //! there, an arrival costs a place in the heap.
 
 use std::collections::VecDeque;
 
-use ackclock_core::qdisc::Ecn;
-use ackclock_core::units::{Instant, Moment};
+use ackclock_core::units::Instant;
 
-use super::simulation::{InFlight, Simulation};
+use super::events::Key;
 use crate::net::link::Link;
-use crate::net::models::Copies;
 use crate::net::packet::Packet;
-use crate::net::port::Loss;
-use crate::trace::{Point, Recorder};
+
+/// A packet in flight to the end of a link.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InFlight {
+    pub(super) key: Key,
+    /// Start of its transmission, at which its arrival was determined.
+    pub(super) since: Instant,
+    pub(super) packet: Packet,
+}
 
 /// The wires on which packets overtake.
 #[derive(Debug, Default)]
@@ -90,7 +95,7 @@ impl Census {
     }
 
     /// A link copies a packet.
-    const fn copied(&mut self) {
+    pub(super) const fn copied(&mut self) {
         if cfg!(debug_assertions) {
             self.copied += 1;
         }
@@ -114,57 +119,5 @@ impl Census {
     pub(super) fn check(&self, inside: u64, payloads: usize) {
         assert_eq!(self.sent + self.copied, self.delivered + self.lost + inside, "{self:?}, {inside} in the network");
         assert!(payloads as u64 <= inside, "{payloads} payloads of {inside} packets in the network");
-    }
-}
-
-impl<R: Recorder> Simulation<'_, R> {
-    /// The copies of a packet in front of the queue of `link` enter it, one after the other.
-    #[cold]
-    pub(super) fn enter_copies(&mut self, link: usize, packet: Packet, here: Moment) {
-        let copies = self.links[link].port.copies();
-        self.lose_copies(&packet, copies, here.at);
-        self.links[link].port.admit(copies.passed);
-        for copy in (0..copies.passed).rev() {
-            let packet = self.copy(&packet, copy);
-            if copy > 0 {
-                self.observe(here.at, Point::Link(link as u32), &packet);
-            }
-            self.forward(packet, here);
-        }
-    }
-
-    /// The copies of a packet reach the end of `link`, or a packet that others can overtake.
-    #[cold]
-    pub(super) fn leave_copies(&mut self, link: usize, mut packet: Packet, arrival: Moment, marked: bool) {
-        if marked {
-            packet.set_ecn(Ecn::Ce);
-        }
-        let copies = self.links[link].port.copies();
-        self.lose_copies(&packet, copies, arrival.at);
-        for copy in (0..copies.passed).rev() {
-            let packet = self.copy(&packet, copy);
-            self.leave(link, packet, arrival);
-        }
-    }
-
-    /// The packet itself, or a copy of it. The packet comes last, because it then belongs to the network again.
-    fn copy(&mut self, packet: &Packet, copy: u32) -> Packet {
-        if copy == 0 {
-            return *packet;
-        }
-        self.census.copied();
-        self.flows[packet.flow()].hosts.copy(packet, &mut self.payloads)
-    }
-
-    /// Drops the lost copies of a packet. Those of a packet that arrives in another copy were never made.
-    fn lose_copies(&mut self, packet: &Packet, copies: Copies, at: Instant) {
-        let mut unmade = copies.lost;
-        if copies.passed == 0 {
-            self.drop_packet(*packet, Loss::silent(at));
-            unmade -= 1;
-        }
-        if at < self.end {
-            self.flows[packet.flow()].count_lost_copies(unmade);
-        }
     }
 }

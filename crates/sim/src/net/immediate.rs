@@ -6,7 +6,8 @@ use ackclock_core::qdisc::{Admission, Arrival, Backlog, Updated, Verdict};
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Bytes, Instant, Moment};
 
-use super::port::{Entering, LinkKind, Loss, Port};
+use super::fate::{Crossing, Loss};
+use super::port::{Entering, LinkKind, Port};
 use crate::trace::Recorder;
 
 /// A waiting packet.
@@ -34,29 +35,6 @@ pub(crate) struct Immediate {
     /// Time of the last packet, for the assertion that none enters before.
     #[cfg(debug_assertions)]
     last: Instant,
-}
-
-/// The fate of a packet on a link.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Crossing {
-    /// It reaches the other end.
-    Through {
-        /// Time of arrival there.
-        arrival: Moment,
-        /// Whether the queue marked it.
-        marked: bool,
-    },
-    /// It is lost.
-    Lost(Loss),
-    /// In front of the queue, loss models have copied it: see [`Port::copies`].
-    Entering,
-    /// It reaches the other end as several packets, as none, or out of order.
-    Leaving {
-        /// Time of arrival there.
-        arrival: Moment,
-        /// Whether the queue marked it.
-        marked: bool,
-    },
 }
 
 impl Immediate {

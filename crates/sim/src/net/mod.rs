@@ -1,6 +1,7 @@
 //! The network: packets, links and routes.
 
 pub(crate) mod entering;
+pub(crate) mod fate;
 pub(crate) mod immediate;
 pub(crate) mod lanes;
 pub(crate) mod link;

@@ -1,10 +1,10 @@
 //! The part of a link behind its queue: a transmitter, a wire with its delay, counters, and the models of a link that is not constant.
 
-use ackclock_core::qdisc::{Notice, Reason};
+use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Bytes, Duration, Instant, Moment, Rate};
 
 pub(crate) use super::entering::Entering;
-use super::immediate::Crossing;
+use super::fate::{Crossing, Loss};
 use super::models::{Copies, Models};
 use super::turn::Turn;
 use crate::scenario::{LinkSpec, LossPosition};
@@ -141,21 +141,6 @@ pub(crate) struct Port {
     pub(crate) counters: LinkCounters,
 }
 
-/// The loss of a packet.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Loss {
-    pub(crate) at: Instant,
-    /// The notice for the sender, if the queue sends one.
-    pub(crate) notice: Option<Notice>,
-}
-
-impl Loss {
-    /// A loss without a notice.
-    pub(crate) const fn silent(at: Instant) -> Self {
-        Self { at, notice: None }
-    }
-}
-
 impl Port {
     /// The port of `spec`, in a run with `seed` that ends at `end`. `Err` is the registry's message about a part's parameters.
     pub(super) fn new(index: u32, spec: &LinkSpec, seed: u64, end: Instant) -> Result<Self, String> {
@@ -196,7 +181,14 @@ impl Port {
     }
 
     /// Sends `size` bytes from `start` on.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a link of constants pays no call")]
     pub(super) fn send(&mut self, kind: &mut LinkKind, size: Bytes, start: Instant) -> Departure {
+        if self.models.is_none() { self.transmitter.send(kind, size, start) } else { self.send_by_models(kind, size, start) }
+    }
+
+    #[cold]
+    fn send_by_models(&mut self, kind: &mut LinkKind, size: Bytes, start: Instant) -> Departure {
         let Some(models) = &mut self.models else { return self.transmitter.send(kind, size, start) };
         let Transmission { time, crossing, .. } = kind.transmission(size);
         let arrival;
@@ -205,12 +197,20 @@ impl Port {
     }
 
     /// Decides on a packet in front of the queue. `None`: it enters the queue.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a link of constants pays no call")]
     pub(crate) fn before<R: Recorder>(&mut self, entering: &Entering, recorder: &mut R) -> Option<Crossing> {
         let at = entering.now.at;
         if at >= self.end {
             // Events after the end have no effect.
             return Some(Crossing::Lost(Loss::silent(at)));
         }
+        if self.models.is_none() { None } else { self.before_by_models(entering, recorder) }
+    }
+
+    #[cold]
+    fn before_by_models<R: Recorder>(&mut self, entering: &Entering, recorder: &mut R) -> Option<Crossing> {
+        let at = entering.now.at;
         let models = self.models.as_mut()?;
         if models.admitted > 0 {
             models.admitted -= 1;
@@ -223,12 +223,20 @@ impl Port {
     }
 
     /// Decides on a packet behind the link.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a link of constants pays no call")]
     pub(super) fn after<R: Recorder>(&mut self, entering: &Entering, departure: Departure, marked: bool, recorder: &mut R) -> Crossing {
+        if self.models.is_some() {
+            return self.after_by_models(entering, departure, marked, recorder);
+        }
+        self.counters.delivered += 1;
+        Crossing::Through { arrival: departure.arrives(), marked }
+    }
+
+    #[cold]
+    fn after_by_models<R: Recorder>(&mut self, entering: &Entering, departure: Departure, marked: bool, recorder: &mut R) -> Crossing {
         let arrival = departure.arrives();
-        let Some(models) = &mut self.models else {
-            self.counters.delivered += 1;
-            return Crossing::Through { arrival, marked };
-        };
+        let Some(models) = &mut self.models else { return Crossing::Through { arrival, marked } };
         let copies = models.judge(LossPosition::AfterLink, &entering.packet, self.transmitter.free_at);
         self.counters.delivered += u64::from(copies.passed);
         if copies == Copies::ONE && !models.reorders() {

@@ -4,9 +4,9 @@ use ackclock_core::qdisc::{Backlog, Dequeued, Outcome, Outcomes, Packet as Queue
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Duration, Instant, Moment};
 
-use super::immediate::Crossing;
+use super::fate::{Crossing, Loss};
 use super::packet::Packet;
-use super::port::{Entering, LinkKind, Loss, Port};
+use super::port::{Entering, LinkKind, Port};
 use crate::trace::Recorder;
 
 /// A scheduler with its waiting packets.

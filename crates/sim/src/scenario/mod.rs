@@ -21,6 +21,7 @@ mod lone;
 mod memory;
 mod model;
 mod modern;
+mod modern_keys;
 pub(crate) mod parameter;
 pub(crate) mod part;
 pub(crate) mod profiles;

@@ -1,44 +1,12 @@
-//! The settings of `modern` hosts: their declarations as the keys of `[flow.modern]`, read from a scenario and written to a frozen one.
-
-use std::sync::LazyLock;
+//! The settings of `modern` hosts, read from a scenario and written to a frozen one.
 
 use ackclock_core::units::Duration;
-use ackclock_tcp::modern::{SETTINGS, Setting, SettingDefault, SettingKind, SettingValue};
+use ackclock_tcp::modern::{SETTINGS, Setting, SettingKind, SettingValue};
 use serde_json::{Map, Value as Json, json};
 
 use crate::scenario::check::Record;
-use crate::scenario::keys::{BUFFER, DELAY, Fallback, Key, Kind, TIMER, key};
 use crate::scenario::model::ModernHost;
-use crate::scenario::unit::{self, write_time};
-
-static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| SETTINGS.iter().map(declared).collect());
-
-/// The keys of `[flow.modern]`.
-pub(crate) fn keys() -> &'static [Key] {
-    &KEYS
-}
-
-/// A setting as a key.
-fn declared(setting: &Setting) -> Key {
-    let kind = match setting.kind {
-        SettingKind::Flag => Kind::Bool,
-        SettingKind::Delay => DELAY,
-        SettingKind::Time => TIMER,
-        SettingKind::Count(least, most) => Kind::Integer(least, most),
-        SettingKind::Bytes => Kind::Quantity(&unit::SIZE, BUFFER),
-        SettingKind::Number(least, most) => Kind::Number(least, most),
-        SettingKind::Word(words) => Kind::Word(words),
-    };
-    let fallback = match setting.default {
-        SettingDefault::Value(SettingValue::Flag(value)) => Fallback::Bool(value),
-        SettingDefault::Value(SettingValue::Time(time)) => Fallback::Time(time),
-        SettingDefault::Value(SettingValue::Whole(number)) => Fallback::Integer(number),
-        SettingDefault::Value(SettingValue::Number(number)) => Fallback::Number(number),
-        SettingDefault::Value(SettingValue::Word(word)) | SettingDefault::Bytes(word) => Fallback::Text(word),
-        SettingDefault::As(other) => Fallback::Absent(other),
-    };
-    key(setting.key, kind, fallback, setting.doc)
-}
+use crate::scenario::unit::write_time;
 
 /// The host that a table describes.
 pub(crate) fn read(table: &Record) -> ModernHost {
@@ -84,7 +52,7 @@ pub(crate) fn write(host: &ModernHost) -> Json {
 
 #[cfg(test)]
 mod tests {
-    use ackclock_tcp::modern::Feedback;
+    use ackclock_tcp::modern::{Feedback, SettingDefault};
 
     use super::*;
 

@@ -4,7 +4,6 @@ use ackclock_core::units::Duration;
 pub use ackclock_host::{Growth, Pacing};
 
 #[cfg(doc)]
-use super::settings::Config;
 
 /// Method of loss detection and recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +106,7 @@ pub enum AckRules {
 /// Settings of [`AckRules::Adaptive`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdaptiveAcks {
-    /// Longest delay of an ACK; [`Config::delayed_ack`] is the shortest.
+    /// Longest delay of an ACK; the setting `delayed_ack` is the shortest.
     pub delay_max: Duration,
     /// Whether a step by which the receive window grows makes the next ACK immediate.
     pub on_growth: bool,

@@ -33,7 +33,8 @@ def matrix(
         ),
     ] = None,
     seeds: Annotated[
-        int, typer.Option(min=1, max=MOST, metavar="NUMBER", help="Run every combination with the seeds from 1 to this.")
+        int,
+        typer.Option(min=1, max=MOST, metavar="NUMBER", help="Run every combination with the seeds from 1 to this."),
     ] = 3,
     duration: Annotated[
         Optional[str],
@@ -56,7 +57,8 @@ def matrix(
         ),
     ] = None,
     top: Annotated[
-        int, typer.Option(min=1, max=MOST, metavar="NUMBER", help="Number of best combinations to show of a large matrix.")
+        int,
+        typer.Option(min=1, max=MOST, metavar="NUMBER", help="Number of best combinations to show of a large matrix."),
     ] = 3,
     out: Out = None,
     json: Json = False,

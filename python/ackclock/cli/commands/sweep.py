@@ -20,7 +20,10 @@ def sweep(
     seeds: Annotated[
         Optional[int],
         typer.Option(
-            min=1, max=MOST, metavar="NUMBER", help="Run every point with the seeds from 1 to this; by default its own seed."
+            min=1,
+            max=MOST,
+            metavar="NUMBER",
+            help="Run every point with the seeds from 1 to this; by default its own seed.",
         ),
     ] = None,
     until: Annotated[
@@ -32,7 +35,8 @@ def sweep(
         ),
     ] = None,
     at_most: Annotated[
-        Optional[int], typer.Option(min=2, max=MOST, metavar="NUMBER", help="Most seeds of a point with --until; default 1000.")
+        Optional[int],
+        typer.Option(min=2, max=MOST, metavar="NUMBER", help="Most seeds of a point with --until; default 1000."),
     ] = None,
     out: Annotated[
         Optional[Path],
@@ -53,7 +57,9 @@ def sweep(
     ] = None,
     max_events: Annotated[
         Optional[int],
-        typer.Option(min=1, max=MAX_SEED, metavar="NUMBER", help="Most events of a run; a run with more is a row with an error."),
+        typer.Option(
+            min=1, max=MAX_SEED, metavar="NUMBER", help="Most events of a run; a run with more is a row with an error."
+        ),
     ] = None,
     max_memory: Annotated[
         Optional[str],

@@ -17,7 +17,9 @@ def tune(
     ],
     trials: Annotated[
         int,
-        typer.Option(min=1, max=MOST, metavar="NUMBER", help="Number of trials. The first ones do not change with this number."),
+        typer.Option(
+            min=1, max=MOST, metavar="NUMBER", help="Number of trials. The first ones do not change with this number."
+        ),
     ] = 60,
     seed: Annotated[
         int,

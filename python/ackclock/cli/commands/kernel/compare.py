@@ -18,7 +18,10 @@ def compare(
     repetitions: Annotated[
         int,
         typer.Option(
-            min=1, max=MOST, metavar="NUMBER", help="Runs of each scenario on the kernel. Fewer than 3 do not show its spread."
+            min=1,
+            max=MOST,
+            metavar="NUMBER",
+            help="Runs of each scenario on the kernel. Fewer than 3 do not show its spread.",
         ),
     ] = 3,
     tolerance: Annotated[
@@ -28,13 +31,21 @@ def compare(
     attempts: Annotated[
         int,
         typer.Option(
-            min=1, max=MOST, metavar="NUMBER", help="Largest number of runs for a repetition that this machine disturbs."
+            min=1,
+            max=MOST,
+            metavar="NUMBER",
+            help="Largest number of runs for a repetition that this machine disturbs.",
         ),
     ] = 3,
     jobs: Annotated[
         int,
         typer.Option(
-            "--jobs", "-j", min=1, max=MOST_JOBS, metavar="NUMBER", help="Runs on the kernel at the same time; more make packets late."
+            "--jobs",
+            "-j",
+            min=1,
+            max=MOST_JOBS,
+            metavar="NUMBER",
+            help="Runs on the kernel at the same time; more make packets late.",
         ),
     ] = 1,
     change_hystart: ChangeHystart = False,

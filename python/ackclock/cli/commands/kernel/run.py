@@ -28,7 +28,9 @@ def run(
     ] = None,
     attempts: Annotated[
         int,
-        typer.Option(min=1, max=MOST, metavar="NUMBER", help="Most attempts of each run to get one without late packets."),
+        typer.Option(
+            min=1, max=MOST, metavar="NUMBER", help="Most attempts of each run to get one without late packets."
+        ),
     ] = 3,
     change_hystart: ChangeHystart = False,
     out: Out = None,
