@@ -3,8 +3,6 @@
 use ackclock_core::units::Duration;
 pub use ackclock_host::{Growth, Pacing};
 
-#[cfg(doc)]
-
 /// Method of loss detection and recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
