@@ -315,8 +315,8 @@ pub struct CongestionEvent {
     pub restart: bool,
     /// Window after a restart, in segments: the loss window of RFC 5681 §3.1, which is 1; 2 in Vegas.
     pub loss_window: Segments,
-    /// Smallest window that the reduction may leave, in segments: 2 or 1, or [`PART_OF_A_SEGMENT`]. Only [`crate::cc::CongestionControl::close`]
-    /// leaves nothing.
+    /// Smallest window that the reduction may leave, in segments: 2 or 1, or [`PART_OF_A_SEGMENT`]. Only [`crate::cc::CongestionControl::resize`]
+    /// can leave nothing.
     pub least: Segments,
     /// Whether the missing segment had already been retransmitted, so that its retransmission was lost too.
     pub resent: bool,
