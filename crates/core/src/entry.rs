@@ -29,15 +29,15 @@ impl<P: ?Sized> Entry<P> {
 }
 
 /// Finds an entry by name.
-pub fn find<P: ?Sized>(entries: &'static [&'static Entry<P>], name: &str) -> Option<&'static Entry<P>> {
+pub fn find<P: ?Sized>(entries: &[&'static Entry<P>], name: &str) -> Option<&'static Entry<P>> {
     entries.iter().copied().find(|entry| entry.name == name)
 }
 
-/// Builds the part that a parameter of [`Kind::Part`](crate::params::Kind::Part) selects from `entries`.
+/// Builds the part of `entries` that `spec` names, such as the value of a parameter of [`Kind::Part`](crate::params::Kind::Part).
 ///
 /// # Errors
-/// The part's reason to refuse its parameters, or that there is no such part.
-pub fn build<P: ?Sized>(entries: &'static [&'static Entry<P>], spec: &PartSpec) -> Result<Box<P>, String> {
+/// If `entries` has no such part, or the part refuses its parameters; the message has the part's name and the reason.
+pub fn build<P: ?Sized>(entries: &[&'static Entry<P>], spec: &PartSpec) -> Result<Box<P>, String> {
     let entry = find(entries, spec.name).ok_or_else(|| format!("there is no part {:?}", spec.name))?;
     (entry.build)(&spec.params).map_err(|reason| format!("{}: {reason}", spec.name))
 }

@@ -123,7 +123,7 @@ fn hosts(index: u32, spec: &FlowSpec, seed: u64) -> Result<Hosts, RunError> {
         })),
         HostSpec::Other(other) => {
             let entry = profiles::find(other.profile.name);
-            let Profile::Other(host) = *build_part(entry, &other.profile)? else {
+            let Profile::Other(host) = *build(entry.as_slice(), &other.profile)? else {
                 return Err(RunError::Part(format!("{} has settings of its own", other.profile.name)));
             };
             let OtherHost { packet_size, ecn, initial_pacing, .. } = *other;
@@ -198,11 +198,6 @@ fn compose(parts: &ComposedSpec, initial_ssthresh: f64) -> Result<Composed, RunE
     ))
 }
 
-fn build<P: ?Sized>(entries: &'static [&'static Entry<P>], part: &PartSpec) -> Result<Box<P>, RunError> {
-    build_part(entry::find(entries, part.name), part)
-}
-
-fn build_part<P: ?Sized>(entry: Option<&'static Entry<P>>, part: &PartSpec) -> Result<Box<P>, RunError> {
-    let entry = entry.ok_or_else(|| RunError::Part(format!("there is no part {}", part.name)))?;
-    (entry.build)(&part.params).map_err(|reason| RunError::Part(format!("{}: {reason}", part.name)))
+fn build<P: ?Sized>(entries: &[&'static Entry<P>], part: &PartSpec) -> Result<Box<P>, RunError> {
+    entry::build(entries, part).map_err(RunError::Part)
 }

@@ -276,17 +276,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 Queue::Immediate(queue) => queue.cross(port, kind, &entering, &mut self.recorder),
                 Queue::Scheduled(_) => return self.offer(link, packet, here),
             };
-            here = match crossing {
-                Crossing::Through { arrival, marked } => {
-                    if marked {
-                        packet.set_ecn(Ecn::Ce);
-                    }
-                    arrival
-                }
-                Crossing::Lost(loss) => return self.drop_packet(packet, loss),
-                Crossing::Entering => return self.enter_copies(link, packet, here),
-                Crossing::Leaving { arrival, marked } => return self.leave_copies(link, packet, arrival, marked),
-            };
+            let Crossing::Through { arrival, marked } = crossing else { return self.crossed(link, packet, here, crossing) };
+            if marked {
+                packet.set_ecn(Ecn::Ce);
+            }
+            here = arrival;
             packet = packet.across(hop.then == Then::Arrive);
             if hop.then != Then::Follow {
                 let lane = port.lane as usize;

@@ -9,11 +9,12 @@
 //! - A transmission ends at its start plus the transmission time.
 //! - The packet arrives at the start plus the sum of transmission time and delay.
 
+use ackclock_core::entry::build;
 use ackclock_core::qdisc::{self, Discipline, Outlet};
 use ackclock_core::units::Instant;
 
 use super::immediate::Immediate;
-use super::models::{build, generator};
+use super::models::generator;
 use super::port::Port;
 use super::scheduled::Scheduled;
 use crate::scenario::LinkSpec;

@@ -1,6 +1,6 @@
 //! The models of a link: its rate, its delay and its losses. A link of constants without losses has none.
 
-use ackclock_core::entry::{self, Entry};
+use ackclock_core::entry::build;
 use ackclock_core::path::delay::{self, DelayModel};
 use ackclock_core::path::loss::{self, Arrival, Fate, LossModel};
 use ackclock_core::path::rate::{self, RateModel};
@@ -8,7 +8,7 @@ use ackclock_core::rng::{Generator, Mrg32k3a};
 use ackclock_core::units::{Bytes, Duration, Instant};
 
 use super::packet::Packet;
-use crate::scenario::{GeneratorSpec, LinkSpec, LossPosition, PartSpec};
+use crate::scenario::{GeneratorSpec, LinkSpec, LossPosition};
 
 /// A packet after the loss models of one position, which can copy it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -82,12 +82,6 @@ pub(super) fn generator(spec: &GeneratorSpec, seed: u64, path: &str) -> Generato
             Generator::Mrg(generator)
         }
     }
-}
-
-/// Builds a part of a link.
-pub(super) fn build<P: ?Sized>(entries: &'static [&'static Entry<P>], part: &PartSpec) -> Result<Box<P>, String> {
-    let entry = entry::find(entries, part.name).ok_or_else(|| format!("there is no {}", part.name))?;
-    (entry.build)(&part.params)
 }
 
 impl Models {

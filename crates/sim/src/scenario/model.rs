@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ackclock_core::cc::{CongestionControl, SlowStart};
-use ackclock_core::entry::find;
+use ackclock_core::entry::build;
 pub use ackclock_core::params::PartSpec;
 use ackclock_core::qdisc::{self, Reason};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
@@ -45,10 +45,7 @@ pub struct Scenario {
 impl Scenario {
     /// The reasons of drops and marks that its queues have besides the usual ones, each once.
     pub fn further_reasons(&self) -> Vec<Reason> {
-        let of_queue = |queue: &QueueSpec| {
-            let entry = find(qdisc::ENTRIES, queue.discipline.name)?;
-            (entry.build)(&queue.discipline.params).ok().map(|discipline| discipline.reasons())
-        };
+        let of_queue = |queue: &QueueSpec| build(qdisc::ENTRIES, &queue.discipline).ok().map(|discipline| discipline.reasons());
         let found = self.links.iter().filter_map(|link| of_queue(link.queue.as_ref()?));
         let found: Vec<&[Reason]> = found.filter(|reasons| !reasons.is_empty()).collect();
         Reason::further().iter().filter(|reason| found.iter().any(|reasons| reasons.contains(reason))).copied().collect()

@@ -214,8 +214,9 @@ fn own_rate(end: &Record) -> Option<Variable<Rate>> {
     if choice.name == CONSTANT {
         return Rate::from_bits_per_sec(choice.params.number("rate") as u64).map(Variable::Constant);
     }
-    let model = (entry::find(rate::ENTRIES, choice.name)?.build)(&choice.params).ok()?;
-    Some(Variable::Model(Box::new(Model { part: part(choice), mean: model.mean() })))
+    let part = part(choice);
+    let model = entry::build(rate::ENTRIES, &part).ok()?;
+    Some(Variable::Model(Box::new(Model { mean: model.mean(), part })))
 }
 
 /// Propagation delay of a direction, if it has its own.
@@ -224,8 +225,9 @@ fn own_delay(end: &Record) -> Option<Variable<Duration>> {
     if choice.name == CONSTANT {
         return Some(Variable::Constant(Duration::from_secs_f64(choice.params.number("delay"))));
     }
-    let model = (entry::find(delay::ENTRIES, choice.name)?.build)(&choice.params).ok()?;
-    Some(Variable::Model(Box::new(Model { part: part(choice), mean: model.mean() })))
+    let part = part(choice);
+    let model = entry::build(delay::ENTRIES, &part).ok()?;
+    Some(Variable::Model(Box::new(Model { mean: model.mean(), part })))
 }
 
 fn pair_delay(value: &Checked) -> Option<Duration> {

@@ -127,7 +127,7 @@ impl Endpoint {
 
     /// Whether the first flight is over, so that [`Endpoint::finish_first_flight`] can be called.
     pub(super) fn is_first_flight_over(&self) -> bool {
-        self.sender.governor().is_first_flight_over()
+        self.sender.seat().is_first_flight_over()
     }
 
     /// The initial window for the next connection to the peer, if the first flight changes it. `learned`: the window stored for the peer so
@@ -171,12 +171,12 @@ impl Endpoint {
 
     /// The congestion window and threshold.
     pub fn window(&self) -> Window {
-        self.sender.governor().window()
+        self.sender.seat().window()
     }
 
     /// The congestion control; traces record its quantities.
     pub fn control(&self) -> &dyn CongestionControl {
-        self.sender.governor().control()
+        self.sender.seat().control()
     }
 
     /// The sender's counters, including SYNs.
@@ -205,7 +205,7 @@ impl Endpoint {
 
     /// The congestion window at the end of the handshake.
     pub(super) fn initial_window(&self) -> Option<Segments> {
-        self.sender.governor().initial_window()
+        self.sender.seat().initial_window()
     }
 
     /// How long each limit has held back the sender.
@@ -220,7 +220,7 @@ impl Endpoint {
 
     /// How the first slow start ended.
     pub fn slow_start_exit(&self) -> &SlowStartExit {
-        self.sender.governor().exit()
+        self.sender.seat().exit()
     }
 
     /// The latest round-trip time sample.
@@ -577,7 +577,7 @@ impl Endpoint {
         let flags = Flags::ACK.with(Flags::FIN, fin).with(Flags::PSH, push && payload > 0).with(Flags::CWR, cwr);
         // RFC 3168 §6.1.5 and §6.1.6: neither retransmissions nor window probes are ECN-capable.
         let capable = self.sender.uses_ecn() && !retransmission && payload > 0;
-        let ecn = if capable { self.sender.governor().ecn() } else { Ecn::NotEct };
+        let ecn = if capable { self.sender.seat().ecn() } else { Ecn::NotEct };
         if payload > 0 {
             self.receiver.note_data_sent(now);
         }

@@ -1,7 +1,7 @@
 //! First-loss factor: another multiplicative decrease for the reduction that ends slow start, round any loss response.
 //! ## What it does
 //! Slow start overshoots by up to the whole window, so the factor that suits avoidance leaves too much. The first reduction of a
-//! connection, and every reduction in slow start, multiplies the window in force by `factor`: `cwnd` becomes the unrounded product, and
+//! connection, and every reduction in slow start, multiplies the window in force by `factor`. `cwnd` becomes the unrounded product, and
 //! `ssthresh` the product rounded down, at least two segments. All others are those of the inner loss response.
 //! ## References
 //! RFC 9002 §7.3.2, which halves, beside RFC 9438 §4.6, which multiplies by 0.7; Welzl, *ssthresh after slow start overshoot*, IRTF ICCRG

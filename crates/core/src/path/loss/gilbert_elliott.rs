@@ -2,7 +2,7 @@
 //! ## What it does
 //! Before each packet, the channel changes from good to bad with probability `p`, and from bad to good with probability `r`. The packet is
 //! then lost with the probability of the state. In the long run, the channel is bad for p / (p + r) of the packets, and stays bad for 1 / r
-//! packets on average: with the defaults of `loss_good` and `loss_bad`, these are the loss rate and the mean burst.
+//! packets on average. With the defaults of `loss_good` and `loss_bad`, these are the loss rate and the mean burst.
 //! ## References
 //! Gilbert, *Capacity of a burst-noise channel*, 1960; Elliott, *Estimates of error rates for codes on burst-noise channels*, 1963;
 //! Hasslinger & Hohlfeld, *The Gilbert-Elliott model for packet loss in real time services on the Internet*, 2008.

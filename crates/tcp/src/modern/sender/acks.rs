@@ -69,7 +69,7 @@ impl Sender {
         self.count(&change);
         self.measure(now, ack, &delivered, &mut change);
         let before = self.repair.phase();
-        let responses = (self.governor.reductions(), self.counters.undone);
+        let responses = (self.seat.reductions(), self.counters.undone);
         let repaired = self.tlp.handle_ack(ProbeAck {
             number: ack.number,
             dsack_end: change.dsack.map(|block| block.1),
@@ -86,14 +86,14 @@ impl Sender {
             let ended = before == Phase::Fast && self.repair.phase() == Phase::Open;
             self.handle_mark(now, ended && self.settings.gradual_marks);
         }
-        if (self.governor.reductions(), self.counters.undone) != responses {
+        if (self.seat.reductions(), self.counters.undone) != responses {
             // What was in force before the ACK no longer is.
             change.reduced = None;
         }
         self.notify_control(now, &change, before);
         let arrived = if self.settings.rules.counts_segments { change.arrived } else { change.delivered };
         self.repair.deliver(Progress { delivered: arrived, pipe: self.board_pipe(), safe: change.acked > 0 && !lost });
-        self.governor.acknowledge(self.window.una());
+        self.seat.acknowledge(self.window.una());
         self.update_timers(now, &change);
         self.delivered = delivered;
         true
@@ -117,7 +117,7 @@ impl Sender {
             news: change.acked > 0 || change.delivered > 0 || change.duplicate,
             selective: self.repair.method() != Recovery::NewReno,
         };
-        self.marks.read(ack, &delivery, self.governor.smss())
+        self.marks.read(ack, &delivery, self.seat.smss())
     }
 
     /// Counts what the ACK delivers.
@@ -132,7 +132,7 @@ impl Sender {
     fn update_scoreboard(&mut self, ack: &Ack<'_>, delivered: &mut Vec<SentSegment>) -> Change {
         let (una, outstanding, flight) = (self.window.una(), self.board.unsacked(), self.board.flight_size());
         let inflight = self.board.pipe();
-        let reduced = self.repair.reduces().then(|| self.cwnd() as f64 / self.governor.unit() as f64);
+        let reduced = self.repair.reduces().then(|| self.cwnd() as f64 / self.seat.unit() as f64);
         let window_moved = self.window.update(ack);
         let acked = ack.number - una;
         self.window.acknowledge(ack.number);
@@ -175,7 +175,7 @@ impl Sender {
     /// The segments in a D-SACK block; none if more were reported than retransmitted.
     fn repeated(&self, dsack: Option<Range>) -> u64 {
         let Some((start, end)) = dsack.filter(|_| self.counters.dsacks < self.counters.retransmitted) else { return 0 };
-        (end - start).div_ceil(self.governor.smss()).max(1)
+        (end - start).div_ceil(self.seat.smss()).max(1)
     }
 
     /// Takes the measurements that an ACK allows: round-trip time, delivery rate, and the state of RACK.
@@ -222,7 +222,7 @@ impl Sender {
         // Measured with Linux 6.18: the minimum before the ACK decides whether it can belong to the retransmission. No stored run
         // distinguishes it.
         let min_rtt = if self.settings.rtt_of_sacked { least } else { self.rtt.min() };
-        self.rack.detect_reordering(delivered, self.window.una(), self.governor.smss());
+        self.rack.detect_reordering(delivered, self.window.una(), self.seat.smss());
         // Linux processes SACK blocks before the cumulative ACK, so that the latter's segments determine the round-trip time.
         let covered = if self.settings.rules.takes_sacks_first { delivered.partition_point(|it| it.end() <= ack.number) } else { 0 };
         for segment in delivered[covered..].iter().chain(&delivered[..covered]) {
@@ -279,22 +279,22 @@ impl Sender {
         // With Linux's rule, the ACK that ends recovery counts for growth, and SACKed segments count when they are SACKed.
         let recovering = before == Phase::Fast && !by_arrivals || matches!(phase, Phase::Fast | Phase::Reduction);
         // A D-SACK shows that a retransmission was delivered too.
-        let counted = if by_arrivals { change.arrived as f64 } else { self.governor.counted(change.acked, phase == Phase::Timeout) };
+        let counted = if by_arrivals { change.arrived as f64 } else { self.seat.counted(change.acked, phase == Phase::Timeout) };
         let counted = match marks.count {
             MarkCount::Exact if marks.echo && by_arrivals => (counted * unmarked) as u64 as f64,
             MarkCount::Exact if marks.echo => counted * unmarked,
             _ => counted,
         };
         let inflight = self.board.pipe();
-        let ssthresh = self.governor.window().ssthresh;
+        let ssthresh = self.seat.window().ssthresh;
         let lost = self.rate.take_newly_lost();
-        self.governor.note_rtt(change.rtt);
-        self.governor.on_ack(&AckEvent {
+        self.seat.note_rtt(change.rtt);
+        self.seat.on_ack(&AckEvent {
             now,
             acked: change.segments,
             counted,
             may_grow: (change.acked > 0 || by_arrivals && self.rack.reorders()) && !recovering && unmarked > 0.0,
-            cwnd_limited: self.governor.was_limited(change.una),
+            cwnd_limited: self.seat.was_limited(change.una),
             flight_size: self.flight_segments(),
             delivered: change.delivered,
             marked: marks.bytes,
@@ -307,17 +307,17 @@ impl Sender {
             sample: change.sample,
             rtt: change.rtt,
             srtt: self.rtt.srtt(),
-            min_rtt: self.governor.min_rtt(self.rtt.min()),
+            min_rtt: self.seat.min_rtt(self.rtt.min()),
             round: self.rate.round(),
             ecn_echo: marks.echo,
             reduced: change.reduced,
             handshake: false,
             mark_count: marks.count,
         });
-        if self.governor.window().ssthresh < ssthresh {
-            self.repair.lower_target(self.governor.cwnd());
+        if self.seat.window().ssthresh < ssthresh {
+            self.repair.lower_target(self.seat.cwnd());
         }
-        if self.governor.holds_back() {
+        if self.seat.holds_back() {
             self.rate.note_app_limited(inflight);
         }
     }

@@ -18,8 +18,8 @@ impl Sender {
     }
 
     fn room(&self, now: Instant, pipe: u64, cwnd: u64) -> Room {
-        let (smss, unit) = (self.governor.smss(), self.governor.unit());
-        let window = self.governor.window();
+        let (smss, unit) = (self.seat.smss(), self.seat.unit());
+        let window = self.seat.window();
         let gain = if window.cwnd < window.ssthresh / 2.0 { 2.0 } else { 1.2 };
         let srtt = self.rtt.srtt();
         let most = window.cwnd.max(self.board.segments() as f64);
@@ -44,7 +44,7 @@ impl Sender {
         let Some(mut blocks) = self.blocks.take() else { return };
         let (start, end) = output.range;
         if output.retransmission {
-            let room = self.cwnd().saturating_sub(self.pipe()) / self.governor.unit();
+            let room = self.cwnd().saturating_sub(self.pipe()) / self.seat.unit();
             let count = if blocks.continues(start) { 0 } else { self.board.waiting_block(start, room.max(1)) };
             let marked = self.board.segment_at(start).is_some_and(SentSegment::is_pushed);
             output.push = blocks.resend(output.range, count) || marked;

@@ -14,11 +14,11 @@ use super::{Measured, Sender};
 impl Sender {
     /// The state of the sender; the endpoint adds what it knows itself.
     pub(in super::super) fn info(&self, now: Instant) -> Info {
-        let (smss, window) = (self.governor.smss(), self.governor.window());
+        let (smss, window) = (self.seat.smss(), self.seat.window());
         let counters = self.counters();
         let (srtt, deviation) = (self.rtt.srtt(), self.rtt.deviation());
         // In recovery, the window is that of the recovery.
-        let cwnd = if self.repair.reduces() { (self.cwnd() / self.governor.unit()) as f64 } else { window.cwnd };
+        let cwnd = if self.repair.reduces() { (self.cwnd() / self.seat.unit()) as f64 } else { window.cwnd };
         let threshold = window.ssthresh.is_finite().then_some(window.ssthresh as u32);
         Info {
             ca_state: self.ca_state(),
@@ -38,7 +38,7 @@ impl Sender {
             reordering: self.rack.extent(),
             reord_seen: self.rack.reordering_seen(),
             total_retrans: counters.retransmitted as u32,
-            pacing_rate: self.governor.pacing(self.cwnd_bytes(), srtt).map(|(rate, _)| rate.as_bits_per_sec() / 8),
+            pacing_rate: self.seat.pacing(self.cwnd_bytes(), srtt).map(|(rate, _)| rate.as_bits_per_sec() / 8),
             delivery_rate: self.delivery_rate.map_or(0, |it| it.rate.as_bits_per_sec() / 8),
             delivery_rate_app_limited: self.delivery_rate.is_some_and(|it| it.app_limited),
             delivered: counters.delivered as u32,

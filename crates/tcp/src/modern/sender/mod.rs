@@ -116,7 +116,7 @@ pub(super) struct Sender {
     last_sent: Instant,
     rtt: Rtt,
     board: Scoreboard,
-    governor: ControlSeat,
+    seat: ControlSeat,
     /// Bytes sent, including retransmissions.
     sent_bytes: u64,
     /// Size of a segment's headers in bytes, with the options that every segment carries.
@@ -165,7 +165,7 @@ impl Sender {
             last_sent: Instant::ZERO,
             rtt: Rtt::new(config.rto, ticks),
             board: Scoreboard::default(),
-            governor: ControlSeat::new(&rules, control),
+            seat: ControlSeat::new(&rules, control),
             sent_bytes: 0,
             header: u64::from(BASE_HEADER),
             seed: 0,
@@ -189,7 +189,7 @@ impl Sender {
     pub(super) fn agree(&mut self, agreed: Agreed, window: u64) {
         let timestamps = if agreed.timestamps { TIMESTAMPS } else { 0 };
         self.header = u64::from(BASE_HEADER) + u64::from(timestamps);
-        self.governor.agree(u64::from(agreed.smss));
+        self.seat.agree(u64::from(agreed.smss));
         self.agree_on_marks(agreed);
         if !agreed.sack {
             self.repair.disable_sack();
@@ -224,22 +224,22 @@ impl Sender {
         let event = Established {
             lost_syns: lost_syns.saturating_sub(self.settings.lost_syns_tolerated),
             rtt: self.rtt.latest(),
-            rwnd: Some(self.governor.segments(self.window.offered())),
-            available: self.stream.amount().map(|bytes| self.governor.segments(bytes)),
+            rwnd: Some(self.seat.segments(self.window.offered())),
+            available: self.stream.amount().map(|bytes| self.seat.segments(bytes)),
             selective: self.repair.method() != Recovery::NewReno,
             header: Bytes(self.header),
             seed: self.seed,
             whole_segments: self.settings.rules.counts_segments,
-            ..Established::new(now, Bytes(self.governor.smss()))
+            ..Established::new(now, Bytes(self.seat.smss()))
         };
         // Data begins at position 1.
-        self.governor.establish(&event, (1, self.governor.smss()));
+        self.seat.establish(&event, (1, self.seat.smss()));
         self.supply_first_flight();
     }
 
     /// Sets the segment size to `smss` bytes. Outstanding segments keep their size; their retransmissions do not.
     pub(super) fn change_mss(&mut self, smss: u64) {
-        self.governor.change_mss(smss);
+        self.seat.change_mss(smss);
     }
 
     /// A bulk transfer keeps the stream filled: `bytes` in all, or unlimited.
@@ -254,8 +254,8 @@ impl Sender {
         if self.stream.is_written()
             && let Some(mut blocks) = self.blocks.take()
         {
-            let (end, smss, nxt) = (self.stream.written(), self.governor.smss(), self.window.nxt());
-            let allowed = self.cwnd().saturating_sub(self.pipe()) / self.governor.unit() * smss;
+            let (end, smss, nxt) = (self.stream.written(), self.seat.smss(), self.window.nxt());
+            let allowed = self.cwnd().saturating_sub(self.pipe()) / self.seat.unit() * smss;
             let room = allowed.min(self.window.offered().saturating_sub(nxt - self.window.una()));
             blocks.write((start, end), (nxt, room), smss, self.window.largest());
             self.blocks = Some(blocks);
@@ -266,7 +266,7 @@ impl Sender {
     /// Spreads the data that an application has written over the first flight.
     fn supply_first_flight(&mut self) {
         if self.stream.is_written() {
-            self.governor.supply_first_flight(self.stream.written());
+            self.seat.supply_first_flight(self.stream.written());
         }
     }
 
@@ -296,8 +296,8 @@ impl Sender {
     }
 
     /// The congestion control.
-    pub(super) fn governor(&self) -> &ControlSeat {
-        &self.governor
+    pub(super) fn seat(&self) -> &ControlSeat {
+        &self.seat
     }
 
     /// Round-trip times and the retransmission timeout.
@@ -312,7 +312,7 @@ impl Sender {
 
     /// The counters.
     pub(super) fn counters(&self) -> Counters {
-        Counters { reductions: self.governor.reductions(), cwnd_max: self.governor.largest(), ..self.counters }
+        Counters { reductions: self.seat.reductions(), cwnd_max: self.seat.largest(), ..self.counters }
     }
 
     /// How long each limit has held back the sender.
@@ -352,12 +352,12 @@ impl Sender {
 
     /// Sets the initial window that earlier connections to the peer have `learned`.
     pub(super) fn set_learned(&mut self, learned: Segments) {
-        self.governor.set_learned(learned);
+        self.seat.set_learned(learned);
     }
 
     /// The initial window for the next connection to the peer, if the first flight changes it.
     pub(super) fn finish_first_flight(&mut self, learned: Option<Segments>) -> Option<Segments> {
-        self.governor.finish_first_flight(learned)
+        self.seat.finish_first_flight(learned)
     }
 
     /// Backs off the timeout, because the SYN was not acknowledged in time.
@@ -373,6 +373,6 @@ impl Sender {
     /// Stops all timers at the end of the connection.
     pub(super) fn stop(&mut self) {
         self.timers.stop();
-        self.governor.stop();
+        self.seat.stop();
     }
 }

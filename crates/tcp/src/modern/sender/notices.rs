@@ -38,7 +38,7 @@ impl Sender {
             self.start_over(now);
         } else if again {
             // RFC 5681 §3.1: the threshold stays, the window is the loss window.
-            self.governor.deflate_to(1.0);
+            self.seat.deflate_to(1.0);
             self.start_over(now);
         } else if self.repair.is_open() {
             // A mark has reduced the window for the same congestion episode (RFC 3168 §6.1.2).

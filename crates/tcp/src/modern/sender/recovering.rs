@@ -39,7 +39,7 @@ impl Sender {
                 marked
             }
             Recovery::Sack => {
-                let edge = self.board.loss_edge(DUP_THRESH, self.governor.smss());
+                let edge = self.board.loss_edge(DUP_THRESH, self.seat.smss());
                 edge.is_some_and(|edge| self.board.mark_lost_below(edge))
             }
             Recovery::NewReno => false,
@@ -74,7 +74,7 @@ impl Sender {
     }
 
     pub(super) fn enter_recovery(&mut self, now: Instant, outstanding: u64) {
-        let window = self.governor.cwnd();
+        let window = self.seat.cwnd();
         let reduction = self.repair.take_reduction();
         // RFC 3168 §6.1.2: one reduction per window of data, by a mark or a loss.
         let again = self.repair.phase() == Phase::Timeout;
@@ -85,17 +85,17 @@ impl Sender {
         self.begin_undo();
         self.tlp.reset();
         self.timers.clear(Timer::Probe);
-        let unit = self.governor.unit();
+        let unit = self.seat.unit();
         if self.repair.method() == Recovery::NewReno && !self.repair.counts_duplicates() {
             // RFC 6582 §3.2 step 2: retransmits, and inflates the window by the segments that have left the network.
             self.inflate(u64::from(DUP_THRESH) * unit);
             self.repair.force(Force::Lost);
         } else if let Some(reduction) = reduction {
             self.repair.reduce_by(reduction);
-        } else if self.settings.prr && !self.governor.owns_recovery() {
+        } else if self.settings.prr && !self.seat.owns_recovery() {
             // Linux counts the window before the reduction as the data in flight.
             let in_flight = if self.settings.rules.recovers_whole_window { window } else { outstanding };
-            let mut prr = Prr::new(self.governor.cwnd(), in_flight, unit);
+            let mut prr = Prr::new(self.seat.cwnd(), in_flight, unit);
             // Sets the window of a recovery that did not begin with an ACK.
             prr.deliver(Progress { delivered: 0, pipe: self.board_pipe(), safe: false });
             self.repair.reduce_by(prr);
@@ -118,15 +118,15 @@ impl Sender {
             self.rate.count_lost(segment.len());
             let (start, end, packet) = (segment.start, segment.end(), Some(segment.snapshot()));
             let lost = Lost { now, start, end, packet, inflight: self.board.pipe(), total: self.total() };
-            self.governor.on_lost(&lost);
+            self.seat.on_lost(&lost);
         }
     }
 
     /// Notifies the control of congestion.
     pub(super) fn reduce(&mut self, now: Instant, cause: Cause) {
         let una = self.window.una();
-        let cwnd = self.governor.window().cwnd;
-        let rwnd = self.governor.segments(self.window.offered());
+        let cwnd = self.seat.window().cwnd;
+        let rwnd = self.seat.segments(self.window.offered());
         let event = CongestionEvent {
             now,
             cause,
@@ -144,9 +144,9 @@ impl Sender {
                 Cause::DupAck | Cause::Timeout => 1.0,
             },
             resent: self.board.segment_at(una).is_some_and(SentSegment::is_retransmitted),
-            min_rtt: self.governor.min_rtt(self.rtt.min()),
+            min_rtt: self.seat.min_rtt(self.rtt.min()),
         };
-        self.governor.reduce(&event, una);
+        self.seat.reduce(&event, una);
         self.marks.reduce(self.window.nxt());
     }
 
@@ -165,13 +165,13 @@ impl Sender {
         }
         if fast && self.repair.method() == Recovery::NewReno && !self.repair.counts_duplicates() {
             // RFC 6582 §3.2 step 3, full ACK, option 1: the window is at most the flight size plus one segment.
-            let smss = self.governor.smss();
+            let smss = self.seat.smss();
             let flight = self.board.flight_size().max(smss) + smss;
-            self.governor.deflate_to(self.governor.segments(flight));
+            self.seat.deflate_to(self.seat.segments(flight));
         }
         self.end_recovery();
         self.rack.end_recovery();
-        self.governor.end_recovery(now);
+        self.seat.end_recovery(now);
     }
 
     fn end_recovery(&mut self) {
@@ -189,15 +189,15 @@ impl Sender {
         self.end_recovery();
         self.undo.begin();
         self.marks.restore(self.window.una());
-        self.governor.restore(now);
+        self.seat.restore(now);
     }
 
     /// A tail loss probe has repaired a loss: the control responds as to any other loss (RFC 8985 §7.4.2).
     pub(super) fn respond_to_repaired_tail(&mut self, now: Instant) {
         if self.repair.is_open() && !self.marks.has_answered(self.window.una()) {
-            self.governor.on_own_congestion();
+            self.seat.on_own_congestion();
             self.reduce(now, Cause::DupAck);
-            self.governor.end_recovery(now);
+            self.seat.end_recovery(now);
         }
     }
 
@@ -207,10 +207,10 @@ impl Sender {
         if !self.repair.is_open() || !again && !self.marks.is_news(self.window.una()) {
             return;
         }
-        let window = self.governor.cwnd();
+        let window = self.seat.cwnd();
         self.reduce(now, Cause::EcnCe);
-        if self.settings.gradual_marks && !self.governor.owns_recovery() {
-            let prr = Prr::new(self.governor.cwnd(), window, self.governor.unit());
+        if self.settings.gradual_marks && !self.seat.owns_recovery() {
+            let prr = Prr::new(self.seat.cwnd(), window, self.seat.unit());
             self.repair.begin_reduction(self.window.nxt(), prr);
         }
     }
@@ -227,13 +227,13 @@ impl Sender {
             self.notify_losses(now);
             return marked;
         }
-        let (smss, unit) = (self.governor.smss(), self.governor.unit());
+        let (smss, unit) = (self.seat.smss(), self.seat.unit());
         if duplicate {
             self.inflate(unit);
         } else if acked > 0 {
             let excess = self.repair.deflate(acked.div_ceil(smss / unit));
             if excess > 0 {
-                self.governor.deflate(self.governor.segments(excess * (smss / unit)));
+                self.seat.deflate(self.seat.segments(excess * (smss / unit)));
             }
             if acked >= smss {
                 self.inflate(unit);
@@ -247,7 +247,7 @@ impl Sender {
 
     /// Lets duplicate ACKs inflate the window, unless the control's own rules replace the host's during recovery.
     fn inflate(&mut self, units: u64) {
-        if !self.governor.owns_recovery() {
+        if !self.seat.owns_recovery() {
             self.repair.inflate(units);
         }
     }
@@ -279,7 +279,7 @@ impl Sender {
         self.notify_losses(now);
         let reduced = self.settings.reduce_once && self.repair.covers(self.window.una());
         if reduced {
-            self.governor.deflate_to(f64::from(self.board.pipe_segments() + 1));
+            self.seat.deflate_to(f64::from(self.board.pipe_segments() + 1));
         } else if !again {
             self.reduce(now, Cause::Timeout);
             self.begin_undo();

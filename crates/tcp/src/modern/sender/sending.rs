@@ -42,7 +42,7 @@ impl Sender {
             blocks.stop();
         }
         if self.has_sent || full && self.unsent() > 0 {
-            self.governor.note_usage(full, self.board.segments(), (self.window.una(), self.window.nxt()));
+            self.seat.note_usage(full, self.board.segments(), (self.window.una(), self.window.nxt()));
             self.has_sent = false;
         }
     }
@@ -69,7 +69,7 @@ impl Sender {
                     marks: (false, 0),
                 });
             }
-            Force::Override => (self.window.nxt(), self.window.reach(&self.stream, self.governor.smss())),
+            Force::Override => (self.window.nxt(), self.window.reach(&self.stream, self.seat.smss())),
             Force::New(count) => {
                 let range = self.next_new()?;
                 if count > 1 {
@@ -111,11 +111,11 @@ impl Sender {
         let length = self.in_units(range);
         // RFC 5681 §3.1: any window allows one segment.
         let fits = pipe + length <= cwnd || pipe == 0;
-        let next = self.governor.next_release();
+        let next = self.seat.next_release();
         let deferred = fits && next <= now && range.0 == self.window.nxt() && self.defers_block(now, pipe, cwnd);
         if !fits || next > now || deferred {
             // RFC 9002 §7.8: a sender limited by its pacer counts as using its window.
-            self.governor.note_limited(self.window.nxt());
+            self.seat.note_limited(self.window.nxt());
             self.limits.note(now, Limit::CongestionWindow);
             if fits && !deferred {
                 self.timers.set(Timer::Pace, next);
@@ -128,8 +128,8 @@ impl Sender {
     /// All data is sent. RFC 9002 §7.8: the window counts as used if it has no room for another segment; otherwise the application is the
     /// limit.
     fn note_all_sent(&mut self, now: Instant, pipe: u64, cwnd: u64) {
-        if pipe + self.governor.unit() > cwnd {
-            self.governor.note_limited(self.window.nxt());
+        if pipe + self.seat.unit() > cwnd {
+            self.seat.note_limited(self.window.nxt());
             self.limits.note(now, Limit::CongestionWindow);
         } else {
             self.rate.note_app_limited(self.board.pipe());
@@ -149,26 +149,26 @@ impl Sender {
 
     /// The part of a range already sent that fits into a segment of the present size.
     fn fit(&self, range: Range) -> Range {
-        self.stream.fit(range, self.governor.smss())
+        self.stream.fit(range, self.seat.smss())
     }
 
     /// The next segment of new data, if the peer's window has room for a segment worth sending.
     pub(super) fn next_new(&self) -> Option<Range> {
         let continues = self.blocks.as_ref().is_some_and(|blocks| !blocks.is_complete());
-        let range = self.window.next_new(&self.stream, self.governor.smss(), continues)?;
+        let range = self.window.next_new(&self.stream, self.seat.smss(), continues)?;
         let (start, end) = range;
-        let waits = self.nagle && self.small > self.window.una() && end - start < self.governor.smss() && end <= self.stream.written();
+        let waits = self.nagle && self.small > self.window.una() && end - start < self.seat.smss() && end <= self.stream.written();
         (!waits).then_some(range)
     }
 
     /// The congestion window in force, in units.
     pub(super) fn cwnd(&self) -> u64 {
-        self.repair.window(self.governor.cwnd(), self.governor.unit())
+        self.repair.window(self.seat.cwnd(), self.seat.unit())
     }
 
     /// The congestion window in force, in bytes.
     pub(super) fn cwnd_bytes(&self) -> u64 {
-        if self.settings.rules.counts_segments { self.cwnd() * self.governor.smss() } else { self.cwnd() }
+        if self.settings.rules.counts_segments { self.cwnd() * self.seat.smss() } else { self.cwnd() }
     }
 
     /// The pipe, in units.
@@ -194,7 +194,7 @@ impl Sender {
     fn restart_after_idle(&mut self, now: Instant) {
         let may_be_idle = self.settings.idle_restart && self.board.flight_size() == 0;
         if may_be_idle && self.unsent() > 0 && now.since(self.last_sent) > self.rtt.timeout() {
-            self.governor.restart_after_idle();
+            self.seat.restart_after_idle();
             self.last_sent = now;
         }
     }
@@ -221,7 +221,7 @@ impl Sender {
             self.board.send(output.range, snapshot, output.marks);
             self.has_sent = true;
             self.window.advance(end);
-            if size < self.governor.smss() {
+            if size < self.seat.smss() {
                 self.small = end;
             }
             if output.cwr {
@@ -230,7 +230,7 @@ impl Sender {
         }
         self.last_sent = now;
         self.repair.send(if self.settings.rules.counts_segments { 1 } else { size });
-        self.governor.pace(now, size + self.header, self.cwnd_bytes(), self.rtt.srtt());
+        self.seat.pace(now, size + self.header, self.cwnd_bytes(), self.rtt.srtt());
         let sent = Sent {
             now,
             size,
@@ -241,7 +241,7 @@ impl Sender {
             retransmission: output.retransmission,
             app_limited,
         };
-        self.governor.send(&sent, sent.snd_nxt);
+        self.seat.send(&sent, sent.snd_nxt);
         // RFC 6298 §5.1; RFC 6675 §5: a retransmission of the first segment restarts the timer.
         if idle || !self.timers.is_set(Timer::Rto) || output.retransmission && first {
             self.timers.start_rto(now, self.rtt.timeout());
@@ -253,7 +253,7 @@ impl Sender {
 
     /// The flight size in full segments, rounded up.
     pub(super) fn flight_segments(&self) -> u32 {
-        let (flight, smss, segments) = (self.board.flight_size(), self.governor.smss(), self.board.segments() as u64);
+        let (flight, smss, segments) = (self.board.flight_size(), self.seat.smss(), self.board.segments() as u64);
         // Usually all are full, which a product shows sooner than a quotient.
         if segments * smss == flight { segments as u32 } else { flight.div_ceil(smss) as u32 }
     }

@@ -15,13 +15,13 @@ use super::Sender;
 impl Sender {
     /// When [`Sender::handle_timeout`] is due; `Instant::MAX`: never.
     pub(in super::super) fn poll_timeout(&self) -> Instant {
-        self.timers.next().min(self.governor.timer())
+        self.timers.next().min(self.seat.timer())
     }
 
     /// Handles all expired timers.
     pub(in super::super) fn handle_timeout(&mut self, now: Instant) {
         self.timers.expires(Timer::Pace, now);
-        self.governor.handle_timeout(now);
+        self.seat.handle_timeout(now);
         if self.timers.expires(Timer::Reorder, now) {
             let was_open = self.repair.is_open();
             self.rack.expire();

@@ -257,7 +257,7 @@ impl Pair {
         assert!(start >= sender.window().una(), "an acknowledged segment was retransmitted");
         assert!(after <= sender.window().nxt() && sender.window().nxt() <= sender.window().edge(), "data beyond the peer's window");
         assert!(after <= self.ends[1 - end].receiver.window.edge(), "data beyond the peer's largest advertised edge");
-        assert!(u64::from(segment.payload) <= sender.governor().smss() && segment.wire_size() <= 40 + u32::from(self.configs[end].mss));
+        assert!(u64::from(segment.payload) <= sender.seat().smss() && segment.wire_size() <= 40 + u32::from(self.configs[end].mss));
         assert!(segment.flags.has(Flags::ACK));
     }
 
