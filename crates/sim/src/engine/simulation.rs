@@ -269,11 +269,10 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             if R::ON && !self.links[link].port.is_admitting() {
                 self.observe(here.at, Point::Link(link as u32), &packet);
             }
-            let entering = Entering { now: here, packet };
             let Link { port, queue } = &mut self.links[link];
             let kind = &mut self.lanes.kinds[port.kind as usize];
             let crossing = match queue {
-                Queue::Immediate(queue) => queue.cross(port, kind, &entering, &mut self.recorder),
+                Queue::Immediate(queue) => queue.cross(port, kind, Entering { now: here, packet }, &mut self.recorder),
                 Queue::Scheduled(_) => return self.offer(link, packet, here),
             };
             let Crossing::Through { arrival, marked } = crossing else { return self.crossed(link, packet, here, crossing) };

@@ -45,8 +45,7 @@ impl Immediate {
     }
 
     /// Takes a packet across the link of `port`. Packets must enter in the order of their times.
-    pub(crate) fn cross<R: Recorder>(&mut self, port: &mut Port, kind: &mut LinkKind, entering: &Entering, recorder: &mut R) -> Crossing {
-        let now = entering.now;
+    pub(crate) fn cross<R: Recorder>(&mut self, port: &mut Port, kind: &mut LinkKind, Entering { now, packet }: Entering, recorder: &mut R) -> Crossing {
         #[cfg(debug_assertions)]
         {
             assert!(now.at >= self.last, "a packet enters link {} at {:?}, after one at {:?}", port.index, now.at, self.last);
@@ -58,10 +57,17 @@ impl Immediate {
             port.counters.delivered += 1;
             port.transmitter.in_service_since = now.at;
             port.transmitter.row = now;
-            let departure = port.transmitter.send(kind, entering.packet.size(), now.at);
-            port.leave(entering, departure, recorder);
+            let departure = port.transmitter.send(kind, packet.size(), now.at);
+            port.leave(&Entering { now, packet }, departure, recorder);
             return Crossing::Through { arrival: departure.arrives(), marked: false };
         }
+        self.queue(port, kind, &Entering { now, packet }, recorder)
+    }
+
+    /// Takes a packet across a link on which it may wait or be lost.
+    #[inline(never)]
+    fn queue<R: Recorder>(&mut self, port: &mut Port, kind: &mut LinkKind, entering: &Entering, recorder: &mut R) -> Crossing {
+        let now = entering.now;
         if let Some(crossing) = port.before(entering, recorder) {
             return crossing;
         }
