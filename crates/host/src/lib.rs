@@ -15,6 +15,7 @@ mod profile;
 mod rate;
 mod rules;
 mod seat;
+pub mod setting;
 mod slow_start_exit;
 
 pub use bulk::Bulk;

@@ -11,7 +11,8 @@ use ackclock_sim::columns::Cell;
 use ackclock_sim::engine::{FlowResult, run, tables_json};
 use ackclock_sim::scenario::{Document, ModernHost, TraceKind, schema};
 use ackclock_sim::trace::Values;
-use ackclock_tcp::modern::{Kernel, SETTINGS};
+use ackclock_host::setting::Kernel;
+use ackclock_tcp::modern::SETTINGS;
 
 const TEXT: &str = "duration = '20 s'\nrecord = ['resent', 'sequence']\ntopology = { kind = 'chain', bottleneck = { loss = '2 %' } }\n[flow]\n";
 

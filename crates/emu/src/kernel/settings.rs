@@ -6,10 +6,11 @@ use ackclock_core::entry;
 use ackclock_core::events::Established;
 use ackclock_core::units::{Bytes, Instant, Segments};
 use ackclock_host::Bulk;
+use ackclock_host::setting::{Kernel, Setting};
 use ackclock_sim::engine::EndHost;
 use ackclock_sim::scenario::{ControlSpec, FlowSpec, HostSpec, ModernHost, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Traffic};
 use ackclock_tcp::HEADER;
-use ackclock_tcp::modern::{Kernel, SETTINGS, Setting};
+use ackclock_tcp::modern::SETTINGS;
 
 use crate::controls::{KernelControl, choose};
 use crate::space::Route;

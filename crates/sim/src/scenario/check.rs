@@ -6,7 +6,6 @@ use ackclock_core::units::Duration;
 use crate::scenario::error::{Origin, Problems};
 use crate::scenario::hosts;
 use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
-use crate::scenario::modern_keys;
 use crate::scenario::parameter::{BOUNDS, Multiple, is_auto, number, parse, products, read};
 use crate::scenario::part;
 use crate::scenario::text::{last_name, listed, nearest, quoted, unknown};
@@ -286,7 +285,6 @@ impl Checker<'_> {
                 Checked::List(fields)
             }
             (Kind::Table(keys) | Kind::WordOrTable(_, keys), Data::Table(_)) => Checked::Table(self.record(node, keys, path)),
-            (Kind::Modern, Data::Table(_)) => Checked::Table(self.record(node, modern_keys::keys(), path)),
             (Kind::WordOrTable(word, _), Data::Text(text)) if text == word => Checked::Text(text.clone()),
             (Kind::Tables(keys), Data::Table(_)) => self.tables(std::slice::from_ref(node), keys, path, node),
             (Kind::Tables(keys), Data::List(items)) => self.tables(items, keys, path, node),

@@ -4,14 +4,14 @@ use ackclock_core::cc::{avoidance, initial_window, slow_start};
 use ackclock_core::params::{Axis, Params};
 use ackclock_core::units::Bytes;
 use ackclock_host::Profile;
-use ackclock_tcp::HEADER;
-use ackclock_tcp::modern::{Feedback, TIMESTAMPS};
+use ackclock_tcp::modern::{self, Feedback, TIMESTAMPS};
+use ackclock_tcp::ns2;
 
 use crate::scenario::check::Record;
 use crate::scenario::model::{ComposedSpec, ControlSpec, HostSpec, ModernHost, Ns2Host, OtherHost, PartSpec, Recovery, SlowStartSpec};
 use crate::scenario::topology::part;
 use crate::scenario::unit::Quantity;
-use crate::scenario::{modern, profiles};
+use crate::scenario::{host_settings, profiles};
 
 /// The end hosts.
 pub(crate) fn host(table: &Record) -> HostSpec {
@@ -25,32 +25,21 @@ pub(crate) fn host(table: &Record) -> HostSpec {
     if is_modern(table)
         && let Some(keys) = table.table("modern")
     {
-        let host = modern::read(keys);
+        let mut host = ModernHost { ecn: feedback, initial_pacing, ..ModernHost::default() };
+        host_settings::read(&mut host, modern::SETTINGS, keys);
         // The announced size includes the timestamps, so that a full segment has `packet_size` bytes of data.
-        let mss = packet_size.0 as u16 + if host.timestamps { TIMESTAMPS } else { 0 };
-        return HostSpec::Modern(ModernHost { mss, ecn: feedback, initial_pacing, ..host });
+        host.mss = packet_size.0 as u16 + if host.timestamps { TIMESTAMPS } else { 0 };
+        return HostSpec::Modern(host);
     }
     if let Some(chosen) = table.part("profile").map(part)
         && let Some(header) = other_header(&chosen)
     {
         return HostSpec::Other(OtherHost { profile: chosen, packet_size, header, ecn, initial_pacing });
     }
-    HostSpec::Ns2(Ns2Host {
-        recovery: table.part("recovery").map_or_else(Recovery::default, |choice| Recovery::find(part(choice).name).unwrap_or_default()),
-        packet_size,
-        header: Bytes(table.whole("header").unwrap_or(u64::from(HEADER))),
-        rwnd: rwnd(table),
-        delayed_ack: table.flag("delayed_ack"),
-        delayed_ack_timeout: table.time("delayed_ack_timeout"),
-        ecn,
-        limited_transmit: table.flag("limited_transmit"),
-        initial_pacing,
-        clock_granularity: table.time("clock_granularity"),
-        clock_phase: table.time("clock_phase"),
-        min_rto: table.time("min_rto"),
-        initial_rto: table.time("initial_rto"),
-        max_rto: table.time("max_rto"),
-    })
+    let recovery = table.part("recovery").and_then(|choice| Recovery::find(part(choice).name)).unwrap_or_default();
+    let mut host = Ns2Host { recovery, packet_size, ecn, initial_pacing, ..Ns2Host::default() };
+    host_settings::read(&mut host, ns2::SETTINGS, table);
+    HostSpec::Ns2(host)
 }
 
 /// The feedback of ECN.

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use ackclock_core::units::Duration;
-use ackclock_tcp::modern::Feedback;
+use ackclock_tcp::modern::{self, Feedback};
+use ackclock_tcp::ns2;
 use serde_json::{Map, Value as Json, json};
 
 use crate::net::route::Ends;
@@ -11,11 +12,10 @@ use crate::scenario::app_keys;
 use crate::scenario::application::ApplicationSpec;
 use crate::scenario::build::{Built, Python};
 use crate::scenario::flows::Drawn;
+use crate::scenario::host_settings;
 use crate::scenario::model::{
-    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LinkSpec, LossPosition, LossSpec, Ns2Host, PartSpec, Scenario, TraceKind,
-    Variable,
+    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LinkSpec, LossPosition, LossSpec, PartSpec, Scenario, TraceKind, Variable,
 };
-use crate::scenario::modern;
 use crate::scenario::part::{axis, write_part};
 use crate::scenario::unit::{write_rate, write_time};
 
@@ -179,8 +179,15 @@ fn flow(spec: &FlowSpec, application: Option<&ApplicationSpec>, scenario: &Scena
     put("ecn", ecn);
     put("initial_pacing", json!(if initial_pacing { "rtt" } else { "none" }));
     match &spec.host {
-        HostSpec::Modern(host) => drop(table.insert("modern".to_owned(), modern::write(host))),
-        HostSpec::Ns2(host) => put_ns2(&mut table, host),
+        HostSpec::Modern(host) => {
+            let mut settings = Map::new();
+            host_settings::write(host, modern::SETTINGS, &mut settings);
+            table.insert("modern".to_owned(), Json::Object(settings));
+        }
+        HostSpec::Ns2(host) => {
+            table.insert("recovery".to_owned(), json!(host.recovery.name()));
+            host_settings::write(host, ns2::SETTINGS, &mut table);
+        }
         HostSpec::Datagrams(_) | HostSpec::Other(_) => {}
     }
     let mut put = |key: &str, value: Json| table.insert(key.to_owned(), value);
@@ -209,26 +216,5 @@ fn write_feedback(feedback: Option<Feedback>) -> Json {
         None => json!(false),
         Some(Feedback::Classic) => json!(true),
         Some(other) => json!(other.name()),
-    }
-}
-
-/// The settings that only an `ns2` host has.
-fn put_ns2(table: &mut Map<String, Json>, host: &Ns2Host) {
-    let mut put = |key: &str, value: Json| table.insert(key.to_owned(), value);
-    put("recovery", json!(host.recovery.name()));
-    put("header", json!(format!("{} B", host.header.0)));
-    put("rwnd", json!(format!("{} packets", host.rwnd)));
-    put("delayed_ack", json!(host.delayed_ack));
-    put("delayed_ack_timeout", json!(write_time(host.delayed_ack_timeout)));
-    put("limited_transmit", json!(host.limited_transmit));
-    let times = [
-        ("clock_granularity", host.clock_granularity),
-        ("clock_phase", host.clock_phase),
-        ("min_rto", host.min_rto),
-        ("initial_rto", host.initial_rto),
-        ("max_rto", host.max_rto),
-    ];
-    for (key, time) in times {
-        put(key, json!(write_time(time)));
     }
 }

@@ -7,7 +7,7 @@ use ackclock_core::units::Duration;
 use crate::scenario::unit::{self, Dimension};
 
 /// A key.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     /// Name.
     pub(crate) name: &'static str,
@@ -29,7 +29,7 @@ impl Key {
 }
 
 /// The kind of value of a key.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     /// Text, not empty.
     Text,
@@ -61,8 +61,6 @@ pub(crate) enum Kind {
     Part(&'static Axis, &'static [Key]),
     /// Such a part, or a list of them.
     Parts(&'static Axis, &'static [Key]),
-    /// The settings of a `modern` host.
-    Modern,
     /// The name of a preset of end hosts, or a table with its `kind` and `version`.
     Host,
     /// The tables of `[sweep]`, whose keys are not keys of a run.
@@ -79,7 +77,7 @@ impl Kind {
             Self::Integer(..) => "a whole number",
             Self::Number(..) => "a number",
             Self::List(_) => "a list",
-            Self::Table(_) | Self::Modern | Self::Variants(_) | Self::Sweep | Self::Part(..) | Self::Parts(..) => "a table",
+            Self::Table(_) | Self::Variants(_) | Self::Sweep | Self::Part(..) | Self::Parts(..) => "a table",
             Self::Host => "a text, or a table with kind and version",
             Self::Drawn(_) => "a quantity, or a table with its kind",
             Self::Tables(_) => "a list of tables",
@@ -145,9 +143,6 @@ pub(crate) const DELAY: Kind = Kind::Quantity(&unit::TIME, from("0 s", "1e6 s"))
 pub(crate) const RATE: Kind = Kind::Quantity(&unit::RATE, above("0 bit/s", "1e15 bit/s"));
 pub(crate) const POINT: Kind = Kind::Quantity(&unit::TIME, from("0 s", "1e9 s"));
 pub(crate) const TIMER: Kind = Kind::Quantity(&unit::TIME, above("0 s", "1e6 s"));
-
-/// Bounds of a receive buffer.
-pub(crate) const BUFFER: Bounds = from("1 B", "1 GB");
 
 /// Largest `count` of an entry, and largest number of flows in a scenario.
 pub(crate) const MAX_FLOWS: u64 = limits::FLOWS.most;

@@ -5,7 +5,6 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::scenario::hosts::NAMES;
 use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
-use crate::scenario::modern_keys;
 use crate::scenario::part;
 use crate::scenario::spec::ROOT;
 use crate::scenario::sweep::{MAX_VARIANTS, METHODS};
@@ -83,7 +82,6 @@ fn value(kind: &Kind) -> Json {
         Kind::Host => hosts(),
         Kind::List(kind) => json!({ "type": "array", "items": value(kind) }),
         Kind::Table(keys) => table(keys, None),
-        Kind::Modern => table(modern_keys::keys(), None),
         Kind::Tables(keys) => json!({ "oneOf": [{ "type": "array", "items": table(keys, None), "minItems": 1 }, table(keys, None)] }),
         Kind::Variants(variants) => json!({ "oneOf": variant_tables(variants) }),
         Kind::Drawn(variants) => {

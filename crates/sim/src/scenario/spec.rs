@@ -5,7 +5,8 @@ use ackclock_core::path::{delay, loss, rate};
 use ackclock_core::qdisc;
 use ackclock_tcp::ns2;
 
-use crate::scenario::keys::{DELAY, Fallback, Key, Kind, MAX_FLOWS, POINT, TIMER, Variant, above, from, key};
+use crate::scenario::host_keys;
+use crate::scenario::keys::{DELAY, Fallback, Key, Kind, MAX_FLOWS, POINT, Variant, above, from, key};
 use crate::scenario::model::TraceKind;
 use crate::scenario::profiles;
 use crate::scenario::traffic::{APPLICATIONS, ARRIVALS};
@@ -205,7 +206,11 @@ pub(crate) fn keys_of(profile: &str) -> impl Iterator<Item = &'static str> {
 /// Keys of a chain that its `links` replaces.
 pub(crate) const LISTED_BY_LINKS: [&str; 2] = ["access", "bottleneck"];
 
-pub(crate) static FLOW: &[Key] = &[
+/// The keys of a flow.
+pub(crate) static FLOW: &[Key] = &host_keys::with_ns2::<{ OF_EVERY_FLOW.len() + ns2::SETTINGS.len() }>(OF_EVERY_FLOW);
+
+/// The keys of a flow besides the settings of `ns2`.
+const OF_EVERY_FLOW: &[Key] = &[
     key(
         "name",
         Kind::Text,
@@ -277,30 +282,11 @@ pub(crate) static FLOW: &[Key] = &[
     ).of("ns2"),
     key("packet_size", Kind::Quantity(&unit::SIZE, from("1 B", "65495 B")), Fallback::Text("1000 B"), "Data in a packet, without headers."),
     key(
-        "header",
-        Kind::Quantity(&unit::SIZE, from("0 B", "40 B")),
-        Fallback::Text("40 B"),
-        "Headers of a data packet. The SYN consists of headers alone; if this is 0 B, it is as large as a data packet. ns-2's Vegas uses 0 B.",
-    ).of("ns2"),
-    key(
-        "rwnd",
-        Kind::Quantity(&unit::PACKETS, from("1 packet", "1e9 packets")),
-        Fallback::Text("1000 packets"),
-        "Receiver's window. The default of ns-2 is 20 packets.",
-    ).of("ns2"),
-    key(
         "initial_ssthresh",
         Kind::Quantity(&unit::THRESHOLD, from("1 segment", "1e9 segments")),
         Fallback::Text("rwnd"),
         "Initial slow start threshold. rwnd: the receiver's window, as in ns-2.",
     ),
-    key(
-        "delayed_ack",
-        Kind::Bool,
-        Fallback::Bool(false),
-        "Whether the receiver delays ACKs: it acknowledges every second packet, or after the timeout.",
-    ).of("ns2"),
-    key("delayed_ack_timeout", TIMER, Fallback::Text("100 ms"), "Longest delay of an ACK.").of("ns2"),
     key(
         "ecn",
         Kind::Switch(&["classic", "accurate", "dctcp"]),
@@ -309,22 +295,6 @@ pub(crate) static FLOW: &[Key] = &[
          an echo until the sender responds (RFC 3168). accurate: it counts marked packets and bytes (AccECN, RFC 9768), on modern hosts. dctcp: it \
          echoes the mark of each packet (RFC 8257), on modern hosts.",
     ),
-    key(
-        "limited_transmit",
-        Kind::Bool,
-        Fallback::Bool(true),
-        "Whether each of the first two duplicate ACKs releases a new packet (RFC 3042).",
-    ).of("ns2"),
-    key("clock_granularity", TIMER, Fallback::Text("10 ms"), "Tick of the clock that measures round-trip times.").of("ns2"),
-    key(
-        "clock_phase",
-        DELAY,
-        Fallback::Text("0 s"),
-        "Phase of the clock, below clock_granularity. The clock ticks at multiples of the granularity minus the phase.",
-    ).of("ns2"),
-    key("min_rto", DELAY, Fallback::Text("200 ms"), "Smallest retransmission timeout.").of("ns2"),
-    key("initial_rto", TIMER, Fallback::Text("3 s"), "Retransmission timeout before the first measurement.").of("ns2"),
-    key("max_rto", TIMER, Fallback::Text("60 s"), "Largest retransmission timeout.").of("ns2"),
     key(
         "initial_window",
         Kind::Part(&initial_window::AXIS, &[]),
@@ -353,5 +323,5 @@ pub(crate) static FLOW: &[Key] = &[
         "Whole congestion control with its own window, rate and recovery, instead of the four parts above. composed: these four \
          parts. python and python_slow_start: a control or a slow start that is a Python object; only the Python API sets these.",
     ),
-    key("modern", Kind::Modern, Fallback::Table, "Settings of end hosts of profile modern.").of("modern"),
+    key("modern", Kind::Table(host_keys::MODERN), Fallback::Table, "Settings of end hosts of profile modern.").of("modern"),
 ];

@@ -43,7 +43,6 @@ mod rules;
 mod scoreboard;
 mod send_window;
 mod sender;
-mod setting;
 mod settings;
 mod stream;
 #[cfg(test)]
@@ -59,5 +58,4 @@ pub use config::{AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, Prob
 pub use connection::Connection;
 pub use endpoint::{Endpoint, State};
 pub use info::{CaState, Info};
-pub use setting::{Default as SettingDefault, Kernel, Kind as SettingKind, Parameter, Place, Setting, Value as SettingValue};
 pub use settings::{Config, SETTINGS};

@@ -2,14 +2,18 @@
 //! reference pages, the kernel's parameters and [`Config`] follow from it.
 
 use ackclock_core::units::{Bytes, Duration, Segments};
+use ackclock_host::setting::Kind;
+use ackclock_host::{place, settings};
 
 use super::config::{
     AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS,
 };
-use super::setting::{Default, Kernel, Kind, Place, Setting, Value, place, settings};
 
 /// `tso_window_divisor` without offload.
 const WINDOW_DIVISOR: u32 = 3;
+
+/// Size of a receive buffer.
+const BUFFER: Kind = Kind::Bytes("1 B", "1 GB");
 
 /// The settings of adaptive ACKs that a scenario does not set.
 const ADAPTIVE: AdaptiveAcks =
@@ -79,13 +83,13 @@ settings! {
         "Whether the receiver can advertise windows above 65535 bytes (RFC 7323).";
     /// The receive window.
     field buffer: ReceiveBuffer = ReceiveBuffer::Autotuned { initial: 64 * 1024, max: 6 * 1024 * 1024 };
-    setting receive_buffer: Kind::Bytes, Default::Bytes("64 KiB"), Kernel::By(&[("ipv4/tcp_rmem", |config| Some(tcp_rmem(config.buffer)))]),
+    setting receive_buffer: BUFFER, Default::Quantity("64 KiB"), Kernel::By(&[("ipv4/tcp_rmem", |config| Some(tcp_rmem(config.buffer)))]),
         "Initial size of the receive buffer.",
         Place {
             get: |config| Some(Value::Whole(config.buffer.initial())),
             set: |config, value| if let Value::Whole(initial) = value { config.buffer = ReceiveBuffer::Fixed(initial) },
         };
-    setting receive_buffer_max: Kind::Bytes, Default::Bytes("6 MiB"), Kernel::Otherwise,
+    setting receive_buffer_max: BUFFER, Default::Quantity("6 MiB"), Kernel::Otherwise,
         "Largest size to which the receive buffer grows with the application's read rate. A value up to receive_buffer keeps the size \
          fixed.",
         Place {
@@ -284,7 +288,7 @@ settings! {
     flag backoff_until_measured = false, Kernel::Own,
         "Whether a doubled timeout stays until a round-trip time is measured (RFC 6298 §5). Otherwise any new data acknowledged ends the \
          backoff.";
-    setting receive_window_first: Kind::Bytes, Default::Bytes("1 GB"), Kernel::Own,
+    setting receive_window_first: BUFFER, Default::Quantity("1 GB"), Kernel::Own,
         "Upper bound of the first window if the buffer counts memory. The first window is a whole number of segments, and at most half of \
          the buffer.",
         Place {

@@ -1,4 +1,4 @@
-//! The settings of an `ns2` host.
+//! The settings of an `ns2` host. Each stands here once: scenario files, frozen scenarios, schema and reference pages follow from it.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -6,41 +6,52 @@ use std::sync::LazyLock;
 use ackclock_core::entry::{Entry, find};
 use ackclock_core::params::Params;
 use ackclock_core::units::{Bytes, Duration};
+use ackclock_host::settings;
 
 use super::recovery::{ENTRIES, Policy, sack};
 
-/// The host profile `ns2`: the packet-counting one-way TCP of ns-2.35.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
-pub struct Config {
+settings! {
     /// Loss recovery.
-    pub recovery: Recovery,
+    field recovery: Recovery = Recovery::default();
     /// Data in a packet, without headers.
-    pub packet_size: Bytes,
-    /// Headers of a data packet; an ACK always has 40 bytes of headers.
-    pub header: Bytes,
-    /// Receiver's window in packets.
-    pub rwnd: u32,
-    /// Whether the receiver delays ACKs (every second packet, or after `delayed_ack_timeout`).
-    pub delayed_ack: bool,
-    /// Longest delay of an ACK.
-    pub delayed_ack_timeout: Duration,
+    field packet_size: Bytes = Bytes(1000);
     /// Whether sender and receiver use Explicit Congestion Notification (RFC 3168).
-    pub ecn: bool,
-    /// Whether the first two duplicate ACKs release a new packet each (RFC 3042).
-    pub limited_transmit: bool,
+    field ecn: bool = false;
     /// Whether the first flight is paced over the first round trip with any initial window.
-    pub initial_pacing: bool,
-    /// Tick of the clock that measures round-trip times.
-    pub clock_granularity: Duration,
-    /// Phase of that clock: its ticks come at multiples of the granularity minus the phase.
-    pub clock_phase: Duration,
-    /// Smallest retransmission timeout.
-    pub min_rto: Duration,
-    /// Retransmission timeout before the first measurement.
-    pub initial_rto: Duration,
-    /// Largest retransmission timeout.
-    pub max_rto: Duration,
+    field initial_pacing: bool = false;
+    /// Headers of a data packet; an ACK always has 40 bytes of headers.
+    field header: Bytes = Bytes(40);
+    setting header: Kind::Bytes("0 B", "40 B"), Default::Quantity("40 B"), Kernel::Own,
+        "Headers of a data packet. The SYN consists of headers alone; if this is 0 B, it is as large as a data packet. ns-2's Vegas uses \
+         0 B.",
+        Place {
+            get: |config| Some(Value::Whole(config.header.0)),
+            set: |config, value| if let Value::Whole(bytes) = value { config.header = Bytes(bytes) },
+        };
+    /// Receiver's window in packets.
+    field rwnd: u32 = 1000;
+    setting rwnd: Kind::Packets("1 packet", "1e9 packets"), Default::Quantity("1000 packets"), Kernel::Otherwise,
+        "Receiver's window. The default of ns-2 is 20 packets.",
+        Place {
+            get: |config| Some(Value::Whole(config.rwnd.into())),
+            set: |config, value| if let Value::Whole(packets) = value { config.rwnd = packets as u32 },
+        };
+    flag delayed_ack = false, Kernel::Own,
+        "Whether the receiver delays ACKs: it acknowledges every second packet, or after the timeout.";
+    time delayed_ack_timeout = Duration::from_millis(100), Kernel::Own,
+        "Longest delay of an ACK.";
+    flag limited_transmit = true, Kernel::Own,
+        "Whether each of the first two duplicate ACKs releases a new packet (RFC 3042).";
+    time clock_granularity = Duration::from_millis(10), Kernel::Own,
+        "Tick of the clock that measures round-trip times.";
+    delay clock_phase = Duration::ZERO, Kernel::Own,
+        "Phase of the clock, below clock_granularity. The clock ticks at multiples of the granularity minus the phase.";
+    delay min_rto = Duration::from_millis(200), Kernel::Own,
+        "Smallest retransmission timeout.";
+    time initial_rto = Duration::from_millis(3_000), Kernel::Own,
+        "Retransmission timeout before the first measurement.";
+    time max_rto = Duration::from_millis(60_000), Kernel::Own,
+        "Largest retransmission timeout.";
 }
 
 /// A loss recovery of the registry: a file in `recovery/`.

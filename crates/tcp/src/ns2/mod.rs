@@ -15,6 +15,6 @@ mod scoreboard;
 mod sender;
 
 pub use blocks::SackBlocks;
-pub use config::{Config, Recovery};
+pub use config::{Config, Recovery, SETTINGS};
 pub use connection::Connection;
 pub use recovery::AXIS as RECOVERY;
