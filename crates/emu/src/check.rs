@@ -12,6 +12,7 @@ use ackclock_linux::tun::{self, Frames};
 use ackclock_linux::{Namespace, libc, socket};
 
 use crate::ebpf;
+use crate::space::ACCURATE_ECN;
 
 /// What something is needed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub enum Use {
     All,
     /// Runs with this congestion control of the kernel.
     Control,
+    /// Runs with accurate feedback of ECN.
+    AccurateEcn,
     /// Runs with this project's controls (eBPF).
     Ebpf,
     /// Runs without late packets.
@@ -67,6 +70,7 @@ pub fn check() -> Vec<Probe> {
     for control in CONTROLS {
         add(&format!("control `{control}`"), Use::Control, within(&|| offered(control)));
     }
+    add("accurate ECN (RFC 9768)", Use::AccurateEcn, within(&accurate_ecn));
     let types = if Path::new(BTF).exists() { Ok(BTF.to_owned()) } else { Err(format!("{BTF} is missing: CONFIG_DEBUG_INFO_BTF")) };
     add("types of the kernel (BTF)", Use::Ebpf, types);
     add("eBPF program as a control", Use::Ebpf, ebpf::probe().map(|()| "one was registered and removed".to_owned()));
@@ -88,6 +92,12 @@ fn offered(control: &str) -> Result<String, String> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(format!("this kernel does not have it (module tcp_{control})")),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// Whether the namespace of the calling thread can negotiate accurate feedback of ECN.
+fn accurate_ecn() -> Result<String, String> {
+    let refused = |error| format!("this kernel does not negotiate it (tcp_ecn = {ACCURATE_ECN}: {error})");
+    fs::write("/proc/sys/net/ipv4/tcp_ecn", ACCURATE_ECN).map(|()| "available".to_owned()).map_err(refused)
 }
 
 fn real_time() -> Result<String, String> {

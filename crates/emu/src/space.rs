@@ -22,6 +22,8 @@ const QUEUE: u32 = 10_000;
 /// unsent data about 10 s after the path has vanished. By default they would keep their memory for minutes.
 const PARAMETERS: [(&str, &str); 3] =
     [("ipv6/conf/all/disable_ipv6", "1"), ("ipv4/tcp_no_metrics_save", "1"), ("ipv4/tcp_orphan_retries", "4")];
+/// The value of `ipv4/tcp_ecn` with which a host asks for accurate feedback (RFC 9768). Linux 6.18 does not take it.
+pub(crate) const ACCURATE_ECN: &str = "3";
 /// Most flows: their numbers are two bytes of an address.
 pub const MOST_FLOWS: usize = 65_535;
 

@@ -49,6 +49,7 @@ mod linux {
             let needed_for = match probe.needed_for {
                 Use::All => "all",
                 Use::Control => "control",
+                Use::AccurateEcn => "accurate_ecn",
                 Use::Ebpf => "ebpf",
                 Use::Precision => "precision",
             };

@@ -11,6 +11,7 @@ from ackclock.kernels import check
 _NEEDED_FOR = {
     "all": "every run",
     "control": "flows with this control",
+    "accurate_ecn": 'flows with ecn = "accurate"',
     "ebpf": "controls by eBPF",
     "precision": "fewer late packets",
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ackclock import _core
 
 ALL = "all"
-"""What every run on the kernel needs. Others: control, ebpf, precision."""
+"""What every run on the kernel needs. Others: control, accurate_ecn, ebpf, precision."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,10 @@ class Probe:
     name: str
     """The thing tried."""
     needed_for: str
-    """``all``: every run; ``control``: flows with it; ``ebpf``: controls by eBPF; ``precision``: few late packets."""
+    """``all``: every run; ``control``: flows with it; ``accurate_ecn``: flows with ``ecn = "accurate"``.
+
+    ``ebpf``: controls by eBPF; ``precision``: few late packets.
+    """
     found: bool
     """Whether this machine has it."""
     detail: str

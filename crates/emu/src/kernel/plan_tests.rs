@@ -55,6 +55,21 @@ fn settings_become_routes_options_and_parameters() {
 }
 
 #[test]
+fn feedback_of_ecn_is_that_of_the_route_or_of_the_namespace() {
+    let set = |keys: &str| {
+        let made = flow(&format!("{RENO}{keys}"));
+        let find = |name| made.parameters.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
+        (made.route.ecn, find("ipv4/tcp_ecn").unwrap(), find("ipv4/tcp_ecn_option"), made.own)
+    };
+    let is = |value: &str| value.to_owned();
+    assert_eq!(set(""), (false, is("2"), None, vec![]));
+    assert_eq!(set("ecn = true"), (true, is("2"), None, vec![]));
+    assert_eq!(set("ecn = 'accurate'"), (false, is("3"), Some(is("2")), vec![]));
+    assert_eq!(set("ecn = 'accurate'\nmodern.ecn_option = false"), (false, is("3"), Some(is("0")), vec![]));
+    assert_eq!(set("ecn = 'dctcp'"), (false, is("2"), None, vec![is("ecn")]));
+}
+
+#[test]
 fn settings_that_the_kernel_does_not_follow_are_named() {
     let keys = [&format!("name = 'a'\n{RENO}[flow.modern]\nprr = false\ndelayed_ack = '100 ms'"), RENO];
     let expected = "a: the kernel follows its own rules instead of flow.modern.delayed_ack, flow.modern.prr";

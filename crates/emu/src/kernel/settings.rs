@@ -10,10 +10,10 @@ use ackclock_host::setting::{Kernel, Setting};
 use ackclock_sim::engine::EndHost;
 use ackclock_sim::scenario::{ControlSpec, FlowSpec, HostSpec, ModernHost, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Traffic};
 use ackclock_tcp::HEADER;
-use ackclock_tcp::modern::SETTINGS;
+use ackclock_tcp::modern::{Feedback, SETTINGS};
 
 use crate::controls::{KernelControl, choose};
-use crate::space::Route;
+use crate::space::{ACCURATE_ECN, Route};
 
 /// Parameters of a namespace below /proc/sys/net, with their values.
 pub(super) type Parameters = Vec<(&'static str, String)>;
@@ -132,7 +132,7 @@ impl FlowPlan {
         let linux = EndHost::find("linux")?;
         let linux = linux.config();
         self.route.mtu = u32::from(host.mss) + u32::from(HEADER);
-        self.route.ecn = host.ecn.is_some();
+        self.follow_ecn(host);
         self.no_delay = !host.nagle;
         self.paced = matches!(host.pacing, Pacing::Window { .. });
         if let ReceiveBuffer::Fixed(bytes) = host.buffer {
@@ -164,6 +164,21 @@ impl FlowPlan {
         ];
         self.own.extend(differs.into_iter().filter(|(_, differs)| *differs).map(|(key, _)| key.to_owned()));
         Ok(())
+    }
+
+    /// Classic feedback is asked for by the route, accurate feedback by the parameter of the namespace. A host that is not asked answers
+    /// with either.
+    fn follow_ecn(&mut self, host: &ModernHost) {
+        self.route.ecn = host.ecn == Some(Feedback::Classic);
+        if host.ecn == Some(Feedback::Accurate) {
+            self.set("ipv4/tcp_ecn", ACCURATE_ECN);
+            self.set("ipv4/tcp_ecn_option", if host.ecn_option { 2 } else { 0 });
+        } else {
+            self.set("ipv4/tcp_ecn", 2);
+        }
+        if host.ecn == Some(Feedback::Dctcp) {
+            self.own.push("ecn".to_owned());
+        }
     }
 
     fn follow_ns2(&mut self, host: &Ns2Host) {
