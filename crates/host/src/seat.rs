@@ -184,7 +184,10 @@ impl ControlSeat {
     /// The smallest round-trip time for the control: `sampled` by the timer, whose samples include the delay of ACKs, or reported.
     #[inline]
     pub fn min_rtt(&self, sampled: Option<Duration>) -> Option<Duration> {
-        [sampled, self.least_rtt].into_iter().flatten().reduce(std::cmp::min)
+        match (sampled, self.least_rtt) {
+            (Some(sampled), Some(reported)) => Some(sampled.min(reported)),
+            (sampled, reported) => sampled.or(reported),
+        }
     }
 
     /// Number of congestion events.

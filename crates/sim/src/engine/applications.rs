@@ -29,9 +29,8 @@ impl<R: Recorder> Simulation<'_, R> {
         }
     }
 
-    /// Data was delivered at one end of `flow`.
-    pub(super) fn notify_delivered(&mut self, here: Moment, flow: usize, side: Side) {
-        let Some(index) = self.flows[flow].application else { return };
+    /// Data was delivered at one end of `flow`, which belongs to the application `index`.
+    pub(super) fn notify_delivered(&mut self, here: Moment, (flow, side): (usize, Side), index: usize) {
         let total = self.flows[flow].hosts.delivered(side);
         let connection = (flow - self.applications[index].first) as u32;
         self.tell(here, index, Event::Delivered { connection, side, total });

@@ -180,6 +180,8 @@ impl EventQueue {
     }
 
     /// Finds the earliest event among all.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "each event runs it once")]
     fn find(&mut self) {
         (self.next, self.at) = (self.heap.first().copied().unwrap_or(Key::NEVER), HEAP);
         let (fours, _) = self.places.as_chunks();
@@ -205,8 +207,14 @@ impl EventQueue {
         if key < self.next {
             (self.next, self.at) = (key, at);
         } else if at == self.at && at != HEAP {
-            self.find();
+            self.find_again();
         }
+    }
+
+    /// Finds the earliest event after that of its place has moved.
+    #[cold]
+    fn find_again(&mut self) {
+        self.find();
     }
 
     /// Adds an event to the heap.
@@ -226,6 +234,8 @@ impl EventQueue {
     }
 
     /// Replaces the earliest event by the next one of the same subject, or removes it if there is none.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as for `find`")]
     pub(crate) fn replace(&mut self, next: Option<Key>) {
         if let Some(place) = self.places.get_mut(self.at) {
             *place = next.unwrap_or(Key::NEVER);

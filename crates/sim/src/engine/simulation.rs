@@ -421,8 +421,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             }
         }
         self.transmit(here, flow, side);
-        if delivered {
-            self.notify_delivered(here, flow, side);
+        if delivered && let Some(application) = self.flows[flow].application {
+            self.notify_delivered(here, (flow, side), application);
         }
     }
 

@@ -476,6 +476,7 @@ impl Scoreboard {
     }
 
     /// The first segment that ends above `position`.
+    #[inline]
     fn index_of(&self, position: u64) -> usize {
         if self.segments.front().is_none_or(|segment| segment.end() > position) {
             return 0;
