@@ -45,7 +45,13 @@ impl Immediate {
     }
 
     /// Takes a packet across the link of `port`. Packets must enter in the order of their times.
-    pub(crate) fn cross<R: Recorder>(&mut self, port: &mut Port, kind: &mut LinkKind, Entering { now, packet }: Entering, recorder: &mut R) -> Crossing {
+    pub(crate) fn cross<R: Recorder>(
+        &mut self,
+        port: &mut Port,
+        kind: &mut LinkKind,
+        Entering { now, packet }: Entering,
+        recorder: &mut R,
+    ) -> Crossing {
         #[cfg(debug_assertions)]
         {
             assert!(now.at >= self.last, "a packet enters link {} at {:?}, after one at {:?}", port.index, now.at, self.last);
