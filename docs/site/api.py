@@ -53,6 +53,8 @@ PAGES = {
             "Ack",
             "CongestionEvent",
             "Lost",
+            "Delivered",
+            "Idle",
             "Sent",
             "FirstWindow",
             "Window",

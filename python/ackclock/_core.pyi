@@ -11,9 +11,11 @@ __all__ = [
     "Batch",
     "Cancel",
     "CongestionEvent",
+    "Delivered",
     "Established",
     "Exit",
     "FirstWindow",
+    "Idle",
     "Interrupted",
     "Laboratory",
     "Lost",
@@ -168,6 +170,8 @@ class Ack:
     @property
     def rtt_s(self) -> float | None: ...
     @property
+    def one_way_delay_s(self) -> float | None: ...
+    @property
     def srtt_s(self) -> float | None: ...
     @property
     def min_rtt_s(self) -> float | None: ...
@@ -219,6 +223,36 @@ class Lost:
     def inflight(self) -> int: ...
     @property
     def total(self) -> Totals: ...
+
+@final
+class Delivered:
+    """A segment was delivered."""
+
+    @property
+    def now_s(self) -> float: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def packet(self) -> Snapshot: ...
+    @property
+    def retransmission(self) -> bool: ...
+
+@final
+class Idle:
+    """The connection was idle."""
+
+    @property
+    def now_s(self) -> float: ...
+    @property
+    def since_s(self) -> float: ...
+    @property
+    def duration_s(self) -> float: ...
+    @property
+    def restart_window(self) -> float | None: ...
 
 @final
 class CongestionEvent:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Literal
 
 from ackclock._core import Exit
-from ackclock.events import Ack, CongestionEvent, Established, FirstWindow, Lost, Sent, Window
+from ackclock.events import (
+    Ack,
+    CongestionEvent,
+    Delivered,
+    Established,
+    FirstWindow,
+    Idle,
+    Lost,
+    Sent,
+    Window,
+)
 
 __all__ = ["CongestionControl", "SlowStart"]
 
@@ -36,8 +46,12 @@ class CongestionControl:
     owns_recovery : bool
         Whether window and pacing rate alone limit sending in loss recovery. Read once, when the control is made.
     wants_samples : bool
-        Whether a host of profile ns2 samples the delivery rate (`Ack.sample`) and reports lost segments (`on_lost`).
-        A host of profile modern always does. Read once, when the control is made.
+        Whether a host of profile ns2 samples the delivery rate (`Ack.sample`) and keeps a snapshot of every segment
+        (`Lost.packet`). A host of profile modern always does. Read once, when the control is made.
+    wants_deliveries : bool
+        Whether the host reports every delivered segment (`on_delivered`). Read once, when the control is made.
+    wants_one_way_delay : bool
+        Whether ACKs carry `Ack.one_way_delay_s`. Read once, when the control is made.
     ecn : {"ect0", "ect1", "not_ect"}
         ECN codepoint of data, if the flow uses ECN. Read once, when the control is made.
     paces_initial_window : bool
@@ -60,6 +74,8 @@ class CongestionControl:
     holds_back: bool = False
     owns_recovery: bool = False
     wants_samples: bool = False
+    wants_deliveries: bool = False
+    wants_one_way_delay: bool = False
     paces_initial_window: bool = False
     ecn: Literal["ect0", "ect1", "not_ect"] = "ect0"
 
@@ -106,6 +122,24 @@ class CongestionControl:
     def on_lost(self, lost: Lost) -> None:
         """Observe every segment deemed lost, before the congestion event or the ACK to which the loss belongs."""
 
+    def on_delivered(self, delivered: Delivered) -> None:
+        """Observe every segment that the next ACK delivers; called only if ``wants_deliveries`` is set.
+
+        A host of profile modern reports exactly the bytes of `Ack.delivered`. With profile ns2, a duplicate ACK does
+        not identify its segment, which is reported when it is acknowledged cumulatively.
+        """
+
+    def on_idle(self, idle: Idle) -> None:
+        """Continue after an idle time, before its first segment; by default with at most the restart window.
+
+        Parameters
+        ----------
+        idle
+            When the idle time began, how long it lasted, and the restart window of RFC 5681 §4.1.
+        """
+        if idle.restart_window is not None:
+            self.cwnd = min(self.cwnd, max(1.0, idle.restart_window))
+
     def on_recovery_end(self, now_s: float) -> None:
         """Leave recovery: all data outstanding at the congestion event have been acknowledged."""
 
@@ -138,7 +172,7 @@ class SlowStart:
     ----------
     initial_ssthresh : float
         Upper bound of the first slow start threshold in segments. Read once, when the slow start is made.
-    pacing_rate_bps, burst, timer_s, wants_samples
+    pacing_rate_bps, burst, timer_s, wants_samples, wants_one_way_delay
         As for `CongestionControl`; the first three apply during slow start.
 
     Examples
@@ -154,6 +188,7 @@ class SlowStart:
     burst: float = 0
     timer_s: float | None = None
     wants_samples: bool = False
+    wants_one_way_delay: bool = False
 
     def on_established(self, event: Established, window: Window) -> None:
         """Observe the handshake; `window` is the initial window."""

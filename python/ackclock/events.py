@@ -181,6 +181,15 @@ class Ack(Protocol):
         ...
 
     @property
+    def one_way_delay_s(self) -> float | None:
+        """One-way delay of the data that caused it, in seconds, with the receiver's delay of the ACK.
+
+        None unless ``wants_one_way_delay`` is set and the ACK shows the delay: with profile ns2, always and exactly;
+        with profile modern, within 1 ms, if the connection uses timestamps and the ACK acknowledges new data.
+        """
+        ...
+
+    @property
     def srtt_s(self) -> float | None:
         """Smoothed round-trip time (RFC 6298), in seconds."""
         ...
@@ -291,6 +300,67 @@ class Lost(Protocol):
     @property
     def total(self) -> Totals:
         """The connection so far, this loss included."""
+        ...
+
+
+class Delivered(Protocol):
+    """A segment has been delivered: the ACK that follows shows it."""
+
+    @property
+    def now_s(self) -> float:
+        """Time of the ACK, in seconds since the start of the run."""
+        ...
+
+    @property
+    def start(self) -> int:
+        """Its first position in the stream, in bytes."""
+        ...
+
+    @property
+    def end(self) -> int:
+        """The position after its last byte."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Bytes of its data."""
+        ...
+
+    @property
+    def packet(self) -> Snapshot:
+        """The connection at its last transmission."""
+        ...
+
+    @property
+    def retransmission(self) -> bool:
+        """Whether that transmission was a retransmission."""
+        ...
+
+
+class Idle(Protocol):
+    """The connection was idle, and has data to send again.
+
+    Everything was acknowledged, and the application had no data or the receiver's window was closed.
+    """
+
+    @property
+    def now_s(self) -> float:
+        """Time at which there was data to send again, in seconds since the start of the run."""
+        ...
+
+    @property
+    def since_s(self) -> float:
+        """Time at which the last data was acknowledged, in seconds since the start of the run."""
+        ...
+
+    @property
+    def duration_s(self) -> float:
+        """How long the connection was idle, in seconds."""
+        ...
+
+    @property
+    def restart_window(self) -> float | None:
+        """Largest window from now on, in segments, if the host restarts after an idle timeout (RFC 5681 §4.1)."""
         ...
 
 

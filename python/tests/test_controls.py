@@ -94,6 +94,8 @@ class Everything(Reno):
 
     told: ClassVar[list[tuple[str, Any]]] = []
     wants_samples = True
+    wants_deliveries = True
+    wants_one_way_delay = True
 
     def on_established(self, event: ackclock.Established) -> None:
         super().on_established(event)
@@ -116,6 +118,13 @@ class Everything(Reno):
     def on_lost(self, lost: ackclock.Lost) -> None:
         self.told.append(("lost", lost))
 
+    def on_delivered(self, delivered: ackclock.Delivered) -> None:
+        self.told.append(("delivered", delivered))
+
+    def on_idle(self, idle: ackclock.Idle) -> None:
+        super().on_idle(idle)
+        self.told.append(("idle", idle))
+
     def on_recovery_end(self, now_s: float) -> None:
         self.told.append(("recovered", now_s))
 
@@ -133,7 +142,7 @@ def test_events_carry_the_facts(profile: dict[str, object]) -> None:
     assert_same(observed, silent, "cwnd")
     told = {kind: [event for what, event in Everything.told if what == kind] for kind, _ in Everything.told}
     counts = Counter(kind for kind, _ in Everything.told)
-    assert set(counts) == {"established", "ack", "recovering", "congestion", "sent", "lost", "recovered", "first"}
+    assert set(counts) == {"established", "ack", "recovering", "congestion", "sent", "lost", "delivered", "recovered", "first"}
     (established,), (first,) = told["established"], told["first"]
     assert (established.smss, established.lost_syns, established.syn_lost) == (1000, 0, False)
     assert (established.learned, established.selective, established.available) == (None, True, None)
@@ -151,6 +160,19 @@ def test_events_carry_the_facts(profile: dict[str, object]) -> None:
     lost = told["lost"]
     assert lost[-1].total.lost == sum(loss.end - loss.start for loss in lost)
     assert all(loss.packet.sent_at_s < loss.now_s and loss.packet.inflight >= 1000 for loss in lost)
+    delivered = told["delivered"]
+    assert len({segment.start for segment in delivered}) == len(delivered)
+    assert all(segment.size == segment.end - segment.start == 1000 for segment in delivered)
+    assert any(segment.retransmission for segment in delivered)
+    assert all(segment.packet.sent_at_s < segment.now_s for segment in delivered)
+    total = acks[-1].total.delivered if profile["profile"] == "modern" else acks[-1].snd_una
+    assert sum(segment.size for segment in delivered) == total
+    # The queue of the bottleneck is in the direction of the data, so that the way back takes half of the shortest round trip.
+    delays = [(ack.one_way_delay_s, ack.rtt_s) for ack in acks if ack.one_way_delay_s is not None and ack.rtt_s is not None]
+    assert len(delays) > 1000
+    assert max(delay for delay, _ in delays) > 0.05
+    if profile["profile"] == "ns2":
+        assert all(0.030 <= rtt - delay < 0.0304 for delay, rtt in delays)
     sampled = [ack for ack in acks if ack.sample is not None]
     assert len(sampled) > 1000
     for ack in sampled:
@@ -170,6 +192,35 @@ def test_events_carry_the_facts(profile: dict[str, object]) -> None:
     assert congestion.inflight > 0
     assert 0.06 < congestion.min_rtt_s < 0.07
     assert repr(congestion).startswith("CongestionEvent { now: ")
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_an_idle_time_is_reported_before_its_end(profile: dict[str, object]) -> None:
+    Everything.told.clear()
+    application = {"kind": "on-off", "burst": "20 kB", "pause": "700 ms"}
+    run(made({**profile, "congestion_control": Everything, "application": application}))
+    kinds = [what for what, _ in Everything.told]
+    idle = [event for what, event in Everything.told if what == "idle"]
+    assert len(idle) >= 4
+    assert all(kinds[index + 1] == "sent" for index, what in enumerate(kinds) if what == "idle")
+    # The pause begins when the burst arrives, the idle time when its last ACK does.
+    assert all(0.4 < event.duration_s < 0.7 - 0.03 and event.since_s < event.now_s for event in idle)
+    assert {event.restart_window for event in idle} == ({10.0} if profile["profile"] == "modern" else {None})
+
+
+def test_a_control_without_the_method_restarts_after_an_idle_time() -> None:
+    class Stopped(Reno):
+        def on_idle(self, idle: ackclock.Idle) -> None:
+            """Keep the window."""
+
+    application = {"kind": "on-off", "burst": "100 kB", "pause": "700 ms"}
+    flow = {"profile": "modern", "initial_ssthresh": "unlimited", "application": application}
+    inherited, kept, built_in = (
+        run(made({**flow, **control}, record=["cwnd"]))
+        for control in ({"congestion_control": Reno}, {"congestion_control": Stopped}, {"initial_window": "rfc6928"})
+    )
+    assert_same(inherited, built_in, "cwnd")
+    assert not rows(kept, "cwnd").equals(rows(inherited, "cwnd"))
 
 
 def test_the_next_connection_learns() -> None:

@@ -151,13 +151,60 @@ pub struct Lost {
     pub start: u64,
     /// One past its last position.
     pub end: u64,
-    /// The connection at the segment's latest transmission, if the host takes samples: see
-    /// [`CongestionControl::wants_samples`](crate::cc::CongestionControl).
+    /// The connection at the segment's latest transmission, if the host takes samples: see [`Wants::samples`](crate::cc::Wants).
     pub packet: Option<Snapshot>,
     /// Bytes in flight, without this segment.
     pub inflight: u64,
     /// Totals so far, including this loss.
     pub total: Totals,
+}
+
+/// A segment was delivered. Reported for each segment that an ACK delivers, before the ACK, in ascending order of the ACK's ranges, to a
+/// control that wants it: see [`Wants::deliveries`](crate::cc::Wants). Each byte is reported once, unless the receiver discards what it has
+/// selectively acknowledged (RFC 2018 §8). If an ACK delivers a part of a segment, the rest follows later with the same snapshot.
+///
+/// A host that can tell which segments a duplicate ACK stands for reports exactly the bytes of [`Ack::delivered`]. Others (`ns2`) report a
+/// segment when it is acknowledged cumulatively: the sum of all reports is [`Ack::snd_una`].
+#[derive(Clone, Copy, Debug)]
+pub struct Delivered {
+    /// Time of the ACK.
+    pub now: Instant,
+    /// First position of the segment.
+    pub start: u64,
+    /// One past its last position.
+    pub end: u64,
+    /// The connection at the segment's latest transmission.
+    pub packet: Snapshot,
+    /// Whether that transmission was a retransmission. Which of the transmissions has arrived is unknown.
+    pub retransmission: bool,
+}
+
+impl Delivered {
+    /// Bytes of data.
+    pub const fn size(&self) -> u64 {
+        self.end - self.start
+    }
+}
+
+/// The connection was idle: all data sent was acknowledged, and nothing could follow, because the application had no more or the receiver's
+/// window was closed. Reported once there is data to send again, before its first segment. A pacer that holds back data does not make the
+/// connection idle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Idle {
+    /// When there was data to send again.
+    pub now: Instant,
+    /// When the idle time began: the last data was acknowledged, or the connection was established without data to send.
+    pub since: Instant,
+    /// The restart window of RFC 5681 §4.1, if the host asks for it: no segment was sent for longer than the retransmission timeout. The
+    /// window shall not be larger.
+    pub restart_window: Option<Segments>,
+}
+
+impl Idle {
+    /// How long the connection was idle. It is zero only if the application reacts to the last ACK at once and the window restarts.
+    pub const fn duration(&self) -> Duration {
+        self.now.since(self.since)
+    }
 }
 
 /// An ACK arrived with new information: it acknowledges data or, as a duplicate, shows that a segment has left the network.
@@ -196,10 +243,20 @@ pub struct Ack {
     pub snd_nxt: u64,
     /// Totals so far.
     pub total: Totals,
-    /// The delivery rate sample, if the host takes samples: see [`CongestionControl::wants_samples`](crate::cc::CongestionControl).
+    /// The delivery rate sample, if the host takes samples: see [`Wants::samples`](crate::cc::Wants).
     pub sample: Option<RateSample>,
     /// Round-trip time of the segment that caused the ACK, if measured; it includes the receiver's delay.
     pub rtt: Option<Duration>,
+    /// The one-way delay of the segment that caused the ACK, in the direction of the data: from its transmission by the sender's clock to
+    /// the transmission of the ACK by the receiver's. It includes the receiver's delay of the ACK. In a simulation both clocks show the time
+    /// of the run; between other clocks the delay includes the unknown difference, so that only changes of the delay mean anything (RFC
+    /// 6817, appendix A.1).
+    ///
+    /// Given to a control that wants it ([`Wants::one_way_delay`](crate::cc::Wants)), if the host's packets have timestamps: on `ns2` with
+    /// every ACK, exactly; on `modern` with the timestamp option, with ACKs that acknowledge new data and report no duplicate, as the
+    /// difference of the two timestamps (RFC 7323 §4.3), which is within a tick of 1 ms of the delay; it counts modulo 2³² ticks. A delayed ACK echoes the first segment
+    /// that it acknowledges, or, after a mark with DCTCP's feedback, the one before.
+    pub one_way_delay: Option<Duration>,
     /// Smoothed round-trip time, once known.
     pub srtt: Option<Duration>,
     /// Smallest round-trip time so far.
@@ -262,6 +319,7 @@ impl Ack {
             total: Totals { sent: delivered, delivered, lost: 0 },
             sample: None,
             rtt: None,
+            one_way_delay: None,
             srtt: None,
             min_rtt: None,
             round: 0,

@@ -8,8 +8,8 @@
 //! RFC 5681 §4.1 (restart after idle); RFC 3465 §2.2 and §2.3 (how much an ACK counts); RFC 9002 §7.7 and §7.8 (pacing, unused windows);
 //! RFC 8201 §5.4 (a new path MTU).
 
-use ackclock_core::cc::{CongestionControl, Phase, Window};
-use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Lost, Sent};
+use ackclock_core::cc::{CongestionControl, Phase, Wants, Window};
+use ackclock_core::events::{Ack, Cause, CongestionEvent, Delivered, Established, Idle, Lost, Sent};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
@@ -46,6 +46,10 @@ pub struct ControlSeat {
     usage: Option<Usage>,
     /// Whether the control paces.
     paces: bool,
+    /// What the control asks for.
+    wants: Wants,
+    /// Since when nothing is in flight and nothing can be sent.
+    idle_since: Option<Instant>,
     /// When the control's timer expires; `Instant::MAX`: never.
     timer: Instant,
     pacing: Pacing,
@@ -80,6 +84,8 @@ impl ControlSeat {
             limited_until: 0,
             usage: (rules.growth == Growth::Flight).then(Usage::default),
             paces: control.paces(),
+            wants: control.wants(),
+            idle_since: None,
             timer: Instant::MAX,
             pacing: rules.pacing,
             pacer: Pacer::default(),
@@ -140,6 +146,11 @@ impl ControlSeat {
     /// The control; traces record its quantities.
     pub fn control(&self) -> &dyn CongestionControl {
         &*self.control
+    }
+
+    /// What the control asks for besides the ordinary facts.
+    pub fn wants(&self) -> Wants {
+        self.wants
     }
 
     /// The codepoint of the next segment with new data.
@@ -266,6 +277,33 @@ impl ControlSeat {
             let algorithm = self.window.ssthresh < before.ssthresh;
             let reason = if algorithm { ExitReason::Algorithm } else { ExitReason::Threshold };
             self.exit.note(reason, ack.now, before.cwnd.max(self.window.cwnd));
+        }
+    }
+
+    /// The ACK that follows delivers a segment; for a control that [wants](Wants::deliveries) it.
+    pub fn on_delivered(&mut self, delivered: &Delivered) {
+        self.control.on_delivered(delivered);
+        self.refresh();
+    }
+
+    /// All data sent is acknowledged, or the connection is established, and nothing can be sent: neither application nor receiver's window
+    /// give anything.
+    pub fn begin_idle(&mut self, now: Instant) {
+        self.idle_since = Some(now);
+    }
+
+    /// Whether the connection is idle.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.idle_since.is_some()
+    }
+
+    /// There is data to send again. `restarts`: RFC 5681 §4.1 applies, because no segment was sent for longer than the retransmission
+    /// timeout. Otherwise the control learns nothing if the application has reacted to the last ACK at once.
+    pub fn end_idle(&mut self, now: Instant, restarts: bool) {
+        if let Some(since) = self.idle_since.take().filter(|since| restarts || *since < now) {
+            self.control.on_idle(&Idle { now, since, restart_window: restarts.then_some(self.restart_window) });
+            self.refresh();
         }
     }
 
@@ -397,11 +435,6 @@ impl ControlSeat {
             self.control.resize(-excess, 1.0);
             self.refresh();
         }
-    }
-
-    /// RFC 5681 §4.1: after an idle retransmission timeout the window is at most the restart window.
-    pub fn restart_after_idle(&mut self) {
-        self.deflate_to(self.restart_window);
     }
 
     /// Sets the segment size to `smss` bytes. Window and restart window keep their size in bytes (RFC 8201 §5.4).

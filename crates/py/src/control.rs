@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ackclock_core::cc::{CongestionControl, Phase, Window};
-use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Lost, Sent};
+use ackclock_core::cc::{CongestionControl, Phase, Wants, Window};
+use ackclock_core::events::{Ack, Cause, CongestionEvent, Delivered, Established, FirstWindow, Idle, Lost, Sent};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Instant, Rate, Segments};
 use ackclock_sim::scenario::ControlFactory;
@@ -11,18 +11,17 @@ use pyo3::call::PyCallArgs;
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use crate::events::{PyAck, PyCongestionEvent, PyEstablished, PyFirstWindow, PyLost, PySent};
+use crate::events::{PyAck, PyCongestionEvent, PyDelivered, PyEstablished, PyFirstWindow, PyIdle, PyLost, PySent};
 use crate::object::{Failure, Method, Object, invalid};
 
 /// A control that delegates its decisions to a Python object. After an exception it changes nothing, and the run is aborted.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an answer of the object")]
 struct PythonControl {
     object: Object,
     window: Window,
     holds_back: bool,
     owns_recovery: bool,
-    wants_samples: bool,
+    wants: Wants,
     paces_initial_window: bool,
     ecn: Ecn,
 }
@@ -36,7 +35,7 @@ pub(crate) fn control_factory(factory: Py<PyAny>, failure: Failure) -> ControlFa
             window: window.unwrap_or(Window { cwnd: 1.0, ssthresh: Segments::INFINITY }),
             holds_back: object.flag("holds_back"),
             owns_recovery: object.flag("owns_recovery"),
-            wants_samples: object.flag("wants_samples"),
+            wants: object.wants(),
             paces_initial_window: object.flag("paces_initial_window"),
             ecn: object.with(read_ecn).unwrap_or(Ecn::Ect0),
             object,
@@ -130,6 +129,18 @@ impl CongestionControl for PythonControl {
         self.call(Method::Lost, (PyLost(*lost),), self.least());
     }
 
+    fn on_delivered(&mut self, delivered: &Delivered) {
+        self.call(Method::Delivered, (PyDelivered(*delivered),), self.least());
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        if self.object.has(Method::Idle) {
+            self.call(Method::Idle, (PyIdle(*idle),), self.least());
+        } else if let Some(most) = idle.restart_window.filter(|most| *most < self.window.cwnd) {
+            self.set_cwnd(most.max(1.0));
+        }
+    }
+
     fn on_congestion(&mut self, event: &CongestionEvent) {
         let restarts = event.restart || event.cause == Cause::Timeout;
         self.call(Method::Congestion, (PyCongestionEvent(*event),), if restarts { 1.0 } else { event.least });
@@ -186,8 +197,8 @@ impl CongestionControl for PythonControl {
         self.holds_back
     }
 
-    fn wants_samples(&self) -> bool {
-        self.wants_samples
+    fn wants(&self) -> Wants {
+        self.wants
     }
 
     fn ecn(&self) -> Ecn {

@@ -2,7 +2,9 @@
 //! attributes become Python objects when they are read.
 
 use ackclock_core::cc::Window;
-use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Lost, RateSample, Sent, Snapshot, Totals};
+use ackclock_core::events::{
+    Ack, Cause, CongestionEvent, Delivered, Established, FirstWindow, Idle, Lost, RateSample, Sent, Snapshot, Totals,
+};
 use ackclock_core::units::{Duration, Rate, Segments};
 use pyo3::prelude::*;
 
@@ -54,6 +56,7 @@ event! {
     delivery_rate_bps -> Option<u64> = |it| it.delivery_rate().map(Rate::as_bits_per_sec),
     app_limited -> bool = |it| it.app_limited(),
     rtt_s -> Option<f64> = |it| seconds(it.rtt),
+    one_way_delay_s -> Option<f64> = |it| seconds(it.one_way_delay),
     srtt_s -> Option<f64> = |it| seconds(it.srtt),
     min_rtt_s -> Option<f64> = |it| seconds(it.min_rtt),
     round -> u64 = |it| it.round,
@@ -114,6 +117,26 @@ event! {
     packet -> Option<PySnapshot> = |it| it.packet.map(PySnapshot),
     inflight -> u64 = |it| it.inflight,
     total -> PyTotals = |it| PyTotals(it.total),
+}
+
+event! {
+    /// A segment was delivered.
+    PyDelivered as "Delivered" of Delivered:
+    now_s -> f64 = |it| it.now.as_secs_f64(),
+    start -> u64 = |it| it.start,
+    end -> u64 = |it| it.end,
+    size -> u64 = |it| it.size(),
+    packet -> PySnapshot = |it| PySnapshot(it.packet),
+    retransmission -> bool = |it| it.retransmission,
+}
+
+event! {
+    /// The connection was idle.
+    PyIdle as "Idle" of Idle:
+    now_s -> f64 = |it| it.now.as_secs_f64(),
+    since_s -> f64 = |it| it.since.as_secs_f64(),
+    duration_s -> f64 = |it| it.duration().as_secs_f64(),
+    restart_window -> Option<Segments> = |it| it.restart_window,
 }
 
 event! {

@@ -67,7 +67,8 @@ mod _core {
     use super::error::{Interrupted, ScenarioError};
     #[pymodule_export]
     use super::events::{
-        PyAck, PyCongestionEvent, PyEstablished, PyExit, PyFirstWindow, PyLost, PyRateSample, PySent, PySnapshot, PyTotals, PyWindow,
+        PyAck, PyCongestionEvent, PyDelivered, PyEstablished, PyExit, PyFirstWindow, PyIdle, PyLost, PyRateSample, PySent, PySnapshot,
+        PyTotals, PyWindow,
     };
     #[pymodule_export]
     use super::kernel::{kernel_refusal, kernel_run};

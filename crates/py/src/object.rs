@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use ackclock_core::cc::Wants;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate};
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyValueError;
@@ -64,6 +65,8 @@ methods! {
     Observe = "observe",
     Sent = "on_sent",
     Lost = "on_lost",
+    Delivered = "on_delivered",
+    Idle = "on_idle",
     Congestion = "on_congestion",
     Restart = "on_restart",
     RecoveryEnd = "on_recovery_end",
@@ -206,6 +209,15 @@ impl Object {
         let object = self.python.as_ref()?;
         let acted = Python::attach(|py| act(object.bind(py)));
         acted.map_err(|error| self.fail(error)).ok()
+    }
+
+    /// What the object asks its host for.
+    pub(crate) fn wants(&mut self) -> Wants {
+        Wants {
+            samples: self.flag("wants_samples"),
+            deliveries: self.flag("wants_deliveries"),
+            one_way_delay: self.flag("wants_one_way_delay"),
+        }
     }
 
     /// Whether the attribute `name` is true.

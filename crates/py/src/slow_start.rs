@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ackclock_core::cc::{SlowStart, Step, Window};
+use ackclock_core::cc::{SlowStart, Step, Wants, Window};
 use ackclock_core::events::{Ack, CongestionEvent, Established, Lost, Sent};
 use ackclock_core::units::{Bytes, Instant, Rate, Segments};
 use ackclock_sim::scenario::SlowStartFactory;
@@ -16,20 +16,20 @@ use crate::object::{Failure, Method, Object, invalid};
 struct PythonSlowStart {
     object: Object,
     initial_ssthresh: Segments,
-    wants_samples: bool,
+    wants: Wants,
 }
 
 /// Makes slow starts from the objects that `factory` returns.
 pub(crate) fn slow_start_factory(factory: Py<PyAny>, failure: Failure) -> SlowStartFactory {
     Arc::new(move || {
         let mut object = Object::make(&factory, "SlowStart", &[Method::Ack], &failure);
-        let wants_samples = object.flag("wants_samples");
+        let wants = Wants { deliveries: false, ..object.wants() };
         let initial_ssthresh = object.with(|object| {
             let Some(value) = object.getattr_opt("initial_ssthresh")? else { return Ok(Segments::INFINITY) };
             let ssthresh = value.extract::<f64>().ok().filter(|segments| *segments >= 0.0);
             ssthresh.ok_or_else(|| invalid(object, "__init__", "set initial_ssthresh =", &value, "a number of segments, at least 0"))
         });
-        Box::new(PythonSlowStart { object, initial_ssthresh: initial_ssthresh.unwrap_or(Segments::INFINITY), wants_samples })
+        Box::new(PythonSlowStart { object, initial_ssthresh: initial_ssthresh.unwrap_or(Segments::INFINITY), wants })
     })
 }
 
@@ -111,8 +111,8 @@ impl SlowStart for PythonSlowStart {
         self.object.expire(now, (now.as_secs_f64(), PyWindow(*window)), read_step).unwrap_or(NO_GROWTH)
     }
 
-    fn wants_samples(&self) -> bool {
-        self.wants_samples
+    fn wants(&self) -> Wants {
+        self.wants
     }
 
     fn on_restart(&mut self) {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ackclock_core::cc::{CongestionControl, Phase, Window};
+use ackclock_core::cc::{CongestionControl, Phase, Wants, Window};
 use ackclock_core::events::{Ack, CongestionEvent, Established, Lost, Sent, Snapshot, Totals};
 use ackclock_core::units::{Bytes, Instant, Rate};
 use ackclock_sim::engine::{FlowResult, RunResult, run};
@@ -351,8 +351,8 @@ impl CongestionControl for Checker {
     fn owns_recovery(&self) -> bool {
         true
     }
-    fn wants_samples(&self) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        Wants::SAMPLES
     }
     fn on_spurious(&mut self, _now: Instant) {}
     fn phase(&self) -> Phase {

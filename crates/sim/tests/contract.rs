@@ -5,9 +5,10 @@
 mod selective;
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use ackclock_core::cc::{self, Composed, CongestionControl, Court, Phase, Testimony, Window, Witness};
+use ackclock_core::cc::{self, Composed, CongestionControl, Court, Phase, Testimony, Wants, Window, Witness};
 use ackclock_core::entry::Entry;
 use ackclock_core::events::{Ack, CongestionEvent, Established, Sent};
 use ackclock_core::params::Params;
@@ -132,14 +133,26 @@ fn any_scenario() -> impl Strategy<Value = String> {
     })
 }
 
+/// Whether the host of the first flow declares that it can tell which segments a duplicate ACK stands for.
+fn identifies(text: &str) -> bool {
+    let name = ["selective", "modern", "host ="].into_iter().find(|name| text.contains(name)).map_or("ns2", |name| match name {
+        "host =" => "modern",
+        name => name,
+    });
+    let entries = ackclock_tcp::profile::PROFILES.entries.iter().chain(selective::PROFILES.entries);
+    let entry = entries.copied().find(|entry| entry.name == name).unwrap();
+    (entry.build)(&Params::defaults(entry.params)).unwrap().capabilities().identifies
+}
+
 /// What a witness before the control `name` says of the first flow.
-fn testimony(text: &str, name: &str, samples: bool) -> Testimony {
+fn testimony(text: &str, name: &str, wants: Wants) -> Testimony {
     let document = Document::from_toml(text, "contract.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
     let mut scenario = document.scenario().unwrap_or_else(|error| panic!("{error}\n{text}"));
     let court = Court::default();
-    let (shared, name) = (Arc::clone(&court), name.to_owned());
-    scenario.flows[0].control =
-        ControlSpec::Custom(Arc::new(move || Box::new(Witness::new(control(&name), samples, &shared)) as Box<dyn CongestionControl>));
+    let (shared, name, identifies) = (Arc::clone(&court), name.to_owned(), identifies(text));
+    scenario.flows[0].control = ControlSpec::Custom(Arc::new(move || {
+        Box::new(Witness::new(control(&name), wants, identifies, &shared)) as Box<dyn CongestionControl>
+    }));
     run(&scenario, &mut || false).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let mut testimony = court.lock().unwrap().clone();
     if text.contains("'vegas'") {
@@ -149,8 +162,9 @@ fn testimony(text: &str, name: &str, samples: bool) -> Testimony {
     testimony
 }
 
-fn any_control() -> impl Strategy<Value = (&'static str, bool)> {
-    (prop::sample::select(vec!["reno", "steady", "bbr", "vegas", "cubic_linux"]), any::<bool>())
+fn any_control() -> impl Strategy<Value = (&'static str, Wants)> {
+    let wants = any::<[bool; 3]>().prop_map(|[samples, deliveries, one_way_delay]| Wants { samples, deliveries, one_way_delay });
+    (prop::sample::select(vec!["reno", "steady", "bbr", "vegas", "cubic_linux"]), wants)
 }
 
 /// A transfer over a path that marks and that loses ACKs: the scenario, and the bytes of a packet.
@@ -190,7 +204,7 @@ proptest! {
         let result = run(&scenario, &mut || false).unwrap();
         // Each marked packet arrives, because only the other direction loses packets.
         let arrived = result.links.iter().map(|link| link.marks).sum::<u64>() * scenario.flows[0].host.packet_size().0;
-        let told = testimony(&text, "reno", false);
+        let told = testimony(&text, "reno", Wants::NOTHING);
         prop_assert!(told.broken.is_empty(), "{text}\n{:#?}", told.broken);
         // A FIN may count as a byte.
         let (least, most) = (arrived, arrived + 1);
@@ -205,9 +219,15 @@ proptest! {
     }
 
     #[test]
-    fn hosts_keep_the_contract(text in any_scenario(), (name, samples) in any_control()) {
-        let testimony = testimony(&text, name, samples);
-        prop_assert!(testimony.broken.is_empty(), "{name}, samples {samples}\n{text}\n{:#?}", testimony.broken);
+    fn hosts_keep_the_contract(text in any_scenario(), (name, wants) in any_control()) {
+        let testimony = testimony(&text, name, wants);
+        prop_assert!(testimony.broken.is_empty(), "{name}, {wants:?}\n{text}\n{:#?}", testimony.broken);
+        let (_, delay) = text.split_once("Mbit/s', delay = '").unwrap();
+        let propagation = 2.0 + delay.split_once(' ').unwrap().0.parse::<f64>().unwrap();
+        let tick = if text.contains("modern") || text.contains("host =") { 1.0 } else { 0.0 };
+        for (delay, _) in &testimony.delays {
+            prop_assert!(delay.as_secs_f64() * 1e3 >= propagation - tick, "{delay:?}\n{text}");
+        }
     }
 }
 
@@ -216,19 +236,84 @@ fn the_paths_reach_every_event() {
     let mut runner = TestRunner::deterministic();
     let mut events: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
     for _ in 0..300 {
-        let (text, (name, samples)) = (any_scenario(), any_control()).new_tree(&mut runner).unwrap().current();
+        let (text, (name, wants)) = (any_scenario(), any_control()).new_tree(&mut runner).unwrap().current();
         let profile = if text.contains("selective") { 2 } else { usize::from(text.contains("modern") || text.contains("host =")) };
-        for (event, count) in testimony(&text, name, samples).events {
+        for (event, count) in testimony(&text, name, wants).events {
             events.entry(event).or_default()[profile] += count;
         }
     }
     let all =
         ["established", "transmission", "retransmission", "ack", "duplicate", "loss", "fast retransmit", "timeout", "end of recovery"];
-    let marks = ["echo", "mark", "timer", "first window"];
+    let marks = ["echo", "mark", "timer", "first window", "delivery", "idle"];
     for event in all.into_iter().chain(marks) {
         assert!(events.get(event).is_some_and(|counts| counts.iter().all(|count| *count > 0)), "{event}: {events:?}");
     }
     assert!(events["undo"][1] > 0 && events["repaired tail"][1] > 0, "{events:?}");
+}
+
+/// Each profile, with the tick of its timestamps in seconds, and the size of its largest ACK in bytes.
+const PROFILES: [(&str, f64, f64); 4] = [
+    ("recovery = 'sack'", 0.0, 64.0),
+    ("recovery = 'newreno'", 0.0, 40.0),
+    ("profile = 'modern'\nmodern = { delayed_ack = '1 us' }", 1e-3, 80.0),
+    ("profile = 'selective'", 0.0, 28.0 + 17.0 + 32.0 * 16.0),
+];
+/// A path of 22 ms one way, on which ACKs do not wait.
+const PATH: &str = "duration = '20 s'\n[topology]\nkind = 'dumbbell'\naccess = { delay = '1 ms' }\n\
+                    bottleneck = { rate = '8 Mbit/s', delay = '20 ms', queue = '60 packets' }\n[[flow]]\n";
+
+/// The times of an ACK of at most `size` bytes on that path. The other links have at least 100 Mbit/s.
+fn way_back(size: f64) -> RangeInclusive<f64> {
+    0.022 - 1e-9..=0.022 + 8.0 * size * (1.0 / 8e6 + 2.0 / 1e8) + 1e-9
+}
+
+#[test]
+fn a_one_way_delay_and_the_way_back_are_a_round_trip() {
+    scenario::join(&selective::PROFILES);
+    for (host, tick, size) in PROFILES {
+        let told = testimony(&format!("{PATH}{host}\n"), "reno", Wants { one_way_delay: true, ..Wants::NOTHING });
+        assert!(told.broken.is_empty(), "{host}: {:#?}", told.broken);
+        let known: Vec<(f64, f64)> =
+            told.delays.iter().filter_map(|(delay, rtt)| Some((delay.as_secs_f64(), (*rtt)?.as_secs_f64()))).collect();
+        let queued = known.iter().filter(|(delay, _)| *delay > 0.06).count();
+        assert!(queued > 1000, "{host}: {queued} of {} with a queue", known.len());
+        let (least, most) = way_back(size).into_inner();
+        for (delay, rtt) in known {
+            assert!((least - tick..=most + tick).contains(&(rtt - delay)), "{host}: {delay} of {rtt}");
+        }
+    }
+}
+
+#[test]
+fn delays_need_timestamps_and_a_control_that_wants_them() {
+    let delays = |host: &str, one_way_delay| {
+        let wants = Wants { samples: true, deliveries: true, one_way_delay };
+        testimony(&format!("{PATH}{host}\n"), "reno", wants).delays.len()
+    };
+    for (host, ..) in PROFILES {
+        assert!(delays(host, true) > 0 && delays(host, false) == 0, "{host}");
+    }
+    assert_eq!(delays("profile = 'modern'\nmodern = { timestamps = false }", true), 0);
+}
+
+#[test]
+fn an_idle_time_lasts_from_the_last_ack_to_the_next_burst() {
+    scenario::join(&selective::PROFILES);
+    for (host, _, size) in PROFILES {
+        let text = format!("{PATH}{host}\napplication = {{ kind = 'on-off', burst = '100 kB', pause = '700 ms' }}\n");
+        let scenario = Document::from_toml(&text, "contract.toml").unwrap().scenario().unwrap();
+        let result = run(&scenario, &mut || false).unwrap();
+        let bursts = result.transfer_rows().filter(|(_, burst)| burst.completed.is_some()).count();
+        let told = testimony(&text, "reno", Wants::NOTHING);
+        assert!(told.broken.is_empty(), "{host}: {:#?}", told.broken);
+        assert!(bursts > 10 && (bursts - 1..=bursts).contains(&told.idle.len()), "{host}: {} after {bursts} bursts", told.idle.len());
+        for idle in told.idle {
+            // The pause begins when the burst has arrived, the idle time when its last ACK has.
+            assert!(way_back(size).contains(&(0.7 - idle.duration().as_secs_f64())), "{host}: {idle:?}");
+            // RFC 5681 §4.1: longer than the timeout. `ns2` has no such rule.
+            assert_eq!(idle.restart_window, host.contains("modern").then_some(10.0), "{host}");
+        }
+    }
 }
 
 #[test]
@@ -237,7 +322,7 @@ fn a_lost_segment_is_reported_when_it_is_detected() {
     for host in
         ["recovery = 'tahoe'", "recovery = 'reno'", "recovery = 'newreno'", "recovery = 'sack'", "recovery = 'vegas'", "profile = 'modern'"]
     {
-        let events = testimony(&format!("{path}{host}\n"), "reno", false).events;
+        let events = testimony(&format!("{path}{host}\n"), "reno", Wants::NOTHING).events;
         assert!(events["loss"] >= events["fast retransmit"] && events["fast retransmit"] > 0, "{host}: {events:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! A congestion control composed of one part per axis. It owns the window and its invariants, so that a part needs only a few lines.
 
-use crate::cc::contract::{Avoidance, CongestionControl, InitialWindow, LossResponse, Phase, SlowStart, Step, Window};
+use crate::cc::contract::{Avoidance, CongestionControl, InitialWindow, LossResponse, Phase, SlowStart, Step, Wants, Window};
 use crate::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Lost, Sent};
 use crate::units::{Bytes, Instant, Rate, Segments};
 
@@ -264,8 +264,8 @@ impl CongestionControl for Composed {
         if self.is_in_slow_start() { self.slow_start.timer() } else { self.avoidance.timer() }
     }
 
-    fn wants_samples(&self) -> bool {
-        self.slow_start.wants_samples()
+    fn wants(&self) -> Wants {
+        self.slow_start.wants()
     }
 
     fn phase(&self) -> Phase {

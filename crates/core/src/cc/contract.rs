@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::events::{Ack, CongestionEvent, Established, FirstWindow, Lost, Sent};
+use crate::events::{Ack, CongestionEvent, Delivered, Established, FirstWindow, Idle, Lost, Sent};
 use crate::qdisc::Ecn;
 use crate::units::{Bytes, Instant, Rate, Segments};
 
@@ -59,6 +59,35 @@ pub enum Step {
     Stay(Window),
 }
 
+/// What a control or part asks of its host besides the ordinary facts. The host asks once, because each costs time; what nobody wants
+/// costs nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// Delivery rates ([`Ack::sample`]), and the snapshots of lost segments ([`Lost::packet`]).
+    pub samples: bool,
+    /// Every delivered segment ([`CongestionControl::on_delivered`]).
+    pub deliveries: bool,
+    /// One-way delays ([`Ack::one_way_delay`]).
+    pub one_way_delay: bool,
+}
+
+impl Wants {
+    /// Nothing.
+    pub const NOTHING: Self = Self { samples: false, deliveries: false, one_way_delay: false };
+    /// Samples only.
+    pub const SAMPLES: Self = Self { samples: true, ..Self::NOTHING };
+
+    /// What either of two parts wants.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self {
+            samples: self.samples || other.samples,
+            deliveries: self.deliveries || other.deliveries,
+            one_way_delay: self.one_way_delay || other.one_way_delay,
+        }
+    }
+}
+
 macro_rules! clone_boxes {
     ($($copy:ident of $axis:ident)*) => {$(
         /// Copies a boxed part or control. Every type that is `Clone` implements it.
@@ -108,6 +137,16 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
     fn on_ack(&mut self, ack: &Ack);
     /// A segment was declared lost.
     fn on_lost(&mut self, _lost: &Lost) {}
+    /// A segment was delivered by the ACK that follows: only if the control [wants](CongestionControl::wants) it.
+    fn on_delivered(&mut self, _delivered: &Delivered) {}
+    /// The connection was idle, and has data to send again. By default the window shrinks to the restart window (RFC 5681 §4.1).
+    fn on_idle(&mut self, idle: &Idle) {
+        if let Some(most) = idle.restart_window
+            && self.window().cwnd > most
+        {
+            self.resize(most - self.window().cwnd, 1.0);
+        }
+    }
     /// Congestion was detected: once per recovery period.
     fn on_congestion(&mut self, event: &CongestionEvent);
     /// A timer expired without new evidence of congestion: the window restarts from one segment, and the threshold stays.
@@ -154,9 +193,9 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
     fn holds_back(&self) -> bool {
         false
     }
-    /// Whether the control uses [`Ack::sample`] and snapshots. The host asks once, because computing them costs time.
-    fn wants_samples(&self) -> bool {
-        false
+    /// What the control asks for besides the ordinary facts. The host asks once.
+    fn wants(&self) -> Wants {
+        Wants::NOTHING
     }
     /// The codepoint of the next segment with new data, if the connection uses ECN: Not-ECT, ECT(0) or ECT(1) (RFC 9331 §4.1).
     fn ecn(&self) -> Ecn {
@@ -231,9 +270,9 @@ pub trait SlowStart: CloneSlowStart + Debug + Send + Sync {
     fn on_timer(&mut self, _now: Instant, _window: &Window) -> Step {
         Step::Grow(0.0)
     }
-    /// Whether the part uses [`Ack::sample`] and snapshots.
-    fn wants_samples(&self) -> bool {
-        false
+    /// What the part asks for besides the ordinary facts; deliveries are for whole controls.
+    fn wants(&self) -> Wants {
+        Wants::NOTHING
     }
     /// A timer expired without new evidence of congestion.
     fn on_restart(&mut self) {}

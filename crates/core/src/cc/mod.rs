@@ -18,6 +18,6 @@ mod witness;
 pub use composed::Composed;
 pub use contract::{
     Avoidance, CloneAvoidance, CloneControl, CloneInitialWindow, CloneLossResponse, CloneSlowStart, CongestionControl, InitialWindow,
-    LossResponse, Phase, SlowStart, Step, Window,
+    LossResponse, Phase, SlowStart, Step, Wants, Window,
 };
 pub use witness::{Court, Testimony, Witness};

@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::cc::{CongestionControl, Phase, Window};
-use crate::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Lost, MarkCount, Sent, Totals};
+use crate::cc::{CongestionControl, Phase, Wants, Window};
+use crate::events::{Ack, Cause, CongestionEvent, Delivered, Established, FirstWindow, Idle, Lost, MarkCount, Sent, Totals};
 use crate::qdisc::Ecn;
-use crate::units::{Bytes, Instant, Rate, Segments};
+use crate::units::{Bytes, Duration, Instant, Rate, Segments};
+
+/// A tick of the coarsest clock of timestamps (RFC 7323 §5.4).
+const TICK: Duration = Duration::from_millis(1);
 
 /// What witnesses have seen.
 #[derive(Clone, Debug)]
@@ -23,11 +26,23 @@ pub struct Testimony {
     pub exact: bool,
     /// Whether each ACK counted marks exactly or bounded them.
     pub at_most: bool,
+    /// The one-way delays that ACKs have reported, with the round-trip times.
+    pub delays: Vec<(Duration, Option<Duration>)>,
+    /// The idle times.
+    pub idle: Vec<Idle>,
 }
 
 impl Default for Testimony {
     fn default() -> Self {
-        Self { broken: BTreeMap::new(), events: BTreeMap::new(), marked: 0, exact: true, at_most: true }
+        Self {
+            broken: BTreeMap::new(),
+            events: BTreeMap::new(),
+            marked: 0,
+            exact: true,
+            at_most: true,
+            delays: Vec::new(),
+            idle: Vec::new(),
+        }
     }
 }
 
@@ -39,9 +54,13 @@ pub type Court = Arc<Mutex<Testimony>>;
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub struct Witness {
     inner: Box<dyn CongestionControl>,
-    wants_samples: bool,
+    wants: Wants,
+    /// Whether the host can tell which segments a duplicate ACK stands for.
+    identifies: bool,
     court: Court,
     established: bool,
+    /// Whether host or control spread segments in time.
+    paced: bool,
     /// The first window is over.
     opened: bool,
     now: Instant,
@@ -73,16 +92,28 @@ pub struct Witness {
     withdrawn: bool,
     /// When congestion came without a loss: a tail loss probe has repaired it.
     repaired: Option<Instant>,
+    /// The first transmission of each segment that is not acknowledged, by its start.
+    first: BTreeMap<u64, Sent>,
+    /// The bytes that deliveries have reported, as disjoint ranges, and their number since the last ACK.
+    delivered: BTreeMap<u64, u64>,
+    reported: u64,
+    /// Since when all that was sent is acknowledged.
+    emptied: Option<Instant>,
+    /// Whether an idle time was reported since the last segment.
+    was_idle: bool,
 }
 
 impl Witness {
-    /// A witness before `inner` that tells the `court`. `wants_samples`: asks the host for samples even if `inner` does not.
-    pub fn new(inner: Box<dyn CongestionControl>, wants_samples: bool, court: &Court) -> Self {
+    /// A witness before `inner` that tells the `court`. `wants`: what it asks the host for besides what `inner` wants. `identifies`:
+    /// whether the host declares that it can tell which segments a duplicate ACK stands for.
+    pub fn new(inner: Box<dyn CongestionControl>, wants: Wants, identifies: bool, court: &Court) -> Self {
         Self {
-            wants_samples: wants_samples || inner.wants_samples(),
+            wants: wants.or(inner.wants()),
+            identifies,
             inner,
             court: Arc::clone(court),
             established: false,
+            paced: false,
             opened: false,
             now: Instant::ZERO,
             total: Totals::default(),
@@ -102,6 +133,11 @@ impl Witness {
             copies: 0,
             withdrawn: false,
             repaired: None,
+            first: BTreeMap::new(),
+            delivered: BTreeMap::new(),
+            reported: 0,
+            emptied: None,
+            was_idle: false,
         }
     }
 
@@ -149,8 +185,46 @@ impl Witness {
         inflight <= told && told - inflight <= self.copies || self.withdrawn
     }
 
+    /// Notes a segment of new data that begins at `start`.
+    fn note_new(&mut self, start: u64, sent: &Sent) {
+        if let Some(since) = self.emptied.filter(|since| *since < sent.now) {
+            let explained = self.was_idle || self.paced || !sent.app_limited || !self.opened;
+            self.check("an idle time is reported before the next segment", explained, &(since, sent));
+        }
+        self.first.insert(start, *sent);
+        (self.emptied, self.was_idle) = (None, false);
+    }
+
+    /// Checks the one-way delay of an ACK, before `snd_una` moves.
+    fn check_delay(&mut self, ack: &Ack) {
+        let Some(delay) = ack.one_way_delay else { return };
+        self.check("only a control that wants one-way delays gets them", self.wants.one_way_delay, ack);
+        // What an ACK newly acknowledges was not sent before the oldest segment that is outstanding. When DCTCP's receiver acknowledges the
+        // data before a mark by itself, the next ACK echoes that data's time again.
+        let split = ack.mark_count == MarkCount::Estimate;
+        let oldest = self.first.first_key_value().map(|(_, sent)| sent.now).filter(|_| ack.acked > 0 && !ack.handshake && !split);
+        let most = oldest.map(|sent| ack.now.since(sent) + TICK + Duration::NANOSECOND);
+        self.check("a one-way delay is shorter than the flight", most.is_none_or(|most| delay <= most), ack);
+        self.tell(|testimony| testimony.delays.push((delay, ack.rtt)));
+    }
+
+    /// Checks the deliveries that precede an ACK, before `snd_una` moves.
+    fn check_deliveries(&mut self, ack: &Ack) {
+        let reported = std::mem::take(&mut self.reported);
+        if !self.wants.deliveries {
+            self.check("only a control that wants deliveries gets them", reported == 0, ack);
+        } else if self.identifies {
+            self.check("the deliveries of an ACK add up", reported == ack.delivered, ack);
+        } else {
+            self.check("deliveries add up to snd_una", reported == ack.snd_una - self.una, ack);
+        }
+        while let Some(entry) = self.first.first_entry().filter(|entry| entry.key() + entry.get().size <= ack.snd_una) {
+            entry.remove();
+        }
+    }
+
     fn check_sample(&self, ack: &Ack) {
-        let expected = self.wants_samples && ack.acked > 0 && !ack.handshake;
+        let expected = self.wants.samples && ack.acked > 0 && !ack.handshake;
         self.check("a host takes samples for a control that wants them", !expected || ack.sample.is_some(), ack);
         if let Some(sample) = &ack.sample {
             let packet = &sample.packet;
@@ -167,7 +241,10 @@ impl CongestionControl for Witness {
         self.check("a connection is established once", !self.established, event);
         self.check("a segment has a size", event.smss > Bytes(0), event);
         self.check("a handshake takes time", event.rtt.is_none_or(|rtt| rtt.as_secs_f64() > 0.0), event);
-        self.established = true;
+        (self.established, self.paced) = (true, event.paced || self.inner.paces_initial_window());
+        if self.nxt == self.una {
+            self.emptied = Some(event.now);
+        }
         self.inner.on_established(event);
     }
     fn paces_initial_window(&self) -> bool {
@@ -193,6 +270,9 @@ impl CongestionControl for Witness {
         self.copies += if sent.retransmission { size } else { 0 };
         let new = if sent.retransmission { 0 } else { size };
         self.check("new data advances snd_nxt by its bytes", self.nxt == 0 || sent.snd_nxt == self.nxt + new, sent);
+        if !sent.retransmission {
+            self.note_new(sent.snd_nxt - size, sent);
+        }
         (self.nxt, self.inflight, self.before, self.withdrawn) = (sent.snd_nxt, sent.inflight, None, false);
         self.inner.on_sent(sent);
     }
@@ -229,11 +309,53 @@ impl CongestionControl for Witness {
         // RFC 6675 §4: a copy of a segment that is not lost counts too.
         self.check("the flight is outstanding", ack.inflight <= 2 * (ack.snd_nxt - ack.snd_una), ack);
         self.check_sample(ack);
+        self.check_delay(ack);
+        self.check_deliveries(ack);
         let least = ack.rtt.is_none_or(|rtt| ack.min_rtt.is_some_and(|least| least <= rtt));
         self.check("no round-trip time is below the least", least, ack);
         self.check("rounds do not go back", ack.round >= self.round, ack);
         (self.una, self.round, self.inflight, self.copies, self.withdrawn) = (ack.snd_una, ack.round, ack.inflight, 0, false);
+        if ack.snd_una == ack.snd_nxt {
+            self.emptied.get_or_insert(ack.now);
+        }
         self.inner.on_ack(ack);
+    }
+    fn on_delivered(&mut self, delivered: &Delivered) {
+        self.see("delivery");
+        self.advance(delivered.now, delivered);
+        let &Delivered { start, end, packet, retransmission, .. } = delivered;
+        self.check("what is delivered is outstanding", self.una <= start && start < end && end <= self.nxt, delivered);
+        self.check("a delivered packet was in flight", packet.sent_at <= delivered.now && packet.inflight > 0, delivered);
+        // A retransmission may join segments.
+        let first = self.first.range(..=start).next_back().map(|(_, sent)| *sent);
+        let first = first.filter(|sent| end <= sent.snd_nxt || retransmission);
+        self.check("what is delivered was sent", first.is_some(), delivered);
+        if let Some(first) = first {
+            let known = (packet.sent_at, packet.app_limited, packet.delivered, packet.lost, packet.inflight);
+            let told = (first.now, first.app_limited, first.total.delivered, first.total.lost, first.inflight);
+            self.check("a snapshot is of its transmission", retransmission || known == told, &(delivered, first));
+            self.check("a retransmission is later", !retransmission || packet.sent_at >= first.now, &(delivered, first));
+        }
+        let overlaps = self.delivered.range(..end).next_back().is_some_and(|(_, to)| *to > start);
+        self.check("each byte is delivered once", !overlaps, delivered);
+        let from = self.delivered.range(..=start).next_back().filter(|(_, to)| **to == start).map_or(start, |(from, _)| *from);
+        let to = self.delivered.remove(&end).unwrap_or(end);
+        self.delivered.insert(from, to);
+        self.reported += delivered.size();
+        self.inner.on_delivered(delivered);
+    }
+    fn on_idle(&mut self, idle: &Idle) {
+        self.see("idle");
+        self.advance(idle.now, idle);
+        self.check("an idle connection has nothing outstanding", self.emptied.is_some(), idle);
+        self.check("an idle time begins when all is acknowledged", self.emptied.is_none_or(|since| since == idle.since), idle);
+        self.check("an idle time is reported once", !self.was_idle, idle);
+        let lasts = idle.duration() > Duration::ZERO || idle.restart_window.is_some();
+        self.check("an idle time lasts", idle.since <= idle.now && lasts, idle);
+        self.check("a restart window has a segment", idle.restart_window.is_none_or(|window| window >= 1.0), idle);
+        self.was_idle = true;
+        self.tell(|testimony| testimony.idle.push(*idle));
+        self.inner.on_idle(idle);
     }
     fn on_lost(&mut self, lost: &Lost) {
         self.see("loss");
@@ -242,7 +364,7 @@ impl CongestionControl for Witness {
         self.check("what is lost is outstanding", self.una <= lost.start && lost.start < lost.end && lost.end <= self.nxt, lost);
         self.check("the totals include the loss", lost.total.lost == self.total.lost + (lost.end - lost.start), lost);
         self.count(lost.total, lost);
-        self.check("a host takes samples for a control that wants them", !self.wants_samples || lost.packet.is_some(), lost);
+        self.check("a host takes samples for a control that wants them", !self.wants.samples || lost.packet.is_some(), lost);
         if let Some(packet) = lost.packet {
             self.check("a lost packet was in flight", packet.sent_at <= lost.now && packet.lost < lost.total.lost, lost);
             // A receiver may discard what it has selectively acknowledged (RFC 2018 §8).
@@ -345,8 +467,8 @@ impl CongestionControl for Witness {
     fn ecn(&self) -> Ecn {
         self.inner.ecn()
     }
-    fn wants_samples(&self) -> bool {
-        self.wants_samples
+    fn wants(&self) -> Wants {
+        self.wants
     }
     fn phase(&self) -> Phase {
         self.inner.phase()
@@ -365,8 +487,8 @@ mod tests {
     #[test]
     fn a_witness_tells_what_a_host_gets_wrong() {
         let court = Court::default();
-        let mut witness = Witness::new(build(&whole::bbr::ENTRY, &[]).unwrap(), false, &court);
-        assert!(witness.wants_samples(), "BBR does");
+        let mut witness = Witness::new(build(&whole::bbr::ENTRY, &[]).unwrap(), Wants::NOTHING, true, &court);
+        assert!(witness.wants().samples, "BBR does");
         witness.on_ack(&ACK);
         witness.on_sent(&Sent { inflight: 0, ..SENT });
         witness.on_spurious(Instant::ZERO);

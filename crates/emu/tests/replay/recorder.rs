@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
-use ackclock_core::cc::{CongestionControl, Phase, Window};
-use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Lost, Sent, Totals};
+use ackclock_core::cc::{CongestionControl, Phase, Wants, Window};
+use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Idle, Lost, Sent, Totals};
 use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 
 /// An event; the window before a start is the initial window.
@@ -148,6 +148,14 @@ impl CongestionControl for Recorder {
         });
     }
 
+    fn on_idle(&mut self, idle: &Idle) {
+        let before = self.control.window();
+        self.control.on_idle(idle);
+        if self.control.window() != before {
+            self.record_window();
+        }
+    }
+
     fn on_restart(&mut self) {
         self.control.on_restart();
         self.record_window();
@@ -179,8 +187,8 @@ impl CongestionControl for Recorder {
         self.control.window()
     }
 
-    fn wants_samples(&self) -> bool {
-        self.control.wants_samples()
+    fn wants(&self) -> Wants {
+        self.control.wants()
     }
 
     fn phase(&self) -> Phase {

@@ -53,7 +53,7 @@ impl Hosts {
     pub(super) fn copy(&self, packet: &Packet, payloads: &mut Payloads) -> Packet {
         let mut copy = *packet;
         copy.payload = match self {
-            Self::Ns2(_) => payloads.blocks.copy(packet.payload),
+            Self::Ns2(_) => payloads.ack_options.copy(packet.payload),
             Self::Modern(_) => payloads.segments.copy(packet.payload),
             Self::Datagrams(_) => payloads.nothing.copy(packet.payload),
             Self::Other(_) => payloads.bytes.copy(packet.payload),

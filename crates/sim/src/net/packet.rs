@@ -94,8 +94,8 @@ impl Packet {
 /// Payloads of the packets in flight, by profile.
 #[derive(Debug, Default)]
 pub(crate) struct Payloads {
-    /// SACK blocks of `ns2` hosts.
-    pub(crate) blocks: Store<ns2::SackBlocks>,
+    /// Options of the ACKs of `ns2` hosts.
+    pub(crate) ack_options: Store<ns2::AckOptions>,
     /// Segments of `modern` hosts.
     pub(crate) segments: Store<Segment>,
     /// Datagrams, which have no payload here.
@@ -107,7 +107,7 @@ pub(crate) struct Payloads {
 impl Payloads {
     /// Number of packets with a payload.
     pub(crate) fn len(&self) -> usize {
-        self.blocks.len() + self.segments.len() + self.nothing.len() + self.bytes.len()
+        self.ack_options.len() + self.segments.len() + self.nothing.len() + self.bytes.len()
     }
 }
 
@@ -119,9 +119,9 @@ pub(crate) trait Payload: Clone {
     fn take(slot: &mut Self) -> Self;
 }
 
-impl Payload for ns2::SackBlocks {
+impl Payload for ns2::AckOptions {
     fn store(payloads: &mut Payloads) -> &mut Store<Self> {
-        &mut payloads.blocks
+        &mut payloads.ack_options
     }
     fn take(slot: &mut Self) -> Self {
         *slot

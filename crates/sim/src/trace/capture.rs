@@ -238,7 +238,7 @@ fn segment(conversation: &Conversation, packet: &Packet, payloads: &Payloads) ->
         return Some(wire.data(packet));
     }
     let of_syn = packet.seq == 1 && conversation.first_data.is_none_or(|first| packet.sent < first);
-    Some(wire.ack(packet, &payloads.blocks.get(packet.payload).copied().unwrap_or_default(), of_syn))
+    Some(wire.ack(packet, &payloads.ack_options.get(packet.payload).copied().unwrap_or_default().sack, of_syn))
 }
 
 /// The comment on a lost packet: the reason and, unless it was lost at once, the delay.

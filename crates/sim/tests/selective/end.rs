@@ -1,17 +1,20 @@
 //! An end of a connection: sender and receiver.
 //!
-//! A packet begins with its kind. A data packet then has its number, the position of its first byte and the number of its bytes. An ACK
-//! has the number of marked packets so far and ranges of packet numbers, the newest first. Integers are big-endian, of eight bytes.
+//! A packet begins with its kind. A data packet then has its number, the position of its first byte, the number of its bytes and the time of
+//! its transmission. An ACK has the number of marked packets so far, the one-way delay of the packet that causes it, and ranges of packet
+//! numbers, the newest first. Times are in nanoseconds. Integers are big-endian, of eight bytes.
 
 use std::collections::BTreeMap;
 
-use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Lost, MarkCount, PART_OF_A_SEGMENT, Sent, Snapshot, Totals};
+use ackclock_core::events::{
+    Ack, Cause, CongestionEvent, Delivered, Established, Lost, MarkCount, PART_OF_A_SEGMENT, Sent, Snapshot, Totals,
+};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Duration, Instant};
 use ackclock_host::{ControlSeat, Counters, Datagram, DeliveryRate, Transmission};
 
-/// IPv4, UDP, and kind, number, position and length.
-pub(super) const HEADER: u64 = 28 + 25;
+/// IPv4, UDP, and kind, number, position, length and time.
+pub(super) const HEADER: u64 = 28 + 33;
 /// RFC 9002 §6.1.1.
 const PACKET_THRESHOLD: u64 = 3;
 /// Most ranges in an ACK.
@@ -81,6 +84,8 @@ pub(super) struct End {
     heard: Ranges,
     heard_packets: Ranges,
     heard_marks: u64,
+    /// One-way delay of the last packet, in nanoseconds.
+    delay: u64,
 }
 
 impl End {
@@ -117,6 +122,7 @@ impl End {
             heard: Ranges::new(),
             heard_packets: Ranges::new(),
             heard_marks: 0,
+            delay: 0,
         }
     }
 
@@ -193,6 +199,9 @@ impl End {
         };
         self.seat.establish(&event, (0, self.seat.smss()));
         self.supply();
+        if self.unsent() == 0 {
+            self.seat.begin_idle(now);
+        }
     }
 
     fn measure(&mut self, rtt: Duration) {
@@ -214,19 +223,23 @@ impl End {
         match (kind, &numbers[..]) {
             (HELLO, _) => (self.owes, self.hello_at) = (Some(REPLY), now),
             (REPLY, _) => self.establish(now, available),
-            (DATA, &[number, start, length]) => {
+            (DATA, &[number, start, length, sent]) => {
                 self.establish(now, available);
+                self.delay = now.since(Instant::from_nanos(sent)).as_nanos();
                 self.heard_marks += u64::from(arrived.ecn == Ecn::Ce);
                 insert(&mut self.heard_packets, (number, number + 1));
                 insert(&mut self.heard, (start, start + length));
                 self.owes = Some(ACK);
             }
-            (ACK, [marks, ranges @ ..]) => self.acknowledge(now, *marks, ranges.as_chunks().0),
+            (ACK, [marks, delay, ranges @ ..]) => {
+                let delay = Duration::from_nanos(*delay);
+                self.acknowledge(now, *marks, delay, ranges.as_chunks().0);
+            }
             _ => {}
         }
     }
 
-    fn acknowledge(&mut self, now: Instant, marks: u64, ranges: &[[u64; 2]]) {
+    fn acknowledge(&mut self, now: Instant, marks: u64, delay: Duration, ranges: &[[u64; 2]]) {
         let (inflight_before, una) = (self.inflight, self.una);
         let mut newest: Option<(u64, Snapshot)> = None;
         let mut delivered = 0;
@@ -235,6 +248,10 @@ impl End {
             for number in numbers {
                 let Some(packet) = self.packets.remove(&number) else { continue };
                 delivered += packet.end - packet.start;
+                if self.seat.wants().deliveries {
+                    let Packet { start, end, resent: retransmission, snapshot: packet } = packet;
+                    self.seat.on_delivered(&Delivered { now, start, end, packet, retransmission });
+                }
                 insert(&mut self.acked, (packet.start, packet.end));
                 if newest.is_none_or(|(latest, _)| number > latest) {
                     newest = Some((number, packet.snapshot));
@@ -254,6 +271,9 @@ impl End {
             self.reduce(now, Cause::EcnCe, false);
         }
         self.seat.acknowledge(self.una);
+        if self.una == self.nxt && self.unsent() == 0 {
+            self.seat.begin_idle(now);
+        }
         let timed_out = self.recovery.is_some_and(|(_, timeout)| timeout);
         let ack = Ack {
             now,
@@ -272,6 +292,7 @@ impl End {
             total: self.total(),
             sample: Some(sample),
             rtt: self.latest,
+            one_way_delay: Some(delay).filter(|_| self.seat.wants().one_way_delay),
             srtt: self.srtt,
             min_rtt: self.min_rtt,
             round: self.rate.round(),
@@ -380,7 +401,7 @@ impl End {
         let timeout = self.timing().1;
         self.timer.get_or_insert(now + timeout);
         let mut payload = vec![DATA];
-        payload.extend([number, start, size].map(u64::to_be_bytes).concat());
+        payload.extend([number, start, size, now.as_nanos()].map(u64::to_be_bytes).concat());
         let ecn = if self.ecn { Ecn::Ect0 } else { Ecn::NotEct };
         let kind = if resent { Transmission::Retransmission } else { Transmission::New };
         Some((datagram(now, self.segments(start) + 1, payload, ecn, size), kind))
@@ -398,6 +419,7 @@ impl End {
             self.rate.note_app_limited(self.inflight);
             return None;
         };
+        self.seat.end_idle(now, false);
         let end = end.min(start + self.seat.smss());
         let fits = self.inflight == 0 || self.inflight + (end - start) <= self.seat.cwnd();
         let next = self.seat.next_release();
@@ -413,7 +435,7 @@ impl End {
     fn control_packet(&mut self, now: Instant, kind: u8) -> (Datagram<Vec<u8>>, Transmission) {
         let mut payload = vec![kind];
         if kind == ACK {
-            payload.extend(self.heard_marks.to_be_bytes());
+            payload.extend([self.heard_marks, self.delay].map(u64::to_be_bytes).concat());
             let newest = self.heard_packets.iter().rev().take(RANGES);
             payload.extend(newest.flat_map(|(start, end)| [*start, end - 1]).flat_map(u64::to_be_bytes));
         } else if kind == HELLO {

@@ -73,7 +73,7 @@ impl Host for Selective {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { supply: true, both_ways: true }
+        Capabilities { supply: true, both_ways: true, one_way_delay: true, identifies: true }
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Ack<'a> {
     pub(super) sack: &'a [Range],
     /// `TSecr`.
     pub(super) echo: Option<u32>,
+    /// Time from the transmission of the segment whose timestamp is echoed to that of the ACK, in ticks of both clocks: `TSval − TSecr`.
+    pub(super) delay: Option<u32>,
     /// Whether the segment echoes a mark (ECE).
     pub(super) ece: bool,
     /// The ACE field, unless it feeds back how a SYN-ACK has arrived.

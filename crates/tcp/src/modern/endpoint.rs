@@ -451,6 +451,7 @@ impl Endpoint {
                 window: u64::from(segment.window) << self.handshake.agreed.peer_scale,
                 sack: &sack[..count],
                 echo: timestamps.map(|it| it.echo),
+                delay: timestamps.map(|it| it.value.wrapping_sub(it.echo)),
                 ece: segment.flags.has(Flags::ECE),
                 ace,
                 counts: segment.options.ecn,

@@ -25,6 +25,11 @@ pub(super) fn since(now: Instant, echo: u32, initial: u32) -> Option<Duration> {
     (ticks >= 0).then(|| TICK * f64::from(ticks.max(1)))
 }
 
+/// A difference of two timestamps.
+pub(super) fn span(ticks: u32) -> Duration {
+    TICK * f64::from(ticks)
+}
+
 /// The peer's timestamps.
 #[derive(Debug, Default)]
 pub(super) struct PeerClock {

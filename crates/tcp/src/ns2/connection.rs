@@ -7,7 +7,7 @@ use ackclock_host::{Bulk, Datagram, DropNotice, Side, SlowStartExit, Tally, Tran
 
 use super::receiver::{Acknowledgement, Receiver};
 use super::sender::{Segment, Sender};
-use super::{Config, SackBlocks};
+use super::{AckOptions, Config};
 use crate::HEADER;
 
 /// Bytes that a SACK block adds to an ACK.
@@ -20,6 +20,8 @@ pub struct Connection {
     receiver: Receiver,
     /// The ACK that the receiver sends next.
     ack: Option<Acknowledgement>,
+    /// Whether ACKs carry the time of their transmission.
+    stamps: bool,
     /// Bytes of data in a packet.
     packet_size: u64,
 }
@@ -30,19 +32,21 @@ impl Connection {
         let delay = host.delayed_ack.then_some(host.delayed_ack_timeout);
         let sizes = (host.syn_size(), host.wire_size());
         let receiver = Receiver::new(host.recovery.uses_sack(), delay, sizes, bulk.start);
-        Self { sender: Sender::new(host, control, bulk, seed), receiver, ack: None, packet_size: host.packet_size.0 }
+        let stamps = control.wants().one_way_delay;
+        Self { sender: Sender::new(host, control, bulk, seed), receiver, ack: None, stamps, packet_size: host.packet_size.0 }
     }
 }
 
 impl ackclock_host::Connection for Connection {
-    type Payload = SackBlocks;
+    type Payload = AckOptions;
 
-    fn handle(&mut self, now: Instant, side: Side, arrived: &Datagram<SackBlocks>) -> bool {
+    fn handle(&mut self, now: Instant, side: Side, arrived: &Datagram<AckOptions>) -> bool {
         let &Datagram { number: seq, size, sent, ecn, echo, payload } = arrived;
         match side {
             Side::Sender => {
-                let sack = payload.unwrap_or_default();
-                self.sender.handle_ack(now, &Acknowledgement { seq, echo: sent, sack, ecn_echo: echo });
+                let AckOptions { sack, sent: left } = payload.unwrap_or_default();
+                let delay = left.map(|left| left.since(sent));
+                self.sender.handle_ack(now, &Acknowledgement { seq, echo: sent, sack, ecn_echo: echo }, delay);
                 false
             }
             Side::Receiver => {
@@ -53,7 +57,7 @@ impl ackclock_host::Connection for Connection {
         }
     }
 
-    fn poll_transmit(&mut self, now: Instant, side: Side) -> Option<(Datagram<SackBlocks>, Transmission)> {
+    fn poll_transmit(&mut self, now: Instant, side: Side) -> Option<(Datagram<AckOptions>, Transmission)> {
         match side {
             Side::Sender => {
                 let (Segment { seq, size, sent, ecn, cwr }, transmission) = self.sender.poll_transmit(now)?;
@@ -62,7 +66,8 @@ impl ackclock_host::Connection for Connection {
             Side::Receiver => {
                 let Acknowledgement { seq, echo, sack, ecn_echo } = self.ack.take()?;
                 let blocks = sack.as_slice().len() as u16;
-                let (size, payload) = (HEADER + blocks * SACK_BLOCK, (blocks > 0).then_some(sack));
+                let options = || AckOptions { sack, sent: self.stamps.then_some(now) };
+                let (size, payload) = (HEADER + blocks * SACK_BLOCK, (blocks > 0 || self.stamps).then(options));
                 let ack = Datagram { number: seq, size, sent: echo, ecn: Ecn::NotEct, echo: ecn_echo, payload };
                 Some((ack, Transmission::Ack))
             }
@@ -83,7 +88,7 @@ impl ackclock_host::Connection for Connection {
         }
     }
 
-    fn noticed(&self, number: u32, side: Side, _payload: Option<&SackBlocks>) -> Option<u32> {
+    fn noticed(&self, number: u32, side: Side, _payload: Option<&AckOptions>) -> Option<u32> {
         (side == Side::Sender).then_some(number)
     }
 

@@ -14,7 +14,7 @@ mod recovery;
 mod scoreboard;
 mod sender;
 
-pub use blocks::SackBlocks;
+pub use blocks::{AckOptions, SackBlocks};
 pub use config::{Config, Recovery, SETTINGS};
 pub use connection::Connection;
 pub use recovery::AXIS as RECOVERY;

@@ -24,5 +24,8 @@ pub static ENTRY: Entry<Profile> = Entry {
     reference: "RFC 9293",
     params: &[],
     quantities: &[],
-    build: |_| Ok(Box::new(Profile::Native(Capabilities { supply: true, both_ways: true }))),
+    build: |_| {
+        let capabilities = Capabilities { supply: true, both_ways: true, one_way_delay: true, identifies: true };
+        Ok(Box::new(Profile::Native(capabilities)))
+    },
 };

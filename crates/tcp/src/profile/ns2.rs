@@ -23,5 +23,9 @@ pub static ENTRY: Entry<Profile> = Entry {
     reference: "ns-2.35",
     params: &[],
     quantities: &[],
-    build: |_| Ok(Box::new(Profile::Native(Capabilities { supply: true, both_ways: false }))),
+    build: |_| {
+        // A duplicate ACK does not identify its segment, even with SACK: as in ns-2, its blocks only say what to retransmit.
+        let capabilities = Capabilities { supply: true, both_ways: false, one_way_delay: true, identifies: false };
+        Ok(Box::new(Profile::Native(capabilities)))
+    },
 };

@@ -57,7 +57,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use crate::cc::contract::{CongestionControl, InitialWindow, Phase, Window};
+use crate::cc::contract::{CongestionControl, InitialWindow, Phase, Wants, Window};
 use crate::cc::initial_window::rfc6928::Rfc6928;
 use crate::entry::{Entry, quantity};
 use crate::events::{Ack, CongestionEvent, Established, Lost, Sent};
@@ -219,8 +219,8 @@ impl CongestionControl for Bbr {
         self.state == State::ProbeRtt
     }
 
-    fn wants_samples(&self) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        Wants::SAMPLES
     }
 
     fn phase(&self) -> Phase {

@@ -1,9 +1,10 @@
 //! Processing of ACKs.
 //!
 //! ## References
-//! RFC 9293 §3.10.7.4; RFC 5681 §2 (duplicate ACK); RFC 6675 §2; RFC 6298 §3 and RFC 7323 §4.1 (round-trip time).
+//! RFC 9293 §3.10.7.4; RFC 5681 §2 (duplicate ACK); RFC 6675 §2; RFC 6298 §3 and RFC 7323 §4.1 (round-trip time); RFC 7323 §4.3 (which
+//! timestamp is echoed).
 
-use ackclock_core::events::{Ack as AckEvent, MarkCount, RateSample};
+use ackclock_core::events::{Ack as AckEvent, Delivered, MarkCount, RateSample};
 use ackclock_core::units::{Duration, Instant, Segments};
 
 use super::super::ack::Ack;
@@ -40,6 +41,8 @@ struct Change {
     /// First unacknowledged position before the ACK.
     una: u64,
     rtt: Option<Duration>,
+    /// The one-way delay, if the control wants it.
+    delay: Option<Duration>,
     sample: Option<RateSample>,
     /// Bytes in flight before the ACK.
     inflight: u64,
@@ -89,6 +92,9 @@ impl Sender {
         if (self.seat.reductions(), self.counters.undone) != responses {
             // What was in force before the ACK no longer is.
             change.reduced = None;
+        }
+        if self.seat.wants().deliveries {
+            self.report_deliveries(now, &delivered);
         }
         self.notify_control(now, &change, before);
         let arrived = if self.settings.rules.counts_segments { change.arrived } else { change.delivered };
@@ -165,6 +171,7 @@ impl Sender {
             outstanding,
             una,
             rtt: None,
+            delay: None,
             sample: None,
             inflight,
             reduced,
@@ -199,6 +206,9 @@ impl Sender {
         if self.settings.rtt_of_sacked {
             // An ACK that advances gives the control the time between timestamps if no segment gives one.
             change.rtt = change.rtt.or(sample);
+        }
+        if self.seat.wants().one_way_delay {
+            change.delay = ack.delay.filter(|_| change.acked > 0 && change.dsack.is_none()).map(paws::span);
         }
         let least = self.rtt.min();
         if let Some(last) = change.rtt.filter(|_| self.settings.rtt_of_sacked) {
@@ -263,6 +273,14 @@ impl Sender {
         }
     }
 
+    /// Notifies the control of each segment that the ACK delivers.
+    fn report_deliveries(&mut self, now: Instant, delivered: &[SentSegment]) {
+        for segment in delivered {
+            let ((start, end), retransmission) = (segment.range(), segment.is_retransmitted());
+            self.seat.on_delivered(&Delivered { now, start, end, packet: segment.snapshot(), retransmission });
+        }
+    }
+
     /// Notifies the control of the ACK. The window may grow only outside fast recovery, and not by what was marked (RFC 3168 §6.1.2).
     fn notify_control(&mut self, now: Instant, change: &Change, before: Phase) {
         let marks = change.marks;
@@ -306,6 +324,7 @@ impl Sender {
             total: self.total(),
             sample: change.sample,
             rtt: change.rtt,
+            one_way_delay: change.delay,
             srtt: self.rtt.srtt(),
             min_rtt: self.seat.min_rtt(self.rtt.min()),
             round: self.rate.round(),
@@ -325,6 +344,9 @@ impl Sender {
     fn update_timers(&mut self, now: Instant, change: &Change) {
         if self.board.flight_size() == 0 {
             self.timers.stop_waiting();
+            if change.acked > 0 && self.next_new().is_none() {
+                self.seat.begin_idle(now);
+            }
             return;
         }
         if change.acked > 0 {

@@ -234,6 +234,9 @@ impl Sender {
         };
         // Data begins at position 1.
         self.seat.establish(&event, (1, self.seat.smss()));
+        if self.next_new().is_none() {
+            self.seat.begin_idle(now);
+        }
         self.supply_first_flight();
     }
 

@@ -23,8 +23,10 @@ impl Sender {
             self.limits.note(now, if closed { Limit::Nothing } else { Limit::Application });
             return None;
         }
-        self.restart_after_idle(now);
-        let Some(mut output) = self.take_forced().or_else(|| self.choose(now)) else {
+        if self.seat.is_idle() && self.next_new().is_some() {
+            self.end_idle(now);
+        }
+        let Some(mut output) = self.take_forced(now).or_else(|| self.choose(now)) else {
             self.note_stop();
             return None;
         };
@@ -53,7 +55,7 @@ impl Sender {
     }
 
     /// The transmission that ignores the windows, if one is pending.
-    fn take_forced(&mut self) -> Option<Output> {
+    fn take_forced(&mut self, now: Instant) -> Option<Output> {
         let range = match self.repair.take_force() {
             Force::Nothing => return None,
             Force::Lost => self.fit(self.board.next_lost()?),
@@ -69,7 +71,10 @@ impl Sender {
                     marks: (false, 0),
                 });
             }
-            Force::Override => (self.window.nxt(), self.window.reach(&self.stream, self.seat.smss())),
+            Force::Override => {
+                self.end_idle(now);
+                (self.window.nxt(), self.window.reach(&self.stream, self.seat.smss()))
+            }
             Force::New(count) => {
                 let range = self.next_new()?;
                 if count > 1 {
@@ -190,11 +195,11 @@ impl Sender {
         end.min(written) - start.min(written)
     }
 
-    /// RFC 5681 §4.1: after an idle retransmission timeout the window is at most the restart window.
-    fn restart_after_idle(&mut self, now: Instant) {
-        let may_be_idle = self.settings.idle_restart && self.board.flight_size() == 0;
-        if may_be_idle && self.unsent() > 0 && now.since(self.last_sent) > self.rtt.timeout() {
-            self.seat.restart_after_idle();
+    /// There is data to send again. RFC 5681 §4.1: after an idle retransmission timeout the window is at most the restart window.
+    fn end_idle(&mut self, now: Instant) {
+        let restarts = self.settings.idle_restart && now.since(self.last_sent) > self.rtt.timeout();
+        self.seat.end_idle(now, restarts);
+        if restarts {
             self.last_sent = now;
         }
     }

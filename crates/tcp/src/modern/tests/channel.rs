@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ackclock_core::cc::{Composed, CongestionControl, Court, SlowStart, Witness, avoidance, initial_window, slow_start};
+use ackclock_core::cc::{Composed, CongestionControl, Court, SlowStart, Wants, Witness, avoidance, initial_window, slow_start};
 use ackclock_core::entry::{self, Entry};
 use ackclock_core::params::Params;
 use ackclock_core::qdisc::Ecn;
@@ -90,7 +90,9 @@ pub(super) struct Pair {
 impl Pair {
     pub(super) fn new(configs: [Config; 2], channel: Channel, reader: Reader, seed: u64) -> Self {
         let court = Court::default();
-        let control = || Box::new(Witness::new(reno(), false, &court));
+        // The clocks of the ends differ, so a one-way delay has no bound.
+        let wants = Wants { samples: true, deliveries: true, one_way_delay: false };
+        let control = || Box::new(Witness::new(reno(), wants, true, &court));
         let ends = [Endpoint::open(&configs[0], control()), Endpoint::listen(&configs[1], control())];
         Self {
             ends,

@@ -6,45 +6,59 @@
 
 use std::collections::VecDeque;
 
-use ackclock_core::events::{Lost, RateSample, Snapshot, Totals};
+use ackclock_core::events::{Delivered, Lost, RateSample, Snapshot, Totals};
 use ackclock_core::units::{Duration, Instant};
 use ackclock_host::DeliveryRate;
 
 use super::State;
 
-/// Samples of the delivery rate, for a control that wants them.
+/// The latest transmission of a segment.
+#[derive(Clone, Copy, Debug)]
+struct Transmission {
+    /// The connection then.
+    packet: Snapshot,
+    /// Whether it was a retransmission.
+    again: bool,
+}
+
+/// Samples of the delivery rate and records of segments, for a control that wants them.
 #[derive(Debug, Default)]
 pub(super) struct Sampling {
     rate: DeliveryRate,
-    /// A snapshot of the connection at the latest transmission of each outstanding segment, from the first unacknowledged one on.
-    snapshots: VecDeque<Snapshot>,
-    /// The segment of the first snapshot.
+    /// The latest transmission of each outstanding segment, from the first unacknowledged one on.
+    transmissions: VecDeque<Transmission>,
+    /// The segment of the first transmission.
     first: u32,
 }
 
 impl Sampling {
     /// Records the transmission or retransmission of segment `seq` of `size` bytes.
     fn send(&mut self, now: Instant, seq: u32, size: u64, inflight: u64) {
-        let snapshot = self.rate.send(now, size, inflight);
-        if self.snapshots.is_empty() {
+        let packet = self.rate.send(now, size, inflight);
+        if self.transmissions.is_empty() {
             self.first = seq;
         }
-        match self.snapshots.get_mut((seq - self.first) as usize) {
-            Some(earlier) => *earlier = snapshot,
-            None => self.snapshots.push_back(snapshot),
+        match self.transmissions.get_mut((seq - self.first) as usize) {
+            Some(earlier) => *earlier = Transmission { packet, again: true },
+            None => self.transmissions.push_back(Transmission { packet, again: false }),
         }
     }
 
     /// Counts the latest transmission of segment `seq` of `size` bytes as lost; returns its snapshot.
     fn lose(&mut self, seq: u32, size: u64) -> Option<Snapshot> {
         self.rate.count_lost(size);
-        self.snapshots.get(seq.checked_sub(self.first)? as usize).copied()
+        self.transmissions.get(seq.checked_sub(self.first)? as usize).map(|it| it.packet)
+    }
+
+    /// The number of recorded segments below `una`.
+    fn below(&self, una: u32) -> u32 {
+        una.saturating_sub(self.first).min(self.transmissions.len() as u32)
     }
 
     /// Processes an ACK of all segments below `una` that delivers `bytes`.
-    pub(super) fn deliver(&mut self, now: Instant, una: u32, bytes: u64, min_rtt: Option<Duration>) -> Option<RateSample> {
-        let count = una.saturating_sub(self.first).min(self.snapshots.len() as u32);
-        let newest = self.snapshots.drain(..count as usize).max_by_key(|it| (it.delivered, it.sent_at));
+    fn deliver(&mut self, now: Instant, una: u32, bytes: u64, min_rtt: Option<Duration>) -> Option<RateSample> {
+        let count = self.below(una);
+        let newest = self.transmissions.drain(..count as usize).map(|it| it.packet).max_by_key(|it| (it.delivered, it.sent_at));
         self.first += count;
         if let Some(newest) = newest {
             Some(self.rate.deliver(now, bytes, &newest, min_rtt))
@@ -204,6 +218,20 @@ impl State {
         let lost = self.ledger.lost - std::mem::replace(&mut self.ledger.lost_at_ack, self.ledger.lost);
         let before = self.ledger.reported;
         Delivery { bytes, lost: lost * self.setup.smss.0, inflight: (before, self.report_inflight()) }
+    }
+
+    /// Takes the sample of an ACK that delivers `bytes`, and notifies the control of the segments that it acknowledges cumulatively: a
+    /// duplicate ACK does not identify its segment. `snd_una` has already moved.
+    pub(super) fn sample(&mut self, now: Instant, bytes: u64) -> Option<RateSample> {
+        let (una, smss) = (self.window.una(), self.setup.smss.0);
+        let sampling = self.sampling.as_mut()?;
+        if self.seat.wants().deliveries {
+            let acknowledged = sampling.transmissions.iter().take(sampling.below(una) as usize);
+            for (seq, &Transmission { packet, again: retransmission }) in (u64::from(sampling.first)..).zip(acknowledged) {
+                self.seat.on_delivered(&Delivered { now, start: (seq - 1) * smss, end: seq * smss, packet, retransmission });
+            }
+        }
+        sampling.deliver(now, una, bytes, self.timing.least())
     }
 
     /// The application has too little data, or the control holds back.

@@ -118,7 +118,8 @@ impl Sender {
         };
         let mut policy = host.recovery.build();
         policy.begin(host.rwnd);
-        let sampling = control.wants_samples().then(Box::default);
+        let wants = control.wants();
+        let sampling = (wants.samples || wants.deliveries).then(Box::default);
         // ns-2 counts whole segments.
         let rules = SeatRules { whole_segments: true, initial_pacing: host.initial_pacing, ..SeatRules::new(host.packet_size.0) };
         let mut seat = ControlSeat::new(&rules, control);
@@ -155,13 +156,13 @@ impl Sender {
         Self { state, policy }
     }
 
-    /// Receives an ACK. [`Sender::poll_transmit`] then returns the segments to send.
-    pub(super) fn handle_ack(&mut self, now: Instant, arrived: &Acknowledgement) {
+    /// Receives an ACK; `delay`: the one-way delay, if its options show it. [`Sender::poll_transmit`] then returns the segments to send.
+    pub(super) fn handle_ack(&mut self, now: Instant, arrived: &Acknowledgement, delay: Option<Duration>) {
         let state = &mut self.state;
         state.permit = Permit::None;
         let rtt = now.since(arrived.echo);
         state.timing.note(rtt);
-        let ack = Ack { seq: arrived.seq, rtt: Some(rtt), sack: &arrived.sack, ecn_echo: arrived.ecn_echo };
+        let ack = Ack { seq: arrived.seq, rtt: Some(rtt), delay, sack: &arrived.sack, ecn_echo: arrived.ecn_echo };
         if ack.ecn_echo {
             state.handle_mark(now, ack.seq);
         }
@@ -204,6 +205,9 @@ impl Sender {
 
     fn next(&mut self, now: Instant) -> Option<u32> {
         let state = &mut self.state;
+        if state.seat.is_idle() && state.is_available(now) {
+            state.seat.end_idle(now, false);
+        }
         if let Some(seq) = state.retransmit.take() {
             return Some(seq);
         }
@@ -293,6 +297,8 @@ pub(super) struct Ack<'a> {
     pub(super) seq: u32,
     /// Round-trip time, if it was measured.
     pub(super) rtt: Option<Duration>,
+    /// One-way delay, if the control wants it.
+    pub(super) delay: Option<Duration>,
     pub(super) sack: &'a SackBlocks,
     /// Whether the ACK echoes a mark (ECE).
     pub(super) ecn_echo: bool,

@@ -127,7 +127,7 @@ mod tests {
     /// The segments sent after an ACK.
     fn acknowledge(sender: &mut Sender, millis: u64, seq: u32) -> Vec<u32> {
         let ack = Acknowledgement { seq, echo: at(millis - 100), sack: SackBlocks::default(), ecn_echo: false };
-        sender.handle_ack(at(millis), &ack);
+        sender.handle_ack(at(millis), &ack, None);
         sent(sender, millis)
     }
 

@@ -132,6 +132,9 @@ impl State {
         if self.window.una() < self.window.max() || self.window_in_force() < 1.0 && self.is_available(now) {
             self.restart_timer(now);
         }
+        if self.window.una() == self.window.max() && !self.is_available(now) {
+            self.seat.begin_idle(now);
+        }
     }
 
     /// Processes a cumulative ACK and lets the window grow.
@@ -174,6 +177,7 @@ impl State {
             total: self.total(),
             sample: None,
             rtt: ack.rtt,
+            one_way_delay: ack.delay,
             srtt: self.timing.srtt(),
             min_rtt: self.timing.least(),
             round: self.window.round(),
@@ -182,8 +186,8 @@ impl State {
             reduced: None,
             handshake,
         };
-        if let Some(sampling) = &mut self.sampling {
-            event.sample = sampling.deliver(now, self.window.una(), delivery.bytes, self.timing.least());
+        if self.sampling.is_some() {
+            event.sample = self.sample(now, delivery.bytes);
         }
         self.seat.on_ack(&event);
         if self.sampling.is_some() && self.seat.holds_back() {
