@@ -8,6 +8,7 @@ use ackclock_core::cc::Window;
 use ackclock_core::units::{Duration, Instant, Segments};
 use ackclock_host::{Bulk, Checkpoints, Connection, Datagram, Side, SlowStartExit, Tally, Transmission};
 use ackclock_linux::{libc, socket};
+use ackclock_sim::engine::Interface as _;
 use ackclock_wire::frame::Headers;
 use ackclock_wire::segment::Flags;
 

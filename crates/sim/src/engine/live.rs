@@ -79,6 +79,12 @@ impl Live {
         self.0.advance(until, &mut || false)
     }
 
+    /// Processes the events at the time of the next one. `interrupted` is called from time to time; if it returns true, the run stops.
+    pub(super) fn step(&mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
+        let after = Instant::from_bits(self.next().to_bits() + 1);
+        self.0.advance(after, interrupted)
+    }
+
     /// An end of `flow` has packets: polls it for all of them, and reads its timer again.
     ///
     /// # Errors
