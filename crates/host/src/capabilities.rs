@@ -9,4 +9,16 @@ pub struct Capabilities {
     /// An application may open the connection at the receiver and write at both ends: [`Connection::open`](crate::Connection::open), [`Connection::write`](crate::Connection::write),
     /// [`Connection::close`](crate::Connection::close), [`Traffic::Dialogue`](crate::Traffic::Dialogue).
     pub both_ways: bool,
+    /// Streams of a connection on which an application may write.
+    pub streams: Streams,
+}
+
+/// How many streams a connection has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Streams {
+    /// The first only, as TCP.
+    #[default]
+    One,
+    /// As many as the application opens, with any number each.
+    Many,
 }

@@ -49,9 +49,7 @@ impl TcpHost {
     fn new(scenario: &Scenario, node: usize) -> Self {
         let mut ends = Vec::new();
         for (flow, spec) in scenario.flows.iter().enumerate().filter(|(_, spec)| [spec.from, spec.to].contains(&node)) {
-            let Hosts::Modern(mut connection) = Flow::new(flow as u32, spec, scenario.seed).unwrap().hosts else {
-                panic!("{:?}", spec.host)
-            };
+            let Hosts::Modern(mut connection) = Flow::new(scenario, flow).unwrap().hosts else { panic!("{:?}", spec.host) };
             let side = if node == spec.from { Side::Sender } else { Side::Receiver };
             if side == Side::Receiver {
                 // The sender's start wakes the connection.

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::Instant;
-use ackclock_host::{Checkpoints, Connection, Counters, Datagram, Side, Tally, Transmission};
+use ackclock_host::{Checkpoints, Connection, Counters, Datagram, Side, StreamId, Tally, Transmission};
 use ackclock_wire::frame::{Addressed, frame_ecn};
 
 /// The end of a flow at a network interface outside the engine, such as a TUN device. Its packets are frames: bytes that begin with an IPv4
@@ -76,7 +76,7 @@ impl<I: Interface> Connection for Passage<I> {
 
     fn handle_timeout(&mut self, _now: Instant, _side: Side) {}
 
-    fn delivered(&self, side: Side) -> u64 {
+    fn delivered(&self, side: Side, _stream: StreamId) -> u64 {
         if side == Side::Receiver { self.delivered_bytes } else { 0 }
     }
 

@@ -15,7 +15,7 @@
 //! The flow's table `modern` holds the settings; `host` selects the preset of an operating system.
 
 use ackclock_core::entry::Entry;
-use ackclock_host::{Capabilities, Profile};
+use ackclock_host::{Capabilities, Profile, Streams};
 
 /// The registry's entry.
 pub static ENTRY: Entry<Profile> = Entry {
@@ -24,5 +24,5 @@ pub static ENTRY: Entry<Profile> = Entry {
     reference: "RFC 9293",
     params: &[],
     quantities: &[],
-    build: |_| Ok(Box::new(Profile::Native(Capabilities { supply: true, both_ways: true }))),
+    build: |_| Ok(Box::new(Profile::Native(Capabilities { supply: true, both_ways: true, streams: Streams::One }))),
 };

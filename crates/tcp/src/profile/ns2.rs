@@ -14,7 +14,7 @@
 //! The keys of the flow: `recovery`, `rwnd`, `header`, delayed ACKs, clock and timeouts.
 
 use ackclock_core::entry::Entry;
-use ackclock_host::{Capabilities, Profile};
+use ackclock_host::{Capabilities, Profile, Streams};
 
 /// The registry's entry.
 pub static ENTRY: Entry<Profile> = Entry {
@@ -23,5 +23,5 @@ pub static ENTRY: Entry<Profile> = Entry {
     reference: "ns-2.35",
     params: &[],
     quantities: &[],
-    build: |_| Ok(Box::new(Profile::Native(Capabilities { supply: true, both_ways: false }))),
+    build: |_| Ok(Box::new(Profile::Native(Capabilities { supply: true, both_ways: false, streams: Streams::One }))),
 };
