@@ -50,7 +50,7 @@ impl Lockstep {
             let [sender, receiver] = [flow.from, flow.to].map(|node| Some(nodes.get(&node)?.interface(index)));
             Some(Box::new(Passage::new([sender?, receiver?], flow.start)) as FrameConnection)
         };
-        let live = Live::new(scenario.clone(), captured, &mut connection)?;
+        let live = Live::new(scenario, captured, &mut connection)?;
         Ok(Self { live, nodes: nodes.into_values().collect() })
     }
 

@@ -271,7 +271,8 @@ impl OutsideHost for Planned {
     }
 
     fn advance(&mut self, until: u64) -> Option<Departure> {
-        let departure = self.plan.pop_front_if(|departure| departure.at <= until)?;
+        self.plan.front().filter(|departure| departure.at <= until)?;
+        let departure = self.plan.pop_front()?;
         self.log.lock().unwrap().push((self.name, departure.at, format!("sends {}", departure.flow)));
         Some(departure)
     }
@@ -283,8 +284,11 @@ impl OutsideHost for Planned {
     }
 }
 
+/// A plan and the answers of a host.
+type Plan = (Vec<Departure>, Vec<(u64, usize)>);
+
 /// Hosts with these plans and answers at both ends of a path of 12 Mbit/s and 5 ms, on which the second flow goes back.
-fn planned(queue: &str, plans: [(Vec<Departure>, Vec<(u64, usize)>); 2]) -> (Lockstep, Log) {
+fn planned(queue: &str, plans: [Plan; 2]) -> (Lockstep, Log) {
     let link = format!("rate = '12 Mbit/s'\ndelay = '5 ms'\nqueue = {queue}");
     let flows = "[[flow]]\nprofile = 'modern'\n[[flow]]\nprofile = 'modern'\nfrom = 'n1'\nto = 'n0'";
     let scenario = scenario(&format!("duration = '100 ms'\n[[topology.links]]\n{link}\n{flows}"));

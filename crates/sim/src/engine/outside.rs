@@ -118,23 +118,23 @@ impl OutsideNode {
         }
         let Some(departure) = self.host.advance(until) else {
             if let Some(next) = self.host.next().filter(|next| *next <= until) {
-                self.fail(format!("has run to {until} ns, but its next event is at {next} ns"));
+                self.fail(&format!("has run to {until} ns, but its next event is at {next} ns"));
             }
             return None;
         };
         let Departure { at, flow, ref frame } = departure;
         let from = self.clock.0;
         if !(from..=until).contains(&at) {
-            self.fail(format!("sent a packet at {at} ns when it ran from {from} ns to {until} ns"));
+            self.fail(&format!("sent a packet at {at} ns when it ran from {from} ns to {until} ns"));
         } else if self.flows.iter().all(|(own, _)| *own != flow) {
-            self.fail(format!("sent a packet of flow number {flow}, which neither begins nor ends there"));
+            self.fail(&format!("sent a packet of flow number {flow}, which neither begins nor ends there"));
         } else if Addressed::read(frame).is_none() {
-            self.fail(format!("sent {} bytes that are no whole IPv4 packet", frame.len()));
+            self.fail(&format!("sent {} bytes that are no whole IPv4 packet", frame.len()));
         }
         self.fault.is_none().then_some(departure)
     }
 
-    fn fail(&mut self, fault: String) {
+    fn fail(&mut self, fault: &str) {
         self.fault = Some(format!("the outside host at {} {fault}", self.name));
     }
 
@@ -178,6 +178,7 @@ impl Interface for OutsideInterface {
     fn receive(&mut self) -> Option<Vec<u8>> {
         // One at a time, in the order in which the host sent them.
         let leaving = &mut self.node.lock().leaving;
-        leaving.pop_front_if(|(flow, _)| *flow == self.flow).map(|(_, frame)| frame)
+        leaving.front().filter(|(flow, _)| *flow == self.flow)?;
+        leaving.pop_front().map(|(_, frame)| frame)
     }
 }
