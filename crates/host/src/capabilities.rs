@@ -15,4 +15,16 @@ pub struct Capabilities {
     /// The sender can tell which segments a duplicate ACK stands for, so that a [`Delivered`](ackclock_core::events::Delivered) precedes the
     /// ACK that reports the delivery. Otherwise it comes with the cumulative acknowledgement.
     pub identifies: bool,
+    /// Streams of a connection on which an application may write.
+    pub streams: Streams,
+}
+
+/// How many streams a connection has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Streams {
+    /// The first only, as TCP.
+    #[default]
+    One,
+    /// As many as the application opens, with any number each.
+    Many,
 }

@@ -40,6 +40,15 @@ impl Side {
     }
 }
 
+/// A stream of a connection: bytes in order in each direction. Data that is missing on one stream delays no other stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StreamId(pub u32);
+
+impl StreamId {
+    /// The first stream. A profile with one stream per connection has no other.
+    pub const FIRST: Self = Self(0);
+}
+
 /// A packet as an end sends it and as the network delivers it. `P` holds the profile's own fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram<P> {
@@ -154,13 +163,14 @@ pub trait Connection: Debug + Send {
         unreachable!("the profile does not declare both_ways")
     }
 
-    /// An application writes `bytes` at an end; with [`Capabilities::both_ways`] only.
-    fn write(&mut self, _side: Side, _bytes: u64) {
+    /// An application writes `bytes` on a stream at an end; with [`Capabilities::both_ways`] only. The first bytes of a stream open it;
+    /// streams other than the first need [`Capabilities::streams`].
+    fn write(&mut self, _side: Side, _stream: StreamId, _bytes: u64) {
         unreachable!("the profile does not declare both_ways")
     }
 
-    /// An application writes nothing more at an end; with [`Capabilities::both_ways`] only.
-    fn close(&mut self, _side: Side) {
+    /// An application writes nothing more on a stream at an end; with [`Capabilities::both_ways`] only.
+    fn close(&mut self, _side: Side, _stream: StreamId) {
         unreachable!("the profile does not declare both_ways")
     }
 
@@ -183,8 +193,14 @@ pub trait Connection: Debug + Send {
         None
     }
 
-    /// Bytes of data delivered in order to the application at an end.
-    fn delivered(&self, side: Side) -> u64;
+    /// Bytes of data on a stream delivered in order to the application at an end.
+    fn delivered(&self, side: Side, stream: StreamId) -> u64;
+
+    /// The first stream, or the first above `after`, on which the packet just handled at an end delivered data. Asked only if
+    /// [`Connection::handle`] returned true.
+    fn next_delivered(&self, _side: Side, after: Option<StreamId>) -> Option<StreamId> {
+        if after.is_none() { Some(StreamId::FIRST) } else { None }
+    }
 
     /// Bytes delivered in order at the receiver, as the profile counts them.
     fn delivered_bytes(&self) -> u64;

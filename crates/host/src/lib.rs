@@ -19,9 +19,9 @@ pub mod setting;
 mod slow_start_exit;
 
 pub use bulk::Bulk;
-pub use capabilities::Capabilities;
+pub use capabilities::{Capabilities, Streams};
 pub use checkpoints::{CHECKPOINTS, Checkpoints};
-pub use connection::{Connection, Counters, Datagram, DropNotice, Side, Tally, Transmission};
+pub use connection::{Connection, Counters, Datagram, DropNotice, Side, StreamId, Tally, Transmission};
 pub use first_flight::FirstFlight;
 pub use limits::{Limit, LimitedTimes, Limits};
 pub use pacing::Pacer;

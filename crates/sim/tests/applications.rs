@@ -284,6 +284,10 @@ fn mistakes() {
         (web("pages = 2"), "t.toml:5: flow.0.application.root: is missing: give root = \"30 kB\", or the page's contents, or a har file"),
         (web("root = \"1 kB\", objects = 3"), "t.toml:5: flow.0.application.object: is missing: give the size of the objects"),
         (
+            web("root = \"1 kB\", multiplexed = true"),
+            "t.toml:5: flow.0.application.multiplexed: needs a profile that carries several streams in a connection, but modern does not; no profile here does",
+        ),
+        (
             web("root = \"1 kB\", contents = [{ response = \"1 kB\" }]"),
             "t.toml:5: flow.0.application.contents: cannot be combined with root, which already describes the page",
         ),

@@ -6,6 +6,7 @@
 //! RFC 7323 §2, §3 and RFC 2018 §2, §3 (options); RFC 3168 §5, §6.1 (ECN); RFC 9768 §3.1, §3.2.3
 //! (AccECN).
 
+use std::borrow::Cow;
 use std::net::Ipv4Addr;
 
 use ackclock_core::qdisc::Ecn;
@@ -97,6 +98,16 @@ pub fn mark_frame(frame: &mut [u8], ecn: Ecn) {
     // HC' = ~(~HC + ~m + m') in one's complement arithmetic.
     let sum = (0xFFFF ^ word(frame, 10)) + (0xFFFF ^ before) + word(frame, 0);
     frame[10..12].copy_from_slice(&checksum(sum).to_be_bytes());
+}
+
+/// The frame as it arrives with this ECN field: a copy if it has to be [marked](mark_frame).
+pub fn arriving(frame: &[u8], ecn: Ecn) -> Cow<'_, [u8]> {
+    if ecn != Ecn::Ce || frame_ecn(frame) == Ecn::Ce {
+        return Cow::Borrowed(frame);
+    }
+    let mut marked = frame.to_vec();
+    mark_frame(&mut marked, ecn);
+    Cow::Owned(marked)
 }
 
 /// Writes the TCP or UDP checksum of the packet that begins at `begin`; `offset` counts from the end of the IP header. The sum covers the

@@ -9,7 +9,6 @@
 
 mod frames;
 mod lateness;
-mod passage;
 mod port;
 mod taint;
 
@@ -26,7 +25,6 @@ use ackclock_sim::engine::Live;
 
 pub use frames::{flow, hashed};
 pub use lateness::Lateness;
-pub use passage::Passage;
 pub use port::{Clock, Port, Ports};
 
 use port::Read;

@@ -10,7 +10,8 @@ use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::Instant;
 use ackclock_host::Side;
 use ackclock_linux::scheduling::clock;
-use ackclock_wire::frame::{Addressed, frame_ecn, mark_frame};
+use ackclock_sim::engine::Interface;
+use ackclock_wire::frame::{Addressed, arriving};
 
 use super::frames::{flow, hashed};
 use super::lateness::{Histogram, Lateness};
@@ -71,29 +72,24 @@ pub struct Port {
     shared: Arc<Shared>,
 }
 
-impl Port {
+impl Interface for Port {
     /// The next frame that the kernel has sent at this end.
-    pub fn receive(&self) -> Option<Vec<u8>> {
+    fn receive(&mut self) -> Option<Vec<u8>> {
         lock(&self.waiting).pop_front()
     }
 
-    /// Releases a frame to the kernel at this end. It arrives there at `due` in virtual time, and the wall clock shows how late that is. A
-    /// frame that a queue has marked gets its mark (`ecn`). The kernel has processed the frame when this returns, unless another thread
-    /// uses the socket.
-    pub fn deliver(&self, due: Instant, frame: &[u8], ecn: Ecn) {
+    /// Releases a frame to the kernel at this end. It arrives there at `due` in virtual time, and the wall clock shows how late that is. The
+    /// kernel has processed the frame when this returns, unless another thread uses the socket.
+    fn deliver(&mut self, due: Instant, frame: &[u8], ecn: Ecn) {
         lock(&self.shared.lateness).add(self.shared.clock.past(due).0);
-        let written = if ecn == Ecn::Ce && frame_ecn(frame) != Ecn::Ce {
-            let mut marked = frame.to_vec();
-            mark_frame(&mut marked, ecn);
-            (&*self.device).write(&marked)
-        } else {
-            (&*self.device).write(frame)
-        };
+        let written = (&*self.device).write(&arriving(frame, ecn));
         if let Err(error) = written {
             lock(&self.shared.failure).get_or_insert_with(|| format!("a packet cannot be written into a TUN device: {error}"));
         }
     }
+}
 
+impl Port {
     /// The clock of the run.
     pub fn clock(&self) -> &Clock {
         &self.shared.clock

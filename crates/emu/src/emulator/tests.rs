@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ackclock_host::Side;
 use ackclock_linux::socket;
-use ackclock_sim::engine::{FrameConnection, RunResult};
+use ackclock_sim::engine::{FrameConnection, Passage, RunResult};
 use ackclock_sim::scenario::{Document, FlowSpec, Scenario};
 
 use super::*;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use ackclock_core::cc::Window;
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{Bulk, Checkpoints, Connection, Datagram, Side, SlowStartExit, Tally, Transmission};
+use ackclock_host::{Bulk, Checkpoints, Connection, Datagram, Side, SlowStartExit, StreamId, Tally, Transmission};
 use ackclock_linux::{libc, socket};
+use ackclock_sim::engine::Interface as _;
 use ackclock_wire::frame::Headers;
 use ackclock_wire::segment::Flags;
 
@@ -234,11 +235,11 @@ impl Connection for KernelConnection {
         self.connect(Side::Receiver);
     }
 
-    fn write(&mut self, side: Side, bytes: u64) {
+    fn write(&mut self, side: Side, _stream: StreamId, bytes: u64) {
         self.order(side, Order::Write(bytes));
     }
 
-    fn close(&mut self, side: Side) {
+    fn close(&mut self, side: Side, _stream: StreamId) {
         self.order(side, Order::Close);
     }
 
@@ -246,7 +247,7 @@ impl Connection for KernelConnection {
         self.order(Side::Sender, Order::Write(packets.saturating_mul(self.parts.segment)));
     }
 
-    fn delivered(&self, side: Side) -> u64 {
+    fn delivered(&self, side: Side, _stream: StreamId) -> u64 {
         self.read[side.index()]
     }
 

@@ -15,10 +15,10 @@ use std::thread;
 use ackclock_core::units::Duration;
 use ackclock_host::Side;
 use ackclock_linux::{confined, scheduling};
-use ackclock_sim::engine::{FrameConnection, Live, RunResult};
+use ackclock_sim::engine::{FrameConnection, Live, Passage, RunResult};
 use ackclock_sim::scenario::Scenario;
 
-use crate::emulator::{Emulator, Lateness, Outcome, Passage, Ports};
+use crate::emulator::{Emulator, Lateness, Outcome, Ports};
 use crate::kernel::memory;
 use crate::space::{Node, Route, Space, Terminal, address};
 

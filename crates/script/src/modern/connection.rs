@@ -38,8 +38,7 @@ impl Connection {
     /// A packet arrives.
     pub(super) fn handle(&mut self, now: Instant, packet: &Packet) {
         let before = self.endpoint.state();
-        let segment = segments::segment(packet);
-        self.endpoint.handle_segment(now, &segment);
+        self.endpoint.handle_segment(now, &packet.segment());
         if self.endpoint.state() == State::Closed && !matches!(before, State::Closed | State::LastAck | State::Closing | State::TimeWait) {
             self.broken = true;
             self.error = Some(match before {

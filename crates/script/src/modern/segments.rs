@@ -1,9 +1,8 @@
 //! Segments of `modern` as packets, with the options in the order of Linux.
 
-use ackclock_core::qdisc::Ecn;
-use ackclock_wire::segment::{self, EcnCounts, Flags, SackBlocks, Segment, Timestamps};
+use ackclock_wire::segment::{self, EcnCounts, Segment, Timestamps};
 
-use crate::packet::{Packet, decode_options, encode_options};
+use crate::packet::{Packet, encode_options};
 use crate::script::{EcnCounter, TcpOption};
 use crate::stack::Ends;
 
@@ -61,40 +60,4 @@ fn layout(options: &segment::Options) -> Vec<TcpOption> {
         list.push(TcpOption::Sack(blocks.to_vec()));
     }
     list
-}
-
-/// The segment in a packet. Options that `modern` does not know are ignored, as RFC 9293 §3.1 requires.
-pub(super) fn segment(packet: &Packet) -> Segment {
-    let mut options = segment::Options::default();
-    for option in decode_options(&packet.options).unwrap_or_default() {
-        match option {
-            TcpOption::Mss(mss) => options.mss = Some(mss),
-            TcpOption::WindowScale(shift) => options.window_scale = Some(shift.min(14)),
-            TcpOption::SackPermitted => options.sack_permitted = true,
-            TcpOption::Timestamps { value, echo } => options.timestamps = Some(Timestamps { value, echo }),
-            TcpOption::Sack(blocks) => {
-                options.sack = SackBlocks::EMPTY;
-                for block in blocks {
-                    options.sack.push(block);
-                }
-            }
-            TcpOption::AccurateEcn(counters) => {
-                let kind = EcnCounts::KINDS[usize::from(counters.first().is_some_and(|(counter, _)| *counter == EcnCounter::Ect1))];
-                let fields: Vec<u32> = counters.into_iter().map(|(_, count)| count).collect();
-                options.ecn = Some(EcnCounts::new(kind, &fields));
-            }
-            _ => {}
-        }
-    }
-    let known = [Flags::FIN, Flags::SYN, Flags::RST, Flags::PSH, Flags::ACK, Flags::ECE, Flags::CWR, Flags::AE];
-    let flags = known.into_iter().fold(Flags::NONE, |flags, flag| flags.with(flag, packet.flags & flag.bits() != 0));
-    Segment {
-        seq: packet.seq,
-        ack: packet.ack,
-        flags,
-        window: packet.window,
-        options,
-        payload: packet.payload.len() as u32,
-        ecn: Ecn::of(packet.tos),
-    }
 }

@@ -83,7 +83,7 @@ impl Bursts {
 mod tests {
     use ackclock_core::units::Bytes;
 
-    use ackclock_host::Side;
+    use ackclock_host::{Side, StreamId};
 
     use super::*;
     use crate::scenario::ApplicationKind;
@@ -93,7 +93,7 @@ mod tests {
     }
 
     fn delivered(total: u64) -> Event {
-        Event::Delivered { connection: 0, side: Side::Receiver, total }
+        Event::Delivered { connection: 0, stream: StreamId::FIRST, side: Side::Receiver, total }
     }
 
     #[test]

@@ -3,14 +3,14 @@
 //! ## References
 //! RFC 9112 §9.3 (persistent connections), §9.4 (several connections of a client, which it should limit), §9.6 (closing); RFC 1945 §1.3
 //! (one connection for each object). A connection carries one outstanding request at a time: clients do not use pipelining (RFC 9112
-//! §9.3.2).
+//! §9.3.2). With streams it carries all requests at once, each on a stream of its own (RFC 9114 §4.1, §6.1).
 
 use std::collections::{BTreeMap, VecDeque};
 
 use ackclock_core::distribution::Distribution;
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Duration, Instant};
-use ackclock_host::Side;
+use ackclock_host::{Side, StreamId};
 
 use super::event::{Action, Event};
 use super::pages::Pages;
@@ -24,14 +24,38 @@ enum Due {
     Page,
     /// The root has been parsed: its objects are known.
     Objects,
-    /// The server responds to the request on this connection.
-    Response(usize),
+    /// The server responds to the request on this stream.
+    Response(Place),
+}
+
+/// A stream of a connection.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    connection: usize,
+    stream: usize,
+}
+
+impl Place {
+    fn new(connection: u32, stream: StreamId) -> Self {
+        Self { connection: connection as usize, stream: stream.0 as usize }
+    }
+
+    /// The numbers of connection and stream.
+    fn numbers(self) -> (u32, StreamId) {
+        (self.connection as u32, StreamId(self.stream as u32))
+    }
 }
 
 /// A connection that has been opened.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Connection {
     host: usize,
+    streams: Vec<Stream>,
+}
+
+/// A stream that carries transfers one after the other.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stream {
     /// The transfer in progress.
     busy: Option<usize>,
     /// Total bytes of requests and of responses, with the transfer in progress.
@@ -45,9 +69,11 @@ struct Connection {
 #[derive(Debug, Default)]
 struct Host {
     waiting: VecDeque<usize>,
-    idle: Vec<usize>,
+    idle: Vec<Place>,
     /// Connections that are open.
     open: u32,
+    /// The connection opened last.
+    last: Option<usize>,
 }
 
 /// The state of a client.
@@ -105,12 +131,17 @@ impl Client {
                     match entry.remove() {
                         Due::Page => self.begin_page(now),
                         Due::Objects => self.queue(now, 1..self.objects.len()),
-                        Due::Response(connection) => self.respond(connection, actions),
+                        Due::Response(place) => self.respond(place, actions),
                     }
                 }
             }
-            Event::Delivered { connection, side: Side::Sender, total } => self.receive_request(now, connection as usize, total),
-            Event::Delivered { connection, side: Side::Receiver, total } => self.receive_response(now, connection as usize, total, actions),
+            Event::Delivered { connection, stream, side, total } => {
+                let place = Place::new(connection, stream);
+                match side {
+                    Side::Sender => self.receive_request(now, place, total),
+                    Side::Receiver => self.receive_response(now, place, total, actions),
+                }
+            }
         }
         self.assign(now, actions);
     }
@@ -166,58 +197,77 @@ impl Client {
         }
     }
 
-    /// Assigns waiting transfers to connections: to an idle one or, within the limits, to a new one.
+    fn stream(&mut self, place: Place) -> &mut Stream {
+        &mut self.connections[place.connection].streams[place.stream]
+    }
+
+    /// Assigns waiting transfers to connections: to an idle one, as a new stream, or, within the limits, to a new one.
     fn assign(&mut self, now: Instant, actions: &mut Vec<Action>) {
         for host in 0..self.hosts.len() {
             while let Some(&transfer) = self.hosts[host].waiting.front() {
-                let Some(connection) = self.hosts[host].idle.pop().or_else(|| self.open(host, actions)) else { break };
+                let idle = self.hosts[host].idle.pop().or_else(|| self.begin_stream(host));
+                let Some(place) = idle.or_else(|| self.open(host, actions)) else { break };
                 self.hosts[host].waiting.pop_front();
-                self.request(now, connection, transfer, actions);
+                self.request(now, place, transfer, actions);
             }
         }
     }
 
-    fn open(&mut self, host: usize, actions: &mut Vec<Action>) -> Option<usize> {
+    /// A new stream on the connection to a host, if its connection carries several.
+    fn begin_stream(&mut self, host: usize) -> Option<Place> {
+        let connection = self.hosts[host].last.filter(|_| self.rules.multiplexed)?;
+        let streams = &mut self.connections[connection].streams;
+        streams.push(Stream::default());
+        Some(Place { connection, stream: streams.len() - 1 })
+    }
+
+    fn open(&mut self, host: usize, actions: &mut Vec<Action>) -> Option<Place> {
         let connection = self.connections.len();
         if self.hosts[host].open >= self.rules.connections || connection >= self.most {
             return None;
         }
         self.hosts[host].open += 1;
-        self.connections.push(Connection { host, busy: None, requested_bytes: 0, response_bytes: 0, received: true });
+        self.hosts[host].last = Some(connection);
+        self.connections.push(Connection { host, streams: vec![Stream::default()] });
         actions.push(Action::Open(connection as u32));
-        Some(connection)
+        Some(Place { connection, stream: 0 })
     }
 
-    fn request(&mut self, now: Instant, connection: usize, transfer: usize, actions: &mut Vec<Action>) {
+    fn request(&mut self, now: Instant, place: Place, transfer: usize, actions: &mut Vec<Action>) {
         let object = self.objects[transfer - self.first];
-        let state = &mut self.connections[connection];
+        let state = self.stream(place);
         (state.busy, state.received) = (Some(transfer), false);
         state.requested_bytes = state.requested_bytes.saturating_add(object.request);
         state.response_bytes = state.response_bytes.saturating_add(object.response);
+        let (connection, stream) = place.numbers();
         let record = &mut self.transfers[transfer];
-        (record.connection, record.requested) = (Some(connection as u32), Some(now));
-        actions.push(Action::Write(connection as u32, Side::Receiver, object.request));
-    }
-
-    /// `total` bytes of requests have reached the server.
-    fn receive_request(&mut self, now: Instant, connection: usize, total: u64) {
-        let state = &mut self.connections[connection];
-        if total >= state.requested_bytes && !std::mem::replace(&mut state.received, true) {
-            self.plan(now + self.rules.server_delay, Due::Response(connection));
+        (record.connection, record.requested) = (Some(connection), Some(now));
+        actions.push(Action::Write(connection, stream, Side::Receiver, object.request));
+        if self.rules.multiplexed {
+            actions.push(Action::Close(connection, stream, Side::Receiver));
         }
     }
 
-    fn respond(&mut self, connection: usize, actions: &mut Vec<Action>) {
-        let Some(transfer) = self.connections[connection].busy else { return };
-        actions.push(Action::Write(connection as u32, Side::Sender, self.transfers[transfer].bytes));
-        if !self.rules.persistent {
-            actions.push(Action::Close(connection as u32, Side::Sender));
+    /// `total` bytes of requests have reached the server.
+    fn receive_request(&mut self, now: Instant, place: Place, total: u64) {
+        let state = self.stream(place);
+        if total >= state.requested_bytes && !std::mem::replace(&mut state.received, true) {
+            self.plan(now + self.rules.server_delay, Due::Response(place));
+        }
+    }
+
+    fn respond(&mut self, place: Place, actions: &mut Vec<Action>) {
+        let Some(transfer) = self.stream(place).busy else { return };
+        let (connection, stream) = place.numbers();
+        actions.push(Action::Write(connection, stream, Side::Sender, self.transfers[transfer].bytes));
+        if self.rules.multiplexed || !self.rules.persistent {
+            actions.push(Action::Close(connection, stream, Side::Sender));
         }
     }
 
     /// `total` bytes of responses have reached the client.
-    fn receive_response(&mut self, now: Instant, connection: usize, total: u64, actions: &mut Vec<Action>) {
-        let Connection { host, busy: Some(transfer), response_bytes, .. } = self.connections[connection] else { return };
+    fn receive_response(&mut self, now: Instant, place: Place, total: u64, actions: &mut Vec<Action>) {
+        let Stream { busy: Some(transfer), response_bytes, .. } = *self.stream(place) else { return };
         let record = &mut self.transfers[transfer];
         record.first_byte.get_or_insert(now);
         if total < response_bytes {
@@ -225,11 +275,12 @@ impl Client {
         }
         record.completed = Some(now);
         let root = record.object == 0;
-        self.connections[connection].busy = None;
-        if self.rules.persistent {
-            self.hosts[host].idle.push(connection);
-        } else {
+        self.stream(place).busy = None;
+        let host = self.connections[place.connection].host;
+        if !self.rules.persistent {
             self.hosts[host].open -= 1;
+        } else if !self.rules.multiplexed {
+            self.hosts[host].idle.push(place);
         }
         self.missing -= 1;
         if self.missing == 0 {
@@ -245,9 +296,10 @@ impl Client {
         }
         let (think, generator) = &mut self.think;
         let next = now + Duration::from_secs_f64(think.draw(generator));
-        if !self.plan_page(next) && self.rules.persistent {
+        // Every stream of a multiplexed connection has been closed.
+        if !self.plan_page(next) && self.rules.persistent && !self.rules.multiplexed {
             let connections = 0..self.connections.len() as u32;
-            actions.extend(connections.map(|connection| Action::Close(connection, Side::Receiver)));
+            actions.extend(connections.map(|connection| Action::Close(connection, StreamId::FIRST, Side::Receiver)));
         }
     }
 }

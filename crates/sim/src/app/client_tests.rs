@@ -15,6 +15,7 @@ fn rules(persistent: bool) -> ClientSpec {
         content: Content::Listed([object(1000), object(2000), object(3000), object(4000)].into()),
         connections: 2,
         persistent,
+        multiplexed: false,
         parse: Duration::from_millis(10),
         server_delay: Duration::from_millis(3),
         think: Distribution::Fixed { mean: 0.5 },
@@ -49,21 +50,21 @@ impl Script {
 
     /// A request reaches the server at `millis`. The server responds 3 ms later.
     fn ask(&mut self, millis: u64, connection: u32, total: u64) -> Vec<Action> {
-        assert_eq!(self.tell(millis, Event::Delivered { connection, side: Side::Sender, total }), []);
+        assert_eq!(self.tell(millis, Event::Delivered { connection, stream: StreamId::FIRST, side: Side::Sender, total }), []);
         self.wake(millis + 3)
     }
 
     fn arrive(&mut self, millis: u64, connection: u32, total: u64) -> Vec<Action> {
-        self.tell(millis, Event::Delivered { connection, side: Side::Receiver, total })
+        self.tell(millis, Event::Delivered { connection, stream: StreamId::FIRST, side: Side::Receiver, total })
     }
 }
 
 fn asks(connection: u32) -> Action {
-    Action::Write(connection, Side::Receiver, 100)
+    Action::Write(connection, StreamId::FIRST, Side::Receiver, 100)
 }
 
 fn answers(connection: u32, bytes: u64) -> Action {
-    Action::Write(connection, Side::Sender, bytes)
+    Action::Write(connection, StreamId::FIRST, Side::Sender, bytes)
 }
 
 #[test]
@@ -91,7 +92,7 @@ fn a_page_over_two_persistent_connections() {
     assert_eq!(client.arrive(680, 0, 10_000), [asks(0)]);
     client.ask(690, 0, 600);
     client.arrive(700, 1, 6000);
-    let closes = |line| Action::Close(line, Side::Receiver);
+    let closes = |line| Action::Close(line, StreamId::FIRST, Side::Receiver);
     assert_eq!(client.arrive(720, 0, 14_000), [closes(0), closes(1)], "after the last page the client closes");
     assert_eq!(client.0.poll_timeout(), None);
     let (transfers, pages) = client.0.into_results();
@@ -107,11 +108,40 @@ fn a_page_over_two_persistent_connections() {
 fn without_persistence_every_object_has_a_connection() {
     let mut client = Script::new(&rules(false), 0..8);
     assert_eq!(client.wake(1), [Action::Open(0), asks(0)]);
-    assert_eq!(client.ask(20, 0, 100), [answers(0, 1000), Action::Close(0, Side::Sender)]);
+    assert_eq!(client.ask(20, 0, 100), [answers(0, 1000), Action::Close(0, StreamId::FIRST, Side::Sender)]);
     client.arrive(40, 0, 1000);
     assert_eq!(client.wake(50), [Action::Open(1), asks(1), Action::Open(2), asks(2)]);
     client.ask(60, 1, 100);
     assert_eq!(client.arrive(80, 1, 2000), [Action::Open(3), asks(3)], "two at once, and no more");
+}
+
+#[test]
+fn a_multiplexed_connection_carries_every_object_on_a_stream_of_its_own() {
+    let rules = ClientSpec { multiplexed: true, connections: 1, ..rules(true) };
+    assert_eq!(rules.most_connections(), Some(1));
+    let mut client = Script::new(&rules, 0..1);
+    let asks = |stream| [Action::Write(0, StreamId(stream), Side::Receiver, 100), Action::Close(0, StreamId(stream), Side::Receiver)];
+    let answers =
+        |stream, bytes| [Action::Write(0, StreamId(stream), Side::Sender, bytes), Action::Close(0, StreamId(stream), Side::Sender)];
+    let delivered = |stream, side, total| Event::Delivered { connection: 0, stream: StreamId(stream), side, total };
+    assert_eq!(client.wake(1), [&[Action::Open(0)][..], &asks(0)].concat());
+    assert_eq!(client.ask(20, 0, 100), answers(0, 1000));
+    client.arrive(40, 0, 1000);
+    assert_eq!(client.wake(50), [asks(1), asks(2), asks(3)].concat(), "none waits for another");
+    for stream in [2, 1, 3] {
+        client.tell(60, delivered(stream, Side::Sender, 100));
+    }
+    // The server answers in the order of the requests' arrivals.
+    assert_eq!(client.wake(63), [answers(2, 3000), answers(1, 2000), answers(3, 4000)].concat());
+    client.tell(80, delivered(3, Side::Receiver, 4000));
+    client.tell(81, delivered(1, Side::Receiver, 2000));
+    assert_eq!(client.tell(90, delivered(2, Side::Receiver, 3000)), []);
+    // The next page uses the same connection, on which nothing is left to close after the last page.
+    assert_eq!(client.wake(590), asks(4));
+    let (transfers, pages) = client.0.into_results();
+    assert_eq!(pages[0].completed, Some(at(90)));
+    let completed: Vec<_> = transfers.iter().map(|transfer| transfer.completed).collect();
+    assert_eq!(completed, [Some(at(40)), Some(at(81)), Some(at(90)), Some(at(80)), None]);
 }
 
 #[test]

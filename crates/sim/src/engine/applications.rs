@@ -31,9 +31,13 @@ impl<R: Recorder> Simulation<'_, R> {
 
     /// Data was delivered at one end of `flow`, which belongs to the application `index`.
     pub(super) fn notify_delivered(&mut self, here: Moment, (flow, side): (usize, Side), index: usize) {
-        let total = self.flows[flow].hosts.delivered(side);
         let connection = (flow - self.applications[index].first) as u32;
-        self.tell(here, index, Event::Delivered { connection, side, total });
+        let mut last = None;
+        while let Some(stream) = self.flows[flow].hosts.next_delivered(side, last) {
+            let total = self.flows[flow].hosts.delivered(side, stream);
+            self.tell(here, index, Event::Delivered { connection, stream, side, total });
+            last = Some(stream);
+        }
     }
 
     fn tell(&mut self, here: Moment, index: usize, event: Event) {
@@ -51,7 +55,7 @@ impl<R: Recorder> Simulation<'_, R> {
     /// Performs an action of the application whose first flow is `first`.
     fn act(&mut self, here: Moment, first: usize, action: Action) {
         let flow = match action {
-            Action::Open(connection) | Action::Write(connection, ..) | Action::Close(connection, _) => first + connection as usize,
+            Action::Open(connection) | Action::Write(connection, ..) | Action::Close(connection, ..) => first + connection as usize,
             Action::Offer(_) => first,
         };
         if let Action::Open(_) = action {
@@ -64,12 +68,12 @@ impl<R: Recorder> Simulation<'_, R> {
                 hosts.open(here.at);
                 Side::Receiver
             }
-            Action::Write(_, side, bytes) => {
-                hosts.write(side, bytes);
+            Action::Write(_, stream, side, bytes) => {
+                hosts.write(side, stream, bytes);
                 side
             }
-            Action::Close(_, side) => {
-                hosts.close(side);
+            Action::Close(_, stream, side) => {
+                hosts.close(side, stream);
                 side
             }
             Action::Offer(packets) => {

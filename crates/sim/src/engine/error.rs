@@ -29,6 +29,9 @@ pub enum RunError {
     /// A place to capture does not exist, or the packets cannot be captured.
     #[error("{0}")]
     Capture(String),
+    /// An outside host does not fit the scenario, or has broken the contract of [`OutsideHost`](super::OutsideHost).
+    #[error("{0}")]
+    Outside(String),
     /// More links and flows than the engine can number.
     #[error("{0} links and flows are more than the engine can hold ({MAX_SUBJECTS})")]
     TooLarge(usize),

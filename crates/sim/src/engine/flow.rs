@@ -36,9 +36,10 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// The flow of `spec` in a run with `seed`, with the hosts not yet started.
-    pub(super) fn new(index: u32, spec: &FlowSpec, seed: u64) -> Result<Self, RunError> {
-        Ok(Self::between(hosts(index, spec, seed)?, spec))
+    /// Flow `index` of `scenario`, with the hosts not yet started.
+    pub(super) fn new(scenario: &Scenario, index: usize) -> Result<Self, RunError> {
+        let spec = &scenario.flows[index];
+        Ok(Self::between(hosts(scenario, index)?, spec))
     }
 
     /// The flow of `spec` between these hosts.
@@ -104,15 +105,16 @@ impl Flow {
 }
 
 /// The hosts of flow `index`, not yet started.
-fn hosts(index: u32, spec: &FlowSpec, seed: u64) -> Result<Hosts, RunError> {
+fn hosts(scenario: &Scenario, index: usize) -> Result<Hosts, RunError> {
+    let spec = &scenario.flows[index];
     // The two ends of a connection differ in the last bit; runs with adjacent seeds differ in the upper half.
-    let seed = seed.rotate_left(32) ^ (2 * u64::from(index));
+    let seed = scenario.seed.rotate_left(32) ^ (2 * index as u64);
     let grows = matches!(spec.traffic, Traffic::Bursts(_));
     let packets = if grows { Some(0) } else { spec.packets };
     let bulk = Bulk { start: spec.start, stop: spec.stop, packets, grows };
     let control = || control(&spec.control, spec.initial_ssthresh);
-    let complaint = Need::of_traffic(spec.traffic).and_then(|need| need.complaint(spec.host.profile()));
-    if let Some(complaint) = complaint {
+    let mut needs = Need::of_traffic(spec.traffic, &scenario.applications);
+    if let Some(complaint) = needs.find_map(|need| need.complaint(spec.host.profile())) {
         return Err(RunError::Part(format!("the application of flow {} {complaint}", spec.name)));
     }
     Ok(match &spec.host {

@@ -3,7 +3,7 @@
 
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{Connection, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission};
+use ackclock_host::{Connection, Datagram, DropNotice, Side, SlowStartExit, StreamId, Tally, Transmission};
 use ackclock_tcp::{modern, ns2};
 
 use super::stream::Stream;
@@ -87,14 +87,14 @@ impl Hosts {
         each!(self, connection => connection.open(now));
     }
 
-    /// Writes data at an end for an application.
-    pub(super) fn write(&mut self, side: Side, bytes: u64) {
-        each!(self, connection => connection.write(side, bytes));
+    /// Writes data on a stream at an end for an application.
+    pub(super) fn write(&mut self, side: Side, stream: StreamId, bytes: u64) {
+        each!(self, connection => connection.write(side, stream, bytes));
     }
 
-    /// Finishes writing at an end for an application.
-    pub(super) fn close(&mut self, side: Side) {
-        each!(self, connection => connection.close(side));
+    /// Finishes writing on a stream at an end for an application.
+    pub(super) fn close(&mut self, side: Side, stream: StreamId) {
+        each!(self, connection => connection.close(side, stream));
     }
 
     /// Adds packets of an application to be sent.
@@ -117,9 +117,14 @@ impl Hosts {
         each!(self, connection => connection.finish_first_flight(learned))
     }
 
-    /// Bytes of data delivered at an end.
-    pub(super) fn delivered(&self, side: Side) -> u64 {
-        each!(self, connection => connection.delivered(side))
+    /// Bytes of data on a stream delivered at an end.
+    pub(super) fn delivered(&self, side: Side, stream: StreamId) -> u64 {
+        each!(self, connection => connection.delivered(side, stream))
+    }
+
+    /// The first stream above `after` on which the packet just handled delivered data.
+    pub(super) fn next_delivered(&self, side: Side, after: Option<StreamId>) -> Option<StreamId> {
+        each!(self, connection => connection.next_delivered(side, after))
     }
 
     /// Bytes delivered at the receiver, as the profile counts them.

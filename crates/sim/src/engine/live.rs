@@ -36,16 +36,15 @@ impl Live {
         connection: &mut dyn FnMut(usize, &FlowSpec) -> Option<FrameConnection>,
     ) -> Result<Self, RunError> {
         let mut recorder = recorder(&scenario, captured)?;
-        let seed = scenario.seed;
         let mut connections: Vec<Option<FrameConnection>> =
             scenario.flows.iter().enumerate().map(|(index, spec)| connection(index, spec)).collect();
         if let Some(capture) = &mut recorder.capture {
             let outside = connections.iter().enumerate().filter(|(_, connection)| connection.is_some());
             outside.for_each(|(flow, _)| capture.set_frames(flow));
         }
-        let simulation = Simulation::between(Cow::Owned(scenario), recorder, &mut |index, spec| match connections[index].take() {
-            Some(connection) => Ok(Flow::between(Hosts::Other(connection), spec)),
-            None => Flow::new(index as u32, spec, seed),
+        let simulation = Simulation::between(Cow::Owned(scenario), recorder, &mut |scenario, index| match connections[index].take() {
+            Some(connection) => Ok(Flow::between(Hosts::Other(connection), &scenario.flows[index])),
+            None => Flow::new(scenario, index),
         })?;
         Ok(Self(Box::new(simulation)))
     }
@@ -77,6 +76,12 @@ impl Live {
     /// Only faults of the engine.
     pub fn advance(&mut self, until: Instant) -> Result<(), RunError> {
         self.0.advance(until, &mut || false)
+    }
+
+    /// Processes the events at the time of the next one. `interrupted` is called from time to time; if it returns true, the run stops.
+    pub(super) fn step(&mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
+        let after = Instant::from_bits(self.next().to_bits() + 1);
+        self.0.advance(after, interrupted)
     }
 
     /// An end of `flow` has packets: polls it for all of them, and reads its timer again.

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex};
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{Checkpoints, Connection, Counters, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission};
+use ackclock_host::{Connection, Datagram, DropNotice, Side, SlowStartExit, StreamId, Tally, Transmission};
 use ackclock_tcp::modern;
 use ackclock_wire::segment::Segment;
 
 use super::flow::Flow;
 use super::hosts::Hosts;
 use super::live::{FrameConnection, Live};
+use super::passage::{Interface, Passage};
 use super::prepared::run;
 use crate::scenario::{Document, FlowSpec, Scenario};
 
@@ -63,11 +64,11 @@ impl Connection for AsFrames {
     fn open(&mut self, now: Instant) {
         self.inner.open(now);
     }
-    fn write(&mut self, side: Side, bytes: u64) {
-        self.inner.write(side, bytes);
+    fn write(&mut self, side: Side, stream: StreamId, bytes: u64) {
+        self.inner.write(side, stream, bytes);
     }
-    fn close(&mut self, side: Side) {
-        self.inner.close(side);
+    fn close(&mut self, side: Side, stream: StreamId) {
+        self.inner.close(side, stream);
     }
     fn offer(&mut self, packets: u64) {
         self.inner.offer(packets);
@@ -81,8 +82,8 @@ impl Connection for AsFrames {
     fn finish_first_flight(&mut self, learned: Option<Segments>) -> Option<Segments> {
         self.inner.finish_first_flight(learned)
     }
-    fn delivered(&self, side: Side) -> u64 {
-        self.inner.delivered(side)
+    fn delivered(&self, side: Side, stream: StreamId) -> u64 {
+        self.inner.delivered(side, stream)
     }
     fn delivered_bytes(&self) -> u64 {
         self.inner.delivered_bytes()
@@ -108,8 +109,8 @@ impl Connection for AsFrames {
 }
 
 /// The flow's own hosts as a connection from outside, if they are of profile `modern`.
-fn as_frames(scenario: &Scenario, index: usize, spec: &FlowSpec) -> Option<FrameConnection> {
-    let Hosts::Modern(inner) = Flow::new(index as u32, spec, scenario.seed).unwrap().hosts else { return None };
+fn as_frames(scenario: &Scenario, index: usize) -> Option<FrameConnection> {
+    let Hosts::Modern(inner) = Flow::new(scenario, index).unwrap().hosts else { return None };
     Some(Box::new(AsFrames { inner, segments: Vec::new() }))
 }
 
@@ -128,7 +129,7 @@ fn hosts_outside_give_the_rows_and_traces_of_the_same_hosts_inside() {
         let scenario = scenario(&text);
         let inside = run(&scenario, &mut || false).unwrap();
         assert!(inside.flows.iter().all(|flow| flow.delivered_bytes > 50_000), "{:?}", inside.flows);
-        let mut live = Live::new(scenario.clone(), &[], &mut |index, spec| as_frames(&scenario, index, spec)).unwrap();
+        let mut live = Live::new(scenario.clone(), &[], &mut |index, _| as_frames(&scenario, index)).unwrap();
         while live.next() < live.end() {
             live.advance(live.next() + Duration::from_nanos(700_000)).unwrap();
         }
@@ -143,49 +144,16 @@ struct Mailbox {
     arrived: Vec<(Instant, Side, Vec<u8>, Ecn)>,
 }
 
-/// Ends without TCP: packets come from a mailbox and go there.
+/// An end without TCP: packets come from a mailbox and go there.
 #[derive(Debug)]
-struct Post(Arc<Mutex<Mailbox>>);
+struct Post(Arc<Mutex<Mailbox>>, Side);
 
-impl Connection for Post {
-    type Payload = Vec<u8>;
-
-    fn handle(&mut self, now: Instant, side: Side, arrived: &Datagram<Vec<u8>>) -> bool {
-        self.0.lock().unwrap().arrived.push((now, side, arrived.payload.clone().unwrap(), arrived.ecn));
-        false
+impl Interface for Post {
+    fn deliver(&mut self, now: Instant, frame: &[u8], ecn: Ecn) {
+        self.0.lock().unwrap().arrived.push((now, self.1, frame.to_vec(), ecn));
     }
-    fn poll_transmit(&mut self, now: Instant, side: Side) -> Option<(Datagram<Vec<u8>>, Transmission)> {
-        if side == Side::Receiver {
-            return None;
-        }
-        let frame = self.0.lock().unwrap().waiting.pop_front()?;
-        let (number, size) = (u32::from(frame[19]), frame.len() as u16);
-        Some((Datagram { number, size, sent: now, ecn: Ecn::Ect0, echo: false, payload: Some(frame) }, Transmission::New))
-    }
-    fn poll_timeout(&self, _side: Side) -> Option<Instant> {
-        None
-    }
-    fn handle_timeout(&mut self, _now: Instant, _side: Side) {}
-    fn delivered(&self, _side: Side) -> u64 {
-        0
-    }
-    fn delivered_bytes(&self) -> u64 {
-        0
-    }
-    fn tally(&mut self, end: Instant) -> Tally {
-        Tally {
-            counters: Counters::default(),
-            window: None,
-            delivered_bytes: 0,
-            delivered_packets: 0,
-            payload: 0,
-            delivered_at: end,
-            delivered_after: Checkpoints::new(Instant::ZERO).finish(end, 0),
-            initial_window: None,
-            limited: None,
-            slow_start_exit: None,
-            min_rtt: None,
-        }
+    fn receive(&mut self) -> Option<Vec<u8>> {
+        if self.1 == Side::Sender { self.0.lock().unwrap().waiting.pop_front() } else { None }
     }
 }
 
@@ -210,8 +178,11 @@ fn posted_until(end: Instant, queue: &str, captured: &[String]) -> (Live, Arc<Mu
         end.as_secs_f64()
     );
     let mailbox = Arc::new(Mutex::new(Mailbox::default()));
-    let post = Arc::clone(&mailbox);
-    (Live::new(scenario(&text), captured, &mut |_, _| Some(Box::new(Post(Arc::clone(&post))))).unwrap(), mailbox)
+    let mut connection = |_, spec: &FlowSpec| {
+        let ends = Side::ALL.map(|side| Post(Arc::clone(&mailbox), side));
+        Some(Box::new(Passage::new(ends, spec.start)) as FrameConnection)
+    };
+    (Live::new(scenario(&text), captured, &mut connection).unwrap(), mailbox)
 }
 
 fn at(micros: u64) -> Instant {

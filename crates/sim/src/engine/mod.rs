@@ -15,8 +15,13 @@ mod learning;
 mod live;
 #[cfg(test)]
 mod live_tests;
+mod lockstep;
+#[cfg(test)]
+mod lockstep_tests;
 mod notices;
 mod notifying;
+mod outside;
+mod passage;
 mod prepared;
 mod result;
 mod routing;
@@ -33,6 +38,9 @@ pub use crossings::crossings;
 pub use end_host::EndHost;
 pub use error::RunError;
 pub use live::{FrameConnection, Live};
+pub use lockstep::Lockstep;
+pub use outside::{Departure, OutsideHost};
+pub use passage::{Interface, Passage};
 pub use prepared::{Prepared, bottleneck, run};
 pub use result::{ApplicationResult, FlowResult, LinkResult, RunResult, digest};
 pub use summary::{Summary, summary_schema};

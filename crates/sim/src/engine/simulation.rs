@@ -70,15 +70,14 @@ pub(super) struct Simulation<'a, R> {
 
 impl<'a, R: Recorder> Simulation<'a, R> {
     pub(super) fn new(scenario: Cow<'a, Scenario>, recorder: R) -> Result<Self, RunError> {
-        let seed = scenario.seed;
-        Self::between(scenario, recorder, &mut |index, spec| Flow::new(index as u32, spec, seed))
+        Self::between(scenario, recorder, &mut Flow::new)
     }
 
-    /// A simulation of `scenario` whose flows `flow` makes.
+    /// A simulation of `scenario` whose flows `flow` makes by their indices.
     pub(super) fn between(
         scenario: Cow<'a, Scenario>,
         recorder: R,
-        flow: &mut dyn FnMut(usize, &FlowSpec) -> Result<Flow, RunError>,
+        flow: &mut dyn FnMut(&Scenario, usize) -> Result<Flow, RunError>,
     ) -> Result<Self, RunError> {
         let end = Instant::ZERO + scenario.duration;
         let mut routes = routes(&scenario)?;
@@ -93,7 +92,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             .map_err(RunError::TooLarge)?;
         let scheduled = (0..links.len()).filter(|&link| links[link].is_scheduled());
         let frequent = scheduled.map(Subject::Link).chain((0..lanes.count).map(Subject::Pipe));
-        let flows = scenario.flows.iter().enumerate().map(|(index, spec)| flow(index, spec)).collect::<Result<_, _>>()?;
+        let flows = (0..scenario.flows.len()).map(|index| flow(&scenario, index)).collect::<Result<_, _>>()?;
         let mut simulation = Self {
             end,
             events: EventQueue::new(frequent.map(|subject| subjects.encode(subject))),

@@ -2,7 +2,7 @@
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Instant};
-use ackclock_host::{Checkpoints, Connection, Counters, Datagram, Side, Tally, Transmission};
+use ackclock_host::{Checkpoints, Connection, Counters, Datagram, Side, StreamId, Tally, Transmission};
 
 /// Both ends of a stream of datagrams.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Connection for Stream {
         self.waiting += packets;
     }
 
-    fn delivered(&self, side: Side) -> u64 {
+    fn delivered(&self, side: Side, _stream: StreamId) -> u64 {
         match side {
             Side::Sender => 0,
             Side::Receiver => self.delivered_bytes(),

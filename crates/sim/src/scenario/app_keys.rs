@@ -48,7 +48,21 @@ pub(super) fn check_application(flow: &Record, application: &Record, problems: &
                 refuse(application, missing, "is missing: on and off must be given together".to_owned());
             }
         }
-        "web" => check_page(application, problems),
+        "web" => {
+            if application.flag("multiplexed") {
+                if let Some(complaint) = Need::STREAMS.complaint(profile_name(flow)) {
+                    refuse(application, "multiplexed", complaint);
+                }
+                for key in ["connections", "persistent"].into_iter().filter(|key| given(key)) {
+                    refuse(
+                        application,
+                        key,
+                        "cannot be combined with multiplexed, which has one persistent connection to each host".to_owned(),
+                    );
+                }
+            }
+            check_page(application, problems);
+        }
         _ => {}
     }
     let sizes: &[&str] = match application.kind {
@@ -100,6 +114,7 @@ pub(super) fn read(application: &Record, packet: Bytes, folder: Option<&Path>, p
         content,
         connections,
         persistent: application.flag("persistent"),
+        multiplexed: false,
         parse,
         server_delay: application.time("server_delay"),
         think: times("think").unwrap_or(Distribution::Fixed { mean: 0.0 }),
@@ -118,8 +133,10 @@ pub(super) fn read(application: &Record, packet: Bytes, folder: Option<&Path>, p
         }
         "web" => {
             let content = page(application, sizes, folder, problems)?;
-            let connections = application.integer("connections").unwrap_or(1) as u32;
-            ApplicationKind::Client(client(application.integer("pages"), content, connections, application.time("parse")))
+            let multiplexed = application.flag("multiplexed");
+            let connections = if multiplexed { 1 } else { application.integer("connections").unwrap_or(1) as u32 };
+            let client = client(application.integer("pages"), content, connections, application.time("parse"));
+            ApplicationKind::Client(ClientSpec { multiplexed, ..client })
         }
         _ => return None,
     })
@@ -175,14 +192,16 @@ pub(super) fn write(kind: &ApplicationKind) -> Json {
 }
 
 fn write_client(client: &ClientSpec) -> Json {
-    let mut json = json!({
-        "kind": "web",
-        "think": drawn::write_times(&client.think),
-        "connections": client.connections,
-        "persistent": client.persistent,
-        "parse": write_time(client.parse),
-        "server_delay": write_time(client.server_delay),
-    });
+    let mut json = json!({ "kind": "web", "think": drawn::write_times(&client.think) });
+    // One of the two ways to use connections.
+    if client.multiplexed {
+        json["multiplexed"] = json!(true);
+    } else {
+        json["connections"] = json!(client.connections);
+        json["persistent"] = json!(client.persistent);
+    }
+    json["parse"] = json!(write_time(client.parse));
+    json["server_delay"] = json!(write_time(client.server_delay));
     match (&client.content, client.pages) {
         // Only this kind can continue until the end of the run.
         (Content::Drawn { root, request, .. }, None) => {

@@ -91,6 +91,8 @@ pub struct ClientSpec {
     pub connections: u32,
     /// Whether a connection carries several responses in turn or closes after one.
     pub persistent: bool,
+    /// Whether the connection to a host carries all responses at once, each on a stream of its own. It is persistent and the only one.
+    pub multiplexed: bool,
     /// Time from the root's last byte to the requests for the objects.
     pub parse: Duration,
     /// Time from the last byte of a request at the server to the response.

@@ -4,10 +4,10 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 
 use ackclock_core::entry::Entry;
 use ackclock_core::params::{Axis, Description, Params};
-use ackclock_host::{Capabilities, Profile, Profiles};
+use ackclock_host::{Capabilities, Profile, Profiles, Streams};
 use ackclock_tcp::profile;
 
-use crate::scenario::application::Traffic;
+use crate::scenario::application::{ApplicationKind, ApplicationSpec, Traffic};
 
 /// The axis of profiles.
 pub(crate) static AXIS: Axis = Axis {
@@ -74,6 +74,10 @@ pub(crate) struct Need {
 }
 
 impl Need {
+    /// What an application needs that writes on several streams of a connection.
+    pub(crate) const STREAMS: Self =
+        Self { doc: "carries several streams in a connection", holds: |it| it.both_ways && it.streams == Streams::Many };
+
     /// What an application of this kind needs; `None`: any profile will do.
     pub(crate) fn of_kind(kind: &str) -> Option<Self> {
         match kind {
@@ -83,13 +87,17 @@ impl Need {
         }
     }
 
-    /// What a flow with this traffic needs.
-    pub(crate) fn of_traffic(traffic: Traffic) -> Option<Self> {
-        match traffic {
-            Traffic::Bulk | Traffic::Datagrams(_) => None,
-            Traffic::Bursts(_) => Self::of_kind("on-off"),
-            Traffic::Connection(_) => Self::of_kind("web"),
-        }
+    /// What the application of a flow with this traffic needs.
+    pub(crate) fn of_traffic(traffic: Traffic, applications: &[ApplicationSpec]) -> impl Iterator<Item = Self> {
+        let needs = match traffic {
+            Traffic::Bulk | Traffic::Datagrams(_) => [None, None],
+            Traffic::Bursts(_) => [Self::of_kind("on-off"), None],
+            Traffic::Connection(index) => {
+                let multiplexed = matches!(&applications[index].kind, ApplicationKind::Client(client) if client.multiplexed);
+                [Self::of_kind("web"), multiplexed.then_some(Self::STREAMS)]
+            }
+        };
+        needs.into_iter().flatten()
     }
 
     /// The complaint about the profile `name` if it lacks the capability.
@@ -102,6 +110,7 @@ impl Need {
             return None;
         }
         let able: Vec<&str> = profiles().into_iter().filter(|name| has(name) == Some(true)).collect();
-        Some(format!("needs a profile that {}, but {name} does not; profiles that do: {}", self.doc, able.join(", ")))
+        let able = if able.is_empty() { "no profile here does".to_owned() } else { format!("profiles that do: {}", able.join(", ")) };
+        Some(format!("needs a profile that {}, but {name} does not; {able}", self.doc))
     }
 }

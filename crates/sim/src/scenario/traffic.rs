@@ -143,6 +143,12 @@ pub(super) static APPLICATIONS: &[Variant] = &[
             key("think", Kind::Drawn(TIMES), Fallback::Text("0 s"), "Time from a page's last byte to the next page."),
             key("connections", Kind::Integer(1, 1000), Fallback::Integer(6), "Largest number of open connections to a host."),
             persistent(),
+            key(
+                "multiplexed",
+                Kind::Bool,
+                Fallback::Bool(false),
+                "Whether one connection to each host carries all responses at once, each on a stream of its own (HTTP/3). The profile must carry several streams.",
+            ),
             key("parse", DELAY, Fallback::Text("0 s"), "Time from the root's last byte to the requests for the objects."),
             server_delay(),
         ],

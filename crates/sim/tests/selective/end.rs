@@ -1,20 +1,23 @@
 //! An end of a connection: sender and receiver.
 //!
-//! A packet begins with its kind. A data packet then has its number, the position of its first byte, the number of its bytes and the time of
-//! its transmission. An ACK has the number of marked packets so far, the one-way delay of the packet that causes it, and ranges of packet
-//! numbers, the newest first. Times are in nanoseconds. Integers are big-endian, of eight bytes.
+//! A packet begins with its kind. A data packet then has its number, its stream, the offset of its first byte in the stream, the number of
+//! its bytes and the time of its transmission. An ACK has the number of marked packets so far, the one-way delay of the packet that causes
+//! it, and ranges of packet numbers, the newest first. Times are in nanoseconds. Integers are big-endian, of eight bytes.
+//!
+//! The data of all streams also has positions in the order in which it was first sent, as the control expects.
 
 use std::collections::BTreeMap;
+use std::ops::Bound::{Excluded, Unbounded};
 
 use ackclock_core::events::{
     Ack, Cause, CongestionEvent, Delivered, Established, Lost, MarkCount, PART_OF_A_SEGMENT, Sent, Snapshot, Totals,
 };
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Duration, Instant};
-use ackclock_host::{ControlSeat, Counters, Datagram, DeliveryRate, Transmission};
+use ackclock_host::{ControlSeat, Counters, Datagram, DeliveryRate, StreamId, Transmission};
 
-/// IPv4, UDP, and kind, number, position, length and time.
-pub(super) const HEADER: u64 = 28 + 33;
+/// IPv4, UDP, and kind, number, stream, offset, length and time.
+pub(super) const HEADER: u64 = 28 + 41;
 /// RFC 9002 §6.1.1.
 const PACKET_THRESHOLD: u64 = 3;
 /// Most ranges in an ACK.
@@ -38,11 +41,39 @@ fn insert(ranges: &mut Ranges, (mut start, mut end): (u64, u64)) {
     ranges.insert(start, end);
 }
 
+/// Data of a stream.
+#[derive(Clone, Copy, Debug)]
+struct Chunk {
+    position: u64,
+    stream: StreamId,
+    offset: u64,
+    length: u64,
+}
+
+impl Chunk {
+    /// One past its last position.
+    fn end(&self) -> u64 {
+        self.position + self.length
+    }
+
+    /// The first `length` bytes, and the rest.
+    fn split(self, length: u64) -> [Self; 2] {
+        let rest = Self { position: self.position + length, offset: self.offset + length, length: self.length - length, ..self };
+        [Self { length, ..self }, rest]
+    }
+}
+
+/// The bytes of a stream that were written and sent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outgoing {
+    written: u64,
+    sent: u64,
+}
+
 /// A packet in flight.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
-    start: u64,
-    end: u64,
+    chunk: Chunk,
     resent: bool,
     snapshot: Snapshot,
 }
@@ -58,7 +89,10 @@ pub(super) struct End {
     owes: Option<u8>,
     hello_at: Instant,
     lost_hellos: u32,
-    // The stream that the end sends.
+    // The streams that the end sends.
+    outgoing: BTreeMap<StreamId, Outgoing>,
+    /// The stream that new data was last sent of.
+    served: StreamId,
     written: u64,
     supplied: bool,
     nxt: u64,
@@ -66,7 +100,8 @@ pub(super) struct End {
     number: u64,
     packets: BTreeMap<u64, Packet>,
     acked: Ranges,
-    to_resend: Ranges,
+    /// Lost data, by position.
+    to_resend: BTreeMap<u64, Chunk>,
     inflight: u64,
     sent_bytes: u64,
     counters: Counters,
@@ -80,8 +115,11 @@ pub(super) struct End {
     backoff: u32,
     timer: Option<Instant>,
     pace: Option<Instant>,
-    // The stream that the end receives.
-    heard: Ranges,
+    // The streams that the end receives.
+    heard: BTreeMap<StreamId, Ranges>,
+    delivered: u64,
+    /// The stream of which the last packet delivered data.
+    fresh: Option<StreamId>,
     heard_packets: Ranges,
     heard_marks: u64,
     /// One-way delay of the last packet, in nanoseconds.
@@ -99,6 +137,8 @@ impl End {
             owes: None,
             hello_at: Instant::ZERO,
             lost_hellos: 0,
+            outgoing: BTreeMap::new(),
+            served: StreamId::FIRST,
             written: 0,
             supplied: false,
             nxt: 0,
@@ -106,7 +146,7 @@ impl End {
             number: 0,
             packets: BTreeMap::new(),
             acked: Ranges::new(),
-            to_resend: Ranges::new(),
+            to_resend: BTreeMap::new(),
             inflight: 0,
             sent_bytes: 0,
             counters: Counters::default(),
@@ -119,7 +159,9 @@ impl End {
             backoff: 0,
             timer: None,
             pace: None,
-            heard: Ranges::new(),
+            heard: BTreeMap::new(),
+            delivered: 0,
+            fresh: None,
             heard_packets: Ranges::new(),
             heard_marks: 0,
             delay: 0,
@@ -146,8 +188,17 @@ impl End {
         self.written - self.nxt
     }
 
+    /// Bytes of all streams delivered in order.
     pub(super) fn delivered(&self) -> u64 {
-        self.heard.get(&0).copied().unwrap_or(0)
+        self.delivered
+    }
+
+    pub(super) fn delivered_of(&self, stream: StreamId) -> u64 {
+        self.heard.get(&stream).and_then(|heard| heard.get(&0)).copied().unwrap_or(0)
+    }
+
+    pub(super) fn fresh(&self) -> Option<StreamId> {
+        self.fresh
     }
 
     pub(super) fn timing(&self) -> (Option<Duration>, Duration) {
@@ -160,7 +211,8 @@ impl End {
     }
 
     /// `supplied`: an application writes, which may write more.
-    pub(super) fn write(&mut self, bytes: u64, supplied: bool) {
+    pub(super) fn write(&mut self, stream: StreamId, bytes: u64, supplied: bool) {
+        self.outgoing.entry(stream).or_default().written += bytes;
         self.written += bytes;
         self.supplied |= supplied;
         self.supply();
@@ -223,12 +275,17 @@ impl End {
         match (kind, &numbers[..]) {
             (HELLO, _) => (self.owes, self.hello_at) = (Some(REPLY), now),
             (REPLY, _) => self.establish(now, available),
-            (DATA, &[number, start, length, sent]) => {
+            (DATA, &[number, stream, offset, length, sent]) => {
+                let stream = StreamId(stream as u32);
                 self.establish(now, available);
                 self.delay = now.since(Instant::from_nanos(sent)).as_nanos();
                 self.heard_marks += u64::from(arrived.ecn == Ecn::Ce);
                 insert(&mut self.heard_packets, (number, number + 1));
-                insert(&mut self.heard, (start, start + length));
+                let before = self.delivered_of(stream);
+                insert(self.heard.entry(stream).or_default(), (offset, offset + length));
+                let new = self.delivered_of(stream) - before;
+                self.delivered += new;
+                self.fresh = (new > 0).then_some(stream);
                 self.owes = Some(ACK);
             }
             (ACK, [marks, delay, ranges @ ..]) => {
@@ -247,12 +304,13 @@ impl End {
             let numbers: Vec<u64> = self.packets.range(first..=last).map(|(number, _)| *number).collect();
             for number in numbers {
                 let Some(packet) = self.packets.remove(&number) else { continue };
-                delivered += packet.end - packet.start;
+                let chunk = packet.chunk;
+                delivered += chunk.length;
                 if self.seat.wants().deliveries {
-                    let Packet { start, end, resent: retransmission, snapshot: packet } = packet;
-                    self.seat.on_delivered(&Delivered { now, start, end, packet, retransmission });
+                    let (start, end) = (chunk.position, chunk.end());
+                    self.seat.on_delivered(&Delivered { now, start, end, packet: packet.snapshot, retransmission: packet.resent });
                 }
-                insert(&mut self.acked, (packet.start, packet.end));
+                insert(&mut self.acked, (chunk.position, chunk.end()));
                 if newest.is_none_or(|(latest, _)| number > latest) {
                     newest = Some((number, packet.snapshot));
                 }
@@ -316,10 +374,11 @@ impl End {
     fn lose(&mut self, now: Instant, numbers: Vec<u64>, cause: Cause) {
         let (mut any, mut resent) = (false, false);
         for number in numbers {
-            let Some(Packet { start, end, snapshot, resent: again }) = self.packets.remove(&number) else { continue };
-            self.inflight -= end - start;
-            self.rate.count_lost(end - start);
-            insert(&mut self.to_resend, (start, end));
+            let Some(Packet { chunk, snapshot, resent: again }) = self.packets.remove(&number) else { continue };
+            self.inflight -= chunk.length;
+            self.rate.count_lost(chunk.length);
+            self.to_resend.insert(chunk.position, chunk);
+            let (start, end) = (chunk.position, chunk.end());
             (any, resent) = (true, resent || again);
             self.seat.on_lost(&Lost { now, start, end, packet: Some(snapshot), inflight: self.inflight, total: self.total() });
         }
@@ -368,23 +427,25 @@ impl End {
         if let Some(kind) = self.owes.take() {
             return Some(self.control_packet(now, kind));
         }
-        let (start, end, resent) = self.choose(now)?;
-        let (size, number) = (end - start, self.number);
+        let (whole, resent) = self.choose(now)?;
+        let [chunk, rest] = whole.split(whole.length.min(self.seat.smss()));
+        let (size, number) = (chunk.length, self.number);
         let app_limited = self.rate.is_app_limited();
         let snapshot = self.rate.send(now, size, self.inflight);
-        self.packets.insert(number, Packet { start, end, resent, snapshot });
+        self.packets.insert(number, Packet { chunk, resent, snapshot });
         self.number += 1;
         self.inflight += size;
         self.sent_bytes += size;
         self.counters.sent += 1;
         self.counters.retransmitted += u64::from(resent);
         if resent {
-            let (from, to) = self.to_resend.pop_first().unwrap_or((start, end));
-            if end < to {
-                self.to_resend.insert(from + size, to);
+            self.to_resend.remove(&chunk.position);
+            if rest.length > 0 {
+                self.to_resend.insert(rest.position, rest);
             }
         } else {
-            self.nxt = end;
+            self.outgoing.entry(chunk.stream).or_default().sent += size;
+            (self.nxt, self.served) = (chunk.end(), chunk.stream);
         }
         self.seat.pace(now, size + HEADER, self.seat.cwnd(), self.srtt);
         let sent = Sent {
@@ -401,34 +462,40 @@ impl End {
         let timeout = self.timing().1;
         self.timer.get_or_insert(now + timeout);
         let mut payload = vec![DATA];
-        payload.extend([number, start, size, now.as_nanos()].map(u64::to_be_bytes).concat());
+        payload.extend([number, u64::from(chunk.stream.0), chunk.offset, size, now.as_nanos()].map(u64::to_be_bytes).concat());
         let ecn = if self.ecn { Ecn::Ect0 } else { Ecn::NotEct };
         let kind = if resent { Transmission::Retransmission } else { Transmission::New };
-        Some((datagram(now, self.segments(start) + 1, payload, ecn, size), kind))
+        Some((datagram(now, self.segments(chunk.position) + 1, payload, ecn, size), kind))
     }
 
     /// The next data to send, if window and pacer allow it, and whether it was sent before.
-    fn choose(&mut self, now: Instant) -> Option<(u64, u64, bool)> {
+    fn choose(&mut self, now: Instant) -> Option<(Chunk, bool)> {
         self.pace = None;
         if !self.established {
             return None;
         }
-        let lost = self.to_resend.first_key_value().map(|(start, end)| (*start, *end, true));
-        let new = (self.written > self.nxt).then_some((self.nxt, self.written, false));
-        let Some((start, end, resent)) = lost.or(new) else {
+        let lost = self.to_resend.first_key_value().map(|(_, chunk)| (*chunk, true));
+        let Some((chunk, resent)) = lost.or_else(|| Some((self.new_data()?, false))) else {
             self.rate.note_app_limited(self.inflight);
             return None;
         };
         self.seat.end_idle(now, false);
-        let end = end.min(start + self.seat.smss());
-        let fits = self.inflight == 0 || self.inflight + (end - start) <= self.seat.cwnd();
+        let fits = self.inflight == 0 || self.inflight + chunk.length.min(self.seat.smss()) <= self.seat.cwnd();
         let next = self.seat.next_release();
         if !fits || next > now {
             self.seat.note_limited(self.nxt);
             self.pace = fits.then_some(next);
             return None;
         }
-        Some((start, end, resent))
+        Some((chunk, resent))
+    }
+
+    /// Data not yet sent: streams that have any take turns.
+    fn new_data(&self) -> Option<Chunk> {
+        let unsent = |(_, stream): &(&StreamId, &Outgoing)| stream.written > stream.sent;
+        let later = self.outgoing.range((Excluded(self.served), Unbounded)).find(unsent);
+        let (&stream, &Outgoing { written, sent }) = later.or_else(|| self.outgoing.iter().find(unsent))?;
+        Some(Chunk { position: self.nxt, stream, offset: sent, length: written - sent })
     }
 
     /// HELLO, REPLY or ACK.
@@ -453,7 +520,7 @@ impl End {
     }
 }
 
-/// A packet that carries `payload` and `data` bytes of the stream.
+/// A packet that carries `payload` and `data` bytes of a stream.
 fn datagram(now: Instant, number: u32, payload: Vec<u8>, ecn: Ecn, data: u64) -> Datagram<Vec<u8>> {
     let size = (28 + payload.len() as u64 + data) as u16;
     Datagram { number, size, sent: now, ecn, echo: false, payload: Some(payload) }

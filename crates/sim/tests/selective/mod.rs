@@ -1,7 +1,7 @@
 //! Selective: a transport of datagrams, to show what a profile of another crate needs.
 //!
 //! ## What it does
-//! Both ends send a stream of bytes. Each packet has a number of its own and is never sent again; data that was lost leaves in a new packet.
+//! Both ends send streams of bytes, a packet of each in turn. Each packet has a number of its own and is never sent again; data that was lost leaves in a new packet.
 //! An ACK lists the ranges of packet numbers that have arrived. A packet is lost once the third packet after it has arrived.
 //!
 //! ## References
@@ -22,7 +22,7 @@ use ackclock_core::params::Description;
 use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 use ackclock_host::{
     Bulk, Capabilities, Checkpoints, Connection, ControlSeat, Counters, Datagram, Flow, Host, Profile, Profiles, SeatRules, Side,
-    SlowStartExit, Tally, Traffic, Transmission,
+    SlowStartExit, StreamId, Streams, Tally, Traffic, Transmission,
 };
 
 use end::{End, HEADER};
@@ -73,7 +73,7 @@ impl Host for Selective {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { supply: true, both_ways: true, one_way_delay: true, identifies: true }
+        Capabilities { supply: true, both_ways: true, one_way_delay: true, identifies: true, streams: Streams::Many }
     }
 }
 
@@ -112,7 +112,7 @@ impl Pair {
         let Some(bulk) = self.bulk else { return };
         let sender = &mut self.ends[Side::Sender.index()];
         while sender.unsent() < AHEAD * self.packet && bulk.offers(self.written as u32 + 1, now) {
-            sender.write(self.packet, bulk.grows);
+            sender.write(StreamId::FIRST, self.packet, bulk.grows);
             self.written += 1;
         }
     }
@@ -167,12 +167,12 @@ impl Connection for Pair {
         self.ends[Side::Receiver.index()].open(now);
     }
 
-    fn write(&mut self, side: Side, bytes: u64) {
-        self.ends[side.index()].write(bytes, true);
+    fn write(&mut self, side: Side, stream: StreamId, bytes: u64) {
+        self.ends[side.index()].write(stream, bytes, true);
     }
 
-    // An end that has nothing more to send is silent.
-    fn close(&mut self, _side: Side) {}
+    // A stream that has nothing more to send is silent.
+    fn close(&mut self, _side: Side, _stream: StreamId) {}
 
     fn offer(&mut self, packets: u64) {
         if let Some(bulk) = &mut self.bulk {
@@ -194,12 +194,16 @@ impl Connection for Pair {
         self.ends[0].seat_mut().finish_first_flight(learned)
     }
 
-    fn delivered(&self, side: Side) -> u64 {
-        self.ends[side.index()].delivered()
+    fn delivered(&self, side: Side, stream: StreamId) -> u64 {
+        self.ends[side.index()].delivered_of(stream)
+    }
+
+    fn next_delivered(&self, side: Side, after: Option<StreamId>) -> Option<StreamId> {
+        self.ends[side.index()].fresh().filter(|_| after.is_none())
     }
 
     fn delivered_bytes(&self) -> u64 {
-        self.delivered(Side::Receiver)
+        self.ends[Side::Receiver.index()].delivered()
     }
 
     fn window(&self) -> Option<Window> {

@@ -3,7 +3,7 @@
 use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, CongestionEvent, Established};
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{Bulk, Checkpoints, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission};
+use ackclock_host::{Bulk, Checkpoints, Datagram, DropNotice, Side, SlowStartExit, StreamId, Tally, Transmission};
 
 use super::endpoint::Endpoint;
 use super::segment::{Flags, Segment, to_position};
@@ -220,11 +220,11 @@ impl ackclock_host::Connection for Connection {
         self.checkpoints = Checkpoints::new(now);
     }
 
-    fn write(&mut self, side: Side, bytes: u64) {
+    fn write(&mut self, side: Side, _stream: StreamId, bytes: u64) {
         self.end(side).write(bytes);
     }
 
-    fn close(&mut self, side: Side) {
+    fn close(&mut self, side: Side, _stream: StreamId) {
         self.end(side).close();
     }
 
@@ -248,7 +248,7 @@ impl ackclock_host::Connection for Connection {
         self.end(Side::Sender).finish_first_flight(learned)
     }
 
-    fn delivered(&self, side: Side) -> u64 {
+    fn delivered(&self, side: Side, _stream: StreamId) -> u64 {
         match side {
             Side::Sender => self.heard_bytes,
             Side::Receiver => self.delivered_bytes,

@@ -3,7 +3,7 @@
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{Bulk, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission};
+use ackclock_host::{Bulk, Datagram, DropNotice, Side, SlowStartExit, StreamId, Tally, Transmission};
 
 use super::receiver::{Acknowledgement, Receiver};
 use super::sender::{Segment, Sender};
@@ -114,7 +114,7 @@ impl ackclock_host::Connection for Connection {
         self.sender.finish_first_flight(learned)
     }
 
-    fn delivered(&self, side: Side) -> u64 {
+    fn delivered(&self, side: Side, _stream: StreamId) -> u64 {
         match side {
             Side::Sender => 0,
             Side::Receiver => self.receiver.delivered_packets() * self.packet_size,

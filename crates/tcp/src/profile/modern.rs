@@ -15,7 +15,7 @@
 //! The flow's table `modern` holds the settings; `host` selects the preset of an operating system.
 
 use ackclock_core::entry::Entry;
-use ackclock_host::{Capabilities, Profile};
+use ackclock_host::{Capabilities, Profile, Streams};
 
 /// The registry's entry.
 pub static ENTRY: Entry<Profile> = Entry {
@@ -25,7 +25,7 @@ pub static ENTRY: Entry<Profile> = Entry {
     params: &[],
     quantities: &[],
     build: |_| {
-        let capabilities = Capabilities { supply: true, both_ways: true, one_way_delay: true, identifies: true };
+        let capabilities = Capabilities { supply: true, both_ways: true, one_way_delay: true, identifies: true, streams: Streams::One };
         Ok(Box::new(Profile::Native(capabilities)))
     },
 };

@@ -14,7 +14,7 @@
 //! The keys of the flow: `recovery`, `rwnd`, `header`, delayed ACKs, clock and timeouts.
 
 use ackclock_core::entry::Entry;
-use ackclock_host::{Capabilities, Profile};
+use ackclock_host::{Capabilities, Profile, Streams};
 
 /// The registry's entry.
 pub static ENTRY: Entry<Profile> = Entry {
@@ -25,7 +25,7 @@ pub static ENTRY: Entry<Profile> = Entry {
     quantities: &[],
     build: |_| {
         // A duplicate ACK does not identify its segment, even with SACK: as in ns-2, its blocks only say what to retransmit.
-        let capabilities = Capabilities { supply: true, both_ways: false, one_way_delay: true, identifies: false };
+        let capabilities = Capabilities { supply: true, both_ways: false, one_way_delay: true, identifies: false, streams: Streams::One };
         Ok(Box::new(Profile::Native(capabilities)))
     },
 };

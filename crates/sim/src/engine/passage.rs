@@ -1,15 +1,26 @@
-//! A flow of whatever a program sends: packets pass as they are.
+//! A flow between interfaces outside the engine: its packets pass as they are.
 
+use std::fmt::Debug;
+
+use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::Instant;
-use ackclock_host::{Checkpoints, Connection, Counters, Datagram, Side, Tally, Transmission};
+use ackclock_host::{Checkpoints, Connection, Counters, Datagram, Side, StreamId, Tally, Transmission};
 use ackclock_wire::frame::{Addressed, frame_ecn};
 
-use super::port::Port;
+/// The end of a flow at a network interface outside the engine, such as a TUN device. Its packets are frames: bytes that begin with an IPv4
+/// header.
+pub trait Interface: Debug + Send {
+    /// A frame of the flow arrives at `now`, with this ECN field: a queue on the path may have marked it.
+    fn deliver(&mut self, now: Instant, frame: &[u8], ecn: Ecn);
 
-/// Both ends of a flow whose packets belong to programs: the emulator carries them, and counts packets and data.
+    /// The next frame of the flow that has been sent at this end.
+    fn receive(&mut self) -> Option<Vec<u8>>;
+}
+
+/// Both ends of a flow whose packets come from interfaces and go to them: counts packets and data.
 #[derive(Debug)]
-pub struct Passage {
-    ports: [Port; 2],
+pub struct Passage<I> {
+    interfaces: [I; 2],
     /// Packets that each end has sent.
     sent: [u32; 2],
     /// Packets and bytes of data that reached the receiver; retransmitted data counts again.
@@ -19,19 +30,26 @@ pub struct Passage {
     checkpoints: Checkpoints,
 }
 
-impl Passage {
-    /// A flow between the ports of sender and receiver that starts at `start`.
-    pub fn new(ports: [Port; 2], start: Instant) -> Self {
-        Self { ports, sent: [0; 2], delivered_packets: 0, delivered_bytes: 0, delivered_at: start, checkpoints: Checkpoints::new(start) }
+impl<I> Passage<I> {
+    /// A flow between the interfaces of sender and receiver that starts at `start`.
+    pub fn new(interfaces: [I; 2], start: Instant) -> Self {
+        Self {
+            interfaces,
+            sent: [0; 2],
+            delivered_packets: 0,
+            delivered_bytes: 0,
+            delivered_at: start,
+            checkpoints: Checkpoints::new(start),
+        }
     }
 }
 
-impl Connection for Passage {
+impl<I: Interface> Connection for Passage<I> {
     type Payload = Vec<u8>;
 
     fn handle(&mut self, now: Instant, side: Side, arrived: &Datagram<Vec<u8>>) -> bool {
         let Some(frame) = &arrived.payload else { return false };
-        self.ports[side.index()].deliver(now, frame, arrived.ecn);
+        self.interfaces[side.index()].deliver(now, frame, arrived.ecn);
         let data = Addressed::read(frame).map_or(0, |addressed| addressed.data);
         if side == Side::Sender || data == 0 {
             return false;
@@ -44,7 +62,7 @@ impl Connection for Passage {
     }
 
     fn poll_transmit(&mut self, now: Instant, side: Side) -> Option<(Datagram<Vec<u8>>, Transmission)> {
-        let frame = self.ports[side.index()].receive()?;
+        let frame = self.interfaces[side.index()].receive()?;
         let sent = &mut self.sent[side.index()];
         *sent += 1;
         let kind = if side == Side::Sender { Transmission::New } else { Transmission::Ack };
@@ -58,7 +76,7 @@ impl Connection for Passage {
 
     fn handle_timeout(&mut self, _now: Instant, _side: Side) {}
 
-    fn delivered(&self, side: Side) -> u64 {
+    fn delivered(&self, side: Side, _stream: StreamId) -> u64 {
         if side == Side::Receiver { self.delivered_bytes } else { 0 }
     }
 

@@ -1,0 +1,184 @@
+//! Hosts outside the engine that have clocks of their own, such as a kernel in virtual time.
+//!
+//! A host counts whole nanoseconds, the engine seconds in a double. The engine converts a time once, when it passes a packet to the host: to
+//! the nearest nanosecond. What a host sends in the nanosecond of that arrival leaves at the time of the arrival itself. An answer is
+//! therefore never rounded, and no packet leaves before its cause.
+
+use std::collections::VecDeque;
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ackclock_core::qdisc::Ecn;
+use ackclock_core::units::Instant;
+use ackclock_host::Side;
+use ackclock_wire::frame::{Addressed, arriving};
+
+use super::passage::Interface;
+
+/// A packet that a host sends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// When the host sends it, in nanoseconds since the start of the run.
+    pub at: u64,
+    /// Index of its flow, which begins or ends at the host.
+    pub flow: usize,
+    /// The whole packet: an IPv4 header with the ECN field and the length of the packet, and what follows it.
+    pub frame: Vec<u8>,
+}
+
+/// A host outside the engine, with its own clock: it speaks in IPv4 packets, and brings its own transport and application.
+///
+/// All times are nanoseconds since the start of the run, and the clock never goes back. The engine and the host run in lock-step: the host
+/// runs alone only while nothing can reach it. A run is deterministic if the host is: its packets may depend on its own state and on the
+/// packets and times that it was given, not on how the engine divides its time into calls of [`OutsideHost::advance`].
+pub trait OutsideHost: Debug + Send {
+    /// When the host will next do anything by itself; `None`: not before a packet arrives.
+    fn next(&self) -> Option<u64>;
+
+    /// Runs everything that is due until `until`, this nanosecond included. Stops at the first packet that the host sends, and returns it.
+    /// `None`: the host's clock is `until`, and [`OutsideHost::next`] is later.
+    ///
+    /// After a packet, the engine calls again for the rest, perhaps with an earlier `until`, but not before the packet's time.
+    fn advance(&mut self, until: u64) -> Option<Departure>;
+
+    /// A packet of `flow` arrives at `now`. [`OutsideHost::advance`] to `now` follows at once.
+    fn receive(&mut self, now: u64, flow: usize, frame: &[u8]);
+}
+
+/// A node of the network that is an outside host.
+#[derive(Debug)]
+pub(super) struct OutsideNode {
+    name: String,
+    host: Box<dyn OutsideHost>,
+    /// The flows that begin or end here, each with the end that is here.
+    flows: Vec<(usize, Side)>,
+    /// The last time of the host, and the time in the engine that it stands for.
+    clock: (u64, Instant),
+    /// Packets that leave now, with their flows.
+    leaving: VecDeque<(usize, Vec<u8>)>,
+    /// How the host has broken its contract.
+    fault: Option<String>,
+}
+
+/// A node that its interfaces share with the driver.
+#[derive(Clone, Debug)]
+pub(super) struct Shared(Arc<Mutex<OutsideNode>>);
+
+impl Shared {
+    pub(super) fn lock(&self) -> MutexGuard<'_, OutsideNode> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The interface of the node for `flow`.
+    pub(super) fn interface(&self, flow: usize) -> OutsideInterface {
+        OutsideInterface { node: self.clone(), flow }
+    }
+}
+
+impl OutsideNode {
+    pub(super) fn shared(name: String, host: Box<dyn OutsideHost>, flows: Vec<(usize, Side)>) -> Shared {
+        let clock = (0, Instant::ZERO);
+        Shared(Arc::new(Mutex::new(Self { name, host, flows, clock, leaving: VecDeque::new(), fault: None })))
+    }
+
+    /// When the host next does something by itself; [`Instant::MAX`] if never.
+    pub(super) fn next(&self) -> Instant {
+        self.host.next().map_or(Instant::MAX, |next| self.instant(next))
+    }
+
+    /// The time in the engine of a time of the host.
+    fn instant(&self, nanos: u64) -> Instant {
+        if nanos <= self.clock.0 { self.clock.1 } else { Instant::from_nanos(nanos) }
+    }
+
+    /// Runs the host alone: its next event, and all later ones before `horizon`, but only as far as the first packets that it sends.
+    /// Returns the time at which they leave.
+    pub(super) fn run(&mut self, horizon: Instant) -> Option<Instant> {
+        let until = before(horizon).max(self.host.next().unwrap_or(0)).max(self.clock.0);
+        let departure = self.advance(until);
+        let at = departure.as_ref().map_or(until, |departure| departure.at);
+        self.clock = (at, self.instant(at));
+        let Departure { flow, frame, .. } = departure?;
+        self.leaving.push_back((flow, frame));
+        self.run_now();
+        Some(self.clock.1)
+    }
+
+    /// Lets the host finish the present nanosecond.
+    fn run_now(&mut self) {
+        while let Some(Departure { flow, frame, .. }) = self.advance(self.clock.0) {
+            self.leaving.push_back((flow, frame));
+        }
+    }
+
+    /// The host's next packet until `until`, after a check.
+    fn advance(&mut self, until: u64) -> Option<Departure> {
+        if self.fault.is_some() {
+            return None;
+        }
+        let Some(departure) = self.host.advance(until) else {
+            if let Some(next) = self.host.next().filter(|next| *next <= until) {
+                self.fail(&format!("has run to {until} ns, but its next event is at {next} ns"));
+            }
+            return None;
+        };
+        let Departure { at, flow, ref frame } = departure;
+        let from = self.clock.0;
+        if !(from..=until).contains(&at) {
+            self.fail(&format!("sent a packet at {at} ns when it ran from {from} ns to {until} ns"));
+        } else if self.flows.iter().all(|(own, _)| *own != flow) {
+            self.fail(&format!("sent a packet of flow number {flow}, which neither begins nor ends there"));
+        } else if Addressed::read(frame).is_none() {
+            self.fail(&format!("sent {} bytes that are no whole IPv4 packet", frame.len()));
+        }
+        self.fault.is_none().then_some(departure)
+    }
+
+    fn fail(&mut self, fault: &str) {
+        self.fault = Some(format!("the outside host at {} {fault}", self.name));
+    }
+
+    /// How the host has broken its contract, if it has.
+    pub(super) fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+
+    /// The flow and the end of the next packet that leaves now.
+    pub(super) fn leaving(&self) -> Option<(usize, Side)> {
+        let (leaving, _) = self.leaving.front()?;
+        self.flows.iter().copied().find(|(flow, _)| flow == leaving)
+    }
+}
+
+/// The last nanosecond before `horizon`.
+fn before(horizon: Instant) -> u64 {
+    let nanos = horizon.as_nanos();
+    if Instant::from_nanos(nanos) < horizon { nanos } else { nanos.saturating_sub(1) }
+}
+
+/// The interface of an outside host for one flow.
+#[derive(Debug)]
+pub(super) struct OutsideInterface {
+    node: Shared,
+    flow: usize,
+}
+
+impl Interface for OutsideInterface {
+    fn deliver(&mut self, now: Instant, frame: &[u8], ecn: Ecn) {
+        let mut node = self.node.lock();
+        if node.fault.is_some() {
+            return;
+        }
+        let nanos = now.as_nanos().max(node.clock.0);
+        node.clock = (nanos, now);
+        node.host.receive(nanos, self.flow, &arriving(frame, ecn));
+        node.run_now();
+    }
+
+    fn receive(&mut self) -> Option<Vec<u8>> {
+        // One at a time, in the order in which the host sent them.
+        let leaving = &mut self.node.lock().leaving;
+        leaving.front().filter(|(flow, _)| *flow == self.flow)?;
+        leaving.pop_front().map(|(_, frame)| frame)
+    }
+}
