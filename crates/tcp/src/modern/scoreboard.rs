@@ -217,6 +217,8 @@ pub(super) struct Scoreboard {
     lost_below: u64,
     /// Segments marked as lost and not yet reported.
     unreported: VecDeque<SentSegment>,
+    /// Segments as they were before a retransmission although they did not count as lost (RFC 6675 §4, `NextSeg` rules 3 and 4; a probe).
+    originals: Vec<SentSegment>,
 }
 
 impl Scoreboard {
@@ -341,6 +343,9 @@ impl Scoreboard {
         }
         let number = self.transmit(snapshot.sent_at, (start, end));
         let segment = &mut self.segments[index];
+        if !segment.is_copied() && !segment.is_lost() {
+            self.originals.push(*segment);
+        }
         if !segment.is_copied() && (segment.is_lost() || counts) {
             segment.tag.set(Tag::COPIED, true);
             self.copied_bytes += segment.len();
@@ -385,6 +390,9 @@ impl Scoreboard {
             count += self.remove_below(ack, delivered);
         }
         self.sacked.remove_below(ack);
+        if !self.originals.is_empty() {
+            self.originals.retain(|original| original.end() > ack);
+        }
         self.lost_below = self.lost_below.max(ack);
         while self.by_time.front().is_some_and(|transmission| transmission.end() <= ack) {
             self.by_time.pop_front();
@@ -492,8 +500,9 @@ impl Scoreboard {
             if self.segments[index].end() > position {
                 break;
             }
-            if !self.segments[index].is_lost() {
-                marked |= self.mark(index);
+            let segment = self.segments[index];
+            if !segment.is_lost() {
+                marked |= if segment.is_copied() { self.mark_original(index) } else { self.mark(index) };
             }
         }
         self.lost_below = self.lost_below.max(position);
@@ -538,6 +547,18 @@ impl Scoreboard {
         let segment = *segment;
         self.wait(segment.start);
         self.unreported.push_back(segment);
+        true
+    }
+
+    /// Marks the first transmission of a segment as lost, whose retransmission stays outstanding.
+    fn mark_original(&mut self, index: usize) -> bool {
+        let segment = &mut self.segments[index];
+        segment.tag.set(Tag::LOST, true);
+        self.lost_bytes += segment.len();
+        self.lost_segments += 1;
+        let (start, length) = (segment.start, segment.length);
+        let original = self.originals.iter().find(|original| original.start <= start && start < original.end());
+        self.unreported.extend(original.map(|original| SentSegment { start, length, ..*original }));
         true
     }
 

@@ -53,6 +53,25 @@ fn rfc_6675_section_4() {
 }
 
 #[test]
+fn the_retransmission_of_a_segment_that_counts_as_lost_only_later_stays_outstanding() {
+    let mut board = board();
+    sack(&mut board, (500, 600));
+    // NextSeg rule 3 sends a segment again that does not count as lost yet: both transmissions are in the pipe.
+    board.resend((0, 100), sent(20), true);
+    assert_eq!(board.pipe(), 1000);
+    // Then the first one counts as lost, once; the second is still awaited.
+    sack(&mut board, (600, 800));
+    assert!(board.mark_lost_below(board.loss_edge(3, 100).unwrap()));
+    assert_eq!((board.pipe(), board.next_lost()), (300, Some((100, 200))));
+    let reported =
+        |board: &mut Scoreboard| std::iter::from_fn(|| board.next_unreported()).map(|it| (it.start, it.sent_at())).collect::<Vec<_>>();
+    assert_eq!(reported(&mut board), [0, 1, 2, 3, 4].map(|index| (100 * index, at(index))));
+    board.mark_all_lost();
+    assert!(reported(&mut board).contains(&(0, at(20))), "now the second one");
+    assert!(board.is_consistent());
+}
+
+#[test]
 fn a_late_segment_sent_before_the_newest_is_lost() {
     let mut board = board();
     sack(&mut board, (500, 600));
