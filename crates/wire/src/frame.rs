@@ -245,6 +245,8 @@ mod tests {
             assert_eq!(frame, before);
             mark_frame(&mut frame, Ecn::Ce);
             assert_eq!((frame_ecn(&frame), checksum(sum(&frame))), (Ecn::Ce, 0));
+            assert!([&before, &frame].into_iter().all(|arrived| *arriving(arrived, Ecn::Ce) == *frame));
+            assert_eq!(*arriving(&before, Ecn::Ect0), *before);
         }
     }
 

@@ -195,3 +195,25 @@ proptest! {
         Headers::read(&bytes);
     }
 }
+
+#[test]
+fn a_segment_survives_its_bytes() {
+    let mut sack = SackBlocks::EMPTY;
+    sack.push((7, 9));
+    sack.push((u32::MAX, 3));
+    let timestamps = Some(Timestamps { value: 0x0102_0304, echo: 5 });
+    for options in [
+        Options::default(),
+        Options { mss: Some(1460), window_scale: Some(7), sack_permitted: true, timestamps, ..Options::default() },
+        Options { timestamps, sack, ..Options::default() },
+        Options { ecn: Some(EcnCounts::new(EcnCounts::KINDS[0], &[1, 2, 3])), sack, ..Options::default() },
+        Options { ecn: Some(EcnCounts::new(EcnCounts::KINDS[1], &[0xFF_FFFF, 9])), timestamps, ..Options::default() },
+    ] {
+        let flags = Flags::ACK | Flags::PSH | Flags::of_ace(0b101);
+        let segment = Segment { seq: 1, ack: u32::MAX, flags, window: 65_535, options, payload: 100, ecn: Ecn::Ce };
+        let mut frame = Vec::new();
+        let length = headers(&mut frame, &segment, (Endpoint::new(0, 1), Endpoint::new(1, 2)), 0);
+        frame.resize(length as usize, 0);
+        assert_eq!(Packet::decode(&frame).unwrap().segment(), segment);
+    }
+}

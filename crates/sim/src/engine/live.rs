@@ -20,6 +20,9 @@ pub type FrameConnection = Box<dyn Connection<Payload = Vec<u8>>>;
 /// A simulation that the caller drives. Links, queues, applications and results are those of [`Prepared`](super::Prepared); time passes as
 /// the caller says.
 ///
+/// This is the only way of packets into a run and out of it. Two drivers use it: [`Lockstep`](super::Lockstep), for hosts with clocks of
+/// their own, and the emulator, which follows the wall clock.
+///
 /// All times are virtual, since the start of the run. They must not decrease from call to call. Packets that arrive while the caller
 /// sleeps are delivered by the next call of [`Live::advance`], at their own times.
 pub struct Live(Box<Simulation<'static, Recording>>);

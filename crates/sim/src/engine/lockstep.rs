@@ -19,6 +19,9 @@ use crate::scenario::{FlowSpec, Scenario, Traffic};
 /// The engine is conservative: it processes events up to the next event of a host, and a host runs up to the next event of the engine or of
 /// another host. Of events at the same time, the engine's come first, then those of the hosts in the order of the scenario's nodes. A packet
 /// is handed over within the event of its arrival, so an answer leaves before the engine goes on.
+///
+/// The hosts of a flow start it, send what they like, and know its addresses and ports. The engine routes its packets by the flow's number,
+/// whatever they contain. Its row counts packets and bytes of data, as [`Passage`] does.
 #[derive(Debug)]
 pub struct Lockstep {
     live: Live,
