@@ -191,7 +191,7 @@ impl Delivered {
 /// connection idle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Idle {
-    /// When there was data to send again.
+    /// When there was data to send again; on `ns2`, whose window can be below one segment, when the window allowed it.
     pub now: Instant,
     /// When the idle time began: the last data was acknowledged, or the connection was established without data to send.
     pub since: Instant,
