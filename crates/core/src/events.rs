@@ -191,7 +191,7 @@ impl Delivered {
 /// connection idle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Idle {
-    /// When there was data to send again.
+    /// When there was data to send again; on `ns2`, whose window can be below one segment, when the window allowed it.
     pub now: Instant,
     /// When the idle time began: the last data was acknowledged, or the connection was established without data to send.
     pub since: Instant,
@@ -254,8 +254,8 @@ pub struct Ack {
     ///
     /// Given to a control that wants it ([`Wants::one_way_delay`](crate::cc::Wants)), if the host's packets have timestamps: on `ns2` with
     /// every ACK, exactly; on `modern` with the timestamp option, with ACKs that acknowledge new data and report no duplicate, as the
-    /// difference of the two timestamps (RFC 7323 §4.3), which is within a tick of 1 ms of the delay; it counts modulo 2³² ticks. A delayed ACK echoes the first segment
-    /// that it acknowledges, or, after a mark with DCTCP's feedback, the one before.
+    /// difference of the two timestamps (RFC 7323 §4.3), which is within a tick of 1 ms of the delay and counts modulo 2³² ticks. A delayed
+    /// ACK echoes the first segment that it acknowledges, or, after a mark with DCTCP's feedback, the one before.
     pub one_way_delay: Option<Duration>,
     /// Smoothed round-trip time, once known.
     pub srtt: Option<Duration>,

@@ -1,7 +1,7 @@
 //! The capabilities that a host profile declares.
 
-/// What connections of a profile can do besides a bulk transfer, and what they report to the control. A driver calls a method of [`Connection`](crate::Connection) that belongs to a capability only
-/// if the profile declares it.
+/// What connections of a profile can do besides a bulk transfer, and what they report to the control. A driver calls a method of
+/// [`Connection`](crate::Connection) that belongs to a capability only if the profile declares it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate capability")]
 pub struct Capabilities {

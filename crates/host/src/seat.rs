@@ -288,6 +288,7 @@ impl ControlSeat {
 
     /// All data sent is acknowledged, or the connection is established, and nothing can be sent: neither application nor receiver's window
     /// give anything.
+    #[cold]
     pub fn begin_idle(&mut self, now: Instant) {
         self.idle_since = Some(now);
     }
@@ -300,6 +301,8 @@ impl ControlSeat {
 
     /// There is data to send again. `restarts`: RFC 5681 §4.1 applies, because no segment was sent for longer than the retransmission
     /// timeout. Otherwise the control learns nothing if the application has reacted to the last ACK at once.
+    #[cold]
+    #[inline(never)]
     pub fn end_idle(&mut self, now: Instant, restarts: bool) {
         if let Some(since) = self.idle_since.take().filter(|since| restarts || *since < now) {
             self.control.on_idle(&Idle { now, since, restart_window: restarts.then_some(self.restart_window) });

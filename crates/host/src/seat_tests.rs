@@ -1,5 +1,5 @@
 use ackclock_core::cc::Window;
-use ackclock_core::events::Totals;
+use ackclock_core::events::{Snapshot, Totals};
 
 use super::*;
 
@@ -28,6 +28,13 @@ impl CongestionControl for Restless {
         self.count();
     }
     fn on_lost(&mut self, _lost: &Lost) {
+        self.count();
+    }
+    fn on_delivered(&mut self, _delivered: &Delivered) {
+        self.count();
+    }
+    fn on_idle(&mut self, idle: &Idle) {
+        assert!(idle.duration() > Duration::ZERO || idle.restart_window.is_some());
         self.count();
     }
     fn on_congestion(&mut self, _event: &CongestionEvent) {
@@ -103,12 +110,20 @@ fn ack(millis: u64) -> Ack {
 #[test]
 fn outputs_are_read_after_every_event() {
     type Event = fn(&mut ControlSeat);
-    let events: [Event; 10] = [
+    let events: [Event; 12] = [
         |seat| seat.send(&sent(50), 1001),
         |seat| seat.on_ack(&ack(60)),
         |seat| {
             let total = Totals { sent: 1000, delivered: 0, lost: 1000 };
             seat.on_lost(&Lost { now: at(70), start: 1, end: 1001, packet: None, inflight: 0, total });
+        },
+        |seat| {
+            let packet = Snapshot::default();
+            seat.on_delivered(&Delivered { now: at(75), start: 1, end: 1001, packet, retransmission: false });
+        },
+        |seat| {
+            seat.begin_idle(at(75));
+            seat.end_idle(at(79), false);
         },
         |seat| seat.reduce(&congestion(80, Cause::DupAck), 1),
         |seat| seat.restore(at(90)),
@@ -123,7 +138,22 @@ fn outputs_are_read_after_every_event() {
         event(&mut seat);
         assert_eq!((seat.window().cwnd, seat.timer()), (10.5 + f64::from(count), at(1000 * u64::from(count))), "event {count}");
     }
-    assert_eq!((seat.largest(), seat.reductions()), (21.5, 1));
+    assert_eq!((seat.largest(), seat.reductions()), (23.5, 1));
+}
+
+#[test]
+fn an_idle_time_is_reported_if_it_lasts_or_the_window_restarts() {
+    let mut seat = established(SeatRules::new(1000));
+    let mut after = |idle: Option<u64>, restarts| {
+        if let Some(since) = idle {
+            seat.begin_idle(at(since));
+            assert!(seat.is_idle());
+        }
+        seat.end_idle(at(60), restarts);
+        assert!(!seat.is_idle());
+        seat.window().cwnd
+    };
+    assert_eq!([after(None, true), after(Some(60), false), after(Some(50), false), after(Some(60), true)], [11.5, 11.5, 12.5, 13.5]);
 }
 
 #[test]

@@ -164,7 +164,7 @@ fn testimony(text: &str, name: &str, wants: Wants) -> Testimony {
 
 fn any_control() -> impl Strategy<Value = (&'static str, Wants)> {
     let wants = any::<[bool; 3]>().prop_map(|[samples, deliveries, one_way_delay]| Wants { samples, deliveries, one_way_delay });
-    (prop::sample::select(vec!["reno", "steady", "bbr", "vegas", "cubic_linux"]), wants)
+    (prop::sample::select(vec!["reno", "steady", "bbr", "vegas", "cubic_linux", "ledbat"]), wants)
 }
 
 /// A transfer over a path that marks and that loses ACKs: the scenario, and the bytes of a packet.

@@ -265,7 +265,7 @@ impl CongestionControl for Composed {
     }
 
     fn wants(&self) -> Wants {
-        self.slow_start.wants()
+        self.slow_start.wants().or(self.avoidance.wants())
     }
 
     fn phase(&self) -> Phase {

@@ -294,6 +294,10 @@ pub trait Avoidance: CloneAvoidance + Debug + Send + Sync {
     }
     /// A segment was sent.
     fn on_sent(&mut self, _sent: &Sent) {}
+    /// What the part asks for besides the ordinary facts; deliveries are for whole controls.
+    fn wants(&self) -> Wants {
+        Wants::NOTHING
+    }
     /// Whether the part ever returns a pacing rate or a timer.
     fn paces(&self) -> bool {
         false

@@ -238,7 +238,8 @@ fn segment(conversation: &Conversation, packet: &Packet, payloads: &Payloads) ->
         return Some(wire.data(packet));
     }
     let of_syn = packet.seq == 1 && conversation.first_data.is_none_or(|first| packet.sent < first);
-    Some(wire.ack(packet, &payloads.ack_options.get(packet.payload).copied().unwrap_or_default().sack, of_syn))
+    let sack = payloads.ack_options.get(packet.payload).map(|options| options.sack).unwrap_or_default();
+    Some(wire.ack(packet, &sack, of_syn))
 }
 
 /// The comment on a lost packet: the reason and, unless it was lost at once, the delay.

@@ -7,7 +7,7 @@ use ackclock_host::{Bulk, Datagram, DropNotice, Side, SlowStartExit, StreamId, T
 
 use super::receiver::{Acknowledgement, Receiver};
 use super::sender::{Segment, Sender};
-use super::{AckOptions, Config};
+use super::{AckOptions, Config, SackBlocks};
 use crate::HEADER;
 
 /// Bytes that a SACK block adds to an ACK.
@@ -44,8 +44,10 @@ impl ackclock_host::Connection for Connection {
         let &Datagram { number: seq, size, sent, ecn, echo, payload } = arrived;
         match side {
             Side::Sender => {
-                let AckOptions { sack, sent: left } = payload.unwrap_or_default();
-                let delay = left.map(|left| left.since(sent));
+                let (sack, delay) = match payload {
+                    None => (SackBlocks::default(), None),
+                    Some(options) => (options.sack, options.sent().map(|left| left.since(sent))),
+                };
                 self.sender.handle_ack(now, &Acknowledgement { seq, echo: sent, sack, ecn_echo: echo }, delay);
                 false
             }
@@ -66,8 +68,9 @@ impl ackclock_host::Connection for Connection {
             Side::Receiver => {
                 let Acknowledgement { seq, echo, sack, ecn_echo } = self.ack.take()?;
                 let blocks = sack.as_slice().len() as u16;
-                let options = || AckOptions { sack, sent: self.stamps.then_some(now) };
-                let (size, payload) = (HEADER + blocks * SACK_BLOCK, (blocks > 0 || self.stamps).then(options));
+                let stamped = || AckOptions::new(sack, Some(now));
+                let payload = if self.stamps { Some(stamped()) } else { (blocks > 0).then(|| AckOptions::new(sack, None)) };
+                let size = HEADER + blocks * SACK_BLOCK;
                 let ack = Datagram { number: seq, size, sent: echo, ecn: Ecn::NotEct, echo: ecn_echo, payload };
                 Some((ack, Transmission::Ack))
             }

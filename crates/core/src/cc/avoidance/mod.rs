@@ -15,6 +15,7 @@ entries! { Entry<dyn Avoidance>:
     veno,
     vegas,
     dctcp,
+    ledbat,
 }
 
 /// The axis.

@@ -220,18 +220,25 @@ impl State {
         Delivery { bytes, lost: lost * self.setup.smss.0, inflight: (before, self.report_inflight()) }
     }
 
-    /// Takes the sample of an ACK that delivers `bytes`, and notifies the control of the segments that it acknowledges cumulatively: a
-    /// duplicate ACK does not identify its segment. `snd_una` has already moved.
+    /// Takes the sample of an ACK that delivers `bytes`, and notifies the control of the segments that it acknowledges cumulatively.
+    /// `snd_una` has already moved.
+    #[inline]
     pub(super) fn sample(&mut self, now: Instant, bytes: u64) -> Option<RateSample> {
-        let (una, smss) = (self.window.una(), self.setup.smss.0);
-        let sampling = self.sampling.as_mut()?;
         if self.seat.wants().deliveries {
-            let acknowledged = sampling.transmissions.iter().take(sampling.below(una) as usize);
-            for (seq, &Transmission { packet, again: retransmission }) in (u64::from(sampling.first)..).zip(acknowledged) {
-                self.seat.on_delivered(&Delivered { now, start: (seq - 1) * smss, end: seq * smss, packet, retransmission });
-            }
+            self.report_deliveries(now);
         }
-        sampling.deliver(now, una, bytes, self.timing.least())
+        self.sampling.as_mut()?.deliver(now, self.window.una(), bytes, self.timing.least())
+    }
+
+    /// Notifies the control of each segment below `snd_una`; a duplicate ACK does not identify its segment.
+    #[cold]
+    fn report_deliveries(&mut self, now: Instant) {
+        let (una, smss) = (self.window.una(), self.setup.smss.0);
+        let Some(sampling) = &self.sampling else { return };
+        let acknowledged = sampling.transmissions.iter().take(sampling.below(una) as usize);
+        for (seq, &Transmission { packet, again: retransmission }) in (u64::from(sampling.first)..).zip(acknowledged) {
+            self.seat.on_delivered(&Delivered { now, start: (seq - 1) * smss, end: seq * smss, packet, retransmission });
+        }
     }
 
     /// The application has too little data, or the control holds back.

@@ -205,13 +205,13 @@ impl Sender {
 
     fn next(&mut self, now: Instant) -> Option<u32> {
         let state = &mut self.state;
-        if state.seat.is_idle() && state.is_available(now) {
-            state.seat.end_idle(now, false);
-        }
         if let Some(seq) = state.retransmit.take() {
             return Some(seq);
         }
         if state.permit != Permit::None && state.seat.next_of_pacer() > now {
+            if state.seat.is_idle() && state.is_available(now) {
+                state.seat.end_idle(now, false);
+            }
             state.held = Some(state.seat.next_of_pacer());
             state.limits.note(now, Limit::CongestionWindow);
             return None;

@@ -83,6 +83,9 @@ impl State {
         }
         if self.timing.deadline().is_none() || nothing_outstanding {
             self.restart_timer(now);
+            if self.seat.is_idle() {
+                self.seat.end_idle(now, false);
+            }
         }
         if self.seat.paces() {
             self.seat.pace(now, u64::from(self.setup.data_size), 0, None);
@@ -129,11 +132,12 @@ impl State {
         }
         self.timing.stop();
         // RFC 3168 §6.1.2: after a mark with less than one segment of window, only the timer can restart the sender.
-        if self.window.una() < self.window.max() || self.window_in_force() < 1.0 && self.is_available(now) {
+        if self.window.una() < self.window.max() {
             self.restart_timer(now);
-        }
-        if self.window.una() == self.window.max() && !self.is_available(now) {
+        } else if !self.is_available(now) {
             self.seat.begin_idle(now);
+        } else if self.window_in_force() < 1.0 {
+            self.restart_timer(now);
         }
     }
 
