@@ -15,6 +15,7 @@ mod flow_keys;
 mod flows;
 mod freeze;
 pub mod har;
+mod har_file;
 mod hosts;
 mod keys;
 mod lone;
