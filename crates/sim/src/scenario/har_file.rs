@@ -48,11 +48,13 @@ impl Archive {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an archive")]
 struct Root {
     log: Option<Log>,
 }
 
 #[derive(Default, Deserialize)]
+#[serde(expecting = "the log of an archive")]
 struct Log {
     pages: Option<FirstPage>,
     entries: Option<Entries>,
@@ -121,6 +123,7 @@ list!(Headers, "a list of headers", |headers, lines| {
 });
 
 #[derive(Deserialize)]
+#[serde(expecting = "a page")]
 struct Page {
     id: Option<String>,
 }
