@@ -5,6 +5,8 @@
 pub(crate) enum Mark {
     /// A word, a text, a comment or a run of spaces.
     Word,
+    /// A word or text in brackets without a `,` before it: wrong, but a reader takes it for a value.
+    Extra,
     /// `=`, or `:` in JSON: an entry of a table.
     Entry,
     /// `,`: an item of a list or an entry of a table.
@@ -44,13 +46,15 @@ pub(crate) struct Marks<'a> {
     key: bool,
     /// Whether this line is a header.
     header: bool,
+    /// Whether a value stands here already, so that a further word is an extra one.
+    full: bool,
 }
 
 impl<'a> Marks<'a> {
     /// The marks of `text`.
     pub(crate) fn new(text: &'a str, language: Language) -> Self {
         let json = language == Language::Json;
-        Self { bytes: text.as_bytes(), at: 0, json, open: Vec::new(), key: !json, header: false }
+        Self { bytes: text.as_bytes(), at: 0, json, open: Vec::new(), key: !json, header: false, full: false }
     }
 }
 
@@ -62,6 +66,12 @@ impl Iterator for Marks<'_> {
         let (bytes, at) = (self.bytes, self.at);
         let byte = *bytes.get(at)?;
         self.at += 1;
+        let full = self.full;
+        self.full = match byte {
+            b'=' | b':' | b',' | b'.' | b'[' | b'{' => false,
+            b'\n' | b' ' | b'\t' | b'\r' | b'#' => full,
+            _ => true,
+        };
         let mark = match byte {
             b'\n' => {
                 if self.open.is_empty() {
@@ -104,11 +114,18 @@ impl Iterator for Marks<'_> {
             }
             b'.' => Mark::Other,
             b'#' if !self.json => self.word(end_of_line(bytes, at)),
-            b'"' | b'\'' => self.word(end_of_text(bytes, at)),
-            b' ' | b'\t' | b'\r' => self.run(|byte| matches!(byte, b' ' | b'\t' | b'\r')),
-            _ => self.run(|byte| {
-                !matches!(byte, b'\n' | b'=' | b':' | b',' | b'.' | b'[' | b']' | b'{' | b'}' | b'#' | b'"' | b'\'' | b' ' | b'\t')
-            }),
+            b'"' | b'\'' => self.value(end_of_text(bytes, at), full),
+            b' ' | b'\t' => self.run(|byte| matches!(byte, b' ' | b'\t')),
+            b'\r' => Mark::Word,
+            _ => {
+                self.run(|byte| {
+                    !matches!(
+                        byte,
+                        b'\n' | b'=' | b':' | b',' | b'.' | b'[' | b']' | b'{' | b'}' | b'#' | b'"' | b'\'' | b' ' | b'\t' | b'\r'
+                    )
+                });
+                self.value(self.at, full)
+            }
         };
         Some((at, mark))
     }
@@ -118,6 +135,12 @@ impl Marks<'_> {
     fn word(&mut self, end: usize) -> Mark {
         self.at = end.max(self.at);
         Mark::Word
+    }
+
+    /// A word or text that ends at `end`.
+    fn value(&mut self, end: usize, full: bool) -> Mark {
+        self.word(end);
+        if full && !self.open.is_empty() { Mark::Extra } else { Mark::Word }
     }
 
     fn run(&mut self, belongs: impl Fn(u8) -> bool) -> Mark {
@@ -158,6 +181,7 @@ mod tests {
     fn found(text: &str, language: Language) -> String {
         let letter = |(_, mark): (usize, Mark)| match mark {
             Mark::Word => None,
+            Mark::Extra => Some('x'),
             Mark::Entry => Some('='),
             Mark::Item => Some(','),
             Mark::Step => Some('.'),
@@ -188,6 +212,7 @@ mod tests {
             ("a = \"\"\"", "="),
             ("a = \"", "="),
             ("\"\\", ""),
+            ("a = [1 2.5 'x'\n3, # 4\n5] 6", "=[xox|x,|o"),
             ("]}a.b=1", "ooo="),
         ] {
             assert_eq!(found(text, Language::Toml), marks, "{text}");

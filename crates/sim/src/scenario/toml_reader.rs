@@ -6,6 +6,7 @@ use ackclock_core::limits;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error};
 
+use crate::scenario::amount::{self, Language};
 use crate::scenario::error::{Origin, Problems};
 use crate::scenario::pieces::{Piece, pieces};
 use crate::scenario::value::{Data, Node};
@@ -33,6 +34,10 @@ pub(crate) fn read_toml(text: &str, problems: &mut Problems) -> Node {
 
 /// Reads the value of a setting as TOML or, failing that, as text.
 pub(crate) fn read_setting(text: &str, origin: &Origin, problems: &mut Problems) -> Node {
+    if let Some((_, message)) = amount::excess(text, Language::Toml) {
+        problems.add(origin, "", message);
+        return Node { origin: origin.clone(), data: Data::Text(text.to_owned()) };
+    }
     match DeValue::parse(text) {
         Ok(value) => Reader { origin: &|_| origin.clone(), whole: None, problems }.value(value.get_ref(), 0, 0),
         Err(_) => Node { origin: origin.clone(), data: Data::Text(text.to_owned()) },
