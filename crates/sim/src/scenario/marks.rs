@@ -39,7 +39,7 @@ pub enum Language {
 pub(crate) struct Marks<'a> {
     bytes: &'a [u8],
     at: usize,
-    json: bool,
+    language: Language,
     /// The open brackets that are no headers: whether each is a table.
     open: Vec<bool>,
     /// Whether a key may stand here.
@@ -53,8 +53,7 @@ pub(crate) struct Marks<'a> {
 impl<'a> Marks<'a> {
     /// The marks of `text`.
     pub(crate) fn new(text: &'a str, language: Language) -> Self {
-        let json = language == Language::Json;
-        Self { bytes: text.as_bytes(), at: 0, json, open: Vec::new(), key: !json, header: false, full: false }
+        Self { bytes: text.as_bytes(), at: 0, language, open: Vec::new(), key: language == Language::Toml, header: false, full: false }
     }
 }
 
@@ -63,7 +62,7 @@ impl Iterator for Marks<'_> {
     type Item = (usize, Mark);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (bytes, at) = (self.bytes, self.at);
+        let (bytes, at, json) = (self.bytes, self.at, self.language == Language::Json);
         let byte = *bytes.get(at)?;
         self.at += 1;
         let full = self.full;
@@ -75,7 +74,7 @@ impl Iterator for Marks<'_> {
         let mark = match byte {
             b'\n' => {
                 if self.open.is_empty() {
-                    (self.key, self.header) = (!self.json, false);
+                    (self.key, self.header) = (!json, false);
                 }
                 Mark::Line
             }
@@ -83,9 +82,9 @@ impl Iterator for Marks<'_> {
                 self.key = false;
                 Mark::Entry
             }
-            b':' if self.json => Mark::Entry,
+            b':' if json => Mark::Entry,
             b',' => {
-                self.key = !self.json && self.open.last() == Some(&true);
+                self.key = !json && self.open.last() == Some(&true);
                 Mark::Item
             }
             b'.' if self.key => Mark::Step,
@@ -102,7 +101,7 @@ impl Iterator for Marks<'_> {
             }
             b'{' => {
                 self.open.push(true);
-                self.key = !self.json;
+                self.key = !json;
                 Mark::Table
             }
             b']' | b'}' => {
@@ -113,7 +112,7 @@ impl Iterator for Marks<'_> {
                 Mark::Other
             }
             b'.' => Mark::Other,
-            b'#' if !self.json => self.word(end_of_line(bytes, at)),
+            b'#' if !json => self.word(end_of_line(bytes, at)),
             b'"' | b'\'' => self.value(end_of_text(bytes, at), full),
             b' ' | b'\t' => self.run(|byte| matches!(byte, b' ' | b'\t')),
             b'\r' => Mark::Word,
