@@ -450,14 +450,17 @@ def limits() -> str:
         "",
         *table(["limit", "at most", "applies to"], rows),
         "",
-        "While a scenario is read, each value takes up to 370 bytes of memory: the reader of TOML stores its place.",
-        "A file at the limit of values takes up to 0.8 GB.",
+        "A value in memory takes up to some hundred times its text. So Ackclock counts the values of a text before it",
+        "reads it, and refuses a text that would take more than the larger of `memory` and `memory_times` of its size;",
+        "the message names the line at which that much is reached. A list has room for about 100,000 values. A file of",
+        "equal tables such as `[[flow]]` is read table by table, and passes. A right scenario takes more than its text",
+        "when it is built: about 12 kB for each table of flows.",
     ])  # fmt: skip
 
 
 def _most(limit: Json) -> str:
     if limit["unit"] == "B":
-        return f"{limit['most'] / 1e6:,.0f} MB"
+        return f"{limit['most'] / 1e6:,g} MB"
     return f"{limit['most']:,} {limit['unit']}".strip()
 
 

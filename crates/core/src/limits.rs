@@ -25,10 +25,16 @@ const fn count(name: &'static str, most: u64, doc: &'static str) -> Limit {
 pub const SCENARIO: Limit = bytes("scenario", 32_000_000, "A scenario file. Write equal flows as one, with `count`.");
 /// A table of a sweep.
 pub const TABLE: Limit = bytes("table", 256_000_000, "A CSV or Parquet file of `[sweep.paths]`. Split the population into several sweeps.");
+/// Columns of a table of a sweep.
+pub const COLUMNS: Limit = count("columns", 1_000, "Columns of the file of `[sweep.paths]`.");
+/// Cells of a table of a sweep.
+pub const CELLS: Limit = count("cells", 20_000_000, "Cells of a Parquet file of `[sweep.paths]`: it can be small with many equal cells.");
 /// An HTTP Archive.
 pub const HAR: Limit = bytes("har", 100_000_000, "An HTTP Archive (HAR). Save it without the bodies of responses.");
 /// A script of packets.
-pub const SCRIPT: Limit = bytes("script", 4_000_000, "A script of packets.");
+pub const SCRIPT: Limit = bytes("script", 1_000_000, "A script of packets, also with the values of its definitions.");
+/// A block of code of a script.
+pub const SCRIPT_CODE: Limit = bytes("script_code", 100_000, "A block `%{ … }%` of a script.");
 /// A file of a paper.
 pub const PAPER: Limit = bytes("paper", 4_000_000, "`paper.toml` and `tables.toml` of a paper.");
 /// Claims of a paper.
@@ -41,9 +47,14 @@ pub const FLOWS: Limit = count("flows", 2_000_000, "Flows of a scenario, with th
 pub const LINKS: Limit = count("links", 10_000_000, "Links of a scenario; each direction counts.");
 /// Tables of flows in a scenario.
 pub const FLOW_TABLES: Limit = count("flow_tables", 100_000, "Tables `[[flow]]` of a scenario. Write equal flows as one, with `count`.");
-/// Values of a scenario file.
-pub const VALUES: Limit =
-    count("values", 2_000_000, "Values, or lines, of a scenario file: the largest count of `=`, `,`, `.`, opening brackets or line ends.");
+/// Memory to read a text, whatever its size.
+pub const MEMORY: Limit = bytes(
+    "memory",
+    64_000_000,
+    "Memory to read a file of text that is small. It is estimated before; shorten lists and tables of short values.",
+);
+/// Memory to read a text, relative to its size.
+pub const MEMORY_TIMES: Limit = count("memory_times", 20, "Memory to read a larger file of text, as a multiple of its size.");
 /// Depth of a scenario's values.
 pub const DEPTH: Limit = count("depth", 32, "Levels of tables and lists within each other in a scenario.");
 /// Problems that a message lists.
@@ -57,18 +68,22 @@ pub const SCRIPT_TIME: Limit =
 pub const SCRIPT_PACKETS: Limit = count("script_packets", 100_000, "Packets of a script, in both directions; `--max-packets` changes it.");
 
 /// All limits.
-pub const ALL: [Limit; 16] = [
+pub const ALL: [Limit; 20] = [
     SCENARIO,
     TABLE,
+    COLUMNS,
+    CELLS,
     HAR,
     SCRIPT,
+    SCRIPT_CODE,
     PAPER,
     CLAIMS,
     TUNING,
     FLOWS,
     LINKS,
     FLOW_TABLES,
-    VALUES,
+    MEMORY,
+    MEMORY_TIMES,
     DEPTH,
     PROBLEMS,
     SHOWN,

@@ -18,6 +18,7 @@ mod slow_start;
 mod summary;
 mod table;
 
+use ackclock_sim::scenario::amount::Language;
 use pyo3::prelude::*;
 
 /// The JSON Schema of scenario files.
@@ -43,6 +44,14 @@ fn registry() -> String {
 fn limits() -> String {
     let row = |limit: &ackclock_core::limits::Limit| serde_json::json!({ "name": limit.name, "most": limit.most, "unit": limit.unit, "doc": limit.doc });
     ackclock_core::limits::ALL.iter().map(row).collect::<serde_json::Value>().to_string()
+}
+
+/// Why a text of TOML or JSON takes too much memory to read: the line, and a message. None if it does not.
+#[pyfunction]
+#[pyo3(signature = (text, *, json=false))]
+fn excess(py: Python<'_>, text: &str, json: bool) -> Option<(usize, String)> {
+    let language = if json { Language::Json } else { Language::Toml };
+    py.detach(|| ackclock_sim::scenario::amount::excess(text, language))
 }
 
 /// All tables of a result, as JSON: name, meaning of a row, and name, unit, kind and meaning of every column.
@@ -87,7 +96,7 @@ mod _core {
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]
-    use super::{hosts, limits, registry, schema, summary_schema, tables};
+    use super::{excess, hosts, limits, registry, schema, summary_schema, tables};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name")]

@@ -8,7 +8,7 @@ use ackclock_sim::engine::{bottleneck, digest};
 use ackclock_sim::scenario::{
     ControlFactory, Document, Makers, Points, Scenario, SlowStartFactory, SweepData, TableColumn, TraceKind, Variant,
 };
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 
@@ -36,10 +36,10 @@ pub(crate) struct PySweepPoints {
 
 /// Method, number, seed and dimensions of the points to draw.
 type SampleNeeds = (&'static str, usize, u64, usize);
-/// Header and cells of a table's column.
-type Column = (String, Vec<Option<String>>);
+/// Header of a table's column, its cells as one text, and their lengths as little-endian whole numbers of four bytes.
+type Column<'py> = (String, String, Bound<'py, PyBytes>);
 /// Text, file name and origin of a document, drawn points, and the columns of a table.
-type PointsState<'py> = (String, String, bool, Option<Bound<'py, PyBytes>>, Option<Vec<Column>>);
+type PointsState<'py> = (String, String, bool, Option<Bound<'py, PyBytes>>, Option<Vec<Column<'py>>>);
 
 /// The callables that make controls and slow starts, by the index of their flow, and the store of their exceptions.
 pub(crate) struct PythonMakers {
@@ -205,7 +205,8 @@ impl PyScenario {
 
     /// The runs of `[sweep]`. `sample` has the drawn points as little-endian doubles, `table` the columns of the table.
     #[pyo3(signature = (sample=None, table=None))]
-    fn sweep_points(&self, py: Python<'_>, sample: Option<&[u8]>, table: Option<Vec<Column>>) -> PyResult<PySweepPoints> {
+    fn sweep_points(&self, py: Python<'_>, sample: Option<&[u8]>, table: Option<Vec<Column<'_>>>) -> PyResult<PySweepPoints> {
+        let table = columns(table)?;
         py.detach(|| PySweepPoints::new(self.document.clone(), sample, table))
     }
 
@@ -216,15 +217,21 @@ impl PyScenario {
     }
 }
 
+/// The columns of a table.
+fn columns(table: Option<Vec<Column<'_>>>) -> PyResult<Option<Vec<Arc<TableColumn>>>> {
+    let column = |(header, text, lengths): Column<'_>| {
+        let lengths = lengths.as_bytes().as_chunks().0.iter().map(|chunk| u32::from_le_bytes(*chunk));
+        let wrong = || PyValueError::new_err("expected the lengths of the cells of a column");
+        TableColumn::new(header, text, lengths).map(Arc::new).ok_or_else(wrong)
+    };
+    table.map(|columns| columns.into_iter().map(column).collect()).transpose()
+}
+
 impl PySweepPoints {
     /// `sample` has the drawn points as little-endian doubles.
-    fn new(document: Document, sample: Option<&[u8]>, table: Option<Vec<Column>>) -> PyResult<Self> {
+    fn new(document: Document, sample: Option<&[u8]>, table: Option<Vec<Arc<TableColumn>>>) -> PyResult<Self> {
         let sample = sample.map(|bytes| bytes.as_chunks().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect());
-        let column = |(header, cells): Column| {
-            let cells = cells.into_iter().map(|cell| cell.map(String::into_boxed_str)).collect();
-            Arc::new(TableColumn { header, cells })
-        };
-        let data = SweepData { sample, table: table.map(|columns| columns.into_iter().map(column).collect()) };
+        let data = SweepData { sample, table };
         Ok(Self { points: document.points(&data).map_err(to_python)?, document, data })
     }
 
@@ -259,8 +266,8 @@ impl PySweepPoints {
         let (file, python) = self.document.origin();
         let sample = self.data.sample.as_ref().map(|points| points.iter().flat_map(|point| point.to_le_bytes()).collect::<Vec<_>>());
         let column = |column: &Arc<TableColumn>| {
-            let cells = column.cells.iter().map(|cell| cell.as_deref().map(str::to_owned));
-            (column.header.clone(), cells.collect())
+            let lengths: Vec<u8> = column.lengths().flat_map(u32::to_le_bytes).collect();
+            (column.header().to_owned(), column.text().to_owned(), PyBytes::new(py, &lengths))
         };
         let table = self.data.table.as_ref().map(|columns| columns.iter().map(column).collect());
         (self.document.state(), file.to_owned(), python, sample.map(|bytes| PyBytes::new(py, &bytes)), table)
@@ -268,7 +275,15 @@ impl PySweepPoints {
 
     #[staticmethod]
     #[expect(clippy::too_many_arguments, reason = "the state, in which nothing has a default")]
-    fn restore(py: Python<'_>, text: &str, file: &str, python: bool, sample: Option<&[u8]>, table: Option<Vec<Column>>) -> PyResult<Self> {
+    fn restore(
+        py: Python<'_>,
+        text: &str,
+        file: &str,
+        python: bool,
+        sample: Option<&[u8]>,
+        table: Option<Vec<Column<'_>>>,
+    ) -> PyResult<Self> {
+        let table = columns(table)?;
         py.detach(|| Self::new(Document::restore(text, file, python).map_err(to_python)?, sample, table))
     }
 

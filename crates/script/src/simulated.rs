@@ -12,6 +12,8 @@ use crate::world::{Call, Fd, Happening, Output, Return, World};
 
 /// First file descriptor of a script: 0 to 2 are the standard streams.
 const FIRST_FD: Fd = 3;
+/// File descriptors of a process, with the standard streams: Linux's soft limit `RLIMIT_NOFILE`, unless the shell sets another.
+const MOST_FDS: usize = 1024;
 /// First port of connections that this end opens.
 const EPHEMERAL_PORT: u16 = 32_768;
 /// Timeouts in a row at one time before the stack counts as broken.
@@ -92,13 +94,19 @@ impl<S: Stack> Simulated<S> {
         Ok(index.and_then(|index| self.fds.get_mut(index)).and_then(Option::as_mut).ok_or(Errno::EBADF)?)
     }
 
-    fn allot(&mut self, socket: Socket, nonblocking: bool) -> Fd {
-        let open = Open { socket, nonblocking, bound: None, connecting: false, connected: false };
+    /// Index of the lowest free descriptor, which the next call gets; an error if all are open.
+    fn vacancy(&self) -> Answer<usize> {
         let index = self.fds.iter().position(Option::is_none).unwrap_or(self.fds.len());
+        if index < MOST_FDS - FIRST_FD as usize { Ok(index) } else { Err(Errno::EMFILE.into()) }
+    }
+
+    /// Opens the free descriptor `index` for `socket`.
+    fn allot(&mut self, index: usize, socket: Socket, nonblocking: bool) -> Fd {
         if index == self.fds.len() {
             self.fds.push(None);
         }
-        self.fds[index] = Some(open);
+        self.fds[index] = Some(Open { socket, nonblocking, bound: None, connecting: false, connected: false });
+        // `vacancy` returns small indices only.
         Fd::try_from(index).unwrap_or(Fd::MAX - FIRST_FD) + FIRST_FD
     }
 
@@ -119,8 +127,9 @@ impl<S: Stack> Simulated<S> {
     fn attempt(&mut self, call: &Call, written: u64) -> Answer<Option<Return>> {
         let value = match *call {
             Call::Socket { nonblocking } => {
+                let index = self.vacancy()?;
                 let socket = self.stack.socket()?;
-                i64::from(self.allot(socket, nonblocking))
+                i64::from(self.allot(index, socket, nonblocking))
             }
             Call::Bind { fd, port } => {
                 let local = SocketAddr::new(self.network.local, port.unwrap_or(self.network.local_port));
@@ -135,8 +144,10 @@ impl<S: Stack> Simulated<S> {
             }
             Call::Accept { fd, nonblocking } => {
                 let open = *self.open(fd)?;
+                // As in Linux, a call without a free descriptor fails at once, also if no connection waits.
+                let index = self.vacancy()?;
                 match self.stack.accept(self.now, open.socket)? {
-                    Some(socket) => i64::from(self.allot(socket, nonblocking)),
+                    Some(socket) => i64::from(self.allot(index, socket, nonblocking)),
                     None if open.nonblocking => return Err(Errno::EAGAIN.into()),
                     None => return Ok(None),
                 }

@@ -219,3 +219,14 @@ fn ip_version_six() {
          +0 > S 0:0(0) <mss 1440,sackOK,TS val 1 ecr 0,nop,wscale 8>\n+.1 < S. 0:0(0) ack 1 win 1000 <mss 1000>\n+0 > . 1:1(0) ack 1\n",
     );
 }
+
+#[test]
+fn open_descriptors_are_limited_as_on_linux() {
+    let socket = |fd: u32| format!("+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = {fd}\n");
+    let sockets: String = (3..1024).map(socket).collect();
+    let full = "+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = -1 EMFILE (Too many open files)\n";
+    let free = format!("+0 close(700) = 0\n+0 close(500) = 0\n{}{}{full}", socket(500), socket(700));
+    let waiting = "+0 bind(3, ..., ...) = 0\n+0 listen(3, 1) = 0\n+0 accept(3, ..., ...) = -1 EMFILE (Too many open files)\n";
+    passes(&format!("{sockets}{full}{free}{waiting}"));
+    fails(&format!("{sockets}{}", socket(1024)), 1022, "socket returned something else");
+}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.files import checks
+from ackclock.files import checks, limits
 
 if TYPE_CHECKING:
     import polars
@@ -93,8 +93,10 @@ def parsed(text: str, path: Path) -> Any:  # noqa: ANN401 - any JSON
     Raises
     ------
     DamagedError
-        If it is not JSON.
+        If it is not JSON, or takes too much memory to read.
     """
+    if excess := limits.excess(text, json=True):
+        raise DamagedError(path, excess)
     try:
         return json.loads(text)
     except RecursionError:

@@ -25,12 +25,16 @@ def parse(text: str, place: str) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If the text is not TOML; the message begins with `place`.
+        If the text is not TOML, or takes too much memory to read; the message begins with `place`.
     """
+    if excess := limits.excess(text):
+        raise ValueError(f"{place}: {excess}: shorten its lists and tables")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{place}: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{place}: its values are nested too deeply") from None
 
 
 def read(path: Path, most: int = LARGEST) -> dict[str, Any]:

@@ -57,9 +57,14 @@ impl Modern {
         Self { host, ecn, control: ControlParameters::new(), slots: Vec::new(), resets: VecDeque::new() }
     }
 
+    /// Stores a socket in the first free slot, so that their number stays that of open sockets.
     fn add(&mut self, slot: Slot) -> Socket {
-        self.slots.push(slot);
-        self.slots.len() as Socket - 1
+        let index = self.slots.iter().position(|slot| matches!(slot, Slot::Free)).unwrap_or(self.slots.len());
+        if index == self.slots.len() {
+            self.slots.push(Slot::Free);
+        }
+        self.slots[index] = slot;
+        index as Socket
     }
 
     fn slot(&mut self, socket: Socket) -> Answer<&mut Slot> {

@@ -10,6 +10,7 @@ mod packet;
 #[cfg(test)]
 mod tests;
 
+use ackclock_core::limits;
 use cursor::{Cursor, Read, is_word};
 
 use crate::error::SyntaxError;
@@ -44,7 +45,10 @@ pub fn parse(text: &str, file: &str, defines: &[Define]) -> Result<Script, Synta
     let mut cursor = Cursor::new(file, text, Position { line: 1, column: 1 });
     let mut defines = defines.to_vec();
     let options = options(&mut cursor, &mut defines)?;
-    let replaced = replace(cursor.rest(), &defines);
+    let replaced = replace(cursor.rest(), &defines).ok_or_else(|| {
+        let most = limits::SCRIPT.most;
+        cursor.error(format!("the script has more than {most} bytes with the values of its definitions; shorten them"))
+    })?;
     let mut cursor = Cursor::new(file, &replaced, cursor.at());
     let before = command(&mut cursor)?;
     let mut events = Vec::new();
@@ -101,8 +105,9 @@ fn options(cursor: &mut Cursor, defines: &mut Vec<Define>) -> Read<Vec<Setting>>
     }
 }
 
-/// Replaces the names of definitions.
-fn replace(text: &str, defines: &[Define]) -> String {
+/// Replaces the names of definitions; `None` if the values make the text longer than any script may be.
+fn replace(text: &str, defines: &[Define]) -> Option<String> {
+    let most = text.len().max(limits::SCRIPT.most as usize);
     let mut replaced = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -110,9 +115,12 @@ fn replace(text: &str, defines: &[Define]) -> String {
         let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
         let define = defines.iter().rev().find(|define| define.name == word);
         replaced.push_str(define.map_or(word, |define| &define.value));
+        if replaced.len() > most {
+            return None;
+        }
         rest = after;
     }
-    replaced
+    Some(replaced)
 }
 
 /// Reads a command in backquotes, if there is one.
@@ -189,5 +197,9 @@ fn time(cursor: &mut Cursor) -> Read<Time> {
 fn code(cursor: &mut Cursor) -> Read<Code> {
     cursor.need("%{")?;
     let at = cursor.at();
-    Ok(Code { at, text: cursor.until("}%", "this block")?.to_owned() })
+    let (text, most) = (cursor.until("}%", "this block")?, limits::SCRIPT_CODE.most);
+    if text.len() as u64 > most {
+        return Err(cursor.error_at(at, format!("this block has {} bytes; the limit is {most}: make several blocks of it", text.len())));
+    }
+    Ok(Code { at, text: text.to_owned() })
 }

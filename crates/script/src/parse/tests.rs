@@ -58,6 +58,16 @@ fn reads_every_kind_of_event() {
 }
 
 #[test]
+fn definitions_and_blocks_have_limits() {
+    let message = |text: &str| parse(text, "x.pkt", &[]).unwrap_err().to_string();
+    let value = "1".repeat(1000);
+    let text = format!("--define A={value}\n0 a({}1)=0\n", "A,".repeat(1000));
+    assert!(message(&text).contains("has more than 1000000 bytes with the values of its definitions"), "{}", message(&text));
+    let text = format!("0 %{{ {} }}%\n", "a=1;".repeat(30_000));
+    assert!(message(&text).starts_with("x.pkt:1:5: this block has 120002 bytes; the limit is 100000"), "{}", message(&text));
+}
+
+#[test]
 fn definitions_replace_whole_words() {
     let define = Define::read("N=1000").expect("a definition");
     let script = parse("--define M=N\n+0 write(M, NN, N) = N", "t.pkt", &[define]).expect("a script");

@@ -30,9 +30,9 @@ pub(crate) enum Checked {
     /// For lists.
     List(Vec<Field>),
     /// For tables.
-    Table(Record),
+    Table(Box<Record>),
     /// For [`Kind::Part`] and [`Kind::Parts`].
-    Part(Choice),
+    Part(Box<Choice>),
 }
 
 /// A checked value and its origin.
@@ -72,6 +72,10 @@ pub(crate) struct Choice {
 }
 
 static ABSENT: Field = Field { value: Checked::None, origin: Origin::Nowhere, given: false };
+
+/// Largest number of tables in a list that are kept while they are checked. A checked table takes far more memory than its text, so more
+/// tables are kept only once all are right.
+const MANY: usize = 1000;
 
 /// Largest number of parts in a list.
 const MAX_PARTS: usize = 8;
@@ -152,7 +156,7 @@ impl Record {
 
     /// The tables of a list; empty if absent.
     pub(crate) fn tables(&self, name: &str) -> impl Iterator<Item = &Self> {
-        self.list(name).iter().filter_map(|item| if let Checked::Table(record) = &item.value { Some(record) } else { None })
+        self.list(name).iter().filter_map(|item| if let Checked::Table(record) = &item.value { Some(&**record) } else { None })
     }
 
     /// A table, if present.
@@ -183,7 +187,7 @@ impl Record {
     pub(crate) fn parts(&self, name: &str) -> impl Iterator<Item = &Choice> {
         let field = self.field(name);
         let items = if let Checked::List(items) = &field.value { &items[..] } else { std::slice::from_ref(field) };
-        items.iter().filter_map(|item| if let Checked::Part(choice) = &item.value { Some(choice) } else { None })
+        items.iter().filter_map(|item| if let Checked::Part(choice) = &item.value { Some(&**choice) } else { None })
     }
 }
 
@@ -284,7 +288,7 @@ impl Checker<'_> {
                 }
                 Checked::List(fields)
             }
-            (Kind::Table(keys) | Kind::WordOrTable(_, keys), Data::Table(_)) => Checked::Table(self.record(node, keys, path)),
+            (Kind::Table(keys) | Kind::WordOrTable(_, keys), Data::Table(_)) => Checked::Table(Box::new(self.record(node, keys, path))),
             (Kind::WordOrTable(word, _), Data::Text(text)) if text == word => Checked::Text(text.clone()),
             (Kind::Tables(keys), Data::Table(_)) => self.tables(std::slice::from_ref(node), keys, path, node),
             (Kind::Tables(keys), Data::List(items)) => self.tables(items, keys, path, node),
@@ -330,17 +334,28 @@ impl Checker<'_> {
         if items.is_empty() {
             return self.report(whole, path, format!("needs at least one entry: [[{path}]]"));
         }
+        if items.len() > MANY {
+            for (index, item) in items.iter().enumerate() {
+                self.item(item, keys, &format!("{path}.{index}"));
+            }
+            if !self.problems.is_empty() {
+                return Checked::None;
+            }
+        }
         let mut fields = Vec::new();
         for (index, item) in items.iter().enumerate() {
-            let path = format!("{path}.{index}");
-            let value = if let Data::Table(_) = item.data {
-                Checked::Table(self.record(item, keys, &path))
-            } else {
-                self.report(item, &path, format!("must be a table, but is {}", item.data.noun()))
-            };
+            let value = self.item(item, keys, &format!("{path}.{index}"));
             self.keep(&mut fields, value, item);
         }
         Checked::List(fields)
+    }
+
+    /// Checks a table of a list.
+    fn item(&mut self, item: &Node, keys: &'static [Key], path: &str) -> Checked {
+        match item.data {
+            Data::Table(_) => Checked::Table(Box::new(self.record(item, keys, path))),
+            _ => self.report(item, path, format!("must be a table, but is {}", item.data.noun())),
+        }
     }
 
     /// Appends an item of a list. With too many problems the rest is only checked: a checked value is far larger than its text.
@@ -388,7 +403,7 @@ impl Checker<'_> {
             };
             self.report(value, &joined(path, name), message);
         }
-        Checked::Table(Record { kind: variant.kind, ..self.fields(node, variant.keys, path) })
+        Checked::Table(Box::new(Record { kind: variant.kind, ..self.fields(node, variant.keys, path) }))
     }
 
     /// A distribution given as a single quantity: it always draws this value.
@@ -401,7 +416,12 @@ impl Checker<'_> {
             return Checked::None;
         }
         let field = Field { value, origin: node.origin.clone(), given: true };
-        Checked::Table(Record { path: path.to_owned(), origin: node.origin.clone(), kind: part::FIXED, fields: vec![(mean.name, field)] })
+        Checked::Table(Box::new(Record {
+            path: path.to_owned(),
+            origin: node.origin.clone(),
+            kind: part::FIXED,
+            fields: vec![(mean.name, field)],
+        }))
     }
 
     fn quantity(&mut self, node: &Node, path: &str, read: (&'static Dimension, Option<&str>, &Data), bounds: &Bounds) -> Checked {
@@ -511,14 +531,14 @@ impl Checker<'_> {
         if sound && let Err(message) = (axis.build)(part.name, &choice.params) {
             return self.report(node, path, message);
         }
-        Checked::Part(choice)
+        Checked::Part(Box::new(choice))
     }
 
     /// The part of `axis` inside another part, as its parameter `param`; `None` if it is wrong and reported.
     fn inner(&mut self, node: &Node, axis: &'static Axis, param: &Param, path: &str) -> Option<Choice> {
         let auto = (param.default == params::Default::Auto).then_some(part::AUTO);
         let words: Vec<&str> = axis.parts().iter().map(|part| part.name).chain(auto).collect();
-        if let Checked::Part(choice) = self.part(node, (axis, &words), &[], (path, None)) { Some(choice) } else { None }
+        if let Checked::Part(choice) = self.part(node, (axis, &words), &[], (path, None)) { Some(*choice) } else { None }
     }
 
     fn report_none<T>(&mut self, node: &Node, path: &str, message: String) -> Option<T> {

@@ -3,7 +3,7 @@
 use super::{Record, check};
 use crate::scenario::error::Problems;
 use crate::scenario::spec::ROOT;
-use crate::scenario::value::read_toml;
+use crate::scenario::toml_reader::read_toml;
 
 /// A checked file whose topology is a chain.
 fn chain() -> Record {

@@ -7,7 +7,8 @@ use crate::scenario::build::{self, Built, Context, Python, build};
 use crate::scenario::error::{Origin, Problems, ScenarioError};
 use crate::scenario::model::{ControlSpec, Makers, Scenario, SlowStartSpec};
 use crate::scenario::setting::Setting;
-use crate::scenario::value::{Node, read_json, read_setting, read_toml};
+use crate::scenario::toml_reader::{read_setting, read_toml};
+use crate::scenario::value::{Node, read_json};
 use crate::scenario::{amount, freeze, hosts, sweep, text};
 
 /// A parsed, not yet validated scenario: a tree of values. Each value knows where it was written.

@@ -10,10 +10,9 @@ use std::io::Read;
 use std::path::Path;
 
 use ackclock_core::limits;
-use serde_json::Value as Json;
 
 use crate::scenario::application::Object;
-use crate::scenario::text::shortened;
+use crate::scenario::har_file::{Archive, Loaded};
 
 /// Largest size of a message in a scenario, in bytes.
 pub const LARGEST: u64 = 1_000_000_000_000_000;
@@ -51,26 +50,22 @@ fn text(path: &Path, most: u64) -> Result<String, String> {
 /// The objects of the first page in `text`.
 ///
 /// # Errors
-/// A message: the text is not an HTTP Archive, or has no entry that was loaded.
+/// A message: the text is not an HTTP Archive, has a wrong entry, or has no entry that was loaded.
 pub fn objects(text: &str, request: u64) -> Result<Vec<Object>, String> {
-    let json: Json = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| format!("is not JSON: {error}"))?;
-    let entries = json["log"]["entries"].as_array().ok_or("is not an HTTP Archive: it has no log.entries")?;
-    let mut loaded: Vec<(f64, &Json)> = Vec::new();
-    for entry in entries.iter().filter(|entry| was_loaded(entry)) {
-        let started = entry["startedDateTime"].as_str().unwrap_or_default();
-        loaded.push((seconds(started).ok_or_else(|| format!("has an entry with the invalid startedDateTime {started:?}"))?, entry));
-    }
-    loaded.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let Archive { first_page, mut loaded } = Archive::read(text)?;
+    loaded.sort_by(|one, other| one.started.total_cmp(&other.started));
     // Entries without a page belong to the first page.
-    let page = json["log"]["pages"][0]["id"].as_str().or_else(|| loaded.iter().find_map(|(_, entry)| entry["pageref"].as_str()));
-    let of_page = |entry: &Json| entry["pageref"].as_str().is_none_or(|of| Some(of) == page);
+    let page = first_page.or_else(|| loaded.iter().find_map(|entry| entry.page.clone()));
     let mut hosts = BTreeMap::new();
     let mut objects = Vec::new();
-    for (_, entry) in loaded.iter().filter(|(_, entry)| of_page(entry)) {
+    for Loaded { host, page: of, sizes, .. } in loaded {
+        if of.is_some() && of != page {
+            continue;
+        }
         let next = hosts.len() as u32;
-        let host = *hosts.entry(host(entry)).or_insert(next);
-        let request = request_size(&entry["request"])?.unwrap_or(request).min(LARGEST);
-        objects.push(Object { host, request, response: response_size(&entry["response"])?.min(LARGEST) });
+        let host = *hosts.entry(host).or_insert(next);
+        let (asked, response) = sizes?;
+        objects.push(Object { host, request: asked.unwrap_or(request).min(LARGEST), response: response.min(LARGEST) });
     }
     if hosts.len() > MOST_HOSTS {
         return Err(format!("names {} hosts; the limit is {MOST_HOSTS}", hosts.len()));
@@ -78,86 +73,9 @@ pub fn objects(text: &str, request: u64) -> Result<Vec<Object>, String> {
     if objects.is_empty() { Err("has no entry that was loaded over HTTP".to_owned()) } else { Ok(objects) }
 }
 
-/// Seconds since 1970 of a time as in ISO 8601: `2026-01-31T10:00:00.250+01:00`.
-fn seconds(text: &str) -> Option<f64> {
-    let (date, time) = text.split_once(['T', 't'])?;
-    let zone = time.find(['Z', 'z', '+', '-'])?;
-    let (clock, zone) = time.split_at(zone);
-    let numbers = |text: &str, sign: char| text.split(sign).map(|part| part.parse::<f64>().ok()).collect::<Option<Vec<f64>>>();
-    let (date, clock) = (numbers(date, '-')?, numbers(clock, ':')?);
-    let ([year, month, day], [hour, minute, second]) = (<[f64; 3]>::try_from(date).ok()?, <[f64; 3]>::try_from(clock).ok()?);
-    let offset = match zone.split_at(1) {
-        ("Z" | "z", "") => 0.0,
-        (sign, offset) => {
-            let [hours, minutes] = <[f64; 2]>::try_from(numbers(offset, ':')?).ok()?;
-            (60.0 * hours + minutes) * if sign == "-" { -60.0 } else { 60.0 }
-        }
-    };
-    // Days of the civil calendar. Years begin in March, so that the leap day is the last.
-    let years = if month > 2.0 { year } else { year - 1.0 };
-    let months = if month > 2.0 { month - 3.0 } else { month + 9.0 };
-    let leaps = (years / 4.0).floor() - (years / 100.0).floor() + (years / 400.0).floor();
-    let days = 365.0 * years + leaps + ((153.0 * months + 2.0) / 5.0).floor() + day - 719_469.0;
-    Some(((days * 24.0 + hour) * 60.0 + minute) * 60.0 + second - offset)
-}
-
-/// Whether an entry crossed the network: neither cached, nor a data URL, nor failed.
-fn was_loaded(entry: &Json) -> bool {
-    let web = entry["request"]["url"].as_str().is_some_and(|url| url.starts_with("http://") || url.starts_with("https://"));
-    let cached = matches!(&entry["_fromCache"], Json::Bool(true) | Json::String(_));
-    web && !cached && entry["response"]["status"].as_i64() > Some(0)
-}
-
-/// Scheme, host and port of an entry's URL. Objects with equal ones share connections.
-fn host(entry: &Json) -> String {
-    let url = entry["request"]["url"].as_str().unwrap_or_default();
-    let parts: Vec<&str> = url.splitn(4, '/').take(3).collect();
-    parts.join("/").to_ascii_lowercase()
-}
-
-/// A size, if known; −1 and an absent size are unknown.
-///
-/// # Errors
-/// If the size is negative otherwise, no whole number, or larger than any that a page may have.
-fn known(message: &Json, key: &str) -> Result<Option<u64>, String> {
-    match &message[key] {
-        Json::Number(size) => match size.as_f64() {
-            Some(-1.0) => Ok(None),
-            Some(bytes) if (0.0..=LARGEST as f64).contains(&bytes) && bytes.fract() == 0.0 => Ok(Some(bytes as u64)),
-            _ => Err(format!(
-                "has an entry whose {key} is {}; it must be a whole number up to {:e}, or -1",
-                shortened(&size.to_string()),
-                LARGEST as f64
-            )),
-        },
-        _ => Ok(None),
-    }
-}
-
-/// Bytes of a message's headers: the recorded size or, if unknown, the size of the headers as text. The text has an empty line, but not the
-/// first line. A header line has name, colon, space, value and line end (RFC 9112 §5).
-fn headers(message: &Json) -> Result<Option<u64>, String> {
-    let length = |header: &Json, key: &str| header[key].as_str().map_or(0, str::len) as u64;
-    let written = message["headers"].as_array().filter(|headers| !headers.is_empty());
-    let line = |header: &Json| length(header, "name") + length(header, "value") + 4;
-    Ok(known(message, "headersSize")?.or_else(|| Some(written?.iter().map(line).sum::<u64>() + 2)))
-}
-
-fn request_size(request: &Json) -> Result<Option<u64>, String> {
-    let body = known(request, "bodySize")?.unwrap_or(0);
-    Ok(headers(request)?.map(|headers| headers + body).filter(|size| *size > 0))
-}
-
-fn response_size(response: &Json) -> Result<u64, String> {
-    let body = known(response, "bodySize")?.or(known(&response["content"], "size")?).unwrap_or(0);
-    let whole = known(response, "_transferSize")?.filter(|size| *size > 0);
-    let headers = headers(response)?.unwrap_or(0);
-    Ok(whole.unwrap_or(headers + body).max(1))
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value as Json, json};
 
     use super::*;
 
@@ -209,10 +127,6 @@ mod tests {
 
     #[test]
     fn times_and_pages() {
-        // 2000-03-01 is day 11017 after 1970-01-01.
-        assert_eq!(seconds("2000-03-01T00:00:00Z"), Some(11_017.0 * 86_400.0));
-        assert_eq!(seconds("2000-02-29T23:59:30.5-01:00"), Some(11_017.0 * 86_400.0 + 3600.0 - 29.5));
-        assert_eq!([seconds("yesterday"), seconds("2000-03-01"), seconds("2000-03-01T00:00:00")], [None; 3]);
         let sized = |body: f64| json!({ "headersSize": 0, "bodySize": body });
         let known = json!({ "headersSize": 300, "bodySize": 0 });
         let mut early = entry("https://a.test/early", "2026-01-01T10:00:00.5+01:00", &known, &sized(10.0));
@@ -227,7 +141,10 @@ mod tests {
         assert_eq!(sizes, [LARGEST, 10, 20], "ordered by time in any time zone; sizes are at most those of a scenario");
         let mut wrong = entries[0].clone();
         wrong["startedDateTime"] = json!("soon");
-        assert_eq!(read(&[wrong]).unwrap_err(), "has an entry with the invalid startedDateTime \"soon\"");
+        let refused = read(&[wrong]).unwrap_err();
+        let expected =
+            "is not an HTTP Archive: log.entries[0] (https://a.test/): the startedDateTime \"soon\" is invalid at line 1 column ";
+        assert!(refused.starts_with(expected), "{refused}");
     }
 
     #[test]
@@ -238,13 +155,34 @@ mod tests {
             let response: Json = serde_json::from_str(&text).unwrap();
             let refused = read(&[entry("https://a.test/", "2026-01-01T10:00:00Z", &known, &response)]).unwrap_err();
             assert!(
-                refused.starts_with("has an entry whose bodySize is ") && refused.ends_with("a whole number up to 1e15, or -1"),
+                refused.starts_with("log.entries[0] (https://a.test/): the response's bodySize is ")
+                    && refused.ends_with("; it must be a whole number up to 1e15, or -1 if unknown"),
                 "{refused}"
             );
         }
         let number =
             r#"{"log": {"entries": [{"startedDateTime": "2026-01-01T10:00:00Z", "request": {"url": "http://a/", "bodySize": NaN}}]}}"#;
         assert!(objects(number, 1).unwrap_err().starts_with("is not JSON: "));
+    }
+
+    #[test]
+    fn sizes_that_are_no_numbers_are_refused() {
+        let fine = json!({ "headersSize": 0, "bodySize": null });
+        let at = "2026-01-01T10:00:00Z";
+        let wrong = |key: &str, value: Json| {
+            let mut request = fine.clone();
+            request[key] = value;
+            read(&[entry("https://a.test/", at, &fine, &fine), entry("https://a.test/b", at, &request, &fine)]).unwrap_err()
+        };
+        let place = "log.entries[1] (https://a.test/b): the request's";
+        let must = "it must be a whole number up to 1e15, or -1 if unknown";
+        assert_eq!(wrong("bodySize", json!("x")), format!("{place} bodySize is \"x\"; {must}"));
+        assert_eq!(wrong("headersSize", json!(true)), format!("{place} headersSize is true; {must}"));
+        assert_eq!(wrong("bodySize", json!([1])), format!("{place} bodySize is a list; {must}"));
+        assert_eq!(wrong("bodySize", json!({})), format!("{place} bodySize is a table; {must}"));
+        let content = json!({ "headersSize": 0, "content": { "size": "many" } });
+        let refused = read(&[entry("https://a.test/", at, &fine, &content)]).unwrap_err();
+        assert_eq!(refused, format!("log.entries[0] (https://a.test/): the response's content.size is \"many\"; {must}"));
     }
 
     #[test]
@@ -264,5 +202,9 @@ mod tests {
         assert_eq!(read(&[]).unwrap_err(), "has no entry that was loaded over HTTP");
         assert_eq!(objects("{}", 1).unwrap_err(), "is not an HTTP Archive: it has no log.entries");
         assert!(objects("log", 1).unwrap_err().starts_with("is not JSON: "));
+        assert!(objects("{\"log\": {\"entries\": [", 1).unwrap_err().starts_with("is not JSON: "));
+        assert_eq!(objects("{\"log\": {\"pages\": []}}", 1).unwrap_err(), "is not an HTTP Archive: it has no log.entries");
+        let wrong = objects("{\"log\": {\"entries\": [1]}}", 1).unwrap_err();
+        assert_eq!(wrong, "is not an HTTP Archive: invalid type: integer `1`, expected an entry at line 1 column 22");
     }
 }

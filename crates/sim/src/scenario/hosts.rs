@@ -12,7 +12,8 @@ use serde_json::{Value as Json, json};
 use crate::scenario::error::{Origin, Problems};
 use crate::scenario::part::CONTROL_AXES;
 use crate::scenario::text::{quoted, unknown};
-use crate::scenario::value::{Data, Node, read_toml};
+use crate::scenario::toml_reader::read_toml;
+use crate::scenario::value::{Data, Node};
 
 include!(concat!(env!("OUT_DIR"), "/hosts.rs"));
 

@@ -6,7 +6,7 @@ use std::fs;
 /// Memory of a link in a run, in bytes. Like the others: measured on dumbbells with 100,000 pairs (64-bit Linux) and rounded up.
 pub(crate) const LINK: u64 = 1_500;
 /// Memory of a checked table of flows, in bytes.
-pub(crate) const TABLE: u64 = 18_000;
+pub(crate) const TABLE: u64 = 12_000;
 /// Needs below this number of bytes are not checked.
 const SMALL: u64 = 256_000_000;
 

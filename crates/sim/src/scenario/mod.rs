@@ -2,7 +2,7 @@
 //!
 //! text → [`Document`] (values that know their line) → checked against the declared keys → expanded → [`Scenario`].
 
-mod amount;
+pub mod amount;
 mod app_keys;
 mod application;
 mod arrivals;
@@ -15,15 +15,18 @@ mod flow_keys;
 mod flows;
 mod freeze;
 pub mod har;
+mod har_file;
 mod host_keys;
 mod host_settings;
 mod hosts;
 mod keys;
 mod lone;
+mod marks;
 mod memory;
 mod model;
 pub(crate) mod parameter;
 pub(crate) mod part;
+mod pieces;
 pub(crate) mod profiles;
 mod route;
 mod schema;
@@ -32,6 +35,7 @@ mod spec;
 mod state;
 mod sweep;
 pub(crate) mod text;
+mod toml_reader;
 mod topology;
 mod traffic;
 pub(crate) mod unit;

@@ -2,7 +2,7 @@ use ackclock_core::params::{Kind, Value};
 
 use super::read;
 use crate::scenario::error::Problems;
-use crate::scenario::value::read_toml;
+use crate::scenario::toml_reader::read_toml;
 
 /// A series of rates.
 const RATES: Kind = Kind::Series(&Kind::Rate { min: 1e3, max: 1e9 });

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crate::scenario::Document;
 use crate::scenario::error::{Problems, ScenarioError};
-use crate::scenario::value::{Data, Node, read_toml};
+use crate::scenario::toml_reader::read_toml;
+use crate::scenario::value::{Data, Node};
 
 /// The key of a flow's application that names a file.
 const FILE_KEY: &str = "har";

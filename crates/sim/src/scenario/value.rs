@@ -1,9 +1,5 @@
 //! A tree of values, read from TOML or JSON, in which each value knows where it was written.
 
-use ackclock_core::limits;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
-
 use crate::scenario::error::{Origin, Problems};
 use crate::scenario::text::quoted;
 
@@ -116,90 +112,6 @@ impl Node {
             Data::List(items) => items.iter().map(Self::label).collect::<Vec<_>>().join(", "),
             Data::Table(entries) => entries.iter().map(|(key, node)| format!("{key} = {}", node.label())).collect::<Vec<_>>().join(", "),
         }
-    }
-}
-
-/// Deepest nesting of values: far more than the format needs, far less than overflows a stack.
-const MAX_DEPTH: usize = limits::DEPTH.most as usize;
-
-/// Longest text, in bytes, in which all errors are reported, and not only the first.
-const ALL_ERRORS: usize = 1_000_000;
-
-/// Reads TOML; reports every line that is not TOML.
-pub(crate) fn read_toml(text: &str, problems: &mut Problems) -> Node {
-    let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-    let line = |at: usize| starts.partition_point(|start| *start <= at);
-    // Every error takes about a hundred times its text.
-    let (table, errors) = if text.len() <= ALL_ERRORS {
-        DeTable::parse_recoverable(text)
-    } else {
-        match DeTable::parse(text) {
-            Ok(table) => (table, Vec::new()),
-            Err(error) => (Spanned::new(0..0, DeTable::new()), vec![error]),
-        }
-    };
-    let mut last = 0;
-    for error in &errors {
-        let at = error.span().map_or(0, |span| span.start).min(text.len());
-        // After the first error in a line, the parser is out of step.
-        if line(at) != last {
-            last = line(at);
-            let column = String::from_utf8_lossy(&text.as_bytes()[starts[last - 1]..at]).chars().count() + 1;
-            problems.add_syntax((last, column), format!("this is not TOML: {}", error.message()));
-        }
-    }
-    if !errors.is_empty() {
-        return Node::new(Data::Table(Vec::new()));
-    }
-    let mut reader = TomlReader { line: &|at| Origin::Line(line(at)), problems };
-    let data = reader.table(table.get_ref(), 0);
-    Node::new(data)
-}
-
-/// Reads the value of a setting as TOML or, failing that, as text.
-pub(crate) fn read_setting(text: &str, origin: &Origin, problems: &mut Problems) -> Node {
-    match DeValue::parse(text) {
-        Ok(value) => TomlReader { line: &|_| origin.clone(), problems }.value(value.get_ref(), 0, 0),
-        Err(_) => Node { origin: origin.clone(), data: Data::Text(text.to_owned()) },
-    }
-}
-
-struct TomlReader<'a> {
-    line: &'a dyn Fn(usize) -> Origin,
-    problems: &'a mut Problems,
-}
-
-impl TomlReader<'_> {
-    fn table(&mut self, table: &DeTable<'_>, depth: usize) -> Data {
-        let mut entries = Vec::with_capacity(table.len());
-        for (key, value) in table {
-            let node = self.value(value.get_ref(), key.span().start, depth + 1);
-            entries.push((key.get_ref().to_string(), node));
-        }
-        Data::Table(entries)
-    }
-
-    fn value(&mut self, value: &DeValue<'_>, at: usize, depth: usize) -> Node {
-        let origin = (self.line)(at);
-        if depth > MAX_DEPTH {
-            self.problems.add(&origin, "", format!("values are nested deeper than {MAX_DEPTH} levels"));
-            return Node { origin, data: Data::Bool(false) };
-        }
-        let data = match value {
-            DeValue::String(text) => Data::Text(text.to_string()),
-            DeValue::Boolean(value) => Data::Bool(*value),
-            DeValue::Integer(number) => match i128::from_str_radix(number.as_str(), number.radix()) {
-                Ok(number) => Data::Integer(number),
-                Err(_) => Data::Float(number.as_str().parse().unwrap_or(f64::INFINITY)),
-            },
-            DeValue::Float(number) => Data::Float(number.as_str().parse().unwrap_or(f64::NAN)),
-            DeValue::Datetime(date) => Data::Text(date.to_string()),
-            DeValue::Array(items) => {
-                Data::List(items.iter().map(|item| self.value(item.get_ref(), item.span().start, depth + 1)).collect())
-            }
-            DeValue::Table(table) => self.table(table, depth),
-        };
-        Node { origin, data }
     }
 }
 

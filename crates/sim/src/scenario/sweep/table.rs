@@ -1,6 +1,5 @@
 //! `[sweep.paths]`: a population from a table, whose columns are paths of keys and whose rows are the values.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,19 +9,66 @@ use crate::scenario::spec::ROOT;
 use crate::scenario::sweep::series::{MAX_VARIANTS, check_keys};
 use crate::scenario::sweep::span::plural;
 use crate::scenario::text::{quoted, unknown};
+use crate::scenario::toml_reader::read_setting;
 use crate::scenario::unit::{Decimal, find_unit};
-use crate::scenario::value::{Data, Node, read_setting};
+use crate::scenario::value::{Data, Node};
 
 /// The column with the rows' names.
 const LABEL: &str = "label";
 
-/// A column of the file of `[sweep.paths]`.
-#[derive(Clone, Debug)]
+/// A column of the file of `[sweep.paths]`. Its cells are one text, because a text for each would take ten times the memory of a short cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableColumn {
-    /// Its header: the path of a key, with a unit if the cells have none: `topology.bottleneck.rate (Mbit/s)`.
-    pub header: String,
-    /// Its cells as texts; `None` if empty.
-    pub cells: Vec<Option<Box<str>>>,
+    header: String,
+    text: String,
+    /// Length of the text up to the end of each cell, in bytes.
+    ends: Vec<u32>,
+}
+
+impl TableColumn {
+    /// A column. `header` is the path of a key, with a unit if the cells have none: `topology.bottleneck.rate (Mbit/s)`; `text` has the cells
+    /// one after the other, and `lengths` the bytes of each. `None` if the lengths are not those of texts, or the text is 4 GiB or longer.
+    #[must_use]
+    pub fn new(header: String, text: String, lengths: impl IntoIterator<Item = u32>) -> Option<Self> {
+        let mut end = 0_u32;
+        let mut ends = Vec::new();
+        for length in lengths {
+            end = end.checked_add(length).filter(|end| text.is_char_boundary(*end as usize))?;
+            ends.push(end);
+        }
+        (end as usize == text.len()).then_some(Self { header, text, ends })
+    }
+
+    /// Its header.
+    #[must_use]
+    pub fn header(&self) -> &str {
+        &self.header
+    }
+
+    /// Its cells as one text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The bytes of each cell; 0 if it is empty.
+    pub fn lengths(&self) -> impl Iterator<Item = u32> {
+        self.ends.iter().scan(0, |before, end| Some(end - std::mem::replace(before, *end)))
+    }
+
+    fn rows(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The cell in row `row`, counted from 0.
+    fn cell(&self, row: usize) -> &str {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        &self.text[start as usize..self.ends[row] as usize]
+    }
+
+    fn cells(&self) -> impl Iterator<Item = &str> {
+        (0..self.rows()).map(|row| self.cell(row))
+    }
 }
 
 /// The population.
@@ -71,19 +117,19 @@ impl Table {
             let message = "needs a table, which the Python package reads: read the scenario with ackclock.load";
             return problems.add(&node.origin, "sweep.paths", message);
         };
-        self.rows = columns.first().map_or(0, |column| column.cells.len());
+        self.rows = columns.first().map_or(0, |column| column.rows());
         if self.rows == 0 || columns.iter().all(|column| column.header.trim() == LABEL) {
             let what = if self.rows == 0 { "has no rows" } else { "has no column with the path of a key" };
             return problems.add(&self.origin(), "", what);
         }
-        if columns.iter().any(|column| column.cells.len() != self.rows) {
+        if columns.iter().any(|column| column.rows() != self.rows) {
             return problems.add(&self.origin(), "", "has columns of different lengths");
         }
         if self.rows > MAX_VARIANTS {
             return problems.add(&self.origin(), "", format!("has more than {MAX_VARIANTS} rows"));
         }
         for column in columns {
-            if let Some(row) = column.cells.iter().position(Option::is_none) {
+            if let Some(row) = column.cells().position(str::is_empty) {
                 problems.add(&self.place(row, column), "", "is empty; every row needs a value");
             } else if column.header.trim() == LABEL {
                 self.take_labels(column, problems);
@@ -95,13 +141,12 @@ impl Table {
 
     /// Takes the names of the rows, which tell their runs apart.
     fn take_labels(&mut self, column: &Arc<TableColumn>, problems: &mut Problems) {
-        let mut rows = BTreeMap::new();
-        for (row, label) in column.cells.iter().enumerate() {
-            let Some(label) = label.as_deref() else { continue };
-            if let Some(first) = rows.insert(label, row) {
-                let message = format!("the label {} is that of row {} already; every row needs its own", quoted(label), first + 1);
-                return problems.add(&self.place(row, column), "", message);
-            }
+        let mut rows: Vec<usize> = (0..column.rows()).collect();
+        rows.sort_by_key(|row| column.cell(*row));
+        let equal = rows.windows(2).filter(|pair| column.cell(pair[0]) == column.cell(pair[1]));
+        if let Some(&[first, row]) = equal.min_by_key(|pair| pair[1]) {
+            let message = format!("the label {} is that of row {} already; every row needs its own", quoted(column.cell(row)), first + 1);
+            return problems.add(&self.place(row, column), "", message);
         }
         self.labels = Some(Arc::clone(column));
     }
@@ -126,8 +171,7 @@ impl Table {
         }
         if let Some(unit) = unit {
             let number = |cell: &str| Decimal::read(cell.trim()).is_some_and(|(_, rest)| rest.is_empty());
-            let wrong = |cell: &Option<Box<str>>| cell.as_deref().is_some_and(|cell| !number(cell));
-            if let Some((row, Some(cell))) = column.cells.iter().enumerate().find(|(_, cell)| wrong(cell)) {
+            if let Some((row, cell)) = column.cells().enumerate().find(|(_, cell)| !number(cell)) {
                 let message = format!("must be a number, because the header has the unit {unit}, but is {}", quoted(cell));
                 return problems.add(&self.place(row, column), "", message);
             }
@@ -147,13 +191,13 @@ impl Table {
 
     /// The name of row `row`, if the table has names.
     pub(crate) fn label(&self, row: usize) -> Option<&str> {
-        self.labels.as_ref().and_then(|labels| labels.cells[row].as_deref())
+        self.labels.as_ref().map(|labels| labels.cell(row))
     }
 
     /// The settings of row `row`.
     pub(crate) fn get(&self, row: usize) -> impl Iterator<Item = Arc<Setting>> {
         self.columns.iter().map(move |column| {
-            let cell = column.cells.cells[row].as_deref().unwrap_or_default().trim();
+            let cell = column.cells.cell(row).trim();
             let origin = self.place(row, &column.cells);
             let value = match column.unit {
                 Some(unit) => Node { origin, data: Data::Text(format!("{cell} {unit}")) },

@@ -237,8 +237,7 @@ fn wrong_samples_are_named() {
 }
 
 fn column(header: &str, cells: &[&str]) -> Arc<TableColumn> {
-    let cells = cells.iter().map(|cell| (!cell.is_empty()).then(|| (*cell).into())).collect();
-    Arc::new(TableColumn { header: header.to_owned(), cells })
+    Arc::new(TableColumn::new(header.to_owned(), cells.concat(), cells.iter().map(|cell| cell.len() as u32)).unwrap())
 }
 
 fn population(columns: &[Arc<TableColumn>]) -> Result<Points, String> {
@@ -247,6 +246,16 @@ fn population(columns: &[Arc<TableColumn>]) -> Result<Points, String> {
     assert_eq!(document.files(), [PathBuf::from("dir/p.csv")]);
     let data = SweepData { sample: None, table: Some(columns.to_vec()) };
     document.points(&data).map_err(|error| error.to_string())
+}
+
+#[test]
+fn lengths_of_cells_are_those_of_texts() {
+    let column = |text: &str, lengths: &[u32]| TableColumn::new("seed".to_owned(), text.to_owned(), lengths.iter().copied());
+    let fine = column("1µ", &[1, 0, 2]).unwrap();
+    assert_eq!((fine.text(), fine.header(), fine.lengths().collect()), ("1µ", "seed", vec![1, 0, 2]));
+    for (text, lengths) in [("1µ", &[2, 1][..]), ("12", &[1]), ("12", &[3]), ("12", &[u32::MAX, 3]), ("1", &[])] {
+        assert_eq!(column(text, lengths), None, "{text} {lengths:?}");
+    }
 }
 
 #[test]
