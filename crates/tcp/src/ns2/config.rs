@@ -1,14 +1,9 @@
 //! The settings of an `ns2` host. Each stands here once: scenario files, frozen scenarios, schema and reference pages follow from it.
 
-use std::fmt;
-use std::sync::LazyLock;
-
-use ackclock_core::entry::{Entry, find};
-use ackclock_core::params::Params;
 use ackclock_core::units::{Bytes, Duration};
 use ackclock_host::settings;
 
-use super::recovery::{ENTRIES, Policy, sack};
+use super::recovery::Recovery;
 
 settings! {
     /// Loss recovery.
@@ -52,57 +47,6 @@ settings! {
         "Retransmission timeout before the first measurement.";
     time max_rto = Duration::from_millis(60_000), Kernel::Own,
         "Largest retransmission timeout.";
-}
-
-/// A loss recovery of the registry: a file in `recovery/`.
-#[derive(Clone, Copy)]
-pub struct Recovery(&'static Entry<dyn Policy>);
-
-impl Recovery {
-    /// The recovery `name`.
-    pub fn find(name: &str) -> Option<Self> {
-        find(ENTRIES, name).map(Self)
-    }
-
-    /// The names of all recoveries, in the registry's order.
-    pub fn names() -> &'static [&'static str] {
-        static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| ENTRIES.iter().map(|entry| entry.name).collect());
-        &NAMES
-    }
-
-    /// The recovery's name.
-    pub const fn name(self) -> &'static str {
-        self.0.name
-    }
-
-    /// Whether the recovery needs selective acknowledgements.
-    pub fn uses_sack(self) -> bool {
-        self.build().uses_sack()
-    }
-
-    pub(super) fn build(self) -> Box<dyn Policy> {
-        (self.0.build)(&Params::defaults(self.0.params))
-            .unwrap_or_else(|reason| unreachable!("{} refuses its defaults: {reason}", self.name()))
-    }
-}
-
-impl Default for Recovery {
-    /// SACK, as in today's systems.
-    fn default() -> Self {
-        Self(&sack::ENTRY)
-    }
-}
-
-impl PartialEq for Recovery {
-    fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
-    }
-}
-
-impl fmt::Debug for Recovery {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
 }
 
 impl Config {

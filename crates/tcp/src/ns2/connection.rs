@@ -5,8 +5,9 @@ use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
 use ackclock_host::{Bulk, Datagram, DropNotice, Side, SlowStartExit, StreamId, Tally, Transmission};
 
-use super::receiver::{Acknowledgement, Receiver};
-use super::sender::{Segment, Sender};
+use super::packets::{Acknowledgement, Segment};
+use super::receiver::Receiver;
+use super::sender::Sender;
 use super::{AckOptions, Config, SackBlocks};
 use crate::HEADER;
 

@@ -9,12 +9,13 @@
 mod blocks;
 mod config;
 mod connection;
+mod packets;
 mod receiver;
 mod recovery;
 mod scoreboard;
 mod sender;
 
 pub use blocks::{AckOptions, SackBlocks};
-pub use config::{Config, Recovery, SETTINGS};
+pub use config::{Config, SETTINGS};
 pub use connection::Connection;
-pub use recovery::AXIS as RECOVERY;
+pub use recovery::{AXIS as RECOVERY, Recovery};

@@ -10,20 +10,7 @@ use ackclock_core::units::{Duration, Instant};
 use ackclock_host::{CHECKPOINTS, Checkpoints};
 
 use super::blocks::{MAX_SACK_BLOCKS, SackBlocks};
-use super::sender::Segment;
-
-/// An ACK to send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Acknowledgement {
-    /// Next expected number.
-    pub(super) seq: u32,
-    /// Sending time of the segment that caused the ACK.
-    pub(super) echo: Instant,
-    /// SACK blocks.
-    pub(super) sack: SackBlocks,
-    /// Whether the ACK echoes a mark (ECE).
-    pub(super) ecn_echo: bool,
-}
+use super::packets::{Acknowledgement, Segment};
 
 /// A delayed ACK.
 #[derive(Clone, Copy, Debug)]

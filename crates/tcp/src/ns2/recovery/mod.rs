@@ -2,14 +2,16 @@
 //!
 //! A recovery does not send: it sets a [`Permit`], which the sender uses up.
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
+use std::sync::LazyLock;
 
 use ackclock_core::entries;
-use ackclock_core::entry::{Entry, try_build};
-use ackclock_core::params::Axis;
+use ackclock_core::entry::{Entry, find, try_build};
+use ackclock_core::params::{Axis, Params};
 use ackclock_core::units::{Instant, Segments};
 
-use super::sender::{Ack, Permit, State};
+use super::packets::Ack;
+use super::sender::{Permit, State};
 
 entries! { Entry<dyn Policy>:
     tahoe,
@@ -31,6 +33,57 @@ pub static AXIS: Axis = Axis {
     list: || DESCRIPTIONS,
     build: |name, params| try_build(ENTRIES, name, params),
 };
+
+/// A loss recovery of the registry: a file in this folder.
+#[derive(Clone, Copy)]
+pub struct Recovery(&'static Entry<dyn Policy>);
+
+impl Recovery {
+    /// The recovery `name`.
+    pub fn find(name: &str) -> Option<Self> {
+        find(ENTRIES, name).map(Self)
+    }
+
+    /// The names of all recoveries, in the registry's order.
+    pub fn names() -> &'static [&'static str] {
+        static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| ENTRIES.iter().map(|entry| entry.name).collect());
+        &NAMES
+    }
+
+    /// The recovery's name.
+    pub const fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Whether the recovery needs selective acknowledgements.
+    pub fn uses_sack(self) -> bool {
+        self.build().uses_sack()
+    }
+
+    pub(super) fn build(self) -> Box<dyn Policy> {
+        (self.0.build)(&Params::defaults(self.0.params))
+            .unwrap_or_else(|reason| unreachable!("{} refuses its defaults: {reason}", self.name()))
+    }
+}
+
+impl Default for Recovery {
+    /// SACK, as in today's systems.
+    fn default() -> Self {
+        Self::find(AXIS.usual).unwrap_or_else(|| unreachable!("{} is in the list", AXIS.usual))
+    }
+}
+
+impl PartialEq for Recovery {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl fmt::Debug for Recovery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
 
 /// A recovery and its state.
 pub(crate) trait Policy: Debug + Send + Sync {

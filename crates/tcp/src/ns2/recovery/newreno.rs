@@ -19,7 +19,8 @@ use ackclock_core::units::Instant;
 
 use super::Policy;
 use super::reno::{duplicate, leave, reset};
-use crate::ns2::sender::{Ack, DUP_THRESH, Permit, State};
+use crate::ns2::packets::Ack;
+use crate::ns2::sender::{DUP_THRESH, Permit, State};
 
 /// Maximum number of segments that a duplicate ACK releases in recovery.
 const RECOVERY_BURST: u32 = 2;

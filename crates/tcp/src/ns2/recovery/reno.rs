@@ -19,7 +19,8 @@ use ackclock_core::events::Cause;
 use ackclock_core::units::Instant;
 
 use super::Policy;
-use crate::ns2::sender::{Ack, DUP_THRESH, Permit, State};
+use crate::ns2::packets::Ack;
+use crate::ns2::sender::{DUP_THRESH, Permit, State};
 
 /// The registry's entry.
 pub(crate) static ENTRY: Entry<dyn Policy> = Entry {

@@ -20,8 +20,9 @@ use ackclock_host::Limit;
 
 use super::Policy;
 use crate::ns2::blocks::SackBlocks;
+use crate::ns2::packets::Ack;
 use crate::ns2::scoreboard::Scoreboard;
-use crate::ns2::sender::{Ack, DUP_THRESH, Permit, State};
+use crate::ns2::sender::{DUP_THRESH, Permit, State};
 
 /// The registry's entry.
 pub(crate) static ENTRY: Entry<dyn Policy> = Entry {

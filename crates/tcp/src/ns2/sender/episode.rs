@@ -47,3 +47,20 @@ impl Episode {
         self.recovery_point = 1;
     }
 }
+
+/// The sender's ECN state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Marking {
+    /// Whether the connection uses ECN.
+    pub(super) capable: bool,
+    /// The last mark arrived at a window of one segment or less.
+    pub(super) at_one: bool,
+    /// The window was reduced, and no segment has carried CWR since.
+    pub(super) reduced: bool,
+}
+
+impl Marking {
+    pub(super) const fn new(capable: bool) -> Self {
+        Self { capable, at_one: false, reduced: false }
+    }
+}

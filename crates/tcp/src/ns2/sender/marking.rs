@@ -4,24 +4,7 @@
 use ackclock_core::events::Cause;
 use ackclock_core::units::Instant;
 
-use super::{Permit, State};
-
-/// The sender's ECN state.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Marking {
-    /// Whether the connection uses ECN.
-    pub(super) capable: bool,
-    /// The last mark arrived at a window of one segment or less.
-    pub(super) at_one: bool,
-    /// The window was reduced, and no segment has carried CWR since.
-    pub(super) reduced: bool,
-}
-
-impl Marking {
-    pub(super) const fn new(capable: bool) -> Self {
-        Self { capable, at_one: false, reduced: false }
-    }
-}
+use super::state::{Permit, State};
 
 impl State {
     /// An ACK of all segments below `seq` echoes a mark: the window is reduced, at most once per window of data (RFC 3168 §6.1.2).

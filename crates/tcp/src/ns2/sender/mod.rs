@@ -4,19 +4,23 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `state` | sending by the window, processing of ACKs, reductions |
+//! | `state` | the state, made of its owners |
+//! | `sending` | sending by the window, processing of ACKs, reductions |
 //! | `view` | what a recovery may read and change besides |
 //! | `opening`, `marking`, `notices`, `delivery` | the initial window, ECN, drop notices, the facts for the control |
 //! | `window` | owner: segment numbers, round trips |
 //! | `timing`, `rto` | owners: timer and round-trip times, the estimator |
-//! | `episode` | owner: the latest congestion |
+//! | `ledger` | owner: what the control learns of the segments |
+//! | `episode` | owners: the latest congestion, ECN |
 
 mod delivery;
 mod episode;
+mod ledger;
 mod marking;
 mod notices;
 mod opening;
 mod rto;
+mod sending;
 mod state;
 mod timing;
 mod view;
@@ -25,85 +29,25 @@ mod window;
 use std::collections::BTreeMap;
 
 use ackclock_core::cc::{CongestionControl, Window};
-use ackclock_core::qdisc::Ecn;
-use ackclock_core::units::{Bytes, Duration, Instant, Segments};
+use ackclock_core::units::{Duration, Instant, Segments};
 use ackclock_host::{Bulk, ControlSeat, Counters, Limit, LimitedTimes, Limits, SeatRules, SlowStartExit, Transmission};
 
-use super::blocks::SackBlocks;
 use super::config::Config;
-use super::receiver::Acknowledgement;
+use super::packets::{Ack, Acknowledgement, Segment};
 use super::recovery::Policy;
-use delivery::{Ledger, Sampling};
-use episode::Episode;
-use marking::Marking;
+use episode::{Episode, Marking};
+use ledger::Ledger;
 use rto::RtoConfig;
+use state::Setup;
+pub(super) use state::{DUP_THRESH, Permit, State};
 use timing::Timing;
 use window::SendWindow;
-
-/// Duplicate ACKs that indicate a loss (RFC 5681 §3.2).
-pub(super) const DUP_THRESH: u32 = 3;
-
-/// How much the sender may transmit after an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Permit {
-    /// Nothing.
-    None,
-    /// One new segment beyond the window (RFC 3042).
-    LimitedTransmit,
-    /// As much as the window allows, but at most this many segments.
-    Window(u32),
-    /// As much as the pipe allows (SACK recovery).
-    Pipe,
-}
 
 /// Sender of one flow.
 #[derive(Debug)]
 pub(super) struct Sender {
     state: State,
     policy: Box<dyn Policy>,
-}
-
-/// The settings of a connection.
-#[derive(Clone, Copy, Debug)]
-struct Setup {
-    limited_transmit: bool,
-    /// Window after a timeout.
-    loss_window: Segments,
-    /// Whether the receiver sends SACK blocks.
-    selective: bool,
-    /// Seeds the control's random decisions.
-    seed: u64,
-    smss: Bytes,
-    data_size: u16,
-    syn_size: u16,
-}
-
-/// The sender's state, shared by all recovery policies.
-#[derive(Debug)]
-pub(super) struct State {
-    seat: ControlSeat,
-    window: SendWindow,
-    timing: Timing,
-    episode: Episode,
-    ecn: Marking,
-    ledger: Ledger,
-    sampling: Option<Box<Sampling>>,
-    setup: Setup,
-    bulk: Bulk,
-    counters: Counters,
-    limits: Limits,
-    /// How much may be sent.
-    permit: Permit,
-    /// A segment to send before all others.
-    retransmit: Option<u32>,
-    dupacks: u32,
-    /// Inflation of the window by duplicate ACKs (Reno, NewReno).
-    inflation: u32,
-    /// Outstanding retransmitted segments, with the time of their latest transmission.
-    resent: BTreeMap<u32, Instant>,
-    lost_syns: u32,
-    /// When the pacer releases the segment that waits for it.
-    held: Option<Instant>,
 }
 
 impl Sender {
@@ -278,28 +222,4 @@ impl Sender {
     pub(super) fn min_rtt(&self) -> Option<Duration> {
         self.state.timing.least()
     }
-}
-
-/// A packet of the sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Segment {
-    pub(super) seq: u32,
-    /// Bytes with headers.
-    pub(super) size: u16,
-    pub(super) sent: Instant,
-    pub(super) ecn: Ecn,
-    /// Whether the window has been reduced (CWR); on the SYN, whether it requests ECN.
-    pub(super) cwr: bool,
-}
-
-/// An ACK, as passed to the recovery policies.
-pub(super) struct Ack<'a> {
-    pub(super) seq: u32,
-    /// Round-trip time, if it was measured.
-    pub(super) rtt: Option<Duration>,
-    /// One-way delay, if the control wants it.
-    pub(super) delay: Option<Duration>,
-    pub(super) sack: &'a SackBlocks,
-    /// Whether the ACK echoes a mark (ECE).
-    pub(super) ecn_echo: bool,
 }

@@ -10,7 +10,8 @@ use ackclock_core::qdisc::Notice;
 use ackclock_core::units::Instant;
 use ackclock_host::DropNotice;
 
-use super::{Permit, Sender, State};
+use super::Sender;
+use super::state::{Permit, State};
 
 impl Sender {
     /// A queue has dropped a segment. [`Sender::poll_transmit`] then returns the segments to send.

@@ -5,7 +5,8 @@ use ackclock_core::events::Established;
 use ackclock_core::units::{Bytes, Instant, Segments};
 use ackclock_host::Bulk;
 
-use super::{Permit, Sender, State};
+use super::Sender;
+use super::state::{Permit, State};
 
 impl Sender {
     /// Sets the initial window that earlier connections to the peer have `learned`. The call has no effect once the SYN is sent.

@@ -4,7 +4,7 @@ use ackclock_core::events::Cause;
 use ackclock_core::units::Instant;
 use ackclock_host::{ControlSeat, Limit};
 
-use super::{Permit, State};
+use super::state::{Permit, State};
 
 impl State {
     /// First unacknowledged segment.
