@@ -12,10 +12,9 @@ use std::path::Path;
 use ackclock_core::limits;
 
 use crate::scenario::application::Object;
+pub use crate::scenario::har_file::LARGEST;
 use crate::scenario::har_file::{Archive, Loaded};
 
-/// Largest size of a message in a scenario, in bytes.
-pub const LARGEST: u64 = 1_000_000_000_000_000;
 /// Largest number of hosts.
 pub const MOST_HOSTS: usize = 1000;
 

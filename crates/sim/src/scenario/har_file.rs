@@ -6,8 +6,10 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::scenario::har::LARGEST;
 use crate::scenario::text::{quoted, shortened};
+
+/// Largest size of a message in a scenario, in bytes.
+pub const LARGEST: u64 = 1_000_000_000_000_000;
 
 /// What a scenario needs of an archive.
 #[derive(Debug, Default)]
