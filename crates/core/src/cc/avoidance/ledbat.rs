@@ -70,7 +70,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             gain: params.number("gain"),
             base: Minima::new(params.number("base_history")),
             current: Minima::new(params.number("current_filter")),
-            minute: 0.0,
+            minute: 0,
             one_way: false,
         }))
     },
@@ -111,7 +111,7 @@ pub struct Ledbat {
     base: Minima,
     current: Minima,
     /// The minute of the latest base delay, counted from the start of the run.
-    minute: f64,
+    minute: u64,
     /// Whether samples are one-way delays.
     one_way: bool,
 }
@@ -128,7 +128,7 @@ impl Ledbat {
 
     /// RFC 6817 §2.4.2, `update_base_delay`.
     fn update_base_delay(&mut self, now: Instant, delay: Duration) {
-        let minute = libm::floor(now.as_secs_f64() / MINUTE);
+        let minute = (now.as_secs_f64() / MINUTE) as u64;
         match self.base.values.back_mut() {
             Some(least) if minute == self.minute => *least = (*least).min(delay),
             _ => {
