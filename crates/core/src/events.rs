@@ -283,7 +283,8 @@ pub enum MarkCount {
     /// covers count. Accurate feedback is ambiguous if an ACK covers too many packets for the three bits of its counter.
     AtMost,
     /// Exact unless ACKs were lost (the feedback of DCTCP, RFC 8257 §3.2), or out-of-order data was marked (accurate feedback without SACK
-    /// and option).
+    /// and option). Also for marked copies of data that had arrived before (accurate feedback without option): ACKs deliver fewer bytes than
+    /// were marked.
     Estimate,
 }
 

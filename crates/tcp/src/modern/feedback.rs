@@ -246,6 +246,8 @@ impl Counters {
         let uniform = most == 0 || most == segments || segments * delivery.largest == delivery.bytes;
         let count = match () {
             () if !delivery.selective => MarkCount::Estimate,
+            // Copies have arrived marked; no ACK delivers them.
+            () if self.owed > 0 && !self.option => MarkCount::Estimate,
             () if rounds == 0 && least <= segments && uniform => MarkCount::Exact,
             () => MarkCount::AtMost,
         };
