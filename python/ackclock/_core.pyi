@@ -34,6 +34,7 @@ __all__ = [
     "completion",
     "emulate",
     "evaluate",
+    "excess",
     "hosts",
     "kernel_check",
     "kernel_refusal",
