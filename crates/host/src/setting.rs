@@ -92,7 +92,7 @@ pub struct Place<C> {
     pub set: fn(&mut C, Value),
 }
 
-/// The place of a field, of the kind of [`Value`](setting::Value) `$value`.
+/// The place of a field, of the kind of [`Value`](crate::setting::Value) `$value`.
 #[macro_export]
 macro_rules! place {
     ($value:ident, $($path:ident).+) => {
