@@ -46,6 +46,8 @@ export interface Relations {
   replaced: string[];
   /** Keys of a chain that its `links` replace. */
   listed: string[];
+  /** Profiles whose connections have several streams. */
+  streams: string[];
 }
 
 export interface Describe {

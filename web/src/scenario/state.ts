@@ -158,6 +158,8 @@ function unusedBecause(path: Path, { values }: Reading, index: number, describe:
     if (owner !== profile && keys.includes(String(key)) && key !== flowKey("host"))
       return `only hosts of profile ${owner} have it`;
   }
+  if (path.at(-1) === "multiplexed" && !describe.relations.streams.includes(profile))
+    return `a connection of ${profile} has one stream`;
   return null;
 }
 

@@ -6,7 +6,7 @@ use ackclock_core::units::{Duration, Limit, Rate};
 use serde_json::{Value as Json, json};
 
 use crate::scenario::model::PartSpec;
-use crate::scenario::profiles;
+use crate::scenario::profiles::{self, Need};
 use crate::scenario::spec::{LISTED_BY_LINKS, keys_of};
 use crate::scenario::unit::{self, Dimension, Quantity};
 use crate::scenario::value::{Data, Node};
@@ -171,7 +171,8 @@ pub fn registry_json() -> Json {
 
 /// How axes and keys relate, for menus. Of each axis: its noun, the part of a table without `kind`, the word for none, and the part and
 /// parameter that a quantity alone stands for. The kind of distribution that a quantity alone stands for. Of the profiles: the keys that
-/// only they have. The axes that a whole control replaces, and the keys of a chain that its `links` replace.
+/// only they have. The axes that a whole control replaces, the keys of a chain that its `links` replace, and the profiles whose
+/// connections have several streams.
 pub fn relations_json() -> Json {
     let axes = axes().map(|axis| {
         let shorthand = axis.shorthand.map(|(part, parameter)| json!({ "part": part, "parameter": parameter }));
@@ -184,6 +185,7 @@ pub fn relations_json() -> Json {
         "profiles": { "ns2": only("ns2"), "modern": only("modern") },
         "replaced": CONTROL_AXES,
         "listed": LISTED_BY_LINKS,
+        "streams": Need::STREAMS.able(),
     })
 }
 

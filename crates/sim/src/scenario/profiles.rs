@@ -100,16 +100,23 @@ impl Need {
         needs.into_iter().flatten()
     }
 
+    /// Whether the profile `name` has the capability; `None`: there is no such profile.
+    fn of(self, name: &str) -> Option<bool> {
+        let entry = find(name)?;
+        Some((self.holds)(&(entry.build)(&Params::defaults(entry.params)).ok()?.capabilities()))
+    }
+
+    /// The profiles with the capability.
+    pub(crate) fn able(self) -> Vec<&'static str> {
+        profiles().into_iter().filter(|name| self.of(name) == Some(true)).collect()
+    }
+
     /// The complaint about the profile `name` if it lacks the capability.
     pub(crate) fn complaint(self, name: &str) -> Option<String> {
-        let has = |name: &str| {
-            let entry = find(name)?;
-            Some((self.holds)(&(entry.build)(&Params::defaults(entry.params)).ok()?.capabilities()))
-        };
-        if has(name).unwrap_or(true) {
+        if self.of(name).unwrap_or(true) {
             return None;
         }
-        let able: Vec<&str> = profiles().into_iter().filter(|name| has(name) == Some(true)).collect();
+        let able = self.able();
         let able = if able.is_empty() { "no profile here does".to_owned() } else { format!("profiles that do: {}", able.join(", ")) };
         Some(format!("needs a profile that {}, but {name} does not; {able}", self.doc))
     }
