@@ -451,7 +451,7 @@ def limits() -> str:
         *table(["limit", "at most", "applies to"], rows),
         "",
         "A value in memory takes up to some hundred times its text. So Ackclock counts the values of a text before it",
-        "reads it. It refuses a text that would take more than `memory`, or `memory_times` of its size if that is more.",
+        "reads it. A text is refused if it would take more than `memory`, and more than `memory_times` its size.",
         "The message names the line at which that much is reached. A list has room for about 100,000 values. A file of",
         "equal tables such as `[[flow]]` is read table by table, and passes. A right scenario takes more than its text",
         "when it is built: about 12 kB for each table of flows.",
