@@ -235,15 +235,15 @@ impl Connection for KernelConnection {
         self.connect(Side::Receiver);
     }
 
-    fn write(&mut self, side: Side, _stream: StreamId, bytes: u64) {
+    fn write(&mut self, _now: Instant, side: Side, _stream: StreamId, bytes: u64) {
         self.order(side, Order::Write(bytes));
     }
 
-    fn close(&mut self, side: Side, _stream: StreamId) {
+    fn close(&mut self, _now: Instant, side: Side, _stream: StreamId) {
         self.order(side, Order::Close);
     }
 
-    fn offer(&mut self, packets: u64) {
+    fn offer(&mut self, _now: Instant, packets: u64) {
         self.order(Side::Sender, Order::Write(packets.saturating_mul(self.parts.segment)));
     }
 
