@@ -12,11 +12,13 @@
 //! | [`Terminal`], [`Route`], [`address`] | the ends of the flows with their addresses and routes |
 //! | [`Ends`], [`KernelConnection`] | a flow on a kernel, as a [`Connection`](ackclock_host::Connection) |
 //! | [`Info`] | the state of a socket |
+//! | [`KernelError`] | why a run fails |
 #![forbid(unsafe_code)]
 
 mod connection;
 mod controls;
 mod ends;
+mod error;
 mod flow;
 mod info;
 mod plan;
@@ -28,6 +30,7 @@ mod stream;
 pub use connection::KernelConnection;
 pub use controls::{KernelControl, Offer, choose};
 pub use ends::{Ends, Order};
+pub use error::KernelError;
 pub use flow::{ACCURATE_ECN, FlowPlan, Parameters};
 pub use info::{Info, Recovery};
 pub use plan::{Plan, refused};

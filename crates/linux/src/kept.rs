@@ -115,6 +115,14 @@ pub fn describe(status: ExitStatus) -> String {
     }
 }
 
+/// Processor time that the process has used so far; zero if it has ended.
+pub fn processor_time(process: u32) -> Duration {
+    // In nanoseconds (Documentation/scheduler/sched-stats.rst).
+    let read = std::fs::read_to_string(format!("/proc/{process}/schedstat")).ok();
+    let used = read.as_deref().and_then(|text| text.split_whitespace().next()?.parse().ok());
+    Duration::from_nanos(used.unwrap_or_default())
+}
+
 type Started = io::Result<(u32, bool)>;
 
 /// The thread of a program: confines itself, starts the program, reads its output, and waits for its end.

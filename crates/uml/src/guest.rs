@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use ackclock_kernel::KernelError;
 use ackclock_linux::kept::{GIVEN, Kept, describe};
 
 use crate::joint::{Joint, Said};
@@ -45,6 +46,12 @@ impl fmt::Display for GuestError {
 
 impl std::error::Error for GuestError {}
 
+impl From<GuestError> for KernelError {
+    fn from(error: GuestError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
 impl From<io::Error> for GuestError {
     fn from(error: io::Error) -> Self {
         Self { what: format!("the kernel does not start: {error}"), lines: Vec::new() }
@@ -75,7 +82,7 @@ impl Guest {
                 &format!("mem={}M", limits.memory_mb),
                 "root=/dev/root",
                 "rootfstype=hostfs",
-                "rootflags=root",
+                "rootflags=/proc/self/cwd/root",
                 "ro",
                 "init=/init",
                 "time-travel=inf-cpu",
@@ -104,6 +111,23 @@ impl Guest {
     /// The kernel's process.
     pub fn process(&self) -> u32 {
         self.process.process()
+    }
+
+    /// The kernel's time in nanoseconds.
+    pub fn now(&self) -> u64 {
+        self.joint.now()
+    }
+
+    /// Lets the kernel do what it does by itself before `until`.
+    ///
+    /// # Errors
+    /// As [`Guest::run`].
+    pub fn idle(&mut self, until: u64) -> Result<(), GuestError> {
+        while let Some(next) = self.joint.next().filter(|next| *next < until) {
+            self.run(next, until)?;
+        }
+        self.said.clear();
+        Ok(())
     }
 
     /// Lets the kernel run; see [`Joint::run`].

@@ -9,11 +9,8 @@ use ackclock_sim::engine::{Departure, OutsideHost};
 use crate::guest::{Guest, GuestError};
 use crate::joint::Said;
 
-/// Which interface of the guest an end of a flow uses, and which of its sockets, if any.
-pub type Places = Vec<[Option<(u32, u32)>; 2]>;
-
-/// No socket is to be looked after.
-const NO_SOCKET: u32 = u32::MAX;
+/// Which interface of the guest and which of its sockets the ends of each flow use.
+pub type Places = Vec<[(u32, u32); 2]>;
 
 /// A guest that runs in lock-step, and the flows whose ends it has.
 #[derive(Debug)]
@@ -80,7 +77,7 @@ impl Running {
                 Said::Packet { at, frame, .. } => {
                     // Anything else is no flow's.
                     if let Some((flow, side)) = (self.owner)(&frame) {
-                        self.leaving.push_back(Departure { at: at - self.origin, flow, side, frame });
+                        self.leaving.push_back(Departure { at: at.saturating_sub(self.origin), flow, side, frame });
                     }
                 }
                 Said::Line(text) if text == "ok" => {}
@@ -97,7 +94,7 @@ impl OutsideHost for Host {
             return None;
         }
         let leaving = running.leaving.front().map(|departure| departure.at);
-        leaving.or_else(|| running.due().map(|due| due - running.origin))
+        leaving.or_else(|| running.due().map(|due| due.saturating_sub(running.origin)))
     }
 
     fn advance(&mut self, until: u64) -> Option<Departure> {
@@ -117,8 +114,8 @@ impl OutsideHost for Host {
 
     fn receive(&mut self, now: u64, flow: usize, side: Side, frame: &[u8]) {
         let mut running = self.lock();
-        let Some((device, socket)) = running.places[flow][side.index()] else { return };
-        running.guest.joint.packet(device, if socket == NO_SOCKET { NO_SOCKET } else { socket }, frame);
+        let (device, socket) = running.places[flow][side.index()];
+        running.guest.joint.packet(device, socket, frame);
         running.note_input(now);
     }
 

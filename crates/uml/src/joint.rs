@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use ackclock_kernel::Order;
 use ackclock_linux::shared::Shared;
 
 /// Version of the memory's layout.
@@ -50,19 +51,6 @@ const ORDER: u32 = 3;
 const NEVER: u64 = i64::MAX as u64;
 /// After so long the kernel's process is looked after.
 const PATIENCE: Duration = Duration::from_millis(50);
-
-/// What an application does to a socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Write so many bytes more.
-    Write(u64),
-    /// Write without end.
-    Endless,
-    /// Write nothing more, also of what was ordered.
-    Stop,
-    /// Close after the last byte.
-    Close,
-}
 
 /// What the kernel says.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,5 +17,5 @@ mod socket;
 mod sockets;
 mod writer;
 
-pub use error::KernelError;
+pub use ackclock_kernel::KernelError;
 pub use run::{Facts, Options, Run, refusal, run};

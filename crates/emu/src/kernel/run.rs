@@ -8,7 +8,8 @@ use ackclock_sim::scenario::Scenario;
 
 use super::controls::Controls;
 use super::ends::MachineEnds;
-use super::error::{Failure, KernelError};
+use ackclock_kernel::KernelError;
+use super::error::Failure;
 use super::hystart::Hystart;
 use super::memory;
 use super::plan::plan;

@@ -7,6 +7,7 @@
  *   node NUMBER MTU              makes a network namespace with the interface of this number, and enters it
  *   enter NUMBER                 enters the namespace of a node
  *   set NAME VALUE...            writes a parameter below /proc/sys/net
+ *   module NAME PARAMETER VALUE  writes a parameter of a module
  *   route OWN PEER ATTRIBUTES    gives the interface the address OWN, and a route to PEER: mtu, window, receive window (0: the default), ecn
  *   socket NUMBER OWN PORT CONTROL LISTENS NODELAY CLAMP UNSENT PACED
  *                                makes a TCP socket, and gives it to the kernel's thread; 0 leaves the kernel's default
@@ -127,14 +128,11 @@ static int up(const char *name, int mtu)
 	return result;
 }
 
-static int set(const char *name, const char *value)
+static int put(const char *path, const char *name, const char *value)
 {
-	char path[256];
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	ssize_t written;
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/sys/net/%s", name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return fail("the kernel has no parameter %s", name);
 	written = write(fd, value, strlen(value));
@@ -142,6 +140,22 @@ static int set(const char *name, const char *value)
 		fail("the parameter %s does not take %s", name, value);
 	close(fd);
 	return written < 0 ? -1 : 0;
+}
+
+static int set(const char *name, const char *value)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "/proc/sys/net/%s", name);
+	return put(path, name, value);
+}
+
+static int module(const char *name, const char *parameter, const char *value)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "/sys/module/%s/parameters/%s", name, parameter);
+	return put(path, parameter, value);
 }
 
 static int node(unsigned int number, int mtu)
@@ -246,6 +260,8 @@ static int run(char *command)
 		return a < ACKCLOCK_DEVICES && !setns(spaces[a], CLONE_NEWNET) ? 0 : fail("no node %u", a);
 	if (sscanf(command, " set %127s %n", name, &read) == 1 && read)
 		return set(name, command + read);
+	if (sscanf(command, " module %31s %31s %127s", own, peer, name) == 3)
+		return module(own, peer, name);
 	if (sscanf(command, " route %31s %31s %u %u %u %d", own, peer, &a, &b, &c, &e) == 6)
 		return route(own, peer, a, b, c, e);
 	if (sscanf(command, " socket %u %31s %u %31s %u %d %d %d %d", &a, own, &b, name, &c, &e, &f, &g, &h) == 9)
@@ -264,6 +280,7 @@ int main(void)
 	ssize_t length;
 
 	mount("proc", "/proc", "proc", 0, NULL);
+	mount("sys", "/sys", "sysfs", 0, NULL);
 	if (mount("dev", "/dev", "devtmpfs", 0, NULL))
 		return 1;
 	device = open("/dev/ackclock", O_RDWR | O_CLOEXEC);
