@@ -125,6 +125,15 @@ def test_the_wheel_holds_the_papers(wheel: Path) -> None:
     assert "ackclock/data/papers/ass/paper.toml" in inside
 
 
+def test_the_wheel_and_the_source_distribution_hold_the_files_of_kernels(wheel: Path, sdist: Path) -> None:
+    folder = ROOT / "python" / "ackclock" / "data" / "kernel"
+    files = {path.relative_to(ROOT / "python").as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert "ackclock/data/kernel/LICENSE" in files
+    with zipfile.ZipFile(wheel) as archive:
+        assert {name for name in archive.namelist() if name.startswith("ackclock/data/kernel/")} == files
+    assert {name for name in files if not (sdist / "python" / name).is_file()} == set()
+
+
 def test_the_wheel_and_the_source_distribution_hold_the_page(wheel: Path, sdist: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         inside = {name for name in archive.namelist() if name.startswith("ackclock/data/page/")}

@@ -1,0 +1,134 @@
+"""The kernels that were built: their folder in the user's cache, and how one is found by its name."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ackclock.files import checks, stored
+from ackclock.kernels import versions
+
+MANIFEST = "kernel.json"
+KEY = r"[0-9a-f]{12}"
+WORLD = "linux"
+BUILD = "ackclock kernel build"
+_TEXTS = checks.Kind("a list of texts", checks.is_texts)
+_ENTRIES = {
+    "linux": checks.TEXT,
+    "release": checks.TEXT,
+    "hz": checks.COUNT,
+    "additions": _TEXTS,
+    "date": checks.TEXT,
+    "size": checks.COUNT,
+    "absent": _TEXTS,
+}
+
+
+@dataclass(frozen=True)
+class Built:
+    """A kernel that was built for virtual time."""
+
+    path: Path
+    """Its folder; the folder's name is the kernel's key."""
+    version: str
+    """Version of Linux, such as ``6.12.117``."""
+    release: str
+    """What `uname -r` prints in it."""
+    hz: int
+    """Ticks per second."""
+    additions: tuple[str, ...]
+    """Files that were built in beside those of the source."""
+    date: str
+    """End of the build, in ISO 8601 and UTC."""
+    size: int
+    """Size of the program, in bytes."""
+    absent: tuple[str, ...]
+    """Options of the configuration that this version does not have."""
+
+    @property
+    def name(self) -> str:
+        """Name for readers, such as ``linux-6.12.117``."""
+        return f"linux-{self.version}"
+
+    @property
+    def linux(self) -> Path:
+        """The kernel, a program."""
+        return self.path / "linux"
+
+    @property
+    def init(self) -> Path:
+        """The program that the kernel starts first."""
+        return self.path / "init"
+
+
+def folder() -> Path:
+    """Return the folder of all kernels: ``ackclock/kernels`` in the user's cache (``XDG_CACHE_HOME``)."""
+    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (named if named.is_absolute() else Path.home() / ".cache") / "ackclock" / "kernels"
+
+
+def read(path: Path) -> Built:
+    """Read the description of a kernel.
+
+    Raises
+    ------
+    OSError
+        If it is missing or damaged.
+    """
+    file = path / MANIFEST
+    found: dict[str, Any] = stored.read_json(file)
+    stored.check_entries(file, found, _ENTRIES)
+    return Built(
+        path,
+        version=found["linux"],
+        release=found["release"],
+        hz=found["hz"],
+        additions=tuple(found["additions"]),
+        date=found["date"],
+        size=found["size"],
+        absent=tuple(found["absent"]),
+    )
+
+
+def built() -> list[Built]:
+    """Return the kernels that were built, the newest version first; of equal versions, the newest build first.
+
+    Raises
+    ------
+    OSError
+        If a description is damaged.
+    """
+    place = folder()
+    entries = place.iterdir() if place.is_dir() else ()
+    kernels = [read(entry) for entry in entries if re.fullmatch(KEY, entry.name)]
+    return sorted(kernels, key=lambda kernel: (versions.order(kernel.version), kernel.date), reverse=True)
+
+
+def find(name: str = WORLD) -> Built:
+    """Return the kernel of a world `linux`.
+
+    Parameters
+    ----------
+    name
+        ``linux``: the newest version, in its newest build. ``linux:6.12``: the same among versions that begin so.
+        ``linux:`` and a key: that kernel.
+
+    Raises
+    ------
+    ValueError
+        If there is no such kernel; the message lists those that are there.
+    """
+    world, _, wanted = name.partition(":")
+    if world != WORLD or name.endswith(":"):
+        raise ValueError(f"{name}: expected {WORLD}, or {WORLD}: with a version or key, such as {WORLD}:6.12")
+    kernels = built()
+    for kernel in kernels:
+        if not wanted or versions.begins(kernel.version, wanted) or kernel.path.name == wanted:
+            return kernel
+    if not kernels:
+        raise ValueError(f"{name}: no kernel was built yet; build one with: {BUILD}")
+    there = ", ".join(f"{kernel.version} ({kernel.path.name})" for kernel in kernels)
+    raise ValueError(f"{name}: no such kernel was built; there are {there}; build another with: {BUILD} SOURCE")
