@@ -148,8 +148,8 @@ mod tests {
         // The other thread inherits one processor from this one.
         assert_eq!(other, one.processor);
         drop(one);
+        let wait = std::sync::Barrier::new(2);
         let processors: Vec<usize> = std::thread::scope(|scope| {
-            let wait = std::sync::Barrier::new(2);
             let pin = || {
                 let pinned = Pinned::new().unwrap();
                 wait.wait();

@@ -1,4 +1,4 @@
-"""Runs of scenarios in real time, whose TCP flows are connections of this machine's Linux kernel."""
+"""Runs of scenarios whose TCP flows are connections of a Linux kernel: this machine's in real time, or one in virtual time."""
 
 from __future__ import annotations
 
@@ -10,30 +10,36 @@ from typing import Any, cast
 from ackclock import _core
 from ackclock.experiments.execute import map_threads
 from ackclock.files.pickled import PickledRun
+from ackclock.kernels.store import Built
 from ackclock.result import Result
 from ackclock.scenario import Scenario
 from ackclock.texts.numbers import counted, number
 
+MACHINE, VIRTUAL = "machine", "linux"
+"""The worlds: this machine's kernel in real time, and a kernel in virtual time."""
 ATTEMPTS = 3
 """Most attempts to get a run without late packets."""
 
 
 class KernelResult(Result):
-    """The result of a run on the kernel: that of a simulation, and `kernel`.
+    """The result of a run on a kernel: that of a simulation, and `kernel`.
 
     Attributes
     ----------
     kernel : mapping
-        What only a run on the kernel has:
+        What only a run on a kernel has:
 
+        - ``world``: ``machine`` for this machine's kernel in real time, ``linux`` for a kernel in virtual time;
         - ``release``: release of the kernel;
         - ``controls``: for each flow the name of its control in the kernel, ``eBPF`` for a program, None for datagrams;
         - ``attempts``: attempts made;
         - ``tainted``, ``reason``: whether the run should not be used, and why;
         - ``releases``: packets that the emulator gave to the kernel;
         - ``lateness_p50``, ``lateness_p99``, ``lateness_max``: how late it gave them, in seconds;
-        - ``cpu_seconds``: processor time of the emulator;
-        - ``real_time``: whether the emulator had a real-time priority;
+        - ``cpu_seconds``: processor time of the emulator, or of the kernel in virtual time with its boot;
+        - ``real_time``: whether the emulator had a real-time priority (``machine``);
+        - ``hz``, ``phase_s``: ticks per second, and the start of the run after a tick in seconds (``linux``);
+        - ``confined``: whether the kernel's process could write no file (``linux``);
         - ``warnings``: settings that the kernel does not follow, each with name, flows and text.
     """
 
@@ -66,6 +72,8 @@ class KernelResult(Result):
     def took(self) -> str:
         """Kernel, lateness and attempts, in words."""
         facts = self.kernel
+        if facts["world"] == VIRTUAL:
+            return f"Linux {facts['release']} in virtual time, {number(facts['cpu_seconds'], 2)} s of processor time"
         late = ", ".join(number(1e3 * facts[f"lateness_{name}"], 2) for name in ("p50", "p99", "max"))
         tried = counted(facts["attempts"], "attempt")
         return f"Linux {facts['release']}, packets late by {late} ms (p50, p99, max), {tried}"
@@ -147,7 +155,36 @@ def run_here(
         raise ValueError(f"{scenario.name}: {PYTHON}")
     traces = None if record is None else list(record)
     core, facts = _core.kernel_run(scenario.core, traces, cancel, list(capture), attempts, change_hystart)
-    return KernelResult(scenario, core, json.loads(facts))
+    return KernelResult(scenario, core, {"world": MACHINE, **json.loads(facts)})
+
+
+def run_virtual(
+    scenario: Scenario,
+    record: Sequence[str] | None,
+    cancel: _core.Cancel,
+    capture: Sequence[str] = (),
+    *,
+    kernel: Built,
+) -> KernelResult:
+    """Run a scenario on a kernel in virtual time, on this thread; the caller handles Ctrl-C.
+
+    The kernel's clock, packets and random numbers come from the engine, so that equal scenarios with equal seeds give
+    equal results. The seed also moves the start within a tick of the kernel.
+    """
+    if scenario.controls:
+        raise ValueError(f"{scenario.name}: {PYTHON}")
+    traces = None if record is None else list(record)
+    core, facts = _core.guest_run(scenario.core, kernel.path, kernel.hz, traces, cancel, list(capture))
+    # Virtual time waits for the engine.
+    never_late = {"tainted": False, "reason": None, "attempts": 1}
+    late = {f"lateness_{name}": 0.0 for name in ("p50", "p99", "max")}
+    own = {"world": VIRTUAL, "release": kernel.release, "hz": kernel.hz}
+    return KernelResult(scenario, core, {**own, **never_late, **late, **json.loads(facts)})
+
+
+def refusal_virtual(scenario: Scenario) -> str | None:
+    """Return why a scenario cannot run on a kernel in virtual time; None if it can. Starts nothing."""
+    return PYTHON if scenario.controls else _core.guest_refusal(scenario.core)
 
 
 PYTHON = "a congestion control written in Python does not run on the kernel; choose parts of the registry"
