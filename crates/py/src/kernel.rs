@@ -73,10 +73,10 @@ mod system {
 
     use ackclock_core::units::Duration;
     use ackclock_emu::kernel::{self, Facts, KernelError};
-    use ackclock_sim::engine::Warning;
-    use ackclock_uml::run as guest;
     use ackclock_sim::engine::RunResult;
+    use ackclock_sim::engine::Warning;
     use ackclock_sim::scenario::Scenario;
+    use ackclock_uml::run as guest;
     use serde_json::json;
 
     use super::{Cancel, PyErr, PyResult, Python, ScenarioError};

@@ -19,7 +19,22 @@ use crate::joint::{DEVICES, SOCKETS};
 
 /// The congestion controls that are built into a guest's kernel.
 const CONTROLS: &[&str] = &[
-    "bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "reno", "scalable", "vegas", "veno", "westwood",
+    "bbr",
+    "bic",
+    "cdg",
+    "cubic",
+    "dctcp",
+    "highspeed",
+    "htcp",
+    "hybla",
+    "illinois",
+    "lp",
+    "nv",
+    "reno",
+    "scalable",
+    "vegas",
+    "veno",
+    "westwood",
     "yeah",
 ];
 /// What every node has, as in a run on a machine: no memory of earlier connections, and buffers that do not depend on the guest's memory.
@@ -85,7 +100,12 @@ fn plan(scenario: &Scenario) -> Result<Plan, String> {
 ///
 /// # Errors
 /// If the scenario cannot run on a kernel, the guest fails, or the caller interrupted the run.
-pub fn run(kernel: Kernel<'_>, scenario: &Scenario, captured: &[String], interrupted: &mut dyn FnMut() -> bool) -> Result<Run, KernelError> {
+pub fn run(
+    kernel: Kernel<'_>,
+    scenario: &Scenario,
+    captured: &[String],
+    interrupted: &mut dyn FnMut() -> bool,
+) -> Result<Run, KernelError> {
     let plan = plan(scenario)?;
     let flows = u32::try_from(plan.flows.len()).unwrap_or(u32::MAX);
     let limits = Limits { memory_mb: MEMORY[0].saturating_add(MEMORY[1].saturating_mul(flows)).min(8192), ..Limits::default() };

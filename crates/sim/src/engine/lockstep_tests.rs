@@ -300,9 +300,10 @@ fn planned(queue: &str, plans: [Plan; 2]) -> (Lockstep, Log) {
     let flows = "[[flow]]\nprofile = 'modern'\n[[flow]]\nprofile = 'modern'\nfrom = 'n1'\nto = 'n0'";
     let scenario = scenario(&format!("duration = '100 ms'\n[[topology.links]]\n{link}\n{flows}"));
     let log = Log::default();
-    let hosts = ["n0", "n1"].into_iter().zip(plans).map(|(name, (plan, answers))| {
-        outside(name, Planned { name, plan: plan.into(), answers, log: Arc::clone(&log) })
-    });
+    let hosts = ["n0", "n1"]
+        .into_iter()
+        .zip(plans)
+        .map(|(name, (plan, answers))| outside(name, Planned { name, plan: plan.into(), answers, log: Arc::clone(&log) }));
     (Lockstep::new(scenario, &[], hosts.collect()).unwrap(), log)
 }
 
