@@ -12,14 +12,18 @@
 //! | [`Terminal`], [`Route`], [`address`] | the ends of the flows with their addresses and routes |
 //! | [`Ends`], [`KernelConnection`] | a flow on a kernel, as a [`Connection`](ackclock_host::Connection) |
 //! | [`Info`] | the state of a socket |
+//! | [`behind`](mod@behind) | programs in the place of a flow |
+//! | [`frames`] | the flow to which a packet belongs |
 //! | [`KernelError`] | why a run fails |
 #![forbid(unsafe_code)]
 
+pub mod behind;
 mod connection;
 mod controls;
 mod ends;
 mod error;
 mod flow;
+pub mod frames;
 mod info;
 mod plan;
 mod program;

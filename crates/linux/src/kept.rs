@@ -1,9 +1,10 @@
-//! Programs that may write nowhere, and that end with the thread that keeps them, and so with this process, however it ends.
+//! Programs that may write nowhere, or only beneath some folders, and that end with the thread that keeps them, and so with this process, however it ends.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead as _, BufReader};
 use std::os::fd::{AsRawFd as _, BorrowedFd, RawFd};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, SyncSender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -43,12 +44,14 @@ fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
 }
 
 impl Kept {
-    /// Starts `command` with the descriptor `given` as [`GIVEN`], at fixed addresses, and for at most `time` of processor time. The program and
-    /// its children cannot write to files, use TCP of this machine, or send signals to other programs, if the kernel has Landlock. Its output is read.
+    /// Starts `command` with the descriptor `given` as [`GIVEN`], at fixed addresses, and for at most `time` of processor time. If the kernel
+    /// has Landlock, the program and its children cannot write to files, except beneath the folders `writable`, use TCP of this machine, or send
+    /// signals to other programs. Its output is read.
     ///
     /// # Errors
     /// Those of the kernel; `NotFound` also if the program does not exist.
-    pub fn spawn(mut command: Command, given: BorrowedFd<'_>, time: Duration) -> io::Result<Self> {
+    pub fn spawn(mut command: Command, given: BorrowedFd<'_>, writable: &[PathBuf], time: Duration) -> io::Result<Self> {
+        let writable = writable.to_vec();
         let given = given.as_raw_fd();
         // SAFETY: without pointers.
         let caller = unsafe { libc::getpid() };
@@ -59,7 +62,7 @@ impl Kept {
         let (tell, told) = mpsc::sync_channel(1);
         let noted = known.clone();
         // Landlock confines a thread and what it starts, and a child can end with the thread that started it: so each program has a thread.
-        let keeper = thread::Builder::new().name("keeper".to_owned()).spawn(move || keep(command, &noted, &tell))?;
+        let keeper = thread::Builder::new().name("keeper".to_owned()).spawn(move || keep(command, &writable, &noted, &tell))?;
         let (process, confined) = told.recv().map_err(|_| io::Error::other("the thread of the program has ended"))??;
         Ok(Self { process, confined, known, keeper: Some(keeper) })
     }
@@ -115,19 +118,23 @@ pub fn describe(status: ExitStatus) -> String {
     }
 }
 
-/// Processor time that the process has used so far; zero if it has ended.
+/// Processor time that the process and its children that have ended used so far; zero if it has ended itself.
 pub fn processor_time(process: u32) -> Duration {
+    let read = |file: &str| std::fs::read_to_string(format!("/proc/{process}/{file}")).unwrap_or_default();
     // In nanoseconds (Documentation/scheduler/sched-stats.rst).
-    let read = std::fs::read_to_string(format!("/proc/{process}/schedstat")).ok();
-    let used = read.as_deref().and_then(|text| text.split_whitespace().next()?.parse().ok());
-    Duration::from_nanos(used.unwrap_or_default())
+    let own = read("schedstat").split_whitespace().next().and_then(|used| used.parse().ok()).unwrap_or_default();
+    // proc_pid_stat(5): cutime and cstime, in hundredths of a second; fields are counted after the name, which can hold anything.
+    let stat = read("stat");
+    let fields = stat.rsplit_once(')').map(|(_, fields)| fields).unwrap_or_default();
+    let children: u64 = fields.split_whitespace().skip(13).take(2).filter_map(|used| used.parse::<u64>().ok()).sum();
+    Duration::from_nanos(own) + Duration::from_millis(10 * children)
 }
 
 type Started = io::Result<(u32, bool)>;
 
 /// The thread of a program: confines itself, starts the program, reads its output, and waits for its end.
-fn keep(mut command: Command, known: &Mutex<Known>, tell: &SyncSender<Started>) {
-    let started = confine().and_then(|confined| Ok((command.spawn()?, confined)));
+fn keep(mut command: Command, writable: &[PathBuf], known: &Mutex<Known>, tell: &SyncSender<Started>) {
+    let started = confine(writable).and_then(|confined| Ok((command.spawn()?, confined)));
     let mut child = match started {
         Ok((child, confined)) => {
             tell.send(Ok((child.id(), confined))).ok();
@@ -173,8 +180,8 @@ fn wait(child: &mut Child, known: &Mutex<Known>) {
     }
 }
 
-/// Takes rights from the calling thread and from what it starts. Returns whether the kernel can.
-fn confine() -> io::Result<bool> {
+/// Takes rights from the calling thread and from what it starts, except to write beneath the folders `writable`. Returns whether the kernel can.
+fn confine(writable: &[PathBuf]) -> io::Result<bool> {
     let confined = || -> Result<bool, landlock::RulesetError> {
         let ruleset = Ruleset::default()
             .handle_access(AccessFs::from_write(VERSION))?
@@ -182,6 +189,7 @@ fn confine() -> io::Result<bool> {
             .scope(Scope::from_all(VERSION))?
             .create()?
             .add_rules(landlock::path_beneath_rules(["/dev/null"], AccessFs::WriteFile))?
+            .add_rules(landlock::path_beneath_rules(writable, AccessFs::from_write(VERSION)))?
             .restrict_self()?;
         Ok(ruleset.ruleset != RulesetStatus::NotEnforced)
     };
@@ -199,6 +207,8 @@ fn prepare(given: RawFd, caller: libc::pid_t, time: Duration) -> io::Result<()> 
         if libc::getppid() != caller {
             libc::_exit(1);
         }
+        // Ctrl-C is for the caller.
+        check(libc::setsid())?;
         // Addresses are part of what a kernel's random numbers come from.
         check(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong))?;
         check(libc::setrlimit(libc::RLIMIT_CPU, &raw const limit))?;
@@ -226,7 +236,7 @@ mod tests {
         let given = Shared::new(c"given", 4096).unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        Kept::spawn(command, given.as_fd(), Duration::from_secs(20)).unwrap()
+        Kept::spawn(command, given.as_fd(), &[], Duration::from_secs(20)).unwrap()
     }
 
     fn finished(kept: &Kept) -> String {
@@ -278,7 +288,7 @@ mod tests {
     #[test]
     fn a_missing_program_is_an_error() {
         let given = Shared::new(c"given", 4096).unwrap();
-        let refused = Kept::spawn(Command::new("/no/such/program"), given.as_fd(), Duration::from_secs(1)).unwrap_err();
+        let refused = Kept::spawn(Command::new("/no/such/program"), given.as_fd(), &[], Duration::from_secs(1)).unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::NotFound);
     }
 }

@@ -1,13 +1,17 @@
 //! What this machine's kernel can run, and programs behind the path of a scenario.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::run::PyRunResult;
 use crate::scenario::PyScenario;
-use crate::table::Table;
+
+/// Command, whether it runs at the sender, peer and flow.
+type Words = (Vec<OsString>, bool, Option<String>, Option<String>);
 
 /// A trial: name, purpose, whether it succeeded, and the finding.
 type Probe = (String, &'static str, bool, String);
@@ -18,10 +22,12 @@ pub(crate) fn kernel_check(py: Python<'_>) -> (String, Vec<Probe>) {
     py.detach(linux::check)
 }
 
-/// Runs a command at an end of a flow's path. Returns its exit code, the links, and what the emulator measured.
+/// Runs a command at an end of a flow's path: in real time on this machine's kernel, or in virtual time on the kernel in the folder `guest` with
+/// its ticks per second; the command may then write beneath `output`. Returns the command's exit code, `None` if it did not end within the
+/// scenario's duration; the path's result; and what was measured.
 #[pyfunction]
-#[pyo3(signature = (scenario, command, *, sender=false, peer=None, flow=None))]
-#[expect(clippy::too_many_arguments, reason = "keywords in Python")]
+#[pyo3(signature = (scenario, command, *, sender=false, peer=None, flow=None, capture=Vec::new(), guest=None, output=None), text_signature = "(scenario, command, *, sender=False, peer=None, flow=None, capture=(), guest=None, output=None)")]
+#[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "extracted from Python, where they are keywords")]
 pub(crate) fn emulate<'py>(
     py: Python<'py>,
     scenario: &PyScenario,
@@ -29,18 +35,27 @@ pub(crate) fn emulate<'py>(
     sender: bool,
     peer: Option<String>,
     flow: Option<String>,
-) -> PyResult<(i32, Table, Bound<'py, PyDict>)> {
-    linux::emulate(py, scenario, command, sender, (peer, flow))
+    capture: Vec<String>,
+    guest: Option<(PathBuf, u32)>,
+    output: Option<PathBuf>,
+) -> PyResult<(Option<i32>, PyRunResult, Bound<'py, PyDict>)> {
+    linux::emulate(py, scenario, (command, sender, peer, flow), &capture, guest, output)
 }
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use ackclock_emu::check::{self, Use};
-    use ackclock_emu::programs::{self, Programs};
-    use ackclock_host::Side;
-    use ackclock_sim::engine::LinkResult;
+    use std::io::{self, Write as _};
 
-    use super::{Bound, OsString, Probe, PyDict, PyResult, PyScenario, PyValueError, Python, Table};
+    use ackclock_emu::check::{self, Use};
+    use ackclock_emu::programs;
+    use ackclock_host::Side;
+    use ackclock_kernel::behind::Programs;
+    use ackclock_uml::guest::Access;
+    use ackclock_uml::joint::Stream;
+    use ackclock_uml::programs as virtual_programs;
+    use ackclock_uml::run::Kernel;
+
+    use super::{Bound, PathBuf, Probe, PyDict, PyResult, PyRunResult, PyScenario, PyValueError, Python, Words};
     use pyo3::exceptions::PyKeyboardInterrupt;
     use pyo3::prelude::*;
 
@@ -62,10 +77,12 @@ mod linux {
     pub(super) fn emulate<'py>(
         py: Python<'py>,
         scenario: &PyScenario,
-        command: Vec<OsString>,
-        sender: bool,
-        (peer, flow): (Option<String>, Option<String>),
-    ) -> PyResult<(i32, Table, Bound<'py, PyDict>)> {
+        (command, sender, peer, flow): Words,
+        captured: &[String],
+        guest: Option<(PathBuf, u32)>,
+        output: Option<PathBuf>,
+    ) -> PyResult<(Option<i32>, PyRunResult, Bound<'py, PyDict>)> {
+        let document = scenario.document().clone();
         let scenario = scenario.scenario().clone();
         let programs = Programs { command, at: if sender { Side::Sender } else { Side::Receiver }, peer, flow };
         let mut interrupted = false;
@@ -73,34 +90,59 @@ mod linux {
             interrupted |= Python::attach(|py| py.check_signals().is_err());
             interrupted
         };
-        let ended = py.detach(|| {
-            let ended = programs::run(scenario, &programs, &mut ask);
-            // Ctrl-C ends most commands before anyone asks for it here.
-            ask();
-            ended
-        });
-        let ended =
-            ended.map_err(|reason| if interrupted { PyKeyboardInterrupt::new_err(reason) } else { PyValueError::new_err(reason) })?;
-        let links: Vec<(usize, &LinkResult)> = ended.result.link_rows().collect();
-        let columns = LinkResult::columns(&ended.scenario.further_reasons());
-        let links = Table::of_rows(&ended.scenario, &columns, &links)?;
         let facts = PyDict::new(py);
-        facts.set_item("interrupted", ended.interrupted)?;
-        facts.set_item("elapsed_s", ended.elapsed.as_secs_f64())?;
-        facts.set_item("cpu_s", ended.cpu.as_secs_f64())?;
-        facts.set_item("releases", ended.lateness.releases)?;
-        let lateness = [("p50", ended.lateness.p50), ("p99", ended.lateness.p99), ("max", ended.lateness.max)];
-        for (name, late) in lateness {
-            facts.set_item(format!("lateness_{name}_s"), late.as_secs_f64())?;
+        let (code, scenario, result, cpu) = if let Some((folder, hz)) = guest {
+            let access = Access { writable: output.into_iter().collect(), hear };
+            let kernel = Kernel { folder: &folder, hz };
+            let ended = py.detach(|| virtual_programs::run(kernel, scenario, &programs, captured, &access, &mut ask));
+            let ended = ended.map_err(|reason| error(reason, interrupted))?;
+            facts.set_item("interrupted", ended.interrupted)?;
+            facts.set_item("elapsed_s", ended.elapsed.as_secs_f64())?;
+            facts.set_item("confined", ended.confined)?;
+            (ended.code, ended.scenario, ended.result, ended.cpu)
+        } else {
+            let ended = py.detach(|| {
+                let ended = programs::run(scenario, &programs, captured, &mut ask);
+                // Ctrl-C ends most commands before anyone asks for it here.
+                ask();
+                ended
+            });
+            let ended = ended.map_err(|reason| error(reason, interrupted))?;
+            facts.set_item("interrupted", ended.interrupted)?;
+            facts.set_item("elapsed_s", ended.elapsed.as_secs_f64())?;
+            facts.set_item("releases", ended.lateness.releases)?;
+            let lateness = [("p50", ended.lateness.p50), ("p99", ended.lateness.p99), ("max", ended.lateness.max)];
+            for (name, late) in lateness {
+                facts.set_item(format!("lateness_{name}_s"), late.as_secs_f64())?;
+            }
+            facts.set_item("taint", ended.taint)?;
+            (Some(ended.code), ended.scenario, ended.result, ended.cpu)
+        };
+        let cpu = cpu.as_secs_f64();
+        facts.set_item("cpu_s", cpu)?;
+        Ok((code, PyRunResult::new(document, scenario, result, (cpu, 0.0)), facts))
+    }
+
+    fn error(reason: String, interrupted: bool) -> PyErr {
+        if interrupted { PyKeyboardInterrupt::new_err(reason) } else { PyValueError::new_err(reason) }
+    }
+
+    /// Writes what a program in a guest writes, at once.
+    fn hear(stream: Stream, bytes: &[u8]) -> io::Result<()> {
+        fn write(mut to: impl io::Write, bytes: &[u8]) -> io::Result<()> {
+            to.write_all(bytes)?;
+            to.flush()
         }
-        facts.set_item("taint", ended.taint)?;
-        Ok((ended.code, links, facts))
+        match stream {
+            Stream::Output => write(io::stdout().lock(), bytes),
+            Stream::Errors => write(io::stderr().lock(), bytes),
+        }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod linux {
-    use super::{Bound, OsString, Probe, PyDict, PyResult, PyScenario, PyValueError, Python, Table};
+    use super::{Bound, PathBuf, Probe, PyDict, PyResult, PyRunResult, PyScenario, PyValueError, Python, Words};
 
     pub(super) fn check() -> (String, Vec<Probe>) {
         let system = std::env::consts::OS;
@@ -110,10 +152,11 @@ mod linux {
     pub(super) fn emulate<'py>(
         _: Python<'py>,
         _: &PyScenario,
-        _: Vec<OsString>,
-        _: bool,
-        _: (Option<String>, Option<String>),
-    ) -> PyResult<(i32, Table, Bound<'py, PyDict>)> {
+        _: Words,
+        _: &[String],
+        _: Option<(PathBuf, u32)>,
+        _: Option<PathBuf>,
+    ) -> PyResult<(Option<i32>, PyRunResult, Bound<'py, PyDict>)> {
         Err(PyValueError::new_err(format!("emulation needs Linux, and this system is {}", std::env::consts::OS)))
     }
 }

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::io;
 use std::os::fd::AsFd as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use ackclock_kernel::KernelError;
 use ackclock_linux::kept::{GIVEN, Kept, describe};
 
-use crate::joint::{Joint, Said};
+use crate::joint::{Joint, Said, Stream};
 
 /// What a guest may use.
 #[derive(Clone, Copy, Debug)]
@@ -58,22 +58,36 @@ impl From<io::Error> for GuestError {
     }
 }
 
+/// What hears a program's output.
+pub type Hear = fn(Stream, &[u8]) -> io::Result<()>;
+
+/// What a guest with programs needs.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Folders beneath which the programs may write.
+    pub writable: Vec<PathBuf>,
+    /// Hears their output.
+    pub hear: Hear,
+}
+
 /// A kernel that runs in virtual time.
 #[derive(Debug)]
 pub struct Guest {
     pub(crate) joint: Joint,
     process: Kept,
     silence: Duration,
+    hear: Option<Hear>,
     /// What the kernel has said and nobody has heard yet.
     pub(crate) said: Vec<Said>,
 }
 
 impl Guest {
-    /// Boots the kernel in the folder `kernel`, which `ackclock kernel build` made. Its random numbers come from `seed`.
+    /// Boots the kernel in the folder `kernel`, which `ackclock kernel build` made. Its random numbers come from `seed`. `programs`: what it
+    /// needs if programs will run in it.
     ///
     /// # Errors
     /// If it does not boot.
-    pub fn boot(kernel: &Path, seed: u64, limits: Limits) -> Result<Self, GuestError> {
+    pub fn boot(kernel: &Path, seed: u64, limits: Limits, programs: Option<&Access>) -> Result<Self, GuestError> {
         let joint = Joint::new(seed)?;
         let mut command = Command::new(kernel.join("linux"));
         // The command line enters the kernel's random numbers, so that it names nothing of this machine.
@@ -92,15 +106,20 @@ impl Guest {
                 "con0=null,fd:1",
                 "quiet",
             ])
+            // Halves the cost of a program's system calls, where the kernel knows it.
+            .args(programs.map(|_| "seccomp=auto"))
             .current_dir(kernel)
             .env_clear();
-        let process = Kept::spawn(command, joint.as_fd(), limits.cpu)?;
-        let mut guest = Self { joint, process, silence: limits.silence, said: Vec::new() };
-        let mut alive = watch(&guest.process, guest.silence);
-        guest.joint.wait(&mut guest.said, &mut alive)?;
-        drop(alive);
-        guest.answer()?;
-        Ok(guest)
+        let writable = programs.map(|programs| programs.writable.as_slice()).unwrap_or_default();
+        let process = Kept::spawn(command, joint.as_fd(), writable, limits.cpu)?;
+        let hear = programs.map(|programs| programs.hear);
+        let mut guest = Self { joint, process, silence: limits.silence, hear, said: Vec::new() };
+        let alive = watch(&guest.process, guest.silence, guest.hear);
+        guest.joint.wait(&mut guest.said, alive)?;
+        match guest.answer()?.as_str() {
+            "ok" => Ok(guest),
+            other => Err(guest.failure(format!("the first process of the kernel says {other}"))),
+        }
     }
 
     /// Whether the kernel's process is confined: it can write no file.
@@ -126,7 +145,7 @@ impl Guest {
         while let Some(next) = self.joint.next().filter(|next| *next < until) {
             self.run(next, until)?;
         }
-        self.said.clear();
+        self.drop_packets();
         Ok(())
     }
 
@@ -135,8 +154,9 @@ impl Guest {
     /// # Errors
     /// If it has ended, or does not hand over.
     pub fn run(&mut self, now: u64, until: u64) -> Result<(), GuestError> {
-        let alive = watch(&self.process, self.silence);
-        self.joint.run(now, until, &mut self.said, alive)
+        let mut alive = watch(&self.process, self.silence, self.hear);
+        self.joint.run(now, until, &mut self.said, &mut alive)?;
+        take_output(&mut self.said, self.hear).map_err(|error| self.failure(error))
     }
 
     /// Lets the first process do what `commands` say (see `init.c`), before a run or between runs. The kernel's clock goes on as it needs.
@@ -144,31 +164,47 @@ impl Guest {
     /// # Errors
     /// As [`Guest::run`]; if the kernel refuses a command: what it says.
     pub fn set_up(&mut self, commands: &str) -> Result<(), GuestError> {
+        match self.ask(self.joint.now(), commands)?.as_str() {
+            "ok" => Ok(()),
+            text => Err(self.failure(format!("the kernel refuses: {text}"))),
+        }
+    }
+
+    /// Lets the first process do what `commands` say at `now`, and returns its answer: `ok`, or what went wrong. Packets before it are lost.
+    ///
+    /// # Errors
+    /// As [`Guest::run`].
+    pub fn ask(&mut self, now: u64, commands: &str) -> Result<String, GuestError> {
         self.joint.line(commands);
-        self.run(self.joint.now(), u64::MAX)?;
+        self.run(now.max(self.joint.now()), u64::MAX)?;
         self.answer()
     }
 
-    /// Hears the answer of the first process; packets before it are lost.
-    fn answer(&mut self) -> Result<(), GuestError> {
-        let mut answer = None;
-        for said in self.said.drain(..) {
-            if let Said::Line(text) = said {
-                answer = Some(text);
+    /// Hears the answer of the first process.
+    fn answer(&mut self) -> Result<String, GuestError> {
+        loop {
+            self.drop_packets();
+            if let Some(place) = self.said.iter().position(|said| matches!(said, Said::Line(_)))
+                && let Said::Line(text) = self.said.remove(place)
+            {
+                return Ok(text);
             }
+            let Some(next) = self.joint.next() else {
+                return Err(self.failure("the first process of the kernel gives no answer".to_owned()));
+            };
+            self.run(next, u64::MAX)?;
         }
-        match answer.as_deref() {
-            Some("ok") => Ok(()),
-            Some(text) => Err(self.failure(format!("the kernel refuses: {text}"))),
-            None => {
-                let until = self.joint.next().unwrap_or(u64::MAX);
-                if until == u64::MAX {
-                    return Err(self.failure("the first process of the kernel gives no answer".to_owned()));
-                }
-                self.run(until, u64::MAX)?;
-                self.answer()
-            }
-        }
+    }
+
+    /// Forgets packets that nobody carries.
+    fn drop_packets(&mut self) {
+        self.said.retain(|said| !matches!(said, Said::Packet { .. }));
+    }
+
+    /// The exit code of a program that has ended; asks once.
+    pub fn ended(&mut self, number: u32) -> Option<i32> {
+        let place = self.said.iter().position(|said| matches!(said, Said::Ended { program, .. } if *program == number))?;
+        if let Said::Ended { code, .. } = self.said.remove(place) { Some(code) } else { None }
     }
 
     /// An error with the last lines of the console.
@@ -177,10 +213,10 @@ impl Guest {
     }
 }
 
-/// Whether a process runs that has `silence` to hand over.
-fn watch(process: &Kept, silence: Duration) -> impl FnMut() -> Result<(), GuestError> {
+/// Whether a process runs that has `silence` to hand over. Passes on what programs write.
+fn watch(process: &Kept, silence: Duration, hear: Option<Hear>) -> impl FnMut(&mut Vec<Said>) -> Result<(), GuestError> {
     let start = Instant::now();
-    move || {
+    move |said| {
         let failed = |what: String| Err(GuestError { what, lines: process.lines() });
         if let Some(status) = process.ended() {
             return failed(format!("the kernel has ended: {}", describe(status)));
@@ -188,6 +224,21 @@ fn watch(process: &Kept, silence: Duration) -> impl FnMut() -> Result<(), GuestE
         if start.elapsed() > silence {
             return failed(format!("the kernel has computed for {} s without an end; it may be in a loop", silence.as_secs()));
         }
-        Ok(())
+        take_output(said, hear).or_else(failed)
     }
+}
+
+/// Passes on what programs write, in its order.
+fn take_output(said: &mut Vec<Said>, hear: Option<Hear>) -> Result<(), String> {
+    let mut result = Ok(());
+    said.retain(|said| match said {
+        Said::Output(stream, bytes) => {
+            if let Some(hear) = hear.filter(|_| result.is_ok()) {
+                result = hear(*stream, bytes);
+            }
+            false
+        }
+        _ => true,
+    });
+    result.map_err(|error| format!("the output of a program cannot be passed on: {error}"))
 }

@@ -23,9 +23,13 @@ pub(crate) struct Running {
     /// Whose packets have this source address.
     owner: fn(&[u8]) -> Option<(usize, Side)>,
     leaving: VecDeque<Departure>,
+    /// When the first program has ended, in the kernel's time, and its exit code.
+    ended: Option<(u64, i32)>,
     /// When something waits for the kernel, in its time.
     input: Option<u64>,
     pub(crate) failure: Option<GuestError>,
+    /// What the first process has refused.
+    refusal: Option<String>,
 }
 
 /// A guest that the engine and the connections of a run share.
@@ -35,7 +39,17 @@ pub struct Host(Arc<Mutex<Running>>);
 impl Host {
     /// The guest at `origin`, its time at the start of the run. `places` has the ends of all flows; `owner` tells whose packet this is.
     pub fn new(guest: Guest, origin: u64, places: Places, owner: fn(&[u8]) -> Option<(usize, Side)>) -> Self {
-        Self(Arc::new(Mutex::new(Running { guest, origin, places, owner, leaving: VecDeque::new(), input: None, failure: None })))
+        Self(Arc::new(Mutex::new(Running {
+            guest,
+            origin,
+            places,
+            owner,
+            leaving: VecDeque::new(),
+            ended: None,
+            input: None,
+            failure: None,
+            refusal: None,
+        })))
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Running> {
@@ -45,6 +59,33 @@ impl Host {
     /// Why the guest cannot go on.
     pub fn error(&self) -> Option<GuestError> {
         self.lock().failure.clone()
+    }
+
+    /// What the first process has answered, if it could not do something.
+    pub fn refusal(&self) -> Option<String> {
+        self.lock().refusal.clone()
+    }
+
+    /// When the first program has ended, in nanoseconds since the start of the run, and its exit code.
+    pub fn program(&self) -> Option<(u64, i32)> {
+        let running = self.lock();
+        running.ended.map(|(at, code)| (at.saturating_sub(running.origin), code))
+    }
+
+    /// Ends all programs, and writes their files.
+    ///
+    /// # Errors
+    /// If the guest fails.
+    pub fn finish(&self) -> Result<(), GuestError> {
+        let mut running = self.lock();
+        if running.failure.is_none() { running.guest.set_up("finish") } else { Ok(()) }
+    }
+
+    /// Tells the first process to do what `commands` say at `now`, in nanoseconds since the start of the run.
+    pub fn tell(&self, now: u64, commands: &str) {
+        let mut running = self.lock();
+        running.guest.joint.line(commands);
+        running.note_input(now);
     }
 }
 
@@ -81,7 +122,13 @@ impl Running {
                     }
                 }
                 Said::Line(text) if text == "ok" => {}
-                Said::Line(text) => self.failure = Some(self.guest.failure(format!("the kernel refuses: {text}"))),
+                Said::Line(text) => {
+                    self.failure = Some(self.guest.failure(format!("the kernel refuses: {text}")));
+                    self.refusal = Some(text);
+                }
+                Said::Ended { program: 0, code } => self.ended = Some((self.guest.now(), code)),
+                // The peer may end, and output has been passed on.
+                Said::Ended { .. } | Said::Output(..) => {}
             }
         }
     }
@@ -94,7 +141,7 @@ impl OutsideHost for Host {
             return None;
         }
         let leaving = running.leaving.front().map(|departure| departure.at);
-        leaving.or_else(|| running.due().map(|due| due.saturating_sub(running.origin)))
+        leaving.or_else(|| running.due().filter(|_| running.ended.is_none()).map(|due| due.saturating_sub(running.origin)))
     }
 
     fn advance(&mut self, until: u64) -> Option<Departure> {
@@ -104,7 +151,7 @@ impl OutsideHost for Host {
             if running.leaving.front().is_some_and(|departure| departure.at <= until) {
                 return running.leaving.pop_front();
             }
-            if running.failure.is_some() {
+            if running.failure.is_some() || running.ended.is_some() {
                 return None;
             }
             let due = running.due().filter(|due| *due <= last)?;
@@ -117,6 +164,10 @@ impl OutsideHost for Host {
         let (device, socket) = running.places[flow][side.index()];
         running.guest.joint.packet(device, socket, frame);
         running.note_input(now);
+    }
+
+    fn ended(&self) -> Option<u64> {
+        self.program().map(|(at, _)| at)
     }
 
     fn failure(&self) -> Option<String> {

@@ -46,6 +46,7 @@ const HEAD: usize = 32;
 const PACKET: u32 = 1;
 const LINE: u32 = 2;
 const ORDER: u32 = 3;
+const OUTPUT: u32 = 5;
 
 /// The time for which a kernel waits that has nothing to do.
 const NEVER: u64 = i64::MAX as u64;
@@ -66,6 +67,33 @@ pub enum Said {
     },
     /// The first process answers.
     Line(String),
+    /// A program has ended.
+    Ended {
+        /// Its number.
+        program: u32,
+        /// Its exit code, or 128 plus the number of the signal that ended it.
+        code: i32,
+    },
+    /// A program writes.
+    Output(Stream, Vec<u8>),
+}
+
+/// Where a program writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Output,
+    /// Standard error.
+    Errors,
+}
+
+/// What a line of the first process says.
+fn line(text: String) -> Said {
+    let numbers = text.strip_prefix("ended ").and_then(|rest| rest.split_once(' '));
+    match numbers.map(|(program, code)| (program.parse(), code.parse())) {
+        Some((Ok(program), Ok(code))) => Said::Ended { program, code },
+        _ => Said::Line(text),
+    }
 }
 
 /// The state of a socket that the kernel's thread reads and writes.
@@ -153,11 +181,17 @@ impl Joint {
     }
 
     /// Lets the kernel run at `now` and further, up to the first time of `until` or later; it stops earlier after the time at which it says
-    /// anything. Appends what it says to `said`. `alive` is called now and then while the kernel runs.
+    /// anything. Appends what it says to `said`. `alive` is called now and then while the kernel runs, and may take something away.
     ///
     /// # Errors
     /// That of `alive`.
-    pub fn run<E>(&mut self, now: u64, until: u64, said: &mut Vec<Said>, mut alive: impl FnMut() -> Result<(), E>) -> Result<(), E> {
+    pub fn run<E>(
+        &mut self,
+        now: u64,
+        until: u64,
+        said: &mut Vec<Said>,
+        mut alive: impl FnMut(&mut Vec<Said>) -> Result<(), E>,
+    ) -> Result<(), E> {
         self.memory.long(NOW).store(now, Ordering::Relaxed);
         self.memory.long(UNTIL).store(until, Ordering::Relaxed);
         self.memory.word(TURN).store(KERNEL, Ordering::Release);
@@ -169,18 +203,19 @@ impl Joint {
     ///
     /// # Errors
     /// That of `alive`.
-    pub fn wait<E>(&mut self, said: &mut Vec<Said>, mut alive: impl FnMut() -> Result<(), E>) -> Result<(), E> {
+    pub fn wait<E>(&mut self, said: &mut Vec<Said>, mut alive: impl FnMut(&mut Vec<Said>) -> Result<(), E>) -> Result<(), E> {
         loop {
             while self.memory.word(TURN).load(Ordering::Acquire) != OUTSIDE {
                 self.memory.wait(TURN, KERNEL, PATIENCE);
                 if self.memory.word(TURN).load(Ordering::Acquire) != OUTSIDE {
-                    alive()?;
+                    alive(said)?;
                 }
             }
             self.take(said);
             if self.memory.word(REASON).load(Ordering::Relaxed) != FULL {
                 return Ok(());
             }
+            alive(said)?;
             self.memory.word(TURN).store(KERNEL, Ordering::Release);
             self.memory.wake(TURN);
         }
@@ -204,7 +239,8 @@ impl Joint {
                 PACKET => {
                     said.push(Said::Packet { at: u64::from_ne_bytes(std::array::from_fn(|index| head[index])), device, frame });
                 }
-                LINE => said.push(Said::Line(String::from_utf8_lossy(&frame).into_owned())),
+                LINE => said.push(line(String::from_utf8_lossy(&frame).into_owned())),
+                OUTPUT => said.push(Said::Output(if word(20) == 1 { Stream::Output } else { Stream::Errors }, frame)),
                 _ => {}
             }
         }

@@ -9,6 +9,7 @@
 //! | [`joint`] | the memory that both share, and the turns |
 //! | [`guest`] | the process of a kernel, and what it is told |
 //! | [`host`] | the guest as a host of the engine that has a clock of its own |
+//! | [`programs`] | any program of this machine behind the path of a scenario |
 //! | [`run`](mod@run) | the flows of a scenario as connections of a guest |
 //!
 //! What is built into the kernel lies in `python/ackclock/data/kernel`, under the GPL; it is a program of its own, which this crate starts.
@@ -19,4 +20,5 @@ mod ends;
 pub mod guest;
 pub mod host;
 pub mod joint;
+pub mod programs;
 pub mod run;

@@ -40,11 +40,11 @@ const CONTROLS: &[&str] = &[
 /// What every node has, as in a run on a machine: no memory of earlier connections, and buffers that do not depend on the guest's memory.
 const PARAMETERS: [(&str, &str); 2] = [("ipv4/tcp_no_metrics_save", "1"), ("ipv4/tcp_rmem", "4096 131072 6291456")];
 /// What the whole guest has: buffers of all sockets without a limit (in pages), and room for packets that arrive at one time.
-const GLOBAL: &str = "set ipv4/tcp_mem 4194304 4194304 4194304;set core/netdev_max_backlog 100000";
+pub(crate) const GLOBAL: &str = "set ipv4/tcp_mem 4194304 4194304 4194304;set core/netdev_max_backlog 100000";
 /// Most data that waits in the send buffer of a flow that stops, in bytes: it is sent even after the application has stopped.
 const UNSENT: u32 = 32 << 10;
 /// Most bytes of a line of commands.
-const LINE: usize = 32 << 10;
+pub(crate) const LINE: usize = 32 << 10;
 /// Memory of a guest and of each flow, in megabytes.
 const MEMORY: [u32; 2] = [256, 24];
 /// The kernel's time at which a run starts, at the earliest, in nanoseconds.
@@ -111,11 +111,9 @@ pub fn run(
     let limits = Limits { memory_mb: MEMORY[0].saturating_add(MEMORY[1].saturating_mul(flows)).min(8192), ..Limits::default() };
     // Without the right to choose a processor, the run only costs more.
     let _pinned = Pinned::new().ok();
-    let mut guest = Guest::boot(kernel.folder, scenario.seed, limits)?;
+    let mut guest = Guest::boot(kernel.folder, scenario.seed, limits, None)?;
     set_up(&mut guest, scenario, &plan)?;
-    let tick = 1_000_000_000 / u64::from(kernel.hz);
-    let phase = scramble(scenario.seed) % tick;
-    let origin = guest.now().max(START).next_multiple_of(tick) + phase;
+    let origin = start(kernel.hz, scenario.seed, guest.now());
     guest.idle(origin)?;
     let (confined, process) = (guest.is_confined(), guest.process());
     let places: Places = (0..plan.flows.len())
@@ -142,7 +140,7 @@ pub fn run(
         other => KernelError::Refused(other.to_string()),
     })?;
     let cpu = Duration::from_secs_f64(processor_time(process).as_secs_f64());
-    let phase = Duration::from_nanos(phase);
+    let phase = Duration::from_nanos(origin % tick(kernel.hz));
     Ok(Run { result, controls: plan.controls(), warnings: plan.warnings(scenario), phase, cpu, confined })
 }
 
@@ -150,6 +148,16 @@ pub fn run(
 fn source(frame: &[u8]) -> Option<(usize, Side)> {
     let bytes: &[u8; 4] = frame.get(12..16)?.try_into().ok()?;
     owner(Ipv4Addr::from(*bytes)).filter(|_| frame[0] >> 4 == 4)
+}
+
+/// Time between two ticks of the kernel, in nanoseconds.
+fn tick(hz: u32) -> u64 {
+    1_000_000_000 / u64::from(hz)
+}
+
+/// The kernel's time at which a run starts that may start at `now`: the seed moves it within a tick.
+pub(crate) fn start(hz: u32, seed: u64, now: u64) -> u64 {
+    now.max(START).next_multiple_of(tick(hz)) + scramble(seed) % tick(hz)
 }
 
 /// A number that depends on every bit of another (splitmix64).
@@ -162,7 +170,7 @@ fn scramble(seed: u64) -> u64 {
 
 /// Makes the nodes and the sockets of all flows.
 fn set_up(guest: &mut Guest, scenario: &Scenario, plan: &Plan) -> Result<(), GuestError> {
-    let mut commands = Commands { guest, line: String::new() };
+    let mut commands = Commands::new(guest);
     commands.add(GLOBAL)?;
     if plan.hystart() == Some(false) {
         commands.add("module tcp_cubic hystart 0")?;
@@ -217,13 +225,17 @@ fn make(terminal: &Terminal, flow: &FlowPlan) -> String {
 }
 
 /// Commands for the first process, in lines of many.
-struct Commands<'a> {
+pub(crate) struct Commands<'a> {
     guest: &'a mut Guest,
     line: String,
 }
 
-impl Commands<'_> {
-    fn add(&mut self, command: &str) -> Result<(), GuestError> {
+impl<'a> Commands<'a> {
+    pub(crate) fn new(guest: &'a mut Guest) -> Self {
+        Self { guest, line: String::new() }
+    }
+
+    pub(crate) fn add(&mut self, command: &str) -> Result<(), GuestError> {
         if self.line.len() + command.len() > LINE {
             self.send()?;
         }
@@ -238,7 +250,7 @@ impl Commands<'_> {
         self.guest.set_up(&std::mem::take(&mut self.line))
     }
 
-    fn finish(mut self) -> Result<(), GuestError> {
+    pub(crate) fn finish(mut self) -> Result<(), GuestError> {
         self.send()
     }
 }

@@ -7,7 +7,6 @@
 //! One thread does all of this. It sleeps until the next event or frame (`ppoll`); it never spins, because the kernel's TCP needs the
 //! processor. With the rights for it, the thread has a real-time priority, exact timers and locked memory.
 
-mod frames;
 mod lateness;
 mod port;
 mod taint;
@@ -23,7 +22,6 @@ use ackclock_linux::libc;
 use ackclock_linux::scheduling::{LockedMemory, exact_timers, poll, priority, thread_time};
 use ackclock_sim::engine::Live;
 
-pub use frames::{flow, hashed};
 pub use lateness::Lateness;
 pub use port::{Clock, Port, Ports};
 

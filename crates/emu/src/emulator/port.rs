@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::Instant;
 use ackclock_host::Side;
+use ackclock_kernel::frames::{flow, hashed};
 use ackclock_linux::scheduling::clock;
 use ackclock_sim::engine::Interface;
 use ackclock_wire::frame::{Addressed, arriving};
 
-use super::frames::{flow, hashed};
 use super::lateness::{Histogram, Lateness};
 use crate::space::Space;
 

@@ -3,8 +3,6 @@
 //! The program runs at one end of the path in a network namespace without any other way out, and a second program may run at the other end.
 //! Both live in PID namespaces, so that nothing of them remains after the run, not even after SIGKILL.
 
-mod scenario;
-
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -14,6 +12,7 @@ use std::thread;
 
 use ackclock_core::units::Duration;
 use ackclock_host::Side;
+use ackclock_kernel::behind::{Programs, SPREAD, VARIABLES, behind};
 use ackclock_kernel::{Route, Terminal, address};
 use ackclock_linux::{confined, scheduling};
 use ackclock_sim::engine::{FrameConnection, Live, Passage, RunResult};
@@ -23,27 +22,14 @@ use crate::emulator::{Emulator, Lateness, Outcome, Ports};
 use crate::kernel::memory;
 use crate::space::{Node, Space};
 
-/// Name of the environment variable with a program's own address, and of the one with the other end's.
-pub const VARIABLES: [&str; 2] = ["ACKCLOCK_ADDRESS", "ACKCLOCK_PEER"];
+/// The path exists as long as the command: longer than any.
+const FOREVER: Duration = Duration::from_millis(365 * 24 * 3600 * 1000);
 /// Time for the peer to open its first socket, in nanoseconds.
 const READY: u64 = 5_000_000_000;
 /// Time between two looks at the peer's sockets.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(10);
 /// Time for the command to end after the caller interrupts, in nanoseconds.
 const GRACE: u64 = 2_000_000_000;
-
-/// What runs where.
-#[derive(Debug, Clone)]
-pub struct Programs {
-    /// The program and its arguments.
-    pub command: Vec<OsString>,
-    /// The end of the flow at which it runs.
-    pub at: Side,
-    /// A line of the shell that runs at the other end; it starts before the command and ends with it.
-    pub peer: Option<String>,
-    /// The flow whose path the programs use; by default the first that is no stream of datagrams.
-    pub flow: Option<String>,
-}
 
 /// A command that has ended.
 #[derive(Debug)]
@@ -66,22 +52,23 @@ pub struct Ended {
     pub taint: Option<String>,
 }
 
-/// Runs a command behind the path of `scenario`, which exists as long as the command runs. `interrupted` is called from time to time; if it
-/// returns true, the command has 2 s to end by itself.
+/// Runs a command behind the path of `scenario`, which exists as long as the command runs. Packets are captured at the links
+/// and hosts called `captured`. `interrupted` is called from time to time; if it returns true, the command has 2 s to end by itself.
 ///
 /// # Errors
 /// If the machine cannot run it, the flow or the command does not exist, or the peer ends at once.
-pub fn run(scenario: Scenario, programs: &Programs, interrupted: &mut dyn FnMut() -> bool) -> Result<Ended, String> {
-    let scenario = scenario::behind(scenario, programs.flow.as_deref())?;
+pub fn run(scenario: Scenario, programs: &Programs, captured: &[String], interrupted: &mut dyn FnMut() -> bool) -> Result<Ended, String> {
+    let mut scenario = behind(scenario, programs.flow.as_deref())?;
+    scenario.duration = FOREVER;
     let flow = &scenario.flows[0];
     let terminal = |side, node| Terminal { node, flow: 0, side, route: Route::default() };
     let space = Space::new(&[terminal(Side::Sender, flow.from), terminal(Side::Receiver, flow.to)])?;
-    let ports = Ports::spread(&space, scenario::SPREAD).map_err(|error| format!("the TUN devices cannot be shared: {error}"))?;
+    let ports = Ports::spread(&space, SPREAD).map_err(|error| format!("the TUN devices cannot be shared: {error}"))?;
     let mut connection = |flow: usize, spec: &ackclock_sim::scenario::FlowSpec| {
         let [sender, receiver] = Side::ALL.map(|side| ports.port(flow, side));
         Some(Box::new(Passage::new([sender?, receiver?], spec.start)) as FrameConnection)
     };
-    let live = Live::new(scenario.clone(), &[], &mut connection).map_err(|error| error.to_string())?;
+    let live = Live::new(scenario.clone(), captured, &mut connection).map_err(|error| error.to_string())?;
     let emulator = Emulator::new(live, ports).map_err(|error| format!("the emulator does not start: {error}"))?;
     let end = |side| space.node(0, side).ok_or("an end of the flow has no namespace");
 

@@ -10,7 +10,7 @@ fn shell(script: &str, peer: Option<&str>) -> Option<Result<Ended, String>> {
     let scenario = Document::from_toml(text, "test.toml").and_then(|document| document.scenario()).unwrap();
     let command = ["sh", "-c", script].map(OsString::from).to_vec();
     let programs = Programs { command, at: Side::Receiver, peer: peer.map(str::to_owned), flow: None };
-    match run(scenario, &programs, &mut || false) {
+    match run(scenario, &programs, &[], &mut || false) {
         Err(reason) if reason.starts_with("cannot run on the kernel") => {
             eprintln!("skipped: {reason}");
             None

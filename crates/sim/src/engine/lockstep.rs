@@ -119,6 +119,10 @@ impl Lockstep {
                 return Ok(());
             };
             self.settle(now)?;
+            if let Some(end) = self.nodes.iter().find_map(|node| node.lock().ended()) {
+                self.live.cut(end);
+                return Ok(());
+            }
         }
     }
 
@@ -143,7 +147,17 @@ impl Lockstep {
     /// As [`Lockstep::advance`].
     pub fn run(mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<RunResult, RunError> {
         self.advance(Instant::MAX, interrupted)?;
-        Ok(self.live.finish())
+        Ok(self.finish())
+    }
+
+    /// Ends the run at `end` instead of the scenario's end, if that is earlier.
+    pub fn cut(&mut self, end: Instant) {
+        self.live.cut(end);
+    }
+
+    /// The result, after [`Lockstep::advance`] has come to the end.
+    pub fn finish(self) -> RunResult {
+        self.live.finish()
     }
 }
 

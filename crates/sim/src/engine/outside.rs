@@ -47,6 +47,11 @@ pub trait OutsideHost: Debug + Send {
     /// A packet of `flow` arrives at its end `side` at `now`. [`OutsideHost::advance`] to `now` follows at once.
     fn receive(&mut self, now: u64, flow: usize, side: Side, frame: &[u8]);
 
+    /// When the host has ended the run, if it has. It then sends nothing more, and [`OutsideHost::next`] is `None`.
+    fn ended(&self) -> Option<u64> {
+        None
+    }
+
     /// Why the host cannot go on, such as the end of its process. The run then stops.
     fn failure(&self) -> Option<String> {
         None
@@ -158,6 +163,11 @@ impl OutsideNode {
 
     fn fail(&mut self, fault: &str) {
         self.fault = Some(format!("the outside host at {} {fault}", self.name));
+    }
+
+    /// When the host has ended the run.
+    pub(super) fn ended(&self) -> Option<Instant> {
+        self.host.ended().map(Instant::from_nanos)
     }
 
     /// Why the host cannot go on, or how it has broken its contract.

@@ -13,6 +13,18 @@
  *                                makes a TCP socket, and gives it to the kernel's thread; 0 leaves the kernel's default
  *   connect NUMBER PEER PORT     connects a socket
  *   off                          ends the guest
+ *
+ * Programs of the host run in it after these:
+ *
+ *   files                        makes the files of the host the root: what programs write stays in memory
+ *   writable FOLDER              except in this folder of the host
+ *   word TEXT                    adds a word to the next program: its name, then its arguments
+ *   variable TEXT                adds a variable to the environment of the programs
+ *   start NUMBER STREAM FOLDER   starts a program in the entered namespace, with this descriptor (1 or 2) as its standard output
+ *   listens                      fails unless a socket waits for connections or datagrams in the entered namespace
+ *   finish                       ends all programs, and writes their files
+ *
+ * In TEXT and FOLDER, %XX is a byte in hexadecimal. After a program has ended, the line "ended NUMBER CODE" follows.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -24,6 +36,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +47,7 @@
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ackclock.h"
@@ -49,6 +63,7 @@ static int device;
 static int spaces[ACKCLOCK_DEVICES];
 static int sockets[ACKCLOCK_SOCKETS];
 static char answer[4096];
+static struct list { char **items; size_t count; } words, variables;
 
 static int fail(const char *format, ...)
 {
@@ -248,6 +263,161 @@ static int join(unsigned int number, const char *peer, unsigned int port)
 	return 0;
 }
 
+/* Programs. */
+
+/* Replaces %XX by the byte. */
+static char *decode(char *text)
+{
+	char *to = text, *from = text;
+	int read;
+
+	for (; *from; to++, from += read) {
+		unsigned int byte = (unsigned char)*from;
+
+		read = 1;
+		if (byte == '%')
+			sscanf(from, "%%%2x%n", &byte, &read);
+		*to = byte;
+	}
+	*to = 0;
+	return text;
+}
+
+/* Appends a text to a list, which ends with NULL. */
+static int append(struct list *list, char *text)
+{
+	char **items = reallocarray(list->items, list->count + 2, sizeof(*items));
+	char *copy = strdup(decode(text));
+
+	if (!items || !copy)
+		return fail("no memory");
+	items[list->count++] = copy;
+	items[list->count] = NULL;
+	list->items = items;
+	return 0;
+}
+
+static int mounted(const char *kind, const char *place, unsigned long flags, const char *options)
+{
+	mkdir(place, 0755);
+	return mount(kind, place, kind, flags, options) ? fail("no %s at %s", kind, place) : 0;
+}
+
+static int files(void)
+{
+	/* A folder of the first root serves as the place for all that the new one is made of. */
+	if (mounted("tmpfs", "/sys", 0, NULL) || mounted("hostfs", "/sys/host", MS_RDONLY, "/"))
+		return -1;
+	mkdir("/sys/written", 0755);
+	mkdir("/sys/work", 0755);
+	if (mounted("overlay", "/sys/root", 0, "lowerdir=/sys/host,upperdir=/sys/written,workdir=/sys/work,volatile") ||
+	    mounted("proc", "/sys/root/proc", 0, NULL) || mounted("sysfs", "/sys/root/sys", 0, NULL) ||
+	    mounted("devtmpfs", "/sys/root/dev", 0, NULL) || mounted("devpts", "/sys/root/dev/pts", 0, "ptmxmode=0666") ||
+	    mounted("tmpfs", "/sys/root/dev/shm", 0, "mode=1777"))
+		return -1;
+	if (chdir("/sys/root") || mount(".", "/", NULL, MS_MOVE, NULL) || chroot(".") || chdir("/"))
+		return fail("no root");
+	symlink("/proc/self/fd", "/dev/fd");
+	symlink("/proc/self/fd/0", "/dev/stdin");
+	symlink("/proc/self/fd/1", "/dev/stdout");
+	symlink("/proc/self/fd/2", "/dev/stderr");
+	/* A name that every machine knows. */
+	return sethostname("localhost", 9);
+}
+
+static int writable(const char *folder)
+{
+	return mount("writable", folder, "hostfs", 0, folder) ? fail("no folder %s", folder) : 0;
+}
+
+/* Becomes the program; returns if that fails. */
+static void become(int stream, const char *folder)
+{
+	int in = open("/dev/null", O_RDONLY), out = open("/dev/ackclock-output", O_WRONLY), err = open("/dev/ackclock-errors", O_WRONLY);
+
+	signal(SIGCHLD, SIG_DFL);
+	setsid();
+	if (chdir(folder) || dup2(in, 0) < 0 || dup2(stream == 1 ? out : err, 1) < 0 || dup2(err, 2) < 0)
+		return;
+	close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+	environ = variables.items;
+	execvp(words.items[0], words.items);
+}
+
+/* Reports the end of a program, in a process of its own. */
+static void keep(unsigned int number, pid_t program)
+{
+	char line[64];
+	int status;
+
+	if (waitpid(program, &status, 0) < 0)
+		_exit(1);
+	status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	write(device, line, snprintf(line, sizeof(line), "ended %u %d", number, status));
+	_exit(0);
+}
+
+static int start(unsigned int number, int stream, const char *folder)
+{
+	int report[2], error = 0;
+	pid_t program;
+
+	if (!words.count || pipe2(report, O_CLOEXEC))
+		return fail("no program");
+	if (!fork()) {
+		signal(SIGCHLD, SIG_DFL);
+		program = fork();
+		if (!program) {
+			become(stream, folder);
+			error = errno;
+			write(report[1], &error, sizeof(error));
+			_exit(127);
+		}
+		close(report[1]);
+		keep(number, program);
+	}
+	words.count = variables.count = 0;
+	close(report[1]);
+	/* Nothing comes if the program has started. */
+	if (read(report[0], &error, sizeof(error)) < 0)
+		error = errno;
+	close(report[0]);
+	errno = error;
+	return error ? fail("program") : 0;
+}
+
+static int listens(void)
+{
+	static const char *const files[] = { "tcp", "tcp6", "udp", "udp6" };
+	char path[32], row[512];
+	unsigned int state;
+	int found = 0;
+
+	for (int kind = 0; kind < 4 && !found; kind++) {
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/net/%s", files[kind]);
+		file = fopen(path, "re");
+		/* State 10 is a TCP socket that listens, 7 a UDP socket without a peer. */
+		while (file && !found && fgets(row, sizeof(row), file))
+			found = sscanf(row, "%*s %*s %*s %x", &state) == 1 && state == (kind < 2 ? 10 : 7);
+		if (file)
+			fclose(file);
+	}
+	errno = EAGAIN;
+	return found ? 0 : fail("no socket listens");
+}
+
+static int finish(void)
+{
+	kill(-1, SIGKILL);
+	/* Ends with ECHILD after the last of them, since nobody asks for their ends. */
+	while (waitpid(-1, NULL, 0) >= 0 || errno == EINTR)
+		;
+	sync();
+	return 0;
+}
+
 static int run(char *command)
 {
 	char own[32], peer[32], name[128];
@@ -268,6 +438,20 @@ static int run(char *command)
 		return make(a, own, b, name, c, e, f, g, h);
 	if (sscanf(command, " connect %u %31s %u", &a, peer, &d) == 3)
 		return join(a, peer, d);
+	if (sscanf(command, " word %n", &read) == 0 && read)
+		return append(&words, command + read);
+	if (sscanf(command, " variable %n", &read) == 0 && read)
+		return append(&variables, command + read);
+	if (sscanf(command, " start %u %d %n", &a, &e, &read) == 2 && read)
+		return start(a, e, decode(command + read));
+	if (!strncmp(command, "files", 5))
+		return files();
+	if (sscanf(command, " writable %n", &read) == 0 && read)
+		return writable(decode(command + read));
+	if (!strncmp(command, "listens", 7))
+		return listens();
+	if (!strncmp(command, "finish", 6))
+		return finish();
 	if (!strncmp(command, "off", 3))
 		return reboot(RB_POWER_OFF);
 	errno = EINVAL;
@@ -286,6 +470,8 @@ int main(void)
 	device = open("/dev/ackclock", O_RDWR | O_CLOEXEC);
 	if (device < 0)
 		return 1;
+	/* The ends of programs are their keepers' business. */
+	signal(SIGCHLD, SIG_IGN);
 	/* Says that the guest is ready. */
 	strcpy(answer, "ok");
 	while (write(device, answer, strlen(answer)) >= 0 && (length = read(device, line, sizeof(line) - 1)) >= 0) {

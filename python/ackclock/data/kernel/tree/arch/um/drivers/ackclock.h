@@ -26,9 +26,10 @@ enum ackclock_reason { ACKCLOCK_WAIT, ACKCLOCK_FULL };
 
 /*
  * Kinds of records. To the kernel: a packet for an interface, a line for the guest's first process, an order for a socket. From the
- * kernel: a packet of an interface, an answer of the first process, a socket whose state has changed.
+ * kernel: a packet of an interface, an answer of the first process, a socket whose state has changed, and what programs write to standard
+ * output (`index` is 1) or standard error (2).
  */
-enum ackclock_kind { ACKCLOCK_PACKET = 1, ACKCLOCK_LINE, ACKCLOCK_ORDER, ACKCLOCK_STATE };
+enum ackclock_kind { ACKCLOCK_PACKET = 1, ACKCLOCK_LINE, ACKCLOCK_ORDER, ACKCLOCK_STATE, ACKCLOCK_OUTPUT };
 
 /* Orders for a socket: write `value` bytes more, write without end, write nothing more, close after the last byte. */
 enum ackclock_order { ACKCLOCK_WRITE, ACKCLOCK_ENDLESS, ACKCLOCK_STOP, ACKCLOCK_CLOSE };

@@ -415,6 +415,42 @@ static const struct file_operations file_operations = {
 
 static struct miscdevice device = { .minor = MISC_DYNAMIC_MINOR, .name = "ackclock", .fops = &file_operations };
 
+/* Standard output and standard error of programs: every write is a record, so that nothing is lost and the order is that of the writes. */
+
+static struct miscdevice output, errors;
+
+static ssize_t write_output(struct file *file, const char __user *buffer, size_t size, loff_t *position)
+{
+	size_t length = min_t(size_t, size, LINE);
+	void *bytes = memdup_user(buffer, length);
+
+	if (IS_ERR(bytes))
+		return PTR_ERR(bytes);
+	memcpy(put(ACKCLOCK_OUTPUT, file->private_data == &errors ? 2 : 1, length), bytes, length);
+	kfree(bytes);
+	return length;
+}
+
+static __poll_t poll_output(struct file *file, struct poll_table_struct *table)
+{
+	return EPOLLOUT | EPOLLWRNORM;
+}
+
+static const struct file_operations output_operations = {
+	.owner = THIS_MODULE,
+	.open = nonseekable_open,
+	.write = write_output,
+	.poll = poll_output,
+};
+
+/* Programs may open them by their names, too, whoever they run as. */
+static struct miscdevice output = {
+	.minor = MISC_DYNAMIC_MINOR, .name = "ackclock-output", .fops = &output_operations, .mode = S_IWUGO,
+};
+static struct miscdevice errors = {
+	.minor = MISC_DYNAMIC_MINOR, .name = "ackclock-errors", .fops = &output_operations, .mode = S_IWUGO,
+};
+
 static int __init ackclock_init(void)
 {
 	if (!ackclock_joint)
@@ -424,6 +460,6 @@ static int __init ackclock_init(void)
 	thread = kthread_run(work, NULL, "ackclock");
 	if (!line || !zeros || IS_ERR(thread))
 		panic("ackclock: no memory");
-	return misc_register(&device);
+	return misc_register(&device) ?: misc_register(&output) ?: misc_register(&errors);
 }
 device_initcall(ackclock_init);

@@ -1,8 +1,9 @@
 //! The flow to which a frame belongs.
 
 use ackclock_host::Side;
-use ackclock_kernel::owner;
 use ackclock_wire::frame::Addressed;
+
+use crate::route::owner;
 
 /// The flow between the addresses of a frame and the end that sent the frame.
 pub fn flow(addressed: &Addressed) -> Option<(usize, Side)> {
@@ -26,17 +27,16 @@ pub fn hashed(addressed: &Addressed, from: Side, flows: usize) -> usize {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use std::net::Ipv4Addr;
 
-    use ackclock_kernel::address;
-
     use super::*;
+    use crate::route::address;
 
     const TCP: u8 = 6;
 
     /// A frame of 20 + 20 + `data` bytes.
-    pub(in crate::emulator) fn frame((from, to): (Ipv4Addr, Ipv4Addr), ports: [u16; 2], data: usize) -> Vec<u8> {
+    fn frame((from, to): (Ipv4Addr, Ipv4Addr), ports: [u16; 2], data: usize) -> Vec<u8> {
         let mut frame = vec![0x45, 0];
         frame.extend((40 + data as u16).to_be_bytes());
         frame.extend([0, 0, 0x40, 0, 64, TCP, 0, 0]);

@@ -1,16 +1,35 @@
-//! The scenario behind which a program runs: its flow becomes the program's packets.
+//! Programs behind the path of a scenario: a flow of the scenario becomes their packets.
 
-use ackclock_core::units::{Duration, Instant};
+use std::ffi::OsString;
+
+use ackclock_core::units::Instant;
+use ackclock_host::Side;
 use ackclock_sim::scenario::{FlowSpec, HostSpec, Scenario, Traffic};
 
+/// Name of the environment variable with a program's own address, and of the one with the other end's.
+pub const VARIABLES: [&str; 2] = ["ACKCLOCK_ADDRESS", "ACKCLOCK_PEER"];
 /// Flows among which the program's connections are spread, so that queues that serve flows in turn tell them apart.
-pub(super) const SPREAD: usize = 64;
-/// The path exists as long as the program: longer than any.
-const FOREVER: Duration = Duration::from_millis(365 * 24 * 3600 * 1000);
+pub const SPREAD: usize = 64;
+
+/// What runs where.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+    /// The end of the flow at which it runs.
+    pub at: Side,
+    /// A line of the shell that runs at the other end; it starts before the command and ends with it.
+    pub peer: Option<String>,
+    /// The flow whose path the programs use; by default the first that is no stream of datagrams.
+    pub flow: Option<String>,
+}
 
 /// Puts a program's packets in the place of a flow: flows 0 to [`SPREAD`] − 1 are the program's. All others are simulated, except the
-/// connections of the same application. `name`: the flow; by default the first that is no stream of datagrams.
-pub(super) fn behind(mut scenario: Scenario, name: Option<&str>) -> Result<Scenario, String> {
+/// connections of the same application. `name`: the flow; by default the first that is no stream of datagrams. Nothing is recorded.
+///
+/// # Errors
+/// If there is no such flow.
+pub fn behind(mut scenario: Scenario, name: Option<&str>) -> Result<Scenario, String> {
     let chosen = choose(&scenario, name)?;
     let spec = &scenario.flows[chosen];
     let program = FlowSpec { start: Instant::ZERO, stop: None, packets: None, traffic: Traffic::Bulk, ..spec.clone() };
@@ -27,7 +46,7 @@ pub(super) fn behind(mut scenario: Scenario, name: Option<&str>) -> Result<Scena
     scenario.flows.drain(gone);
     let copies = (1..=SPREAD).map(|number| FlowSpec { name: format!("program {number}"), ..program.clone() });
     scenario.flows.splice(0..0, copies);
-    (scenario.duration, scenario.record) = (FOREVER, Vec::new());
+    scenario.record = Vec::new();
     Ok(scenario)
 }
 
@@ -88,7 +107,7 @@ mod tests {
         assert_eq!(applications(&behind), [("noise", vec!["noise"]), ("bursts", vec!["bursts"])]);
         let program = &behind.flows[0];
         assert_eq!((program.packets, program.start), (None, Instant::ZERO));
-        assert!(behind.record.is_empty() && behind.duration > Duration::from_millis(1_000_000));
+        assert!(behind.record.is_empty());
     }
 
     #[test]
