@@ -1,12 +1,14 @@
 //! Runs on a kernel for Python: the GIL is released while a run lasts.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
 
 use crate::error::ScenarioError;
+use crate::object::Failure;
 use crate::run::{Cancel, PyRunResult, trace_kind};
-use crate::scenario::PyScenario;
+use crate::scenario::{PyScenario, PythonMakers};
 use system::Options;
 
 /// Runs a scenario in real time on the TCP of this machine's kernel. Returns the result, and what only such a run has, as JSON.
@@ -34,7 +36,7 @@ pub(crate) fn kernel_run(
 /// Runs a scenario on the TCP of a kernel in virtual time, which lies in `folder` and has `hz` ticks per second. Returns the result, and what
 /// only such a run has, as JSON.
 #[pyfunction]
-#[pyo3(signature = (scenario, folder, hz, record=None, cancel=None, capture=Vec::new()), text_signature = "(scenario, folder, hz, record=None, cancel=None, capture=())")]
+#[pyo3(signature = (scenario, folder, hz, record=None, controls=None, cancel=None, capture=Vec::new(), outside=false), text_signature = "(scenario, folder, hz, record=None, controls=None, cancel=None, capture=(), outside=False)")]
 #[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "extracted from Python, where they are keywords")]
 pub(crate) fn guest_run(
     py: Python<'_>,
@@ -42,15 +44,24 @@ pub(crate) fn guest_run(
     folder: PathBuf,
     hz: u32,
     record: Option<Vec<String>>,
+    controls: Option<BTreeMap<usize, Py<PyAny>>>,
     cancel: Option<&Cancel>,
     capture: Vec<String>,
+    outside: bool,
 ) -> PyResult<(PyRunResult, String)> {
     let cancel = cancel.cloned().unwrap_or_default();
-    let mut typed = scenario.scenario().clone();
+    let failure = Failure::default();
+    let makers = PythonMakers { made: controls.unwrap_or_default(), failure: failure.clone() };
+    let mut typed = scenario.with(&makers)?;
     if let Some(record) = record {
         typed.record = record.iter().map(|name| trace_kind(name)).collect::<PyResult<_>>()?;
     }
-    let (result, cpu_seconds, facts) = system::guest_run(py, (&folder, hz), &typed, &capture, &cancel)?;
+    let mut interrupted = || cancel.is_set() || failure.occurred();
+    let run = system::guest_run(py, (&folder, hz), &typed, (&capture, outside), &mut interrupted);
+    if let Some(error) = failure.remove() {
+        return Err(error);
+    }
+    let (result, cpu_seconds, facts) = run?;
     Ok((PyRunResult::new(scenario.document().clone(), typed, result, (cpu_seconds, 0.0)), facts))
 }
 
@@ -94,11 +105,12 @@ mod system {
         py: Python<'_>,
         (folder, hz): (&Path, u32),
         scenario: &Scenario,
-        captured: &[String],
-        cancel: &Cancel,
+        (captured, outside): (&[String], bool),
+        interrupted: &mut (dyn FnMut() -> bool + Send),
     ) -> PyResult<(RunResult, f64, String)> {
         let kernel = guest::Kernel { folder, hz };
-        let run = py.detach(|| guest::run(kernel, scenario, captured, &mut || cancel.is_set())).map_err(to_python)?;
+        let options = guest::Options { captured, outside };
+        let run = py.detach(|| guest::run(kernel, scenario, options, interrupted)).map_err(to_python)?;
         let facts = json!({
             "controls": run.controls,
             "phase_s": run.phase.as_secs_f64(),
@@ -181,7 +193,13 @@ mod system {
         Some(reason())
     }
 
-    pub(super) fn guest_run(_: Python<'_>, _: (&Path, u32), _: &Scenario, _: &[String], _: &Cancel) -> PyResult<(RunResult, f64, String)> {
+    pub(super) fn guest_run(
+        _: Python<'_>,
+        _: (&Path, u32),
+        _: &Scenario,
+        _: (&[String], bool),
+        _: &mut (dyn FnMut() -> bool + Send),
+    ) -> PyResult<(RunResult, f64, String)> {
         Err(ScenarioError::new_err(reason()))
     }
 

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use ackclock_kernel::KernelError;
 use ackclock_linux::kept::{GIVEN, Kept, describe};
 
-use crate::joint::{Joint, Said};
+use crate::control::Controls;
+use crate::joint::{Answer, Attendant, Call, Joint, Said};
 
 /// What a guest may use.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +67,8 @@ pub struct Guest {
     silence: Duration,
     /// What the kernel has said and nobody has heard yet.
     pub(crate) said: Vec<Said>,
+    /// The congestion controls that decide outside the kernel.
+    pub(crate) controls: Controls,
 }
 
 impl Guest {
@@ -95,10 +98,9 @@ impl Guest {
             .current_dir(kernel)
             .env_clear();
         let process = Kept::spawn(command, joint.as_fd(), limits.cpu)?;
-        let mut guest = Self { joint, process, silence: limits.silence, said: Vec::new() };
-        let mut alive = watch(&guest.process, guest.silence);
-        guest.joint.wait(&mut guest.said, &mut alive)?;
-        drop(alive);
+        let mut guest = Self { joint, process, silence: limits.silence, said: Vec::new(), controls: Controls::default() };
+        let mut watch = Watch::new(&guest.process, guest.silence, &mut guest.controls);
+        guest.joint.wait(&mut guest.said, &mut watch)?;
         guest.answer()?;
         Ok(guest)
     }
@@ -135,8 +137,8 @@ impl Guest {
     /// # Errors
     /// If it has ended, or does not hand over.
     pub fn run(&mut self, now: u64, until: u64) -> Result<(), GuestError> {
-        let alive = watch(&self.process, self.silence);
-        self.joint.run(now, until, &mut self.said, alive)
+        let mut watch = Watch::new(&self.process, self.silence, &mut self.controls);
+        self.joint.run(now, until, &mut self.said, &mut watch)
     }
 
     /// Lets the first process do what `commands` say (see `init.c`), before a run or between runs. The kernel's clock goes on as it needs.
@@ -177,17 +179,35 @@ impl Guest {
     }
 }
 
-/// Whether a process runs that has `silence` to hand over.
-fn watch(process: &Kept, silence: Duration) -> impl FnMut() -> Result<(), GuestError> {
-    let start = Instant::now();
-    move || {
-        let failed = |what: String| Err(GuestError { what, lines: process.lines() });
-        if let Some(status) = process.ended() {
+/// Watches a process that has `silence` to hand over, and answers for its congestion controls.
+struct Watch<'a> {
+    process: &'a Kept,
+    silence: Duration,
+    start: Instant,
+    controls: &'a mut Controls,
+}
+
+impl<'a> Watch<'a> {
+    fn new(process: &'a Kept, silence: Duration, controls: &'a mut Controls) -> Self {
+        Self { process, silence, start: Instant::now(), controls }
+    }
+}
+
+impl Attendant for Watch<'_> {
+    type Error = GuestError;
+
+    fn check(&mut self) -> Result<(), GuestError> {
+        let failed = |what: String| Err(GuestError { what, lines: self.process.lines() });
+        if let Some(status) = self.process.ended() {
             return failed(format!("the kernel has ended: {}", describe(status)));
         }
-        if start.elapsed() > silence {
-            return failed(format!("the kernel has computed for {} s without an end; it may be in a loop", silence.as_secs()));
+        if self.start.elapsed() > self.silence {
+            return failed(format!("the kernel has computed for {} s without an end; it may be in a loop", self.silence.as_secs()));
         }
         Ok(())
+    }
+
+    fn control(&mut self, call: &Call) -> Answer {
+        self.controls.answer(call)
     }
 }

@@ -165,16 +165,18 @@ def run_virtual(
     capture: Sequence[str] = (),
     *,
     kernel: Built,
+    outside: bool = False,
 ) -> KernelResult:
     """Run a scenario on a kernel in virtual time, on this thread; the caller handles Ctrl-C.
 
     The kernel's clock, packets and random numbers come from the engine, so that equal scenarios with equal seeds give
-    equal results. The seed also moves the start within a tick of the kernel.
+    equal results. The seed also moves the start within a tick of the kernel. A control that the kernel does not have,
+    such as a class in Python, decides outside it at each event; with `outside` every control of the scenario does.
     """
-    if scenario.controls:
-        raise ValueError(f"{scenario.name}: {PYTHON}")
-    traces = None if record is None else list(record)
-    core, facts = _core.guest_run(scenario.core, kernel.path, kernel.hz, traces, cancel, list(capture))
+    traces, controls = None if record is None else list(record), scenario.controls or None
+    core, facts = _core.guest_run(
+        scenario.core, kernel.path, kernel.hz, traces, controls, cancel, list(capture), outside
+    )
     # Virtual time waits for the engine.
     never_late = {"tainted": False, "reason": None, "attempts": 1}
     late = {f"lateness_{name}": 0.0 for name in ("p50", "p99", "max")}
@@ -184,7 +186,7 @@ def run_virtual(
 
 def refusal_virtual(scenario: Scenario) -> str | None:
     """Return why a scenario cannot run on a kernel in virtual time; None if it can. Starts nothing."""
-    return PYTHON if scenario.controls else _core.guest_refusal(scenario.core)
+    return _core.guest_refusal(scenario.core)
 
 
 PYTHON = "a congestion control written in Python does not run on the kernel; choose parts of the registry"

@@ -35,7 +35,9 @@ class World:
     refusal: Callable[[Scenario], str | None]
 
 
-def find(name: str, *, attempts: int = running.ATTEMPTS, change_hystart: bool = False) -> World:
+def find(
+    name: str, *, attempts: int = running.ATTEMPTS, change_hystart: bool = False, outside: bool = False
+) -> World:
     """Return a world by its name.
 
     Parameters
@@ -45,6 +47,8 @@ def find(name: str, *, attempts: int = running.ATTEMPTS, change_hystart: bool = 
         machine's kernel in real time.
     attempts, change_hystart
         As in `running.run`; only for ``machine``.
+    outside
+        As in `running.run_virtual`; only for ``linux``.
 
     Raises
     ------
@@ -54,7 +58,7 @@ def find(name: str, *, attempts: int = running.ATTEMPTS, change_hystart: bool = 
     first = name.partition(":")[0]
     if first == store.WORLD:
         kernel = store.find(name)
-        return World(name, partial(running.run_virtual, kernel=kernel), running.refusal_virtual)
+        return World(name, partial(running.run_virtual, kernel=kernel, outside=outside), running.refusal_virtual)
     if name == SIMULATION:
         return World(name, run_here, lambda _: None)
     if name == running.MACHINE:

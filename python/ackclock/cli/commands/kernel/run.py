@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MAX_SEED, MOST, ChangeHystart, Force, Json, On, Out, Pcap, PcapAt, PcapSnaplen, Record
+from ackclock.cli.options import MAX_SEED, MOST, ChangeHystart, Force, Json, On, Out, Outside, Pcap, PcapAt, PcapSnaplen, Record
 
 
 def run(
@@ -41,6 +41,7 @@ def run(
     pcap_snaplen: PcapSnaplen = None,
     force: Force = False,
     on: On = "machine",
+    outside: Outside = False,
 ) -> None:
     """Run a scenario, or every variant of its [sweep], on the TCP of a Linux kernel.
 
@@ -57,7 +58,7 @@ def run(
         run_command(
             file,
             settings or [],
-            world=worlds.find(on, attempts=attempts, change_hystart=change_hystart),
+            world=worlds.find(on, attempts=attempts, change_hystart=change_hystart, outside=outside),
             seed=seed,
             out=out,
             json_output=json,
