@@ -26,7 +26,7 @@ mod sender;
 mod stream;
 
 pub use connection::KernelConnection;
-pub use controls::{KernelControl, Offer, choose};
+pub use controls::{Check, KernelControl, Offer, choose};
 pub use ends::{Ends, Order};
 pub use flow::{ACCURATE_ECN, FlowPlan, Parameters};
 pub use info::{Info, Recovery};
