@@ -11,13 +11,16 @@ use ackclock_sim::scenario::{ComposedSpec, ControlSpec, PartSpec, SlowStartSpec}
 
 use crate::program::Program;
 
+/// Says why a kernel cannot run a program, if so.
+pub type Check = fn(&Program) -> Result<(), String>;
+
 /// The congestion controls that a kernel offers.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer<'a> {
     /// Its own, by their names for `TCP_CONGESTION`.
     pub names: &'a [&'static str],
-    /// Says why the kernel cannot run a program, if so; `None`: it runs none.
-    pub programs: Option<fn(&Program) -> Result<(), String>>,
+    /// Which programs it runs; `None`: none.
+    pub programs: Option<Check>,
     /// Whether controls can decide outside the kernel.
     pub seats: Seats,
 }
