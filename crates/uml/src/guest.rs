@@ -96,7 +96,9 @@ impl Guest {
                 "quiet",
             ])
             .current_dir(kernel)
-            .env_clear();
+            .env_clear()
+            // The kernel starts its processes on a stack of one page, on which the loader must not run.
+            .env("LD_BIND_NOW", "1");
         let process = Kept::spawn(command, joint.as_fd(), limits.cpu)?;
         let mut guest = Self { joint, process, silence: limits.silence, said: Vec::new(), controls: Controls::default() };
         let mut watch = Watch::new(&guest.process, guest.silence, &mut guest.controls);
