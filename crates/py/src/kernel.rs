@@ -36,7 +36,7 @@ pub(crate) fn kernel_run(
 /// Runs a scenario on the TCP of a kernel in virtual time, which lies in `folder` and has `hz` ticks per second. Returns the result, and what
 /// only such a run has, as JSON.
 #[pyfunction]
-#[pyo3(signature = (scenario, folder, hz, record=None, controls=None, cancel=None, capture=Vec::new(), outside=false), text_signature = "(scenario, folder, hz, record=None, controls=None, cancel=None, capture=(), outside=False)")]
+#[pyo3(signature = (scenario, folder, hz, record=None, controls=None, cancel=None, capture=Vec::new(), outside=false, control=None), text_signature = "(scenario, folder, hz, record=None, controls=None, cancel=None, capture=(), outside=False, control=None)")]
 #[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "extracted from Python, where they are keywords")]
 pub(crate) fn guest_run(
     py: Python<'_>,
@@ -48,6 +48,7 @@ pub(crate) fn guest_run(
     cancel: Option<&Cancel>,
     capture: Vec<String>,
     outside: bool,
+    control: Option<String>,
 ) -> PyResult<(PyRunResult, String)> {
     let cancel = cancel.cloned().unwrap_or_default();
     let failure = Failure::default();
@@ -57,7 +58,7 @@ pub(crate) fn guest_run(
         typed.record = record.iter().map(|name| trace_kind(name)).collect::<PyResult<_>>()?;
     }
     let mut interrupted = || cancel.is_set() || failure.occurred();
-    let run = system::guest_run(py, (&folder, hz), &typed, (&capture, outside), &mut interrupted);
+    let run = system::guest_run(py, (&folder, hz), &typed, (&capture, outside, control.as_deref()), &mut interrupted);
     if let Some(error) = failure.remove() {
         return Err(error);
     }
@@ -67,8 +68,10 @@ pub(crate) fn guest_run(
 
 /// Why a scenario cannot run on a kernel in virtual time; `None` if it can.
 #[pyfunction]
-pub(crate) fn guest_refusal(py: Python<'_>, scenario: &PyScenario) -> Option<String> {
-    py.detach(|| system::guest_refusal(scenario.scenario()))
+#[pyo3(signature = (scenario, control=None))]
+#[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
+pub(crate) fn guest_refusal(py: Python<'_>, scenario: &PyScenario, control: Option<String>) -> Option<String> {
+    py.detach(|| system::guest_refusal(scenario.scenario(), control.as_deref()))
 }
 
 /// Why a scenario cannot run on the kernel of any machine; `None` if it can.
@@ -105,11 +108,11 @@ mod system {
         py: Python<'_>,
         (folder, hz): (&Path, u32),
         scenario: &Scenario,
-        (captured, outside): (&[String], bool),
+        (captured, outside, control): (&[String], bool, Option<&str>),
         interrupted: &mut (dyn FnMut() -> bool + Send),
     ) -> PyResult<(RunResult, f64, String)> {
         let kernel = guest::Kernel { folder, hz };
-        let options = guest::Options { captured, outside };
+        let options = guest::Options { captured, outside, control };
         let run = py.detach(|| guest::run(kernel, scenario, options, interrupted)).map_err(to_python)?;
         let facts = json!({
             "controls": run.controls,
@@ -121,8 +124,8 @@ mod system {
         Ok((run.result, run.cpu.as_secs_f64(), facts.to_string()))
     }
 
-    pub(super) fn guest_refusal(scenario: &Scenario) -> Option<String> {
-        guest::refusal(scenario)
+    pub(super) fn guest_refusal(scenario: &Scenario, control: Option<&str>) -> Option<String> {
+        guest::refusal(scenario, control)
     }
 
     fn to_python(error: KernelError) -> PyErr {
@@ -197,13 +200,13 @@ mod system {
         _: Python<'_>,
         _: (&Path, u32),
         _: &Scenario,
-        _: (&[String], bool),
+        _: (&[String], bool, Option<&str>),
         _: &mut (dyn FnMut() -> bool + Send),
     ) -> PyResult<(RunResult, f64, String)> {
         Err(ScenarioError::new_err(reason()))
     }
 
-    pub(super) fn guest_refusal(_: &Scenario) -> Option<String> {
+    pub(super) fn guest_refusal(_: &Scenario, _: Option<&str>) -> Option<String> {
         Some(reason())
     }
 }

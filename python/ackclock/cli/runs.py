@@ -16,7 +16,7 @@ from ackclock.experiments.execute import map_threads
 from ackclock.files import storage
 from ackclock.kernels.worlds import World
 from ackclock.result import Result, rows
-from ackclock.scenario import Scenario, load
+from ackclock.scenario import load
 from ackclock.texts.notices import Warnings
 
 # Summaries of completion times are shown from this number of flows on; fewer flows say more one by one.
@@ -45,9 +45,8 @@ def run_command(
         if "," in name or not name.strip():
             raise ValueError(f"--record {name!r}: expected the name of one trace; for several, repeat --record")
     variants = scenario.variants()
-    for _, variant in variants:
-        if reason := world.refusal(variant):
-            raise ValueError(f"{file}: {reason}")
+    if reasons := [reason for _, variant in variants if (reason := world.refusal(variant))]:
+        raise ValueError(f"{file}: {reasons[0]}")
     sweep = Sweep(variants, record, jobs, captures, runner) if variants[0][0] else None
     if captures is not None:
         inputs = [file, *scenario.core.files]

@@ -1,4 +1,4 @@
-"""Runs of scenarios whose TCP flows are connections of a Linux kernel: this machine's in real time, or one in virtual time."""
+"""Runs of scenarios on the TCP of a Linux kernel: this machine's in real time, or another one in virtual time."""
 
 from __future__ import annotations
 
@@ -97,6 +97,7 @@ def run(
     seed: int | None = None,
     on: str = MACHINE,
     outside: bool = False,
+    control: str | None = None,
     attempts: int = ATTEMPTS,
     change_hystart: bool = False,
     cancel: _core.Cancel | None = None,
@@ -117,10 +118,12 @@ def run(
     seed
         The seed of losses and applications; None: that of the scenario.
     on
-        ``machine``; or ``linux`` for the newest kernel that `ackclock kernel build` made, ``linux:VERSION`` for another.
+        ``machine``; ``linux`` for the newest kernel that `ackclock kernel build` made; ``linux:VERSION`` for another.
     outside
         Whether on ``linux`` every control of the scenario decides in place of the kernel's own, also one that the
         kernel has.
+    control
+        The kernel's own control that every flow has on ``linux``, such as ``"bic"``, whatever the scenario names.
     attempts
         Most attempts to get a run without late packets; only for ``machine``.
     change_hystart
@@ -149,7 +152,7 @@ def run(
     if on == MACHINE:
         runner = partial(run_here, attempts=attempts, change_hystart=change_hystart)
     else:
-        runner = partial(run_virtual, kernel=store.find(on), outside=outside)
+        runner = partial(run_virtual, kernel=store.find(on), outside=outside, control=control)
     if cancel is not None:
         return runner(scenario, record, cancel, capture)
     own = _core.Cancel()
@@ -181,6 +184,7 @@ def run_virtual(
     *,
     kernel: Built,
     outside: bool = False,
+    control: str | None = None,
 ) -> KernelResult:
     """Run a scenario on a kernel in virtual time, on this thread; the caller handles Ctrl-C.
 
@@ -190,7 +194,7 @@ def run_virtual(
     """
     traces, controls = None if record is None else list(record), scenario.controls or None
     core, facts = _core.guest_run(
-        scenario.core, kernel.path, kernel.hz, traces, controls, cancel, list(capture), outside
+        scenario.core, kernel.path, kernel.hz, traces, controls, cancel, list(capture), outside, control
     )
     # Virtual time waits for the engine.
     never_late = {"tainted": False, "reason": None, "attempts": 1}
@@ -199,9 +203,9 @@ def run_virtual(
     return KernelResult(scenario, core, {**own, **never_late, **late, **json.loads(facts)})
 
 
-def refusal_virtual(scenario: Scenario) -> str | None:
+def refusal_virtual(scenario: Scenario, *, control: str | None = None) -> str | None:
     """Return why a scenario cannot run on a kernel in virtual time; None if it can. Starts nothing."""
-    return _core.guest_refusal(scenario.core)
+    return _core.guest_refusal(scenario.core, control)
 
 
 PYTHON = "a congestion control written in Python does not run on the kernel; choose parts of the registry"

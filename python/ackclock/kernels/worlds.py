@@ -36,7 +36,12 @@ class World:
 
 
 def find(
-    name: str, *, attempts: int = running.ATTEMPTS, change_hystart: bool = False, outside: bool = False
+    name: str,
+    *,
+    attempts: int = running.ATTEMPTS,
+    change_hystart: bool = False,
+    outside: bool = False,
+    control: str | None = None,
 ) -> World:
     """Return a world by its name.
 
@@ -47,7 +52,7 @@ def find(
         machine's kernel in real time.
     attempts, change_hystart
         As in `running.run`; only for ``machine``.
-    outside
+    outside, control
         As in `running.run_virtual`; only for ``linux``.
 
     Raises
@@ -58,7 +63,8 @@ def find(
     first = name.partition(":")[0]
     if first == store.WORLD:
         kernel = store.find(name)
-        return World(name, partial(running.run_virtual, kernel=kernel, outside=outside), running.refusal_virtual)
+        runner = partial(running.run_virtual, kernel=kernel, outside=outside, control=control)
+        return World(name, runner, partial(running.refusal_virtual, control=control))
     if name == SIMULATION:
         return World(name, run_here, lambda _: None)
     if name == running.MACHINE:

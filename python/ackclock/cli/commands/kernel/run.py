@@ -8,7 +8,21 @@ from typing import Annotated, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MAX_SEED, MOST, ChangeHystart, Force, Json, On, Out, Outside, Pcap, PcapAt, PcapSnaplen, Record
+from ackclock.cli.options import (
+    MAX_SEED,
+    MOST,
+    ChangeHystart,
+    Control,
+    Force,
+    Json,
+    On,
+    Out,
+    Outside,
+    Pcap,
+    PcapAt,
+    PcapSnaplen,
+    Record,
+)
 
 
 def run(
@@ -42,6 +56,7 @@ def run(
     force: Force = False,
     on: On = "machine",
     outside: Outside = False,
+    control: Control = None,
 ) -> None:
     """Run a scenario, or every variant of its [sweep], on the TCP of a Linux kernel.
 
@@ -58,7 +73,7 @@ def run(
         run_command(
             file,
             settings or [],
-            world=worlds.find(on, attempts=attempts, change_hystart=change_hystart, outside=outside),
+            world=worlds.find(on, attempts=attempts, change_hystart=change_hystart, outside=outside, control=control),
             seed=seed,
             out=out,
             json_output=json,
