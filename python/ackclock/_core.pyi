@@ -35,6 +35,8 @@ __all__ = [
     "emulate",
     "evaluate",
     "excess",
+    "guest_refusal",
+    "guest_run",
     "hosts",
     "kernel_check",
     "kernel_refusal",
@@ -460,6 +462,17 @@ def kernel_run(
     attempts: int = 3,
     change_hystart: bool = False,
 ) -> tuple[RunResult, str]: ...
+def guest_run(
+    scenario: Scenario,
+    folder: str | Path,
+    hz: int,
+    record: Sequence[str] | None = None,
+    controls: dict[int, Callable[[], Any]] | None = None,
+    cancel: Cancel | None = None,
+    capture: Sequence[str] = (),
+    outside: bool = False,
+) -> tuple[RunResult, str]: ...
+def guest_refusal(scenario: Scenario) -> str | None: ...
 def kernel_refusal(scenario: Scenario, change_hystart: bool = False) -> str | None: ...
 def run_batch(
     scenarios: Sequence[Scenario],

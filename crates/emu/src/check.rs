@@ -6,13 +6,14 @@ use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::thread;
 
+use ackclock_kernel::ACCURATE_ECN;
 use ackclock_linux::command::run;
 use ackclock_linux::scheduling::{self, LockedMemory};
 use ackclock_linux::tun::{self, Frames};
 use ackclock_linux::{Namespace, libc, socket};
 
+use crate::controls::OFFER;
 use crate::ebpf;
-use crate::space::ACCURATE_ECN;
 
 /// What something is needed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,8 +46,6 @@ pub fn release() -> String {
     fs::read_to_string("/proc/sys/kernel/osrelease").map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned())
 }
 
-/// Congestion controls that are tried.
-const CONTROLS: [&str; 3] = ["reno", "cubic", "bbr"];
 /// The kernel's description of its types, which eBPF programs are adapted to.
 const BTF: &str = "/sys/kernel/btf/vmlinux";
 
@@ -67,7 +66,7 @@ pub fn check() -> Vec<Probe> {
         let found = || run(program, &["-Version"], "").map(|()| "runs".to_owned()).map_err(hint);
         add(&format!("command `{program}`"), Use::All, found());
     }
-    for control in CONTROLS {
+    for control in OFFER.names {
         add(&format!("control `{control}`"), Use::Control, within(&|| offered(control)));
     }
     add("accurate ECN (RFC 9768)", Use::AccurateEcn, within(&accurate_ecn));

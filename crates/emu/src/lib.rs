@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`check`](mod@check) | what this machine can run |
-//! | [`controls`] | the kernel's congestion control that runs a scenario's |
+//! | [`controls`] | the congestion controls that the kernel runs for scenarios |
 //! | [`ebpf`] | congestion controls as programs of the kernel |
 //! | [`emulator`] | a simulation driven by the wall clock, between TUN devices |
 //! | [`kernel`] | the flows of a scenario as connections of the kernel |
@@ -17,6 +17,5 @@ pub mod controls;
 pub mod ebpf;
 pub mod emulator;
 pub mod kernel;
-mod program;
 pub mod programs;
 pub mod space;

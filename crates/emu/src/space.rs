@@ -1,15 +1,14 @@
 //! Network namespaces with TUN devices for the end nodes of a scenario.
 //!
-//! Every end node has a namespace with one interface. Every flow has an address pair of its own, so that its routes can have attributes
-//! of their own and an address tells the flow of a packet. Nothing else is reachable from the namespaces, and they vanish with the
-//! [`Space`] or with the process.
+//! Every end node has a namespace with one interface. Every flow has an [`address`] pair of its own. Nothing else is reachable from the
+//! namespaces, and they vanish with the [`Space`] or with the process.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io;
-use std::net::Ipv4Addr;
 
 use ackclock_host::Side;
+use ackclock_kernel::{MOST_FLOWS, Route, Terminal, address};
 use ackclock_linux::Namespace;
 use ackclock_linux::command::run;
 use ackclock_linux::tun::{self, Frames};
@@ -22,79 +21,6 @@ const QUEUE: u32 = 10_000;
 /// unsent data about 10 s after the path has vanished. By default they would keep their memory for minutes.
 const PARAMETERS: [(&str, &str); 3] =
     [("ipv6/conf/all/disable_ipv6", "1"), ("ipv4/tcp_no_metrics_save", "1"), ("ipv4/tcp_orphan_retries", "4")];
-/// The value of `ipv4/tcp_ecn` with which a host asks for accurate feedback (RFC 9768). Linux 6.18 does not take it.
-pub(crate) const ACCURATE_ECN: &str = "3";
-/// Most flows: their numbers are two bytes of an address.
-pub const MOST_FLOWS: usize = 65_535;
-
-/// The address of an end of a flow: 10.h.l.1 at the sender, 10.h.l.2 at the receiver; h and l are the bytes of the flow's number from 1 on.
-///
-/// # Panics
-/// If there are more than [`MOST_FLOWS`] flows.
-pub fn address(flow: usize, side: Side) -> Ipv4Addr {
-    assert!(flow < MOST_FLOWS, "flow {flow} has no address");
-    let number = flow + 1;
-    Ipv4Addr::new(10, (number >> 8) as u8, number as u8, if side == Side::Sender { 1 } else { 2 })
-}
-
-/// The flow and the end that have this address.
-pub fn owner(address: Ipv4Addr) -> Option<(usize, Side)> {
-    let [10, high, low, end] = address.octets() else { return None };
-    let flow = (usize::from(high) << 8 | usize::from(low)).checked_sub(1)?;
-    match end {
-        1 => Some((flow, Side::Sender)),
-        2 => Some((flow, Side::Receiver)),
-        _ => None,
-    }
-}
-
-/// Attributes of the route from one end of a flow to the other. `None` leaves the kernel's default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Route {
-    /// Largest packet in bytes, with IP header; it sets the segment size.
-    pub mtu: u32,
-    /// Initial window in segments.
-    pub initial_window: Option<u32>,
-    /// Receive window that this end announces at first, in segments.
-    pub initial_receive_window: Option<u32>,
-    /// Whether this end uses Explicit Congestion Notification. An end that does not still accepts it from a peer (`tcp_ecn`).
-    pub ecn: bool,
-}
-
-impl Default for Route {
-    fn default() -> Self {
-        Self { mtu: 1500, initial_window: None, initial_receive_window: None, ecn: false }
-    }
-}
-
-impl Route {
-    /// As `ip route` wants it.
-    fn attributes(&self) -> String {
-        let mut text = format!("mtu lock {}", self.mtu);
-        for (name, value) in [("initcwnd", self.initial_window), ("initrwnd", self.initial_receive_window)] {
-            if let Some(value) = value {
-                let _ = write!(text, " {name} {value}");
-            }
-        }
-        if self.ecn {
-            text.push_str(" features ecn");
-        }
-        text
-    }
-}
-
-/// One end of a flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Terminal {
-    /// Index of the scenario's node.
-    pub node: usize,
-    /// The flow.
-    pub flow: usize,
-    /// Which end.
-    pub side: Side,
-    /// The route to the other end.
-    pub route: Route,
-}
 
 /// The namespace of an end node.
 #[derive(Debug)]
@@ -186,6 +112,20 @@ impl Drop for Node {
     }
 }
 
+/// The attributes of a route, as `ip route` wants them.
+fn attributes(route: &Route) -> String {
+    let mut text = format!("mtu lock {}", route.mtu);
+    for (name, value) in [("initcwnd", route.initial_window), ("initrwnd", route.initial_receive_window)] {
+        if let Some(value) = value {
+            let _ = write!(text, " {name} {value}");
+        }
+    }
+    if route.ecn {
+        text.push_str(" features ecn");
+    }
+    text
+}
+
 /// Makes the interface, its addresses and its routes in the namespace of the calling thread.
 fn prepare<'a>(terminals: impl Iterator<Item = &'a Terminal> + Clone) -> Result<File, String> {
     let tun = tun::open(c"tun0", Frames::Packets).map_err(missing)?;
@@ -200,7 +140,7 @@ fn prepare<'a>(terminals: impl Iterator<Item = &'a Terminal> + Clone) -> Result<
     for Terminal { flow, side, route, .. } in terminals {
         let (own, peer) = (address(*flow, *side), address(*flow, side.peer()));
         let _ = writeln!(commands, "addr add {own}/32 dev {INTERFACE}");
-        let _ = writeln!(commands, "route add {peer}/32 dev {INTERFACE} src {own} {}", route.attributes());
+        let _ = writeln!(commands, "route add {peer}/32 dev {INTERFACE} src {own} {}", attributes(route));
     }
     run("ip", &["-4", "-batch", "-"], &commands).map_err(missing)?;
     // A plain queue: the default of the machine may drop, mark or pace.

@@ -47,19 +47,6 @@ fn number(fd: &OwnedFd, option: i32) -> i32 {
 }
 
 #[test]
-fn addresses_tell_the_flow() {
-    for flow in [0, 1, 254, 255, 256, MOST_FLOWS - 1] {
-        for side in Side::ALL {
-            assert_eq!(owner(address(flow, side)), Some((flow, side)));
-        }
-    }
-    assert_eq!(address(255, Side::Receiver), Ipv4Addr::new(10, 1, 0, 2));
-    for other in [[10, 0, 0, 1], [10, 0, 1, 3], [192, 168, 1, 1]] {
-        assert_eq!(owner(other.into()), None);
-    }
-}
-
-#[test]
 fn routes_set_segment_size_window_and_ecn() {
     let route = Route { mtu: 1052, initial_window: Some(23), ecn: true, ..Route::default() };
     let Some(space) = space([route, Route { mtu: 1052, ..Route::default() }]) else { return };

@@ -12,8 +12,9 @@ use std::{env, fs, thread};
 
 use ackclock_core::cc;
 use ackclock_core::params::Axis;
-use ackclock_emu::controls::{KernelControl, choose};
+use ackclock_emu::controls::OFFER;
 use ackclock_emu::ebpf::{self, Event, Loaded};
+use ackclock_kernel::{KernelControl, choose};
 use ackclock_linux::{Namespace, command, libc, socket};
 use ackclock_sim::scenario::Document;
 
@@ -21,7 +22,7 @@ use ackclock_sim::scenario::Document;
 fn control(keys: &str) -> Result<KernelControl, String> {
     let text = format!("duration = '5 s'\ntopology = {{ kind = 'chain' }}\n[flow]\n{keys}\n");
     let scenario = Document::from_toml(&text, "test.toml").unwrap().scenario().unwrap();
-    choose(&scenario.flows[0].control, scenario.flows[0].initial_ssthresh)
+    choose(&scenario.flows[0].control, scenario.flows[0].initial_ssthresh, &OFFER)
 }
 
 fn loaded(keys: &str, recording: bool) -> Loaded {

@@ -165,17 +165,17 @@ pub trait Connection: Debug + Send {
 
     /// An application writes `bytes` on a stream at an end; with [`Capabilities::both_ways`] only. The first bytes of a stream open it;
     /// streams other than the first need [`Capabilities::streams`].
-    fn write(&mut self, _side: Side, _stream: StreamId, _bytes: u64) {
+    fn write(&mut self, _now: Instant, _side: Side, _stream: StreamId, _bytes: u64) {
         unreachable!("the profile does not declare both_ways")
     }
 
     /// An application writes nothing more on a stream at an end; with [`Capabilities::both_ways`] only.
-    fn close(&mut self, _side: Side, _stream: StreamId) {
+    fn close(&mut self, _now: Instant, _side: Side, _stream: StreamId) {
         unreachable!("the profile does not declare both_ways")
     }
 
     /// An application adds `packets` to a bulk transfer; with [`Capabilities::supply`] only.
-    fn offer(&mut self, _packets: u64) {
+    fn offer(&mut self, _now: Instant, _packets: u64) {
         unreachable!("the profile does not declare supply")
     }
 

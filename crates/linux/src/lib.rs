@@ -1,4 +1,4 @@
-//! Network namespaces, TUN devices, sockets and the scheduler of Linux: the only unsafe code of the crates that run on the kernel.
+//! Network namespaces, TUN devices, sockets and the scheduler of Linux: the only unsafe code of the crates that run on a kernel.
 //!
 //! | module | content |
 //! |---|---|
@@ -7,6 +7,8 @@
 //! | [`socket`] | sockets of TCP |
 //! | [`scheduling`] | real-time priority, locked memory, clock, waiting |
 //! | [`confined`] | programs in namespaces, which end with this process |
+//! | [`kept`] | programs that may write nowhere, and end with this process |
+//! | [`shared`] | memory that another process shares |
 //! | [`command`] | the commands `ip` and `tc` |
 //! | [`lock`] | locks of files |
 //!
@@ -17,10 +19,12 @@
 
 pub mod command;
 pub mod confined;
+pub mod kept;
 pub mod lock;
 pub mod namespace;
 mod result;
 pub mod scheduling;
+pub mod shared;
 pub mod socket;
 pub mod tun;
 

@@ -1,10 +1,14 @@
-//! Runs on the kernel for Python: the GIL is released while a run lasts.
+//! Runs on a kernel for Python: the GIL is released while a run lasts.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use pyo3::prelude::*;
 
 use crate::error::ScenarioError;
+use crate::object::Failure;
 use crate::run::{Cancel, PyRunResult, trace_kind};
-use crate::scenario::PyScenario;
+use crate::scenario::{PyScenario, PythonMakers};
 use system::Options;
 
 /// Runs a scenario in real time on the TCP of this machine's kernel. Returns the result, and what only such a run has, as JSON.
@@ -29,6 +33,44 @@ pub(crate) fn kernel_run(
     Ok((PyRunResult::new(scenario.document().clone(), typed, result, (cpu_seconds, 0.0)), facts))
 }
 
+/// Runs a scenario on the TCP of a kernel in virtual time, which lies in `folder` and has `hz` ticks per second. Returns the result, and what
+/// only such a run has, as JSON.
+#[pyfunction]
+#[pyo3(signature = (scenario, folder, hz, record=None, controls=None, cancel=None, capture=Vec::new(), outside=false), text_signature = "(scenario, folder, hz, record=None, controls=None, cancel=None, capture=(), outside=False)")]
+#[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "extracted from Python, where they are keywords")]
+pub(crate) fn guest_run(
+    py: Python<'_>,
+    scenario: &PyScenario,
+    folder: PathBuf,
+    hz: u32,
+    record: Option<Vec<String>>,
+    controls: Option<BTreeMap<usize, Py<PyAny>>>,
+    cancel: Option<&Cancel>,
+    capture: Vec<String>,
+    outside: bool,
+) -> PyResult<(PyRunResult, String)> {
+    let cancel = cancel.cloned().unwrap_or_default();
+    let failure = Failure::default();
+    let makers = PythonMakers { made: controls.unwrap_or_default(), failure: failure.clone() };
+    let mut typed = scenario.with(&makers)?;
+    if let Some(record) = record {
+        typed.record = record.iter().map(|name| trace_kind(name)).collect::<PyResult<_>>()?;
+    }
+    let mut interrupted = || cancel.is_set() || failure.occurred();
+    let run = system::guest_run(py, (&folder, hz), &typed, (&capture, outside), &mut interrupted);
+    if let Some(error) = failure.remove() {
+        return Err(error);
+    }
+    let (result, cpu_seconds, facts) = run?;
+    Ok((PyRunResult::new(scenario.document().clone(), typed, result, (cpu_seconds, 0.0)), facts))
+}
+
+/// Why a scenario cannot run on a kernel in virtual time; `None` if it can.
+#[pyfunction]
+pub(crate) fn guest_refusal(py: Python<'_>, scenario: &PyScenario) -> Option<String> {
+    py.detach(|| system::guest_refusal(scenario.scenario()))
+}
+
 /// Why a scenario cannot run on the kernel of any machine; `None` if it can.
 #[pyfunction]
 #[pyo3(signature = (scenario, change_hystart=false))]
@@ -38,31 +80,68 @@ pub(crate) fn kernel_refusal(py: Python<'_>, scenario: &PyScenario, change_hysta
 
 #[cfg(target_os = "linux")]
 mod system {
+    use std::path::Path;
+
     use ackclock_core::units::Duration;
     use ackclock_emu::kernel::{self, Facts, KernelError};
     use ackclock_sim::engine::RunResult;
+    use ackclock_sim::engine::Warning;
     use ackclock_sim::scenario::Scenario;
+    use ackclock_uml::run as guest;
     use serde_json::json;
 
-    use super::{Cancel, PyResult, Python, ScenarioError};
+    use super::{Cancel, PyErr, PyResult, Python, ScenarioError};
     use crate::error::Interrupted;
 
     pub(super) use ackclock_emu::kernel::Options;
 
     pub(super) fn run(py: Python<'_>, scenario: &Scenario, options: Options<'_>, cancel: &Cancel) -> PyResult<(RunResult, f64, String)> {
         let run = py.detach(|| kernel::run(scenario, options, &mut || cancel.is_set()));
-        let run = run.map_err(|error| match error {
+        let run = run.map_err(to_python)?;
+        Ok((run.result, run.facts.cpu.as_secs_f64(), facts(&run.facts)))
+    }
+
+    pub(super) fn guest_run(
+        py: Python<'_>,
+        (folder, hz): (&Path, u32),
+        scenario: &Scenario,
+        (captured, outside): (&[String], bool),
+        interrupted: &mut (dyn FnMut() -> bool + Send),
+    ) -> PyResult<(RunResult, f64, String)> {
+        let kernel = guest::Kernel { folder, hz };
+        let options = guest::Options { captured, outside };
+        let run = py.detach(|| guest::run(kernel, scenario, options, interrupted)).map_err(to_python)?;
+        let facts = json!({
+            "controls": run.controls,
+            "phase_s": run.phase.as_secs_f64(),
+            "cpu_seconds": run.cpu.as_secs_f64(),
+            "confined": run.confined,
+            "warnings": warnings(&run.warnings),
+        });
+        Ok((run.result, run.cpu.as_secs_f64(), facts.to_string()))
+    }
+
+    pub(super) fn guest_refusal(scenario: &Scenario) -> Option<String> {
+        guest::refusal(scenario)
+    }
+
+    fn to_python(error: KernelError) -> PyErr {
+        match error {
             KernelError::Interrupted => Interrupted::new_err("the run was cancelled before its end"),
             KernelError::Refused(reason) => ScenarioError::new_err(reason),
-        })?;
-        Ok((run.result, run.facts.cpu.as_secs_f64(), facts(&run.facts)))
+        }
+    }
+
+    /// Name, flows and text of each.
+    fn warnings(warnings: &[Warning]) -> Vec<serde_json::Value> {
+        warnings.iter().map(|warning| json!([warning.name, warning.flows, warning.text])).collect()
     }
 
     /// The facts as JSON.
     fn facts(facts: &Facts) -> String {
         let Facts { release, controls, attempts, taint, lateness, cpu, real_time, warnings } = facts;
         let [p50, p99, max] = [lateness.p50, lateness.p99, lateness.max].map(Duration::as_secs_f64);
-        let warnings: Vec<_> = warnings.iter().map(|warning| json!([warning.name, warning.flows, warning.text])).collect();
+        let warnings = self::warnings(warnings);
         let facts = json!({
             "release": release,
             "controls": controls,
@@ -88,6 +167,8 @@ mod system {
 /// Other systems have no such kernel.
 #[cfg(not(target_os = "linux"))]
 mod system {
+    use std::path::Path;
+
     use ackclock_sim::engine::RunResult;
     use ackclock_sim::scenario::Scenario;
 
@@ -109,6 +190,20 @@ mod system {
     }
 
     pub(super) fn refusal(_: &Scenario, _: bool) -> Option<String> {
+        Some(reason())
+    }
+
+    pub(super) fn guest_run(
+        _: Python<'_>,
+        _: (&Path, u32),
+        _: &Scenario,
+        _: (&[String], bool),
+        _: &mut (dyn FnMut() -> bool + Send),
+    ) -> PyResult<(RunResult, f64, String)> {
+        Err(ScenarioError::new_err(reason()))
+    }
+
+    pub(super) fn guest_refusal(_: &Scenario) -> Option<String> {
         Some(reason())
     }
 }

@@ -52,6 +52,21 @@ ChangeHystart = Annotated[
         help="Permit CUBIC without HyStart: it is switched off for the whole machine during the run, then restored.",
     ),
 ]
+On = Annotated[
+    str,
+    typer.Option(
+        metavar="WORLD",
+        help="Where it runs: simulation, linux (a Linux kernel in virtual time; linux:6.12 names a version), or machine"
+        " (this machine's kernel in real time).",
+    ),
+]
+Outside = Annotated[
+    bool,
+    typer.Option(
+        "--outside",
+        help="On linux, let the scenario's congestion controls decide in place of the kernel's own, also those that it has.",
+    ),
+]
 Out = Annotated[Optional[Path], typer.Option("--out", "-o", metavar="DIRECTORY", help="Directory to write to.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ackclock import _core, overview
@@ -12,8 +12,9 @@ from ackclock.cli.captures import Captures
 from ackclock.cli.options import key_and_value
 from ackclock.cli.sweeps import Sweep
 from ackclock.completion import STATISTICS
-from ackclock.experiments.execute import Runner, map_threads, run_here
+from ackclock.experiments.execute import map_threads
 from ackclock.files import storage
+from ackclock.kernels.worlds import World
 from ackclock.result import Result, rows
 from ackclock.scenario import Scenario, load
 from ackclock.texts.notices import Warnings
@@ -26,26 +27,27 @@ def run_command(
     file: Path,
     settings: Sequence[str],
     *,
+    world: World,
     seed: int | None,
     out: Path | None,
     json_output: bool,
     record: Sequence[str] | None,
     jobs: int | None,
     captures: Captures | None,
-    runner: Runner = run_here,
-    check: Callable[[Scenario], object] = id,
 ) -> None:
-    """Run a scenario or its sweep with `runner`, print tables or JSON, and write results.
+    """Run a scenario or its sweep in a world, print tables or JSON, and write results.
 
-    Before the first run, `check` sees every scenario and raises an error if one cannot run.
+    A scenario that cannot run there is refused before the first run.
     """
+    runner = world.runner
     scenario = load(file, settings_of(settings, seed))
     for name in record or ():
         if "," in name or not name.strip():
             raise ValueError(f"--record {name!r}: expected the name of one trace; for several, repeat --record")
     variants = scenario.variants()
     for _, variant in variants:
-        check(variant)
+        if reason := world.refusal(variant):
+            raise ValueError(f"{file}: {reason}")
     sweep = Sweep(variants, record, jobs, captures, runner) if variants[0][0] else None
     if captures is not None:
         inputs = [file, *scenario.core.files]

@@ -1,39 +1,47 @@
-"""Runs of scenarios in real time, whose TCP flows are connections of this machine's Linux kernel."""
+"""Runs of scenarios whose TCP flows are connections of a Linux kernel: this machine's in real time, or one in virtual time."""
 
 from __future__ import annotations
 
 import json
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 from ackclock import _core
 from ackclock.experiments.execute import map_threads
 from ackclock.files.pickled import PickledRun
+from ackclock.kernels import store
+from ackclock.kernels.store import Built
 from ackclock.result import Result
 from ackclock.scenario import Scenario
 from ackclock.texts.numbers import counted, number
 
+MACHINE, VIRTUAL = "machine", "linux"
+"""The worlds: this machine's kernel in real time, and a kernel in virtual time."""
 ATTEMPTS = 3
 """Most attempts to get a run without late packets."""
 
 
 class KernelResult(Result):
-    """The result of a run on the kernel: that of a simulation, and `kernel`.
+    """The result of a run on a kernel: that of a simulation, and `kernel`.
 
     Attributes
     ----------
     kernel : mapping
-        What only a run on the kernel has:
+        What only a run on a kernel has:
 
+        - ``world``: ``machine`` for this machine's kernel in real time, ``linux`` for a kernel in virtual time;
         - ``release``: release of the kernel;
         - ``controls``: for each flow the name of its control in the kernel, ``eBPF`` for a program, None for datagrams;
         - ``attempts``: attempts made;
         - ``tainted``, ``reason``: whether the run should not be used, and why;
         - ``releases``: packets that the emulator gave to the kernel;
         - ``lateness_p50``, ``lateness_p99``, ``lateness_max``: how late it gave them, in seconds;
-        - ``cpu_seconds``: processor time of the emulator;
-        - ``real_time``: whether the emulator had a real-time priority;
+        - ``cpu_seconds``: processor time of the emulator, or of the kernel in virtual time with its boot;
+        - ``real_time``: whether the emulator had a real-time priority (``machine``);
+        - ``hz``, ``phase_s``: ticks per second, and the start of the run after a tick in seconds (``linux``);
+        - ``confined``: whether the kernel's process could write no file (``linux``);
         - ``warnings``: settings that the kernel does not follow, each with name, flows and text.
     """
 
@@ -66,6 +74,8 @@ class KernelResult(Result):
     def took(self) -> str:
         """Kernel, lateness and attempts, in words."""
         facts = self.kernel
+        if facts["world"] == VIRTUAL:
+            return f"Linux {facts['release']} in virtual time, {number(facts['cpu_seconds'], 2)} s of processor time"
         late = ", ".join(number(1e3 * facts[f"lateness_{name}"], 2) for name in ("p50", "p99", "max"))
         tried = counted(facts["attempts"], "attempt")
         return f"Linux {facts['release']}, packets late by {late} ms (p50, p99, max), {tried}"
@@ -85,11 +95,13 @@ def run(
     record: Sequence[str] | None = None,
     capture: Sequence[str] = (),
     seed: int | None = None,
+    on: str = MACHINE,
+    outside: bool = False,
     attempts: int = ATTEMPTS,
     change_hystart: bool = False,
     cancel: _core.Cancel | None = None,
 ) -> KernelResult:
-    """Run a scenario in real time on the kernel's TCP.
+    """Run a scenario on a kernel's TCP: this machine's in real time, or one in virtual time.
 
     Links, queues, losses, applications and datagrams are those of the simulation. Each TCP flow is a connection of the
     kernel.
@@ -104,10 +116,16 @@ def run(
         Links and hosts at which to capture packets.
     seed
         The seed of losses and applications; None: that of the scenario.
+    on
+        ``machine``; or ``linux`` for the newest kernel that `ackclock kernel build` made, ``linux:VERSION`` for another.
+    outside
+        Whether on ``linux`` every control of the scenario decides in place of the kernel's own, also one that the
+        kernel has.
     attempts
-        Most attempts to get a run without late packets.
+        Most attempts to get a run without late packets; only for ``machine``.
     change_hystart
-        Whether HyStart may be switched off for the whole machine while the run lasts, if a flow's CUBIC needs it.
+        Whether HyStart may be switched off for the whole machine while the run lasts, if a flow's CUBIC needs it; only
+        for ``machine``.
     cancel
         A handle that stops the run from another thread.
 
@@ -115,6 +133,8 @@ def run(
     ------
     ScenarioError
         If the scenario cannot run on the kernel, or this machine cannot run it.
+    ValueError
+        If no kernel `on` was built.
     Interrupted
         After Ctrl-C.
     """
@@ -126,11 +146,14 @@ def run(
         warnings.warn(f"{scenario.name} has a [sweep], but only its base runs", stacklevel=2)
     if seed is not None:
         scenario = scenario.set({"seed": seed})
-    options: dict[str, Any] = {"attempts": attempts, "change_hystart": change_hystart}
+    if on == MACHINE:
+        runner = partial(run_here, attempts=attempts, change_hystart=change_hystart)
+    else:
+        runner = partial(run_virtual, kernel=store.find(on), outside=outside)
     if cancel is not None:
-        return run_here(scenario, record, cancel, capture, **options)
+        return runner(scenario, record, cancel, capture)
     own = _core.Cancel()
-    return map_threads(lambda each: run_here(each, record, own, capture, **options), [scenario], own, jobs=1)[0]
+    return map_threads(lambda each: runner(each, record, own, capture), [scenario], own, jobs=1)[0]
 
 
 def run_here(
@@ -147,7 +170,38 @@ def run_here(
         raise ValueError(f"{scenario.name}: {PYTHON}")
     traces = None if record is None else list(record)
     core, facts = _core.kernel_run(scenario.core, traces, cancel, list(capture), attempts, change_hystart)
-    return KernelResult(scenario, core, json.loads(facts))
+    return KernelResult(scenario, core, {"world": MACHINE, **json.loads(facts)})
+
+
+def run_virtual(
+    scenario: Scenario,
+    record: Sequence[str] | None,
+    cancel: _core.Cancel,
+    capture: Sequence[str] = (),
+    *,
+    kernel: Built,
+    outside: bool = False,
+) -> KernelResult:
+    """Run a scenario on a kernel in virtual time, on this thread; the caller handles Ctrl-C.
+
+    The kernel's clock, packets and random numbers come from the engine, so that equal scenarios with equal seeds give
+    equal results. The seed also moves the start within a tick of the kernel. A control that the kernel does not have,
+    such as a class in Python, decides outside it at each event; with `outside` every control of the scenario does.
+    """
+    traces, controls = None if record is None else list(record), scenario.controls or None
+    core, facts = _core.guest_run(
+        scenario.core, kernel.path, kernel.hz, traces, controls, cancel, list(capture), outside
+    )
+    # Virtual time waits for the engine.
+    never_late = {"tainted": False, "reason": None, "attempts": 1}
+    late = {f"lateness_{name}": 0.0 for name in ("p50", "p99", "max")}
+    own = {"world": VIRTUAL, "release": kernel.release, "hz": kernel.hz}
+    return KernelResult(scenario, core, {**own, **never_late, **late, **json.loads(facts)})
+
+
+def refusal_virtual(scenario: Scenario) -> str | None:
+    """Return why a scenario cannot run on a kernel in virtual time; None if it can. Starts nothing."""
+    return _core.guest_refusal(scenario.core)
 
 
 PYTHON = "a congestion control written in Python does not run on the kernel; choose parts of the registry"

@@ -61,7 +61,7 @@ class Built:
     @property
     def init(self) -> Path:
         """The program that the kernel starts first."""
-        return self.path / "init"
+        return self.path / "root" / "init"
 
 
 def folder() -> Path:

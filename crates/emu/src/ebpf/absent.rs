@@ -2,8 +2,9 @@
 
 use std::convert::Infallible;
 
+use ackclock_kernel::Program;
+
 use super::record::Record;
-use crate::program::{Part, Program};
 
 const MISSING: &str = "this build of Ackclock cannot load eBPF programs, because libelf and zlib were missing when it was built \
      (Debian: libelf-dev zlib1g-dev, then `make core`)";
@@ -40,9 +41,8 @@ pub fn probe() -> Result<(), String> {
     Err(MISSING.to_owned())
 }
 
-pub(crate) fn check(parts: &[Part]) -> Result<(), String> {
-    let names: Vec<String> = parts.iter().map(|part| format!("{} = \"{}\"", part.axis.name, part.spec.name)).collect();
-    Err(format!("{} needs an eBPF program, and {MISSING}", names.join(", ")))
+pub(crate) fn check(program: &Program) -> Result<(), String> {
+    Err(format!("{program} needs an eBPF program, and {MISSING}"))
 }
 
 /// Registers a program with the kernel under a name of its own. With `recording` it reports every ACK ([`Loaded::records`]).

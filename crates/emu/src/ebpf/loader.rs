@@ -9,6 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use ackclock_core::cc::{avoidance, slow_start};
 use ackclock_core::params::Params;
+use ackclock_kernel::{Part, Program};
 use ackclock_sim::scenario::PartSpec;
 use libbpf_rs::btf::types::{DataSec, MemberAttr, Struct};
 use libbpf_rs::btf::{Btf, BtfType};
@@ -18,7 +19,6 @@ use super::parameters::{self, Assignment};
 use super::reader::Reader;
 use super::record::Record;
 use super::variables::{self, Variable, Variables};
-use crate::program::{Part, Program};
 
 /// The object in memory; libbpf reads its tables as words.
 #[repr(align(8))]
@@ -85,12 +85,12 @@ pub fn probe() -> Result<(), String> {
     load(&Program::new(parts, f64::INFINITY), false).map(drop)
 }
 
-/// Whether the object has these parts.
+/// Whether the object has the parts of a program.
 ///
 /// # Errors
 /// As [`variables::accepted`].
-pub(crate) fn check(parts: &[Part]) -> Result<(), String> {
-    variables::accepted(parts, object_variables().as_ref().map_err(Clone::clone)?).map(drop)
+pub(crate) fn check(program: &Program) -> Result<(), String> {
+    variables::accepted(program.parts(), object_variables().as_ref().map_err(Clone::clone)?).map(drop)
 }
 
 /// Registers a program with the kernel under a name of its own. With `recording` it reports every ACK ([`Loaded::records`]).

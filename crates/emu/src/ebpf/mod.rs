@@ -9,6 +9,8 @@
 mod parameters;
 #[cfg_attr(not(feature = "ebpf"), allow(dead_code, reason = "only the loader reads records"))]
 mod record;
+#[cfg(test)]
+mod testing;
 #[cfg(feature = "ebpf")]
 mod variables;
 
@@ -28,4 +30,5 @@ pub(crate) use loader::check;
 #[cfg(feature = "ebpf")]
 pub use loader::{Loaded, load, probe};
 pub(crate) use parameters::assignments;
+pub(crate) use record::quantities;
 pub use record::{Event, Record, per_ack};

@@ -1,8 +1,7 @@
 //! The values of a program's variables; the comment of `bpf/record.h` describes them.
 
 use ackclock_core::params::{Kind, Value};
-
-use crate::program::{Part, Program};
+use ackclock_kernel::{Part, Program};
 
 /// A variable's new value: one number, or those of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,13 +45,18 @@ pub(crate) fn threshold(program: &Program) -> Assignment {
     Assignment::one("initial_ssthresh", if threshold < f64::from(i32::MAX) { threshold as u64 } else { 0 })
 }
 
+/// The variable that chooses a part in an object.
+pub(crate) fn variable(part: &Part) -> String {
+    format!("{}_{}", part.axis.name, part.spec.name)
+}
+
 /// The assignments of a part; the first one chooses the part.
 ///
 /// # Errors
 /// As [`assignments`].
 pub(crate) fn of_part(part: &Part) -> Result<Vec<Assignment>, String> {
     let entry = part.entry()?;
-    let own = part.variable();
+    let own = variable(part);
     let mut all = vec![Assignment::one(&own, 1)];
     for (param, (_, value)) in entry.params.iter().zip(&part.spec.params.0) {
         let values = encode(param.kind, value).map_err(|reason| part.refuse(&format!("`{}` {reason}", param.name)))?;
@@ -98,7 +102,7 @@ fn encode(kind: Kind, value: &Value) -> Result<Vec<u64>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::testing::part;
+    use crate::ebpf::testing::part;
     use ackclock_core::cc::slow_start;
 
     #[test]

@@ -1,5 +1,7 @@
 //! The record of an event, as `bpf/record.h` declares it.
 
+use ackclock_kernel::Program;
+
 /// What a record reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -13,8 +15,10 @@ pub enum Event {
     Undone,
 }
 
-/// Number of places for quantities; each axis has [`QUANTITIES_PER_AXIS`](crate::program::QUANTITIES_PER_AXIS).
-pub(crate) const QUANTITIES: usize = 12;
+/// Number of places for quantities.
+const QUANTITIES: usize = 12;
+/// Those of each axis.
+const QUANTITIES_PER_AXIS: usize = 4;
 /// Size in bytes.
 const SIZE: usize = 152;
 /// The threshold of a connection that has none.
@@ -47,7 +51,7 @@ pub struct Record {
     pub srtt: Option<u32>,
     /// Retransmission timeout in ticks of the kernel.
     pub rto: u32,
-    /// The parts' quantities; those of [`Program::quantities`](crate::program::Program::quantities) in the same order.
+    /// The parts' quantities: four places for each of slow start, avoidance and loss response.
     pub quantities: [Option<f64>; QUANTITIES],
 }
 
@@ -105,10 +109,28 @@ pub fn per_ack(records: &[Record]) -> Vec<Record> {
     acks
 }
 
+/// The places of the quantities of a program's parts in [`Record::quantities`], by name. A quantity of several parts is listed once, as in
+/// traces of the simulation.
+pub(crate) fn quantities(program: &Program) -> Vec<(usize, &'static str)> {
+    let mut all: Vec<(usize, &'static str)> = Vec::new();
+    // The parts are in the order of the record's axes: slow start, avoidance, loss response.
+    for (axis, part) in program.parts().iter().enumerate() {
+        let declared = part.entry().map(|entry| entry.quantities).unwrap_or_default();
+        for (index, quantity) in declared.iter().enumerate().take(QUANTITIES_PER_AXIS) {
+            if all.iter().all(|(_, name)| *name != quantity.name) {
+                all.push((QUANTITIES_PER_AXIS * axis + index, quantity.name));
+            }
+        }
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
+    use ackclock_core::cc::{avoidance, loss_response, slow_start};
+
     use super::*;
-    use crate::program::QUANTITIES_PER_AXIS;
+    use crate::ebpf::testing::part;
 
     const HEADER: &str = include_str!("../../bpf/record.h");
 
@@ -181,5 +203,25 @@ mod tests {
         assert_eq!(per_ack(&[first, other, record, reduced]), [merged, other], "growth belongs to the ACK of its connection");
         bytes[20] = 9;
         assert_eq!(Record::parse(&bytes), None, "no such event");
+    }
+
+    #[test]
+    fn each_quantity_has_one_place() {
+        let parts = vec![
+            part(&slow_start::AXIS, "search", &[]),
+            part(&avoidance::AXIS, "bandwidth_ratio", &[]),
+            part(&loss_response::AXIS, "westwood", &[]),
+        ];
+        let expected = [(0, "bin_duration"), (1, "norm"), (4, "bwe"), (5, "bwe_avg"), (6, "bwe_max"), (7, "delta")];
+        assert_eq!(quantities(&Program::new(parts, f64::INFINITY)), expected);
+    }
+
+    #[test]
+    fn no_part_has_more_quantities_than_places() {
+        for axis in [&slow_start::AXIS, &avoidance::AXIS, &loss_response::AXIS] {
+            for entry in axis.parts() {
+                assert!(entry.quantities.len() <= QUANTITIES_PER_AXIS, "{}", entry.name);
+            }
+        }
     }
 }

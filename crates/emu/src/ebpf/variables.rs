@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use ackclock_core::params::Axis;
+use ackclock_kernel::Part;
 
 use super::parameters::{self, Assignment};
-use crate::program::Part;
 
 /// A variable of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) type Variables = BTreeMap<String, Variable>;
 pub(crate) fn accepted(parts: &[Part], variables: &Variables) -> Result<Vec<Assignment>, String> {
     let mut all = Vec::new();
     for part in parts {
-        if !variables.contains_key(&part.variable()) {
+        if !variables.contains_key(&parameters::variable(part)) {
             let axis = part.axis;
             return Err(format!("the kernel has no program for {} `{}`; it has {}", axis.name, part.spec.name, known(axis, variables)));
         }
@@ -68,7 +68,7 @@ fn fits(part: &Part, assignment: &Assignment, variable: &Variable, variables: &V
 
 /// The parameter of a part that a variable stands for.
 fn parameter<'a>(part: &Part, variable: &'a str) -> &'a str {
-    variable.strip_prefix(&part.variable()).map_or(variable, |rest| rest.trim_start_matches('_'))
+    variable.strip_prefix(&parameters::variable(part)).map_or(variable, |rest| rest.trim_start_matches('_'))
 }
 
 /// The parts of an axis that an object has, as a list in a message.
@@ -104,7 +104,7 @@ pub(crate) fn write(section: &mut [u8], variable: &Variable, values: &[u64]) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::testing::part;
+    use crate::ebpf::testing::part;
     use ackclock_core::cc::{loss_response, slow_start};
     use ackclock_core::params::Value;
 

@@ -1,9 +1,8 @@
 //! The flow to which a frame belongs.
 
 use ackclock_host::Side;
+use ackclock_kernel::owner;
 use ackclock_wire::frame::Addressed;
-
-use crate::space::owner;
 
 /// The flow between the addresses of a frame and the end that sent the frame.
 pub fn flow(addressed: &Addressed) -> Option<(usize, Side)> {
@@ -30,8 +29,9 @@ pub fn hashed(addressed: &Addressed, from: Side, flows: usize) -> usize {
 pub(super) mod tests {
     use std::net::Ipv4Addr;
 
+    use ackclock_kernel::address;
+
     use super::*;
-    use crate::space::address;
 
     const TCP: u8 = 6;
 

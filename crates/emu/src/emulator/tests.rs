@@ -7,12 +7,13 @@ use std::os::fd::AsFd as _;
 use std::sync::{Mutex, PoisonError};
 
 use ackclock_host::Side;
+use ackclock_kernel::{Route, Terminal, address};
 use ackclock_linux::socket;
 use ackclock_sim::engine::{FrameConnection, Passage, RunResult};
 use ackclock_sim::scenario::{Document, FlowSpec, Scenario};
 
 use super::*;
-use crate::space::{Route, Space, Terminal, address};
+use crate::space::Space;
 
 /// One run at a time: two would disturb each other.
 static MACHINE: Mutex<()> = Mutex::new(());

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use ackclock_linux::lock;
 
-use super::error::KernelError;
+use ackclock_kernel::KernelError;
 
 /// The switch of this machine: 1 is on.
 const SWITCH: &str = "/sys/module/tcp_cubic/parameters/hystart";

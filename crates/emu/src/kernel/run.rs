@@ -2,21 +2,22 @@
 
 use ackclock_core::units::Duration;
 use ackclock_host::Side;
+use ackclock_kernel::{KernelConnection, Plan};
 use ackclock_sim::engine::{FrameConnection, Live, RunResult, Warning};
 use ackclock_sim::scenario::Scenario;
 
-use super::connection::{KernelConnection, Parts};
-use super::error::{Failure, KernelError};
+use super::controls::Controls;
+use super::ends::MachineEnds;
+use super::error::Failure;
+use super::hystart::Hystart;
 use super::memory;
-use super::plan::Plan;
+use super::plan::plan;
 use super::sockets;
 use super::writer::{Writer, WriterThread};
 use crate::check::release;
 use crate::emulator::{Emulator, Lateness, Outcome, Ports};
 use crate::space::{Space, missing};
-
-/// Initial window of a kernel whose route sets none (RFC 6928).
-const INITIAL_WINDOW: u32 = 10;
+use ackclock_kernel::KernelError;
 
 /// How to run.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +67,7 @@ pub struct Facts {
 /// # Errors
 /// If the scenario cannot run on the kernel, or this machine cannot run it; or if the caller interrupted the run.
 pub fn run(scenario: &Scenario, options: Options<'_>, interrupted: &mut dyn FnMut() -> bool) -> Result<Run, KernelError> {
-    let plan = Plan::new(scenario, options.change_hystart)?;
+    let plan = plan(scenario, options.change_hystart)?;
     let mut attempts = 1;
     let mut best = attempt(scenario, &plan, options.captured, interrupted)?;
     while best.taint.is_some() && attempts < options.attempts {
@@ -97,14 +98,19 @@ struct Attempt {
 
 /// Says why `scenario` cannot run on the kernel of any machine. Needs no rights, and starts nothing. `change_hystart` is as in [`Options`].
 pub fn refusal(scenario: &Scenario, change_hystart: bool) -> Option<String> {
-    Plan::new(scenario, change_hystart).err()
+    plan(scenario, change_hystart).err()
 }
 
 fn attempt(scenario: &Scenario, plan: &Plan, captured: &[String], interrupted: &mut dyn FnMut() -> bool) -> Result<Attempt, KernelError> {
-    let _hystart = plan.hold_hystart(interrupted)?;
-    let mut controls = plan.load(scenario)?;
+    let _hystart = plan.hystart().map(|on| Hystart::hold(on, interrupted)).transpose()?;
+    let mut controls = Controls::load(plan, scenario)?;
     let space = Space::new(&plan.terminals(scenario))?;
-    plan.set_parameters(&space)?;
+    for node in &space.nodes {
+        if let Some(parameters) = plan.parameters(scenario, node.index) {
+            let parameters: Vec<(&str, &str)> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            node.set(&parameters)?;
+        }
+    }
     for node in &space.nodes {
         sockets::warm_up(node)?;
     }
@@ -121,17 +127,15 @@ fn attempt(scenario: &Scenario, plan: &Plan, captured: &[String], interrupted: &
     let mut connect = |index: usize, _: &_| -> Option<FrameConnection> {
         let flow = plan.flows[index].as_ref()?;
         let [Some(near), Some(far)] = Side::ALL.map(|side| ports.port(index, side)) else { return None };
-        Some(Box::new(KernelConnection::new(Parts {
+        let ends = MachineEnds {
             flow: index,
-            bulk: flow.bulk,
-            segment: flow.segment,
-            initial_window: f64::from(flow.route.initial_window.unwrap_or(INITIAL_WINDOW)),
-            threshold: flow.threshold,
             sockets: pairs[index].take()?,
             ports: [near, far],
+            closed: [false; 2],
             writer: writer.clone(),
             failure: failure.clone(),
-        })))
+        };
+        Some(Box::new(KernelConnection::new(flow, ends)))
     };
     let live = Live::new(scenario.clone(), captured, &mut connect)?;
     let clock = ports.clock().clone();

@@ -7,11 +7,11 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 
 use ackclock_host::Side;
+use ackclock_kernel::{FlowPlan, address};
 use ackclock_linux::{libc, socket};
 
-use super::settings::FlowPlan;
 use super::socket::{Socket, discard_on_close};
-use crate::space::{Node, Space, address, missing};
+use crate::space::{Node, Space, missing};
 
 /// Port of the end that waits for the connection. Every flow has addresses of its own.
 const PORT: u16 = 5001;

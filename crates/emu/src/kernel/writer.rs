@@ -6,6 +6,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use ackclock_kernel::Order;
 use ackclock_linux::{libc, scheduling, socket};
 
 use super::error::Failure;
@@ -15,39 +16,33 @@ const PRIORITY: i32 = 20;
 /// Bytes of one write.
 const CHUNK: usize = 128 << 10;
 
-/// What a stream shall do. Streams are numbered: two for each flow, in the order of [`ackclock_host::Side::ALL`].
+/// What a stream is told. Streams are numbered: two for each flow, in the order of [`ackclock_host::Side::ALL`].
 #[derive(Debug)]
-pub(super) enum Order {
+pub(super) enum Message {
     /// Its socket, which connects or is connected.
     Socket(Arc<OwnedFd>),
-    /// Write so many bytes more.
-    Write(u64),
-    /// Write without end.
-    Endless,
-    /// Write nothing more, also of what was ordered.
-    Stop,
-    /// Close after the last byte.
-    Close,
+    /// What it shall do.
+    Order(Order),
 }
 
-/// Orders for the thread, and its pipe, which wakes it.
+/// Messages for the thread, and its pipe, which wakes it.
 #[derive(Debug)]
 struct Desk {
-    orders: Mutex<Vec<(usize, Order)>>,
+    messages: Mutex<Vec<(usize, Message)>>,
     bell: PipeWriter,
 }
 
-/// Passes orders to the thread.
+/// Passes messages to the thread.
 #[derive(Clone, Debug)]
 pub(super) struct Writer(Arc<Desk>);
 
 impl Writer {
-    /// Gives an order to the stream with this number.
-    pub(super) fn order(&self, stream: usize, order: Order) {
-        let mut orders = self.0.orders.lock().unwrap_or_else(PoisonError::into_inner);
-        orders.push((stream, order));
-        let first = orders.len() == 1;
-        drop(orders);
+    /// Passes a message to the stream with this number.
+    pub(super) fn send(&self, stream: usize, message: Message) {
+        let mut messages = self.0.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        messages.push((stream, message));
+        let first = messages.len() == 1;
+        drop(messages);
         if first {
             // An error means that the thread has ended, which it does only at the end of the run.
             (&self.0.bell).write_all(&[1]).ok();
@@ -68,20 +63,20 @@ impl WriterThread {
     pub(super) fn start(streams: usize, failure: Failure) -> io::Result<Self> {
         let (wake, bell) = io::pipe()?;
         let (ended, end) = io::pipe()?;
-        let writer = Writer(Arc::new(Desk { orders: Mutex::default(), bell }));
+        let writer = Writer(Arc::new(Desk { messages: Mutex::default(), bell }));
         let desk = Arc::downgrade(&writer.0);
         let thread = thread::Builder::new().name("writer".to_owned()).spawn(move || {
             // Without the right to real-time priority the thread still works, only later.
             scheduling::priority(PRIORITY).ok();
             scheduling::exact_timers().ok();
             let mut work = Work { streams: (0..streams).map(|_| Stream::default()).collect(), zeros: vec![0; CHUNK], failure };
-            let take = || desk.upgrade().map(|desk| std::mem::take(&mut *desk.orders.lock().unwrap_or_else(PoisonError::into_inner)));
+            let take = || desk.upgrade().map(|desk| std::mem::take(&mut *desk.messages.lock().unwrap_or_else(PoisonError::into_inner)));
             work.run(&wake, &ended, &take);
         })?;
         Ok(Self { writer, thread: Some(thread), end: Some(end) })
     }
 
-    /// Passes orders to the thread.
+    /// Passes messages to the thread.
     pub(super) fn writer(&self) -> &Writer {
         &self.writer
     }
@@ -109,13 +104,13 @@ struct Stream {
 }
 
 impl Stream {
-    fn obey(&mut self, order: Order) {
-        match order {
-            Order::Socket(socket) => self.socket = Some(socket),
-            Order::Write(bytes) => self.left = self.left.saturating_add(bytes),
-            Order::Endless => self.endless = true,
-            Order::Stop => (self.left, self.endless) = (0, false),
-            Order::Close => self.closes = true,
+    fn obey(&mut self, message: Message) {
+        match message {
+            Message::Socket(socket) => self.socket = Some(socket),
+            Message::Order(Order::Write(bytes)) => self.left = self.left.saturating_add(bytes),
+            Message::Order(Order::Endless) => self.endless = true,
+            Message::Order(Order::Stop) => (self.left, self.endless) = (0, false),
+            Message::Order(Order::Close) => self.closes = true,
         }
     }
 
@@ -152,7 +147,7 @@ struct Work {
 }
 
 impl Work {
-    fn run(&mut self, mut wake: &PipeReader, ended: &PipeReader, take: &dyn Fn() -> Option<Vec<(usize, Order)>>) {
+    fn run(&mut self, mut wake: &PipeReader, ended: &PipeReader, take: &dyn Fn() -> Option<Vec<(usize, Message)>>) {
         let mut polled: Vec<libc::pollfd> = Vec::new();
         let mut waiting: Vec<usize> = Vec::new();
         let entry = |fd, events| libc::pollfd { fd, events, revents: 0 };
@@ -176,14 +171,14 @@ impl Work {
                 }
             }
             if polled[1].revents != 0 {
-                // Before the orders are taken, so that no later one goes unnoticed.
+                // Before the messages are taken, so that no later one goes unnoticed.
                 let mut rung = [0; 64];
                 if wake.read(&mut rung).is_err() {
                     return;
                 }
-                let Some(orders) = take() else { return };
-                for (stream, order) in orders {
-                    self.streams[stream].obey(order);
+                let Some(messages) = take() else { return };
+                for (stream, message) in messages {
+                    self.streams[stream].obey(message);
                 }
             }
         }

@@ -14,13 +14,14 @@ use std::thread;
 
 use ackclock_core::units::Duration;
 use ackclock_host::Side;
+use ackclock_kernel::{Route, Terminal, address};
 use ackclock_linux::{confined, scheduling};
 use ackclock_sim::engine::{FrameConnection, Live, Passage, RunResult};
 use ackclock_sim::scenario::Scenario;
 
 use crate::emulator::{Emulator, Lateness, Outcome, Ports};
 use crate::kernel::memory;
-use crate::space::{Node, Route, Space, Terminal, address};
+use crate::space::{Node, Space};
 
 /// Name of the environment variable with a program's own address, and of the one with the other end's.
 pub const VARIABLES: [&str; 2] = ["ACKCLOCK_ADDRESS", "ACKCLOCK_PEER"];

@@ -69,15 +69,15 @@ impl<R: Recorder> Simulation<'_, R> {
                 Side::Receiver
             }
             Action::Write(_, stream, side, bytes) => {
-                hosts.write(side, stream, bytes);
+                hosts.write(here.at, side, stream, bytes);
                 side
             }
             Action::Close(_, stream, side) => {
-                hosts.close(side, stream);
+                hosts.close(here.at, side, stream);
                 side
             }
             Action::Offer(packets) => {
-                hosts.offer(packets);
+                hosts.offer(here.at, packets);
                 Side::Sender
             }
         };

@@ -88,18 +88,18 @@ impl Hosts {
     }
 
     /// Writes data on a stream at an end for an application.
-    pub(super) fn write(&mut self, side: Side, stream: StreamId, bytes: u64) {
-        each!(self, connection => connection.write(side, stream, bytes));
+    pub(super) fn write(&mut self, now: Instant, side: Side, stream: StreamId, bytes: u64) {
+        each!(self, connection => connection.write(now, side, stream, bytes));
     }
 
     /// Finishes writing on a stream at an end for an application.
-    pub(super) fn close(&mut self, side: Side, stream: StreamId) {
-        each!(self, connection => connection.close(side, stream));
+    pub(super) fn close(&mut self, now: Instant, side: Side, stream: StreamId) {
+        each!(self, connection => connection.close(now, side, stream));
     }
 
     /// Adds packets of an application to be sent.
-    pub(super) fn offer(&mut self, packets: u64) {
-        each!(self, connection => connection.offer(packets));
+    pub(super) fn offer(&mut self, now: Instant, packets: u64) {
+        each!(self, connection => connection.offer(now, packets));
     }
 
     /// Sets the initial window that earlier connections to the peer learned.

@@ -64,14 +64,14 @@ impl Connection for AsFrames {
     fn open(&mut self, now: Instant) {
         self.inner.open(now);
     }
-    fn write(&mut self, side: Side, stream: StreamId, bytes: u64) {
-        self.inner.write(side, stream, bytes);
+    fn write(&mut self, now: Instant, side: Side, stream: StreamId, bytes: u64) {
+        self.inner.write(now, side, stream, bytes);
     }
-    fn close(&mut self, side: Side, stream: StreamId) {
-        self.inner.close(side, stream);
+    fn close(&mut self, now: Instant, side: Side, stream: StreamId) {
+        self.inner.close(now, side, stream);
     }
-    fn offer(&mut self, packets: u64) {
-        self.inner.offer(packets);
+    fn offer(&mut self, now: Instant, packets: u64) {
+        self.inner.offer(now, packets);
     }
     fn set_learned(&mut self, learned: Segments) {
         self.inner.set_learned(learned);

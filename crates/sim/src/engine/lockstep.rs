@@ -1,13 +1,11 @@
 //! Runs whose hosts are partly outside the engine, with clocks of their own, and advance in lock-step with it.
 
-use std::collections::BTreeMap;
-
 use ackclock_core::units::Instant;
 use ackclock_host::Side;
 
 use super::error::RunError;
 use super::live::{FrameConnection, Live};
-use super::outside::{OutsideHost, OutsideNode, Shared};
+use super::outside::{OutsideHost, OutsideInterface, OutsideNode, Shared};
 use super::passage::Passage;
 use super::result::RunResult;
 use crate::scenario::text::unknown;
@@ -17,11 +15,11 @@ use crate::scenario::{FlowSpec, Scenario, Traffic};
 /// [`Prepared`](super::Prepared).
 ///
 /// The engine is conservative: it processes events up to the next event of a host, and a host runs up to the next event of the engine or of
-/// another host. Of events at the same time, the engine's come first, then those of the hosts in the order of the scenario's nodes. A packet
-/// is handed over within the event of its arrival, so an answer leaves before the engine goes on.
+/// another host. Of events at the same time, the engine's come first, then those of the hosts in the order of the scenario's nodes (of the
+/// first node, for a host with several). A packet is handed over within the event of its arrival, so an answer leaves before the engine goes
+/// on.
 ///
-/// The hosts of a flow start it, send what they like, and know its addresses and ports. The engine routes its packets by the flow's number,
-/// whatever they contain. Its row counts packets and bytes of data, as [`Passage`] does.
+/// Hosts know the addresses and ports of their flows. The engine routes packets by the flow's number, whatever they contain.
 #[derive(Debug)]
 pub struct Lockstep {
     live: Live,
@@ -29,32 +27,62 @@ pub struct Lockstep {
     nodes: Vec<Shared>,
 }
 
+/// An outside host, and the names of its nodes.
+#[derive(Debug)]
+pub struct Outside {
+    /// The nodes.
+    pub nodes: Vec<String>,
+    /// The host.
+    pub host: Box<dyn OutsideHost>,
+}
+
 impl Lockstep {
-    /// A run of `scenario` that captures packets at the links and hosts called `captured`. `hosts`: the outside hosts by the names of their
-    /// nodes. Both ends of a flow are outside, or neither is.
+    /// A run of `scenario` that captures packets at the links and hosts called `captured`. Both ends of a flow are outside, or neither is.
+    /// Outside hosts start their flows and send what they like; the rows of the flows count packets and bytes of data, as [`Passage`] does.
     ///
     /// # Errors
     /// As [`run`](super::run); if a place to capture does not exist; if no flow begins or ends at a named node, a flow has only one end
     /// outside, or an application of the scenario drives it.
-    pub fn new(scenario: Scenario, captured: &[String], mut hosts: BTreeMap<String, Box<dyn OutsideHost>>) -> Result<Self, RunError> {
-        check(&scenario, &hosts).map_err(RunError::Outside)?;
-        let ends = |node: usize| {
-            let flows = scenario.flows.iter().enumerate();
-            flows.filter_map(move |(index, flow)| match node {
-                _ if node == flow.from => Some((index, Side::Sender)),
-                _ if node == flow.to => Some((index, Side::Receiver)),
-                _ => None,
-            })
+    pub fn new(scenario: Scenario, captured: &[String], hosts: Vec<Outside>) -> Result<Self, RunError> {
+        let named: Vec<&str> = hosts.iter().flat_map(|outside| &outside.nodes).map(String::as_str).collect();
+        check(&scenario, &named).map_err(RunError::Outside)?;
+        Self::between(scenario, captured, hosts, &mut |_, flow, interfaces| {
+            Some(Box::new(Passage::new(interfaces, flow.start)) as FrameConnection)
+        })
+    }
+
+    /// As [`Lockstep::new`], but `connection` makes both ends of each flow between outside hosts from its interfaces, so that the scenario's
+    /// applications can drive them. `None`: the flow is simulated.
+    ///
+    /// # Errors
+    /// As [`run`](super::run); if a place to capture does not exist.
+    pub fn between(
+        scenario: Scenario,
+        captured: &[String],
+        mut hosts: Vec<Outside>,
+        connection: &mut dyn FnMut(usize, &FlowSpec, [OutsideInterface; 2]) -> Option<FrameConnection>,
+    ) -> Result<Self, RunError> {
+        let place = |name: &String| scenario.nodes.iter().position(|node| node == name);
+        hosts.sort_by_key(|outside| outside.nodes.iter().filter_map(place).min());
+        // The host of each node.
+        let mut outside: Vec<Option<Shared>> = vec![None; scenario.nodes.len()];
+        let mut nodes = Vec::with_capacity(hosts.len());
+        for Outside { nodes: names, host } in hosts {
+            let places: Vec<usize> = names.iter().filter_map(place).collect();
+            let ends = scenario.flows.iter().enumerate().flat_map(|(index, flow)| {
+                let ends = [(flow.from, Side::Sender), (flow.to, Side::Receiver)];
+                ends.into_iter().filter(|(node, _)| places.contains(node)).map(move |(_, side)| (index, side))
+            });
+            let shared = OutsideNode::shared(names.join(", "), host, ends.collect());
+            places.iter().for_each(|node| outside[*node] = Some(shared.clone()));
+            nodes.push(shared);
+        }
+        let mut connect = |index: usize, flow: &FlowSpec| {
+            let interface = |node: usize, side| Some(outside[node].as_ref()?.interface(index, side));
+            connection(index, flow, [interface(flow.from, Side::Sender)?, interface(flow.to, Side::Receiver)?])
         };
-        let named = scenario.nodes.iter().enumerate().filter_map(|(node, name)| Some((node, hosts.remove_entry(name)?)));
-        let nodes: BTreeMap<usize, Shared> =
-            named.map(|(node, (name, host))| (node, OutsideNode::shared(name, host, ends(node).collect()))).collect();
-        let mut connection = |index: usize, flow: &FlowSpec| {
-            let [sender, receiver] = [flow.from, flow.to].map(|node| Some(nodes.get(&node)?.interface(index)));
-            Some(Box::new(Passage::new([sender?, receiver?], flow.start)) as FrameConnection)
-        };
-        let live = Live::new(scenario, captured, &mut connection)?;
-        Ok(Self { live, nodes: nodes.into_values().collect() })
+        let live = Live::new(scenario, captured, &mut connect)?;
+        Ok(Self { live, nodes })
     }
 
     /// The scenario.
@@ -66,7 +94,7 @@ impl Lockstep {
     /// divisions. `interrupted` is called from time to time; if it returns true, the run stops.
     ///
     /// # Errors
-    /// If `interrupted` returned true, or a host has broken its contract.
+    /// If `interrupted` returned true, or a host has failed or broken its contract.
     pub fn advance(&mut self, until: Instant, interrupted: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
         let until = until.min(self.live.end());
         loop {
@@ -120,10 +148,10 @@ impl Lockstep {
 }
 
 /// Checks that every outside host has flows, and that their packets can be frames.
-fn check(scenario: &Scenario, hosts: &BTreeMap<String, Box<dyn OutsideHost>>) -> Result<(), String> {
+fn check(scenario: &Scenario, hosts: &[&str]) -> Result<(), String> {
     let ends: Vec<&str> = scenario.flows.iter().flat_map(|flow| [flow.from, flow.to]).map(|node| scenario.nodes[node].as_str()).collect();
-    for name in hosts.keys() {
-        if !ends.contains(&name.as_str()) {
+    for name in hosts {
+        if !ends.contains(name) {
             let mut known = ends.clone();
             known.sort_unstable();
             known.dedup();
@@ -132,7 +160,7 @@ fn check(scenario: &Scenario, hosts: &BTreeMap<String, Box<dyn OutsideHost>>) ->
     }
     for flow in &scenario.flows {
         let [from, to] = [flow.from, flow.to].map(|node| scenario.nodes[node].as_str());
-        match [from, to].map(|name| hosts.contains_key(name)) {
+        match [from, to].map(|name| hosts.contains(&name)) {
             [false, false] => {}
             [true, true] if flow.traffic == Traffic::Bulk => {}
             [true, true] => {

@@ -1,6 +1,6 @@
 //! Hosts outside the engine, with clocks of their own.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use ackclock_core::qdisc::Ecn;
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 use super::flow::Flow;
 use super::hosts::Hosts;
-use super::lockstep::Lockstep;
+use super::lockstep::{Lockstep, Outside};
 use super::outside::{Departure, OutsideHost};
 use super::prepared::Prepared;
 use super::result::RunResult;
@@ -86,7 +86,7 @@ impl OutsideHost for TcpHost {
                     let mut frame = Vec::new();
                     let length = headers(&mut frame, &payload.unwrap(), (from, to), 0);
                     frame.resize(length as usize, 0);
-                    return Some(Departure { at: self.clock, flow, frame });
+                    return Some(Departure { at: self.clock, flow, side, frame });
                 }
                 self.polled = None;
             }
@@ -103,7 +103,7 @@ impl OutsideHost for TcpHost {
         }
     }
 
-    fn receive(&mut self, now: u64, flow: usize, frame: &[u8]) {
+    fn receive(&mut self, now: u64, flow: usize, _side: Side, frame: &[u8]) {
         self.set_clock(now);
         let packet = Packet::decode(frame).unwrap();
         let segment = packet.segment();
@@ -116,15 +116,17 @@ impl OutsideHost for TcpHost {
     }
 }
 
+/// A host at one node.
+fn outside(node: &str, host: impl OutsideHost + 'static) -> Outside {
+    Outside { nodes: vec![node.to_owned()], host: Box::new(host) }
+}
+
 /// The scenario with its `modern` bulk transfers outside.
 fn lockstep(scenario: &Scenario, captured: &[String]) -> Lockstep {
-    let mut hosts: BTreeMap<String, Box<dyn OutsideHost>> = BTreeMap::new();
-    for flow in scenario.flows.iter().filter(|flow| flow.host.as_modern().is_some()) {
-        for node in [flow.from, flow.to] {
-            hosts.insert(scenario.nodes[node].clone(), Box::new(TcpHost::new(scenario, node)));
-        }
-    }
-    Lockstep::new(scenario.clone(), captured, hosts).unwrap()
+    let flows = scenario.flows.iter().filter(|flow| flow.host.as_modern().is_some());
+    let nodes: BTreeSet<usize> = flows.flat_map(|flow| [flow.from, flow.to]).collect();
+    let hosts = nodes.into_iter().map(|node| outside(&scenario.nodes[node], TcpHost::new(scenario, node)));
+    Lockstep::new(scenario.clone(), captured, hosts.collect()).unwrap()
 }
 
 /// The packets in a capture: the time of each, its place, and its headers without the fields that a router changes.
@@ -265,7 +267,7 @@ fn departure(at: u64, flow: usize, size: u16) -> Departure {
     frame.extend(size.to_be_bytes());
     frame.extend([0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
     frame.resize(usize::from(size), 0);
-    Departure { at, flow, frame }
+    Departure { at, flow, side: Side::Sender, frame }
 }
 
 impl OutsideHost for Planned {
@@ -275,12 +277,14 @@ impl OutsideHost for Planned {
 
     fn advance(&mut self, until: u64) -> Option<Departure> {
         self.plan.front().filter(|departure| departure.at <= until)?;
-        let departure = self.plan.pop_front()?;
+        let mut departure = self.plan.pop_front()?;
+        // The second flow goes back.
+        departure.side = if (self.name == "n0") == (departure.flow != 1) { Side::Sender } else { Side::Receiver };
         self.log.lock().unwrap().push((self.name, departure.at, format!("sends {}", departure.flow)));
         Some(departure)
     }
 
-    fn receive(&mut self, now: u64, flow: usize, frame: &[u8]) {
+    fn receive(&mut self, now: u64, flow: usize, _side: Side, frame: &[u8]) {
         self.log.lock().unwrap().push((self.name, now, format!("receives {flow}: {} {:?}", frame.len(), frame_ecn(frame))));
         self.plan.extend(self.answers.iter().map(|&(delay, flow)| departure(now + delay, flow, 40)));
         self.plan.make_contiguous().sort_by_key(|departure| departure.at);
@@ -296,10 +300,10 @@ fn planned(queue: &str, plans: [Plan; 2]) -> (Lockstep, Log) {
     let flows = "[[flow]]\nprofile = 'modern'\n[[flow]]\nprofile = 'modern'\nfrom = 'n1'\nto = 'n0'";
     let scenario = scenario(&format!("duration = '100 ms'\n[[topology.links]]\n{link}\n{flows}"));
     let log = Log::default();
-    let hosts = ["n0", "n1"].into_iter().zip(plans).map(|(name, (plan, answers))| {
-        let host: Box<dyn OutsideHost> = Box::new(Planned { name, plan: plan.into(), answers, log: Arc::clone(&log) });
-        (name.to_owned(), host)
-    });
+    let hosts = ["n0", "n1"]
+        .into_iter()
+        .zip(plans)
+        .map(|(name, (plan, answers))| outside(name, Planned { name, plan: plan.into(), answers, log: Arc::clone(&log) }));
     (Lockstep::new(scenario, &[], hosts.collect()).unwrap(), log)
 }
 
@@ -354,7 +358,7 @@ fn a_host_that_breaks_the_contract_is_named() {
     let late = || vec![departure(30_000_000, 0, 100), departure(20_000_000, 0, 100)];
     for (plan, fault) in [
         (late(), "the outside host at n0 sent a packet at 20000000 ns when it ran from 30000000 ns to 30000000 ns"),
-        (vec![departure(5, 7, 100)], "the outside host at n0 sent a packet of flow number 7, which neither begins nor ends there"),
+        (vec![departure(5, 7, 100)], "the outside host at n0 sent a packet of flow number 7, which does not begin there"),
         (
             vec![Departure { frame: vec![0x60; 50], ..departure(5, 0, 50) }],
             "the outside host at n0 sent 50 bytes that are no whole IPv4 packet",
@@ -376,11 +380,11 @@ impl OutsideHost for Stuck {
     fn advance(&mut self, _until: u64) -> Option<Departure> {
         None
     }
-    fn receive(&mut self, _now: u64, _flow: usize, _frame: &[u8]) {}
+    fn receive(&mut self, _now: u64, _flow: usize, _side: Side, _frame: &[u8]) {}
 }
 
-fn stuck(names: &[&str]) -> BTreeMap<String, Box<dyn OutsideHost>> {
-    names.iter().map(|name| ((*name).to_owned(), Box::new(Stuck) as Box<dyn OutsideHost>)).collect()
+fn stuck(names: &[&str]) -> Vec<Outside> {
+    names.iter().map(|name| outside(name, Stuck)).collect()
 }
 
 #[test]

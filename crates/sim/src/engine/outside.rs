@@ -20,13 +20,16 @@ use super::passage::Interface;
 pub struct Departure {
     /// When the host sends it, in nanoseconds since the start of the run.
     pub at: u64,
-    /// Index of its flow, which begins or ends at the host.
+    /// Index of its flow.
     pub flow: usize,
+    /// The end of the flow that sends it, which is at the host.
+    pub side: Side,
     /// The whole packet: an IPv4 header with the ECN field and the length of the packet, and what follows it.
     pub frame: Vec<u8>,
 }
 
-/// A host outside the engine, with its own clock: it speaks in IPv4 packets, and brings its own transport and application.
+/// A host outside the engine, with its own clock: it speaks in IPv4 packets, and brings its own transport. It can be several nodes of the
+/// scenario, which then have one clock.
 ///
 /// All times are nanoseconds since the start of the run, and the clock never goes back. The engine and the host run in lock-step: the host
 /// runs alone only while nothing can reach it. A run is deterministic if the host is: its packets may depend on its own state and on the
@@ -41,26 +44,32 @@ pub trait OutsideHost: Debug + Send {
     /// After a packet, the engine calls again for the rest, perhaps with an earlier `until`, but not before the packet's time.
     fn advance(&mut self, until: u64) -> Option<Departure>;
 
-    /// A packet of `flow` arrives at `now`. [`OutsideHost::advance`] to `now` follows at once.
-    fn receive(&mut self, now: u64, flow: usize, frame: &[u8]);
+    /// A packet of `flow` arrives at its end `side` at `now`. [`OutsideHost::advance`] to `now` follows at once.
+    fn receive(&mut self, now: u64, flow: usize, side: Side, frame: &[u8]);
+
+    /// Why the host cannot go on, such as the end of its process. The run then stops.
+    fn failure(&self) -> Option<String> {
+        None
+    }
 }
 
-/// A node of the network that is an outside host.
+/// An outside host in a run.
 #[derive(Debug)]
 pub(super) struct OutsideNode {
+    /// Names of its nodes.
     name: String,
     host: Box<dyn OutsideHost>,
-    /// The flows that begin or end here, each with the end that is here.
+    /// The flows that begin or end there, each with an end that is there.
     flows: Vec<(usize, Side)>,
     /// The last time of the host, and the time in the engine that it stands for.
     clock: (u64, Instant),
-    /// Packets that leave now, with their flows.
-    leaving: VecDeque<(usize, Vec<u8>)>,
-    /// How the host has broken its contract.
+    /// Packets that leave now, with their flows and ends.
+    leaving: VecDeque<((usize, Side), Vec<u8>)>,
+    /// Why the host cannot go on, or how it has broken its contract.
     fault: Option<String>,
 }
 
-/// A node that its interfaces share with the driver.
+/// A host that its interfaces share with the driver.
 #[derive(Clone, Debug)]
 pub(super) struct Shared(Arc<Mutex<OutsideNode>>);
 
@@ -69,9 +78,9 @@ impl Shared {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The interface of the node for `flow`.
-    pub(super) fn interface(&self, flow: usize) -> OutsideInterface {
-        OutsideInterface { node: self.clone(), flow }
+    /// The interface of the host for an end of a flow.
+    pub(super) fn interface(&self, flow: usize, side: Side) -> OutsideInterface {
+        OutsideInterface { node: self.clone(), flow, side }
     }
 }
 
@@ -98,17 +107,24 @@ impl OutsideNode {
         let departure = self.advance(until);
         let at = departure.as_ref().map_or(until, |departure| departure.at);
         self.clock = (at, self.instant(at));
-        let Departure { flow, frame, .. } = departure?;
-        self.leaving.push_back((flow, frame));
+        let Departure { flow, side, frame, .. } = departure?;
+        self.leaving.push_back(((flow, side), frame));
         self.run_now();
         Some(self.clock.1)
     }
 
     /// Lets the host finish the present nanosecond.
     fn run_now(&mut self) {
-        while let Some(Departure { flow, frame, .. }) = self.advance(self.clock.0) {
-            self.leaving.push_back((flow, frame));
+        while let Some(Departure { flow, side, frame, .. }) = self.advance(self.clock.0) {
+            self.leaving.push_back(((flow, side), frame));
         }
+    }
+
+    /// The time of the host that stands for `now`, which it then has.
+    fn set_clock(&mut self, now: Instant) -> u64 {
+        let nanos = now.as_nanos().max(self.clock.0);
+        self.clock = (nanos, now);
+        nanos
     }
 
     /// The host's next packet until `until`, after a check.
@@ -116,18 +132,24 @@ impl OutsideNode {
         if self.fault.is_some() {
             return None;
         }
-        let Some(departure) = self.host.advance(until) else {
+        let departure = self.host.advance(until);
+        self.fault = self.host.failure();
+        if self.fault.is_some() {
+            return None;
+        }
+        let Some(departure) = departure else {
             if let Some(next) = self.host.next().filter(|next| *next <= until) {
                 self.fail(&format!("has run to {until} ns, but its next event is at {next} ns"));
             }
             return None;
         };
-        let Departure { at, flow, ref frame } = departure;
+        let Departure { at, flow, side, ref frame } = departure;
         let from = self.clock.0;
         if !(from..=until).contains(&at) {
             self.fail(&format!("sent a packet at {at} ns when it ran from {from} ns to {until} ns"));
-        } else if self.flows.iter().all(|(own, _)| *own != flow) {
-            self.fail(&format!("sent a packet of flow number {flow}, which neither begins nor ends there"));
+        } else if !self.flows.contains(&(flow, side)) {
+            let end = if side == Side::Sender { "begin" } else { "end" };
+            self.fail(&format!("sent a packet of flow number {flow}, which does not {end} there"));
         } else if Addressed::read(frame).is_none() {
             self.fail(&format!("sent {} bytes that are no whole IPv4 packet", frame.len()));
         }
@@ -138,15 +160,14 @@ impl OutsideNode {
         self.fault = Some(format!("the outside host at {} {fault}", self.name));
     }
 
-    /// How the host has broken its contract, if it has.
+    /// Why the host cannot go on, or how it has broken its contract.
     pub(super) fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
 
     /// The flow and the end of the next packet that leaves now.
     pub(super) fn leaving(&self) -> Option<(usize, Side)> {
-        let (leaving, _) = self.leaving.front()?;
-        self.flows.iter().copied().find(|(flow, _)| flow == leaving)
+        self.leaving.front().map(|(end, _)| *end)
     }
 }
 
@@ -156,11 +177,21 @@ fn before(horizon: Instant) -> u64 {
     if Instant::from_nanos(nanos) < horizon { nanos } else { nanos.saturating_sub(1) }
 }
 
-/// The interface of an outside host for one flow.
+/// The interface of an outside host for one end of a flow.
 #[derive(Debug)]
-pub(super) struct OutsideInterface {
+pub struct OutsideInterface {
     node: Shared,
     flow: usize,
+    side: Side,
+}
+
+impl OutsideInterface {
+    /// Lets the host finish `now`, at which something has happened to it that is no packet, such as a call of its application.
+    pub fn wake(&mut self, now: Instant) {
+        let mut node = self.node.lock();
+        node.set_clock(now);
+        node.run_now();
+    }
 }
 
 impl Interface for OutsideInterface {
@@ -169,16 +200,15 @@ impl Interface for OutsideInterface {
         if node.fault.is_some() {
             return;
         }
-        let nanos = now.as_nanos().max(node.clock.0);
-        node.clock = (nanos, now);
-        node.host.receive(nanos, self.flow, &arriving(frame, ecn));
+        let nanos = node.set_clock(now);
+        node.host.receive(nanos, self.flow, self.side, &arriving(frame, ecn));
         node.run_now();
     }
 
     fn receive(&mut self) -> Option<Vec<u8>> {
         // One at a time, in the order in which the host sent them.
         let leaving = &mut self.node.lock().leaving;
-        leaving.front().filter(|(flow, _)| *flow == self.flow)?;
+        leaving.front().filter(|(end, _)| *end == (self.flow, self.side))?;
         leaving.pop_front().map(|(_, frame)| frame)
     }
 }

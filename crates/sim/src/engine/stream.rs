@@ -52,7 +52,7 @@ impl Connection for Stream {
 
     fn handle_timeout(&mut self, _now: Instant, _side: Side) {}
 
-    fn offer(&mut self, packets: u64) {
+    fn offer(&mut self, _now: Instant, packets: u64) {
         self.waiting += packets;
     }
 

@@ -167,14 +167,14 @@ impl Connection for Pair {
         self.ends[Side::Receiver.index()].open(now);
     }
 
-    fn write(&mut self, side: Side, stream: StreamId, bytes: u64) {
+    fn write(&mut self, _now: Instant, side: Side, stream: StreamId, bytes: u64) {
         self.ends[side.index()].write(stream, bytes, true);
     }
 
     // A stream that has nothing more to send is silent.
-    fn close(&mut self, _side: Side, _stream: StreamId) {}
+    fn close(&mut self, _now: Instant, _side: Side, _stream: StreamId) {}
 
-    fn offer(&mut self, packets: u64) {
+    fn offer(&mut self, _now: Instant, packets: u64) {
         if let Some(bulk) = &mut self.bulk {
             bulk.offer(packets);
         }

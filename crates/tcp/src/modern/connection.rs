@@ -220,15 +220,15 @@ impl ackclock_host::Connection for Connection {
         self.checkpoints = Checkpoints::new(now);
     }
 
-    fn write(&mut self, side: Side, _stream: StreamId, bytes: u64) {
+    fn write(&mut self, _now: Instant, side: Side, _stream: StreamId, bytes: u64) {
         self.end(side).write(bytes);
     }
 
-    fn close(&mut self, side: Side, _stream: StreamId) {
+    fn close(&mut self, _now: Instant, side: Side, _stream: StreamId) {
         self.end(side).close();
     }
 
-    fn offer(&mut self, packets: u64) {
+    fn offer(&mut self, _now: Instant, packets: u64) {
         if let Some(bulk) = &mut self.bulk {
             bulk.offer(packets);
         }

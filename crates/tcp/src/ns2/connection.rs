@@ -102,7 +102,7 @@ impl ackclock_host::Connection for Connection {
         }
     }
 
-    fn offer(&mut self, packets: u64) {
+    fn offer(&mut self, _now: Instant, packets: u64) {
         self.sender.offer(packets);
     }
 

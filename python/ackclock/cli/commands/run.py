@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MAX_SEED, Force, Jobs, Json, Out, Pcap, PcapAt, PcapSnaplen, Record
+from ackclock.cli.options import MAX_SEED, Force, Jobs, Json, On, Out, Outside, Pcap, PcapAt, PcapSnaplen, Record
 
 
 def run(
@@ -28,13 +28,24 @@ def run(
     pcap_at: PcapAt = None,
     pcap_snaplen: PcapSnaplen = None,
     force: Force = False,
+    on: On = "simulation",
+    outside: Outside = False,
 ) -> None:
     """Run a scenario, or every variant of its [sweep]."""
     with plain_errors():
         from ackclock.cli.captures import Captures
         from ackclock.cli.runs import run_command
+        from ackclock.kernels import worlds
 
         captures = Captures.wanted(pcap, pcap_at or [], pcap_snaplen, force=force)
         run_command(
-            file, settings or [], seed=seed, out=out, json_output=json, record=record, jobs=jobs, captures=captures
+            file,
+            settings or [],
+            world=worlds.find(on, outside=outside),
+            seed=seed,
+            out=out,
+            json_output=json,
+            record=record,
+            jobs=1 if on == "machine" else jobs,
+            captures=captures,
         )

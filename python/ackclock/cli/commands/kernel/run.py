@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MAX_SEED, MOST, ChangeHystart, Force, Json, Out, Pcap, PcapAt, PcapSnaplen, Record
+from ackclock.cli.options import MAX_SEED, MOST, ChangeHystart, Force, Json, On, Out, Outside, Pcap, PcapAt, PcapSnaplen, Record
 
 
 def run(
@@ -40,25 +40,29 @@ def run(
     pcap_at: PcapAt = None,
     pcap_snaplen: PcapSnaplen = None,
     force: Force = False,
+    on: On = "machine",
+    outside: Outside = False,
 ) -> None:
-    """Run a scenario, or every variant of its [sweep], in real time on the TCP of this machine's kernel.
+    """Run a scenario, or every variant of its [sweep], on the TCP of a Linux kernel.
 
     Every TCP flow is a connection of the kernel with the control that the scenario names. Links, queues, losses,
-    applications and datagrams are simulated. Output and files are those of `ackclock run`.
+    applications and datagrams are simulated. Output and files are those of `ackclock run`. By default the kernel is
+    this machine's, in real time.
     """
     with plain_errors():
         from ackclock.cli.captures import Captures
-        from ackclock.cli.kernelruns import run_command
+        from ackclock.cli.runs import run_command
+        from ackclock.kernels import worlds
 
         captures = Captures.wanted(pcap, pcap_at or [], pcap_snaplen, force=force)
         run_command(
             file,
             settings or [],
+            world=worlds.find(on, attempts=attempts, change_hystart=change_hystart, outside=outside),
             seed=seed,
-            attempts=attempts,
-            change_hystart=change_hystart,
             out=out,
             json_output=json,
             record=record,
+            jobs=1 if on == "machine" else None,
             captures=captures,
         )

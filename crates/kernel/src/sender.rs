@@ -4,7 +4,7 @@ use ackclock_core::cc::Window;
 use ackclock_core::units::{Duration, Instant, Segments};
 use ackclock_host::{Counters, ExitReason, LimitedTimes, SlowStartExit};
 
-use super::info::{Info, Recovery};
+use crate::info::{Info, Recovery};
 
 /// Microseconds as a duration.
 fn micros(count: u64) -> Duration {

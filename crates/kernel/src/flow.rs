@@ -1,4 +1,4 @@
-//! What a flow of a scenario is on the kernel: its route, its socket options, the parameters of its namespaces; and what the kernel cannot
+//! What a flow of a scenario is on a kernel: its route, its socket options, the parameters of its namespaces; and what the kernel cannot
 //! follow.
 
 use ackclock_core::cc::initial_window;
@@ -12,12 +12,14 @@ use ackclock_sim::scenario::{ControlSpec, FlowSpec, HostSpec, ModernHost, Ns2Hos
 use ackclock_tcp::HEADER;
 use ackclock_tcp::modern::{Feedback, SETTINGS};
 
-use crate::controls::{KernelControl, choose};
-use crate::space::{ACCURATE_ECN, Route};
+use crate::controls::{KernelControl, Offer, choose};
+use crate::route::Route;
 
 /// Parameters of a namespace below /proc/sys/net, with their values.
-pub(super) type Parameters = Vec<(&'static str, String)>;
+pub type Parameters = Vec<(&'static str, String)>;
 
+/// The value of `ipv4/tcp_ecn` with which a host asks for accurate feedback (RFC 9768). Linux 6.18 does not take it.
+pub const ACCURATE_ECN: &str = "3";
 /// Memory of send buffers: the sender never waits for its application (tcp(7), `tcp_wmem`).
 const SEND_BUFFER: &str = "4096 4194304 67108864";
 /// Parameter of receive buffers.
@@ -31,34 +33,37 @@ const LEAST_MTU: u32 = 68;
 /// Largest packet of IPv4.
 const MOST_MTU: u32 = 65_535;
 
-/// A flow of a scenario on the kernel.
+/// A flow of a scenario on a kernel.
 #[derive(Clone, Debug)]
-pub(super) struct FlowPlan {
-    pub(super) bulk: Option<Bulk>,
-    pub(super) control: KernelControl,
+pub struct FlowPlan {
+    /// Bulk transfer of the sender, which then opens the connection; `None`: an application opens it at the receiver.
+    pub bulk: Option<Bulk>,
+    /// The sender's congestion control.
+    pub control: KernelControl,
     /// The first slow start threshold in segments; infinite if none.
-    pub(super) threshold: Segments,
+    pub threshold: Segments,
     /// Bytes of data in a full segment.
-    pub(super) segment: u64,
+    pub segment: u64,
     /// The routes at both ends.
-    pub(super) route: Route,
-    pub(super) parameters: Parameters,
-    /// Whether small segments leave at once.
-    pub(super) no_delay: bool,
-    /// Whether the kernel paces without a control that does.
-    pub(super) paced: bool,
-    /// Largest receive window in bytes.
-    pub(super) window: Option<i32>,
+    pub route: Route,
+    /// The parameters of the namespaces of both ends.
+    pub parameters: Parameters,
+    /// Whether small segments leave at once (`TCP_NODELAY`).
+    pub no_delay: bool,
+    /// Whether the kernel paces without a control that does (`SO_MAX_PACING_RATE`).
+    pub paced: bool,
+    /// Largest receive window in bytes (`TCP_WINDOW_CLAMP`).
+    pub window: Option<i32>,
     /// Keys of the flow that the kernel does not follow.
-    pub(super) own: Vec<String>,
+    pub own: Vec<String>,
 }
 
 impl FlowPlan {
-    /// The flow `spec`; `None` for datagrams, which stay simulated.
+    /// The flow `spec` on a kernel with these congestion controls; `None` for datagrams, which stay simulated.
     ///
     /// # Errors
     /// If the flow cannot be a connection of the kernel: why.
-    pub(super) fn new(spec: &FlowSpec) -> Result<Option<Self>, String> {
+    pub fn new(spec: &FlowSpec, offer: &Offer<'_>) -> Result<Option<Self>, String> {
         let segment = spec.host.packet_size().0;
         let bulk = match spec.traffic {
             Traffic::Datagrams(_) => return Ok(None),
@@ -68,7 +73,7 @@ impl FlowPlan {
         };
         let mut plan = Self {
             bulk,
-            control: choose(&spec.control, spec.initial_ssthresh)?,
+            control: choose(&spec.control, spec.initial_ssthresh, offer)?,
             threshold: spec.initial_ssthresh,
             segment,
             route: Route::default(),
@@ -92,7 +97,7 @@ impl FlowPlan {
         }
         // A window beyond that of the receiver has no effect.
         let most = spec.host.as_ns2().map_or(f64::INFINITY, |host| f64::from(host.rwnd));
-        if !matches!(plan.control, KernelControl::Ebpf(_)) {
+        if !matches!(plan.control, KernelControl::Ebpf(_) | KernelControl::Outside) {
             if spec.initial_ssthresh < most {
                 plan.own.push("initial_ssthresh".to_owned());
             }
@@ -104,12 +109,16 @@ impl FlowPlan {
 
     fn set_initial_window(&mut self, control: &ControlSpec) {
         let ControlSpec::Composed(parts) = control else { return };
+        // Outside the kernel a control sets its window itself.
+        let outside = self.control == KernelControl::Outside;
         let Some(window) = initial_window(&parts.initial_window, self.segment) else {
-            self.own.push("initial_window".to_owned());
+            if !outside {
+                self.own.push("initial_window".to_owned());
+            }
             return;
         };
         let whole = window.round().max(1.0);
-        if (whole - window).abs() > 1e-9 {
+        if !outside && (whole - window).abs() > 1e-9 {
             self.own.push("initial_window".to_owned());
         }
         self.route.initial_window = Some(whole as u32);

@@ -1,12 +1,5 @@
 //! The state of a connection, as the socket option `TCP_INFO` gives it.
 
-use std::io;
-use std::os::fd::BorrowedFd;
-
-use ackclock_linux::{libc, socket};
-
-/// Bytes of `struct tcp_info` that are read (include/uapi/linux/tcp.h); older kernels return fewer, and the rest stays zero.
-const SIZE: usize = 248;
 /// Threshold of a connection that has none yet (`TCP_INFINITE_SSTHRESH`).
 const NO_THRESHOLD: u32 = 0x7fff_ffff;
 /// Smallest round-trip time before the first measurement.
@@ -14,7 +7,7 @@ const UNMEASURED: u32 = u32::MAX;
 
 /// State of loss recovery (`enum tcp_ca_state`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Recovery {
+pub enum Recovery {
     /// Nothing is wrong, or duplicate ACKs have arrived (`Open`, `Disorder`).
     #[default]
     None,
@@ -26,40 +19,40 @@ pub(super) enum Recovery {
     Timeout,
 }
 
-/// The fields that this crate uses. Times are in microseconds.
+/// The fields by which a flow follows its sender. Times are in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Info {
+pub struct Info {
     /// Whether the handshake is over.
-    pub(super) established: bool,
-    pub(super) recovery: Recovery,
+    pub established: bool,
+    /// State of loss recovery.
+    pub recovery: Recovery,
     /// Congestion window in segments.
-    pub(super) cwnd: f64,
+    pub cwnd: f64,
     /// Threshold in segments; infinite before the first reduction.
-    pub(super) ssthresh: f64,
+    pub ssthresh: f64,
     /// Smoothed round-trip time; 0 before the first measurement.
-    pub(super) srtt: u32,
-    pub(super) rto: u32,
+    pub srtt: u32,
+    /// Retransmission timeout.
+    pub rto: u32,
     /// Smallest round-trip time.
-    pub(super) min_rtt: Option<u32>,
+    pub min_rtt: Option<u32>,
     /// Retransmission timeouts so far (kernels from 6.7 on).
-    pub(super) timeouts: u64,
+    pub timeouts: u64,
     /// Time with data to send.
-    pub(super) busy: u64,
-    /// Parts of that time: the receiver's window was full; the send buffer was.
-    pub(super) rwnd_limited: u64,
-    pub(super) sndbuf_limited: u64,
+    pub busy: u64,
+    /// The part of that time in which the receiver's window was full.
+    pub rwnd_limited: u64,
+    /// The part in which the send buffer was full.
+    pub sndbuf_limited: u64,
 }
 
 impl Info {
-    /// The state of a socket.
-    pub(super) fn of(fd: BorrowedFd<'_>) -> io::Result<Self> {
-        let mut bytes = [0; SIZE];
-        socket::option(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes)?;
-        Ok(Self::read(&bytes))
-    }
+    /// Bytes of `struct tcp_info` that are read (include/uapi/linux/tcp.h); older kernels return fewer, and the rest is zero.
+    pub const SIZE: usize = 248;
 
-    fn read(bytes: &[u8; SIZE]) -> Self {
-        fn field<const N: usize>(bytes: &[u8; SIZE], at: usize) -> [u8; N] {
+    /// The state in these bytes of `struct tcp_info`.
+    pub fn read(bytes: &[u8; Self::SIZE]) -> Self {
+        fn field<const N: usize>(bytes: &[u8; Info::SIZE], at: usize) -> [u8; N] {
             std::array::from_fn(|index| bytes[at + index])
         }
         let short = |at| u32::from_ne_bytes(field(bytes, at));
@@ -93,7 +86,7 @@ mod tests {
 
     #[test]
     fn fields_are_at_their_places() {
-        let mut bytes = [0; SIZE];
+        let mut bytes = [0; Info::SIZE];
         (bytes[0], bytes[1]) = (1, 3);
         for (at, value) in [(8, 204_000_u32), (68, 40_123), (76, NO_THRESHOLD), (80, 17), (148, 39_900)] {
             bytes[at..at + 4].copy_from_slice(&value.to_ne_bytes());
@@ -118,6 +111,6 @@ mod tests {
         assert_eq!(Info::read(&bytes), expected);
         bytes[76..80].copy_from_slice(&12_u32.to_ne_bytes());
         assert!(Info::read(&bytes).ssthresh.eq(&12.0));
-        assert!(!Info::read(&[0; SIZE]).established || Info::read(&[0; SIZE]).cwnd.eq(&0.0));
+        assert!(!Info::read(&[0; Info::SIZE]).established || Info::read(&[0; Info::SIZE]).cwnd.eq(&0.0));
     }
 }

@@ -2,6 +2,9 @@ use ackclock_sim::scenario::Document;
 
 use super::*;
 
+/// A kernel with these controls that runs no program.
+const OFFER: Offer<'_> = Offer { names: &["reno", "cubic", "bbr"], programs: None, seats: crate::Seats::Never };
+
 /// A scenario with these flows between two nodes.
 fn scenario(flows: &[&str]) -> Scenario {
     let link = "duration = '1 s'\n[topology]\nkind = 'chain'\nbottleneck = { rate = '1 Mbit/s', delay = '1 ms' }\n";
@@ -10,7 +13,7 @@ fn scenario(flows: &[&str]) -> Scenario {
 }
 
 fn plan(flows: &[&str]) -> Plan {
-    Plan::new(&scenario(flows), false).unwrap()
+    Plan::new(&scenario(flows), &OFFER).unwrap()
 }
 
 /// The only flow.
@@ -96,14 +99,14 @@ fn datagrams_stay_simulated() {
     assert!(made.flows[0].is_none() && made.flows[1].is_some());
     assert_eq!(made.terminals(&scenario(&[stream, RENO])).len(), 2);
     assert_eq!(made.controls(), [None, Some("reno".to_owned())]);
-    let refused = Plan::new(&scenario(&[stream]), false).unwrap_err();
+    let refused = Plan::new(&scenario(&[stream]), &OFFER).unwrap_err();
     assert_eq!(refused, "test: has no TCP flow, so that nothing runs on the kernel");
 }
 
 #[test]
 fn a_control_that_the_kernel_lacks_is_refused_with_the_flow() {
-    let refused =
-        Plan::new(&scenario(&[RENO, "name = 'b'\nhost = 'linux'\nslow_start = 'standard'\navoidance = 'veno'"]), false).unwrap_err();
+    let veno = "name = 'b'\nhost = 'linux'\nslow_start = 'standard'\navoidance = 'veno'";
+    let refused = Plan::new(&scenario(&[RENO, veno]), &OFFER).unwrap_err();
     assert!(refused.starts_with("test: flow b cannot run on the kernel: ") && refused.contains("veno"), "{refused}");
 }
 
@@ -117,15 +120,30 @@ fn data_leaves_as_the_traffic_says() {
 }
 
 #[test]
-fn hystart_is_switched_off_by_permission_only() {
+fn the_first_flow_of_a_node_sets_its_parameters() {
+    let stream = "application = { kind = 'cbr', rate = '100 kbit/s' }";
+    let other = format!("{RENO}[flow.modern]\ntimestamps = false");
+    let (scenario, plan) = (scenario(&[stream, &other, RENO]), plan(&[stream, &other, RENO]));
+    for node in [scenario.flows[0].from, scenario.flows[0].to] {
+        assert!(plan.parameters(&scenario, node).unwrap().contains(&("ipv4/tcp_timestamps", "0".to_owned())));
+    }
+    assert!(plan.parameters(&scenario, scenario.flows[0].from.max(scenario.flows[0].to) + 1).is_none());
+}
+
+#[test]
+fn all_flows_share_one_switch_of_hystart() {
     const WITHOUT: &str = "host = 'linux'\nslow_start = 'standard'";
-    let refused = Plan::new(&scenario(&[WITHOUT]), false).unwrap_err();
-    assert!(refused.contains("permit it for the run with --change-hystart"), "{refused}");
-    let plan = Plan::new(&scenario(&[WITHOUT]), true).unwrap();
-    assert_eq!(plan.controls(), [Some("cubic without HyStart".to_owned())]);
-    let bounded = scenario(&["host = 'linux'\nslow_start = 'standard'\ninitial_ssthresh = '50 segments'"]);
-    let warnings = Plan::new(&bounded, true).unwrap().warnings(&bounded);
-    assert!(warnings.iter().any(|warning| warning.text.contains("flow.initial_ssthresh")), "{warnings:?}");
-    let refused = Plan::new(&scenario(&[WITHOUT, "name = 'b'\nhost = 'linux'"]), true).unwrap_err();
-    assert!(refused.contains("the kernel has one switch for all"), "{refused}");
+    let without = plan(&[RENO, WITHOUT]);
+    assert_eq!(without.controls(), [Some("reno".to_owned()), Some("cubic without HyStart".to_owned())]);
+    assert_eq!([without.hystart(), plan(&["host = 'linux'"]).hystart(), plan(&[RENO]).hystart()], [Some(false), Some(true), None]);
+    let refused = Plan::new(&scenario(&[WITHOUT, "name = 'b'\nhost = 'linux'"]), &OFFER).unwrap_err();
+    assert!(refused.ends_with("it needs HyStart off and flow b needs it on; the kernel has one switch for all"), "{refused}");
+}
+
+#[test]
+fn a_threshold_of_the_scenario_needs_a_program() {
+    const BOUNDED: &str = "host = 'linux'\nslow_start = 'standard'\ninitial_ssthresh = '50 segments'";
+    let warnings = warnings(&[BOUNDED]);
+    assert!(warnings.iter().any(|(_, text)| text.contains("flow.initial_ssthresh")), "{warnings:?}");
+    assert!(flow(BOUNDED).threshold.is_infinite());
 }

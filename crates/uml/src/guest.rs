@@ -1,0 +1,215 @@
+//! The process of a kernel, and what it is told.
+
+use std::fmt;
+use std::io;
+use std::os::fd::AsFd as _;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use ackclock_kernel::KernelError;
+use ackclock_linux::kept::{GIVEN, Kept, describe};
+
+use crate::control::Controls;
+use crate::joint::{Answer, Attendant, Call, Joint, Said};
+
+/// What a guest may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Its memory in megabytes (10⁶ bytes).
+    pub memory_mb: u32,
+    /// Processor time.
+    pub cpu: Duration,
+    /// Longest real time in which it does not hand over: a loop without system calls stops virtual time.
+    pub silence: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { memory_mb: 512, cpu: Duration::from_secs(3600), silence: Duration::from_secs(60) }
+    }
+}
+
+/// A guest has failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuestError {
+    what: String,
+    /// The last lines of its console.
+    lines: Vec<String>,
+}
+
+impl fmt::Display for GuestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        self.lines.iter().try_for_each(|line| write!(f, "\n  {line}"))
+    }
+}
+
+impl std::error::Error for GuestError {}
+
+impl From<GuestError> for KernelError {
+    fn from(error: GuestError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+impl From<io::Error> for GuestError {
+    fn from(error: io::Error) -> Self {
+        Self { what: format!("the kernel does not start: {error}"), lines: Vec::new() }
+    }
+}
+
+/// A kernel that runs in virtual time.
+#[derive(Debug)]
+pub struct Guest {
+    pub(crate) joint: Joint,
+    process: Kept,
+    silence: Duration,
+    /// What the kernel has said and nobody has heard yet.
+    pub(crate) said: Vec<Said>,
+    /// The congestion controls that decide outside the kernel.
+    pub(crate) controls: Controls,
+}
+
+impl Guest {
+    /// Boots the kernel in the folder `kernel`, which `ackclock kernel build` made. Its random numbers come from `seed`.
+    ///
+    /// # Errors
+    /// If it does not boot.
+    pub fn boot(kernel: &Path, seed: u64, limits: Limits) -> Result<Self, GuestError> {
+        let joint = Joint::new(seed)?;
+        let mut command = Command::new(kernel.join("linux"));
+        // The command line enters the kernel's random numbers, so that it names nothing of this machine.
+        command
+            .args([
+                &format!("mem={}M", limits.memory_mb),
+                "root=/dev/root",
+                "rootfstype=hostfs",
+                "rootflags=/proc/self/cwd/root",
+                "ro",
+                "init=/init",
+                "time-travel=inf-cpu",
+                "time-travel-start=1767225600000000000",
+                &format!("ackclock={GIVEN}"),
+                "con=null",
+                "con0=null,fd:1",
+                "quiet",
+            ])
+            .current_dir(kernel)
+            .env_clear()
+            // The kernel starts its processes on a stack of one page, on which the loader must not run.
+            .env("LD_BIND_NOW", "1");
+        let process = Kept::spawn(command, joint.as_fd(), limits.cpu)?;
+        let mut guest = Self { joint, process, silence: limits.silence, said: Vec::new(), controls: Controls::default() };
+        let mut watch = Watch::new(&guest.process, guest.silence, &mut guest.controls);
+        guest.joint.wait(&mut guest.said, &mut watch)?;
+        guest.answer()?;
+        Ok(guest)
+    }
+
+    /// Whether the kernel's process is confined: it can write no file.
+    pub fn is_confined(&self) -> bool {
+        self.process.is_confined()
+    }
+
+    /// The kernel's process.
+    pub fn process(&self) -> u32 {
+        self.process.process()
+    }
+
+    /// The kernel's time in nanoseconds.
+    pub fn now(&self) -> u64 {
+        self.joint.now()
+    }
+
+    /// Lets the kernel do what it does by itself before `until`.
+    ///
+    /// # Errors
+    /// As [`Guest::run`].
+    pub fn idle(&mut self, until: u64) -> Result<(), GuestError> {
+        while let Some(next) = self.joint.next().filter(|next| *next < until) {
+            self.run(next, until)?;
+        }
+        self.said.clear();
+        Ok(())
+    }
+
+    /// Lets the kernel run; see [`Joint::run`].
+    ///
+    /// # Errors
+    /// If it has ended, or does not hand over.
+    pub fn run(&mut self, now: u64, until: u64) -> Result<(), GuestError> {
+        let mut watch = Watch::new(&self.process, self.silence, &mut self.controls);
+        self.joint.run(now, until, &mut self.said, &mut watch)
+    }
+
+    /// Lets the first process do what `commands` say (see `init.c`), before a run or between runs. The kernel's clock goes on as it needs.
+    ///
+    /// # Errors
+    /// As [`Guest::run`]; if the kernel refuses a command: what it says.
+    pub fn set_up(&mut self, commands: &str) -> Result<(), GuestError> {
+        self.joint.line(commands);
+        self.run(self.joint.now(), u64::MAX)?;
+        self.answer()
+    }
+
+    /// Hears the answer of the first process; packets before it are lost.
+    fn answer(&mut self) -> Result<(), GuestError> {
+        let mut answer = None;
+        for said in self.said.drain(..) {
+            if let Said::Line(text) = said {
+                answer = Some(text);
+            }
+        }
+        match answer.as_deref() {
+            Some("ok") => Ok(()),
+            Some(text) => Err(self.failure(format!("the kernel refuses: {text}"))),
+            None => {
+                let until = self.joint.next().unwrap_or(u64::MAX);
+                if until == u64::MAX {
+                    return Err(self.failure("the first process of the kernel gives no answer".to_owned()));
+                }
+                self.run(until, u64::MAX)?;
+                self.answer()
+            }
+        }
+    }
+
+    /// An error with the last lines of the console.
+    pub(crate) fn failure(&self, what: String) -> GuestError {
+        GuestError { what, lines: self.process.lines() }
+    }
+}
+
+/// Watches a process that has `silence` to hand over, and answers for its congestion controls.
+struct Watch<'a> {
+    process: &'a Kept,
+    silence: Duration,
+    start: Instant,
+    controls: &'a mut Controls,
+}
+
+impl<'a> Watch<'a> {
+    fn new(process: &'a Kept, silence: Duration, controls: &'a mut Controls) -> Self {
+        Self { process, silence, start: Instant::now(), controls }
+    }
+}
+
+impl Attendant for Watch<'_> {
+    type Error = GuestError;
+
+    fn check(&mut self) -> Result<(), GuestError> {
+        let failed = |what: String| Err(GuestError { what, lines: self.process.lines() });
+        if let Some(status) = self.process.ended() {
+            return failed(format!("the kernel has ended: {}", describe(status)));
+        }
+        if self.start.elapsed() > self.silence {
+            return failed(format!("the kernel has computed for {} s without an end; it may be in a loop", self.silence.as_secs()));
+        }
+        Ok(())
+    }
+
+    fn control(&mut self, call: &Call) -> Answer {
+        self.controls.answer(call)
+    }
+}

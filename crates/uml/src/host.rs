@@ -1,0 +1,125 @@
+//! The guest as a host of the engine that has a clock of its own.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ackclock_host::Side;
+use ackclock_sim::engine::{Departure, OutsideHost};
+
+use crate::guest::{Guest, GuestError};
+use crate::joint::Said;
+
+/// Which interface of the guest and which of its sockets the ends of each flow use.
+pub type Places = Vec<[(u32, u32); 2]>;
+
+/// A guest that runs in lock-step, and the flows whose ends it has.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pub(crate) guest: Guest,
+    /// The kernel's time at the start of the run.
+    origin: u64,
+    /// Interface and socket of each end of each flow.
+    places: Places,
+    /// Whose packets have this source address.
+    owner: fn(&[u8]) -> Option<(usize, Side)>,
+    leaving: VecDeque<Departure>,
+    /// When something waits for the kernel, in its time.
+    input: Option<u64>,
+    pub(crate) failure: Option<GuestError>,
+}
+
+/// A guest that the engine and the connections of a run share.
+#[derive(Clone, Debug)]
+pub struct Host(Arc<Mutex<Running>>);
+
+impl Host {
+    /// The guest at `origin`, its time at the start of the run. `places` has the ends of all flows; `owner` tells whose packet this is.
+    pub fn new(guest: Guest, origin: u64, places: Places, owner: fn(&[u8]) -> Option<(usize, Side)>) -> Self {
+        Self(Arc::new(Mutex::new(Running { guest, origin, places, owner, leaving: VecDeque::new(), input: None, failure: None })))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Running> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why the guest cannot go on.
+    pub fn error(&self) -> Option<GuestError> {
+        self.lock().failure.clone()
+    }
+}
+
+impl Running {
+    /// Something waits for the kernel at `now`, in the time of the run.
+    pub(crate) fn note_input(&mut self, now: u64) {
+        self.input = Some(self.origin + now);
+    }
+
+    /// When the kernel takes what waits for it, or does something by itself; in its time.
+    fn due(&self) -> Option<u64> {
+        let next = self.guest.joint.next();
+        match self.input {
+            // A process waits for the clock, with interrupts off.
+            Some(_) if self.guest.joint.is_deaf() => next,
+            Some(at) => Some(at.max(self.guest.joint.now())),
+            None => next,
+        }
+    }
+
+    /// Lets the kernel run at `now` and until `until`, this nanosecond included.
+    fn run(&mut self, now: u64, until: u64) {
+        self.input = None;
+        if let Err(error) = self.guest.run(now, until + 1) {
+            self.failure = Some(error);
+            return;
+        }
+        for said in std::mem::take(&mut self.guest.said) {
+            match said {
+                Said::Packet { at, frame, .. } => {
+                    // Anything else is no flow's.
+                    if let Some((flow, side)) = (self.owner)(&frame) {
+                        self.leaving.push_back(Departure { at: at.saturating_sub(self.origin), flow, side, frame });
+                    }
+                }
+                Said::Line(text) if text == "ok" => {}
+                Said::Line(text) => self.failure = Some(self.guest.failure(format!("the kernel refuses: {text}"))),
+            }
+        }
+    }
+}
+
+impl OutsideHost for Host {
+    fn next(&self) -> Option<u64> {
+        let running = self.lock();
+        if running.failure.is_some() {
+            return None;
+        }
+        let leaving = running.leaving.front().map(|departure| departure.at);
+        leaving.or_else(|| running.due().map(|due| due.saturating_sub(running.origin)))
+    }
+
+    fn advance(&mut self, until: u64) -> Option<Departure> {
+        let mut running = self.lock();
+        let last = running.origin + until;
+        loop {
+            if running.leaving.front().is_some_and(|departure| departure.at <= until) {
+                return running.leaving.pop_front();
+            }
+            if running.failure.is_some() {
+                return None;
+            }
+            let due = running.due().filter(|due| *due <= last)?;
+            running.run(due, last);
+        }
+    }
+
+    fn receive(&mut self, now: u64, flow: usize, side: Side, frame: &[u8]) {
+        let mut running = self.lock();
+        let (device, socket) = running.places[flow][side.index()];
+        running.guest.joint.packet(device, socket, frame);
+        running.note_input(now);
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.lock().failure.as_ref().map(ToString::to_string)
+    }
+}

@@ -1,0 +1,23 @@
+//! Scenarios on a Linux kernel in virtual time.
+//!
+//! User-Mode Linux is the kernel's own source, built as an ordinary program. Here it runs as a *guest*: its clock, its network and its random
+//! numbers come from the engine, with which it takes turns in shared memory. A run is therefore a function of the kernel, the scenario and
+//! the seed. It needs no rights, and the guest has none.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`joint`] | the memory that both share, and the turns |
+//! | [`guest`] | the process of a kernel, and what it is told |
+//! | [`host`] | the guest as a host of the engine that has a clock of its own |
+//! | [`run`](mod@run) | the flows of a scenario as connections of a guest |
+//!
+//! What is built into the kernel lies in `python/ackclock/data/kernel`, under the GPL; it is a program of its own, which this crate starts.
+#![cfg(target_os = "linux")]
+#![forbid(unsafe_code)]
+
+mod control;
+mod ends;
+pub mod guest;
+pub mod host;
+pub mod joint;
+pub mod run;

@@ -1,0 +1,254 @@
+//! Runs of a scenario on a kernel in virtual time.
+
+use std::fmt::Write as _;
+use std::net::Ipv4Addr;
+use std::path::Path;
+
+use ackclock_core::units::Duration;
+use ackclock_host::Side;
+use ackclock_kernel::{FlowPlan, KernelConnection, KernelControl, KernelError, Offer, Plan, Seats, Terminal, address, owner};
+use ackclock_linux::kept::processor_time;
+use ackclock_linux::scheduling::Pinned;
+use ackclock_sim::engine::{FrameConnection, Lockstep, Outside, RunError, RunResult, Warning};
+use ackclock_sim::scenario::Scenario;
+
+use crate::control::Controls;
+use crate::ends::{GuestEnds, PORT, socket};
+use crate::guest::{Guest, GuestError, Limits};
+use crate::host::{Host, Places};
+use crate::joint::{DEVICES, SOCKETS};
+
+/// The congestion controls that are built into a guest's kernel.
+const CONTROLS: &[&str] = &[
+    "bbr",
+    "bic",
+    "cdg",
+    "cubic",
+    "dctcp",
+    "highspeed",
+    "htcp",
+    "hybla",
+    "illinois",
+    "lp",
+    "nv",
+    "reno",
+    "scalable",
+    "vegas",
+    "veno",
+    "westwood",
+    "yeah",
+];
+/// What every node has, as in a run on a machine: no memory of earlier connections, and buffers that do not depend on the guest's memory.
+const PARAMETERS: [(&str, &str); 2] = [("ipv4/tcp_no_metrics_save", "1"), ("ipv4/tcp_rmem", "4096 131072 6291456")];
+/// What the whole guest has: buffers of all sockets without a limit (in pages), and room for packets that arrive at one time.
+const GLOBAL: &str = "set ipv4/tcp_mem 4194304 4194304 4194304;set core/netdev_max_backlog 100000";
+/// Most data that waits in the send buffer of a flow that stops, in bytes: it is sent even after the application has stopped.
+const UNSENT: u32 = 32 << 10;
+/// Most bytes of a line of commands.
+const LINE: usize = 32 << 10;
+/// Memory of a guest and of each flow, in megabytes.
+const MEMORY: [u32; 2] = [256, 24];
+/// The kernel's time at which a run starts, at the earliest, in nanoseconds.
+const START: u64 = 1_000_000_000;
+
+/// A kernel that `ackclock kernel build` made.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernel<'a> {
+    /// Its folder.
+    pub folder: &'a Path,
+    /// Ticks per second.
+    pub hz: u32,
+}
+
+/// How to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// Links and hosts at which packets are captured.
+    pub captured: &'a [String],
+    /// Whether the scenario's controls decide outside the kernel, even those that the kernel has.
+    pub outside: bool,
+}
+
+/// A run in a guest.
+#[derive(Debug)]
+pub struct Run {
+    /// The result, as of a simulation.
+    pub result: RunResult,
+    /// The kernel's control of each flow; `None` for datagrams.
+    pub controls: Vec<Option<String>>,
+    /// Settings of the scenario that the kernel does not follow.
+    pub warnings: Vec<Warning>,
+    /// Start of the run after a tick of the kernel.
+    pub phase: Duration,
+    /// Processor time of the guest, its boot included.
+    pub cpu: Duration,
+    /// Whether the guest could write no file.
+    pub confined: bool,
+}
+
+/// Says why `scenario` cannot run on a kernel in virtual time. Starts nothing.
+pub fn refusal(scenario: &Scenario) -> Option<String> {
+    plan(scenario, false).err()
+}
+
+fn plan(scenario: &Scenario, outside: bool) -> Result<Plan, String> {
+    let seats = if outside { Seats::Always } else { Seats::Otherwise };
+    let plan = Plan::new(scenario, &Offer { names: CONTROLS, programs: None, seats })?;
+    let most = (SOCKETS / 2).min(DEVICES);
+    if plan.flows.len() > SOCKETS / 2 || scenario.nodes.len() > DEVICES {
+        return Err(format!("{}: a kernel in virtual time has at most {} flows and {most} nodes", scenario.name, SOCKETS / 2));
+    }
+    Ok(plan)
+}
+
+/// Runs `scenario` on `kernel`: its TCP flows are connections of the kernel, datagrams are simulated. The seed of the scenario also moves the
+/// start within a tick of the kernel. A control that the kernel does not have decides outside it. `interrupted` is called from time to time; if it returns true, the run stops.
+///
+/// # Errors
+/// If the scenario cannot run on a kernel, the guest fails, or the caller interrupted the run.
+pub fn run(
+    kernel: Kernel<'_>,
+    scenario: &Scenario,
+    options: Options<'_>,
+    interrupted: &mut dyn FnMut() -> bool,
+) -> Result<Run, KernelError> {
+    let plan = plan(scenario, options.outside)?;
+    let mut controls = Controls::of(scenario, &plan)?;
+    let flows = u32::try_from(plan.flows.len()).unwrap_or(u32::MAX);
+    let limits = Limits { memory_mb: MEMORY[0].saturating_add(MEMORY[1].saturating_mul(flows)).min(8192), ..Limits::default() };
+    // Without the right to choose a processor, the run only costs more.
+    let _pinned = Pinned::new().ok();
+    let mut guest = Guest::boot(kernel.folder, scenario.seed, limits)?;
+    set_up(&mut guest, scenario, &plan, &controls)?;
+    let tick = 1_000_000_000 / u64::from(kernel.hz);
+    let phase = scramble(scenario.seed) % tick;
+    let origin = guest.now().max(START).next_multiple_of(tick) + phase;
+    guest.idle(origin)?;
+    controls.start(origin);
+    guest.controls = controls;
+    let (confined, process) = (guest.is_confined(), guest.process());
+    let places: Places = (0..plan.flows.len())
+        .map(|flow| {
+            let spec = &scenario.flows[flow];
+            [(Side::Sender, spec.from), (Side::Receiver, spec.to)].map(|(side, node)| (node as u32, socket(flow, side)))
+        })
+        .collect();
+    let host = Host::new(guest, origin, places, source);
+    let terminals = plan.terminals(scenario);
+    let mut nodes: Vec<usize> = terminals.iter().map(|terminal| terminal.node).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let names = nodes.iter().map(|node| scenario.nodes[*node].clone()).collect();
+    let outside = vec![Outside { nodes: names, host: Box::new(host.clone()) }];
+    let lockstep = Lockstep::between(scenario.clone(), options.captured, outside, &mut |index, spec, interfaces| {
+        let flow = plan.flows[index].as_ref()?;
+        let (host, name) = (host.clone(), spec.name.clone());
+        let ends = GuestEnds { host, flow: index, name, nodes: [spec.from, spec.to], interfaces, read: [0; 2] };
+        Some(Box::new(KernelConnection::new(flow, ends)) as FrameConnection)
+    })?;
+    let result = lockstep.run(interrupted).map_err(|error| match error {
+        RunError::Interrupted => KernelError::Interrupted,
+        other => KernelError::Refused(other.to_string()),
+    })?;
+    let cpu = Duration::from_secs_f64(processor_time(process).as_secs_f64());
+    let phase = Duration::from_nanos(phase);
+    Ok(Run { result, controls: plan.controls(), warnings: plan.warnings(scenario), phase, cpu, confined })
+}
+
+/// The end of the flow whose address is the source of a packet.
+fn source(frame: &[u8]) -> Option<(usize, Side)> {
+    let bytes: &[u8; 4] = frame.get(12..16)?.try_into().ok()?;
+    owner(Ipv4Addr::from(*bytes)).filter(|_| frame[0] >> 4 == 4)
+}
+
+/// A number that depends on every bit of another (splitmix64).
+fn scramble(seed: u64) -> u64 {
+    let mut word = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
+/// Makes the nodes and the sockets of all flows.
+fn set_up(guest: &mut Guest, scenario: &Scenario, plan: &Plan, controls: &Controls) -> Result<(), GuestError> {
+    let mut commands = Commands { guest, line: String::new() };
+    commands.add(GLOBAL)?;
+    if plan.hystart() == Some(false) {
+        commands.add("module tcp_cubic hystart 0")?;
+    }
+    let mut terminals = plan.terminals(scenario);
+    terminals.sort_by_key(|terminal| terminal.node);
+    for here in terminals.chunk_by(|one, other| one.node == other.node) {
+        let node = here[0].node;
+        let mtu = here.iter().map(|terminal| terminal.route.mtu).max().unwrap_or(1500);
+        commands.add(&format!("node {node} {mtu}"))?;
+        for (name, value) in PARAMETERS {
+            commands.add(&format!("set {name} {value}"))?;
+        }
+        for (name, value) in plan.parameters(scenario, node).into_iter().flatten() {
+            commands.add(&format!("set {name} {value}"))?;
+        }
+        for terminal in here {
+            commands.add(&route(terminal))?;
+            if let Some(flow) = &plan.flows[terminal.flow] {
+                commands.add(&make(terminal, flow, controls))?;
+            }
+        }
+    }
+    commands.finish()
+}
+
+/// The command that makes the route of an end.
+fn route(terminal: &Terminal) -> String {
+    let Terminal { flow, side, route, .. } = *terminal;
+    let (own, peer) = (address(flow, side), address(flow, side.peer()));
+    let [window, receive] = [route.initial_window, route.initial_receive_window].map(Option::unwrap_or_default);
+    format!("route {own} {peer} {} {window} {receive} {}", route.mtu, u8::from(route.ecn))
+}
+
+/// The command that makes the socket of an end.
+fn make(terminal: &Terminal, flow: &FlowPlan, controls: &Controls) -> String {
+    let side = terminal.side;
+    let opener = if flow.bulk.is_some() { Side::Sender } else { Side::Receiver };
+    let control = match &flow.control {
+        _ if side == Side::Receiver => "reno",
+        KernelControl::Own(name) => name,
+        KernelControl::CubicWithoutHystart => "cubic",
+        // A guest offers no programs.
+        KernelControl::Ebpf(_) => "none",
+        KernelControl::Outside => controls.name(socket(terminal.flow, side)),
+    };
+    let clamp = flow.window.filter(|_| side == Side::Receiver).unwrap_or_default();
+    let unsent = if flow.bulk.is_some_and(|bulk| bulk.stop.is_some()) { UNSENT } else { 0 };
+    let mut text = format!("socket {} {} {PORT} {control}", socket(terminal.flow, side), address(terminal.flow, side));
+    let flags = [u8::from(side != opener), u8::from(flow.no_delay)];
+    let _ = write!(text, " {} {} {clamp} {unsent} {}", flags[0], flags[1], u8::from(flow.paced));
+    text
+}
+
+/// Commands for the first process, in lines of many.
+struct Commands<'a> {
+    guest: &'a mut Guest,
+    line: String,
+}
+
+impl Commands<'_> {
+    fn add(&mut self, command: &str) -> Result<(), GuestError> {
+        if self.line.len() + command.len() > LINE {
+            self.send()?;
+        }
+        if !self.line.is_empty() {
+            self.line.push(';');
+        }
+        self.line.push_str(command);
+        Ok(())
+    }
+
+    fn send(&mut self) -> Result<(), GuestError> {
+        self.guest.set_up(&std::mem::take(&mut self.line))
+    }
+
+    fn finish(mut self) -> Result<(), GuestError> {
+        self.send()
+    }
+}

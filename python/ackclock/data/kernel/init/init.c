@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The first process of a guest: it does what Ackclock asks for in lines of text, and answers each with "ok" or with what went wrong.
+ *
+ * A line is a list of commands, separated by semicolons, which end at the first that fails:
+ *
+ *   node NUMBER MTU              makes a network namespace with the interface of this number, and enters it
+ *   enter NUMBER                 enters the namespace of a node
+ *   set NAME VALUE...            writes a parameter below /proc/sys/net
+ *   module NAME PARAMETER VALUE  writes a parameter of a module
+ *   route OWN PEER ATTRIBUTES    gives the interface the address OWN, and a route to PEER: mtu, window, receive window (0: the default), ecn
+ *   socket NUMBER OWN PORT CONTROL LISTENS NODELAY CLAMP UNSENT PACED
+ *                                makes a TCP socket, and gives it to the kernel's thread; 0 leaves the kernel's default
+ *   connect NUMBER PEER PORT     connects a socket
+ *   off                          ends the guest
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/socket.h>
+#include <sys/sysmacros.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ackclock.h"
+
+#ifndef TCP_NOTSENT_LOWAT
+#define TCP_NOTSENT_LOWAT 25
+#endif
+
+/* A pacing rate that never limits, in bytes per second: setting one makes the kernel pace at its own. */
+static const unsigned long long any_rate = 1ULL << 40;
+
+static int device;
+static int spaces[ACKCLOCK_DEVICES];
+static int sockets[ACKCLOCK_SOCKETS];
+static char answer[4096];
+
+static int fail(const char *format, ...)
+{
+	int saved = errno;
+	size_t length;
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(answer, sizeof(answer), format, list);
+	va_end(list);
+	length = strlen(answer);
+	snprintf(answer + length, sizeof(answer) - length, ": %s", strerror(saved));
+	return -1;
+}
+
+/* Netlink. */
+
+/* A list of attributes. */
+struct attributes {
+	unsigned int length;
+	char list[256];
+};
+
+struct request {
+	struct nlmsghdr header;
+	char body[512];
+};
+
+static void add(struct attributes *attributes, int type, const void *value, size_t length)
+{
+	struct rtattr *rta = (void *)(attributes->list + attributes->length);
+
+	rta->rta_type = type;
+	rta->rta_len = RTA_LENGTH(length);
+	memcpy(RTA_DATA(rta), value, length);
+	attributes->length += RTA_ALIGN(rta->rta_len);
+}
+
+/* Asks for a new object: the message of its kind, and its attributes. */
+static int ask(int type, const void *message, size_t length, const struct attributes *attributes)
+{
+	struct { struct nlmsghdr header; struct nlmsgerr error; char rest[512]; } reply;
+	struct request request = { .header = { .nlmsg_type = type, .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL } };
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	ssize_t received;
+
+	if (fd < 0)
+		return -1;
+	memcpy(request.body, message, length);
+	memcpy(request.body + NLMSG_ALIGN(length), attributes->list, attributes->length);
+	request.header.nlmsg_len = NLMSG_LENGTH(NLMSG_ALIGN(length) + attributes->length);
+	received = send(fd, &request, request.header.nlmsg_len, 0) < 0 ? -1 : recv(fd, &reply, sizeof(reply), 0);
+	close(fd);
+	if (received < (ssize_t)NLMSG_LENGTH(sizeof(int)) || reply.header.nlmsg_type != NLMSG_ERROR)
+		return -1;
+	errno = -reply.error.error;
+	return reply.error.error ? -1 : 0;
+}
+
+/* The commands. */
+
+static int up(const char *name, int mtu)
+{
+	struct ifreq request = { 0 };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), result = fd;
+
+	strncpy(request.ifr_name, name, IFNAMSIZ - 1);
+	request.ifr_mtu = mtu;
+	if (result >= 0 && mtu)
+		result = ioctl(fd, SIOCSIFMTU, &request);
+	if (result >= 0)
+		result = ioctl(fd, SIOCGIFFLAGS, &request);
+	request.ifr_flags |= IFF_UP;
+	if (result >= 0)
+		result = ioctl(fd, SIOCSIFFLAGS, &request);
+	close(fd);
+	return result;
+}
+
+static int put(const char *path, const char *name, const char *value)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t written;
+
+	if (fd < 0)
+		return fail("the kernel has no parameter %s", name);
+	written = write(fd, value, strlen(value));
+	if (written < 0)
+		fail("the parameter %s does not take %s", name, value);
+	close(fd);
+	return written < 0 ? -1 : 0;
+}
+
+static int set(const char *name, const char *value)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "/proc/sys/net/%s", name);
+	return put(path, name, value);
+}
+
+static int module(const char *name, const char *parameter, const char *value)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "/sys/module/%s/parameters/%s", name, parameter);
+	return put(path, parameter, value);
+}
+
+static int node(unsigned int number, int mtu)
+{
+	if (number >= ACKCLOCK_DEVICES || unshare(CLONE_NEWNET))
+		return fail("no network namespace for node %u", number);
+	spaces[number] = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (spaces[number] < 0 || ioctl(device, ACKCLOCK_NEW_DEVICE, (unsigned long)number))
+		return fail("no interface for node %u", number);
+	if (up("lo", 0) || set("ipv6/conf/all/disable_ipv6", "1") || up("eth0", mtu))
+		return fail("the interface of node %u with an MTU of %d does not start", number, mtu);
+	return 0;
+}
+
+static int route(const char *own, const char *peer, unsigned int mtu, unsigned int window, unsigned int receive, int ecn)
+{
+	unsigned int index = if_nametoindex("eth0"), lock = 1u << RTAX_MTU, features = RTAX_FEATURE_ECN;
+	struct ifaddrmsg address = { .ifa_family = AF_INET, .ifa_prefixlen = 32, .ifa_index = index };
+	struct rtmsg way = { .rtm_family = AF_INET, .rtm_dst_len = 32, .rtm_table = RT_TABLE_MAIN, .rtm_protocol = RTPROT_BOOT,
+			     .rtm_scope = RT_SCOPE_LINK, .rtm_type = RTN_UNICAST };
+	struct attributes local = { 0 }, metrics = { 0 }, all = { 0 };
+	struct in_addr source, target;
+
+	if (!inet_aton(own, &source) || !inet_aton(peer, &target)) {
+		errno = EINVAL;
+		return fail("%s or %s is no address", own, peer);
+	}
+	add(&local, IFA_LOCAL, &source, 4);
+	if (ask(RTM_NEWADDR, &address, sizeof(address), &local))
+		return fail("no address %s", own);
+	add(&metrics, RTAX_LOCK, &lock, 4);
+	add(&metrics, RTAX_MTU, &mtu, 4);
+	if (window)
+		add(&metrics, RTAX_INITCWND, &window, 4);
+	if (receive)
+		add(&metrics, RTAX_INITRWND, &receive, 4);
+	if (ecn)
+		add(&metrics, RTAX_FEATURES, &features, 4);
+	add(&all, RTA_DST, &target, 4);
+	add(&all, RTA_PREFSRC, &source, 4);
+	add(&all, RTA_OIF, &index, 4);
+	add(&all, RTA_METRICS, metrics.list, metrics.length);
+	return ask(RTM_NEWROUTE, &way, sizeof(way), &all) ? fail("no route from %s to %s", own, peer) : 0;
+}
+
+static struct sockaddr_in place(const char *address, unsigned int port)
+{
+	struct sockaddr_in place = { .sin_family = AF_INET, .sin_port = htons(port) };
+
+	inet_aton(address, &place.sin_addr);
+	return place;
+}
+
+static int make(unsigned int number, const char *own, unsigned int port, const char *control, unsigned int listens, int nodelay, int clamp,
+		unsigned int unsent, int paced)
+{
+	const struct linger linger = { .l_onoff = 1, .l_linger = 0 };
+	struct sockaddr_in address = place(own, port);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct ackclock_adopt given = { .socket = fd, .index = number, .listens = listens };
+
+	if (fd < 0 || number >= ACKCLOCK_SOCKETS)
+		return fail("no socket");
+	sockets[number] = fd;
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, control, strlen(control)))
+		return fail("the kernel has no control %s", control);
+	if (setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)))
+		return fail("no SO_LINGER");
+	if (nodelay && setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &nodelay, sizeof(nodelay)))
+		return fail("no TCP_NODELAY");
+	if (clamp && setsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamp, sizeof(clamp)))
+		return fail("no receive window of %d B", clamp);
+	if (unsent && setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent)))
+		return fail("no TCP_NOTSENT_LOWAT");
+	if (paced && setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &any_rate, sizeof(any_rate)))
+		return fail("no pacing");
+	if (bind(fd, (void *)&address, sizeof(address)))
+		return fail("no address %s", own);
+	if (listens && listen(fd, 8))
+		return fail("no listening socket");
+	return ioctl(device, ACKCLOCK_ADOPT, &given) ? fail("the socket is refused") : 0;
+}
+
+static int join(unsigned int number, const char *peer, unsigned int port)
+{
+	struct sockaddr_in address = place(peer, port);
+
+	if (number >= ACKCLOCK_SOCKETS || (connect(sockets[number], (void *)&address, sizeof(address)) && errno != EINPROGRESS))
+		return fail("no connection to %s", peer);
+	return 0;
+}
+
+static int run(char *command)
+{
+	char own[32], peer[32], name[128];
+	unsigned int a, b, c, d;
+	int e, f, g, h, read = 0;
+
+	if (sscanf(command, " node %u %d", &a, &e) == 2)
+		return node(a, e);
+	if (sscanf(command, " enter %u", &a) == 1)
+		return a < ACKCLOCK_DEVICES && !setns(spaces[a], CLONE_NEWNET) ? 0 : fail("no node %u", a);
+	if (sscanf(command, " set %127s %n", name, &read) == 1 && read)
+		return set(name, command + read);
+	if (sscanf(command, " module %31s %31s %127s", own, peer, name) == 3)
+		return module(own, peer, name);
+	if (sscanf(command, " route %31s %31s %u %u %u %d", own, peer, &a, &b, &c, &e) == 6)
+		return route(own, peer, a, b, c, e);
+	if (sscanf(command, " socket %u %31s %u %31s %u %d %d %d %d", &a, own, &b, name, &c, &e, &f, &g, &h) == 9)
+		return make(a, own, b, name, c, e, f, g, h);
+	if (sscanf(command, " connect %u %31s %u", &a, peer, &d) == 3)
+		return join(a, peer, d);
+	if (!strncmp(command, "off", 3))
+		return reboot(RB_POWER_OFF);
+	errno = EINVAL;
+	return fail("%s", command);
+}
+
+int main(void)
+{
+	static char line[1 << 16];
+	ssize_t length;
+
+	mount("proc", "/proc", "proc", 0, NULL);
+	mount("sys", "/sys", "sysfs", 0, NULL);
+	if (mount("dev", "/dev", "devtmpfs", 0, NULL))
+		return 1;
+	device = open("/dev/ackclock", O_RDWR | O_CLOEXEC);
+	if (device < 0)
+		return 1;
+	/* Says that the guest is ready. */
+	strcpy(answer, "ok");
+	while (write(device, answer, strlen(answer)) >= 0 && (length = read(device, line, sizeof(line) - 1)) >= 0) {
+		char *command, *rest = line;
+
+		line[length] = 0;
+		strcpy(answer, "ok");
+		while ((command = strsep(&rest, ";")) && !run(command))
+			;
+	}
+	return 1;
+}

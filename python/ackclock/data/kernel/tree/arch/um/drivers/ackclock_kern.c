@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The part of the joint that is kernel: the clock, network interfaces without a medium, and a thread that does the applications' work on
+ * sockets.
+ *
+ * The thread looks after a socket when a packet for it has arrived or left, at the same time and after the kernel's own processing, as a
+ * program would that waits for the socket: it accepts, reads all that is there, writes while there is room, closes, and copies TCP_INFO.
+ */
+#include <linux/etherdevice.h>
+#include <linux/if_arp.h>
+#include <linux/ioctl.h>
+#include <linux/kthread.h>
+#include <linux/miscdevice.h>
+#include <linux/netdevice.h>
+#include <linux/nsproxy.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/tcp.h>
+#include <linux/time-internal.h>
+#include <linux/uaccess.h>
+#include <net/net_namespace.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+#include <os.h>
+
+#include "ackclock.h"
+
+/* Bytes of one write. */
+#define CHUNK (128u << 10)
+/* Longest line for the first process. */
+#define LINE (64u << 10)
+
+struct port {
+	unsigned int index;
+};
+
+struct end {
+	struct socket *listener, *socket;
+	u64 left;
+	bool used, endless, closes, done, queued;
+	struct list_head list;
+};
+
+static struct net_device *devices[ACKCLOCK_DEVICES];
+static struct end ends[ACKCLOCK_SOCKETS];
+/* Sockets to look after. */
+static LIST_HEAD(waiting);
+static struct task_struct *thread;
+/* The line for the first process. */
+static char *line;
+static size_t line_length;
+static DECLARE_WAIT_QUEUE_HEAD(line_ready);
+static void *zeros;
+
+static void ackclock_arrive(struct time_travel_event *event);
+struct time_travel_event ackclock_event = { .fn = ackclock_arrive };
+
+/* In arch/um/kernel/time.c. */
+unsigned long long ackclock_time(void);
+
+static size_t padded(size_t length)
+{
+	return (length + 7) & ~7ul;
+}
+
+/* Room for a record to Ackclock, which learns of it before time goes on. */
+static void *put(unsigned int kind, unsigned int index, unsigned int length)
+{
+	struct ackclock_joint *joint = ackclock_joint;
+	struct ackclock_record *record;
+
+	if (joint->out + sizeof(*record) + padded(length) > ACKCLOCK_RECORDS) {
+		joint->now = ackclock_time();
+		joint->reason = ACKCLOCK_FULL;
+		ackclock_hand_over();
+	}
+	record = (void *)joint->from_kernel + joint->out;
+	joint->out += sizeof(*record) + padded(length);
+	*record = (struct ackclock_record) { .time = ackclock_time(), .kind = kind, .index = index, .length = length };
+	joint->until = min(joint->until, record->time);
+	return record + 1;
+}
+
+/* In arch/um/kernel/time.c too. */
+unsigned long long ackclock_until(unsigned long long next, bool *arrives);
+
+/* Up to where the clock may go that wants to go to `next`; whether something arrives there. */
+unsigned long long ackclock_until(unsigned long long next, bool *arrives)
+{
+	struct ackclock_joint *joint = ackclock_joint;
+
+	*arrives = false;
+	if (!joint || next <= ackclock_time() || next < joint->until)
+		return next;
+	joint->now = ackclock_time();
+	joint->next = next;
+	joint->reason = ACKCLOCK_WAIT;
+	joint->deaf = ackclock_event.pending;
+	ackclock_hand_over();
+	*arrives = joint->in != 0;
+	return joint->now;
+}
+
+static void look_after(unsigned int index)
+{
+	struct end *end = &ends[index];
+	unsigned long flags;
+
+	if (index >= ACKCLOCK_SOCKETS || !end->used)
+		return;
+	local_irq_save(flags);
+	if (!end->queued) {
+		end->queued = true;
+		list_add_tail(&end->list, &waiting);
+	}
+	local_irq_restore(flags);
+	wake_up_process(thread);
+}
+
+static void receive(const struct ackclock_record *record)
+{
+	struct net_device *net = record->index < ACKCLOCK_DEVICES ? devices[record->index] : NULL;
+	struct sk_buff *skb = net ? netdev_alloc_skb(net, record->length) : NULL;
+
+	if (!skb)
+		return;
+	skb_put_data(skb, record + 1, record->length);
+	skb_reset_mac_header(skb);
+	skb->protocol = htons(*(u8 *)skb->data >> 4 == 6 ? ETH_P_IPV6 : ETH_P_IP);
+	/* What is on the path does not damage packets. */
+	skb->ip_summed = CHECKSUM_UNNECESSARY;
+	dev_sw_netstats_rx_add(net, skb->len);
+	netif_rx(skb);
+	look_after(record->about);
+}
+
+static void obey(const struct ackclock_record *record)
+{
+	struct end *end = &ends[record->index % ACKCLOCK_SOCKETS];
+
+	switch (record->about) {
+	case ACKCLOCK_WRITE:
+		end->left += record->value;
+		break;
+	case ACKCLOCK_ENDLESS:
+		end->endless = true;
+		break;
+	case ACKCLOCK_STOP:
+		end->left = 0;
+		end->endless = false;
+		break;
+	case ACKCLOCK_CLOSE:
+		end->closes = true;
+		break;
+	}
+	look_after(record->index);
+}
+
+/* Takes what Ackclock sent, in interrupt context. */
+static void ackclock_arrive(struct time_travel_event *event)
+{
+	struct ackclock_joint *joint = ackclock_joint;
+	const struct ackclock_record *record;
+	unsigned int at;
+
+	for (at = 0; at < joint->in; at += sizeof(*record) + padded(record->length)) {
+		record = (void *)joint->to_kernel + at;
+		switch (record->kind) {
+		case ACKCLOCK_PACKET:
+			receive(record);
+			break;
+		case ACKCLOCK_ORDER:
+			obey(record);
+			break;
+		case ACKCLOCK_LINE:
+			line_length = min_t(size_t, record->length, LINE);
+			memcpy(line, record + 1, line_length);
+			wake_up_interruptible(&line_ready);
+			break;
+		}
+	}
+	joint->in = 0;
+}
+
+/* Interfaces. */
+
+static netdev_tx_t transmit(struct sk_buff *skb, struct net_device *net)
+{
+	const struct port *port = netdev_priv(net);
+	struct sock *sk = skb->sk;
+	const struct end *end;
+
+	if (skb->ip_summed == CHECKSUM_PARTIAL && skb_checksum_help(skb)) {
+		dev_kfree_skb(skb);
+		return NETDEV_TX_OK;
+	}
+	skb_copy_bits(skb, 0, put(ACKCLOCK_PACKET, port->index, skb->len), skb->len);
+	if (sk && sk_fullsock(sk)) {
+		end = READ_ONCE(sk->sk_user_data);
+		if (end >= ends && end < ends + ACKCLOCK_SOCKETS)
+			look_after(end - ends);
+	}
+	dev_sw_netstats_tx_add(net, 1, skb->len);
+	consume_skb(skb);
+	return NETDEV_TX_OK;
+}
+
+static const struct net_device_ops operations = { .ndo_start_xmit = transmit };
+
+static void set_up(struct net_device *net)
+{
+	net->netdev_ops = &operations;
+	net->type = ARPHRD_NONE;
+	net->flags = IFF_POINTOPOINT | IFF_NOARP | IFF_MULTICAST;
+	net->mtu = ETH_DATA_LEN;
+	net->min_mtu = 68;
+	net->max_mtu = 65535;
+	net->tx_queue_len = 10000;
+	net->features = net->hw_features = NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HW_CSUM;
+	net->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
+	net->needs_free_netdev = true;
+}
+
+static long new_device(unsigned long index)
+{
+	struct net_device *net;
+	int error;
+
+	if (index >= ACKCLOCK_DEVICES || devices[index])
+		return -EINVAL;
+	net = alloc_netdev(sizeof(struct port), "eth0", NET_NAME_PREDICTABLE, set_up);
+	if (!net)
+		return -ENOMEM;
+	((struct port *)netdev_priv(net))->index = index;
+	dev_net_set(net, current->nsproxy->net_ns);
+	error = register_netdev(net);
+	if (error) {
+		free_netdev(net);
+		return error;
+	}
+	devices[index] = net;
+	return 0;
+}
+
+/* Sockets. */
+
+static long adopt(const struct ackclock_adopt *given)
+{
+	struct end *end = &ends[given->index % ACKCLOCK_SOCKETS];
+	int error;
+	/* The reference of the descriptor is kept: sockets live as long as the kernel. */
+	struct socket *socket = sockfd_lookup(given->socket, &error);
+
+	if (!socket)
+		return error;
+	if (given->index >= ACKCLOCK_SOCKETS || end->used || socket->sk->sk_protocol != IPPROTO_TCP)
+		return -EINVAL;
+	if (given->listens)
+		end->listener = socket;
+	else
+		end->socket = socket;
+	socket->sk->sk_user_data = given->listens ? NULL : end;
+	end->used = true;
+	return 0;
+}
+
+static void accept_one(struct end *end)
+{
+	struct socket *accepted;
+
+	if (kernel_accept(end->listener, &accepted, O_NONBLOCK))
+		return;
+	sock_no_linger(accepted->sk);
+	accepted->sk->sk_user_data = end;
+	end->socket = accepted;
+}
+
+/* Reads everything that has arrived in order. */
+static void read_all(struct end *end, struct ackclock_socket *state)
+{
+	struct msghdr message;
+	int count;
+
+	for (;;) {
+		memset(&message, 0, sizeof(message));
+		iov_iter_discard(&message.msg_iter, ITER_DEST, INT_MAX);
+		count = sock_recvmsg(end->socket, &message, MSG_DONTWAIT | MSG_TRUNC);
+		if (count <= 0)
+			break;
+		state->read += count;
+	}
+	if (count == 0 && state->flags & ACKCLOCK_CONNECTED && !(state->flags & ACKCLOCK_CLOSED)) {
+		/* The peer has closed: this end does so too. */
+		state->flags |= ACKCLOCK_CLOSED;
+		end->closes = true;
+	} else if (count < 0 && count != -EAGAIN && count != -ENOTCONN) {
+		state->error = count;
+	}
+}
+
+/* Writes as long as a program would that polls the socket. */
+static void write_some(struct end *end, struct ackclock_socket *state)
+{
+	struct sock *sk = end->socket->sk;
+	int count;
+
+	while ((end->left || end->endless) && !end->done && sk_stream_is_writeable(sk)) {
+		struct msghdr message = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+		struct kvec data = { .iov_base = zeros, .iov_len = end->endless ? CHUNK : min_t(u64, CHUNK, end->left) };
+
+		count = kernel_sendmsg(end->socket, &message, &data, 1, data.iov_len);
+		if (count == -EAGAIN)
+			break;
+		if (count < 0) {
+			state->error = count;
+			end->done = true;
+			break;
+		}
+		if (!end->endless)
+			end->left -= count;
+	}
+	if (end->closes && !end->left && !end->endless && !end->done) {
+		end->done = true;
+		kernel_sock_shutdown(end->socket, SHUT_WR);
+	}
+}
+
+static void serve(struct end *end)
+{
+	struct ackclock_socket *state = &ackclock_joint->sockets[end - ends];
+	struct sock *sk;
+
+	if (!end->socket)
+		accept_one(end);
+	if (!end->socket)
+		return;
+	sk = end->socket->sk;
+	if (!((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN | TCPF_SYN_SENT | TCPF_SYN_RECV)))
+		state->flags |= ACKCLOCK_CONNECTED;
+	if (state->flags & ACKCLOCK_CONNECTED) {
+		read_all(end, state);
+		write_some(end, state);
+	} else if (sk->sk_err) {
+		state->error = -sk->sk_err;
+	}
+	tcp_get_info(sk, (struct tcp_info *)state->info);
+}
+
+static int work(void *unused)
+{
+	struct end *end;
+
+	for (;;) {
+		set_current_state(TASK_IDLE);
+		if (list_empty(&waiting))
+			schedule();
+		__set_current_state(TASK_RUNNING);
+		for (;;) {
+			local_irq_disable();
+			end = list_first_entry_or_null(&waiting, struct end, list);
+			if (end) {
+				list_del(&end->list);
+				end->queued = false;
+			}
+			local_irq_enable();
+			if (!end)
+				break;
+			serve(end);
+		}
+	}
+	return 0;
+}
+
+/* The device of the first process: it reads a line, does what it says, and writes an answer. */
+
+static ssize_t read_line(struct file *file, char __user *buffer, size_t size, loff_t *position)
+{
+	size_t length;
+
+	if (wait_event_interruptible(line_ready, line_length))
+		return -ERESTARTSYS;
+	length = min(size, line_length);
+	line_length = 0;
+	return copy_to_user(buffer, line, length) ? -EFAULT : length;
+}
+
+static ssize_t write_answer(struct file *file, const char __user *buffer, size_t size, loff_t *position)
+{
+	void *answer = size <= LINE ? memdup_user(buffer, size) : ERR_PTR(-EINVAL);
+
+	if (IS_ERR(answer))
+		return PTR_ERR(answer);
+	memcpy(put(ACKCLOCK_LINE, 0, size), answer, size);
+	kfree(answer);
+	return size;
+}
+
+static long call(struct file *file, unsigned int request, unsigned long argument)
+{
+	struct ackclock_adopt given;
+
+	switch (request) {
+	case ACKCLOCK_NEW_DEVICE:
+		return new_device(argument);
+	case ACKCLOCK_ADOPT:
+		return copy_from_user(&given, (void __user *)argument, sizeof(given)) ? -EFAULT : adopt(&given);
+	}
+	return -ENOTTY;
+}
+
+static const struct file_operations file_operations = {
+	.owner = THIS_MODULE,
+	.read = read_line,
+	.write = write_answer,
+	.unlocked_ioctl = call,
+	.llseek = noop_llseek,
+};
+
+static struct miscdevice device = { .minor = MISC_DYNAMIC_MINOR, .name = "ackclock", .fops = &file_operations };
+
+static int __init ackclock_init(void)
+{
+	BUILD_BUG_ON(sizeof(struct tcp_info) > ACKCLOCK_INFO);
+	if (!ackclock_joint)
+		return 0;
+	line = kmalloc(LINE, GFP_KERNEL);
+	zeros = kzalloc(CHUNK, GFP_KERNEL);
+	thread = kthread_run(work, NULL, "ackclock");
+	if (!line || !zeros || IS_ERR(thread))
+		panic("ackclock: no memory");
+	return misc_register(&device);
+}
+device_initcall(ackclock_init);
