@@ -540,6 +540,7 @@ def run_script(
     strict: bool = False,
     strict_segments: bool = False,
     kernel: bool = False,
+    guest: str | Path | None = None,
     max_duration: float | None = None,
     max_packets: int | None = None,
 ) -> ScriptOutcome: ...
