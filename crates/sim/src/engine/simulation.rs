@@ -270,15 +270,20 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             }
             let Link { port, queue } = &mut self.links[link];
             let kind = &mut self.lanes.kinds[port.kind as usize];
-            let crossing = match queue {
-                Queue::Immediate(queue) => queue.cross(port, kind, Entering { now: here, packet }, &mut self.recorder),
-                Queue::Scheduled(_) => return self.offer(link, packet, here),
+            let Queue::Immediate(queue) = queue else { return self.offer(link, packet, here) };
+            here = if let Some(arrival) = queue.pass(port, kind, (here, packet), &mut self.recorder) {
+                arrival
+            } else {
+                match queue.queue(port, kind, &Entering { now: here, packet }, &mut self.recorder) {
+                    Crossing::Through { arrival, marked } => {
+                        if marked {
+                            packet.set_ecn(Ecn::Ce);
+                        }
+                        arrival
+                    }
+                    crossing => return self.crossed(link, packet, here, crossing),
+                }
             };
-            let Crossing::Through { arrival, marked } = crossing else { return self.crossed(link, packet, here, crossing) };
-            if marked {
-                packet.set_ecn(Ecn::Ce);
-            }
-            here = arrival;
             packet = packet.across(hop.then == Then::Arrive);
             if hop.then != Then::Follow {
                 let lane = port.lane as usize;

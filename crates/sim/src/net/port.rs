@@ -6,6 +6,7 @@ use ackclock_core::units::{Bytes, Duration, Instant, Moment, Rate};
 pub(crate) use super::entering::Entering;
 use super::fate::{Crossing, Loss};
 use super::models::{Copies, Models};
+use super::packet::Packet;
 use super::turn::Turn;
 use crate::scenario::{LinkSpec, LossPosition};
 use crate::trace::Recorder;
@@ -173,6 +174,23 @@ impl Port {
     /// Whether a packet that arrives at `now` is sent at once and never lost.
     pub(super) fn is_clear(&self, now: Moment) -> bool {
         self.models.is_none() && now.at < self.end && !self.transmitter.is_busy(now)
+    }
+
+    /// Sends a packet across the clear link at once. Returns its arrival.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as for `Immediate::pass`")]
+    pub(super) fn pass<R: Recorder>(&mut self, kind: &mut LinkKind, now: Moment, packet: Packet, recorder: &mut R) -> Moment {
+        let departure = self.transmitter.send(kind, packet.size(), now.at);
+        self.transmitter.in_service_since = now.at;
+        self.transmitter.row = now;
+        self.counters.arrivals += 1;
+        self.counters.delivered += 1;
+        self.counters.departures += 1;
+        self.counters.busy += self.transmitter.free_at.min(self.end).since(now.at);
+        if R::ON {
+            recorder.departed(now.at, self.index, &Entering { now, packet }, departure.arrival);
+        }
+        departure.arrives()
     }
 
     /// The turn of the last transmission, which starts at `start`.
