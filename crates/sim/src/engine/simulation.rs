@@ -262,11 +262,10 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     pub(super) fn forward(&mut self, packet: Packet, mut here: Moment) {
         // A separate copy stays in registers.
         let mut packet = packet;
-        loop {
-            let hop = self.routes.hop(packet.route(), packet.hop);
+        for &hop in self.routes.ahead(packet.route(), packet.hop) {
             let link = hop.link as usize;
             if R::ON && !self.links[link].port.is_admitting() {
-                self.observe(here.at, Point::Link(link as u32), &packet);
+                self.recorder.passed(here.at, Point::Link(link as u32), &packet, &self.payloads);
             }
             let Link { port, queue } = &mut self.links[link];
             let kind = &mut self.lanes.kinds[port.kind as usize];
