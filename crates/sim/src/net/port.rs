@@ -73,12 +73,19 @@ impl LinkKind {
     }
 
     fn transmission(&mut self, size: Bytes) -> Transmission {
-        let slot = &mut self.remembered[(size.0 / 8) as usize % REMEMBERED];
-        if slot.size != size {
-            let time = self.rate.transmission(size);
-            *slot = Transmission { size, time, crossing: time + self.delay };
+        let place = (size.0 / 8) as usize % REMEMBERED;
+        if self.remembered[place].size != size {
+            self.remember(place, size);
         }
-        *slot
+        self.remembered[place]
+    }
+
+    /// Computes the times of `size`. Inlined, the division would run for every packet: the compiler moves it out of the loop over links.
+    #[cold]
+    #[inline(never)]
+    fn remember(&mut self, place: usize, size: Bytes) {
+        let time = self.rate.transmission(size);
+        self.remembered[place] = Transmission { size, time, crossing: time + self.delay };
     }
 }
 
