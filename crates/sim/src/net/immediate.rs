@@ -8,7 +8,7 @@ use ackclock_core::units::{Bytes, Instant, Moment};
 
 use super::fate::{Crossing, Loss};
 use super::packet::Packet;
-use super::port::{Entering, LinkKind, Port};
+use super::port::{Entering, LinkKind, Port, Sending};
 use crate::trace::Recorder;
 
 /// A waiting packet.
@@ -96,15 +96,13 @@ impl Immediate {
             }
         }
         let start = if busy { port.transmitter.free_at } else { now.at };
-        let departure = port.send(kind, entering.packet.size(), start);
         if busy {
             self.wait(port, entering, start, recorder);
         } else {
             port.transmitter.in_service_since = start;
             port.transmitter.row = now;
         }
-        port.leave(entering, departure, recorder);
-        port.after(entering, departure, marked, recorder)
+        port.transmit(kind, &Sending { entering, start, marked }, recorder)
     }
 
     /// Asks the discipline; an unlimited queue has none.
