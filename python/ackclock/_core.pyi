@@ -466,9 +466,13 @@ def guest_run(
     scenario: Scenario,
     folder: str | Path,
     hz: int,
-    record: list[str] | None = None,
+    record: Sequence[str] | None = None,
+    controls: dict[int, Callable[[], Any]] | None = None,
     cancel: Cancel | None = None,
     capture: Sequence[str] = (),
+    outside: bool = False,
+    cpu: float | None = None,
+    silence: float | None = None,
 ) -> tuple[RunResult, str]: ...
 def guest_refusal(scenario: Scenario) -> str | None: ...
 def kernel_refusal(scenario: Scenario, change_hystart: bool = False) -> str | None: ...

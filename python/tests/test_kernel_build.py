@@ -197,6 +197,25 @@ def test_a_tarball_gives_the_kernel_of_its_tree(tree: Path, ending: str, tmp_pat
 
 
 @builds
+def test_files_of_other_machines_are_not_copied(tree: Path, tmp_path: Path) -> None:
+    kept = [
+        "drivers/gpu/drm/Kconfig",
+        "drivers/net/tun.c",
+        "arch/arm/Kconfig",
+        "arch/x86/um/x.S",
+        "Documentation/Kconfig",
+    ]
+    left = ["drivers/gpu/drm/x.c", "drivers/net/wireless/a/b.h", "arch/arm/mm/x.S", "arch/arm64/boot/dts/x.dtsi"]
+    write(tree, dict.fromkeys([*kept, *left], "content\n"))
+    with tarfile.open(tmp_path / "linux.tar.gz", "w:gz") as archive:
+        archive.add(tree, "linux-6.12")
+    for path in (tree, tmp_path / "linux.tar.gz"):
+        copy = tmp_path / f"copy-{path.name}"
+        sources.read(path).copy(copy)
+        assert {it.relative_to(copy).as_posix() for it in copy.rglob("*") if it.is_file()} == {*TREE, *kept}
+
+
+@builds
 def test_without_a_source_the_newest_package_is_built(tree: Path, command: Command) -> None:
     code, _, err = command("build")
     assert code == 2 and "apt install linux-source-6.12" in err and "ackclock kernel build SOURCE" in err

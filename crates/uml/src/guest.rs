@@ -5,18 +5,40 @@ use std::io;
 use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ackclock_kernel::KernelError;
 use ackclock_linux::kept::{GIVEN, Kept, describe};
 
-use crate::joint::{Joint, Said};
+use crate::control::Controls;
+use crate::joint::{Answer, Attendant, Call, Joint, Said};
+
+/// Says whether a run is to stop. It is asked from time to time, also while the kernel computes.
+#[derive(Clone)]
+pub struct Stop(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl Stop {
+    /// `asked` says it.
+    pub fn new(asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(asked))
+    }
+
+    /// Whether the run is to stop.
+    pub fn is_asked(&self) -> bool {
+        self.0()
+    }
+}
+
+impl fmt::Debug for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stop({})", self.is_asked())
+    }
+}
 
 /// What a guest may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Its memory in megabytes (10⁶ bytes).
-    pub memory_mb: u32,
     /// Processor time.
     pub cpu: Duration,
     /// Longest real time in which it does not hand over: a loop without system calls stops virtual time.
@@ -25,7 +47,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { memory_mb: 512, cpu: Duration::from_secs(3600), silence: Duration::from_secs(60) }
+        Self { cpu: Duration::from_secs(3600), silence: Duration::from_secs(60) }
     }
 }
 
@@ -64,22 +86,27 @@ pub struct Guest {
     pub(crate) joint: Joint,
     process: Kept,
     silence: Duration,
+    stop: Stop,
     /// What the kernel has said and nobody has heard yet.
     pub(crate) said: Vec<Said>,
+    /// The congestion controls that decide outside the kernel.
+    pub(crate) controls: Controls,
 }
 
 impl Guest {
-    /// Boots the kernel in the folder `kernel`, which `ackclock kernel build` made. Its random numbers come from `seed`.
+    /// Boots the kernel in the folder `kernel`, which `ackclock kernel build` made, with `memory` megabytes (10⁶ bytes). Its random numbers
+    /// come from `seed`.
     ///
     /// # Errors
-    /// If it does not boot.
-    pub fn boot(kernel: &Path, seed: u64, limits: Limits) -> Result<Self, GuestError> {
+    /// If it does not boot, or is to stop.
+    pub fn boot(kernel: &Path, memory: u32, seed: u64, limits: Limits, stop: Stop) -> Result<Self, GuestError> {
         let joint = Joint::new(seed)?;
-        let mut command = Command::new(kernel.join("linux"));
-        // The command line enters the kernel's random numbers, so that it names nothing of this machine.
+        // The command line enters the kernel's random numbers, so that it names nothing of this machine. Nor does the program's path, which lies
+        // on the stack: it counts from the kernel's folder, since the process enters that first.
+        let mut command = Command::new("./linux");
         command
             .args([
-                &format!("mem={}M", limits.memory_mb),
+                &format!("mem={memory}M"),
                 "root=/dev/root",
                 "rootfstype=hostfs",
                 "rootflags=/proc/self/cwd/root",
@@ -93,12 +120,13 @@ impl Guest {
                 "quiet",
             ])
             .current_dir(kernel)
-            .env_clear();
+            .env_clear()
+            // Linux 7.2 takes the last variable for the end of the address space.
+            .env("HOME", "/");
         let process = Kept::spawn(command, joint.as_fd(), limits.cpu)?;
-        let mut guest = Self { joint, process, silence: limits.silence, said: Vec::new() };
-        let mut alive = watch(&guest.process, guest.silence);
-        guest.joint.wait(&mut guest.said, &mut alive)?;
-        drop(alive);
+        let mut guest = Self { joint, process, silence: limits.silence, stop, said: Vec::new(), controls: Controls::default() };
+        let Self { joint, process, silence, stop, said, controls } = &mut guest;
+        joint.wait(said, &mut Watch { process, silence: *silence, stop, start: Instant::now(), controls })?;
         guest.answer()?;
         Ok(guest)
     }
@@ -133,10 +161,10 @@ impl Guest {
     /// Lets the kernel run; see [`Joint::run`].
     ///
     /// # Errors
-    /// If it has ended, or does not hand over.
+    /// If it has ended, does not hand over, or is to stop.
     pub fn run(&mut self, now: u64, until: u64) -> Result<(), GuestError> {
-        let alive = watch(&self.process, self.silence);
-        self.joint.run(now, until, &mut self.said, alive)
+        let Self { joint, process, silence, stop, said, controls } = self;
+        joint.run(now, until, said, &mut Watch { process, silence: *silence, stop, start: Instant::now(), controls })
     }
 
     /// Lets the first process do what `commands` say (see `init.c`), before a run or between runs. The kernel's clock goes on as it needs.
@@ -177,17 +205,33 @@ impl Guest {
     }
 }
 
-/// Whether a process runs that has `silence` to hand over.
-fn watch(process: &Kept, silence: Duration) -> impl FnMut() -> Result<(), GuestError> {
-    let start = Instant::now();
-    move || {
-        let failed = |what: String| Err(GuestError { what, lines: process.lines() });
-        if let Some(status) = process.ended() {
+/// Watches a process that has `silence` to hand over, and answers for its congestion controls.
+struct Watch<'a> {
+    process: &'a Kept,
+    silence: Duration,
+    stop: &'a Stop,
+    start: Instant,
+    controls: &'a mut Controls,
+}
+
+impl Attendant for Watch<'_> {
+    type Error = GuestError;
+
+    fn check(&mut self) -> Result<(), GuestError> {
+        let failed = |what: String| Err(GuestError { what, lines: self.process.lines() });
+        if let Some(status) = self.process.ended() {
             return failed(format!("the kernel has ended: {}", describe(status)));
         }
-        if start.elapsed() > silence {
-            return failed(format!("the kernel has computed for {} s without an end; it may be in a loop", silence.as_secs()));
+        if self.stop.is_asked() {
+            return failed("the run was stopped".to_owned());
+        }
+        if self.start.elapsed() > self.silence {
+            return failed(format!("the kernel has computed for {} s without an end; it may be in a loop", self.silence.as_secs()));
         }
         Ok(())
+    }
+
+    fn control(&mut self, call: &Call) -> Answer {
+        self.controls.answer(call)
     }
 }

@@ -35,11 +35,16 @@ const FROM_KERNEL: usize = TO_KERNEL + RECORDS;
 const STATES: usize = FROM_KERNEL + RECORDS;
 /// Bytes of a socket's state before TCP_INFO.
 const STATE: usize = 16;
-const ALL: usize = STATES + SOCKETS * (STATE + INFO);
+const CONTROL: usize = STATES + SOCKETS * (STATE + INFO);
+/// Bytes of a call of a control, and the place of its answer.
+const CALL: usize = 144;
+const ANSWER: usize = 120;
+const ALL: usize = CONTROL + CALL;
 
 const KERNEL: u32 = 0;
 const OUTSIDE: u32 = 1;
 const FULL: u32 = 1;
+const CALLS_CONTROL: u32 = 2;
 
 /// Bytes of a record's head.
 const HEAD: usize = 32;
@@ -79,6 +84,127 @@ pub struct SocketState {
     pub connected: bool,
     /// Whether its peer has closed.
     pub closed: bool,
+}
+
+/// What happens to a connection, of which its congestion control is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The connection is established.
+    Begin,
+    /// An ACK has arrived.
+    Ack,
+    /// Congestion; the answer's result is the threshold.
+    Congestion,
+    /// The state of recovery has changed.
+    Recovery,
+    /// Recovery is over.
+    Recovered,
+    /// The last reduction was spurious; the answer's result is the window.
+    Spurious,
+    /// The first segment after an idle time leaves.
+    Transmit,
+}
+
+/// A call of a congestion control, with the facts of the kernel. Counts are segments, durations microseconds (−1: unknown).
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "named as in ackclock.h, which describes them")]
+pub struct Call {
+    pub event: Event,
+    pub socket: u32,
+    /// Kernel's time in nanoseconds.
+    pub now: u64,
+    pub una: u32,
+    pub nxt: u32,
+    pub delivered: u32,
+    pub delivered_ce: u32,
+    pub lost: u32,
+    pub flight: u32,
+    pub inflight: u32,
+    pub prior_inflight: u32,
+    pub acked: u32,
+    pub grows: bool,
+    pub limited: bool,
+    pub echo: bool,
+    pub cause: u32,
+    pub cwnd: u32,
+    pub ssthresh: u32,
+    pub mss: u32,
+    pub rtt: i32,
+    pub srtt: i32,
+    pub min_rtt: i32,
+    pub rate_delivered: i32,
+    pub rate_interval: u32,
+    pub rate_prior_delivered: u32,
+    pub rate_app_limited: bool,
+    pub rate_prior: u64,
+}
+
+/// What a congestion control answers; `None`: the kernel keeps what it has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// The window in segments.
+    pub cwnd: Option<u32>,
+    /// The threshold in segments.
+    pub ssthresh: Option<u32>,
+    /// The pacing rate in bytes per second.
+    pub pacing: Option<u64>,
+    /// What the event asks for.
+    pub result: u32,
+}
+
+impl Call {
+    /// The call in these bytes; `None`: it is none.
+    fn read(bytes: &[u8; CALL]) -> Option<Self> {
+        let word = |place: usize| u32::from_ne_bytes(std::array::from_fn(|index| bytes[place + index]));
+        let long = |place: usize| u64::from_ne_bytes(std::array::from_fn(|index| bytes[place + index]));
+        let signed = |place: usize| word(place).cast_signed();
+        const EVENTS: [Event; 7] =
+            [Event::Begin, Event::Ack, Event::Congestion, Event::Recovery, Event::Recovered, Event::Spurious, Event::Transmit];
+        Some(Self {
+            event: *EVENTS.get(word(0) as usize)?,
+            socket: word(4),
+            now: long(8),
+            una: word(16),
+            nxt: word(20),
+            delivered: word(24),
+            delivered_ce: word(28),
+            lost: word(32),
+            flight: word(36),
+            inflight: word(40),
+            prior_inflight: word(44),
+            acked: word(48),
+            grows: word(52) != 0,
+            limited: word(56) != 0,
+            echo: word(60) != 0,
+            cause: word(64),
+            cwnd: word(68),
+            ssthresh: word(72),
+            mss: word(76),
+            rtt: signed(80),
+            srtt: signed(84),
+            min_rtt: signed(88),
+            rate_delivered: signed(92),
+            rate_interval: word(96),
+            rate_prior_delivered: word(100),
+            rate_app_limited: word(104) != 0,
+            rate_prior: long(112),
+        })
+    }
+}
+
+/// What the kernel needs while it runs.
+pub trait Attendant {
+    /// Why the run ends.
+    type Error;
+
+    /// Called now and then while the kernel runs.
+    ///
+    /// # Errors
+    /// If it does not run any more.
+    fn check(&mut self) -> Result<(), Self::Error>;
+
+    /// A congestion control is called.
+    fn control(&mut self, call: &Call) -> Answer;
 }
 
 /// The memory that a kernel shares with the engine. Times are nanoseconds of the kernel's clock.
@@ -153,37 +279,57 @@ impl Joint {
     }
 
     /// Lets the kernel run at `now` and further, up to the first time of `until` or later; it stops earlier after the time at which it says
-    /// anything. Appends what it says to `said`. `alive` is called now and then while the kernel runs.
+    /// anything. Appends what it says to `said`.
     ///
     /// # Errors
-    /// That of `alive`.
-    pub fn run<E>(&mut self, now: u64, until: u64, said: &mut Vec<Said>, mut alive: impl FnMut() -> Result<(), E>) -> Result<(), E> {
+    /// That of the attendant.
+    pub fn run<A: Attendant>(&mut self, now: u64, until: u64, said: &mut Vec<Said>, attendant: &mut A) -> Result<(), A::Error> {
         self.memory.long(NOW).store(now, Ordering::Relaxed);
         self.memory.long(UNTIL).store(until, Ordering::Relaxed);
+        self.give_turn();
+        self.wait(said, attendant)
+    }
+
+    fn give_turn(&self) {
         self.memory.word(TURN).store(KERNEL, Ordering::Release);
         self.memory.wake(TURN);
-        self.wait(said, &mut alive)
     }
 
     /// Waits until the kernel hands over.
     ///
     /// # Errors
-    /// That of `alive`.
-    pub fn wait<E>(&mut self, said: &mut Vec<Said>, mut alive: impl FnMut() -> Result<(), E>) -> Result<(), E> {
+    /// That of the attendant.
+    pub fn wait<A: Attendant>(&mut self, said: &mut Vec<Said>, attendant: &mut A) -> Result<(), A::Error> {
         loop {
             while self.memory.word(TURN).load(Ordering::Acquire) != OUTSIDE {
                 self.memory.wait(TURN, KERNEL, PATIENCE);
                 if self.memory.word(TURN).load(Ordering::Acquire) != OUTSIDE {
-                    alive()?;
+                    attendant.check()?;
                 }
             }
-            self.take(said);
-            if self.memory.word(REASON).load(Ordering::Relaxed) != FULL {
-                return Ok(());
+            match self.memory.word(REASON).load(Ordering::Relaxed) {
+                CALLS_CONTROL => self.answer(attendant),
+                FULL => self.take(said),
+                _ => {
+                    self.take(said);
+                    return Ok(());
+                }
             }
-            self.memory.word(TURN).store(KERNEL, Ordering::Release);
-            self.memory.wake(TURN);
+            self.give_turn();
         }
+    }
+
+    /// Lets the attendant answer a call of a congestion control.
+    fn answer<A: Attendant>(&mut self, attendant: &mut A) {
+        let mut bytes = [0; CALL];
+        self.memory.read(CONTROL, &mut bytes);
+        let Answer { cwnd, ssthresh, pacing, result } = Call::read(&bytes).map_or_else(Answer::default, |call| attendant.control(&call));
+        let set = u32::from(cwnd.is_some()) | u32::from(ssthresh.is_some()) << 1 | u32::from(pacing.is_some()) << 2;
+        let words = [set, cwnd.unwrap_or_default(), ssthresh.unwrap_or_default(), result];
+        for (index, word) in words.into_iter().enumerate() {
+            self.memory.word(CONTROL + ANSWER + 4 * index).store(word, Ordering::Relaxed);
+        }
+        self.memory.long(CONTROL + ANSWER + 16).store(pacing.unwrap_or_default(), Ordering::Relaxed);
     }
 
     /// Empties the kernel's list.

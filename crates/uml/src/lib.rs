@@ -15,6 +15,7 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+mod control;
 mod ends;
 pub mod guest;
 pub mod host;

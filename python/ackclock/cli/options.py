@@ -69,6 +69,13 @@ On = Annotated[
         " (this machine's kernel in real time).",
     ),
 ]
+Outside = Annotated[
+    bool,
+    typer.Option(
+        "--outside",
+        help="On linux, let the scenario's congestion controls decide in place of the kernel's, also those that it has.",
+    ),
+]
 Out = Annotated[Optional[Path], typer.Option("--out", "-o", metavar="DIRECTORY", help="Directory to write to.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 

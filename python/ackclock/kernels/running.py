@@ -172,23 +172,30 @@ def run_virtual(
     capture: Sequence[str] = (),
     *,
     kernel: Built,
+    outside: bool = False,
+    cpu: float | None = None,
+    silence: float | None = None,
 ) -> KernelResult:
     """Run a scenario on a kernel in virtual time, on this thread; the caller handles Ctrl-C.
 
     The kernel's clock, packets and random numbers come from the engine, so that equal scenarios with equal seeds give
-    equal results. The seed also moves the start within a tick of the kernel.
+    equal results. The seed also moves the start within a tick of the kernel. A control that the kernel does not have,
+    such as a class in Python, decides outside it at each event; with `outside` every control of the scenario does.
+
+    A broken kernel fails: after `cpu` seconds of processor time (an hour by default), or when it has computed for
+    `silence` seconds of real time without an answer (a minute by default).
     """
-    if scenario.controls:
-        raise ValueError(f"{scenario.name}: {PYTHON}")
-    traces = None if record is None else list(record)
-    core, facts = _core.guest_run(scenario.core, kernel.path, kernel.hz, traces, cancel, list(capture))
+    traces, controls = None if record is None else list(record), scenario.controls or None
+    core, facts = _core.guest_run(
+        scenario.core, kernel.path, kernel.hz, traces, controls, cancel, list(capture), outside, cpu, silence
+    )
     own = {"world": VIRTUAL, "release": kernel.release, "key": kernel.path.name, "hz": kernel.hz}
     return KernelResult(scenario, core, {**own, **json.loads(facts)})
 
 
 def refusal_virtual(scenario: Scenario) -> str | None:
     """Return why a scenario cannot run on a kernel in virtual time; None if it can. Starts nothing."""
-    return PYTHON if scenario.controls else _core.guest_refusal(scenario.core)
+    return _core.guest_refusal(scenario.core)
 
 
 def missing_virtual(kernel: Built) -> str | None:

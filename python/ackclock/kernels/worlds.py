@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from ackclock.experiments import sources
 from ackclock.experiments.execute import Runner, run_here
 from ackclock.kernels import checking, running, store
 from ackclock.scenario import Scenario
@@ -70,7 +71,7 @@ class World:
         return f"Linux {self.release} in virtual time" if self.virtual else f"Linux {self.release}"
 
 
-def find(name: str, *, attempts: int | None = None, change_hystart: bool = False) -> World:
+def find(name: str, *, attempts: int | None = None, change_hystart: bool = False, outside: bool = False) -> World:
     """Return a world by its name.
 
     Parameters
@@ -80,6 +81,8 @@ def find(name: str, *, attempts: int | None = None, change_hystart: bool = False
         machine's kernel in real time.
     attempts, change_hystart
         As in `running.run`; only for ``machine``.
+    outside
+        As in `running.run_virtual`; only for ``linux``.
 
     Raises
     ------
@@ -87,6 +90,8 @@ def find(name: str, *, attempts: int | None = None, change_hystart: bool = False
         If there is no such world, no such kernel was built, or the world has no such option.
     """
     first = name.partition(":")[0]
+    if outside and first != store.WORLD:
+        raise ValueError(f"--outside: only for --on {store.WORLD}, not with --on {name}")
     if name == running.MACHINE:
         return machine(running.ATTEMPTS if attempts is None else attempts, change_hystart=change_hystart)
     if attempts is not None:
@@ -94,7 +99,7 @@ def find(name: str, *, attempts: int | None = None, change_hystart: bool = False
     if change_hystart:
         raise ValueError(f"--change-hystart: only for --on {running.MACHINE}; other worlds need no permission")
     if first == store.WORLD:
-        return linux(name)
+        return linux(name, outside=outside)
     if name == SIMULATION:
         return World(name, run_here, lambda _: None, lambda: None)
     near = difflib.get_close_matches(first, NAMES, 1)
@@ -102,8 +107,8 @@ def find(name: str, *, attempts: int | None = None, change_hystart: bool = False
     raise ValueError(f"--on {name}: expected {', '.join(NAMES[:-1])} or {NAMES[-1]}{hint}")
 
 
-def linux(name: str = store.WORLD) -> World:
-    """Return the world of a kernel in virtual time.
+def linux(name: str = store.WORLD, *, outside: bool = False) -> World:
+    """Return the world of a kernel in virtual time; parameters are those of `store.find` and `running.run_virtual`.
 
     Raises
     ------
@@ -113,11 +118,11 @@ def linux(name: str = store.WORLD) -> World:
     kernel = store.find(name)
     return World(
         name,
-        partial(running.run_virtual, kernel=kernel),
+        partial(running.run_virtual, kernel=kernel, outside=outside),
         running.refusal_virtual,
         partial(running.missing_virtual, kernel),
         release=kernel.release,
-        identity=f"{store.WORLD} {kernel.release} {kernel.path.name}",
+        identity=sources.digest(store.WORLD, kernel.release, kernel.hz, kernel.hash, outside),
         repetitions=6,
         tick=1_000_000_000 // kernel.hz,
     )

@@ -38,6 +38,7 @@ pub use crossings::crossings;
 pub use end_host::EndHost;
 pub use error::RunError;
 pub use live::{FrameConnection, Live};
+pub use flow::control;
 pub use lockstep::{Lockstep, Outside};
 pub use outside::{Departure, OutsideHost, OutsideInterface};
 pub use passage::{Interface, Passage};

@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MAX_SEED, Force, Jobs, Json, On, Out, Pcap, PcapAt, PcapSnaplen, Record
+from ackclock.cli.options import MAX_SEED, Force, Jobs, Json, On, Out, Outside, Pcap, PcapAt, PcapSnaplen, Record
 
 
 def run(
@@ -29,6 +29,7 @@ def run(
     pcap_snaplen: PcapSnaplen = None,
     force: Force = False,
     on: On = "simulation",
+    outside: Outside = False,
 ) -> None:
     """Run a scenario, or every variant of its [sweep]."""
     with plain_errors():
@@ -40,7 +41,7 @@ def run(
         run_command(
             file,
             settings or [],
-            world=worlds.find(on),
+            world=worlds.find(on, outside=outside),
             seed=seed,
             out=out,
             json_output=json,

@@ -16,6 +16,7 @@ from ackclock.cli.options import (
     Json,
     On,
     Out,
+    Outside,
     Pcap,
     PcapAt,
     PcapSnaplen,
@@ -48,6 +49,7 @@ def run(
     pcap_snaplen: PcapSnaplen = None,
     force: Force = False,
     on: On = "machine",
+    outside: Outside = False,
 ) -> None:
     """Run a scenario, or every variant of its [sweep], on the TCP of a Linux kernel.
 
@@ -64,7 +66,7 @@ def run(
         run_command(
             file,
             settings or [],
-            world=worlds.find(on, attempts=attempts, change_hystart=change_hystart),
+            world=worlds.find(on, attempts=attempts, change_hystart=change_hystart, outside=outside),
             seed=seed,
             out=out,
             json_output=json,
