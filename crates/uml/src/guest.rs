@@ -51,6 +51,9 @@ impl Default for Limits {
     }
 }
 
+/// So often a kernel may hand over without an advance of its clock. Packets that arrive at one time let it hand over more than once.
+const STILL: u32 = 100_000;
+
 /// A guest has failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestError {
@@ -87,6 +90,8 @@ pub struct Guest {
     process: Kept,
     silence: Duration,
     stop: Stop,
+    /// How often the kernel has handed over at its present time.
+    still: u32,
     /// What the kernel has said and nobody has heard yet.
     pub(crate) said: Vec<Said>,
     /// The congestion controls that decide outside the kernel.
@@ -124,8 +129,8 @@ impl Guest {
             // Linux 7.2 takes the last variable for the end of the address space.
             .env("HOME", "/");
         let process = Kept::spawn(command, joint.as_fd(), limits.cpu)?;
-        let mut guest = Self { joint, process, silence: limits.silence, stop, said: Vec::new(), controls: Controls::default() };
-        let Self { joint, process, silence, stop, said, controls } = &mut guest;
+        let mut guest = Self { joint, process, silence: limits.silence, stop, still: 0, said: Vec::new(), controls: Controls::default() };
+        let Self { joint, process, silence, stop, said, controls, .. } = &mut guest;
         joint.wait(said, &mut Watch { process, silence: *silence, stop, start: Instant::now(), controls })?;
         guest.answer()?;
         Ok(guest)
@@ -163,8 +168,27 @@ impl Guest {
     /// # Errors
     /// If it has ended, does not hand over, or is to stop.
     pub fn run(&mut self, now: u64, until: u64) -> Result<(), GuestError> {
-        let Self { joint, process, silence, stop, said, controls } = self;
-        joint.run(now, until, said, &mut Watch { process, silence: *silence, stop, start: Instant::now(), controls })
+        let Self { joint, process, silence, stop, said, controls, .. } = self;
+        let (before, heard) = (joint.now(), said.len());
+        joint.run(now, until, said, &mut Watch { process, silence: *silence, stop, start: Instant::now(), controls })?;
+        self.check(before, heard, now)
+    }
+
+    /// Whether what the kernel has said after the first `heard`, in a run from `now` on, can be; its clock was at `before`.
+    fn check(&mut self, before: u64, heard: usize, now: u64) -> Result<(), GuestError> {
+        let after = self.joint.now();
+        self.still = if after > before { 0 } else { self.still + 1 };
+        if after < now {
+            return Err(self.failure(format!("the kernel's clock went back, from {now} to {after} ns")));
+        }
+        if self.still > STILL {
+            return Err(self.failure(format!("the kernel's clock stands still, at {after} ns")));
+        }
+        let odd = self.said[heard..].iter().find_map(|said| match said {
+            Said::Packet { at, .. } if !(now..=after).contains(at) => Some(*at),
+            _ => None,
+        });
+        odd.map_or(Ok(()), |at| Err(self.failure(format!("the kernel sends a packet at {at} ns, but it ran from {now} to {after} ns"))))
     }
 
     /// Lets the first process do what `commands` say (see `init.c`), before a run or between runs. The kernel's clock goes on as it needs.

@@ -73,7 +73,7 @@ Outside = Annotated[
     bool,
     typer.Option(
         "--outside",
-        help="On linux, let the scenario's congestion controls decide in place of the kernel's, also those that it has.",
+        help="On linux, let the scenario's congestion controls decide in place of the kernel's own ones.",
     ),
 ]
 Out = Annotated[Optional[Path], typer.Option("--out", "-o", metavar="DIRECTORY", help="Directory to write to.")]
