@@ -126,8 +126,9 @@ impl Guest {
             ])
             .current_dir(kernel)
             .env_clear()
-            // Linux 7.2 takes the last variable for the end of the address space.
-            .env("HOME", "/");
+            // The kernel starts its processes on a stack of one page, on which the loader must not run. Linux 7.2 also takes the last variable
+            // for the end of its address space: without any, no process starts.
+            .env("LD_BIND_NOW", "1");
         let process = Kept::spawn(command, joint.as_fd(), limits.cpu)?;
         let mut guest = Self { joint, process, silence: limits.silence, stop, still: 0, said: Vec::new(), controls: Controls::default() };
         let Self { joint, process, silence, stop, said, controls, .. } = &mut guest;

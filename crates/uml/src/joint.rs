@@ -9,7 +9,7 @@ use ackclock_kernel::Order;
 use ackclock_linux::shared::Shared;
 
 /// Version of the memory's layout.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Bytes of each list of records.
 const RECORDS: usize = 4 << 20;
 /// Most sockets.
@@ -17,7 +17,7 @@ pub const SOCKETS: usize = 4096;
 /// Most interfaces.
 pub const DEVICES: usize = 1024;
 /// Bytes of a socket's TCP_INFO.
-pub const INFO: usize = 256;
+pub const INFO: usize = 512;
 
 // Places of the words.
 const TURN: usize = 4;

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 from ackclock import _core
 from ackclock.experiments.execute import map_threads
 from ackclock.files.pickled import PickledRun
+from ackclock.kernels import store
 from ackclock.kernels.store import Built
 from ackclock.result import Result
 from ackclock.scenario import Scenario
@@ -100,11 +102,13 @@ def run(
     record: Sequence[str] | None = None,
     capture: Sequence[str] = (),
     seed: int | None = None,
+    on: str = MACHINE,
+    outside: bool = False,
     attempts: int = ATTEMPTS,
     change_hystart: bool = False,
     cancel: _core.Cancel | None = None,
 ) -> KernelResult:
-    """Run a scenario in real time on the kernel's TCP.
+    """Run a scenario on a kernel's TCP: this machine's in real time, or one in virtual time.
 
     Links, queues, losses, applications and datagrams are those of the simulation. Each TCP flow is a connection of the
     kernel.
@@ -119,10 +123,16 @@ def run(
         Links and hosts at which to capture packets.
     seed
         The seed of losses and applications; None: that of the scenario.
+    on
+        ``machine``; or ``linux`` for the newest kernel that `ackclock kernel build` made, ``linux:VERSION`` for another.
+    outside
+        Whether on ``linux`` every control of the scenario decides in place of the kernel's own, also one that the
+        kernel has.
     attempts
-        Most attempts to get a run without late packets.
+        Most attempts to get a run without late packets; only for ``machine``.
     change_hystart
-        Whether HyStart may be switched off for the whole machine while the run lasts, if a flow's CUBIC needs it.
+        Whether HyStart may be switched off for the whole machine while the run lasts, if a flow's CUBIC needs it; only
+        for ``machine``.
     cancel
         A handle that stops the run from another thread.
 
@@ -130,6 +140,8 @@ def run(
     ------
     ScenarioError
         If the scenario cannot run on the kernel, or this machine cannot run it.
+    ValueError
+        If no kernel `on` was built.
     Interrupted
         After Ctrl-C.
     """
@@ -141,11 +153,14 @@ def run(
         warnings.warn(f"{scenario.name} has a [sweep], but only its base runs", stacklevel=2)
     if seed is not None:
         scenario = scenario.set({"seed": seed})
-    options: dict[str, Any] = {"attempts": attempts, "change_hystart": change_hystart}
+    if on == MACHINE:
+        runner = partial(run_here, attempts=attempts, change_hystart=change_hystart)
+    else:
+        runner = partial(run_virtual, kernel=store.find(on), outside=outside)
     if cancel is not None:
-        return run_here(scenario, record, cancel, capture, **options)
+        return runner(scenario, record, cancel, capture)
     own = _core.Cancel()
-    return map_threads(lambda each: run_here(each, record, own, capture, **options), [scenario], own, jobs=1)[0]
+    return map_threads(lambda each: runner(each, record, own, capture), [scenario], own, jobs=1)[0]
 
 
 def run_here(

@@ -9,14 +9,14 @@
 #ifndef __ACKCLOCK_H
 #define __ACKCLOCK_H
 
-#define ACKCLOCK_VERSION 1
+#define ACKCLOCK_VERSION 2
 /* Bytes of each list of records. */
 #define ACKCLOCK_RECORDS (4u << 20)
 /* Most sockets and most interfaces. */
 #define ACKCLOCK_SOCKETS 4096
 #define ACKCLOCK_DEVICES 1024
 /* Bytes of a socket's TCP_INFO. */
-#define ACKCLOCK_INFO 256
+#define ACKCLOCK_INFO 512
 
 /* Whose turn it is; a futex. */
 enum ackclock_turn { ACKCLOCK_KERNEL, ACKCLOCK_OUTSIDE };
