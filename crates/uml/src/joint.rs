@@ -58,7 +58,7 @@ const NEVER: u64 = i64::MAX as u64;
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// After so many turns in a row too.
-const TURNS: u32 = 4096;
+const TURNS: u32 = 256;
 
 /// What the kernel says.
 #[derive(Clone, Debug, PartialEq, Eq)]
