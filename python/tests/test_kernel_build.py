@@ -62,7 +62,9 @@ Says that it was here.
  \treturn 0;
 """
 DATA = {
-    "config/10-common.config": "".join(f"{name}=y\n" for name in (*building.ESSENTIAL, "CONFIG_NET_SCH_DUALPI2")),
+    "config/10-common.config": "".join(
+        f"{name}=y\n" for name in (*sorted(building.ESSENTIAL), "CONFIG_NET_SCH_DUALPI2")
+    ),
     "config/20-static.config": "# Versions: >= 7.0\nCONFIG_STATIC_LINK=y\n",
     "patches/greet.patch": PATCH,
     "patches/other.patch": f"Versions: >= 6.13\n{PATCH}",
@@ -316,7 +318,7 @@ def test_sources_that_are_none(tree: Path, tmp_path: Path, command: Command) -> 
     assert f"{tmp_path / 'none'}: there is no such file or folder" in refused(tmp_path / "none")
     assert "no source of Linux" in refused(tmp_path / "data")
     assert "no source of Linux" in refused(inputs.DATA / "init" / "init.c")
-    assert "hz must be one of 100, 250, 300, 1000, not 99" in refused(tree, "--hz", "99")
+    assert "hz must be one of 100, 250, 300, 1000, not 101" in refused(tree, "--hz", "101")
     write(tree, {"arch/um/Kconfig": "config HZ\n\tint\n\tdefault HZ_FIXED\n"})
     assert "arch/um/Kconfig has no fixed HZ" in refused(tree)
     (tree / "arch/um/Kconfig").unlink()
@@ -450,9 +452,10 @@ def test_the_list(cache: Path, command: Command) -> None:
     folder = stub(cache, "0" * 12, "6.12.117")
     code, out, err = command("list")
     rows = [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in out.strip().splitlines()]
-    assert rows[0] == ["world", "name", "HZ", "built in", "size", "date", "folder"]
-    assert rows[2] == ["linux", "linux-6.12.117", "250", "own.c", "6.1 MB", "2026-01-01", str(folder)]
-    assert rows[3][:2] == ["machine", here] and (code, err) == (0, "")
+    assert rows[0] == [f"kernels in {cache}"]
+    assert rows[2] == ["name", "HZ", "built in", "size", "date", "key"]
+    assert rows[4] == ["linux-6.12.117", "250", "own.c", "6.1 MB", "2026-01-01", "0" * 12]
+    assert rows[5][0] == f"machine: {here}" and (code, err) == (0, "")
     code, out, _ = command("list", "--json")
     linux, machine = json.loads(out)
     assert (linux["world"], linux["name"], linux["path"]) == ("linux", "linux-6.12.117", str(folder))

@@ -194,7 +194,7 @@ def test_tolerance_and_strictness(cli: Cli, tmp_path: Path) -> None:
 
 def test_the_kernel_runs_the_same_script_or_says_what_is_missing(cli: Cli, folder: Path) -> None:
     file = folder / "b_passes.pkt"
-    done = cli("script", file, "--define", "LENGTH=1000", "--on", "kernel", "--tolerance", "500 ms")
+    done = cli("script", file, "--define", "LENGTH=1000", "--on", "machine", "--tolerance", "500 ms")
     if done.returncode == 0:
         assert done.stdout.splitlines() == [f"{file}: cwnd 10", "1 script: 1 passed"]
     else:
@@ -203,7 +203,7 @@ def test_the_kernel_runs_the_same_script_or_says_what_is_missing(cli: Cli, folde
 
 
 def test_the_kernel_shows_a_failure_as_the_host_does(cli: Cli, folder: Path) -> None:
-    done = cli("script", folder / "deep", "--define", "LENGTH=1000", "--on", "kernel", "--tolerance", "500 ms")
+    done = cli("script", folder / "deep", "--define", "LENGTH=1000", "--on", "machine", "--tolerance", "500 ms")
     if done.returncode != 2:
         assert done.returncode == 1
         assert "failed: acknowledgment number: expected 2, came 1\n" in done.stdout

@@ -16,7 +16,9 @@ CUBIC = {"host": "linux", "packet_size": "1448 B"}
 pytestmark = pytest.mark.skipif(not store.built(), reason="no kernel was built: ackclock kernel build")
 
 
-def chain(flow: dict[str, Any], *, rate: str = "10 Mbit/s", delay: str = "20 ms", queue: int = 35, **keys: Any) -> Scenario:
+def chain(
+    flow: dict[str, Any], *, rate: str = "10 Mbit/s", delay: str = "20 ms", queue: int = 35, **keys: Any
+) -> Scenario:
     """Return a scenario with one link each way."""
     link = {"rate": rate, "delay": delay, "queue": f"{queue} packets", **keys.pop("link", {})}
     return Scenario("test", duration=keys.pop("duration", "8 s"), topology={"links": [link]}, flow=[flow], **keys)
@@ -59,7 +61,14 @@ def test_cubic_outside_the_kernel_delivers_what_the_kernels_cubic_delivers() -> 
         ({"slow_start": "search", "avoidance": "cubic_linux"}, 0.01),
         ({"slow_start": "limited", "avoidance": "reno", "initial_ssthresh": "50 segments"}, 0.01),
         ({"congestion_control": "bbr"}, 0.03),
-        ({"initial_window": {"kind": "fixed", "segments": "40 segments"}, "slow_start": "standard", "avoidance": "reno"}, 0.01),
+        (
+            {
+                "initial_window": {"kind": "fixed", "segments": "40 segments"},
+                "slow_start": "standard",
+                "avoidance": "reno",
+            },
+            0.01,
+        ),
     ],
     ids=["hystart++", "search", "limited", "bbr", "initial window"],
 )

@@ -69,7 +69,7 @@ fn connection(keys: &str) -> KernelConnection<Recorded> {
          packet_size = '1000 B'\n{keys}\n"
     );
     let scenario = Document::from_toml(&text, "test.toml").and_then(|document| document.scenario()).unwrap();
-    let offer = Offer { names: &["cubic"], programs: None, seats: crate::Seats::Never };
+    let offer = Offer { names: &["cubic"], programs: None, seats: crate::Seats::Never, instead: None };
     KernelConnection::new(&FlowPlan::new(&scenario.flows[0], &offer).unwrap().unwrap(), Recorded::default())
 }
 

@@ -23,6 +23,8 @@ pub struct Offer<'a> {
     pub programs: Option<Check>,
     /// Whether controls can decide outside the kernel.
     pub seats: Seats,
+    /// The kernel's own control that every flow has, whatever the scenario names.
+    pub instead: Option<&'a str>,
 }
 
 /// When a control decides outside the kernel, which tells it each event.
@@ -78,6 +80,9 @@ impl KernelControl {
 /// # Errors
 /// If the kernel has none, and runs no program of these parts: the message names the part and the nearest that can run.
 pub fn choose(control: &ControlSpec, initial_ssthresh: Segments, offer: &Offer<'_>) -> Result<KernelControl, String> {
+    if let Some(name) = offer.instead {
+        return offer.own(name);
+    }
     match offer.seats {
         Seats::Never => inside(control, initial_ssthresh, offer),
         Seats::Otherwise => Ok(inside(control, initial_ssthresh, offer).unwrap_or(KernelControl::Outside)),
@@ -187,7 +192,7 @@ mod tests {
     use ackclock_sim::scenario::Document;
 
     /// A kernel with these controls that runs no program.
-    const OWN: Offer<'_> = Offer { names: &["reno", "cubic", "bbr"], programs: None, seats: Seats::Never };
+    const OWN: Offer<'_> = Offer { names: &["reno", "cubic", "bbr"], programs: None, seats: Seats::Never, instead: None };
 
     fn chosen(keys: &str, offer: &Offer<'_>) -> Result<KernelControl, String> {
         let text = format!("duration = '5 s'\ntopology = {{ kind = 'chain' }}\n[flow]\n{keys}\n");
@@ -241,6 +246,9 @@ mod tests {
         assert_eq!(chosen("avoidance = 'reno'", &asks).unwrap(), KernelControl::Own("reno"));
         assert_eq!(chosen("avoidance = 'veno'", &asks).unwrap(), KernelControl::Outside);
         assert_eq!(chosen("avoidance = 'reno'", &Offer { seats: Seats::Always, ..OWN }).unwrap(), KernelControl::Outside);
+        assert_eq!(chosen("avoidance = 'reno'", &Offer { instead: Some("bbr"), ..asks }).unwrap(), KernelControl::Own("bbr"));
+        let refusal = chosen("avoidance = 'reno'", &Offer { instead: Some("bic"), ..asks }).unwrap_err();
+        assert_eq!(refusal, "this kernel has no congestion control `bic`; it has `reno`, `cubic`, `bbr`");
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(crate) fn kernel_run(
 /// Runs a scenario on the TCP of a kernel in virtual time, which lies in `folder` and has `hz` ticks per second. Returns the result, and what
 /// only such a run has, as JSON. The kernel gets `cpu` seconds of processor time, and may not hand over for `silence` seconds of real time.
 #[pyfunction]
-#[pyo3(signature = (scenario, folder, hz, record=None, controls=None, cancel=None, capture=Vec::new(), outside=false, cpu=None, silence=None), text_signature = "(scenario, folder, hz, record=None, controls=None, cancel=None, capture=(), outside=False, cpu=None, silence=None)")]
+#[pyo3(signature = (scenario, folder, hz, record=None, controls=None, cancel=None, capture=Vec::new(), outside=false, control=None, cpu=None, silence=None), text_signature = "(scenario, folder, hz, record=None, controls=None, cancel=None, capture=(), outside=False, control=None, cpu=None, silence=None)")]
 #[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "extracted from Python, where they are keywords")]
 pub(crate) fn guest_run(
     py: Python<'_>,
@@ -48,6 +48,7 @@ pub(crate) fn guest_run(
     cancel: Option<&Cancel>,
     capture: Vec<String>,
     outside: bool,
+    control: Option<String>,
     cpu: Option<f64>,
     silence: Option<f64>,
 ) -> PyResult<(PyRunResult, String)> {
@@ -60,7 +61,8 @@ pub(crate) fn guest_run(
     }
     let stopped = failure.clone();
     let stop = move || cancel.is_set() || stopped.occurred();
-    let run = system::guest_run(py, (&folder, hz), &typed, (&capture, outside, [cpu, silence]), stop);
+    let options = (&*capture, outside, control.as_deref(), [cpu, silence]);
+    let run = system::guest_run(py, (&folder, hz), &typed, options, stop);
     if let Some(error) = failure.remove() {
         return Err(error);
     }
@@ -70,8 +72,10 @@ pub(crate) fn guest_run(
 
 /// Why a scenario cannot run on a kernel in virtual time; `None` if it can.
 #[pyfunction]
-pub(crate) fn guest_refusal(py: Python<'_>, scenario: &PyScenario) -> Option<String> {
-    py.detach(|| system::guest_refusal(scenario.scenario()))
+#[pyo3(signature = (scenario, control=None))]
+#[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
+pub(crate) fn guest_refusal(py: Python<'_>, scenario: &PyScenario, control: Option<String>) -> Option<String> {
+    py.detach(|| system::guest_refusal(scenario.scenario(), control.as_deref()))
 }
 
 /// Why a scenario cannot run on the kernel of any machine; `None` if it can.
@@ -109,15 +113,15 @@ mod system {
         py: Python<'_>,
         (folder, hz): (&Path, u32),
         scenario: &Scenario,
-        (captured, outside, times): (&[String], bool, [Option<f64>; 2]),
+        (captured, outside, control, times): (&[String], bool, Option<&str>, [Option<f64>; 2]),
         stop: impl Fn() -> bool + Send + Sync + 'static,
     ) -> PyResult<(RunResult, f64, String)> {
         let kernel = guest::Kernel { folder, hz };
         let given = |seconds: Option<f64>| seconds.map(std::time::Duration::try_from_secs_f64).transpose();
         let [cpu, silence] = times.map(|time| given(time).map_err(|error| ScenarioError::new_err(error.to_string())));
-        let Limits { cpu: most, silence: longest } = Limits::default();
-        let limits = Limits { cpu: cpu?.unwrap_or(most), silence: silence?.unwrap_or(longest) };
-        let (options, stop) = (guest::Options { captured, outside, limits }, Stop::new(stop));
+        let default = Limits::default();
+        let limits = Limits { cpu: cpu?.unwrap_or(default.cpu), silence: silence?.unwrap_or(default.silence), ..default };
+        let (options, stop) = (guest::Options { captured, outside, control, limits }, Stop::new(stop));
         let run = py.detach(|| guest::run(kernel, scenario, options, &stop)).map_err(to_python)?;
         let facts = json!({
             "controls": run.controls,
@@ -129,8 +133,8 @@ mod system {
         Ok((run.result, run.cpu.as_secs_f64(), facts.to_string()))
     }
 
-    pub(super) fn guest_refusal(scenario: &Scenario) -> Option<String> {
-        guest::refusal(scenario)
+    pub(super) fn guest_refusal(scenario: &Scenario, control: Option<&str>) -> Option<String> {
+        guest::refusal(scenario, control)
     }
 
     fn to_python(error: KernelError) -> PyErr {
@@ -205,13 +209,13 @@ mod system {
         _: Python<'_>,
         _: (&Path, u32),
         _: &Scenario,
-        _: (&[String], bool, [Option<f64>; 2]),
+        _: (&[String], bool, Option<&str>, [Option<f64>; 2]),
         _: impl Fn() -> bool + Send + Sync + 'static,
     ) -> PyResult<(RunResult, f64, String)> {
         Err(ScenarioError::new_err(reason()))
     }
 
-    pub(super) fn guest_refusal(_: &Scenario) -> Option<String> {
+    pub(super) fn guest_refusal(_: &Scenario, _: Option<&str>) -> Option<String> {
         Some(reason())
     }
 }

@@ -7,7 +7,8 @@
 //! - Windows in fractions: the kernel gets whole segments; the control keeps the fraction.
 //! - In recovery, the kernel reduces the window (proportional rate reduction, RFC 9937) towards what the control answered, unless the control
 //!   owns recovery or paces: then its window applies at every ACK.
-//! - Sent and lost segments one by one: the control learns the number of lost segments with the next ACK.
+//! - Sent segments. Lost ones are counted: the control is told of each at the next event, with the state of the connection after the ACK
+//!   that preceded the segments now delivered, and with positions from the first missing byte on.
 //! - An ACK in recovery, or one at which the window may not grow, is told before the next event of the connection.
 //! - Timers: a control's timer is due at the next event after its time.
 //! - The first flight: the kernel sends it at once.
@@ -15,7 +16,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use ackclock_core::cc::CongestionControl;
-use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, MarkCount, RateSample, Sent, Snapshot, Totals};
+use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Lost, MarkCount, RateSample, Sent, Snapshot, Totals};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate};
 use ackclock_host::{ControlSeat, Growth, SeatRules, Side};
 use ackclock_kernel::{KernelControl, Plan};
@@ -96,6 +97,8 @@ struct Seat {
     delivered: u32,
     delivered_ce: u32,
     lost: u32,
+    /// Lost segments of which the control was told.
+    told: u32,
     round: u64,
     round_end: u64,
     /// State of recovery (`enum tcp_ca_state`).
@@ -117,6 +120,7 @@ impl Seat {
             delivered: 0,
             delivered_ce: 0,
             lost: 0,
+            told: 0,
             round: 0,
             round_end: 0,
             state: 0,
@@ -131,6 +135,7 @@ impl Seat {
         if call.event != Event::Begin {
             self.seat.handle_timeout(now);
             self.follow(call);
+            self.tell_losses(now, call);
         }
         match call.event {
             Event::Begin => self.begin(now, call),
@@ -161,7 +166,7 @@ impl Seat {
 
     fn begin(&mut self, now: Instant, call: &Call) -> Answer {
         (self.smss, self.una, self.nxt) = (u64::from(call.mss), 0, 0);
-        (self.delivered, self.delivered_ce, self.lost) = (call.delivered, call.delivered_ce, call.lost);
+        (self.delivered, self.delivered_ce, self.lost, self.told) = (call.delivered, call.delivered_ce, call.lost, call.lost);
         self.seat.agree(self.smss);
         let event = Established {
             rtt: micros(call.srtt),
@@ -175,6 +180,29 @@ impl Seat {
         self.window()
     }
 
+    fn tell_losses(&mut self, now: Instant, call: &Call) {
+        for _ in 0..call.lost.wrapping_sub(self.told) {
+            self.told = self.told.wrapping_add(1);
+            let start = self.una;
+            let packet = self.past.front().map(|past| self.snapshot(past, now, now));
+            let total = Totals { lost: self.bytes(self.told), ..self.totals() };
+            self.seat.on_lost(&Lost { now, start, end: start + self.smss, packet, inflight: self.bytes(call.inflight), total });
+        }
+    }
+
+    /// What the control learns of a packet that was sent after `past`.
+    fn snapshot(&self, past: &Past, sent_at: Instant, delivered_at: Instant) -> Snapshot {
+        Snapshot {
+            sent_at,
+            delivered: self.bytes(past.delivered),
+            delivered_at,
+            first_sent: sent_at,
+            lost: self.bytes(past.lost),
+            inflight: self.bytes(past.inflight + 1),
+            app_limited: false,
+        }
+    }
+
     fn whole_window(&self) -> u32 {
         self.seat.window().cwnd.floor().max(1.0) as u32
     }
@@ -186,7 +214,8 @@ impl Seat {
         let pacing = if self.seat.paces() { self.seat.pacing(cwnd, None) } else { None };
         Answer {
             cwnd: Some(self.whole_window()),
-            ssthresh: ssthresh.is_finite().then(|| ssthresh.floor().max(LEAST) as u32),
+            // A control that decides alone has no use for the kernel's threshold.
+            ssthresh: (ssthresh.is_finite() && !self.alone).then(|| ssthresh.floor().max(LEAST) as u32),
             pacing: pacing.map(|(rate, _)| (rate.as_bits_per_sec() / 8).max(1)),
             result: 0,
         }
@@ -253,21 +282,16 @@ impl Seat {
         while self.past.len() > 1 && before.wrapping_sub(self.past[1].delivered).cast_signed() >= 0 {
             self.past.pop_front();
         }
-        let past = self.past.front().copied().unwrap_or(Past { delivered: before, lost: 0, inflight: call.inflight });
+        let past = self
+            .past
+            .front()
+            .map_or(Past { delivered: before, lost: 0, inflight: call.inflight }, |past| Past { delivered: before, ..*past });
         let interval = Duration::from_nanos(u64::from(call.rate_interval) * 1000);
         let delivered_at = Instant::from_nanos((call.rate_prior * 1000).saturating_sub(origin));
         let sent_at = micros(call.rtt).map_or(delivered_at, |rtt| Instant::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos())));
         let bits = self.bytes(delivered) as f64 * 8.0 / interval.as_secs_f64();
         Some(RateSample {
-            packet: Snapshot {
-                sent_at,
-                delivered: self.bytes(before),
-                delivered_at,
-                first_sent: sent_at,
-                lost: self.bytes(past.lost),
-                inflight: self.bytes(past.inflight + 1),
-                app_limited: call.rate_app_limited,
-            },
+            packet: Snapshot { app_limited: call.rate_app_limited, ..self.snapshot(&past, sent_at, delivered_at) },
             delivered: self.bytes(delivered),
             interval,
             rate: Rate::from_bits_per_sec(bits as u64),

@@ -18,6 +18,13 @@ use crate::joint::{Answer, Attendant, Call, Joint, Said};
 #[derive(Clone)]
 pub struct Stop(Arc<dyn Fn() -> bool + Send + Sync>);
 
+impl Default for Stop {
+    /// Never.
+    fn default() -> Self {
+        Self::new(|| false)
+    }
+}
+
 impl Stop {
     /// `asked` says it.
     pub fn new(asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
@@ -39,6 +46,8 @@ impl fmt::Debug for Stop {
 /// What a guest may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
+    /// Its memory in megabytes (10⁶ bytes).
+    pub memory_mb: u32,
     /// Processor time.
     pub cpu: Duration,
     /// Longest real time in which it does not hand over: a loop without system calls stops virtual time.
@@ -47,7 +56,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { cpu: Duration::from_secs(3600), silence: Duration::from_secs(60) }
+        Self { memory_mb: 512, cpu: Duration::from_secs(3600), silence: Duration::from_secs(60) }
     }
 }
 
@@ -99,19 +108,18 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// Boots the kernel in the folder `kernel`, which `ackclock kernel build` made, with `memory` megabytes (10⁶ bytes). Its random numbers
-    /// come from `seed`.
+    /// Boots the kernel in the folder `kernel`, which `ackclock kernel build` made. Its random numbers come from `seed`.
     ///
     /// # Errors
     /// If it does not boot, or is to stop.
-    pub fn boot(kernel: &Path, memory: u32, seed: u64, limits: Limits, stop: Stop) -> Result<Self, GuestError> {
+    pub fn boot(kernel: &Path, seed: u64, limits: Limits, stop: Stop) -> Result<Self, GuestError> {
         let joint = Joint::new(seed)?;
         // The command line enters the kernel's random numbers, so that it names nothing of this machine. Nor does the program's path, which lies
         // on the stack: it counts from the kernel's folder, since the process enters that first.
         let mut command = Command::new("./linux");
         command
             .args([
-                &format!("mem={memory}M"),
+                &format!("mem={}M", limits.memory_mb),
                 "root=/dev/root",
                 "rootfstype=hostfs",
                 "rootflags=/proc/self/cwd/root",

@@ -10,6 +10,7 @@
 //! | [`guest`] | the process of a kernel, and what it is told |
 //! | [`host`] | the guest as a host of the engine that has a clock of its own |
 //! | [`run`](mod@run) | the flows of a scenario as connections of a guest |
+//! | [`script`] | scripts in packetdrill's language on a guest |
 //!
 //! What is built into the kernel lies in `python/ackclock/data/kernel`, under the GPL; it is a program of its own, which this crate starts.
 #![cfg(target_os = "linux")]
@@ -21,3 +22,4 @@ pub mod guest;
 pub mod host;
 pub mod joint;
 pub mod run;
+pub mod script;

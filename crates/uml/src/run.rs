@@ -67,6 +67,8 @@ pub struct Options<'a> {
     pub captured: &'a [String],
     /// Whether the scenario's controls decide outside the kernel, even those that the kernel has.
     pub outside: bool,
+    /// The kernel's own control that every flow has, whatever the scenario names.
+    pub control: Option<&'a str>,
     /// What the kernel may use.
     pub limits: Limits,
 }
@@ -88,14 +90,14 @@ pub struct Run {
     pub confined: bool,
 }
 
-/// Says why `scenario` cannot run on a kernel in virtual time. Starts nothing.
-pub fn refusal(scenario: &Scenario) -> Option<String> {
-    plan(scenario, false).err()
+/// Says why `scenario` cannot run on a kernel in virtual time, with the kernel's own `control` if one is named. Starts nothing.
+pub fn refusal(scenario: &Scenario, control: Option<&str>) -> Option<String> {
+    plan(scenario, Options { captured: &[], outside: false, control, limits: Limits::default() }).err()
 }
 
-fn plan(scenario: &Scenario, outside: bool) -> Result<Plan, String> {
-    let seats = if outside { Seats::Always } else { Seats::Otherwise };
-    let plan = Plan::new(scenario, &Offer { names: CONTROLS, programs: None, seats })?;
+fn plan(scenario: &Scenario, options: Options<'_>) -> Result<Plan, String> {
+    let seats = if options.outside { Seats::Always } else { Seats::Otherwise };
+    let plan = Plan::new(scenario, &Offer { names: CONTROLS, programs: None, seats, instead: options.control })?;
     let most = (SOCKETS / 2).min(DEVICES);
     if plan.flows.len() > SOCKETS / 2 || scenario.nodes.len() > DEVICES {
         return Err(format!("{}: a kernel in virtual time has at most {} flows and {most} nodes", scenario.name, SOCKETS / 2));
@@ -114,13 +116,13 @@ pub fn run(kernel: Kernel<'_>, scenario: &Scenario, options: Options<'_>, stop: 
 }
 
 fn attempt(kernel: Kernel<'_>, scenario: &Scenario, options: Options<'_>, stop: &Stop) -> Result<Run, KernelError> {
-    let plan = plan(scenario, options.outside)?;
+    let plan = plan(scenario, options)?;
     let mut controls = Controls::of(scenario, &plan)?;
     let flows = u32::try_from(plan.flows.len()).unwrap_or(u32::MAX);
-    let memory = MEMORY[0].saturating_add(MEMORY[1].saturating_mul(flows)).min(8192);
+    let memory_mb = MEMORY[0].saturating_add(MEMORY[1].saturating_mul(flows)).min(8192);
     // Without the right to choose a processor, the run only costs more.
     let _pinned = Pinned::new().ok();
-    let mut guest = Guest::boot(kernel.folder, memory, scenario.seed, options.limits, stop.clone())?;
+    let mut guest = Guest::boot(kernel.folder, scenario.seed, Limits { memory_mb, ..options.limits }, stop.clone())?;
     set_up(&mut guest, scenario, &plan, &controls)?;
     let tick = 1_000_000_000 / u64::from(kernel.hz);
     let phase = scramble(scenario.seed) % tick;

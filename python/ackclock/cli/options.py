@@ -73,7 +73,14 @@ Outside = Annotated[
     bool,
     typer.Option(
         "--outside",
-        help="On linux, let the scenario's congestion controls decide in place of the kernel's own ones.",
+        help="On linux, let the scenario's congestion controls decide in place of the kernel's own.",
+    ),
+]
+Control = Annotated[
+    Optional[str],
+    typer.Option(
+        metavar="NAME",
+        help="On linux, the kernel's own congestion control for all flows, such as bic, whatever the scenario names.",
     ),
 ]
 Out = Annotated[Optional[Path], typer.Option("--out", "-o", metavar="DIRECTORY", help="Directory to write to.")]

@@ -45,8 +45,8 @@ def run_command(
             raise ValueError(f"--record {name!r}: expected the name of one trace; for several, repeat --record")
     scenario = load(file, settings_of(settings, seed))
     variants = scenario.variants()
-    if reason := next(filter(None, (world.refusal(variant) for _, variant in variants)), None):
-        raise ValueError(f"{file}: {reason}")
+    if reasons := [reason for _, variant in variants if (reason := world.refusal(variant))]:
+        raise ValueError(f"{file}: {reasons[0]}")
     sweep = Sweep(variants, record, world.jobs if jobs is None else jobs, captures, runner) if variants[0][0] else None
     if captures is not None:
         inputs = [file, *scenario.core.files]

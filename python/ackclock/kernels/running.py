@@ -104,6 +104,7 @@ def run(
     seed: int | None = None,
     on: str = MACHINE,
     outside: bool = False,
+    control: str | None = None,
     attempts: int = ATTEMPTS,
     change_hystart: bool = False,
     cancel: _core.Cancel | None = None,
@@ -124,10 +125,12 @@ def run(
     seed
         The seed of losses and applications; None: that of the scenario.
     on
-        ``machine``; or ``linux`` for the newest kernel that `ackclock kernel build` made, ``linux:VERSION`` for another.
+        ``machine``; ``linux`` for the newest kernel that `ackclock kernel build` made; ``linux:VERSION`` for another.
     outside
         Whether on ``linux`` every control of the scenario decides in place of the kernel's own, also one that the
         kernel has.
+    control
+        The kernel's own control that every flow has on ``linux``, such as ``"bic"``, whatever the scenario names.
     attempts
         Most attempts to get a run without late packets; only for ``machine``.
     change_hystart
@@ -156,7 +159,7 @@ def run(
     if on == MACHINE:
         runner = partial(run_here, attempts=attempts, change_hystart=change_hystart)
     else:
-        runner = partial(run_virtual, kernel=store.find(on), outside=outside)
+        runner = partial(run_virtual, kernel=store.find(on), outside=outside, control=control)
     if cancel is not None:
         return runner(scenario, record, cancel, capture)
     own = _core.Cancel()
@@ -188,6 +191,7 @@ def run_virtual(
     *,
     kernel: Built,
     outside: bool = False,
+    control: str | None = None,
     cpu: float | None = None,
     silence: float | None = None,
 ) -> KernelResult:
@@ -202,15 +206,15 @@ def run_virtual(
     """
     traces, controls = None if record is None else list(record), scenario.controls or None
     core, facts = _core.guest_run(
-        scenario.core, kernel.path, kernel.hz, traces, controls, cancel, list(capture), outside, cpu, silence
+        scenario.core, kernel.path, kernel.hz, traces, controls, cancel, list(capture), outside, control, cpu, silence
     )
     own = {"world": VIRTUAL, "release": kernel.release, "key": kernel.path.name, "hz": kernel.hz}
     return KernelResult(scenario, core, {**own, **json.loads(facts)})
 
 
-def refusal_virtual(scenario: Scenario) -> str | None:
+def refusal_virtual(scenario: Scenario, *, control: str | None = None) -> str | None:
     """Return why a scenario cannot run on a kernel in virtual time; None if it can. Starts nothing."""
-    return _core.guest_refusal(scenario.core)
+    return _core.guest_refusal(scenario.core, control)
 
 
 def missing_virtual(kernel: Built) -> str | None:

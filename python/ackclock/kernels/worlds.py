@@ -71,7 +71,14 @@ class World:
         return f"Linux {self.release} in virtual time" if self.virtual else f"Linux {self.release}"
 
 
-def find(name: str, *, attempts: int | None = None, change_hystart: bool = False, outside: bool = False) -> World:
+def find(
+    name: str,
+    *,
+    attempts: int | None = None,
+    change_hystart: bool = False,
+    outside: bool = False,
+    control: str | None = None,
+) -> World:
     """Return a world by its name.
 
     Parameters
@@ -81,7 +88,7 @@ def find(name: str, *, attempts: int | None = None, change_hystart: bool = False
         machine's kernel in real time.
     attempts, change_hystart
         As in `running.run`; only for ``machine``.
-    outside
+    outside, control
         As in `running.run_virtual`; only for ``linux``.
 
     Raises
@@ -90,8 +97,9 @@ def find(name: str, *, attempts: int | None = None, change_hystart: bool = False
         If there is no such world, no such kernel was built, or the world has no such option.
     """
     first = name.partition(":")[0]
-    if outside and first != store.WORLD:
-        raise ValueError(f"--outside: only for --on {store.WORLD}, not with --on {name}")
+    if first != store.WORLD and (outside or control is not None):
+        option = "--outside" if outside else "--control"
+        raise ValueError(f"{option}: only for --on {store.WORLD}, not with --on {name}")
     if name == running.MACHINE:
         return machine(running.ATTEMPTS if attempts is None else attempts, change_hystart=change_hystart)
     if attempts is not None:
@@ -99,7 +107,7 @@ def find(name: str, *, attempts: int | None = None, change_hystart: bool = False
     if change_hystart:
         raise ValueError(f"--change-hystart: only for --on {running.MACHINE}; other worlds need no permission")
     if first == store.WORLD:
-        return linux(name, outside=outside)
+        return linux(name, outside=outside, control=control)
     if name == SIMULATION:
         return World(name, run_here, lambda _: None, lambda: None)
     near = difflib.get_close_matches(first, NAMES, 1)
@@ -107,7 +115,7 @@ def find(name: str, *, attempts: int | None = None, change_hystart: bool = False
     raise ValueError(f"--on {name}: expected {', '.join(NAMES[:-1])} or {NAMES[-1]}{hint}")
 
 
-def linux(name: str = store.WORLD, *, outside: bool = False) -> World:
+def linux(name: str = store.WORLD, *, outside: bool = False, control: str | None = None) -> World:
     """Return the world of a kernel in virtual time; parameters are those of `store.find` and `running.run_virtual`.
 
     Raises
@@ -118,11 +126,11 @@ def linux(name: str = store.WORLD, *, outside: bool = False) -> World:
     kernel = store.find(name)
     return World(
         name,
-        partial(running.run_virtual, kernel=kernel, outside=outside),
-        running.refusal_virtual,
+        partial(running.run_virtual, kernel=kernel, outside=outside, control=control),
+        partial(running.refusal_virtual, control=control),
         partial(running.missing_virtual, kernel),
         release=kernel.release,
-        identity=sources.digest(store.WORLD, kernel.release, kernel.hz, kernel.hash, outside),
+        identity=sources.digest(store.WORLD, kernel.release, kernel.hz, kernel.hash, outside, control),
         repetitions=6,
         tick=1_000_000_000 // kernel.hz,
     )

@@ -135,7 +135,7 @@ fn hosts(scenario: &Scenario, index: usize) -> Result<Hosts, RunError> {
             };
             Hosts::Other(host.connect(host::Flow { control: control()?, traffic, packet_size, ecn, initial_pacing, seed }))
         }
-        HostSpec::Datagrams(payload) => Hosts::Datagrams(Box::new(Stream::new(spec.start, *payload, spec.host.wire_size().0 as u16))),
+        HostSpec::Datagrams(payload) => Hosts::Other(Box::new(Stream::new(spec.start, *payload, spec.host.wire_size().0 as u16))),
     })
 }
 

@@ -8,7 +8,20 @@ from typing import Annotated, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MAX_SEED, Force, Jobs, Json, On, Out, Outside, Pcap, PcapAt, PcapSnaplen, Record
+from ackclock.cli.options import (
+    MAX_SEED,
+    Control,
+    Force,
+    Jobs,
+    Json,
+    On,
+    Out,
+    Outside,
+    Pcap,
+    PcapAt,
+    PcapSnaplen,
+    Record,
+)
 
 
 def run(
@@ -30,6 +43,7 @@ def run(
     force: Force = False,
     on: On = "simulation",
     outside: Outside = False,
+    control: Control = None,
 ) -> None:
     """Run a scenario, or every variant of its [sweep]."""
     with plain_errors():
@@ -41,7 +55,7 @@ def run(
         run_command(
             file,
             settings or [],
-            world=worlds.find(on, outside=outside),
+            world=worlds.find(on, outside=outside, control=control),
             seed=seed,
             out=out,
             json_output=json,

@@ -12,6 +12,7 @@ from ackclock.cli.options import (
     MAX_SEED,
     Attempts,
     ChangeHystart,
+    Control,
     Force,
     Json,
     On,
@@ -50,6 +51,7 @@ def run(
     force: Force = False,
     on: On = "machine",
     outside: Outside = False,
+    control: Control = None,
 ) -> None:
     """Run a scenario, or every variant of its [sweep], on the TCP of a Linux kernel.
 
@@ -66,7 +68,7 @@ def run(
         run_command(
             file,
             settings or [],
-            world=worlds.find(on, attempts=attempts, change_hystart=change_hystart, outside=outside),
+            world=worlds.find(on, attempts=attempts, change_hystart=change_hystart, outside=outside, control=control),
             seed=seed,
             out=out,
             json_output=json,
