@@ -34,9 +34,9 @@ pub(crate) fn kernel_run(
 }
 
 /// Runs a scenario on the TCP of a kernel in virtual time, which lies in `folder` and has `hz` ticks per second. Returns the result, and what
-/// only such a run has, as JSON.
+/// only such a run has, as JSON. The kernel gets `cpu` seconds of processor time, and may not hand over for `silence` seconds of real time.
 #[pyfunction]
-#[pyo3(signature = (scenario, folder, hz, record=None, controls=None, cancel=None, capture=Vec::new(), outside=false, control=None), text_signature = "(scenario, folder, hz, record=None, controls=None, cancel=None, capture=(), outside=False, control=None)")]
+#[pyo3(signature = (scenario, folder, hz, record=None, controls=None, cancel=None, capture=Vec::new(), outside=false, control=None, cpu=None, silence=None), text_signature = "(scenario, folder, hz, record=None, controls=None, cancel=None, capture=(), outside=False, control=None, cpu=None, silence=None)")]
 #[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "extracted from Python, where they are keywords")]
 pub(crate) fn guest_run(
     py: Python<'_>,
@@ -49,6 +49,8 @@ pub(crate) fn guest_run(
     capture: Vec<String>,
     outside: bool,
     control: Option<String>,
+    cpu: Option<f64>,
+    silence: Option<f64>,
 ) -> PyResult<(PyRunResult, String)> {
     let cancel = cancel.cloned().unwrap_or_default();
     let failure = Failure::default();
@@ -57,8 +59,10 @@ pub(crate) fn guest_run(
     if let Some(record) = record {
         typed.record = record.iter().map(|name| trace_kind(name)).collect::<PyResult<_>>()?;
     }
-    let mut interrupted = || cancel.is_set() || failure.occurred();
-    let run = system::guest_run(py, (&folder, hz), &typed, (&capture, outside, control.as_deref()), &mut interrupted);
+    let stopped = failure.clone();
+    let stop = move || cancel.is_set() || stopped.occurred();
+    let options = (&*capture, outside, control.as_deref(), [cpu, silence]);
+    let run = system::guest_run(py, (&folder, hz), &typed, options, stop);
     if let Some(error) = failure.remove() {
         return Err(error);
     }
@@ -90,6 +94,7 @@ mod system {
     use ackclock_sim::engine::RunResult;
     use ackclock_sim::engine::Warning;
     use ackclock_sim::scenario::Scenario;
+    use ackclock_uml::guest::{Limits, Stop};
     use ackclock_uml::run as guest;
     use serde_json::json;
 
@@ -108,12 +113,16 @@ mod system {
         py: Python<'_>,
         (folder, hz): (&Path, u32),
         scenario: &Scenario,
-        (captured, outside, control): (&[String], bool, Option<&str>),
-        interrupted: &mut (dyn FnMut() -> bool + Send),
+        (captured, outside, control, times): (&[String], bool, Option<&str>, [Option<f64>; 2]),
+        stop: impl Fn() -> bool + Send + Sync + 'static,
     ) -> PyResult<(RunResult, f64, String)> {
         let kernel = guest::Kernel { folder, hz };
-        let options = guest::Options { captured, outside, control };
-        let run = py.detach(|| guest::run(kernel, scenario, options, interrupted)).map_err(to_python)?;
+        let given = |seconds: Option<f64>| seconds.map(std::time::Duration::try_from_secs_f64).transpose();
+        let [cpu, silence] = times.map(|time| given(time).map_err(|error| ScenarioError::new_err(error.to_string())));
+        let default = Limits::default();
+        let limits = Limits { cpu: cpu?.unwrap_or(default.cpu), silence: silence?.unwrap_or(default.silence), ..default };
+        let (options, stop) = (guest::Options { captured, outside, control, limits }, Stop::new(stop));
+        let run = py.detach(|| guest::run(kernel, scenario, options, &stop)).map_err(to_python)?;
         let facts = json!({
             "controls": run.controls,
             "phase_s": run.phase.as_secs_f64(),
@@ -200,8 +209,8 @@ mod system {
         _: Python<'_>,
         _: (&Path, u32),
         _: &Scenario,
-        _: (&[String], bool, Option<&str>),
-        _: &mut (dyn FnMut() -> bool + Send),
+        _: (&[String], bool, Option<&str>, [Option<f64>; 2]),
+        _: impl Fn() -> bool + Send + Sync + 'static,
     ) -> PyResult<(RunResult, f64, String)> {
         Err(ScenarioError::new_err(reason()))
     }

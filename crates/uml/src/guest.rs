@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ackclock_kernel::KernelError;
@@ -12,6 +13,35 @@ use ackclock_linux::kept::{GIVEN, Kept, describe};
 
 use crate::control::Controls;
 use crate::joint::{Answer, Attendant, Call, Joint, Said};
+
+/// Says whether a run is to stop. It is asked from time to time, also while the kernel computes.
+#[derive(Clone)]
+pub struct Stop(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl Default for Stop {
+    /// Never.
+    fn default() -> Self {
+        Self::new(|| false)
+    }
+}
+
+impl Stop {
+    /// `asked` says it.
+    pub fn new(asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(asked))
+    }
+
+    /// Whether the run is to stop.
+    pub fn is_asked(&self) -> bool {
+        self.0()
+    }
+}
+
+impl fmt::Debug for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stop({})", self.is_asked())
+    }
+}
 
 /// What a guest may use.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +59,9 @@ impl Default for Limits {
         Self { memory_mb: 512, cpu: Duration::from_secs(3600), silence: Duration::from_secs(60) }
     }
 }
+
+/// So often a kernel may hand over without an advance of its clock. Packets that arrive at one time let it hand over more than once.
+const STILL: u32 = 100_000;
 
 /// A guest has failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +98,9 @@ pub struct Guest {
     pub(crate) joint: Joint,
     process: Kept,
     silence: Duration,
+    stop: Stop,
+    /// How often the kernel has handed over at its present time.
+    still: u32,
     /// What the kernel has said and nobody has heard yet.
     pub(crate) said: Vec<Said>,
     /// The congestion controls that decide outside the kernel.
@@ -75,11 +111,12 @@ impl Guest {
     /// Boots the kernel in the folder `kernel`, which `ackclock kernel build` made. Its random numbers come from `seed`.
     ///
     /// # Errors
-    /// If it does not boot.
-    pub fn boot(kernel: &Path, seed: u64, limits: Limits) -> Result<Self, GuestError> {
+    /// If it does not boot, or is to stop.
+    pub fn boot(kernel: &Path, seed: u64, limits: Limits, stop: Stop) -> Result<Self, GuestError> {
         let joint = Joint::new(seed)?;
-        let mut command = Command::new(kernel.join("linux"));
-        // The command line enters the kernel's random numbers, so that it names nothing of this machine.
+        // The command line enters the kernel's random numbers, so that it names nothing of this machine. Nor does the program's path, which lies
+        // on the stack: it counts from the kernel's folder, since the process enters that first.
+        let mut command = Command::new("./linux");
         command
             .args([
                 &format!("mem={}M", limits.memory_mb),
@@ -97,12 +134,13 @@ impl Guest {
             ])
             .current_dir(kernel)
             .env_clear()
-            // The kernel starts its processes on a stack of one page, on which the loader must not run.
+            // The kernel starts its processes on a stack of one page, on which the loader must not run. Linux 7.2 also takes the last variable
+            // for the end of its address space: without any, no process starts.
             .env("LD_BIND_NOW", "1");
         let process = Kept::spawn(command, joint.as_fd(), limits.cpu)?;
-        let mut guest = Self { joint, process, silence: limits.silence, said: Vec::new(), controls: Controls::default() };
-        let mut watch = Watch::new(&guest.process, guest.silence, &mut guest.controls);
-        guest.joint.wait(&mut guest.said, &mut watch)?;
+        let mut guest = Self { joint, process, silence: limits.silence, stop, still: 0, said: Vec::new(), controls: Controls::default() };
+        let Self { joint, process, silence, stop, said, controls, .. } = &mut guest;
+        joint.wait(said, &mut Watch { process, silence: *silence, stop, start: Instant::now(), controls })?;
         guest.answer()?;
         Ok(guest)
     }
@@ -137,10 +175,29 @@ impl Guest {
     /// Lets the kernel run; see [`Joint::run`].
     ///
     /// # Errors
-    /// If it has ended, or does not hand over.
+    /// If it has ended, does not hand over, or is to stop.
     pub fn run(&mut self, now: u64, until: u64) -> Result<(), GuestError> {
-        let mut watch = Watch::new(&self.process, self.silence, &mut self.controls);
-        self.joint.run(now, until, &mut self.said, &mut watch)
+        let Self { joint, process, silence, stop, said, controls, .. } = self;
+        let (before, heard) = (joint.now(), said.len());
+        joint.run(now, until, said, &mut Watch { process, silence: *silence, stop, start: Instant::now(), controls })?;
+        self.check(before, heard, now)
+    }
+
+    /// Whether what the kernel has said after the first `heard`, in a run from `now` on, can be; its clock was at `before`.
+    fn check(&mut self, before: u64, heard: usize, now: u64) -> Result<(), GuestError> {
+        let after = self.joint.now();
+        self.still = if after > before { 0 } else { self.still + 1 };
+        if after < now {
+            return Err(self.failure(format!("the kernel's clock went back, from {now} to {after} ns")));
+        }
+        if self.still > STILL {
+            return Err(self.failure(format!("the kernel's clock stands still, at {after} ns")));
+        }
+        let odd = self.said[heard..].iter().find_map(|said| match said {
+            Said::Packet { at, .. } if !(now..=after).contains(at) => Some(*at),
+            _ => None,
+        });
+        odd.map_or(Ok(()), |at| Err(self.failure(format!("the kernel sends a packet at {at} ns, but it ran from {now} to {after} ns"))))
     }
 
     /// Lets the first process do what `commands` say (see `init.c`), before a run or between runs. The kernel's clock goes on as it needs.
@@ -185,14 +242,9 @@ impl Guest {
 struct Watch<'a> {
     process: &'a Kept,
     silence: Duration,
+    stop: &'a Stop,
     start: Instant,
     controls: &'a mut Controls,
-}
-
-impl<'a> Watch<'a> {
-    fn new(process: &'a Kept, silence: Duration, controls: &'a mut Controls) -> Self {
-        Self { process, silence, start: Instant::now(), controls }
-    }
 }
 
 impl Attendant for Watch<'_> {
@@ -202,6 +254,9 @@ impl Attendant for Watch<'_> {
         let failed = |what: String| Err(GuestError { what, lines: self.process.lines() });
         if let Some(status) = self.process.ended() {
             return failed(format!("the kernel has ended: {}", describe(status)));
+        }
+        if self.stop.is_asked() {
+            return failed("the run was stopped".to_owned());
         }
         if self.start.elapsed() > self.silence {
             return failed(format!("the kernel has computed for {} s without an end; it may be in a loop", self.silence.as_secs()));

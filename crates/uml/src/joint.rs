@@ -57,6 +57,9 @@ const NEVER: u64 = i64::MAX as u64;
 /// After so long the kernel's process is looked after.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+/// After so many turns in a row too.
+const TURNS: u32 = 256;
+
 /// What the kernel says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
@@ -300,12 +303,18 @@ impl Joint {
     /// # Errors
     /// That of the attendant.
     pub fn wait<A: Attendant>(&mut self, said: &mut Vec<Said>, attendant: &mut A) -> Result<(), A::Error> {
+        let mut turn = 0_u32;
         loop {
+            turn = turn.wrapping_add(1);
             while self.memory.word(TURN).load(Ordering::Acquire) != OUTSIDE {
                 self.memory.wait(TURN, KERNEL, PATIENCE);
                 if self.memory.word(TURN).load(Ordering::Acquire) != OUTSIDE {
                     attendant.check()?;
                 }
+            }
+            // A broken kernel can hand over without end.
+            if turn.is_multiple_of(TURNS) {
+                attendant.check()?;
             }
             match self.memory.word(REASON).load(Ordering::Relaxed) {
                 CALLS_CONTROL => self.answer(attendant),

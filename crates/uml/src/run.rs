@@ -14,7 +14,7 @@ use ackclock_sim::scenario::Scenario;
 
 use crate::control::Controls;
 use crate::ends::{GuestEnds, PORT, socket};
-use crate::guest::{Guest, GuestError, Limits};
+use crate::guest::{Guest, GuestError, Limits, Stop};
 use crate::host::{Host, Places};
 use crate::joint::{DEVICES, SOCKETS};
 
@@ -69,6 +69,8 @@ pub struct Options<'a> {
     pub outside: bool,
     /// The kernel's own control that every flow has, whatever the scenario names.
     pub control: Option<&'a str>,
+    /// What the kernel may use.
+    pub limits: Limits,
 }
 
 /// A run in a guest.
@@ -90,7 +92,7 @@ pub struct Run {
 
 /// Says why `scenario` cannot run on a kernel in virtual time, with the kernel's own `control` if one is named. Starts nothing.
 pub fn refusal(scenario: &Scenario, control: Option<&str>) -> Option<String> {
-    plan(scenario, Options { captured: &[], outside: false, control }).err()
+    plan(scenario, Options { captured: &[], outside: false, control, limits: Limits::default() }).err()
 }
 
 fn plan(scenario: &Scenario, options: Options<'_>) -> Result<Plan, String> {
@@ -104,23 +106,23 @@ fn plan(scenario: &Scenario, options: Options<'_>) -> Result<Plan, String> {
 }
 
 /// Runs `scenario` on `kernel`: its TCP flows are connections of the kernel, datagrams are simulated. The seed of the scenario also moves the
-/// start within a tick of the kernel. A control that the kernel does not have decides outside it. `interrupted` is called from time to time; if it returns true, the run stops.
+/// start within a tick of the kernel. A control that the kernel does not have decides outside it.
 ///
 /// # Errors
-/// If the scenario cannot run on a kernel, the guest fails, or the caller interrupted the run.
-pub fn run(
-    kernel: Kernel<'_>,
-    scenario: &Scenario,
-    options: Options<'_>,
-    interrupted: &mut dyn FnMut() -> bool,
-) -> Result<Run, KernelError> {
+/// If the scenario cannot run on a kernel, the guest fails, or the run is to stop.
+pub fn run(kernel: Kernel<'_>, scenario: &Scenario, options: Options<'_>, stop: &Stop) -> Result<Run, KernelError> {
+    // What fails then, fails because of it.
+    attempt(kernel, scenario, options, stop).map_err(|error| if stop.is_asked() { KernelError::Interrupted } else { error })
+}
+
+fn attempt(kernel: Kernel<'_>, scenario: &Scenario, options: Options<'_>, stop: &Stop) -> Result<Run, KernelError> {
     let plan = plan(scenario, options)?;
     let mut controls = Controls::of(scenario, &plan)?;
     let flows = u32::try_from(plan.flows.len()).unwrap_or(u32::MAX);
-    let limits = Limits { memory_mb: MEMORY[0].saturating_add(MEMORY[1].saturating_mul(flows)).min(8192), ..Limits::default() };
+    let memory_mb = MEMORY[0].saturating_add(MEMORY[1].saturating_mul(flows)).min(8192);
     // Without the right to choose a processor, the run only costs more.
     let _pinned = Pinned::new().ok();
-    let mut guest = Guest::boot(kernel.folder, scenario.seed, limits)?;
+    let mut guest = Guest::boot(kernel.folder, scenario.seed, Limits { memory_mb, ..options.limits }, stop.clone())?;
     set_up(&mut guest, scenario, &plan, &controls)?;
     let tick = 1_000_000_000 / u64::from(kernel.hz);
     let phase = scramble(scenario.seed) % tick;
@@ -148,7 +150,7 @@ pub fn run(
         let ends = GuestEnds { host, flow: index, name, nodes: [spec.from, spec.to], interfaces, read: [0; 2] };
         Some(Box::new(KernelConnection::new(flow, ends)) as FrameConnection)
     })?;
-    let result = lockstep.run(interrupted).map_err(|error| match error {
+    let result = lockstep.run(&mut || stop.is_asked()).map_err(|error| match error {
         RunError::Interrupted => KernelError::Interrupted,
         other => KernelError::Refused(other.to_string()),
     })?;

@@ -10,7 +10,7 @@ use std::path::Path;
 use ackclock_core::units::Instant;
 use ackclock_script::{Handle, Kernel, Network, System};
 
-use crate::guest::{Guest, GuestError, Limits};
+use crate::guest::{Guest, GuestError, Limits, Stop};
 use crate::joint::Said;
 
 /// The kernel's time at the start of a script, at the earliest, in nanoseconds.
@@ -41,7 +41,7 @@ pub fn world(kernel: &Path, network: &Network) -> Result<Kernel<Guesthouse>, Str
         return Err("scripts on linux have IPv4 only; --on machine has IPv6".to_owned());
     }
     let booted = || -> Result<Guesthouse, GuestError> {
-        let mut guest = Guest::boot(kernel, 1, Limits::default())?;
+        let mut guest = Guest::boot(kernel, 1, Limits::default(), Stop::default())?;
         guest.set_up(&format!("node 0 {};set ipv4/tcp_no_metrics_save 1;route {local} {remote} 0 0 0 0", network.mtu))?;
         let clock = guest.now().max(START).next_multiple_of(4_000_000);
         guest.idle(clock)?;

@@ -52,6 +52,15 @@ ChangeHystart = Annotated[
         help="Permit CUBIC without HyStart: it is switched off for the whole machine during the run, then restored.",
     ),
 ]
+Attempts = Annotated[
+    Optional[int],
+    typer.Option(
+        min=1,
+        max=MOST,
+        metavar="NUMBER",
+        help="Most attempts of each run on machine to get one without late packets; 3 by default.",
+    ),
+]
 On = Annotated[
     str,
     typer.Option(

@@ -40,14 +40,14 @@ def run_command(
     A scenario that cannot run there is refused before the first run.
     """
     runner = world.runner
-    scenario = load(file, settings_of(settings, seed))
     for name in record or ():
         if "," in name or not name.strip():
             raise ValueError(f"--record {name!r}: expected the name of one trace; for several, repeat --record")
+    scenario = load(file, settings_of(settings, seed))
     variants = scenario.variants()
     if reasons := [reason for _, variant in variants if (reason := world.refusal(variant))]:
         raise ValueError(f"{file}: {reasons[0]}")
-    sweep = Sweep(variants, record, jobs, captures, runner) if variants[0][0] else None
+    sweep = Sweep(variants, record, world.jobs if jobs is None else jobs, captures, runner) if variants[0][0] else None
     if captures is not None:
         inputs = [file, *scenario.core.files]
         captures.check(inputs, sweep.names if sweep else [None], out=out, json_output=json_output)

@@ -1,4 +1,4 @@
-"""Runs of scenarios on the TCP of a Linux kernel: this machine's in real time, or another one in virtual time."""
+"""Runs of scenarios whose TCP flows are connections of a Linux kernel, in real time or in virtual time."""
 
 from __future__ import annotations
 
@@ -34,15 +34,22 @@ class KernelResult(Result):
         - ``world``: ``machine`` for this machine's kernel in real time, ``linux`` for a kernel in virtual time;
         - ``release``: release of the kernel;
         - ``controls``: for each flow the name of its control in the kernel, ``eBPF`` for a program, None for datagrams;
+        - ``cpu_seconds``: processor time of the emulator, or of the kernel in virtual time with its boot;
+        - ``warnings``: settings that the kernel does not follow, each with name, flows and text.
+
+        Only in world ``machine``:
+
         - ``attempts``: attempts made;
         - ``tainted``, ``reason``: whether the run should not be used, and why;
         - ``releases``: packets that the emulator gave to the kernel;
         - ``lateness_p50``, ``lateness_p99``, ``lateness_max``: how late it gave them, in seconds;
-        - ``cpu_seconds``: processor time of the emulator, or of the kernel in virtual time with its boot;
-        - ``real_time``: whether the emulator had a real-time priority (``machine``);
-        - ``hz``, ``phase_s``: ticks per second, and the start of the run after a tick in seconds (``linux``);
-        - ``confined``: whether the kernel's process could write no file (``linux``);
-        - ``warnings``: settings that the kernel does not follow, each with name, flows and text.
+        - ``real_time``: whether the emulator had a real-time priority.
+
+        Only in world ``linux``:
+
+        - ``key``: key of the kernel, the last part of its folder;
+        - ``hz``, ``phase_s``: ticks per second, and the start of the run after a tick in seconds;
+        - ``confined``: whether the kernel's process could write no file.
     """
 
     __slots__ = ("kernel",)
@@ -56,7 +63,7 @@ class KernelResult(Result):
         """Warnings of the run, settings that the kernel does not follow, and why the run should not be used."""
         found = [*super().warnings]
         found += [{"name": name, "flows": flows, "text": text} for name, flows, text in self.kernel["warnings"]]
-        if self.kernel["tainted"]:
+        if self.kernel.get("tainted"):
             tried = counted(self.kernel["attempts"], "attempt")
             text = f"the run should not be used: {self.kernel['reason']} ({tried})"
             found.append({"name": "kernel_tainted", "flows": [], "text": text})
@@ -185,27 +192,40 @@ def run_virtual(
     kernel: Built,
     outside: bool = False,
     control: str | None = None,
+    cpu: float | None = None,
+    silence: float | None = None,
 ) -> KernelResult:
     """Run a scenario on a kernel in virtual time, on this thread; the caller handles Ctrl-C.
 
     The kernel's clock, packets and random numbers come from the engine, so that equal scenarios with equal seeds give
     equal results. The seed also moves the start within a tick of the kernel. A control that the kernel does not have,
     such as a class in Python, decides outside it at each event; with `outside` every control of the scenario does.
+
+    A broken kernel fails: after `cpu` seconds of processor time (an hour by default), or when it has computed for
+    `silence` seconds of real time without an answer (a minute by default).
     """
     traces, controls = None if record is None else list(record), scenario.controls or None
     core, facts = _core.guest_run(
-        scenario.core, kernel.path, kernel.hz, traces, controls, cancel, list(capture), outside, control
+        scenario.core, kernel.path, kernel.hz, traces, controls, cancel, list(capture), outside, control, cpu, silence
     )
-    # Virtual time waits for the engine.
-    never_late = {"tainted": False, "reason": None, "attempts": 1}
-    late = {f"lateness_{name}": 0.0 for name in ("p50", "p99", "max")}
-    own = {"world": VIRTUAL, "release": kernel.release, "hz": kernel.hz}
-    return KernelResult(scenario, core, {**own, **never_late, **late, **json.loads(facts)})
+    own = {"world": VIRTUAL, "release": kernel.release, "key": kernel.path.name, "hz": kernel.hz}
+    return KernelResult(scenario, core, {**own, **json.loads(facts)})
 
 
 def refusal_virtual(scenario: Scenario, *, control: str | None = None) -> str | None:
     """Return why a scenario cannot run on a kernel in virtual time; None if it can. Starts nothing."""
     return _core.guest_refusal(scenario.core, control)
+
+
+def missing_virtual(kernel: Built) -> str | None:
+    """Return why this computer cannot run a kernel in virtual time; None if a short run succeeds."""
+    path = {"kind": "explicit", "node": ["a", "b"], "link": {"from": "a", "to": "b"}}
+    trial = Scenario("trial", duration="1 ms", topology=path, flow={"from": "a", "to": "b", "host": "linux"})
+    try:
+        run_virtual(trial, (), _core.Cancel(), kernel=kernel)
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 PYTHON = "a congestion control written in Python does not run on the kernel; choose parts of the registry"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from dataclasses import dataclass
@@ -57,6 +58,12 @@ class Built:
     def linux(self) -> Path:
         """The kernel, a program."""
         return self.path / "linux"
+
+    @property
+    def hash(self) -> str:
+        """Hash of both programs: it differs for another compiler, too."""
+        files = (self.linux, self.init)
+        return hashlib.sha256(b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files)).hexdigest()
 
     @property
     def init(self) -> Path:

@@ -60,6 +60,6 @@ def run(
             out=out,
             json_output=json,
             record=record,
-            jobs=1 if on == "machine" else jobs,
+            jobs=jobs,
             captures=captures,
         )

@@ -10,7 +10,7 @@ import typer
 from ackclock.cli.errors import plain_errors
 from ackclock.cli.options import (
     MAX_SEED,
-    MOST,
+    Attempts,
     ChangeHystart,
     Control,
     Force,
@@ -40,12 +40,7 @@ def run(
             help="Seed of losses and applications; replaces the seed of the file.",
         ),
     ] = None,
-    attempts: Annotated[
-        int,
-        typer.Option(
-            min=1, max=MOST, metavar="NUMBER", help="Most attempts of each run to get one without late packets."
-        ),
-    ] = 3,
+    attempts: Attempts = None,
     change_hystart: ChangeHystart = False,
     out: Out = None,
     json: Json = False,
@@ -78,6 +73,6 @@ def run(
             out=out,
             json_output=json,
             record=record,
-            jobs=1 if on == "machine" else None,
+            jobs=None,
             captures=captures,
         )

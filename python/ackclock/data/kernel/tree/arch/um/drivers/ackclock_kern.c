@@ -81,6 +81,15 @@ static void *put(unsigned int kind, unsigned int index, unsigned int length)
 	return record + 1;
 }
 
+/* In arch/um/kernel/time.c. */
+bool ackclock_is_working(void);
+
+/* Whether the thread of the sockets runs. For it, reading the clock takes no time: it does its work when a packet has arrived, not later. */
+bool ackclock_is_working(void)
+{
+	return current == thread;
+}
+
 /* In arch/um/kernel/time.c too. */
 unsigned long long ackclock_until(unsigned long long next, bool *arrives);
 
