@@ -445,11 +445,13 @@ def test_kernels_are_found_by_version(cache: Path) -> None:
         find()
 
 
-def test_the_list(cache: Path, command: Command) -> None:
+def test_the_list(cache: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     here = f"{platform.system()} {platform.release()}"
     code, out, err = command("list")
     assert code == 0 and here in out and "no kernel for virtual time was built yet" in err
     folder = stub(cache, "0" * 12, "6.12.117")
+    # Wide enough for the folder's name.
+    monkeypatch.setenv("COLUMNS", "400")
     code, out, err = command("list")
     rows = [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in out.strip().splitlines()]
     assert rows[0] == [f"kernels in {cache}"]
