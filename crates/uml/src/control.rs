@@ -85,7 +85,7 @@ struct Past {
 
 #[derive(Debug)]
 struct Seat {
-    seat: ControlSeat,
+    control: ControlSeat,
     /// Whether the control decides at every ACK.
     alone: bool,
     seed: u64,
@@ -111,7 +111,7 @@ impl Seat {
         let rules = SeatRules { whole_segments: true, growth: Growth::Flight, abc_limit: f64::INFINITY, ..SeatRules::new(1460) };
         Self {
             alone: control.owns_recovery() || control.paces(),
-            seat: ControlSeat::new(&rules, control),
+            control: ControlSeat::new(&rules, control),
             seed,
             smss: 1460,
             sequence: (0, 0),
@@ -133,7 +133,7 @@ impl Seat {
         self.nxt += u64::from(call.nxt.wrapping_sub(self.sequence.1));
         self.sequence = (call.una, call.nxt);
         if call.event != Event::Begin {
-            self.seat.handle_timeout(now);
+            self.control.handle_timeout(now);
             self.follow(call);
             self.tell_losses(now, call);
         }
@@ -143,11 +143,11 @@ impl Seat {
             Event::Congestion => self.reduce(now, call),
             Event::Recovery => self.change_state(now, call.cause),
             Event::Recovered => {
-                self.seat.end_recovery(now);
+                self.control.end_recovery(now);
                 self.window()
             }
             Event::Spurious => {
-                self.seat.restore(now);
+                self.control.restore(now);
                 Answer { result: self.whole_window().max(call.cwnd), ..Answer::default() }
             }
             Event::Transmit => {
@@ -160,14 +160,14 @@ impl Seat {
     /// The kernel itself shrinks a window that the application has not used.
     fn follow(&mut self, call: &Call) {
         if self.state < REDUCES && call.cwnd < self.whole_window() {
-            self.seat.deflate_to(f64::from(call.cwnd));
+            self.control.deflate_to(f64::from(call.cwnd));
         }
     }
 
     fn begin(&mut self, now: Instant, call: &Call) -> Answer {
         (self.smss, self.una, self.nxt) = (u64::from(call.mss), 0, 0);
         (self.delivered, self.delivered_ce, self.lost, self.told) = (call.delivered, call.delivered_ce, call.lost, call.lost);
-        self.seat.agree(self.smss);
+        self.control.agree(self.smss);
         let event = Established {
             rtt: micros(call.srtt),
             selective: true,
@@ -176,7 +176,7 @@ impl Seat {
             whole_segments: true,
             ..Established::new(now, Bytes(self.smss))
         };
-        self.seat.establish(&event, (0, self.smss));
+        self.control.establish(&event, (0, self.smss));
         self.window()
     }
 
@@ -186,7 +186,7 @@ impl Seat {
             let start = self.una;
             let packet = self.past.front().map(|past| self.snapshot(past, now, now));
             let total = Totals { lost: self.bytes(self.told), ..self.totals() };
-            self.seat.on_lost(&Lost { now, start, end: start + self.smss, packet, inflight: self.bytes(call.inflight), total });
+            self.control.on_lost(&Lost { now, start, end: start + self.smss, packet, inflight: self.bytes(call.inflight), total });
         }
     }
 
@@ -204,14 +204,14 @@ impl Seat {
     }
 
     fn whole_window(&self) -> u32 {
-        self.seat.window().cwnd.floor().max(1.0) as u32
+        self.control.window().cwnd.floor().max(1.0) as u32
     }
 
     /// Window, threshold and pacing rate for the kernel.
     fn window(&self) -> Answer {
-        let ssthresh = self.seat.window().ssthresh;
+        let ssthresh = self.control.window().ssthresh;
         let cwnd = u64::from(self.whole_window()) * self.smss;
-        let pacing = if self.seat.paces() { self.seat.pacing(cwnd, None) } else { None };
+        let pacing = if self.control.paces() { self.control.pacing(cwnd, None) } else { None };
         Answer {
             cwnd: Some(self.whole_window()),
             // A control that decides alone has no use for the kernel's threshold.
@@ -233,7 +233,7 @@ impl Seat {
             (self.round, self.round_end) = (self.round + 1, self.nxt);
         }
         let rtt = micros(call.rtt);
-        self.seat.note_rtt(rtt);
+        self.control.note_rtt(rtt);
         let sample = self.sample(now, origin, call);
         let inflight = self.bytes(call.inflight);
         let ack = Ack {
@@ -261,10 +261,10 @@ impl Seat {
             ..Ack::new(now, call.acked, Bytes(self.smss))
         };
         self.past.push_back(Past { delivered: call.delivered, lost: call.lost, inflight: call.inflight });
-        self.seat.acknowledge(self.una);
-        self.seat.on_ack(&ack);
+        self.control.acknowledge(self.una);
+        self.control.on_ack(&ack);
         if call.flight == 0 {
-            self.seat.begin_idle(now);
+            self.control.begin_idle(now);
         }
         if call.grows || self.alone { self.window() } else { Answer::default() }
     }
@@ -311,8 +311,8 @@ impl Seat {
             min_rtt: micros(call.min_rtt),
             ..CongestionEvent::new(now, cause, f64::from(call.cwnd))
         };
-        self.seat.reduce(&event, self.una.max(1));
-        let window = self.seat.window();
+        self.control.reduce(&event, self.una.max(1));
+        let window = self.control.window();
         // To this the kernel reduces the window; after a timeout it is the threshold of the restart.
         let result = if cause == Cause::Timeout { window.ssthresh } else { window.cwnd };
         Answer { result: result.floor().max(LEAST) as u32, ..Answer::default() }
@@ -321,15 +321,15 @@ impl Seat {
     fn change_state(&mut self, now: Instant, state: u32) -> Answer {
         let before = std::mem::replace(&mut self.state, state);
         if before == LOSS && state < REDUCES {
-            self.seat.end_recovery(now);
+            self.control.end_recovery(now);
         }
         Answer::default()
     }
 
     /// The first segment after an idle time.
     fn transmit(&mut self, now: Instant, call: &Call) {
-        if self.seat.is_idle() {
-            self.seat.end_idle(now, false);
+        if self.control.is_idle() {
+            self.control.end_idle(now, false);
         }
         let sent = Sent {
             now,
@@ -341,7 +341,7 @@ impl Seat {
             retransmission: false,
             app_limited: true,
         };
-        self.seat.send(&sent, self.nxt);
+        self.control.send(&sent, self.nxt);
     }
 }
 

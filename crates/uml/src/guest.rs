@@ -6,10 +6,11 @@ use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ackclock_kernel::KernelError;
 use ackclock_linux::kept::{GIVEN, Kept, describe};
+use ackclock_linux::scheduling::clock;
 
 use crate::control::Controls;
 use crate::joint::{Answer, Attendant, Call, Joint, Said};
@@ -140,7 +141,7 @@ impl Guest {
         let process = Kept::spawn(command, joint.as_fd(), limits.cpu)?;
         let mut guest = Self { joint, process, silence: limits.silence, stop, still: 0, said: Vec::new(), controls: Controls::default() };
         let Self { joint, process, silence, stop, said, controls, .. } = &mut guest;
-        joint.wait(said, &mut Watch { process, silence: *silence, stop, start: Instant::now(), controls })?;
+        joint.wait(said, &mut Watch { process, silence: *silence, stop, start: clock(), controls })?;
         guest.answer()?;
         Ok(guest)
     }
@@ -179,7 +180,7 @@ impl Guest {
     pub fn run(&mut self, now: u64, until: u64) -> Result<(), GuestError> {
         let Self { joint, process, silence, stop, said, controls, .. } = self;
         let (before, heard) = (joint.now(), said.len());
-        joint.run(now, until, said, &mut Watch { process, silence: *silence, stop, start: Instant::now(), controls })?;
+        joint.run(now, until, said, &mut Watch { process, silence: *silence, stop, start: clock(), controls })?;
         self.check(before, heard, now)
     }
 
@@ -243,7 +244,8 @@ struct Watch<'a> {
     process: &'a Kept,
     silence: Duration,
     stop: &'a Stop,
-    start: Instant,
+    /// Nanoseconds of the monotonic clock.
+    start: u64,
     controls: &'a mut Controls,
 }
 
@@ -258,7 +260,7 @@ impl Attendant for Watch<'_> {
         if self.stop.is_asked() {
             return failed("the run was stopped".to_owned());
         }
-        if self.start.elapsed() > self.silence {
+        if u128::from(clock() - self.start) > self.silence.as_nanos() {
             return failed(format!("the kernel has computed for {} s without an end; it may be in a loop", self.silence.as_secs()));
         }
         Ok(())

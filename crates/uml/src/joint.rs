@@ -16,7 +16,7 @@ const RECORDS: usize = 4 << 20;
 pub const SOCKETS: usize = 4096;
 /// Most interfaces.
 pub const DEVICES: usize = 1024;
-/// Bytes of a socket's TCP_INFO.
+/// Bytes of a socket's `TCP_INFO`.
 pub const INFO: usize = 512;
 
 // Places of the words.
@@ -33,7 +33,7 @@ const OUT: usize = 52;
 const TO_KERNEL: usize = 4096;
 const FROM_KERNEL: usize = TO_KERNEL + RECORDS;
 const STATES: usize = FROM_KERNEL + RECORDS;
-/// Bytes of a socket's state before TCP_INFO.
+/// Bytes of a socket's state before `TCP_INFO`.
 const STATE: usize = 16;
 const CONTROL: usize = STATES + SOCKETS * (STATE + INFO);
 /// Bytes of a call of a control, and the place of its answer.
@@ -110,7 +110,7 @@ pub enum Event {
 
 /// A call of a congestion control, with the facts of the kernel. Counts are segments, durations microseconds (−1: unknown).
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "named as in ackclock.h, which describes them")]
+#[expect(missing_docs, clippy::struct_excessive_bools, reason = "named as in ackclock.h, which describes them")]
 pub struct Call {
     pub event: Event,
     pub socket: u32,
@@ -155,14 +155,16 @@ pub struct Answer {
     pub result: u32,
 }
 
+/// The events by their numbers.
+const EVENTS: [Event; 7] =
+    [Event::Begin, Event::Ack, Event::Congestion, Event::Recovery, Event::Recovered, Event::Spurious, Event::Transmit];
+
 impl Call {
     /// The call in these bytes; `None`: it is none.
     fn read(bytes: &[u8; CALL]) -> Option<Self> {
         let word = |place: usize| u32::from_ne_bytes(std::array::from_fn(|index| bytes[place + index]));
         let long = |place: usize| u64::from_ne_bytes(std::array::from_fn(|index| bytes[place + index]));
         let signed = |place: usize| word(place).cast_signed();
-        const EVENTS: [Event; 7] =
-            [Event::Begin, Event::Ack, Event::Congestion, Event::Recovery, Event::Recovered, Event::Spurious, Event::Transmit];
         Some(Self {
             event: *EVENTS.get(word(0) as usize)?,
             socket: word(4),
@@ -245,7 +247,7 @@ impl Joint {
     }
 
     /// Adds a record for the kernel, which takes it when its turn comes.
-    fn put(&mut self, kind: u32, index: u32, about: u32, value: u64, bytes: &[u8]) {
+    fn put(&mut self, kind: u32, (index, about): (u32, u32), value: u64, bytes: &[u8]) {
         let start = self.memory.word(IN).load(Ordering::Relaxed) as usize;
         let end = start + HEAD + bytes.len().next_multiple_of(8);
         // At one time arrive a few packets, not megabytes.
@@ -262,12 +264,12 @@ impl Joint {
 
     /// A packet arrives at an interface. The kernel's thread then looks after `socket`.
     pub fn packet(&mut self, device: u32, socket: u32, frame: &[u8]) {
-        self.put(PACKET, device, socket, 0, frame);
+        self.put(PACKET, (device, socket), 0, frame);
     }
 
     /// The first process reads a line.
     pub fn line(&mut self, text: &str) {
-        self.put(LINE, 0, 0, 0, text.as_bytes());
+        self.put(LINE, (0, 0), 0, text.as_bytes());
     }
 
     /// The kernel's thread gets an order for `socket`.
@@ -278,7 +280,7 @@ impl Joint {
             Order::Stop => (2, 0),
             Order::Close => (3, 0),
         };
-        self.put(ORDER, socket, number, value, &[]);
+        self.put(ORDER, (socket, number), value, &[]);
     }
 
     /// Lets the kernel run at `now` and further, up to the first time of `until` or later; it stops earlier after the time at which it says
@@ -379,7 +381,7 @@ impl Joint {
         }
     }
 
-    /// TCP_INFO of a socket, as the kernel left it after the last packet.
+    /// `TCP_INFO` of a socket, as the kernel left it after the last packet.
     pub fn info(&self, socket: usize) -> [u8; INFO] {
         let mut bytes = [0; INFO];
         self.memory.read(STATES + socket * (STATE + INFO) + STATE, &mut bytes);

@@ -12,7 +12,8 @@ use crate::network::Network;
 /// A socket of the system.
 pub type Handle = i32;
 
-/// A kernel with its clock, one network interface, and its system calls on sockets that never block.
+/// A kernel with its clock, one network interface, and its system calls on sockets that never block. A failed call gives the kernel's error.
+#[expect(clippy::missing_errors_doc, reason = "the errors of a system call are those of its manual page")]
 pub trait System: Debug {
     /// Time since the first event.
     fn now(&mut self) -> Instant;
@@ -37,9 +38,6 @@ pub trait System: Debug {
     fn send(&mut self, packet: &[u8]) -> Result<(), String>;
 
     /// `socket`: one of TCP.
-    ///
-    /// # Errors
-    /// Those of the call, as for all further calls.
     fn socket(&mut self, v4: bool) -> io::Result<Handle>;
     /// `bind`.
     fn bind(&mut self, socket: Handle, address: SocketAddr) -> io::Result<()>;
