@@ -2,8 +2,9 @@
 
     python packaging/kernel/build.py [linux:VERSION] DIRECTORY
 
-The package is a program of its own, under GPL-2.0-only: kernel, first process, the files of ours that were built in with their licence, and
-`kernel.json`, which names the source of Linux and its hash. Ackclock finds the kernel in the installed package.
+The package is a program of its own, under GPL-2.0-only: kernel, first process, the files of ours that were built in
+with their licence, and `kernel.json`, which names the source of Linux and its hash. Ackclock finds the kernel in the
+installed package.
 """
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ packages = ["ackclock_kernel"]
 README = """\
 # ackclock-kernel
 
-Linux {release} as a program that Ackclock runs in virtual time (`ackclock run FILE --on linux`). It is licensed under the GNU General Public
-License, version 2 only.
+Linux {release} as a program that Ackclock runs in virtual time (`ackclock run FILE --on linux`). It is licensed under the
+GNU General Public License, version 2 only.
 
-`ackclock_kernel/source` has the files that were added to Linux; `kernel.json` names the source of Linux with its SHA-256, the configuration and
-the compiler. `ackclock kernel build SOURCE` builds the same kernel from both.
+`ackclock_kernel/source` has the files that were added to Linux; `kernel.json` names the source of Linux with its
+SHA-256, the configuration and the compiler. `ackclock kernel build SOURCE` builds the same kernel from both.
 """
 
 

@@ -418,8 +418,8 @@ def test_a_running_build_is_no_leftover(tree: Path, cache: Path) -> None:
 
 def stub(cache: Path, key: str, version: str, date: str = "2026-01-01T00:00:00+00:00") -> Path:
     """Store the description of a kernel."""
-    entries = {"linux": version, "release": version, "hz": 250, "additions": ["own.c"], "absent": [], "joint": store.JOINT}
-    write(cache / key, {"kernel.json": json.dumps({**entries, "date": date, "size": 6_100_000})})
+    entries = {"linux": version, "release": version, "hz": 250, "joint": store.JOINT, "date": date, "size": 6_100_000}
+    write(cache / key, {"kernel.json": json.dumps({**entries, "additions": ["own.c"], "absent": []})})
     return cache / key
 
 

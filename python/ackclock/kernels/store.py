@@ -111,7 +111,7 @@ def read(path: Path) -> Built:
 
 
 def _folders() -> Iterator[Path]:
-    """Return the folders with kernels: that of the user's cache, and that of the installed package `ackclock-kernel`."""
+    """Return the folders with kernels: that of the user's cache, and that of an installed package."""
     yield folder()
     package = importlib.util.find_spec(PACKAGE)
     for place in (package and package.submodule_search_locations) or ():
