@@ -39,8 +39,8 @@ packages = ["ackclock_kernel"]
 README = """\
 # ackclock-kernel
 
-Linux {release} as a program that Ackclock runs in virtual time (`ackclock run FILE --on linux`). It is licensed under the
-GNU General Public License, version 2 only.
+Linux {release} as a program that Ackclock runs in virtual time (`ackclock run FILE --on linux`). It is licensed under
+the GNU General Public License, version 2 only.
 
 `ackclock_kernel/source` has the files that were added to Linux; `kernel.json` names the source of Linux with its
 SHA-256, the configuration and the compiler. `ackclock kernel build SOURCE` builds the same kernel from both.
