@@ -275,23 +275,18 @@ static int is_ready(int fd, short events)
 /* A call that would have to wait fails without being made: a failed call takes time. */
 static long transfer(int fd, short events, ssize_t (*call)(int, void *, size_t, int), size_t size, int flags)
 {
-	static char bytes[1 << 16];
-	size_t done = 0;
+	ssize_t count = -1;
+	void *bytes;
 
-	if (!is_ready(fd, events)) {
-		errno = EAGAIN;
+	errno = EAGAIN;
+	if (!is_ready(fd, events))
 		return -1;
-	}
-	memset(bytes, 0, sizeof(bytes));
-	do {
-		size_t part = size - done < sizeof(bytes) ? size - done : sizeof(bytes);
-		ssize_t count = call(fd, bytes, part, flags | MSG_NOSIGNAL);
-
-		if (count <= 0)
-			return done ? (long)done : count;
-		done += count;
-	} while (done < size && is_ready(fd, events));
-	return done;
+	bytes = calloc(1, size ? size : 1);
+	errno = ENOMEM;
+	if (bytes)
+		count = call(fd, bytes, size, flags | MSG_NOSIGNAL);
+	free(bytes);
+	return count;
 }
 
 static ssize_t give(int fd, void *bytes, size_t size, int flags)
