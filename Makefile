@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # The pinned versions in requirements/dev.txt need Python 3.11; an older Python gets the newest compatible versions.
 PINS := $(shell $(PYTHON) -c 'import sys; print("-c requirements/dev.txt" if sys.version_info >= (3, 11) else "")')
 RUST_FILES = $(shell git ls-files '*.rs')
-PYTHON_FILES := python benches docs requirements web/engine.py
+PYTHON_FILES := python benches docs packaging requirements web/engine.py
 # Congestion controls as programs of the kernel, if they can be compiled here; `make EBPF= ...` leaves them out.
 EBPF ?= $(shell sh crates/emu/available.sh)
 CORE_FEATURES = $(if $(EBPF),--features pyo3/extension-module --features ebpf)

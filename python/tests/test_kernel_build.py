@@ -418,8 +418,8 @@ def test_a_running_build_is_no_leftover(tree: Path, cache: Path) -> None:
 
 def stub(cache: Path, key: str, version: str, date: str = "2026-01-01T00:00:00+00:00") -> Path:
     """Store the description of a kernel."""
-    entries = {"linux": version, "release": version, "hz": 250, "additions": ["own.c"], "absent": []}
-    write(cache / key, {"kernel.json": json.dumps({**entries, "date": date, "size": 6_100_000})})
+    entries = {"linux": version, "release": version, "hz": 250, "joint": store.JOINT, "date": date, "size": 6_100_000}
+    write(cache / key, {"kernel.json": json.dumps({**entries, "additions": ["own.c"], "absent": []})})
     return cache / key
 
 
@@ -443,6 +443,25 @@ def test_kernels_are_found_by_version(cache: Path) -> None:
     write(seven, {"kernel.json": "{}"})
     with pytest.raises(stored.DamagedError, match=r"linux is missing; restore it, or delete \S+222 and repeat"):
         find()
+
+
+def test_only_kernels_with_the_joint_of_this_version_run(cache: Path) -> None:
+    old = stub(cache, "0" * 12, "7.2.13")
+    write(old, {"kernel.json": (old / "kernel.json").read_text().replace(f'"joint": {store.JOINT}', '"joint": 1')})
+    with pytest.raises(ValueError, match="no kernel was built yet for this version of Ackclock; build one with"):
+        find()
+    new = stub(cache, "1" * 12, "6.12.117")
+    assert find().path == new
+    assert len(built()) == 2
+
+
+def test_an_installed_package_has_a_kernel(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "packages" / store.PACKAGE
+    write(package, {"__init__.py": ""})
+    kernel = stub(package / "kernels", "4" * 12, "7.2.13")
+    monkeypatch.syspath_prepend(str(package.parent))
+    assert [each.path for each in built()] == [kernel]
+    assert stub(cache, "5" * 12, "7.3.0") == find().path
 
 
 def test_the_list(cache: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ use ackclock_sim::scenario::ComposedSpec;
 use crate::ebpf;
 
 /// What the kernel of every machine is expected to offer; [`check`](crate::check) tries it.
-pub const OFFER: Offer<'static> = Offer { names: &["reno", "cubic", "bbr"], programs: Some(ebpf::check), seats: Seats::Never, instead: None };
+pub const OFFER: Offer<'static> =
+    Offer { names: &["reno", "cubic", "bbr"], programs: Some(ebpf::check), seats: Seats::Never, instead: None };
 
 /// The values of an object's variables for a control of parts, by name; the comment of `bpf/record.h` describes them.
 ///

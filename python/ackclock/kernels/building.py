@@ -247,6 +247,7 @@ class _Build:
             "linux": self.inputs.source.version,
             "release": (self.objects / "include" / "config" / "kernel.release").read_text().strip(),
             "hz": self.inputs.hz,
+            "joint": store.JOINT,
             "source": {"name": self.inputs.source.path.name, "sha256": self.inputs.source.sha256},
             "hashes": self.inputs.hashes,
             "additions": list(self.inputs.additions),
