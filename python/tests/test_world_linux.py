@@ -391,6 +391,11 @@ BROKEN = {
         {},
         ["signal 6 ended it", "Kernel panic - not syncing: test"],
     ),
+    "is another version": (
+        "print('ackclock: descriptor 3 holds no shared memory of version 0', flush=True); sys.exit(1)",
+        {},
+        ["the kernel was built by another version of Ackclock; build it again", "of version 0"],
+    ),
     "loops": (
         "print('before the loop', flush=True)\nwhile True: time.sleep(1)",
         {"silence": 2.0},

@@ -81,6 +81,17 @@ impl fmt::Display for GuestError {
 
 impl std::error::Error for GuestError {}
 
+impl GuestError {
+    /// A kernel that does not know the layout of the shared memory says so (see `ackclock_user.c`).
+    fn explained(self) -> Self {
+        if self.lines.iter().any(|line| line.contains("no shared memory of version")) {
+            let what = "the kernel was built by another version of Ackclock; build it again with: ackclock kernel build";
+            return Self { what: what.to_owned(), ..self };
+        }
+        self
+    }
+}
+
 impl From<GuestError> for KernelError {
     fn from(error: GuestError) -> Self {
         Self::Refused(error.to_string())
@@ -141,7 +152,7 @@ impl Guest {
         let process = Kept::spawn(command, joint.as_fd(), limits.cpu)?;
         let mut guest = Self { joint, process, silence: limits.silence, stop, still: 0, said: Vec::new(), controls: Controls::default() };
         let Self { joint, process, silence, stop, said, controls, .. } = &mut guest;
-        joint.wait(said, &mut Watch { process, silence: *silence, stop, start: clock(), controls })?;
+        joint.wait(said, &mut Watch { process, silence: *silence, stop, start: clock(), controls }).map_err(GuestError::explained)?;
         guest.answer()?;
         Ok(guest)
     }
