@@ -260,6 +260,10 @@ impl Seat {
             mark_count: MarkCount::AtMost,
             ..Ack::new(now, call.acked, Bytes(self.smss))
         };
+        if call.rate_delivered < 0 {
+            // Without samples nothing else shortens the list.
+            self.past.clear();
+        }
         self.past.push_back(Past { delivered: call.delivered, lost: call.lost, inflight: call.inflight });
         self.control.acknowledge(self.una);
         self.control.on_ack(&ack);
