@@ -464,19 +464,18 @@ def test_an_installed_package_has_a_kernel(cache: Path, tmp_path: Path, monkeypa
     assert stub(cache, "5" * 12, "7.3.0") == find().path
 
 
-def test_the_list(cache: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_list(cache: Path, command: Command) -> None:
     here = f"{platform.system()} {platform.release()}"
     code, out, err = command("list")
     assert code == 0 and here in out and "no kernel for virtual time was built yet" in err
     folder = stub(cache, "0" * 12, "6.12.117")
-    # Wide enough for the folder's name.
-    monkeypatch.setenv("COLUMNS", "400")
     code, out, err = command("list")
     rows = [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in out.strip().splitlines()]
-    assert rows[0] == [f"kernels in {cache}"]
-    assert rows[2] == ["name", "HZ", "built in", "size", "date", "key"]
-    assert rows[4] == ["linux-6.12.117", "250", "own.c", "6.1 MB", "2026-01-01", "0" * 12]
-    assert rows[5][0] == f"machine: {here}" and (code, err) == (0, "")
+    # A long folder takes several lines.
+    assert "".join(out.split()).startswith(f"kernelsin{cache}name")
+    assert ["name", "HZ", "built in", "size", "date", "key"] in rows
+    assert ["linux-6.12.117", "250", "own.c", "6.1 MB", "2026-01-01", "0" * 12] in rows
+    assert rows[-1][0] == f"machine: {here}" and (code, err) == (0, "")
     code, out, _ = command("list", "--json")
     linux, machine = json.loads(out)
     assert (linux["world"], linux["name"], linux["path"]) == ("linux", "linux-6.12.117", str(folder))

@@ -23,8 +23,7 @@ use ackclock_kernel::{KernelControl, Plan};
 use ackclock_sim::engine::{RunError, control};
 use ackclock_sim::scenario::Scenario;
 
-use crate::ends::socket;
-use crate::joint::{Answer, Call, Event};
+use crate::joint::{Answer, Call, Event, socket};
 
 /// Bytes of IPv4 and TCP headers with timestamps.
 const HEADER: u64 = 52;

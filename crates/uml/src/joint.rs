@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use ackclock_host::Side;
 use ackclock_kernel::Order;
 use ackclock_linux::shared::Shared;
 
@@ -59,6 +60,11 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// After so many turns in a row too.
 const TURNS: u32 = 256;
+
+/// The number of an end's socket; `ackclock_control.c` computes it too, from the end's address.
+pub(crate) fn socket(flow: usize, side: Side) -> u32 {
+    (2 * flow + side.index()) as u32
+}
 
 /// What the kernel says.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,10 +13,10 @@ use ackclock_sim::engine::{FrameConnection, Lockstep, Outside, RunError, RunResu
 use ackclock_sim::scenario::Scenario;
 
 use crate::control::Controls;
-use crate::ends::{GuestEnds, PORT, socket};
+use crate::ends::{GuestEnds, PORT};
 use crate::guest::{Guest, GuestError, Limits, Stop};
 use crate::host::{Host, Places};
-use crate::joint::{DEVICES, SOCKETS};
+use crate::joint::{DEVICES, SOCKETS, socket};
 
 /// The congestion controls that are built into a guest's kernel.
 const CONTROLS: &[&str] = &[
