@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # The pinned versions in requirements/dev.txt need Python 3.11; an older Python gets the newest compatible versions.
 PINS := $(shell $(PYTHON) -c 'import sys; print("-c requirements/dev.txt" if sys.version_info >= (3, 11) else "")')
 RUST_FILES = $(shell git ls-files '*.rs')
-PYTHON_FILES := python benches docs requirements web/engine.py
+PYTHON_FILES := python benches docs packaging requirements web/engine.py
 # Congestion controls as programs of the kernel, if they can be compiled here; `make EBPF= ...` leaves them out.
 EBPF ?= $(shell sh crates/emu/available.sh)
 CORE_FEATURES = $(if $(EBPF),--features pyo3/extension-module --features ebpf)
@@ -16,7 +16,7 @@ ENGINE ?=
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .DEFAULT_GOAL := help
-.PHONY: help core page web ebpf demo test count check format lint types pages fuzz fuzz-ns2 bench docs site wheel clean
+.PHONY: help core page web ebpf kernel demo test count check format lint types pages fuzz fuzz-ns2 bench docs site wheel clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-8s %s\n' "$$name" "$$text"; done
@@ -41,6 +41,9 @@ web: page  ## compile the engine for browsers, so that the pages need no server
 
 ebpf:  ## compile the program of the kernel that crates/emu contains; needs clang
 	crates/emu/bpf/build.sh
+
+kernel: core  ## build a Linux kernel for virtual time from Debian's linux-source package
+	$(BIN)/ackclock kernel build
 
 demo: core web  ## reproduce the paper `ass`: figures, verdicts, a report
 	$(BIN)/ackclock paper ass --out out/ass

@@ -16,12 +16,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import polars
 
-from ackclock.kernels import comparing, judging, report, words
+from ackclock.kernels import comparing, judging, report, words, worlds
 from ackclock.kernels.comparing import Outcome
 from ackclock.kernels.judging import Difference, Pairs
 from ackclock.kernels.measuring import MEASURES
@@ -39,7 +40,8 @@ def compared() -> tuple[Outcome, tuple[Pairs, ...], tuple[Difference, ...]]:
     stored = _read(MEASURED)
     release = str(stored["release"][0])
     cases = comparing.cases(sorted((FOLDER / "scenarios").glob("*.toml")))
-    outcome = Outcome(cases, int(stored["repetition"].max()), release)  # type: ignore[arg-type]
+    world = replace(worlds.machine(), release=release, identity=release)
+    outcome = Outcome(cases, world, int(stored["repetition"].max()))  # type: ignore[arg-type]
     report.take_rows(outcome, stored)
     comparing.simulate(outcome)
     pairs = outcome.pairs()
@@ -59,7 +61,8 @@ def take(directory: Path) -> None:
 def section() -> str:
     """Make the section."""
     outcome, pairs, found = compared()
-    lines = [text for said in (*words.answer(outcome, pairs, found), words.lateness(pairs)) for text in (said, "")]
+    said = [*words.answer(outcome, pairs, found), *words.lateness(outcome, pairs)]
+    lines = [line for text in said for line in (text, "")]
     lines += [*_table(["measure", "comparisons", "within", "own spread", "differs", "median", "largest"], _sums(found))]
     lines += ["", "### Larger differences", ""]
     lines += [f"- {_plain(text)}" for text in words.larger(found)] or ["None."]

@@ -65,7 +65,7 @@ PAGES = {
     ),
     "api/kernels": Page(
         "The kernel of this machine",
-        "What the Linux kernel of this machine can run, programs behind the path of a scenario, kernels for virtual time.",
+        "What this machine's Linux kernel can run, programs behind the path of a scenario, kernels for virtual time.",
         (),
         ("ackclock.kernels",),
     ),

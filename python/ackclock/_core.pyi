@@ -466,11 +466,16 @@ def guest_run(
     scenario: Scenario,
     folder: str | Path,
     hz: int,
-    record: list[str] | None = None,
+    record: Sequence[str] | None = None,
+    controls: dict[int, Callable[[], Any]] | None = None,
     cancel: Cancel | None = None,
     capture: Sequence[str] = (),
+    outside: bool = False,
+    control: str | None = None,
+    cpu: float | None = None,
+    silence: float | None = None,
 ) -> tuple[RunResult, str]: ...
-def guest_refusal(scenario: Scenario) -> str | None: ...
+def guest_refusal(scenario: Scenario, control: str | None = None) -> str | None: ...
 def kernel_refusal(scenario: Scenario, change_hystart: bool = False) -> str | None: ...
 def run_batch(
     scenarios: Sequence[Scenario],
@@ -537,6 +542,7 @@ def run_script(
     strict: bool = False,
     strict_segments: bool = False,
     kernel: bool = False,
+    guest: str | Path | None = None,
     max_duration: float | None = None,
     max_packets: int | None = None,
 ) -> ScriptOutcome: ...

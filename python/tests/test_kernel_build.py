@@ -62,7 +62,9 @@ Says that it was here.
  \treturn 0;
 """
 DATA = {
-    "config/10-common.config": "".join(f"{name}=y\n" for name in (*building.ESSENTIAL, "CONFIG_NET_SCH_DUALPI2")),
+    "config/10-common.config": "".join(
+        f"{name}=y\n" for name in (*sorted(building.ESSENTIAL), "CONFIG_NET_SCH_DUALPI2")
+    ),
     "config/20-static.config": "# Versions: >= 7.0\nCONFIG_STATIC_LINK=y\n",
     "patches/greet.patch": PATCH,
     "patches/other.patch": f"Versions: >= 6.13\n{PATCH}",
@@ -197,6 +199,25 @@ def test_a_tarball_gives_the_kernel_of_its_tree(tree: Path, ending: str, tmp_pat
 
 
 @builds
+def test_files_of_other_machines_are_not_copied(tree: Path, tmp_path: Path) -> None:
+    kept = [
+        "drivers/gpu/drm/Kconfig",
+        "drivers/net/tun.c",
+        "arch/arm/Kconfig",
+        "arch/x86/um/x.S",
+        "Documentation/Kconfig",
+    ]
+    left = ["drivers/gpu/drm/x.c", "drivers/net/wireless/a/b.h", "arch/arm/mm/x.S", "arch/arm64/boot/dts/x.dtsi"]
+    write(tree, dict.fromkeys([*kept, *left], "content\n"))
+    with tarfile.open(tmp_path / "linux.tar.gz", "w:gz") as archive:
+        archive.add(tree, "linux-6.12")
+    for path in (tree, tmp_path / "linux.tar.gz"):
+        copy = tmp_path / f"copy-{path.name}"
+        sources.read(path).copy(copy)
+        assert {it.relative_to(copy).as_posix() for it in copy.rglob("*") if it.is_file()} == {*TREE, *kept}
+
+
+@builds
 def test_without_a_source_the_newest_package_is_built(tree: Path, command: Command) -> None:
     code, _, err = command("build")
     assert code == 2 and "apt install linux-source-6.12" in err and "ackclock kernel build SOURCE" in err
@@ -297,7 +318,7 @@ def test_sources_that_are_none(tree: Path, tmp_path: Path, command: Command) -> 
     assert f"{tmp_path / 'none'}: there is no such file or folder" in refused(tmp_path / "none")
     assert "no source of Linux" in refused(tmp_path / "data")
     assert "no source of Linux" in refused(inputs.DATA / "init" / "init.c")
-    assert "hz must be one of 100, 250, 300, 1000, not 99" in refused(tree, "--hz", "99")
+    assert "hz must be one of 100, 250, 300, 1000, not 101" in refused(tree, "--hz", "101")
     write(tree, {"arch/um/Kconfig": "config HZ\n\tint\n\tdefault HZ_FIXED\n"})
     assert "arch/um/Kconfig has no fixed HZ" in refused(tree)
     (tree / "arch/um/Kconfig").unlink()
@@ -397,8 +418,8 @@ def test_a_running_build_is_no_leftover(tree: Path, cache: Path) -> None:
 
 def stub(cache: Path, key: str, version: str, date: str = "2026-01-01T00:00:00+00:00") -> Path:
     """Store the description of a kernel."""
-    entries = {"linux": version, "release": version, "hz": 250, "additions": ["own.c"], "absent": []}
-    write(cache / key, {"kernel.json": json.dumps({**entries, "date": date, "size": 6_100_000})})
+    entries = {"linux": version, "release": version, "hz": 250, "joint": store.JOINT, "date": date, "size": 6_100_000}
+    write(cache / key, {"kernel.json": json.dumps({**entries, "additions": ["own.c"], "absent": []})})
     return cache / key
 
 
@@ -424,6 +445,25 @@ def test_kernels_are_found_by_version(cache: Path) -> None:
         find()
 
 
+def test_only_kernels_with_the_joint_of_this_version_run(cache: Path) -> None:
+    old = stub(cache, "0" * 12, "7.2.13")
+    write(old, {"kernel.json": (old / "kernel.json").read_text().replace(f'"joint": {store.JOINT}', '"joint": 1')})
+    with pytest.raises(ValueError, match="no kernel was built yet for this version of Ackclock; build one with"):
+        find()
+    new = stub(cache, "1" * 12, "6.12.117")
+    assert find().path == new
+    assert len(built()) == 2
+
+
+def test_an_installed_package_has_a_kernel(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "packages" / store.PACKAGE
+    write(package, {"__init__.py": ""})
+    kernel = stub(package / "kernels", "4" * 12, "7.2.13")
+    monkeypatch.syspath_prepend(str(package.parent))
+    assert [each.path for each in built()] == [kernel]
+    assert stub(cache, "5" * 12, "7.3.0") == find().path
+
+
 def test_the_list(cache: Path, command: Command) -> None:
     here = f"{platform.system()} {platform.release()}"
     code, out, err = command("list")
@@ -431,9 +471,11 @@ def test_the_list(cache: Path, command: Command) -> None:
     folder = stub(cache, "0" * 12, "6.12.117")
     code, out, err = command("list")
     rows = [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in out.strip().splitlines()]
-    assert rows[0] == ["world", "name", "HZ", "built in", "size", "date", "folder"]
-    assert rows[2] == ["linux", "linux-6.12.117", "250", "own.c", "6.1 MB", "2026-01-01", str(folder)]
-    assert rows[3][:2] == ["machine", here] and (code, err) == (0, "")
+    # A long folder takes several lines.
+    assert "".join(out.split()).startswith(f"kernelsin{cache}name")
+    assert ["name", "HZ", "built in", "size", "date", "key"] in rows
+    assert ["linux-6.12.117", "250", "own.c", "6.1 MB", "2026-01-01", "0" * 12] in rows
+    assert rows[-1][0] == f"machine: {here}" and (code, err) == (0, "")
     code, out, _ = command("list", "--json")
     linux, machine = json.loads(out)
     assert (linux["world"], linux["name"], linux["path"]) == ("linux", "linux-6.12.117", str(folder))

@@ -16,11 +16,12 @@ import pytest
 from ackclock import Interrupted, Result, Scenario, _core, kernels
 from ackclock.cli.kernelcomparisons import compare_command
 from ackclock.experiments.execute import run_here
-from ackclock.kernels import comparing, judging, report, rules, words
+from ackclock.kernels import comparing, judging, report, rules, words, worlds
 from ackclock.kernels.comparing import Outcome
 from ackclock.kernels.judging import Difference
 from ackclock.kernels.measuring import COMPLETION, DELIVERED, DROPS, RECORD, Run, take, values
 from ackclock.kernels.rules import Observed
+from ackclock.kernels.worlds import World
 
 from .conftest import Cli
 
@@ -45,6 +46,7 @@ endless = { "topology.link.loss" = "1 %" }
 transfer = { "flow.size" = "30 packets" }
 """
 FACTS = {
+    "world": "machine",
     "release": "6.18.0",
     "lateness_p50": 1e-4,
     "lateness_p99": 5e-4,
@@ -53,6 +55,9 @@ FACTS = {
     "attempts": 1,
     "warnings": [["unfollowed", [], "flow.modern.acks: the kernel has its own rules"]],
 }
+
+
+VIRTUAL = {"world": "linux", "release": "6.12.1", "phase_s": 1e-3, "warnings": []}
 
 
 class OnKernel(Result):
@@ -66,13 +71,20 @@ class StandIn:
     """A simulation in place of the kernel, which delays every packet by some microseconds."""
 
     def __init__(
-        self, later: int = 0, stop_after: int | None = None, refuses: str = "", disturbs: str = "never"
+        self,
+        later: int = 0,
+        stop_after: int | None = None,
+        refuses: str = "",
+        disturbs: str = "never",
+        facts: dict[str, Any] = FACTS,
     ) -> None:
         self.later, self.stop_after, self.refuses, self.disturbs = later, stop_after, refuses, disturbs
+        self.facts = facts
         self.ran: list[Scenario] = []
 
-    def __call__(self, scenario: Scenario, *, record: Sequence[str], attempts: int, cancel: _core.Cancel) -> Result:
-        assert attempts >= 1
+    def __call__(
+        self, scenario: Scenario, record: Sequence[str] | None, cancel: _core.Cancel, capture: Sequence[str] = ()
+    ) -> Result:
         if self.refuses and self.refuses in scenario.to_toml():
             raise ValueError("the kernel has no such control")
         if self.stop_after is not None and len(self.ran) >= self.stop_after:
@@ -80,8 +92,17 @@ class StandIn:
         self.ran.append(scenario)
         other = scenario.set({"topology.link.delay": f"{10_000 + self.later} us"})
         made = OnKernel(scenario, run_here(other, record, cancel)._core)
-        made.kernel = {**FACTS, "tainted": self.disturbs in scenario.to_toml()}
+        made.kernel = dict(self.facts)
+        if self.disturbs in scenario.to_toml():
+            made.kernel["tainted"] = True
         return made
+
+
+def world(runner: StandIn, **settings: Any) -> World:
+    """Return this machine's kernel with a stand-in."""
+    own = worlds.machine()
+    known: dict[str, Any] = {"release": "6.18.0", "identity": "machine 6.18.0", "missing": lambda: None}
+    return replace(own, runner=runner, refusal=lambda _: None, **{**known, **settings})
 
 
 @pytest.fixture
@@ -92,9 +113,9 @@ def file(tmp_path: Path) -> Path:
 
 
 def compared(file: Path, runner: StandIn, repetitions: int = 3) -> tuple[Outcome, list[Difference]]:
-    outcome = Outcome(comparing.cases([file]), repetitions, "6.18.0")
+    outcome = Outcome(comparing.cases([file]), world(runner), repetitions)
     comparing.simulate(outcome)
-    comparing.measure(outcome, runner)
+    comparing.measure(outcome)
     return outcome, [each for pairs in outcome.pairs() for each in judging.differences(pairs)]
 
 
@@ -193,6 +214,7 @@ def run(facts: dict[str, Any] | None = None, losses: float = 0.0, flows: int = 1
     }  # fmt: skip
     named = {f"flow{number}": {**own, **row} for number in range(flows)}
     measured = {
+        "world": "machine",
         "release": "6.18",
         "lateness_p50": 1e-4,
         "lateness_p99": 1e-3,
@@ -260,7 +282,8 @@ def test_scenarios_like_the_repetitions_have_their_seeds(file: Path) -> None:
     (case, _), (pairs, _) = outcome.cases, outcome.pairs()
     assert not pairs.deterministic, "random losses differ from seed to seed"
     assert [len(runs) for runs in pairs.nearby] == [3] * comparing.NEARBY
-    again = [take(run_here(comparing.like(case.repetition(index), 7), RECORD, _core.Cancel())) for index in range(3)]
+    alike = [comparing.like(case.repetition(index), 7, outcome.world) for index in range(3)]
+    again = [take(run_here(each, RECORD, _core.Cancel())) for each in alike]
     assert [run.flows for run in pairs.nearby[7]] == [run.flows for run in again]
     goodput = [each for each in judging.differences(pairs) if each.measure.key == DELIVERED.key]
     means = [
@@ -303,15 +326,15 @@ def test_rules_name_pages_that_exist() -> None:
 
 def test_an_interrupted_comparison_continues(file: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    arguments: dict[str, Any] = {"repetitions": 3, "tolerance": 2.0, "attempts": 3, "out": folder, "json_output": True}
+    arguments: dict[str, Any] = {"repetitions": 3, "tolerance": 2.0, "out": folder, "json_output": True}
     with pytest.raises(Interrupted, match="4 of 6 runs are finished; run the same command to continue"):
-        compare_command([file], **arguments, runner=StandIn(stop_after=4))
+        compare_command([file], **arguments, world=world(StandIn(stop_after=4)))
     assert not (folder / "report.html").exists()
     second = StandIn()
-    compare_command([file], **arguments, runner=second)
+    compare_command([file], **arguments, world=world(second))
     assert len(second.ran) == 2
     third = StandIn()
-    compare_command([file], **arguments, runner=third)
+    compare_command([file], **arguments, world=world(third))
     assert not third.ran, "everything is stored"
 
 
@@ -325,9 +348,9 @@ def test_repetitions_of_all_scenarios_take_turns(file: Path) -> None:
 
 def test_runs_at_the_same_time_give_the_same_comparison(file: Path) -> None:
     _, alone = compared(file, StandIn(later=300))
-    outcome = Outcome(comparing.cases([file]), 3, "6.18.0")
+    outcome = Outcome(comparing.cases([file]), world(StandIn(later=300)), 3)
     comparing.simulate(outcome)
-    assert comparing.measure(outcome, StandIn(later=300), jobs=4) == 6
+    assert comparing.measure(outcome, jobs=4) == 6
     found = [each for pairs in outcome.pairs() for each in judging.differences(pairs)]
     assert [each.kernel for each in found] == [each.kernel for each in alone]
 
@@ -335,20 +358,20 @@ def test_runs_at_the_same_time_give_the_same_comparison(file: Path) -> None:
 def test_a_scenario_that_fails_does_not_stop_the_others(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments: dict[str, Any] = {"repetitions": 3, "tolerance": 2.0, "attempts": 3, "json_output": True}
-    compare_command([file], **arguments, out=tmp_path / "out", runner=StandIn(refuses="bernoulli"))
+    arguments: dict[str, Any] = {"repetitions": 3, "tolerance": 2.0, "json_output": True}
+    compare_command([file], **arguments, out=tmp_path / "out", world=world(StandIn(refuses="bernoulli")))
     printed = capsys.readouterr()
     for number in (1, 2, 3):
         assert f"small-endless: failed in repetition {number}: the kernel has no such control" in printed.err
     assert {row["scenario"] for row in json.loads(printed.out)["rows"]} == {"small-transfer"}
     with pytest.raises(ValueError, match="no scenario could run on the kernel"):
-        compare_command([file], **arguments, out=None, runner=StandIn(refuses="duration"))
+        compare_command([file], **arguments, out=None, world=world(StandIn(refuses="duration")))
 
 
 def test_a_failed_repetition_leaves_the_others(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "out"
     runner = StandIn(refuses="seed = 2")
-    compare_command([file], repetitions=3, tolerance=2.0, attempts=3, json_output=True, out=folder, runner=runner)
+    compare_command([file], world=world(runner), repetitions=3, tolerance=2.0, json_output=True, out=folder)
     shown = json.loads(capsys.readouterr().out)
     reason = "the kernel has no such control"
     assert shown["failed"] == [
@@ -363,8 +386,8 @@ def test_a_failed_repetition_leaves_the_others(file: Path, tmp_path: Path, capsy
 def test_a_disturbed_repetition_counts_and_is_repeated_by_the_next_command(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments: dict[str, Any] = {"repetitions": 3, "tolerance": 2.0, "attempts": 3, "out": tmp_path / "out"}
-    compare_command([file], **arguments, json_output=True, runner=StandIn(disturbs="seed = 3"))
+    arguments: dict[str, Any] = {"repetitions": 3, "tolerance": 2.0, "out": tmp_path / "out"}
+    compare_command([file], **arguments, json_output=True, world=world(StandIn(disturbs="seed = 3")))
     shown = json.loads(capsys.readouterr().out)
     assert [each["repetition"] for each in shown["disturbed"]] == [3, 3]
     assert all(row["repetitions"] == 3 for row in shown["rows"])
@@ -372,16 +395,15 @@ def test_a_disturbed_repetition_counts_and_is_repeated_by_the_next_command(
     (unfollowed,) = shown["unfollowed"]
     assert unfollowed["scenarios"] == ["small-endless", "small-transfer"] and "modern.acks" in unfollowed["setting"]
     again = StandIn()
-    compare_command([file], **arguments, json_output=True, runner=again)
+    compare_command([file], **arguments, json_output=True, world=world(again))
     assert [scenario.seed for scenario in again.ran] == [3, 3]
     assert json.loads(capsys.readouterr().out)["disturbed"] == []
 
 
 def test_files_of_a_comparison(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "out"
-    compare_command(
-        [file], repetitions=3, tolerance=2.0, attempts=3, out=folder, json_output=False, runner=StandIn(later=2000)
-    )
+    own = world(StandIn(later=2000))
+    compare_command([file], world=own, repetitions=None, tolerance=2.0, out=folder, json_output=False)
     printed = capsys.readouterr()
     assert "2 scenarios on Linux" in printed.out
     assert "flow.modern.acks: the kernel has its own rules (small-endless, small-transfer)" in printed.err
@@ -399,14 +421,14 @@ def test_table_of_runs_restores_them(file: Path, tmp_path: Path) -> None:
     outcome, found = compared(file, StandIn(later=2000))
     stored = tmp_path / "kernel.csv"
     stored.write_text(report.kernel_table(outcome.pairs()).write_csv())
-    again = Outcome(comparing.cases([file]), 3, "6.18.0")
+    again = Outcome(comparing.cases([file]), world(StandIn()), 3)
     comparing.simulate(again)
     report.take_rows(again, polars.read_csv(stored))
     restored = [each for pairs in again.pairs() for each in judging.differences(pairs)]
     assert [(each.kernel, each.simulated, each.verdict, each.known) for each in restored] == [
         (each.kernel, each.simulated, each.verdict, each.known) for each in found
     ]
-    report.take_rows(fewer := Outcome(comparing.cases([file]), 4, "6.18.0"), polars.read_csv(stored))
+    report.take_rows(fewer := Outcome(comparing.cases([file]), world(StandIn()), 4), polars.read_csv(stored))
     assert set(fewer.refused) == {"small-endless", "small-transfer"}, "a repetition is missing"
 
 
@@ -431,7 +453,8 @@ def test_later_flows_of_scenarios_alike_start_before_and_after() -> None:
     later = {**flow, "name": "later", "from": "s1", "to": "d1", "start": "6 ms"}
     dumbbell = {"kind": "dumbbell", "pairs": 2}
     own = Scenario("two", duration="1 s", topology=dumbbell, flow=[{**flow, "name": "first"}, later])
-    found = [take(run_here(comparing.like(own, draw), RECORD, _core.Cancel())).flows for draw in (0, 9)]
+    alike = [comparing.like(own, draw, worlds.machine()) for draw in (0, 9)]
+    found = [take(run_here(each, RECORD, _core.Cancel())).flows for each in alike]
     assert [flows["later"]["start_s"] for flows in found] == pytest.approx([0.0015, 0.0141])
     assert [flows["first"]["start_s"] for flows in found] == pytest.approx([0, 0.0036])
     shorter, longer = (float(flows["first"]["path_rtt"]) for flows in found)
@@ -440,12 +463,74 @@ def test_later_flows_of_scenarios_alike_start_before_and_after() -> None:
 
 def test_scenarios_alike_start_within_a_tick_on_paths_longer_by_up_to_0_2_ms(file: Path) -> None:
     scenario = comparing.cases([file])[1].scenario
-    alike = [comparing.like(scenario, draw) for draw in range(comparing.NEARBY)]
+    alike = [comparing.like(scenario, draw, worlds.machine()) for draw in range(comparing.NEARBY)]
     flows = [take(run_here(each, RECORD, _core.Cancel())).flows["flow0"] for each in alike]
     assert [flow["start_s"] for flow in flows] == pytest.approx([draw * 4e-4 for draw in range(comparing.NEARBY)])
     (own,) = take(run_here(scenario, RECORD, _core.Cancel())).flows.values()
     longer = sorted(float(flow["path_rtt"]) - float(own["path_rtt"]) for flow in flows)
     assert longer == pytest.approx([draw * 2e-4 / 9 for draw in range(comparing.NEARBY)], abs=1e-8)
+
+
+def virtual(runner: StandIn, key: str = "0123456789ab") -> World:
+    own = {"name": "linux", "release": "6.12.1", "identity": f"linux 6.12.1 {key}", "virtual": True, "jobs": None}
+    return world(runner, **own, repetitions=6, longer=0)
+
+
+def test_nothing_is_late_or_disturbed_in_virtual_time(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments: dict[str, Any] = {"repetitions": None, "tolerance": 2.0, "out": tmp_path / "out"}
+    runner = StandIn(later=2000, facts=VIRTUAL)
+    compare_command([file], world=virtual(runner), **arguments, json_output=False)
+    printed = capsys.readouterr()
+    compare_command([file], world=virtual(runner), **arguments, json_output=True)
+    shown = capsys.readouterr().out
+    html = (tmp_path / "out" / "report.html").read_text()
+    assert "2 scenarios on Linux 6.12.1 in virtual time, 6 repetitions each" in printed.out
+    assert "With 6 repetitions it extends 1.0 standard deviations" in html
+    assert "The first link of every flow is longer" not in html
+    own = html[html.index("<body") :].partition("<script")[0]
+    for word in ("real time", "disturb", "late ", "lateness", "attempt", "take "):
+        assert word not in printed.out + printed.err + shown, word
+        assert word not in own or word == "take ", word
+    assert len(runner.ran) == 12 and {scenario.seed for scenario in runner.ran} == set(range(1, 7))
+    rows = polars.read_csv(tmp_path / "out" / report.KERNEL_FILE)
+    assert rows["phase_s"].to_list() == [1e-3] * 12 and "lateness_p50" not in rows.columns
+
+
+def test_runs_of_another_kernel_are_others(file: Path, tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"repetitions": 3, "tolerance": 2.0, "out": tmp_path / "out", "json_output": True}
+    runner = StandIn(facts=VIRTUAL)
+    for key in ("0123456789ab", "0123456789ac", "0123456789ab"):
+        compare_command([file], world=virtual(runner, key), **arguments)
+    assert len(runner.ran) == 12
+
+
+def test_scenarios_alike_have_paths_as_long_as_the_worlds(file: Path) -> None:
+    scenario = comparing.cases([file])[1].scenario
+    own = replace(virtual(StandIn()), tick=1_000_000)
+    flows = [take(run_here(comparing.like(scenario, draw, own), RECORD, _core.Cancel())).flows for draw in (0, 5)]
+    rows = [flow["flow0"] for flow in flows]
+    assert rows[0]["path_rtt"] == rows[1]["path_rtt"]
+    assert [row["start_s"] for row in rows] == [0, 5e-4]
+
+
+def test_a_world_that_this_machine_lacks_is_refused(file: Path) -> None:
+    arguments: dict[str, Any] = {"repetitions": 3, "tolerance": 2.0, "out": None, "json_output": True}
+    lacking = replace(virtual(StandIn()), missing=lambda: "no kernel starts")
+    with pytest.raises(OSError, match=r"cannot run scenarios on Linux 6\.12\.1 in virtual time: no kernel starts"):
+        compare_command([file], world=lacking, **arguments)
+    with pytest.raises(ValueError, match="--on simulation: expected a world with a kernel"):
+        compare_command([file], world=worlds.find("simulation"), **arguments)
+
+
+def test_options_of_real_time_are_refused_elsewhere() -> None:
+    for options, message in (({"attempts": 2}, "--attempts"), ({"change_hystart": True}, "--change-hystart")):
+        with pytest.raises(ValueError, match=message):
+            worlds.find("linux", **options)
+        assert worlds.find("machine", **options).jobs == 1
+    with pytest.raises(ValueError, match="--on lniux: expected simulation, linux or machine; did you mean linux"):
+        worlds.find("lniux")
 
 
 def test_words_of_a_difference() -> None:

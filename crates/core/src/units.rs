@@ -30,7 +30,7 @@ pub struct Duration(f64);
 ///
 /// An arrival is determined when its transmission starts, and a timer when it is set. The start of a transmission is determined when the
 /// previous one starts. This is the order in which ns-2 inserts events into its queue.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Moment {
     /// Time of the event.
     pub at: Instant,
@@ -153,6 +153,11 @@ impl Moment {
     pub const fn now(now: Instant) -> Self {
         Self { at: now, since: now }
     }
+
+    /// A number with the order of the moments: one comparison instead of one of each time.
+    const fn number(self) -> u128 {
+        (self.at.to_bits() as u128) << 64 | self.since.to_bits() as u128
+    }
 }
 
 impl Rate {
@@ -236,6 +241,18 @@ impl Ord for Instant {
 }
 
 impl PartialOrd for Instant {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Moment {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.number().cmp(&other.number())
+    }
+}
+
+impl PartialOrd for Moment {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -333,6 +350,9 @@ mod tests {
     fn at_equal_times_the_event_determined_first_is_first() {
         let moment = |at, since| Moment { at: Instant::from_nanos(at), since: Instant::from_nanos(since) };
         assert!(moment(5, 1) < moment(5, 2) && moment(5, 2) < moment(6, 0));
+        assert_eq!(moment(5, 2).cmp(&moment(5, 2)), Ordering::Equal);
+        let (last, next) = (Moment { since: Instant::MAX, ..moment(5, 0) }, moment(6, 0));
+        assert!(last < next);
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! The congestion controls that this machine's kernel runs for scenarios.
 
 use ackclock_core::units::Segments;
-use ackclock_kernel::{Offer, Program};
+use ackclock_kernel::{Offer, Program, Seats};
 use ackclock_sim::scenario::ComposedSpec;
 
 use crate::ebpf;
 
 /// What the kernel of every machine is expected to offer; [`check`](crate::check) tries it.
-pub const OFFER: Offer<'static> = Offer { names: &["reno", "cubic", "bbr"], programs: Some(ebpf::check) };
+pub const OFFER: Offer<'static> =
+    Offer { names: &["reno", "cubic", "bbr"], programs: Some(ebpf::check), seats: Seats::Never, instead: None };
 
 /// The values of an object's variables for a control of parts, by name; the comment of `bpf/record.h` describes them.
 ///

@@ -69,7 +69,7 @@ fn connection(keys: &str) -> KernelConnection<Recorded> {
          packet_size = '1000 B'\n{keys}\n"
     );
     let scenario = Document::from_toml(&text, "test.toml").and_then(|document| document.scenario()).unwrap();
-    let offer = Offer { names: &["cubic"], programs: None };
+    let offer = Offer { names: &["cubic"], programs: None, seats: crate::Seats::Never, instead: None };
     KernelConnection::new(&FlowPlan::new(&scenario.flows[0], &offer).unwrap().unwrap(), Recorded::default())
 }
 
@@ -158,7 +158,7 @@ fn the_sender_is_observed_at_acks_and_retransmissions() {
     let open = Info { established: true, cwnd: 10.0, ssthresh: f64::INFINITY, ..Info::default() };
     connection.ends.info = Some(open);
     arrives(&mut connection, 40, Side::Sender, frame((0, 1), Flags::SYN | Flags::ACK, 0));
-    assert_eq!(connection.latest_rtt().map(|rtt| rtt.as_nanos()), Some(40_000_000));
+    assert_eq!(connection.latest_rtt().map(Duration::as_nanos), Some(40_000_000));
     assert_eq!(sends(&mut connection, 41, Side::Sender, frame((1, 1), Flags::ACK, 1000)), (1, Transmission::New));
     connection.ends.info = Some(Info { cwnd: 1.0, ssthresh: 5.0, recovery: Recovery::Timeout, timeouts: 1, ..open });
     connection.ends.calls.clear();

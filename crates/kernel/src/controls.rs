@@ -11,13 +11,31 @@ use ackclock_sim::scenario::{ComposedSpec, ControlSpec, PartSpec, SlowStartSpec}
 
 use crate::program::Program;
 
+/// Says why a kernel cannot run a program, if so.
+pub type Check = fn(&Program) -> Result<(), String>;
+
 /// The congestion controls that a kernel offers.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer<'a> {
     /// Its own, by their names for `TCP_CONGESTION`.
     pub names: &'a [&'static str],
-    /// Says why the kernel cannot run a program, if so; `None`: it runs none.
-    pub programs: Option<fn(&Program) -> Result<(), String>>,
+    /// Which programs it runs; `None`: none.
+    pub programs: Option<Check>,
+    /// Whether controls can decide outside the kernel.
+    pub seats: Seats,
+    /// The kernel's own control that every flow has, whatever the scenario names.
+    pub instead: Option<&'a str>,
+}
+
+/// When a control decides outside the kernel, which tells it each event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seats {
+    /// The kernel cannot ask.
+    Never,
+    /// If the kernel has no such control.
+    Otherwise,
+    /// Also if the kernel has it.
+    Always,
 }
 
 /// A congestion control of a kernel.
@@ -29,6 +47,8 @@ pub enum KernelControl {
     CubicWithoutHystart,
     /// A program composed of the scenario's parts.
     Ebpf(Program),
+    /// The control of the simulation, outside the kernel.
+    Outside,
 }
 
 impl Offer<'_> {
@@ -60,6 +80,18 @@ impl KernelControl {
 /// # Errors
 /// If the kernel has none, and runs no program of these parts: the message names the part and the nearest that can run.
 pub fn choose(control: &ControlSpec, initial_ssthresh: Segments, offer: &Offer<'_>) -> Result<KernelControl, String> {
+    if let Some(name) = offer.instead {
+        return offer.own(name);
+    }
+    match offer.seats {
+        Seats::Never => inside(control, initial_ssthresh, offer),
+        Seats::Otherwise => Ok(inside(control, initial_ssthresh, offer).unwrap_or(KernelControl::Outside)),
+        Seats::Always => Ok(KernelControl::Outside),
+    }
+}
+
+/// Chooses a control inside the kernel.
+fn inside(control: &ControlSpec, initial_ssthresh: Segments, offer: &Offer<'_>) -> Result<KernelControl, String> {
     match control {
         ControlSpec::Whole(part) if part.name == "bbr" => whole_bbr(part, offer),
         ControlSpec::Whole(part) => {
@@ -160,7 +192,7 @@ mod tests {
     use ackclock_sim::scenario::Document;
 
     /// A kernel with these controls that runs no program.
-    const OWN: Offer<'_> = Offer { names: &["reno", "cubic", "bbr"], programs: None };
+    const OWN: Offer<'_> = Offer { names: &["reno", "cubic", "bbr"], programs: None, seats: Seats::Never, instead: None };
 
     fn chosen(keys: &str, offer: &Offer<'_>) -> Result<KernelControl, String> {
         let text = format!("duration = '5 s'\ntopology = {{ kind = 'chain' }}\n[flow]\n{keys}\n");
@@ -199,13 +231,24 @@ mod tests {
 
     #[test]
     fn only_what_the_kernel_offers_is_chosen() {
-        let poor = Offer { names: &["reno"], programs: None };
+        let poor = Offer { names: &["reno"], ..OWN };
         for keys in ["host = 'linux'", "host = 'linux'\nslow_start = 'standard'"] {
             assert_eq!(chosen(keys, &poor).unwrap_err(), "this kernel has no congestion control `cubic`; it has `reno`");
         }
         let refusal = chosen("slow_start = 'standard'\navoidance = 'veno'\nloss_response = 'halve'", &poor).unwrap_err();
         let parts = "slow_start = \"standard\", avoidance = \"veno\", loss_response = \"halve\"";
         assert!(refusal.starts_with(&format!("no congestion control of this kernel is {parts}; the nearest are ")), "{refusal}");
+    }
+
+    #[test]
+    fn a_control_decides_outside_if_the_kernel_can_ask() {
+        let asks = Offer { seats: Seats::Otherwise, ..OWN };
+        assert_eq!(chosen("avoidance = 'reno'", &asks).unwrap(), KernelControl::Own("reno"));
+        assert_eq!(chosen("avoidance = 'veno'", &asks).unwrap(), KernelControl::Outside);
+        assert_eq!(chosen("avoidance = 'reno'", &Offer { seats: Seats::Always, ..OWN }).unwrap(), KernelControl::Outside);
+        assert_eq!(chosen("avoidance = 'reno'", &Offer { instead: Some("bbr"), ..asks }).unwrap(), KernelControl::Own("bbr"));
+        let refusal = chosen("avoidance = 'reno'", &Offer { instead: Some("bic"), ..asks }).unwrap_err();
+        assert_eq!(refusal, "this kernel has no congestion control `bic`; it has `reno`, `cubic`, `bbr`");
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl FlowPlan {
         }
         // A window beyond that of the receiver has no effect.
         let most = spec.host.as_ns2().map_or(f64::INFINITY, |host| f64::from(host.rwnd));
-        if !matches!(plan.control, KernelControl::Ebpf(_)) {
+        if !matches!(plan.control, KernelControl::Ebpf(_) | KernelControl::Outside) {
             if spec.initial_ssthresh < most {
                 plan.own.push("initial_ssthresh".to_owned());
             }
@@ -109,12 +109,16 @@ impl FlowPlan {
 
     fn set_initial_window(&mut self, control: &ControlSpec) {
         let ControlSpec::Composed(parts) = control else { return };
+        // Outside the kernel a control sets its window itself.
+        let outside = self.control == KernelControl::Outside;
         let Some(window) = initial_window(&parts.initial_window, self.segment) else {
-            self.own.push("initial_window".to_owned());
+            if !outside {
+                self.own.push("initial_window".to_owned());
+            }
             return;
         };
         let whole = window.round().max(1.0);
-        if (whole - window).abs() > 1e-9 {
+        if !outside && (whole - window).abs() > 1e-9 {
             self.own.push("initial_window".to_owned());
         }
         self.route.initial_window = Some(whole as u32);

@@ -32,7 +32,7 @@ mod sender;
 mod stream;
 
 pub use connection::KernelConnection;
-pub use controls::{KernelControl, Offer, choose};
+pub use controls::{Check, KernelControl, Offer, Seats, choose};
 pub use ends::{Ends, Order};
 pub use error::KernelError;
 pub use flow::{ACCURATE_ECN, FlowPlan, Parameters};

@@ -77,6 +77,7 @@ impl Plan {
             KernelControl::Own(name) => (*name).to_owned(),
             KernelControl::CubicWithoutHystart => "cubic without HyStart".to_owned(),
             KernelControl::Ebpf(_) => "eBPF".to_owned(),
+            KernelControl::Outside => "ackclock".to_owned(),
         };
         self.flows.iter().map(|plan| plan.as_ref().map(word)).collect()
     }

@@ -3,7 +3,7 @@ use ackclock_sim::scenario::Document;
 use super::*;
 
 /// A kernel with these controls that runs no program.
-const OFFER: Offer<'_> = Offer { names: &["reno", "cubic", "bbr"], programs: None };
+const OFFER: Offer<'_> = Offer { names: &["reno", "cubic", "bbr"], programs: None, seats: crate::Seats::Never, instead: None };
 
 /// A scenario with these flows between two nodes.
 fn scenario(flows: &[&str]) -> Scenario {

@@ -8,7 +8,8 @@ use crate::info::{Info, Recovery};
 
 /// Microseconds as a duration.
 fn micros(count: u64) -> Duration {
-    Duration::from_nanos(count * 1000)
+    // A kernel that is broken can say anything.
+    Duration::from_nanos(count.saturating_mul(1000))
 }
 
 /// The history of a sender.

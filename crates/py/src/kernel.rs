@@ -1,12 +1,14 @@
 //! Runs on a kernel for Python: the GIL is released while a run lasts.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
 
 use crate::error::ScenarioError;
+use crate::object::Failure;
 use crate::run::{Cancel, PyRunResult, trace_kind};
-use crate::scenario::PyScenario;
+use crate::scenario::{PyScenario, PythonMakers};
 use system::Options;
 
 /// Runs a scenario in real time on the TCP of this machine's kernel. Returns the result, and what only such a run has, as JSON.
@@ -32,9 +34,9 @@ pub(crate) fn kernel_run(
 }
 
 /// Runs a scenario on the TCP of a kernel in virtual time, which lies in `folder` and has `hz` ticks per second. Returns the result, and what
-/// only such a run has, as JSON.
+/// only such a run has, as JSON. The kernel gets `cpu` seconds of processor time, and may not hand over for `silence` seconds of real time.
 #[pyfunction]
-#[pyo3(signature = (scenario, folder, hz, record=None, cancel=None, capture=Vec::new()), text_signature = "(scenario, folder, hz, record=None, cancel=None, capture=())")]
+#[pyo3(signature = (scenario, folder, hz, record=None, controls=None, cancel=None, capture=Vec::new(), outside=false, control=None, cpu=None, silence=None), text_signature = "(scenario, folder, hz, record=None, controls=None, cancel=None, capture=(), outside=False, control=None, cpu=None, silence=None)")]
 #[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "extracted from Python, where they are keywords")]
 pub(crate) fn guest_run(
     py: Python<'_>,
@@ -42,22 +44,38 @@ pub(crate) fn guest_run(
     folder: PathBuf,
     hz: u32,
     record: Option<Vec<String>>,
+    controls: Option<BTreeMap<usize, Py<PyAny>>>,
     cancel: Option<&Cancel>,
     capture: Vec<String>,
+    outside: bool,
+    control: Option<String>,
+    cpu: Option<f64>,
+    silence: Option<f64>,
 ) -> PyResult<(PyRunResult, String)> {
     let cancel = cancel.cloned().unwrap_or_default();
-    let mut typed = scenario.scenario().clone();
+    let failure = Failure::default();
+    let makers = PythonMakers { made: controls.unwrap_or_default(), failure: failure.clone() };
+    let mut typed = scenario.with(&makers)?;
     if let Some(record) = record {
         typed.record = record.iter().map(|name| trace_kind(name)).collect::<PyResult<_>>()?;
     }
-    let (result, cpu_seconds, facts) = system::guest_run(py, (&folder, hz), &typed, &capture, &cancel)?;
+    let stopped = failure.clone();
+    let stop = move || cancel.is_set() || stopped.occurred();
+    let options = (&*capture, outside, control.as_deref(), [cpu, silence]);
+    let run = system::guest_run(py, (&folder, hz), &typed, options, stop);
+    if let Some(error) = failure.remove() {
+        return Err(error);
+    }
+    let (result, cpu_seconds, facts) = run?;
     Ok((PyRunResult::new(scenario.document().clone(), typed, result, (cpu_seconds, 0.0)), facts))
 }
 
 /// Why a scenario cannot run on a kernel in virtual time; `None` if it can.
 #[pyfunction]
-pub(crate) fn guest_refusal(py: Python<'_>, scenario: &PyScenario) -> Option<String> {
-    py.detach(|| system::guest_refusal(scenario.scenario()))
+#[pyo3(signature = (scenario, control=None))]
+#[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
+pub(crate) fn guest_refusal(py: Python<'_>, scenario: &PyScenario, control: Option<String>) -> Option<String> {
+    py.detach(|| system::guest_refusal(scenario.scenario(), control.as_deref()))
 }
 
 /// Why a scenario cannot run on the kernel of any machine; `None` if it can.
@@ -76,6 +94,7 @@ mod system {
     use ackclock_sim::engine::RunResult;
     use ackclock_sim::engine::Warning;
     use ackclock_sim::scenario::Scenario;
+    use ackclock_uml::guest::{Limits, Stop};
     use ackclock_uml::run as guest;
     use serde_json::json;
 
@@ -94,11 +113,16 @@ mod system {
         py: Python<'_>,
         (folder, hz): (&Path, u32),
         scenario: &Scenario,
-        captured: &[String],
-        cancel: &Cancel,
+        (captured, outside, control, times): (&[String], bool, Option<&str>, [Option<f64>; 2]),
+        stop: impl Fn() -> bool + Send + Sync + 'static,
     ) -> PyResult<(RunResult, f64, String)> {
         let kernel = guest::Kernel { folder, hz };
-        let run = py.detach(|| guest::run(kernel, scenario, captured, &mut || cancel.is_set())).map_err(to_python)?;
+        let given = |seconds: Option<f64>| seconds.map(std::time::Duration::try_from_secs_f64).transpose();
+        let [cpu, silence] = times.map(|time| given(time).map_err(|error| ScenarioError::new_err(error.to_string())));
+        let default = Limits::default();
+        let limits = Limits { cpu: cpu?.unwrap_or(default.cpu), silence: silence?.unwrap_or(default.silence), ..default };
+        let (options, stop) = (guest::Options { captured, outside, control, limits }, Stop::new(stop));
+        let run = py.detach(|| guest::run(kernel, scenario, options, &stop)).map_err(to_python)?;
         let facts = json!({
             "controls": run.controls,
             "phase_s": run.phase.as_secs_f64(),
@@ -109,8 +133,8 @@ mod system {
         Ok((run.result, run.cpu.as_secs_f64(), facts.to_string()))
     }
 
-    pub(super) fn guest_refusal(scenario: &Scenario) -> Option<String> {
-        guest::refusal(scenario)
+    pub(super) fn guest_refusal(scenario: &Scenario, control: Option<&str>) -> Option<String> {
+        guest::refusal(scenario, control)
     }
 
     fn to_python(error: KernelError) -> PyErr {
@@ -181,11 +205,17 @@ mod system {
         Some(reason())
     }
 
-    pub(super) fn guest_run(_: Python<'_>, _: (&Path, u32), _: &Scenario, _: &[String], _: &Cancel) -> PyResult<(RunResult, f64, String)> {
+    pub(super) fn guest_run(
+        _: Python<'_>,
+        _: (&Path, u32),
+        _: &Scenario,
+        _: (&[String], bool, Option<&str>, [Option<f64>; 2]),
+        _: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> PyResult<(RunResult, f64, String)> {
         Err(ScenarioError::new_err(reason()))
     }
 
-    pub(super) fn guest_refusal(_: &Scenario) -> Option<String> {
+    pub(super) fn guest_refusal(_: &Scenario, _: Option<&str>) -> Option<String> {
         Some(reason())
     }
 }

@@ -44,13 +44,14 @@ pub(crate) fn emulate<'py>(
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::io::{self, Write as _};
+    use std::io;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     use ackclock_emu::check::{self, Use};
     use ackclock_emu::programs;
     use ackclock_host::Side;
     use ackclock_kernel::behind::Programs;
-    use ackclock_uml::guest::Access;
+    use ackclock_uml::guest::{Access, Stop};
     use ackclock_uml::joint::Stream;
     use ackclock_uml::programs as virtual_programs;
     use ackclock_uml::run::Kernel;
@@ -85,22 +86,29 @@ mod linux {
         let document = scenario.document().clone();
         let scenario = scenario.scenario().clone();
         let programs = Programs { command, at: if sender { Side::Sender } else { Side::Receiver }, peer, flow };
-        let mut interrupted = false;
-        let mut ask = || {
-            interrupted |= Python::attach(|py| py.check_signals().is_err());
-            interrupted
-        };
         let facts = PyDict::new(py);
         let (code, scenario, result, cpu) = if let Some((folder, hz)) = guest {
             let access = Access { writable: output.into_iter().collect(), hear };
             let kernel = Kernel { folder: &folder, hz };
-            let ended = py.detach(|| virtual_programs::run(kernel, scenario, &programs, captured, &access, &mut ask));
-            let ended = ended.map_err(|reason| error(reason, interrupted))?;
+            let asked = AtomicBool::new(false);
+            let stop = Stop::new(move || {
+                if Python::attach(|py| py.check_signals().is_err()) {
+                    asked.store(true, Ordering::Relaxed);
+                }
+                asked.load(Ordering::Relaxed)
+            });
+            let ended = py.detach(|| virtual_programs::run(kernel, scenario, &programs, captured, access, &stop));
+            let ended = ended.map_err(|reason| error(reason, stop.is_asked()))?;
             facts.set_item("interrupted", ended.interrupted)?;
             facts.set_item("elapsed_s", ended.elapsed.as_secs_f64())?;
             facts.set_item("confined", ended.confined)?;
             (ended.code, ended.scenario, ended.result, ended.cpu)
         } else {
+            let mut interrupted = false;
+            let mut ask = || {
+                interrupted |= Python::attach(|py| py.check_signals().is_err());
+                interrupted
+            };
             let ended = py.detach(|| {
                 let ended = programs::run(scenario, &programs, captured, &mut ask);
                 // Ctrl-C ends most commands before anyone asks for it here.

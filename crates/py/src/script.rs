@@ -1,5 +1,6 @@
 //! Scripts for Python: the GIL is released while a script runs.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ackclock_core::units::Duration;
@@ -81,7 +82,7 @@ impl ScriptOutcome {
 
 /// Runs the script `text`, called `file` in messages, against the host `host`.
 #[pyfunction]
-#[pyo3(signature = (text, file, host, *, defines=Vec::new(), tolerance=None, strict=false, strict_segments=false, kernel=false, max_duration=None, max_packets=None))]
+#[pyo3(signature = (text, file, host, *, defines=Vec::new(), tolerance=None, strict=false, strict_segments=false, kernel=false, guest=None, max_duration=None, max_packets=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keywords in Python, extracted from it")]
 pub(crate) fn run_script(
     py: Python<'_>,
@@ -93,6 +94,7 @@ pub(crate) fn run_script(
     strict: bool,
     strict_segments: bool,
     kernel: bool,
+    guest: Option<PathBuf>,
     max_duration: Option<f64>,
     max_packets: Option<u64>,
 ) -> PyResult<ScriptOutcome> {
@@ -103,9 +105,9 @@ pub(crate) fn run_script(
         file: file.clone(),
         defines: defines.iter().map(define).collect::<PyResult<_>>()?,
         tolerance: tolerance.map(Tolerance::read).transpose().map_err(PyValueError::new_err)?,
-        usual_tolerance: if kernel { Tolerance::PACKETDRILL } else { Tolerance::default() },
+        usual_tolerance: if kernel || guest.is_some() { Tolerance::PACKETDRILL } else { Tolerance::default() },
         // Scripts are written for the kernel of packetdrill's common set-up; other systems have no such parameters.
-        common_settings: kernel || host.starts_with("linux"),
+        common_settings: kernel || guest.is_some() || host.starts_with("linux"),
         strict,
         strict_segments,
         max_duration: max_duration.map_or(usual.max_duration, Duration::from_secs_f64),
@@ -113,6 +115,9 @@ pub(crate) fn run_script(
     };
     let host = Host { config: end.config().clone(), controls: Arc::new(move |parameters| end.control(parameters)) };
     let outcome = py.detach(|| {
+        if let Some(folder) = &guest {
+            return on_guest(&text, &options, folder);
+        }
         if kernel {
             return on_kernel(&text, &options);
         }
@@ -127,6 +132,18 @@ fn on_kernel(text: &str, options: &Options) -> Outcome {
     let play = || run(text, options, ackclock_script::Kernel::new);
     let joined = std::thread::scope(|scope| scope.spawn(play).join());
     joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Runs a script against a kernel in virtual time, which lies in `folder`.
+#[cfg(target_os = "linux")]
+fn on_guest(text: &str, options: &Options, folder: &Path) -> Outcome {
+    run(text, options, |network| ackclock_uml::script::world(folder, network))
+}
+
+/// Only Linux can run such a kernel.
+#[cfg(not(target_os = "linux"))]
+fn on_guest(text: &str, options: &Options, _: &Path) -> Outcome {
+    on_kernel(text, options)
 }
 
 /// Only Linux has the kernel under test.

@@ -10,7 +10,7 @@
 //! | `play` | the interpreter: times, packets, calls |
 //! | [`world`], [`stack`] | the seams: a world in which time passes, and a stack without I/O |
 //! | `simulated`, `modern` | the world of virtual time; the host of `modern` endpoints |
-//! | `kernel` | the world of the Linux kernel, in real time (feature `kernel`) |
+//! | `kernel` | the world of a Linux kernel (feature `kernel`) |
 //! | [`packet`], `network` | packets as bytes, from the crate `ackclock-wire`; addresses and ports |
 //! | `outcome`, `trace` | verdicts, and how a failure is shown; captures and logs |
 #![forbid(unsafe_code)]
@@ -40,7 +40,7 @@ pub use errno::Errno;
 pub use error::{SyntaxError, Unsupported, nearest};
 pub use host::{ControlParameters, Controls, Host};
 #[cfg(all(feature = "kernel", target_os = "linux"))]
-pub use kernel::Kernel;
+pub use kernel::{Handle, Kernel, Machine, System};
 pub use modern::Modern;
 pub use network::{IpVersion, Network};
 pub use options::{Options, Tolerance};

@@ -9,15 +9,10 @@ use ackclock_kernel::{Ends, Info, Order, address};
 use ackclock_sim::engine::{Interface as _, OutsideInterface};
 
 use crate::host::Host;
-use crate::joint::Joint;
+use crate::joint::{Joint, socket};
 
 /// Port of the end that waits for the connection. Every flow has addresses of its own.
 pub(crate) const PORT: u16 = 5001;
-
-/// The number of an end's socket.
-pub(crate) fn socket(flow: usize, side: Side) -> u32 {
-    (2 * flow + side.index()) as u32
-}
 
 /// The sockets of a flow in a guest, and its interfaces.
 #[derive(Debug)]
@@ -72,8 +67,9 @@ impl Ends for GuestEnds {
             let what = format!("flow {}, {end}: the kernel's connection failed: {error}", self.name);
             running.failure = Some(running.guest.failure(what));
         }
-        let read = state.read - self.read[side.index()];
-        self.read[side.index()] = state.read;
+        // A guest that is broken can say anything.
+        let read = state.read.saturating_sub(self.read[side.index()]);
+        self.read[side.index()] += read;
         read
     }
 

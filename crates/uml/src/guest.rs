@@ -5,12 +5,44 @@ use std::io;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use ackclock_kernel::KernelError;
 use ackclock_linux::kept::{GIVEN, Kept, describe};
+use ackclock_linux::scheduling::clock;
 
-use crate::joint::{Joint, Said, Stream};
+use crate::control::Controls;
+use crate::joint::{Answer, Attendant, Call, Joint, Said, Stream};
+
+/// Says whether a run is to stop. It is asked from time to time, also while the kernel computes.
+#[derive(Clone)]
+pub struct Stop(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl Default for Stop {
+    /// Never.
+    fn default() -> Self {
+        Self::new(|| false)
+    }
+}
+
+impl Stop {
+    /// `asked` says it.
+    pub fn new(asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(asked))
+    }
+
+    /// Whether the run is to stop.
+    pub fn is_asked(&self) -> bool {
+        self.0()
+    }
+}
+
+impl fmt::Debug for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stop({})", self.is_asked())
+    }
+}
 
 /// What a guest may use.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +61,9 @@ impl Default for Limits {
     }
 }
 
+/// So often a kernel may hand over without an advance of its clock. Packets that arrive at one time let it hand over more than once.
+const STILL: u32 = 100_000;
+
 /// A guest has failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestError {
@@ -46,6 +81,17 @@ impl fmt::Display for GuestError {
 
 impl std::error::Error for GuestError {}
 
+impl GuestError {
+    /// A kernel that does not know the layout of the shared memory says so (see `ackclock_user.c`).
+    fn explained(self) -> Self {
+        if self.lines.iter().any(|line| line.contains("no shared memory of version")) {
+            let what = "the kernel was built by another version of Ackclock; build it again with: ackclock kernel build";
+            return Self { what: what.to_owned(), ..self };
+        }
+        self
+    }
+}
+
 impl From<GuestError> for KernelError {
     fn from(error: GuestError) -> Self {
         Self::Refused(error.to_string())
@@ -58,16 +104,13 @@ impl From<io::Error> for GuestError {
     }
 }
 
-/// What hears a program's output.
-pub type Hear = fn(Stream, &[u8]) -> io::Result<()>;
-
 /// What a guest with programs needs.
 #[derive(Clone, Debug)]
 pub struct Access {
     /// Folders beneath which the programs may write.
     pub writable: Vec<PathBuf>,
     /// Hears their output.
-    pub hear: Hear,
+    pub hear: fn(Stream, &[u8]) -> io::Result<()>,
 }
 
 /// A kernel that runs in virtual time.
@@ -76,9 +119,15 @@ pub struct Guest {
     pub(crate) joint: Joint,
     process: Kept,
     silence: Duration,
-    hear: Option<Hear>,
+    stop: Stop,
+    /// What it needs for programs; `None`: it runs none.
+    programs: Option<Access>,
+    /// How often the kernel has handed over at its present time.
+    still: u32,
     /// What the kernel has said and nobody has heard yet.
     pub(crate) said: Vec<Said>,
+    /// The congestion controls that decide outside the kernel.
+    pub(crate) controls: Controls,
 }
 
 impl Guest {
@@ -86,11 +135,12 @@ impl Guest {
     /// needs if programs will run in it.
     ///
     /// # Errors
-    /// If it does not boot.
-    pub fn boot(kernel: &Path, seed: u64, limits: Limits, programs: Option<&Access>) -> Result<Self, GuestError> {
+    /// If it does not boot, or is to stop.
+    pub fn boot(kernel: &Path, seed: u64, limits: Limits, stop: Stop, programs: Option<Access>) -> Result<Self, GuestError> {
         let joint = Joint::new(seed)?;
-        let mut command = Command::new(kernel.join("linux"));
-        // The command line enters the kernel's random numbers, so that it names nothing of this machine.
+        // The command line enters the kernel's random numbers, so that it names nothing of this machine. Nor does the program's path, which lies
+        // on the stack: it counts from the kernel's folder, since the process enters that first.
+        let mut command = Command::new("./linux");
         command
             .args([
                 &format!("mem={}M", limits.memory_mb),
@@ -107,22 +157,30 @@ impl Guest {
                 "quiet",
             ])
             // Halves the cost of a program's system calls, where the kernel knows it.
-            .args(programs.map(|_| "seccomp=auto"))
+            .args(programs.as_ref().map(|_| "seccomp=auto"))
             .current_dir(kernel)
-            .env_clear();
-        let writable = programs.map(|programs| programs.writable.as_slice()).unwrap_or_default();
+            .env_clear()
+            // The kernel starts its processes on a stack of one page, on which the loader must not run. Linux 7.2 also takes the last variable
+            // for the end of its address space: without any, no process starts.
+            .env("LD_BIND_NOW", "1");
+        let writable = programs.as_ref().map(|programs| programs.writable.as_slice()).unwrap_or_default();
         let process = Kept::spawn(command, joint.as_fd(), writable, limits.cpu)?;
-        let hear = programs.map(|programs| programs.hear);
-        let mut guest = Self { joint, process, silence: limits.silence, hear, said: Vec::new() };
-        let alive = watch(&guest.process, guest.silence, guest.hear);
-        guest.joint.wait(&mut guest.said, alive)?;
-        match guest.answer()?.as_str() {
-            "ok" => Ok(guest),
-            other => Err(guest.failure(format!("the first process of the kernel says {other}"))),
-        }
+        let controls = Controls::default();
+        let mut guest = Self { joint, process, silence: limits.silence, stop, programs, still: 0, said: Vec::new(), controls };
+        let (joint, said, mut watch) = guest.watched();
+        joint.wait(said, &mut watch).map_err(GuestError::explained)?;
+        let answer = guest.answer()?;
+        guest.agreed(&answer)?;
+        Ok(guest)
     }
 
-    /// Whether the kernel's process is confined: it can write no file.
+    /// The joint, what is said, and the attendant of both.
+    fn watched(&mut self) -> (&mut Joint, &mut Vec<Said>, Watch<'_>) {
+        let Self { joint, process, silence, stop, programs, said, controls, .. } = self;
+        (joint, said, Watch { process, silence: *silence, stop, programs: programs.as_ref(), start: clock(), controls })
+    }
+
+    /// Whether the kernel's process is confined: it can write no file, except beneath the folders that it was given.
     pub fn is_confined(&self) -> bool {
         self.process.is_confined()
     }
@@ -152,11 +210,29 @@ impl Guest {
     /// Lets the kernel run; see [`Joint::run`].
     ///
     /// # Errors
-    /// If it has ended, or does not hand over.
+    /// If it has ended, does not hand over, or is to stop.
     pub fn run(&mut self, now: u64, until: u64) -> Result<(), GuestError> {
-        let mut alive = watch(&self.process, self.silence, self.hear);
-        self.joint.run(now, until, &mut self.said, &mut alive)?;
-        take_output(&mut self.said, self.hear).map_err(|error| self.failure(error))
+        let (before, heard) = (self.joint.now(), self.said.len());
+        let (joint, said, mut watch) = self.watched();
+        joint.run(now, until, said, &mut watch)?;
+        self.check(before, heard, now)
+    }
+
+    /// Whether what the kernel has said after the first `heard`, in a run from `now` on, can be; its clock was at `before`.
+    fn check(&mut self, before: u64, heard: usize, now: u64) -> Result<(), GuestError> {
+        let after = self.joint.now();
+        self.still = if after > before { 0 } else { self.still + 1 };
+        if after < now {
+            return Err(self.failure(format!("the kernel's clock went back, from {now} to {after} ns")));
+        }
+        if self.still > STILL {
+            return Err(self.failure(format!("the kernel's clock stands still, at {after} ns")));
+        }
+        let odd = self.said[heard..].iter().find_map(|said| match said {
+            Said::Packet { at, .. } if !(now..=after).contains(at) => Some(*at),
+            _ => None,
+        });
+        odd.map_or(Ok(()), |at| Err(self.failure(format!("the kernel sends a packet at {at} ns, but it ran from {now} to {after} ns"))))
     }
 
     /// Lets the first process do what `commands` say (see `init.c`), before a run or between runs. The kernel's clock goes on as it needs.
@@ -164,20 +240,23 @@ impl Guest {
     /// # Errors
     /// As [`Guest::run`]; if the kernel refuses a command: what it says.
     pub fn set_up(&mut self, commands: &str) -> Result<(), GuestError> {
-        match self.ask(self.joint.now(), commands)?.as_str() {
-            "ok" => Ok(()),
-            text => Err(self.failure(format!("the kernel refuses: {text}"))),
-        }
+        let answer = self.ask(commands)?;
+        self.agreed(&answer)
     }
 
-    /// Lets the first process do what `commands` say at `now`, and returns its answer: `ok`, or what went wrong. Packets before it are lost.
+    /// As [`Guest::set_up`], but returns the answer: `ok`, or what went wrong. Packets before it are lost.
     ///
     /// # Errors
     /// As [`Guest::run`].
-    pub fn ask(&mut self, now: u64, commands: &str) -> Result<String, GuestError> {
+    pub fn ask(&mut self, commands: &str) -> Result<String, GuestError> {
         self.joint.line(commands);
-        self.run(now.max(self.joint.now()), u64::MAX)?;
+        self.run(self.joint.now(), u64::MAX)?;
         self.answer()
+    }
+
+    /// Whether the first process has done what it was told.
+    fn agreed(&self, answer: &str) -> Result<(), GuestError> {
+        if answer == "ok" { Ok(()) } else { Err(self.failure(format!("the kernel refuses: {answer}"))) }
     }
 
     /// Hears the answer of the first process.
@@ -213,32 +292,42 @@ impl Guest {
     }
 }
 
-/// Whether a process runs that has `silence` to hand over. Passes on what programs write.
-fn watch(process: &Kept, silence: Duration, hear: Option<Hear>) -> impl FnMut(&mut Vec<Said>) -> Result<(), GuestError> {
-    let start = Instant::now();
-    move |said| {
-        let failed = |what: String| Err(GuestError { what, lines: process.lines() });
-        if let Some(status) = process.ended() {
-            return failed(format!("the kernel has ended: {}", describe(status)));
-        }
-        if start.elapsed() > silence {
-            return failed(format!("the kernel has computed for {} s without an end; it may be in a loop", silence.as_secs()));
-        }
-        take_output(said, hear).or_else(failed)
-    }
+/// Watches a process that has `silence` to hand over, and answers for its congestion controls.
+struct Watch<'a> {
+    process: &'a Kept,
+    silence: Duration,
+    stop: &'a Stop,
+    programs: Option<&'a Access>,
+    /// Nanoseconds of the monotonic clock.
+    start: u64,
+    controls: &'a mut Controls,
 }
 
-/// Passes on what programs write, in its order.
-fn take_output(said: &mut Vec<Said>, hear: Option<Hear>) -> Result<(), String> {
-    let mut result = Ok(());
-    said.retain(|said| match said {
-        Said::Output(stream, bytes) => {
-            if let Some(hear) = hear.filter(|_| result.is_ok()) {
-                result = hear(*stream, bytes);
-            }
-            false
+impl Attendant for Watch<'_> {
+    type Error = GuestError;
+
+    fn check(&mut self) -> Result<(), GuestError> {
+        let failed = |what: String| Err(GuestError { what, lines: self.process.lines() });
+        if let Some(status) = self.process.ended() {
+            return failed(format!("the kernel has ended: {}", describe(status)));
         }
-        _ => true,
-    });
-    result.map_err(|error| format!("the output of a program cannot be passed on: {error}"))
+        if self.stop.is_asked() {
+            return failed("the run was stopped".to_owned());
+        }
+        if u128::from(clock() - self.start) > self.silence.as_nanos() {
+            return failed(format!("the kernel has computed for {} s without an end; it may be in a loop", self.silence.as_secs()));
+        }
+        Ok(())
+    }
+
+    fn control(&mut self, call: &Call) -> Answer {
+        self.controls.answer(call)
+    }
+
+    fn hear(&mut self, stream: Stream, bytes: &[u8]) -> Result<(), GuestError> {
+        self.programs.map_or(Ok(()), |programs| (programs.hear)(stream, bytes)).map_err(|error| {
+            let name = if stream == Stream::Output { "output" } else { "error" };
+            GuestError { what: format!("standard {name} cannot be written to: {error}"), lines: Vec::new() }
+        })
+    }
 }

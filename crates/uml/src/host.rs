@@ -127,8 +127,8 @@ impl Running {
                     self.refusal = Some(text);
                 }
                 Said::Ended { program: 0, code } => self.ended = Some((self.guest.now(), code)),
-                // The peer may end, and output has been passed on.
-                Said::Ended { .. } | Said::Output(..) => {}
+                // The peer may end.
+                Said::Ended { .. } => {}
             }
         }
     }

@@ -11,14 +11,17 @@
 //! | [`host`] | the guest as a host of the engine that has a clock of its own |
 //! | [`programs`] | any program of this machine behind the path of a scenario |
 //! | [`run`](mod@run) | the flows of a scenario as connections of a guest |
+//! | [`script`] | scripts in packetdrill's language on a guest |
 //!
 //! What is built into the kernel lies in `python/ackclock/data/kernel`, under the GPL; it is a program of its own, which this crate starts.
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+mod control;
 mod ends;
 pub mod guest;
 pub mod host;
 pub mod joint;
 pub mod programs;
 pub mod run;
+pub mod script;

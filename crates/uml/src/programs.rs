@@ -6,7 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ackclock_core::units::{Duration, Instant};
 use ackclock_host::Side;
@@ -15,11 +15,11 @@ use ackclock_kernel::behind::{Programs, SPREAD, VARIABLES, behind};
 use ackclock_kernel::frames::{flow, hashed};
 use ackclock_linux::kept::processor_time;
 use ackclock_linux::scheduling::Pinned;
-use ackclock_sim::engine::{FrameConnection, Lockstep, Outside, Passage, RunError, RunResult};
+use ackclock_sim::engine::{FrameConnection, Lockstep, Outside, Passage, RunResult};
 use ackclock_sim::scenario::Scenario;
 use ackclock_wire::frame::Addressed;
 
-use crate::guest::{Access, Guest, GuestError, Limits};
+use crate::guest::{Access, Guest, GuestError, Limits, Stop};
 use crate::host::{Host, Places};
 use crate::run::{Commands, GLOBAL, Kernel, LINE, start};
 
@@ -55,7 +55,7 @@ pub struct Ended {
 }
 
 /// Runs a command on `kernel` behind the path of `scenario`, until it ends or the scenario's duration is over. Packets are captured at the links
-/// and hosts called `captured`. `interrupted` is called from time to time; if it returns true, the run ends.
+/// and hosts called `captured`. If it is to stop, the command ends with it.
 ///
 /// # Errors
 /// If the flow or the command does not exist, the peer ends at once, or the guest fails.
@@ -64,18 +64,19 @@ pub fn run(
     scenario: Scenario,
     programs: &Programs,
     captured: &[String],
-    access: &Access,
-    interrupted: &mut dyn FnMut() -> bool,
+    access: Access,
+    stop: &Stop,
 ) -> Result<Ended, String> {
     let scenario = behind(scenario, programs.flow.as_deref())?;
     let folder = std::env::current_dir().map_err(|error| format!("the working folder is unknown: {error}"))?;
     let limits = Limits { memory_mb: MEMORY, ..Limits::default() };
     // Without the right to choose a processor, the run only costs more.
     let _pinned = Pinned::new().ok();
-    let mut guest = Guest::boot(kernel.folder, scenario.seed, limits, Some(access)).map_err(|error| error.to_string())?;
-    set_up(&mut guest, access).map_err(|error| error.to_string())?;
+    let writable = access.writable.clone();
+    let mut guest = Guest::boot(kernel.folder, scenario.seed, limits, stop.clone(), Some(access)).map_err(|error| error.to_string())?;
+    set_up(&mut guest, &writable).map_err(|error| error.to_string())?;
     if let Some(line) = &programs.peer {
-        start_peer(&mut guest, line, programs.at.peer(), &folder, interrupted)?;
+        start_peer(&mut guest, line, programs.at.peer(), &folder)?;
     }
     load(&mut guest, &programs.command, programs.at)?;
     let origin = start(kernel.hz, scenario.seed, guest.now());
@@ -93,14 +94,13 @@ pub fn run(
     // What the command sends at once is already the network's.
     host.tell(0, &format!("enter {};start 0 1 {}", device(programs.at), encoded(folder.as_os_str())));
     let end = Instant::ZERO + scenario.duration;
-    let mut asked = false;
     let mut now = Instant::ZERO;
-    while now < end && host.program().is_none() && !asked {
+    while now < end && host.program().is_none() && !stop.is_asked() {
         now = end.min(now + ASK);
-        match lockstep.advance(now, interrupted) {
-            Ok(()) => asked = interrupted(),
-            Err(RunError::Interrupted) => asked = true,
-            Err(error) => return Err(refused(&programs.command, host.refusal()).unwrap_or_else(|| error.to_string())),
+        if let Err(error) = lockstep.advance(now, &mut || stop.is_asked())
+            && !stop.is_asked()
+        {
+            return Err(refused(&programs.command, host.refusal()).unwrap_or_else(|| error.to_string()));
         }
     }
     let ended = host.program();
@@ -109,10 +109,14 @@ pub fn run(
         None => now.since(Instant::ZERO),
     };
     lockstep.cut(Instant::ZERO + elapsed);
-    host.finish().map_err(|error| error.to_string())?;
+    let finished = host.finish().map_err(|error| error.to_string());
+    let interrupted = ended.is_none() && stop.is_asked();
+    if !interrupted {
+        finished?;
+    }
     let cpu = Duration::from_secs_f64(processor_time(process).as_secs_f64());
     let code = ended.map(|(_, code)| code);
-    Ok(Ended { code, interrupted: asked && code.is_none(), scenario, result: lockstep.finish(), cpu, elapsed, confined })
+    Ok(Ended { code, interrupted, scenario, result: lockstep.finish(), cpu, elapsed, confined })
 }
 
 /// Number of the interface of an end.
@@ -128,7 +132,7 @@ fn owner(frame: &[u8]) -> Option<(usize, Side)> {
 }
 
 /// Makes the file system and the network of both ends.
-fn set_up(guest: &mut Guest, access: &Access) -> Result<(), GuestError> {
+fn set_up(guest: &mut Guest, writable: &[PathBuf]) -> Result<(), GuestError> {
     let mut commands = Commands::new(guest);
     commands.add(GLOBAL)?;
     for side in Side::ALL {
@@ -139,7 +143,7 @@ fn set_up(guest: &mut Guest, access: &Access) -> Result<(), GuestError> {
         commands.add(&format!("route {} {} 1500 0 0 0", address(0, side), address(0, side.peer())))?;
     }
     commands.add("files")?;
-    for folder in &access.writable {
+    for folder in writable {
         commands.add(&format!("writable {}", encoded(folder.as_os_str())))?;
     }
     commands.finish()
@@ -174,25 +178,22 @@ fn load(guest: &mut Guest, words: &[OsString], side: Side) -> Result<(), String>
 }
 
 /// Starts the peer, and waits until it has opened a socket, at most for a while: a peer may do without.
-fn start_peer(guest: &mut Guest, line: &str, side: Side, folder: &Path, interrupted: &mut dyn FnMut() -> bool) -> Result<(), String> {
+fn start_peer(guest: &mut Guest, line: &str, side: Side, folder: &Path) -> Result<(), String> {
     let text = |error: GuestError| error.to_string();
     load(guest, &["sh", "-c", line].map(OsString::from), side)?;
     // Standard output is the command's.
     let command = format!("enter {};start 1 2 {}", device(side), encoded(folder.as_os_str()));
-    let answer = guest.ask(guest.now(), &command).map_err(text)?;
+    let answer = guest.ask(&command).map_err(text)?;
     if answer != "ok" {
         return Err(format!("--peer {line:?} does not start: {answer}"));
     }
     let began = guest.now();
     for look in 1..=LOOKS {
-        if guest.ask(guest.now(), &format!("enter {};listens", device(side))).map_err(text)? == "ok" {
+        if guest.ask(&format!("enter {};listens", device(side))).map_err(text)? == "ok" {
             break;
         }
         if let Some(code) = guest.ended(1) {
             return Err(format!("--peer ended with exit code {code} before it opened a socket"));
-        }
-        if interrupted() {
-            return Err("interrupted before the peer opened a socket".to_owned());
         }
         guest.idle(began + look * LOOK).map_err(text)?;
     }

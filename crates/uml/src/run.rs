@@ -6,16 +6,17 @@ use std::path::Path;
 
 use ackclock_core::units::Duration;
 use ackclock_host::Side;
-use ackclock_kernel::{FlowPlan, KernelConnection, KernelControl, KernelError, Offer, Plan, Terminal, address, owner};
+use ackclock_kernel::{FlowPlan, KernelConnection, KernelControl, KernelError, Offer, Plan, Seats, Terminal, address, owner};
 use ackclock_linux::kept::processor_time;
 use ackclock_linux::scheduling::Pinned;
 use ackclock_sim::engine::{FrameConnection, Lockstep, Outside, RunError, RunResult, Warning};
 use ackclock_sim::scenario::Scenario;
 
-use crate::ends::{GuestEnds, PORT, socket};
-use crate::guest::{Guest, GuestError, Limits};
+use crate::control::Controls;
+use crate::ends::{GuestEnds, PORT};
+use crate::guest::{Guest, GuestError, Limits, Stop};
 use crate::host::{Host, Places};
-use crate::joint::{DEVICES, SOCKETS};
+use crate::joint::{DEVICES, SOCKETS, socket};
 
 /// The congestion controls that are built into a guest's kernel.
 const CONTROLS: &[&str] = &[
@@ -59,6 +60,19 @@ pub struct Kernel<'a> {
     pub hz: u32,
 }
 
+/// How to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// Links and hosts at which packets are captured.
+    pub captured: &'a [String],
+    /// Whether the scenario's controls decide outside the kernel, even those that the kernel has.
+    pub outside: bool,
+    /// The kernel's own control that every flow has, whatever the scenario names.
+    pub control: Option<&'a str>,
+    /// What the kernel may use.
+    pub limits: Limits,
+}
+
 /// A run in a guest.
 #[derive(Debug)]
 pub struct Run {
@@ -76,18 +90,14 @@ pub struct Run {
     pub confined: bool,
 }
 
-/// Which controls a guest has.
-fn offer() -> Offer<'static> {
-    Offer { names: CONTROLS, programs: None }
+/// Says why `scenario` cannot run on a kernel in virtual time, with the kernel's own `control` if one is named. Starts nothing.
+pub fn refusal(scenario: &Scenario, control: Option<&str>) -> Option<String> {
+    plan(scenario, Options { captured: &[], outside: false, control, limits: Limits::default() }).err()
 }
 
-/// Says why `scenario` cannot run on a kernel in virtual time. Starts nothing.
-pub fn refusal(scenario: &Scenario) -> Option<String> {
-    plan(scenario).err()
-}
-
-fn plan(scenario: &Scenario) -> Result<Plan, String> {
-    let plan = Plan::new(scenario, &offer())?;
+fn plan(scenario: &Scenario, options: Options<'_>) -> Result<Plan, String> {
+    let seats = if options.outside { Seats::Always } else { Seats::Otherwise };
+    let plan = Plan::new(scenario, &Offer { names: CONTROLS, programs: None, seats, instead: options.control })?;
     let most = (SOCKETS / 2).min(DEVICES);
     if plan.flows.len() > SOCKETS / 2 || scenario.nodes.len() > DEVICES {
         return Err(format!("{}: a kernel in virtual time has at most {} flows and {most} nodes", scenario.name, SOCKETS / 2));
@@ -96,25 +106,28 @@ fn plan(scenario: &Scenario) -> Result<Plan, String> {
 }
 
 /// Runs `scenario` on `kernel`: its TCP flows are connections of the kernel, datagrams are simulated. The seed of the scenario also moves the
-/// start within a tick of the kernel. `interrupted` is called from time to time; if it returns true, the run stops.
+/// start within a tick of the kernel. A control that the kernel does not have decides outside it.
 ///
 /// # Errors
-/// If the scenario cannot run on a kernel, the guest fails, or the caller interrupted the run.
-pub fn run(
-    kernel: Kernel<'_>,
-    scenario: &Scenario,
-    captured: &[String],
-    interrupted: &mut dyn FnMut() -> bool,
-) -> Result<Run, KernelError> {
-    let plan = plan(scenario)?;
+/// If the scenario cannot run on a kernel, the guest fails, or the run is to stop.
+pub fn run(kernel: Kernel<'_>, scenario: &Scenario, options: Options<'_>, stop: &Stop) -> Result<Run, KernelError> {
+    // What fails then, fails because of it.
+    attempt(kernel, scenario, options, stop).map_err(|error| if stop.is_asked() { KernelError::Interrupted } else { error })
+}
+
+fn attempt(kernel: Kernel<'_>, scenario: &Scenario, options: Options<'_>, stop: &Stop) -> Result<Run, KernelError> {
+    let plan = plan(scenario, options)?;
+    let mut controls = Controls::of(scenario, &plan)?;
     let flows = u32::try_from(plan.flows.len()).unwrap_or(u32::MAX);
-    let limits = Limits { memory_mb: MEMORY[0].saturating_add(MEMORY[1].saturating_mul(flows)).min(8192), ..Limits::default() };
+    let memory_mb = MEMORY[0].saturating_add(MEMORY[1].saturating_mul(flows)).min(8192);
     // Without the right to choose a processor, the run only costs more.
     let _pinned = Pinned::new().ok();
-    let mut guest = Guest::boot(kernel.folder, scenario.seed, limits, None)?;
-    set_up(&mut guest, scenario, &plan)?;
+    let mut guest = Guest::boot(kernel.folder, scenario.seed, Limits { memory_mb, ..options.limits }, stop.clone(), None)?;
+    set_up(&mut guest, scenario, &plan, &controls)?;
     let origin = start(kernel.hz, scenario.seed, guest.now());
     guest.idle(origin)?;
+    controls.start(origin);
+    guest.controls = controls;
     let (confined, process) = (guest.is_confined(), guest.process());
     let places: Places = (0..plan.flows.len())
         .map(|flow| {
@@ -129,13 +142,13 @@ pub fn run(
     nodes.dedup();
     let names = nodes.iter().map(|node| scenario.nodes[*node].clone()).collect();
     let outside = vec![Outside { nodes: names, host: Box::new(host.clone()) }];
-    let lockstep = Lockstep::between(scenario.clone(), captured, outside, &mut |index, spec, interfaces| {
+    let lockstep = Lockstep::between(scenario.clone(), options.captured, outside, &mut |index, spec, interfaces| {
         let flow = plan.flows[index].as_ref()?;
         let (host, name) = (host.clone(), spec.name.clone());
         let ends = GuestEnds { host, flow: index, name, nodes: [spec.from, spec.to], interfaces, read: [0; 2] };
         Some(Box::new(KernelConnection::new(flow, ends)) as FrameConnection)
     })?;
-    let result = lockstep.run(interrupted).map_err(|error| match error {
+    let result = lockstep.run(&mut || stop.is_asked()).map_err(|error| match error {
         RunError::Interrupted => KernelError::Interrupted,
         other => KernelError::Refused(other.to_string()),
     })?;
@@ -169,7 +182,7 @@ fn scramble(seed: u64) -> u64 {
 }
 
 /// Makes the nodes and the sockets of all flows.
-fn set_up(guest: &mut Guest, scenario: &Scenario, plan: &Plan) -> Result<(), GuestError> {
+fn set_up(guest: &mut Guest, scenario: &Scenario, plan: &Plan, controls: &Controls) -> Result<(), GuestError> {
     let mut commands = Commands::new(guest);
     commands.add(GLOBAL)?;
     if plan.hystart() == Some(false) {
@@ -190,7 +203,7 @@ fn set_up(guest: &mut Guest, scenario: &Scenario, plan: &Plan) -> Result<(), Gue
         for terminal in here {
             commands.add(&route(terminal))?;
             if let Some(flow) = &plan.flows[terminal.flow] {
-                commands.add(&make(terminal, flow))?;
+                commands.add(&make(terminal, flow, controls))?;
             }
         }
     }
@@ -206,7 +219,7 @@ fn route(terminal: &Terminal) -> String {
 }
 
 /// The command that makes the socket of an end.
-fn make(terminal: &Terminal, flow: &FlowPlan) -> String {
+fn make(terminal: &Terminal, flow: &FlowPlan, controls: &Controls) -> String {
     let side = terminal.side;
     let opener = if flow.bulk.is_some() { Side::Sender } else { Side::Receiver };
     let control = match &flow.control {
@@ -215,6 +228,7 @@ fn make(terminal: &Terminal, flow: &FlowPlan) -> String {
         KernelControl::CubicWithoutHystart => "cubic",
         // A guest offers no programs.
         KernelControl::Ebpf(_) => "none",
+        KernelControl::Outside => controls.name(socket(terminal.flow, side)),
     };
     let clamp = flow.window.filter(|_| side == Side::Receiver).unwrap_or_default();
     let unsent = if flow.bulk.is_some_and(|bulk| bulk.stop.is_some()) { UNSENT } else { 0 };

@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import platform
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 
 from ackclock.cli import output
 from ackclock.cli.output import Progress
 from ackclock.kernels import Built, build, built
 from ackclock.kernels.building import STEPS
+from ackclock.kernels.store import folder
 from ackclock.texts.numbers import number
 
 LINES = 10
@@ -21,16 +23,20 @@ LINES = 10
 
 def build_command(source: Path | None, *, hz: int, additions: Sequence[Path], jobs: int | None, force: bool) -> None:
     """Build, and print the kernel's folder."""
-    with _progress() as progress:
-        kernel = build(source, hz=hz, additions=additions, jobs=jobs, force=force, note=output.note, progress=progress)
-    output.note(f"{kernel.name}, {kernel.hz} Hz, {number(kernel.size / 1e6, 3)} MB")
+    with contextlib.ExitStack() as stack:
+        # The bar appears when make begins.
+        progress = cache(lambda: stack.enter_context(output.progress("compiling", STEPS)) or _printed())
+        kernel = build(
+            source,
+            hz=hz,
+            additions=additions,
+            jobs=jobs,
+            force=force,
+            note=output.note,
+            progress=lambda done, total: progress()(done, total),
+        )
+    output.note(f"{kernel.name}, {kernel.hz} Hz, {_megabytes(kernel)}")
     output.place(kernel.path)
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Progress]:
-    with output.progress("kernel", STEPS) as bar:
-        yield bar or _printed()
 
 
 def _printed() -> Progress:
@@ -56,19 +62,23 @@ def list_command(*, json_output: bool) -> None:
         machine = {"world": "machine", "release": here, "system": platform.system()}
         output.data([*({"world": "linux", "name": kernel.name, **_plain(kernel)} for kernel in kernels), machine])
         return
-    rows = [("linux", kernel.name, kernel.hz, *_cells(kernel)) for kernel in kernels]
+    rows = [(kernel.name, *_cells(kernel)) for kernel in kernels]
     output.table(
-        ("world", "name", "HZ", "built in", "size", "date", "folder"),
-        [*rows, ("machine", f"{platform.system()} {here}", None, None, None, None, None)],
-        left=7,
+        ("name", "HZ", "built in", "size", "date", "key"),
+        [*rows, (f"machine: {platform.system()} {here}", None, None, None, None, None)],
+        title=f"kernels in {folder()}",
+        left=6,
     )
     if not kernels:
         output.note("no kernel for virtual time was built yet; build one with: ackclock kernel build")
 
 
 def _cells(kernel: Built) -> tuple[str | None, ...]:
-    additions = ", ".join(kernel.additions) or None
-    return additions, f"{number(kernel.size / 1e6, 3)} MB", kernel.date[:10], str(kernel.path)
+    return str(kernel.hz), ", ".join(kernel.additions) or None, _megabytes(kernel), kernel.date[:10], kernel.path.name
+
+
+def _megabytes(kernel: Built) -> str:
+    return f"{number(kernel.size / 1e6, 3)} MB"
 
 
 def _plain(kernel: Built) -> dict[str, object]:

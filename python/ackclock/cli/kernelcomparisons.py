@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
-from ackclock import kernels
 from ackclock.cli import output
 from ackclock.files import storage
 from ackclock.kernels import comparing, judging, report, words
-from ackclock.kernels.comparing import Outcome, Runner
+from ackclock.kernels.comparing import Outcome
 from ackclock.kernels.judging import Difference, Pairs
+from ackclock.kernels.worlds import World
 from ackclock.running import Interrupted
 from ackclock.texts.numbers import counted, finite
 
@@ -24,36 +22,31 @@ LONG = 60.0
 def compare_command(
     files: Sequence[Path],
     *,
-    repetitions: int,
+    world: World,
+    repetitions: int | None,
     tolerance: float,
-    attempts: int,
     out: Path | None,
     json_output: bool,
-    jobs: int = 1,
-    change_hystart: bool = False,
-    runner: Runner | None = None,
+    jobs: int | None = None,
 ) -> None:
-    """Run scenarios on both sides, print the differences or JSON, and write the report.
+    """Run scenarios in the simulation and on a kernel, print the differences or JSON, and write the report.
 
     Raises
     ------
     ValueError
-        If a file is invalid, or no scenario can run on the kernel.
+        If a file is invalid, the world has no kernel, or no scenario can run on it.
     OSError
-        If a file cannot be read, the directory cannot be written to, or this machine cannot run scenarios.
+        If a file cannot be read, the directory cannot be written to, or this computer cannot run the world.
     """
     if not 0 < tolerance < 100:
         raise ValueError(f"--tolerance {tolerance:g}: must be above 0 % and below 100 %")
-    outcome = Outcome(comparing.cases(files), repetitions, platform.release())
+    outcome = Outcome(comparing.cases(files), world, repetitions or world.repetitions)
     if out is not None:
         storage.check_free(out, report.KIND)
-    if runner is None:
-        runner = _kernel(change_hystart)
-        reasons = {case.name: kernels.refusal(case.scenario, change_hystart=change_hystart) for case in outcome.cases}
-        outcome.refused.update({name: reason for name, reason in reasons.items() if reason is not None})
+    _check(outcome)
     if out is not None:
         report.begin(out, outcome)
-    _run(outcome, runner, attempts=attempts, jobs=jobs, stores=out is not None)
+    _run(outcome, jobs=world.jobs if jobs is None else jobs, stores=out is not None)
     pairs = outcome.pairs()
     for line in report.refusals(outcome):
         output.warning(f"not run on the kernel: {line}")
@@ -70,33 +63,35 @@ def compare_command(
         output.note(f"written to {out}: {', '.join((*report.WRITTEN, report.JOURNAL))}")
 
 
-def _kernel(change_hystart: bool) -> Runner:
-    """Return the runner of this machine.
+def _check(outcome: Outcome) -> None:
+    """Note what the world refuses.
 
     Raises
     ------
+    ValueError
+        If the world has no kernel.
     OSError
-        If it cannot run scenarios on its kernel.
+        If this computer cannot run it.
     """
-    if missing := kernels.check().missing:
-        raise OSError(f"this machine cannot run scenarios on its kernel: {missing} (see: ackclock kernel check)")
-    return partial(kernels.run, change_hystart=change_hystart)
+    world = outcome.world
+    if not world.release:
+        raise ValueError(f"--on {world.name}: expected a world with a kernel, linux or machine")
+    if missing := world.missing():
+        raise OSError(f"this machine cannot run scenarios on {world.title}: {missing}")
+    reasons = {case.name: world.refusal(case.scenario) for case in outcome.cases}
+    outcome.refused.update({name: reason for name, reason in reasons.items() if reason is not None})
 
 
-def _run(outcome: Outcome, runner: Runner, *, attempts: int, jobs: int, stores: bool) -> None:
+def _run(outcome: Outcome, *, jobs: int | None, stores: bool) -> None:
     started, stored = time.monotonic(), len(outcome.planned()) - len(outcome.left())
     comparing.simulate(outcome)
     left = len(outcome.left())
     if left:
-        seconds = outcome.seconds / jobs
-        minutes = f" ({seconds / 60:.1f} minutes)" if seconds >= LONG else ""
-        output.note(
-            f"{counted(len(outcome.cases), 'scenario')}: {counted(left, 'run')} on the kernel take "
-            f"{seconds:.0f} s{minutes}, longer if this machine disturbs them"
-        )
+        take = "" if outcome.world.virtual else f" take {_time(outcome.seconds / (jobs or 1))}"
+        output.note(f"{counted(len(outcome.cases), 'scenario')}: {counted(left, 'run')} on {outcome.world.title}{take}")
     with output.progress("runs on the kernel", left) as progress:
         try:
-            done = comparing.measure(outcome, runner, attempts=attempts, jobs=jobs, progress=progress)
+            done = comparing.measure(outcome, jobs=jobs, progress=progress)
         except Interrupted as stopped:
             advice = "run the same command to continue" if stores else "--out stores finished runs"
             raise Interrupted(stopped.results, advice=advice) from None
@@ -104,13 +99,19 @@ def _run(outcome: Outcome, runner: Runner, *, attempts: int, jobs: int, stores: 
     output.note(f"{counted(done, 'run')} on the kernel in {time.monotonic() - started:.0f} s{ending}")
 
 
+def _time(seconds: float) -> str:
+    minutes = f" ({seconds / 60:.1f} minutes)" if seconds >= LONG else ""
+    return f"{seconds:.0f} s{minutes}, longer if this machine disturbs them"
+
+
 def _show(outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference], *, json_output: bool) -> None:
     answer, larger = words.answer(outcome, pairs, found), words.larger(found)
     if json_output:
-        said = {"release": outcome.release, "repetitions": outcome.repetitions, "answer": answer, "larger": larger}
+        world = {"world": outcome.world.name, "release": outcome.world.release}
+        said = {**world, "repetitions": outcome.repetitions, "answer": answer, "larger": larger}
         output.data(finite({**said, **report.measured(outcome, pairs), "rows": report.rows(found)}))
         return
-    for text in [*answer, words.lateness(pairs)]:
+    for text in [*answer, *words.lateness(outcome, pairs)]:
         print(text)
     shown = [each for each in judging.ranked(found) if each.measure.primary or each.verdict != "within"]
     output.table(words.COLUMNS, [words.row(each) for each in shown], left=words.LEFT)

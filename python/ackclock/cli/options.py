@@ -52,12 +52,35 @@ ChangeHystart = Annotated[
         help="Permit CUBIC without HyStart: it is switched off for the whole machine during the run, then restored.",
     ),
 ]
+Attempts = Annotated[
+    Optional[int],
+    typer.Option(
+        min=1,
+        max=MOST,
+        metavar="NUMBER",
+        help="Most attempts of each run on machine to get one without late packets; 3 by default.",
+    ),
+]
 On = Annotated[
     str,
     typer.Option(
         metavar="WORLD",
         help="Where it runs: simulation, linux (a Linux kernel in virtual time; linux:6.12 names a version), or machine"
         " (this machine's kernel in real time).",
+    ),
+]
+Outside = Annotated[
+    bool,
+    typer.Option(
+        "--outside",
+        help="On linux, let the scenario's congestion controls decide in place of the kernel's own.",
+    ),
+]
+Control = Annotated[
+    Optional[str],
+    typer.Option(
+        metavar="NAME",
+        help="On linux, the kernel's own congestion control for all flows, such as bic, whatever the scenario names.",
     ),
 ]
 Out = Annotated[Optional[Path], typer.Option("--out", "-o", metavar="DIRECTORY", help="Directory to write to.")]

@@ -16,7 +16,7 @@ from ackclock.experiments.execute import map_threads
 from ackclock.files import storage
 from ackclock.kernels.worlds import World
 from ackclock.result import Result, rows
-from ackclock.scenario import Scenario, load
+from ackclock.scenario import load
 from ackclock.texts.notices import Warnings
 
 # Summaries of completion times are shown from this number of flows on; fewer flows say more one by one.
@@ -40,15 +40,14 @@ def run_command(
     A scenario that cannot run there is refused before the first run.
     """
     runner = world.runner
-    scenario = load(file, settings_of(settings, seed))
     for name in record or ():
         if "," in name or not name.strip():
             raise ValueError(f"--record {name!r}: expected the name of one trace; for several, repeat --record")
+    scenario = load(file, settings_of(settings, seed))
     variants = scenario.variants()
-    for _, variant in variants:
-        if reason := world.refusal(variant):
-            raise ValueError(f"{file}: {reason}")
-    sweep = Sweep(variants, record, jobs, captures, runner) if variants[0][0] else None
+    if reasons := [reason for _, variant in variants if (reason := world.refusal(variant))]:
+        raise ValueError(f"{file}: {reasons[0]}")
+    sweep = Sweep(variants, record, world.jobs if jobs is None else jobs, captures, runner) if variants[0][0] else None
     if captures is not None:
         inputs = [file, *scenario.core.files]
         captures.check(inputs, sweep.names if sweep else [None], out=out, json_output=json_output)

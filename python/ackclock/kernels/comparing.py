@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ackclock import _core
 from ackclock.experiments import draws, freeze, sources
@@ -15,32 +15,16 @@ from ackclock.experiments.execute import Interrupted, map_threads, run_here
 from ackclock.experiments.freeze import Frozen
 from ackclock.kernels.judging import Pairs
 from ackclock.kernels.measuring import RECORD, Run, take
-from ackclock.result import Result
+from ackclock.kernels.worlds import World
 from ackclock.scenario import Scenario, load
 
-REPETITIONS = 3
-"""Runs of a scenario on the kernel by default, and the fewest that show its spread."""
-ATTEMPTS = 3
-"""Largest number of runs for a repetition that is disturbed."""
 NEARBY = 10
-"""Scenarios like each repetition's: the flows start at slightly different times, on a slightly longer path."""
-TICK = 4_000_000
-"""Time over which the starts of all flows are spread, in nanoseconds: a tick of a kernel with 250 ticks a second."""
+"""Scenarios like each repetition's: the flows start at slightly different times, on paths as long as the world's."""
 APART = 1_000_000
 """Distance of two start times of a later flow relative to the first, in nanoseconds."""
-LONGER = 200_000
-"""Largest addition to a path, in nanoseconds: the emulator adds 0.16 to 0.20 ms to round-trip times in the median."""
-MEASURING = "ackclock.kernels.measuring"
+MEASURING = ("ackclock.kernels.measuring", "ackclock.kernels.running")
 
 Progress = Callable[[int, int], None]
-
-
-class Runner(Protocol):
-    """A function that runs a scenario on the kernel, such as `ackclock.kernels.run`."""
-
-    def __call__(self, scenario: Scenario, *, record: Sequence[str], attempts: int, cancel: _core.Cancel) -> Result:
-        """Run a scenario; the result has the facts of the run in its attribute ``kernel``."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -96,10 +80,10 @@ class Outcome:
     ----------
     cases : sequence of Case
         The scenarios.
+    world : World
+        The world whose kernel measures.
     repetitions : int
         Number of repetitions.
-    release : str
-        The version of the kernel that measures.
     stored : dict
         Runs on the kernel by their keys.
     simulated, nearby : dict
@@ -113,8 +97,8 @@ class Outcome:
     """
 
     cases: Sequence[Case]
-    repetitions: int = REPETITIONS
-    release: str = ""
+    world: World
+    repetitions: int
     stored: dict[str, Run] = field(default_factory=dict)
     simulated: dict[str, list[Run]] = field(default_factory=dict)
     nearby: dict[str, list[list[Run]]] = field(default_factory=dict)
@@ -123,8 +107,8 @@ class Outcome:
     keep: Callable[[str, Any], None] | None = None
 
     def key(self, scenario: Scenario) -> str:
-        """Return the key of a run on the kernel: it covers scenario, program, and the version of the kernel."""
-        return sources.digest("kernel", scenario.hash, self.release, sources.program(MEASURING))
+        """Return the key of a run on the kernel: it covers scenario, program, and the kernel."""
+        return sources.digest("kernel", scenario.hash, self.world.identity, sources.program(*MEASURING))
 
     def planned(self) -> list[tuple[Case, Scenario]]:
         """Return the runs on the kernel: all scenarios once, then all once more.
@@ -154,7 +138,7 @@ class Outcome:
 
     @property
     def seconds(self) -> float:
-        """Time that the missing runs take, in seconds, if none has to be repeated."""
+        """Time that the missing runs take in real time, in seconds, if none has to be repeated."""
         return sum(scenario.duration for _, scenario in self.left())
 
     def pairs(self) -> list[Pairs]:
@@ -185,15 +169,15 @@ def simulate(outcome: Outcome, jobs: int | None = None) -> None:
     for case in outcome.cases:
         repetitions = [case.repetition(index) for index in range(outcome.repetitions)]
         points += repetitions
-        points += [like(scenario, draw) for draw in range(NEARBY) for scenario in repetitions]
+        points += [like(scenario, draw, outcome.world) for draw in range(NEARBY) for scenario in repetitions]
     runs = iter(map_threads(lambda scenario: take(run_here(scenario, RECORD, cancel)), points, cancel, jobs=jobs))
     for case in outcome.cases:
         own, *nearby = (list(islice(runs, outcome.repetitions)) for _ in range(1 + NEARBY))
         outcome.simulated[case.name], outcome.nearby[case.name] = own, nearby
 
 
-def like(scenario: Scenario, draw: int) -> Scenario:
-    """Return a scenario whose flows start up to a tick later, and their first links are longer by up to 0.2 ms.
+def like(scenario: Scenario, draw: int, world: World) -> Scenario:
+    """Return a scenario whose flows start up to a tick later, on first links as long as they can be in the world.
 
     Later flows also start up to 4.5 ms before or after that, but not before 0 s.
     """
@@ -201,19 +185,17 @@ def like(scenario: Scenario, draw: int) -> Scenario:
     senders = {flow["from"] for flow in frozen.flows}
     for number, flow in enumerate(frozen.flows):
         apart = round((draw + 0.5 - NEARBY / 2) * APART) if number else 0
-        start = draws.nanoseconds(flow["start"]) + draw * TICK // NEARBY + apart
+        start = draws.nanoseconds(flow["start"]) + draw * world.tick // NEARBY + apart
         changed[f"flow.{number}.start"] = f"{max(0, start)} ns"
     # Seven has no common factor with ten: every length occurs once, and not in the order of the starts.
-    longer = 7 * draw % NEARBY * LONGER // (NEARBY - 1)
+    longer = 7 * draw % NEARBY * world.longer // (NEARBY - 1)
     for number, link in enumerate(frozen.links):
         if link["from"] in senders:
             changed[f"topology.link.{number}.delay"] = f"{draws.nanoseconds(link['delay']) + longer} ns"
     return freeze.replaced(scenario, changed)
 
 
-def measure(
-    outcome: Outcome, runner: Runner, *, attempts: int = ATTEMPTS, jobs: int = 1, progress: Progress | None = None
-) -> int:
+def measure(outcome: Outcome, *, jobs: int | None = None, progress: Progress | None = None) -> int:
     """Run the missing repetitions on the kernel; return their number.
 
     If a run fails, the others go on. A run that was disturbed in every attempt is not kept for later.
@@ -222,12 +204,8 @@ def measure(
     ----------
     outcome
         The comparison, which gets the runs.
-    runner
-        The function that runs a scenario on the kernel.
-    attempts
-        Largest number of runs for a repetition that is disturbed.
     jobs
-        Number of runs at the same time.
+        Number of runs at the same time; None: that of the world.
     progress
         Called with the number of finished runs and of all runs.
 
@@ -241,7 +219,7 @@ def measure(
     def one(item: tuple[Case, Scenario], cancel: _core.Cancel) -> Run | str:
         _, scenario = item
         try:
-            return take(runner(scenario, record=RECORD, attempts=attempts, cancel=cancel))
+            return take(outcome.world.runner(scenario, RECORD, cancel, ()))
         except ValueError as error:
             return str(error)
 
@@ -252,7 +230,7 @@ def measure(
             outcome.failed[key] = run
         else:
             outcome.stored[key] = run
-            if outcome.keep is not None and not run.facts["tainted"]:
+            if outcome.keep is not None and not run.facts.get("tainted"):
                 outcome.keep(key, run.document())
             done += 1
         ended += 1
@@ -260,7 +238,7 @@ def measure(
             progress(planned - len(left) + ended, planned)
 
     try:
-        Local(jobs).each_finished(one, left, store, _core.Cancel())
+        Local(outcome.world.jobs if jobs is None else jobs).each_finished(one, left, store, _core.Cancel())
     except KeyboardInterrupt:
         results = [outcome.stored.get(outcome.key(scenario)) for _, scenario in outcome.planned()]
         raise Interrupted(results) from None

@@ -57,6 +57,14 @@ def read(source: Source, hz: int, additions: Files) -> Inputs:
     return Inputs(source, hz, config, patches, _files(DATA / "tree"), _files(DATA / "init"), additions)
 
 
+def joint() -> int:
+    """Return the version of the joint that a kernel gets."""
+    header = (DATA / "tree" / "arch" / "um" / "drivers" / "ackclock.h").read_text()
+    found = re.search(r"^#define ACKCLOCK_VERSION (\d+)$", header, re.MULTILINE)
+    assert found is not None
+    return int(found[1])
+
+
 def read_additions(paths: Iterable[Path]) -> Files:
     """Read files of the user that are to be built in.
 

@@ -21,9 +21,9 @@ FLOW = (
 """The columns of a flow that a measurement holds."""
 PATH = ("drops", "losses", "waiting")
 """The numbers of all links: packets dropped by queues, packets lost, mean waiting time at the bottleneck in seconds."""
-FACTS = ("release", "lateness_p50", "lateness_p99", "lateness_max", "tainted", "attempts")
-"""Facts of a run on the kernel: its version, lateness of the emulator in seconds, whether the run was disturbed, and
-the number of runs that it took."""
+FACTS = ("world", "release", "phase_s", "lateness_p50", "lateness_p99", "lateness_max", "tainted", "attempts")
+"""Facts of a run on a kernel: the world and the release of the kernel; in virtual time, the start after a tick in
+seconds; in real time, lateness of the emulator in seconds, whether the run was disturbed, and its attempts."""
 UNFOLLOWED = "warnings"
 """A further fact: texts that name settings which the kernel does not follow."""
 
@@ -41,7 +41,7 @@ class Run:
     curves : dict
         For each flow its cwnd in segments at equal distances from the run's start to its end; None before its start.
     facts : dict
-        The facts `FACTS` and `UNFOLLOWED` of a run on the kernel; empty for a simulation.
+        Those of the facts `FACTS` that its world has, and `UNFOLLOWED`, of a run on a kernel; empty for a simulation.
     """
 
     flows: Mapping[str, Mapping[str, Any]]
@@ -88,7 +88,8 @@ def _facts(result: Result) -> dict[str, Any]:
     if found is None:
         return {}
     # A warning has a name, its flows, and a text.
-    return {**{name: found[name] for name in FACTS}, UNFOLLOWED: [text for _, _, text in found[UNFOLLOWED]]}
+    own = {name: found[name] for name in FACTS if name in found}
+    return {**own, UNFOLLOWED: [text for _, _, text in found[UNFOLLOWED]]}
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,8 @@ def write_manifest(directory: Path, outcome: Outcome, state: str) -> None:
         "state": state,
         "scenarios": [case.name for case in outcome.cases],
         "repetitions": outcome.repetitions,
-        "release": outcome.release,
+        "world": outcome.world.name,
+        "release": outcome.world.release,
         "build": sources.build(),
     }
     storage.write_manifest(directory, KIND, entries)
@@ -98,18 +99,28 @@ def rows(found: Sequence[Difference]) -> list[dict[str, Any]]:
 
 
 def measured(outcome: Outcome, pairs: Sequence[Pairs]) -> dict[str, Any]:
-    """Return what JSON says of the runs: refused and failed ones, lateness, and settings that the kernel ignores."""
-    late = judging.lateness(pairs)
-    times = {"lateness_p50": late.p50, "lateness_p99": late.p99, "lateness_max": late.latest}
+    """Return what JSON says of the runs: refused and failed ones, and settings that the kernel ignores.
+
+    Of real time also how late the emulator was, and what it disturbed.
+    """
     return {
         "refused": dict(outcome.refused),
         "failed": [
             {"scenario": name, "repetition": number, "reason": reason} for name, number, reason in outcome.failures()
         ],
-        **times,
+        **({} if outcome.world.virtual else _disturbances(pairs)),
+        "unfollowed": [{"setting": text, "scenarios": names} for text, names in words.settings(pairs).items()],
+    }
+
+
+def _disturbances(pairs: Sequence[Pairs]) -> dict[str, Any]:
+    late = judging.lateness(pairs)
+    return {
+        "lateness_p50": late.p50,
+        "lateness_p99": late.p99,
+        "lateness_max": late.latest,
         "further_attempts": late.further,
         "disturbed": [{"scenario": name, "repetition": number} for name, number in late.disturbed],
-        "unfollowed": [{"setting": text, "scenarios": names} for text, names in words.settings(pairs).items()],
     }
 
 
@@ -130,7 +141,7 @@ def kernel_table(pairs: Sequence[Pairs]) -> polars.DataFrame:
 
 
 def _facts(run: Run) -> dict[str, Any]:
-    return {name: run.facts[name] for name in FACTS}
+    return {name: run.facts[name] for name in FACTS if name in run.facts}
 
 
 def take_rows(outcome: Outcome, stored: polars.DataFrame) -> None:
@@ -145,7 +156,7 @@ def take_rows(outcome: Outcome, stored: polars.DataFrame) -> None:
             if not flows:
                 outcome.refused[case.name] = "was not measured"
                 break
-            path, facts = ({name: flows[0][name] for name in names} for names in (PATH, FACTS))
+            path, facts = ({name: flows[0][name] for name in names if name in flows[0]} for names in (PATH, FACTS))
             run = Run({row["flow"]: {name: row[name] for name in FLOW} for row in flows}, path, {}, facts)
             outcome.stored[outcome.key(case.repetition(number))] = run
 
@@ -163,9 +174,9 @@ def html(outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference]) 
         Section(
             "Settings that the kernel does not follow", [Bullets(said)] if (said := words.unfollowed(pairs)) else []
         ),
-        Section("Method", [*map(Text, words.method(outcome)), *([Text(words.lateness(pairs))] if pairs else [])]),
+        Section("Method", [*map(Text, (*words.method(outcome), *words.lateness(outcome, pairs)))]),
     ]
-    about = f"Linux {outcome.release}, {len(pairs)} scenarios, {outcome.repetitions} repetitions"
+    about = f"{outcome.world.title}, {len(pairs)} scenarios, {outcome.repetitions} repetitions"
     answer = Answer(answered, _lead(found) if pairs else None)
     shown = [section for section in sections if section.items]
     return page("Simulation and kernel", answer, shown, about=about, footer=f"program {sources.build()[:16]}")

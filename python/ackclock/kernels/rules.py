@@ -12,6 +12,7 @@ from typing import Any
 
 from ackclock.files import checks, toml
 from ackclock.kernels.measuring import COMPLETION, MEASURES, Run
+from ackclock.kernels.running import MACHINE, VIRTUAL
 
 FILE = Path(__file__).with_name("rules.toml")
 HYSTART_LEAST, HYSTART_MOST = 0.004, 0.016
@@ -132,7 +133,7 @@ def _slower(seen: Observed, wanted: bool) -> bool:
         return not wanted
     trip = max(float(run.flows[seen.flow]["path_rtt"] or math.inf) for run in seen.in_simulation)
     trips = seen.kernel / trip
-    late = max(float(run.facts["lateness_p99"]) for run in seen.on_kernel)
+    late = max(float(run.facts.get("lateness_p99", 0.0)) for run in seen.on_kernel)
     return wanted == (0 < seen.kernel - seen.simulated <= 2 * late * trips)
 
 
@@ -140,7 +141,7 @@ def _hystart(seen: Observed, wanted: bool) -> bool:
     """Whether packets of most repetitions were later than the delay that HyStart takes for a queue."""
     trips = [float(row["path_rtt"] or math.inf) for row in _rows(seen, seen.in_simulation)]
     delay = min(max(min(trips) / 8, HYSTART_LEAST), HYSTART_MOST)
-    late = sum(float(run.facts["lateness_max"]) > delay for run in seen.on_kernel)
+    late = sum(float(run.facts.get("lateness_max", 0.0)) > delay for run in seen.on_kernel)
     return wanted == (2 * late > len(seen.on_kernel))
 
 
@@ -166,7 +167,11 @@ def _losses(seen: Observed, share: float) -> bool:
 
 
 def _tainted(seen: Observed, wanted: bool) -> bool:
-    return wanted == any(run.facts["tainted"] for run in seen.on_kernel)
+    return wanted == any(run.facts.get("tainted") for run in seen.on_kernel)
+
+
+def _world(seen: Observed, name: str) -> bool:
+    return all(run.facts["world"] == name for run in seen.on_kernel)
 
 
 CONDITIONS: dict[str, Callable[[Observed, Any], bool]] = {
@@ -180,6 +185,7 @@ CONDITIONS: dict[str, Callable[[Observed, Any], bool]] = {
     "timeouts": _timeouts,
     "losses": _losses,
     "tainted": _tainted,
+    "world": _world,
 }
 VALUES = {
     "measures": checks.some_of(*MEASURES),
@@ -192,4 +198,5 @@ VALUES = {
     "timeouts": checks.BOOL,
     "losses": checks.POSITIVE,
     "tainted": checks.BOOL,
+    "world": checks.one_of(MACHINE, VIRTUAL),
 }

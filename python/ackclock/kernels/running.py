@@ -1,15 +1,17 @@
-"""Runs of scenarios whose TCP flows are connections of a Linux kernel: this machine's in real time, or one in virtual time."""
+"""Runs of scenarios whose TCP flows are connections of a Linux kernel, in real time or in virtual time."""
 
 from __future__ import annotations
 
 import json
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 from ackclock import _core
 from ackclock.experiments.execute import map_threads
 from ackclock.files.pickled import PickledRun
+from ackclock.kernels import store
 from ackclock.kernels.store import Built
 from ackclock.result import Result
 from ackclock.scenario import Scenario
@@ -32,15 +34,22 @@ class KernelResult(Result):
         - ``world``: ``machine`` for this machine's kernel in real time, ``linux`` for a kernel in virtual time;
         - ``release``: release of the kernel;
         - ``controls``: for each flow the name of its control in the kernel, ``eBPF`` for a program, None for datagrams;
+        - ``cpu_seconds``: processor time of the emulator, or of the kernel in virtual time with its boot;
+        - ``warnings``: settings that the kernel does not follow, each with name, flows and text.
+
+        Only in world ``machine``:
+
         - ``attempts``: attempts made;
         - ``tainted``, ``reason``: whether the run should not be used, and why;
         - ``releases``: packets that the emulator gave to the kernel;
         - ``lateness_p50``, ``lateness_p99``, ``lateness_max``: how late it gave them, in seconds;
-        - ``cpu_seconds``: processor time of the emulator, or of the kernel in virtual time with its boot;
-        - ``real_time``: whether the emulator had a real-time priority (``machine``);
-        - ``hz``, ``phase_s``: ticks per second, and the start of the run after a tick in seconds (``linux``);
-        - ``confined``: whether the kernel's process could write no file (``linux``);
-        - ``warnings``: settings that the kernel does not follow, each with name, flows and text.
+        - ``real_time``: whether the emulator had a real-time priority.
+
+        Only in world ``linux``:
+
+        - ``key``: key of the kernel, the last part of its folder;
+        - ``hz``, ``phase_s``: ticks per second, and the start of the run after a tick in seconds;
+        - ``confined``: whether the kernel's process could write no file.
     """
 
     __slots__ = ("kernel",)
@@ -54,7 +63,7 @@ class KernelResult(Result):
         """Warnings of the run, settings that the kernel does not follow, and why the run should not be used."""
         found = [*super().warnings]
         found += [{"name": name, "flows": flows, "text": text} for name, flows, text in self.kernel["warnings"]]
-        if self.kernel["tainted"]:
+        if self.kernel.get("tainted"):
             tried = counted(self.kernel["attempts"], "attempt")
             text = f"the run should not be used: {self.kernel['reason']} ({tried})"
             found.append({"name": "kernel_tainted", "flows": [], "text": text})
@@ -93,11 +102,14 @@ def run(
     record: Sequence[str] | None = None,
     capture: Sequence[str] = (),
     seed: int | None = None,
+    on: str = MACHINE,
+    outside: bool = False,
+    control: str | None = None,
     attempts: int = ATTEMPTS,
     change_hystart: bool = False,
     cancel: _core.Cancel | None = None,
 ) -> KernelResult:
-    """Run a scenario in real time on the kernel's TCP.
+    """Run a scenario on a kernel's TCP: this machine's in real time, or one in virtual time.
 
     Links, queues, losses, applications and datagrams are those of the simulation. Each TCP flow is a connection of the
     kernel.
@@ -112,10 +124,18 @@ def run(
         Links and hosts at which to capture packets.
     seed
         The seed of losses and applications; None: that of the scenario.
+    on
+        ``machine``; ``linux`` for the newest kernel that `ackclock kernel build` made; ``linux:VERSION`` for another.
+    outside
+        Whether on ``linux`` every control of the scenario decides in place of the kernel's own, also one that the
+        kernel has.
+    control
+        The kernel's own control that every flow has on ``linux``, such as ``"bic"``, whatever the scenario names.
     attempts
-        Most attempts to get a run without late packets.
+        Most attempts to get a run without late packets; only for ``machine``.
     change_hystart
-        Whether HyStart may be switched off for the whole machine while the run lasts, if a flow's CUBIC needs it.
+        Whether HyStart may be switched off for the whole machine while the run lasts, if a flow's CUBIC needs it; only
+        for ``machine``.
     cancel
         A handle that stops the run from another thread.
 
@@ -123,6 +143,8 @@ def run(
     ------
     ScenarioError
         If the scenario cannot run on the kernel, or this machine cannot run it.
+    ValueError
+        If no kernel `on` was built.
     Interrupted
         After Ctrl-C.
     """
@@ -134,11 +156,14 @@ def run(
         warnings.warn(f"{scenario.name} has a [sweep], but only its base runs", stacklevel=2)
     if seed is not None:
         scenario = scenario.set({"seed": seed})
-    options: dict[str, Any] = {"attempts": attempts, "change_hystart": change_hystart}
+    if on == MACHINE:
+        runner = partial(run_here, attempts=attempts, change_hystart=change_hystart)
+    else:
+        runner = partial(run_virtual, kernel=store.find(on), outside=outside, control=control)
     if cancel is not None:
-        return run_here(scenario, record, cancel, capture, **options)
+        return runner(scenario, record, cancel, capture)
     own = _core.Cancel()
-    return map_threads(lambda each: run_here(each, record, own, capture, **options), [scenario], own, jobs=1)[0]
+    return map_threads(lambda each: runner(each, record, own, capture), [scenario], own, jobs=1)[0]
 
 
 def run_here(
@@ -165,26 +190,42 @@ def run_virtual(
     capture: Sequence[str] = (),
     *,
     kernel: Built,
+    outside: bool = False,
+    control: str | None = None,
+    cpu: float | None = None,
+    silence: float | None = None,
 ) -> KernelResult:
     """Run a scenario on a kernel in virtual time, on this thread; the caller handles Ctrl-C.
 
     The kernel's clock, packets and random numbers come from the engine, so that equal scenarios with equal seeds give
-    equal results. The seed also moves the start within a tick of the kernel.
+    equal results. The seed also moves the start within a tick of the kernel. A control that the kernel does not have,
+    such as a class in Python, decides outside it at each event; with `outside` every control of the scenario does.
+
+    A broken kernel fails: after `cpu` seconds of processor time (an hour by default), or when it has computed for
+    `silence` seconds of real time without an answer (a minute by default).
     """
-    if scenario.controls:
-        raise ValueError(f"{scenario.name}: {PYTHON}")
-    traces = None if record is None else list(record)
-    core, facts = _core.guest_run(scenario.core, kernel.path, kernel.hz, traces, cancel, list(capture))
-    # Virtual time waits for the engine.
-    never_late = {"tainted": False, "reason": None, "attempts": 1}
-    late = {f"lateness_{name}": 0.0 for name in ("p50", "p99", "max")}
-    own = {"world": VIRTUAL, "release": kernel.release, "hz": kernel.hz}
-    return KernelResult(scenario, core, {**own, **never_late, **late, **json.loads(facts)})
+    traces, controls = None if record is None else list(record), scenario.controls or None
+    core, facts = _core.guest_run(
+        scenario.core, kernel.path, kernel.hz, traces, controls, cancel, list(capture), outside, control, cpu, silence
+    )
+    own = {"world": VIRTUAL, "release": kernel.release, "key": kernel.path.name, "hz": kernel.hz}
+    return KernelResult(scenario, core, {**own, **json.loads(facts)})
 
 
-def refusal_virtual(scenario: Scenario) -> str | None:
+def refusal_virtual(scenario: Scenario, *, control: str | None = None) -> str | None:
     """Return why a scenario cannot run on a kernel in virtual time; None if it can. Starts nothing."""
-    return PYTHON if scenario.controls else _core.guest_refusal(scenario.core)
+    return _core.guest_refusal(scenario.core, control)
+
+
+def missing_virtual(kernel: Built) -> str | None:
+    """Return why this computer cannot run a kernel in virtual time; None if a short run succeeds."""
+    path = {"kind": "explicit", "node": ["a", "b"], "link": {"from": "a", "to": "b"}}
+    trial = Scenario("trial", duration="1 ms", topology=path, flow={"from": "a", "to": "b", "host": "linux"})
+    try:
+        run_virtual(trial, (), _core.Cancel(), kernel=kernel)
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 PYTHON = "a congestion control written in Python does not run on the kernel; choose parts of the registry"

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ackclock.files import checks, stored
-from ackclock.kernels import versions
+from ackclock.kernels import inputs, versions
 
 MANIFEST = "kernel.json"
 KEY = r"[0-9a-f]{12}"
 WORLD = "linux"
+PACKAGE = "ackclock_kernel"
+"""A package with a kernel, which can be installed beside this one."""
+JOINT = inputs.joint()
+"""Version of the joint between kernel and engine."""
 BUILD = "ackclock kernel build"
 _TEXTS = checks.Kind("a list of texts", checks.is_texts)
 _ENTRIES = {
     "linux": checks.TEXT,
     "release": checks.TEXT,
     "hz": checks.COUNT,
+    "joint": checks.COUNT,
     "additions": _TEXTS,
     "date": checks.TEXT,
     "size": checks.COUNT,
@@ -39,6 +47,8 @@ class Built:
     """What `uname -r` prints in it."""
     hz: int
     """Ticks per second."""
+    joint: int
+    """Version of the joint with Ackclock; only kernels with that of the installed one run."""
     additions: tuple[str, ...]
     """Files that were built in beside those of the source."""
     date: str
@@ -57,6 +67,12 @@ class Built:
     def linux(self) -> Path:
         """The kernel, a program."""
         return self.path / "linux"
+
+    @property
+    def hash(self) -> str:
+        """Hash of both programs: it differs for another compiler, too."""
+        files = (self.linux, self.init)
+        return hashlib.sha256(b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files)).hexdigest()
 
     @property
     def init(self) -> Path:
@@ -86,6 +102,7 @@ def read(path: Path) -> Built:
         version=found["linux"],
         release=found["release"],
         hz=found["hz"],
+        joint=found["joint"],
         additions=tuple(found["additions"]),
         date=found["date"],
         size=found["size"],
@@ -93,16 +110,23 @@ def read(path: Path) -> Built:
     )
 
 
+def _folders() -> Iterator[Path]:
+    """Return the folders with kernels: that of the user's cache, and that of an installed package."""
+    yield folder()
+    package = importlib.util.find_spec(PACKAGE)
+    for place in (package and package.submodule_search_locations) or ():
+        yield Path(place) / "kernels"
+
+
 def built() -> list[Built]:
-    """Return the kernels that were built, the newest version first; of equal versions, the newest build first.
+    """Return the kernels that were built or installed, the newest version first; of equal versions, the newest build.
 
     Raises
     ------
     OSError
         If a description is damaged.
     """
-    place = folder()
-    entries = place.iterdir() if place.is_dir() else ()
+    entries = (entry for place in _folders() if place.is_dir() for entry in place.iterdir())
     kernels = [read(entry) for entry in entries if re.fullmatch(KEY, entry.name)]
     return sorted(kernels, key=lambda kernel: (versions.order(kernel.version), kernel.date), reverse=True)
 
@@ -124,11 +148,12 @@ def find(name: str = WORLD) -> Built:
     world, _, wanted = name.partition(":")
     if world != WORLD or name.endswith(":"):
         raise ValueError(f"{name}: expected {WORLD}, or {WORLD}: with a version or key, such as {WORLD}:6.12")
-    kernels = built()
+    kernels = [kernel for kernel in built() if kernel.joint == JOINT]
     for kernel in kernels:
         if not wanted or versions.begins(kernel.version, wanted) or kernel.path.name == wanted:
             return kernel
     if not kernels:
-        raise ValueError(f"{name}: no kernel was built yet; build one with: {BUILD}")
+        older = " for this version of Ackclock" if built() else ""
+        raise ValueError(f"{name}: no kernel was built yet{older}; build one with: {BUILD}")
     there = ", ".join(f"{kernel.version} ({kernel.path.name})" for kernel in kernels)
     raise ValueError(f"{name}: no such kernel was built; there are {there}; build another with: {BUILD} SOURCE")

@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 
 from ackclock.kernels import judging
-from ackclock.kernels.comparing import LONGER, NEARBY, TICK, Outcome
+from ackclock.kernels.comparing import NEARBY, Outcome
 from ackclock.kernels.judging import Difference, Pairs, Summary, Verdict, ranked, summary
 from ackclock.kernels.measuring import UNFOLLOWED
-from ackclock.texts.numbers import counted
+from ackclock.statistics.intervals import student_t
+from ackclock.texts.numbers import counted, number
 
 COLUMNS = ("scenario", "flow", "measure", "kernel", "own range", "simulation", "difference", "verdict", "95 % interval")
 LEFT = 3
@@ -80,7 +81,7 @@ def _lead(outcome: Outcome, pairs: Sequence[Pairs], total: Summary, found: Seque
     infinite = f" ({total.infinite} of infinite size, since the kernel's mean is 0, left out)" if total.infinite else ""
     each = "each" if all(len(one.kernel) == outcome.repetitions for one in pairs) else "each at most"
     return (
-        f"{counted(len(pairs), 'scenario')} on Linux {outcome.release}, {counted(outcome.repetitions, 'repetition')} "
+        f"{counted(len(pairs), 'scenario')} on {outcome.world.title}, {counted(outcome.repetitions, 'repetition')} "
         f"{each}: simulated data delivered and completion times differ from the kernel's by "
         f"{100 * total.median:.2f} % in the median and {100 * total.largest:.2f} % at most{infinite}. Of "
         f"{counted(total.count, 'comparison')}, {total.within} are within ±{100 * tolerance:g} %, {total.spread} more "
@@ -114,15 +115,22 @@ def _alike(each: Difference) -> str:
 
 def method(outcome: Outcome) -> list[str]:
     """Say how the differences are judged."""
+    world, count = outcome.world, outcome.repetitions
+    tick = f"a tick of {number(world.tick / 1e6, 3)} ms"
+    phases = f" In virtual time, the seed also moves the start of the run within {tick} of the kernel."
     pairing = (
-        f"Every scenario runs {outcome.repetitions} times on the kernel. A repetition has a seed of its own, and is "
+        f"Every scenario runs {counted(count, 'time')} on the kernel. A repetition has a seed of its own, and is "
         "paired with the simulation of the same seed: random losses thus hit the same packets on both sides. A "
-        "scenario without random events has the same simulation in every pair."
+        f"scenario without random events has the same simulation in every pair.{phases if world.virtual else ''}"
+    )
+    over = "seeds and starts within a tick, of this kernel" if world.virtual else "this machine and kernel"
+    width = (
+        f" With {count} repetitions it extends {student_t(0.975, count - 1) / count**0.5:.1f} standard deviations to "
+        "each side."
     )
     intervals = (
         "The difference is simulation minus kernel, over the kernel's mean. Its interval is Student's 95 % interval "
-        "over the repetitions, of this machine and kernel only. With three repetitions it extends 2.5 standard "
-        "deviations to each side."
+        f"over the repetitions: of {over} only.{width if count > 1 else ''}"
     )
     tolerances = (
         '"Within": the means differ by no more than the tolerance: 2 % of data delivered and completion times unless '
@@ -130,10 +138,10 @@ def method(outcome: Outcome) -> list[str]:
         'drops and retransmissions, 10 % or 0.5 ms of the waiting time. "Own spread": the pairs differ in both '
         "directions, and the simulated mean lies within the range of the kernel's repetitions."
     )
+    longer = f" The first link of every flow is longer by up to {world.longer / 1e6:g} ms." if world.longer else ""
     causes = (
-        f"The simulations of all repetitions run again {NEARBY} times: flows start within a tick of "
-        f"{TICK / 1e6:g} ms, later flows also up to 4.5 ms earlier or later than that, but not before 0 s. The first "
-        f"link of every flow is longer by up to {LONGER / 1e6:g} ms. Each of the {NEARBY} gives a mean over the "
+        f"The simulations of all repetitions run again {NEARBY} times: flows start within {tick}, later flows also up "
+        f"to 4.5 ms earlier or later than that, but not before 0 s.{longer} Each of the {NEARBY} gives a mean over the "
         "repetitions. A cause is named only if all conditions of its rule hold; they read these means and other "
         "measured facts."
     )
@@ -158,11 +166,14 @@ def _scenarios(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= MOST_NAMED else counted(len(names), "scenario")
 
 
-def lateness(pairs: Sequence[Pairs]) -> str:
-    """Say how late the emulator was, and how many repetitions it disturbed."""
+def lateness(outcome: Outcome, pairs: Sequence[Pairs]) -> list[str]:
+    """Say how late the emulator was, and how many repetitions it disturbed; nothing in virtual time."""
+    if outcome.world.virtual or not pairs:
+        return []
     late = judging.lateness(pairs)
-    return (
+    said = (
         f"The emulator released packets {1e3 * late.p50:.2f} ms late in the median and {1e3 * late.p99:.2f} ms at the "
         f"99th percentile (medians over the runs), {1e3 * late.latest:.1f} ms at most. The repetitions took "
         f"{counted(late.further, 'further attempt')}, and {len(late.disturbed)} of them stayed disturbed."
     )
+    return [said]

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from ackclock import _core
 from ackclock.files import limits
+from ackclock.kernels import store, worlds
+from ackclock.kernels.running import MACHINE
 
 SUFFIX = ".pkt"
 VERDICTS = ("passed", "failed", "unsupported", "error")
@@ -33,8 +35,9 @@ class Settings:
     tolerance: str | None = None
     strict: bool = False
     strict_segments: bool = False
-    kernel: bool = False
-    """Whether the kernel of this machine is under test, in real time, instead of the host."""
+    on: str = worlds.SIMULATION
+    """What is under test: the host preset (``simulation``), a Linux kernel in virtual time (``linux``, ``linux:6.12``),
+    or this machine's kernel in real time (``machine``)."""
     max_duration: float | None = None
     """Seconds after which a script must have ended; None for the usual limit."""
     max_packets: int | None = None
@@ -78,7 +81,7 @@ def run_scripts(
 ) -> list[Result]:
     """Run scripts on `jobs` threads, and return the results in the order of the scripts.
 
-    Scripts on the kernel run one after another, so that none delays the packets of another.
+    Scripts on this machine's kernel run one after another, so that none delays the packets of another.
 
     Raises
     ------
@@ -86,7 +89,7 @@ def run_scripts(
         If a setting is not valid, or a file is not text.
     """
     results = []
-    with ThreadPoolExecutor(1 if settings.kernel else jobs) as pool:
+    with ThreadPoolExecutor(1 if settings.on == MACHINE else jobs) as pool:
         for result in pool.map(lambda script: run_one(script, settings), scripts):
             results.append(result)
             if finished is not None:
@@ -109,7 +112,8 @@ def run_one(script: Script, settings: Settings) -> Result:
         tolerance=settings.tolerance,
         strict=settings.strict,
         strict_segments=settings.strict_segments,
-        kernel=settings.kernel,
+        kernel=settings.on == MACHINE,
+        guest=None if settings.on in (MACHINE, worlds.SIMULATION) else store.find(settings.on).path,
         max_duration=settings.max_duration,
         max_packets=settings.max_packets,
     )

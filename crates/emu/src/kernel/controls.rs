@@ -34,7 +34,8 @@ impl Controls {
         let (mut names, mut programs) = (Vec::with_capacity(plan.flows.len()), Vec::new());
         for plan in &plan.flows {
             names.push(match plan.as_ref().map(|plan| &plan.control) {
-                None => String::new(),
+                // No control decides outside this machine's kernel.
+                None | Some(KernelControl::Outside) => String::new(),
                 Some(KernelControl::Own(name)) => (*name).to_owned(),
                 Some(KernelControl::CubicWithoutHystart) => "cubic".to_owned(),
                 Some(control @ KernelControl::Ebpf(program)) => {

@@ -8,7 +8,6 @@ use ackclock_sim::scenario::Scenario;
 
 use super::controls::Controls;
 use super::ends::MachineEnds;
-use ackclock_kernel::KernelError;
 use super::error::Failure;
 use super::hystart::Hystart;
 use super::memory;
@@ -18,6 +17,7 @@ use super::writer::{Writer, WriterThread};
 use crate::check::release;
 use crate::emulator::{Emulator, Lateness, Outcome, Ports};
 use crate::space::{Space, missing};
+use ackclock_kernel::KernelError;
 
 /// How to run.
 #[derive(Clone, Copy, Debug)]

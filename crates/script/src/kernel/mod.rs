@@ -1,23 +1,23 @@
-//! The world of the Linux kernel: its TCP in a network namespace of its own, in real time.
+//! The world of a Linux kernel: its TCP in a network namespace of its own.
 //!
-//! The script's packets pass a TUN interface, as in packetdrill. The namespace disappears with the [`Kernel`]; settings that all
-//! namespaces share (parameters of modules) get their old values back. A `Kernel` belongs to the thread that made it.
+//! A [`System`] is the kernel with its clock, its interface and its system calls: [`Machine`] is that of this machine, in real time.
 
 #![expect(clippy::cast_possible_wrap, reason = "sizes and counts of a socket are far below 2^63")]
 
+mod machine;
 mod options;
 mod space;
+mod system;
 
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 
 use ackclock_core::units::{Duration, Instant};
-use ackclock_linux::scheduling::{clock, poll};
-use ackclock_linux::{libc, socket};
+use ackclock_linux::libc;
 
-use self::space::Space;
+pub use self::machine::Machine;
+pub use self::system::{Handle, System};
 use crate::errno::Errno;
 use crate::network::Network;
 use crate::stack::{Info, Refusal, Value};
@@ -25,16 +25,14 @@ use crate::world::{Call, Fd, Happening, Output, Return, World};
 
 /// First file descriptor of a script: 0 to 2 are the standard streams.
 const FIRST_FD: Fd = 3;
-/// Sleeping ends this long before the time, since a sleeper wakes up late; the rest is spent looking at the clock.
-const EARLY: u64 = 300_000;
 /// `O_RDWR` and `O_NONBLOCK`, as `fcntl(F_GETFL)` reports them.
 const READ_WRITE: i64 = 2;
 const NONBLOCK: i64 = 0o4000;
 
 /// A socket of the script. The kernel's socket never blocks; a blocking call is repeated until it succeeds.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Open {
-    socket: OwnedFd,
+    socket: Handle,
     nonblocking: bool,
 }
 
@@ -48,22 +46,18 @@ struct Blocked {
     deadline: Option<Instant>,
 }
 
-/// The kernel's TCP in a network namespace.
+/// The TCP of a kernel.
 #[derive(Debug)]
-pub struct Kernel {
-    // Sockets close before the thread leaves the namespace.
+pub struct Kernel<S> {
     fds: Vec<Option<Open>>,
-    space: Space,
+    system: S,
     network: Network,
-    /// The monotonic clock at time 0: that of the first event.
-    start: Option<u64>,
     blocked: Option<Blocked>,
     sent: VecDeque<(Instant, Vec<u8>)>,
     /// Congestion control of new sockets: a namespace cannot change its default.
     control: Option<String>,
     /// Attributes of the route.
     route: Vec<String>,
-    data: Vec<u8>,
 }
 
 /// How a call went: its result, or `None` if it must wait.
@@ -73,35 +67,25 @@ fn errno(error: &io::Error) -> Refusal {
     Refusal::Error(Errno(error.raw_os_error().unwrap_or(Errno::EIO.0)))
 }
 
-impl Kernel {
-    /// A world with the kernel's TCP and the addresses of `network`. Needs root.
+impl Kernel<Machine> {
+    /// A world with this machine's kernel and the addresses of `network`. Needs root.
     ///
     /// # Errors
     /// If the rights, the TUN device or a command are missing: says which.
     pub fn new(network: &Network) -> Result<Self, String> {
-        let space = Space::enter(network)?;
-        Ok(Self {
-            fds: Vec::new(),
-            space,
-            network: *network,
-            start: None,
-            blocked: None,
-            sent: VecDeque::new(),
-            control: None,
-            route: Vec::new(),
-            data: Vec::new(),
-        })
+        Ok(Self::on(Machine::enter(network)?, network))
     }
+}
 
-    fn time(&mut self) -> Instant {
-        let clock = clock();
-        Instant::from_nanos(clock - *self.start.get_or_insert(clock))
+impl<S: System> Kernel<S> {
+    /// A world with a kernel that has the addresses of `network`.
+    pub fn on(system: S, network: &Network) -> Self {
+        Self { fds: Vec::new(), system, network: *network, blocked: None, sent: VecDeque::new(), control: None, route: Vec::new() }
     }
 
     /// Collects the packets that the kernel has sent.
     fn collect(&mut self) -> Result<(), String> {
-        while let Some(packet) = self.space.receive().map_err(|error| format!("the TUN interface cannot be read: {error}"))? {
-            let at = self.time();
+        while let Some((at, packet)) = self.system.receive()? {
             // Neighbour discovery and the like are not the script's.
             let protocol = match packet.first() {
                 Some(byte) if byte >> 4 == 4 => packet.get(9),
@@ -119,11 +103,17 @@ impl Kernel {
         index.and_then(|index| self.fds.get_mut(index)).and_then(Option::as_mut).ok_or(Refusal::Error(Errno::EBADF))
     }
 
-    fn socket(&mut self, fd: Fd) -> Result<BorrowedFd<'_>, Refusal> {
-        Ok(self.open(fd)?.socket.as_fd())
+    fn socket(&mut self, fd: Fd) -> Result<Handle, Refusal> {
+        Ok(self.open(fd)?.socket)
     }
 
-    fn allot(&mut self, socket: OwnedFd, nonblocking: bool) -> i64 {
+    /// Calls the system with a socket.
+    fn with<T>(&mut self, fd: Fd, call: impl FnOnce(&mut S, Handle) -> io::Result<T>) -> Result<T, Refusal> {
+        let socket = self.socket(fd)?;
+        call(&mut self.system, socket).map_err(|error| errno(&error))
+    }
+
+    fn allot(&mut self, socket: Handle, nonblocking: bool) -> i64 {
         let index = self.fds.iter().position(Option::is_none).unwrap_or(self.fds.len());
         if index == self.fds.len() {
             self.fds.push(None);
@@ -136,25 +126,26 @@ impl Kernel {
     fn attempt(&mut self, call: &Call, written: u64, again: bool) -> Attempt {
         let value = match *call {
             Call::Socket { nonblocking } => {
-                let socket = socket::socket(self.network.local.is_ipv4()).map_err(|error| errno(&error))?;
+                let socket = self.system.socket(self.network.local.is_ipv4()).map_err(|error| errno(&error))?;
                 if let Some(control) = &self.control {
-                    options::set(socket.as_fd(), "TCP_CONGESTION", &Value::Text(control.clone()))?
+                    options::set(&mut self.system, socket, "TCP_CONGESTION", &Value::Text(control.clone()))?
                         .map_err(|error| Refusal::Unsupported(format!("congestion control {control} of this kernel: {error}")))?;
                 }
                 self.allot(socket, nonblocking)
             }
             Call::Bind { fd, port } => {
                 let local = SocketAddr::new(self.network.local, port.unwrap_or(self.network.local_port));
-                socket::bind(self.socket(fd)?, local).map_err(|error| errno(&error))?;
+                self.with(fd, |system, socket| system.bind(socket, local))?;
                 0
             }
             Call::Listen { fd, backlog } => {
-                socket::listen(self.socket(fd)?, backlog).map_err(|error| errno(&error))?;
+                self.with(fd, |system, socket| system.listen(socket, backlog))?;
                 0
             }
             Call::Accept { fd, nonblocking } => {
                 let waits = !self.open(fd)?.nonblocking;
-                match socket::accept(self.socket(fd)?) {
+                let listener = self.socket(fd)?;
+                match self.system.accept(listener) {
                     Ok(socket) => self.allot(socket, nonblocking),
                     Err(error) => return refused(&error, waits),
                 }
@@ -163,11 +154,8 @@ impl Kernel {
             Call::Write { fd, bytes, more, dont_wait } => return self.write(fd, bytes, (more, dont_wait), written),
             Call::Read { fd, most, dont_wait } => {
                 let waits = !self.open(fd)?.nonblocking && !dont_wait;
-                let mut data = std::mem::take(&mut self.data);
-                data.resize(most.min(1 << 24) as usize, 0);
-                let read = socket::receive(self.socket(fd)?, &mut data);
-                self.data = data;
-                match read {
+                let socket = self.socket(fd)?;
+                match self.system.read(socket, most.min(1 << 24)) {
                     Ok(bytes) => bytes as i64,
                     Err(error) => return refused(&error, waits),
                 }
@@ -178,20 +166,22 @@ impl Kernel {
                     (false, _) => libc::SHUT_WR,
                     (true, true) => libc::SHUT_RDWR,
                 };
-                socket::shutdown(self.socket(fd)?, how).map_err(|error| errno(&error))?;
+                self.with(fd, |system, socket| system.shutdown(socket, how))?;
                 0
             }
             Call::Close { fd } => {
-                self.open(fd)?;
+                self.with(fd, System::close)?;
                 self.fds[(fd - FIRST_FD) as usize] = None;
                 0
             }
             Call::SetOption { fd, ref name, ref value, .. } => {
-                options::set(self.socket(fd)?, name, value)?.map_err(|error| errno(&error))?;
+                let socket = self.socket(fd)?;
+                options::set(&mut self.system, socket, name, value)?.map_err(|error| errno(&error))?;
                 0
             }
             Call::Option { fd, ref name, .. } => {
-                let value = options::get(self.socket(fd)?, name)?.map_err(|error| errno(&error))?;
+                let socket = self.socket(fd)?;
+                let value = options::get(&mut self.system, socket, name)?.map_err(|error| errno(&error))?;
                 return Ok(Some(Return { output: Output::Value(value), ..Return::success(0) }));
             }
             Call::SetNonBlocking { fd, on } => {
@@ -201,18 +191,17 @@ impl Kernel {
             Call::Flags { fd } => READ_WRITE | if self.open(fd)?.nonblocking { NONBLOCK } else { 0 },
             Call::Unread { fd } | Call::Unacknowledged { fd } => {
                 let request = if let Call::Unread { .. } = call { libc::FIONREAD } else { libc::TIOCOUTQ };
-                let bytes = socket::count(self.socket(fd)?, request).map_err(|error| errno(&error))?;
+                let bytes = self.with(fd, |system, socket| system.count(socket, request))?;
                 return Ok(Some(Return { output: Output::Value(Value::Integer(bytes)), ..Return::success(0) }));
             }
             Call::Poll { ref fds, timeout } => {
-                let mut polled: Vec<libc::pollfd> = Vec::new();
-                for &(fd, events) in fds {
-                    // A negative descriptor is ignored by the kernel, and reported as invalid below.
-                    let fd = self.socket(fd).map_or(-1, |socket| socket.as_raw_fd());
-                    polled.push(libc::pollfd { fd, events, revents: 0 });
+                let mut events = Vec::with_capacity(fds.len());
+                for &(fd, wanted) in fds {
+                    events.push(match self.socket(fd) {
+                        Ok(socket) => self.system.ready(socket, wanted).map_err(|error| errno(&error))?,
+                        Err(_) => libc::POLLNVAL,
+                    });
                 }
-                poll(&mut polled, Some(0)).map_err(|error| errno(&error))?;
-                let events: Vec<i16> = polled.iter().map(|poll| if poll.fd < 0 { libc::POLLNVAL } else { poll.revents }).collect();
                 let ready = events.iter().filter(|events| **events != 0).count();
                 if ready == 0 && timeout != 0 {
                     return Ok(None);
@@ -226,7 +215,8 @@ impl Kernel {
     fn connect(&mut self, fd: Fd, port: Option<u16>, again: bool) -> Attempt {
         let waits = !self.open(fd)?.nonblocking;
         if waits && again {
-            return match options::get(self.socket(fd)?, "SO_ERROR")?.map_err(|error| errno(&error))? {
+            let socket = self.socket(fd)?;
+            return match options::get(&mut self.system, socket, "SO_ERROR")?.map_err(|error| errno(&error))? {
                 Value::Integer(0) if !self.writable(fd)? => Ok(None),
                 Value::Integer(0) => Ok(Some(Return::success(0))),
                 Value::Integer(error) => Err(Refusal::Error(Errno(error as i32))),
@@ -234,7 +224,8 @@ impl Kernel {
             };
         }
         let remote = SocketAddr::new(self.network.remote, port.unwrap_or(self.network.remote_port));
-        match socket::connect(self.socket(fd)?, remote) {
+        let socket = self.socket(fd)?;
+        match self.system.connect(socket, remote) {
             Ok(()) => Ok(Some(Return::success(0))),
             Err(error) if waits && error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(None),
             Err(error) => Err(errno(&error)),
@@ -242,20 +233,14 @@ impl Kernel {
     }
 
     fn writable(&mut self, fd: Fd) -> Result<bool, Refusal> {
-        let mut polled = [libc::pollfd { fd: self.socket(fd)?.as_raw_fd(), events: libc::POLLOUT, revents: 0 }];
-        poll(&mut polled, Some(0)).map_err(|error| errno(&error))?;
-        Ok(polled[0].revents != 0)
+        Ok(self.with(fd, |system, socket| system.ready(socket, libc::POLLOUT))? != 0)
     }
 
     fn write(&mut self, fd: Fd, bytes: u64, (more, dont_wait): (bool, bool), written: u64) -> Attempt {
         let waits = !self.open(fd)?.nonblocking && !dont_wait;
-        let mut data = std::mem::take(&mut self.data);
-        data.clear();
-        data.resize((bytes - written) as usize, 0);
-        let sent = socket::send(self.socket(fd)?, &data, if more { libc::MSG_MORE } else { 0 });
-        self.data = data;
-        let total = match sent {
-            Ok(taken) => written + taken as u64,
+        let socket = self.socket(fd)?;
+        let total = match self.system.write(socket, bytes - written, more) {
+            Ok(taken) => written + taken,
             // An error after a part was written is reported by the next call.
             Err(_) if written > 0 && !waits => written,
             Err(error) => return refused(&error, waits),
@@ -271,7 +256,7 @@ impl Kernel {
 
     /// Attempts the blocked call again.
     fn retry(&mut self) -> Result<Option<Return>, String> {
-        let now = self.time();
+        let now = self.system.now();
         let Some(blocked) = self.blocked.as_ref() else { return Ok(None) };
         let (call, written, expired) = (blocked.call.clone(), blocked.written, blocked.deadline.is_some_and(|deadline| deadline <= now));
         let result = match self.attempt(&call, written, true) {
@@ -287,22 +272,15 @@ impl Kernel {
         Ok(Some(result))
     }
 
-    /// Sleeps until the interface or the blocked call's socket is ready, or until a time of the clock.
-    fn sleep(&mut self, until: u64) -> Result<(), String> {
-        let mut polled = vec![libc::pollfd { fd: self.space.interface().as_raw_fd(), events: libc::POLLIN, revents: 0 }];
+    /// The sockets for which the blocked call waits, with their events.
+    fn waited(&mut self) -> Vec<(Handle, i16)> {
         let wanted: Vec<(Fd, i16)> = match self.blocked.as_ref().map(|blocked| &blocked.call) {
             Some(Call::Accept { fd, .. } | Call::Read { fd, .. }) => vec![(*fd, libc::POLLIN)],
             Some(Call::Connect { fd, .. } | Call::Write { fd, .. }) => vec![(*fd, libc::POLLOUT)],
             Some(Call::Poll { fds, .. }) => fds.clone(),
             _ => Vec::new(),
         };
-        for (fd, events) in wanted {
-            if let Ok(socket) = self.socket(fd) {
-                polled.push(libc::pollfd { fd: socket.as_raw_fd(), events, revents: 0 });
-            }
-        }
-        let left = until.saturating_sub(clock()).saturating_sub(EARLY);
-        poll(&mut polled, Some(left)).map_err(|error| format!("poll: {error}"))
+        wanted.into_iter().filter_map(|(fd, events)| Some((self.socket(fd).ok()?, events))).collect()
     }
 }
 
@@ -311,45 +289,40 @@ fn refused(error: &io::Error, waits: bool) -> Attempt {
     if waits && error.kind() == io::ErrorKind::WouldBlock { Ok(None) } else { Err(errno(error)) }
 }
 
-impl World for Kernel {
+impl<S: System> World for Kernel<S> {
     fn patience(&self) -> Duration {
         Duration::from_millis(10_000)
     }
 
     fn now(&mut self) -> Instant {
-        self.time()
+        self.system.now()
     }
 
     fn advance(&mut self, until: Instant) -> Result<Happening, String> {
-        let now = self.time();
-        let target = clock() + if until > now { until.since(now).as_nanos() } else { 0 };
         loop {
             self.collect()?;
             if let Some((at, packet)) = self.sent.pop_front() {
                 return Ok(Happening::Sent { at, packet });
             }
             if let Some(result) = self.retry()? {
-                return Ok(Happening::Returned { at: self.time(), result });
+                return Ok(Happening::Returned { at: self.system.now(), result });
             }
-            if clock() >= target {
+            if self.system.now() >= until {
                 return Ok(Happening::Reached);
             }
-            let now = self.time();
             let deadline = self.blocked.as_ref().and_then(|blocked| blocked.deadline);
-            let sooner =
-                deadline.map_or(target, |deadline| target.min(clock() + if deadline > now { deadline.since(now).as_nanos() } else { 0 }));
-            self.sleep(sooner)?;
+            let waited = self.waited();
+            self.system.pass(deadline.map_or(until, |deadline| deadline.min(until)), &waited)?;
         }
     }
 
     fn inject(&mut self, packet: &[u8]) -> Result<(), String> {
-        self.time();
-        self.space.send(packet).map_err(|error| format!("the TUN interface refused a packet of {} bytes: {error}", packet.len()))?;
+        self.system.send(packet)?;
         self.collect()
     }
 
     fn call(&mut self, call: &Call, _may_block: bool) -> Attempt {
-        let now = self.time();
+        let now = self.system.now();
         let deadline = match call {
             Call::Poll { timeout, .. } if *timeout > 0 => Some(now + Duration::from_millis(timeout.unsigned_abs())),
             _ => None,
@@ -370,7 +343,8 @@ impl World for Kernel {
     }
 
     fn info(&mut self, fd: Fd) -> Result<Info, Refusal> {
-        options::info(self.socket(fd)?).map_err(|error| errno(&error))
+        let socket = self.socket(fd)?;
+        options::info(&mut self.system, socket).map_err(|error| errno(&error))
     }
 
     fn configure(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
@@ -384,21 +358,21 @@ impl World for Kernel {
         match name.split_once('.') {
             Some(("route", key)) => {
                 self.route.push(format!("{key} {value}"));
-                Space::route(&self.network, &self.route).map_err(Refusal::Unsupported)
+                self.system.route(&self.network, &self.route).map_err(Refusal::Unsupported)
             }
             // Parameters of modules are shared by all namespaces.
             Some((module, parameter)) if module.starts_with("tcp_") => {
-                self.space.write_shared(&format!("/sys/module/{module}/parameters/{parameter}"), value).map_err(unsupported)
+                self.system.write_shared(&format!("/sys/module/{module}/parameters/{parameter}"), value).map_err(unsupported)
             }
             None if name == "tcp_congestion_control" => {
                 self.control = Some(value.to_owned());
                 Ok(())
             }
-            None if name == "qdisc" => Space::qdisc(value).map_err(Refusal::Unsupported),
+            None if name == "qdisc" => self.system.qdisc(value).map_err(Refusal::Unsupported),
             _ => {
                 let path = name.replace('.', "/");
                 let path = if path.contains('/') { path } else { format!("ipv4/{path}") };
-                match Space::write(&format!("/proc/sys/net/{path}"), value) {
+                match self.system.write_parameter(&format!("/proc/sys/net/{path}"), value) {
                     // The kernel is older or newer than the parameter, which therefore changes nothing.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
                     other => other.map_err(unsupported),

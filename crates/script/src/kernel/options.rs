@@ -2,10 +2,10 @@
 
 use std::ffi::c_int;
 use std::io;
-use std::os::fd::BorrowedFd;
 
-use ackclock_linux::{libc, socket};
+use ackclock_linux::libc;
 
+use super::system::{Handle, System};
 use crate::stack::{Info, Refusal, Value};
 
 /// How an option's value is laid out.
@@ -61,30 +61,29 @@ fn find(name: &str) -> Result<(c_int, c_int, Kind), Refusal> {
 }
 
 /// Sets an option; the inner error is the kernel's.
-pub(super) fn set(fd: BorrowedFd<'_>, name: &str, value: &Value) -> Result<io::Result<()>, Refusal> {
+pub(super) fn set(system: &mut impl System, socket: Handle, name: &str, value: &Value) -> Result<io::Result<()>, Refusal> {
     let (level, number, _) = find(name)?;
     let bytes = match value {
         Value::Integer(value) => (*value as c_int).to_ne_bytes().to_vec(),
         Value::Text(text) => text.as_bytes().to_vec(),
         Value::Linger(on, seconds) => [c_int::from(*on), *seconds as c_int].map(c_int::to_ne_bytes).concat(),
     };
-    Ok(socket::set_option(fd, level, number, &bytes))
+    Ok(system.set_option(socket, level, number, &bytes))
 }
 
 /// The value of an option; the inner error is the kernel's.
-pub(super) fn get(fd: BorrowedFd<'_>, name: &str) -> Result<io::Result<Value>, Refusal> {
+pub(super) fn get(system: &mut impl System, socket: Handle, name: &str) -> Result<io::Result<Value>, Refusal> {
     let (level, number, kind) = find(name)?;
-    let mut bytes = [0; 64];
     let most = match kind {
         Kind::Integer => 4,
         Kind::Linger => 8,
         Kind::Text => 64,
     };
     let integer = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| i64::from(c_int::from_ne_bytes(*bytes)));
-    Ok(socket::option(fd, level, number, &mut bytes[..most]).map(|length| match kind {
+    Ok(system.option(socket, level, number, most).map(|bytes| match kind {
         Kind::Integer => Value::Integer(integer(&bytes)),
-        Kind::Linger => Value::Linger(integer(&bytes) != 0, integer(&bytes[4..])),
-        Kind::Text => Value::Text(String::from_utf8_lossy(&bytes[..length]).trim_end_matches('\0').to_owned()),
+        Kind::Linger => Value::Linger(integer(&bytes) != 0, integer(bytes.get(4..).unwrap_or_default())),
+        Kind::Text => Value::Text(String::from_utf8_lossy(&bytes).trim_end_matches('\0').to_owned()),
     }))
 }
 
@@ -152,9 +151,9 @@ const FIELDS: &[(&str, usize)] = &[
 ];
 
 /// `tcp_info` of a socket, as far as this kernel reports it.
-pub(super) fn info(fd: BorrowedFd<'_>) -> io::Result<Info> {
-    let mut bytes = [0; 512];
-    let length = socket::option(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes)?;
+pub(super) fn info(system: &mut impl System, socket: Handle) -> io::Result<Info> {
+    let bytes = system.option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, 512)?;
+    let length = bytes.len();
     let (mut info, mut at) = (Info::new(), 0);
     for &(name, size) in FIELDS {
         let end = at + size.max(1);

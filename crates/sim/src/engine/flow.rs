@@ -135,7 +135,7 @@ fn hosts(scenario: &Scenario, index: usize) -> Result<Hosts, RunError> {
             };
             Hosts::Other(host.connect(host::Flow { control: control()?, traffic, packet_size, ecn, initial_pacing, seed }))
         }
-        HostSpec::Datagrams(payload) => Hosts::Datagrams(Box::new(Stream::new(spec.start, *payload, spec.host.wire_size().0 as u16))),
+        HostSpec::Datagrams(payload) => Hosts::Other(Box::new(Stream::new(spec.start, *payload, spec.host.wire_size().0 as u16))),
     })
 }
 
@@ -177,8 +177,11 @@ impl Path {
     }
 }
 
-/// Builds a congestion control.
-pub(super) fn control(spec: &ControlSpec, initial_ssthresh: f64) -> Result<Box<dyn CongestionControl>, RunError> {
+/// Builds a congestion control with this first threshold in segments (infinite: none).
+///
+/// # Errors
+/// If a part is unknown, or does not take its parameters.
+pub fn control(spec: &ControlSpec, initial_ssthresh: f64) -> Result<Box<dyn CongestionControl>, RunError> {
     Ok(match spec {
         ControlSpec::Composed(parts) => Box::new(compose(parts, initial_ssthresh)?),
         ControlSpec::Whole(part) => build(cc::whole::ENTRIES, part)?,

@@ -6,7 +6,6 @@ use ackclock_core::units::{Duration, Instant, Segments};
 use ackclock_host::{Connection, Datagram, DropNotice, Side, SlowStartExit, StreamId, Tally, Transmission};
 use ackclock_tcp::{modern, ns2};
 
-use super::stream::Stream;
 use crate::net::packet::{Packet, Payload, Payloads};
 
 /// Both ends of a flow.
@@ -17,9 +16,7 @@ pub(super) enum Hosts {
     Ns2(ns2::Connection),
     /// Profile `modern`.
     Modern(Box<modern::Connection>),
-    /// Datagrams without TCP.
-    Datagrams(Box<Stream>),
-    /// Any other profile of the registry.
+    /// Datagrams without TCP, or any other profile of the registry.
     Other(Box<dyn Connection<Payload = Vec<u8>>>),
 }
 
@@ -29,7 +26,6 @@ macro_rules! each {
         match $hosts {
             Hosts::Ns2($connection) => $call,
             Hosts::Modern($connection) => $call,
-            Hosts::Datagrams($connection) => $call,
             Hosts::Other($connection) => $call,
         }
     };
@@ -55,7 +51,6 @@ impl Hosts {
         copy.payload = match self {
             Self::Ns2(_) => payloads.ack_options.copy(packet.payload),
             Self::Modern(_) => payloads.segments.copy(packet.payload),
-            Self::Datagrams(_) => payloads.nothing.copy(packet.payload),
             Self::Other(_) => payloads.bytes.copy(packet.payload),
         };
         copy

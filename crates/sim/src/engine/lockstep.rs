@@ -27,6 +27,9 @@ pub struct Lockstep {
     nodes: Vec<Shared>,
 }
 
+/// Makes both ends of a flow, by its index, from its interfaces at the sender and the receiver; `None`: the flow is simulated.
+pub type Connect<'a> = dyn FnMut(usize, &FlowSpec, [OutsideInterface; 2]) -> Option<FrameConnection> + 'a;
+
 /// An outside host, and the names of its nodes.
 #[derive(Debug)]
 pub struct Outside {
@@ -52,7 +55,7 @@ impl Lockstep {
     }
 
     /// As [`Lockstep::new`], but `connection` makes both ends of each flow between outside hosts from its interfaces, so that the scenario's
-    /// applications can drive them. `None`: the flow is simulated.
+    /// applications can drive them.
     ///
     /// # Errors
     /// As [`run`](super::run); if a place to capture does not exist.
@@ -60,7 +63,7 @@ impl Lockstep {
         scenario: Scenario,
         captured: &[String],
         mut hosts: Vec<Outside>,
-        connection: &mut dyn FnMut(usize, &FlowSpec, [OutsideInterface; 2]) -> Option<FrameConnection>,
+        connection: &mut Connect<'_>,
     ) -> Result<Self, RunError> {
         let place = |name: &String| scenario.nodes.iter().position(|node| node == name);
         hosts.sort_by_key(|outside| outside.nodes.iter().filter_map(place).min());
@@ -74,7 +77,9 @@ impl Lockstep {
                 ends.into_iter().filter(|(node, _)| places.contains(node)).map(move |(_, side)| (index, side))
             });
             let shared = OutsideNode::shared(names.join(", "), host, ends.collect());
-            places.iter().for_each(|node| outside[*node] = Some(shared.clone()));
+            for node in &places {
+                outside[*node] = Some(shared.clone());
+            }
             nodes.push(shared);
         }
         let mut connect = |index: usize, flow: &FlowSpec| {

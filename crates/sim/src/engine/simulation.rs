@@ -262,23 +262,27 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     pub(super) fn forward(&mut self, packet: Packet, mut here: Moment) {
         // A separate copy stays in registers.
         let mut packet = packet;
-        loop {
-            let hop = self.routes.hop(packet.route(), packet.hop);
+        for &hop in self.routes.ahead(packet.route(), packet.hop) {
             let link = hop.link as usize;
             if R::ON && !self.links[link].port.is_admitting() {
-                self.observe(here.at, Point::Link(link as u32), &packet);
+                self.recorder.passed(here.at, Point::Link(link as u32), &packet, &self.payloads);
             }
             let Link { port, queue } = &mut self.links[link];
             let kind = &mut self.lanes.kinds[port.kind as usize];
-            let crossing = match queue {
-                Queue::Immediate(queue) => queue.cross(port, kind, Entering { now: here, packet }, &mut self.recorder),
-                Queue::Scheduled(_) => return self.offer(link, packet, here),
+            let Queue::Immediate(queue) = queue else { return self.offer(link, packet, here) };
+            here = if let Some(arrival) = queue.pass(port, kind, (here, packet), &mut self.recorder) {
+                arrival
+            } else {
+                match queue.queue(port, kind, &Entering { now: here, packet }, &mut self.recorder) {
+                    Crossing::Through { arrival, marked } => {
+                        if marked {
+                            packet.set_ecn(Ecn::Ce);
+                        }
+                        arrival
+                    }
+                    crossing => return self.crossed(link, packet, here, crossing),
+                }
             };
-            let Crossing::Through { arrival, marked } = crossing else { return self.crossed(link, packet, here, crossing) };
-            if marked {
-                packet.set_ecn(Ecn::Ce);
-            }
-            here = arrival;
             packet = packet.across(hop.then == Then::Arrive);
             if hop.then != Then::Follow {
                 let lane = port.lane as usize;

@@ -27,16 +27,17 @@ impl Stream {
 }
 
 impl Connection for Stream {
-    type Payload = ();
+    /// Datagrams have none.
+    type Payload = Vec<u8>;
 
-    fn handle(&mut self, now: Instant, _side: Side, _arrived: &Datagram<()>) -> bool {
+    fn handle(&mut self, now: Instant, _side: Side, _arrived: &Datagram<Vec<u8>>) -> bool {
         self.checkpoints.pass(now, self.delivered_bytes());
         self.delivered += 1;
         self.delivered_at = now;
         true
     }
 
-    fn poll_transmit(&mut self, now: Instant, side: Side) -> Option<(Datagram<()>, Transmission)> {
+    fn poll_transmit(&mut self, now: Instant, side: Side) -> Option<(Datagram<Vec<u8>>, Transmission)> {
         if side == Side::Receiver {
             return None;
         }

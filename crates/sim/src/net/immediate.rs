@@ -7,7 +7,8 @@ use ackclock_core::rng::Generator;
 use ackclock_core::units::{Bytes, Instant, Moment};
 
 use super::fate::{Crossing, Loss};
-use super::port::{Entering, LinkKind, Port};
+use super::packet::Packet;
+use super::port::{Entering, LinkKind, Port, Sending};
 use crate::trace::Recorder;
 
 /// A waiting packet.
@@ -44,35 +45,28 @@ impl Immediate {
         Self { discipline, ..Self::default() }
     }
 
-    /// Takes a packet across the link of `port`. Packets must enter in the order of their times.
-    pub(crate) fn cross<R: Recorder>(
+    /// Takes a packet across the link of `port` if nothing can delay or drop it there, as on most links. Returns its arrival at the other
+    /// end. Packets must come in the order of their times.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "most packets cross every link of theirs here")]
+    pub(crate) fn pass<R: Recorder>(
         &mut self,
         port: &mut Port,
         kind: &mut LinkKind,
-        Entering { now, packet }: Entering,
+        (now, packet): (Moment, Packet),
         recorder: &mut R,
-    ) -> Crossing {
+    ) -> Option<Moment> {
         #[cfg(debug_assertions)]
         {
             assert!(now.at >= self.last, "a packet enters link {} at {:?}, after one at {:?}", port.index, now.at, self.last);
             self.last = now.at;
         }
-        if self.discipline.is_none() && self.waiting.is_empty() && port.is_clear(now) {
-            // On most links, nothing can delay or drop the packet here.
-            port.counters.arrivals += 1;
-            port.counters.delivered += 1;
-            port.transmitter.in_service_since = now.at;
-            port.transmitter.row = now;
-            let departure = port.transmitter.send(kind, packet.size(), now.at);
-            port.leave(&Entering { now, packet }, departure, recorder);
-            return Crossing::Through { arrival: departure.arrives(), marked: false };
-        }
-        self.queue(port, kind, &Entering { now, packet }, recorder)
+        (self.discipline.is_none() && self.waiting.is_empty() && port.is_clear(now)).then(|| port.pass(kind, now, packet, recorder))
     }
 
-    /// Takes a packet across a link on which it may wait or be lost.
+    /// Takes a packet across a link on which it may wait or be lost: one that [`Self::pass`] has not taken.
     #[inline(never)]
-    fn queue<R: Recorder>(&mut self, port: &mut Port, kind: &mut LinkKind, entering: &Entering, recorder: &mut R) -> Crossing {
+    pub(crate) fn queue<R: Recorder>(&mut self, port: &mut Port, kind: &mut LinkKind, entering: &Entering, recorder: &mut R) -> Crossing {
         let now = entering.now;
         if let Some(crossing) = port.before(entering, recorder) {
             return crossing;
@@ -102,15 +96,13 @@ impl Immediate {
             }
         }
         let start = if busy { port.transmitter.free_at } else { now.at };
-        let departure = port.send(kind, entering.packet.size(), start);
         if busy {
             self.wait(port, entering, start, recorder);
         } else {
             port.transmitter.in_service_since = start;
             port.transmitter.row = now;
         }
-        port.leave(entering, departure, recorder);
-        port.after(entering, departure, marked, recorder)
+        port.transmit(kind, &Sending { entering, start, marked }, recorder)
     }
 
     /// Asks the discipline; an unlimited queue has none.

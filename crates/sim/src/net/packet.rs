@@ -98,8 +98,6 @@ pub(crate) struct Payloads {
     pub(crate) ack_options: Store<ns2::AckOptions>,
     /// Segments of `modern` hosts.
     pub(crate) segments: Store<Segment>,
-    /// Datagrams, which have no payload here.
-    pub(crate) nothing: Store<()>,
     /// Bytes of other profiles.
     pub(crate) bytes: Store<Vec<u8>>,
 }
@@ -107,7 +105,7 @@ pub(crate) struct Payloads {
 impl Payloads {
     /// Number of packets with a payload.
     pub(crate) fn len(&self) -> usize {
-        self.ack_options.len() + self.segments.len() + self.nothing.len() + self.bytes.len()
+        self.ack_options.len() + self.segments.len() + self.bytes.len()
     }
 }
 
@@ -135,13 +133,6 @@ impl Payload for Segment {
     fn take(slot: &mut Self) -> Self {
         *slot
     }
-}
-
-impl Payload for () {
-    fn store(payloads: &mut Payloads) -> &mut Store<Self> {
-        &mut payloads.nothing
-    }
-    fn take(_slot: &mut Self) -> Self {}
 }
 
 impl Payload for Vec<u8> {

@@ -6,6 +6,7 @@ use ackclock_core::units::{Bytes, Duration, Instant, Moment, Rate};
 pub(crate) use super::entering::Entering;
 use super::fate::{Crossing, Loss};
 use super::models::{Copies, Models};
+use super::packet::Packet;
 use super::turn::Turn;
 use crate::scenario::{LinkSpec, LossPosition};
 use crate::trace::Recorder;
@@ -72,12 +73,19 @@ impl LinkKind {
     }
 
     fn transmission(&mut self, size: Bytes) -> Transmission {
-        let slot = &mut self.remembered[(size.0 / 8) as usize % REMEMBERED];
-        if slot.size != size {
-            let time = self.rate.transmission(size);
-            *slot = Transmission { size, time, crossing: time + self.delay };
+        let place = (size.0 / 8) as usize % REMEMBERED;
+        if self.remembered[place].size != size {
+            self.remember(place, size);
         }
-        *slot
+        self.remembered[place]
+    }
+
+    /// Computes the times of `size`. Inlined, the division would run for every packet: the compiler moves it out of the loop over links.
+    #[cold]
+    #[inline(never)]
+    fn remember(&mut self, place: usize, size: Bytes) {
+        let time = self.rate.transmission(size);
+        self.remembered[place] = Transmission { size, time, crossing: time + self.delay };
     }
 }
 
@@ -125,6 +133,15 @@ impl Departure {
     pub(super) const fn arrives(&self) -> Moment {
         Moment { at: self.arrival, since: self.start }
     }
+}
+
+/// A packet whose transmission starts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sending<'a> {
+    pub(super) entering: &'a Entering,
+    pub(super) start: Instant,
+    /// Whether the queue marked it.
+    pub(super) marked: bool,
 }
 
 /// The part of a link behind its queue.
@@ -175,25 +192,66 @@ impl Port {
         self.models.is_none() && now.at < self.end && !self.transmitter.is_busy(now)
     }
 
+    /// Sends a packet across the clear link at once. Returns its arrival.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as for `Immediate::pass`")]
+    pub(super) fn pass<R: Recorder>(&mut self, kind: &mut LinkKind, now: Moment, packet: Packet, recorder: &mut R) -> Moment {
+        let departure = self.transmitter.send(kind, packet.size(), now.at);
+        self.transmitter.in_service_since = now.at;
+        self.transmitter.row = now;
+        self.counters.arrivals += 1;
+        self.counters.delivered += 1;
+        self.counters.departures += 1;
+        self.counters.busy += self.transmitter.free_at.min(self.end).since(now.at);
+        if R::ON {
+            recorder.departed(now.at, self.index, &Entering { now, packet }, departure.arrival);
+        }
+        departure.arrives()
+    }
+
     /// The turn of the last transmission, which starts at `start`.
     pub(crate) fn turn(&self, start: Instant) -> Turn {
         Turn::new(self.transmitter.row, start, self.transmitter.free_at)
     }
 
-    /// Sends `size` bytes from `start` on.
+    /// Sends a packet from `start` on. Returns its fate behind the link.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a link of constants pays no call")]
-    pub(super) fn send(&mut self, kind: &mut LinkKind, size: Bytes, start: Instant) -> Departure {
-        if self.models.is_none() { self.transmitter.send(kind, size, start) } else { self.send_by_models(kind, size, start) }
+    pub(super) fn transmit<R: Recorder>(&mut self, kind: &mut LinkKind, sending: &Sending<'_>, recorder: &mut R) -> Crossing {
+        if self.models.is_none() {
+            self.transmit_by_constants(kind, sending, recorder)
+        } else {
+            self.transmit_by_models(kind, sending, recorder)
+        }
+    }
+
+    fn transmit_by_constants<R: Recorder>(&mut self, kind: &mut LinkKind, sending: &Sending<'_>, recorder: &mut R) -> Crossing {
+        let departure = self.transmitter.send(kind, sending.entering.packet.size(), sending.start);
+        self.leave(sending.entering, departure, recorder);
+        self.counters.delivered += 1;
+        Crossing::Through { arrival: departure.arrives(), marked: sending.marked }
     }
 
     #[cold]
-    fn send_by_models(&mut self, kind: &mut LinkKind, size: Bytes, start: Instant) -> Departure {
-        let Some(models) = &mut self.models else { return self.transmitter.send(kind, size, start) };
-        let Transmission { time, crossing, .. } = kind.transmission(size);
-        let arrival;
-        (self.transmitter.free_at, arrival) = models.send(size, start, [time, kind.delay, crossing]);
-        Departure { start, arrival }
+    fn transmit_by_models<R: Recorder>(&mut self, kind: &mut LinkKind, sending: &Sending<'_>, recorder: &mut R) -> Crossing {
+        let Some(models) = &mut self.models else { return self.transmit_by_constants(kind, sending, recorder) };
+        let Sending { entering: Entering { packet, .. }, start, marked } = *sending;
+        let Transmission { time, crossing, .. } = kind.transmission(packet.size());
+        let (end, arrival) = models.send(packet.size(), start, [time, kind.delay, crossing]);
+        if start < self.end {
+            models.carry(start, end.min(self.end));
+        }
+        let copies = models.judge(LossPosition::AfterLink, packet, end);
+        let is_ordinary = copies == Copies::ONE && !models.reorders();
+        self.transmitter.free_at = end;
+        self.counters.delivered += u64::from(copies.passed);
+        let departure = Departure { start, arrival };
+        self.leave(sending.entering, departure, recorder);
+        let arrival = departure.arrives();
+        if is_ordinary {
+            return Crossing::Through { arrival, marked };
+        }
+        self.multiply(sending.entering, copies, arrival.at, recorder).unwrap_or(Crossing::Leaving { arrival, marked })
     }
 
     /// Decides on a packet in front of the queue. `None`: it enters the queue.
@@ -220,29 +278,6 @@ impl Port {
             Copies::ONE => None,
             copies => Some(self.multiply(entering, copies, at, recorder).unwrap_or(Crossing::Entering)),
         }
-    }
-
-    /// Decides on a packet behind the link.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a link of constants pays no call")]
-    pub(super) fn after<R: Recorder>(&mut self, entering: &Entering, departure: Departure, marked: bool, recorder: &mut R) -> Crossing {
-        if self.models.is_some() {
-            return self.after_by_models(entering, departure, marked, recorder);
-        }
-        self.counters.delivered += 1;
-        Crossing::Through { arrival: departure.arrives(), marked }
-    }
-
-    #[cold]
-    fn after_by_models<R: Recorder>(&mut self, entering: &Entering, departure: Departure, marked: bool, recorder: &mut R) -> Crossing {
-        let arrival = departure.arrives();
-        let Some(models) = &mut self.models else { return Crossing::Through { arrival, marked } };
-        let copies = models.judge(LossPosition::AfterLink, &entering.packet, self.transmitter.free_at);
-        self.counters.delivered += u64::from(copies.passed);
-        if copies == Copies::ONE && !models.reorders() {
-            return Crossing::Through { arrival, marked };
-        }
-        self.multiply(entering, copies, arrival.at, recorder).unwrap_or(Crossing::Leaving { arrival, marked })
     }
 
     /// Counts what became of a packet at `at`. Returns the loss of a packet without copies; else the engine fetches the copies.
@@ -282,13 +317,10 @@ impl Port {
     }
 
     /// Counts the transmission of a packet.
-    pub(super) fn leave<R: Recorder>(&mut self, entering: &Entering, departure: Departure, recorder: &mut R) {
+    fn leave<R: Recorder>(&mut self, entering: &Entering, departure: Departure, recorder: &mut R) {
         let start = departure.start;
         self.counters.busy += self.transmitter.free_at.min(self.end).since(start);
         if start < self.end {
-            if let Some(models) = &mut self.models {
-                models.carry(start, self.transmitter.free_at.min(self.end));
-            }
             let sojourn = start.since(entering.now.at);
             self.counters.departures += 1;
             // Most packets find the link idle.

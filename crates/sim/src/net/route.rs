@@ -60,6 +60,11 @@ impl Routes {
         self.hops[self.begins[route] as usize + usize::from(crossed)]
     }
 
+    /// The next links of a packet on `route` that has crossed `crossed` links. They continue beyond the end of the route.
+    pub(crate) fn ahead(&self, route: usize, crossed: u16) -> &[Hop] {
+        &self.hops[self.begins[route] as usize + usize::from(crossed)..]
+    }
+
     /// Marks the links that a packet enters at once, because they follow the previous link.
     pub(super) fn join(&mut self, follows: impl Fn(u32) -> bool) {
         for hop in 1..self.hops.len() {

@@ -6,7 +6,7 @@ use ackclock_core::units::{Duration, Instant, Moment};
 
 use super::fate::{Crossing, Loss};
 use super::packet::Packet;
-use super::port::{Entering, LinkKind, Port};
+use super::port::{Entering, LinkKind, Port, Sending};
 use crate::trace::Recorder;
 
 /// A scheduler with its waiting packets.
@@ -127,12 +127,9 @@ impl Scheduled {
         self.count_outcomes(port, now.at, lost, recorder);
         self.observe(port, now.at, recorder);
         let Some((packet, arrived)) = sending else { return Served { sent: None, next: self.hold(now.at, answer) } };
-        let departure = port.send(kind, packet.size(), now.at);
+        let crossing = port.transmit(kind, &Sending { entering: &entering(packet, arrived), start: now.at, marked: false }, recorder);
         let free = Moment { at: port.transmitter.free_at, since: now.at };
         self.state = State::Sending(free);
-        let entering = entering(packet, arrived);
-        port.leave(&entering, departure, recorder);
-        let crossing = port.after(&entering, departure, false, recorder);
         Served { sent: Some((packet, crossing)), next: Some(free) }
     }
 

@@ -8,7 +8,20 @@ from typing import Annotated, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MAX_SEED, Force, Jobs, Json, On, Out, Pcap, PcapAt, PcapSnaplen, Record
+from ackclock.cli.options import (
+    MAX_SEED,
+    Control,
+    Force,
+    Jobs,
+    Json,
+    On,
+    Out,
+    Outside,
+    Pcap,
+    PcapAt,
+    PcapSnaplen,
+    Record,
+)
 
 
 def run(
@@ -29,6 +42,8 @@ def run(
     pcap_snaplen: PcapSnaplen = None,
     force: Force = False,
     on: On = "simulation",
+    outside: Outside = False,
+    control: Control = None,
 ) -> None:
     """Run a scenario, or every variant of its [sweep]."""
     with plain_errors():
@@ -40,11 +55,11 @@ def run(
         run_command(
             file,
             settings or [],
-            world=worlds.find(on),
+            world=worlds.find(on, outside=outside, control=control),
             seed=seed,
             out=out,
             json_output=json,
             record=record,
-            jobs=1 if on == "machine" else jobs,
+            jobs=jobs,
             captures=captures,
         )

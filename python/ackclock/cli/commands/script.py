@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Optional
 
 import typer
 
@@ -20,11 +20,13 @@ def script(
         typer.Option(metavar="NAME", help="Host preset whose endpoint is under test: linux, 'linux 5.4', freebsd, …"),
     ] = "linux",
     on: Annotated[
-        Literal["host", "kernel"],
+        str,
         typer.Option(
-            help="What is under test: the host preset in virtual time, or this machine's Linux in real time, as root."
+            metavar="WORLD",
+            help="What is under test: the host preset (simulation), a Linux kernel in virtual time (linux; linux:6.12"
+            " names a version), or this machine's Linux in real time, as root (machine).",
         ),
-    ] = "host",
+    ] = "simulation",
     define: Annotated[
         Optional[list[str]],
         typer.Option(metavar="NAME=VALUE", help="Replace a word of the scripts by a value; repeatable."),
@@ -35,7 +37,7 @@ def script(
             metavar="TIME",
             help="Allowed error of times: '4 ms', '12.5 %' of the time since the previous event, both separated by a "
             "comma, or packetdrill for its defaults. By default that of the script, or none; packetdrill with --on "
-            "kernel.",
+            "linux and machine.",
         ),
     ] = None,
     strict: Annotated[
@@ -71,10 +73,12 @@ def script(
     """
     with plain_errors():
         from ackclock.cli.scripts import script_command
+        from ackclock.kernels import worlds
         from ackclock.scripts.running import Settings
 
+        worlds.find(on)
         settings = Settings(
-            host, tuple(define or ()), tolerance, strict, strict_segments, on == "kernel", max_duration, max_packets
+            host, tuple(define or ()), tolerance, strict, strict_segments, on, max_duration, max_packets
         )
         code = script_command(
             files, settings, allow_unsupported=allow_unsupported, trace=trace, junit=junit, jobs=jobs,

@@ -16,7 +16,9 @@ def build(
         Optional[Path],
         typer.Argument(help="Tarball or tree of Linux; by default the newest of Debian's linux-source-… in /usr/src."),
     ] = None,
-    hz: Annotated[int, typer.Option(metavar="NUMBER", help="Ticks per second: 100, 250, 300 or 1000.")] = 250,
+    hz: Annotated[
+        int, typer.Option(min=100, max=1000, metavar="NUMBER", help="Ticks per second: 100, 250, 300 or 1000.")
+    ] = 250,
     additions: Annotated[
         Optional[list[Path]],
         typer.Option(

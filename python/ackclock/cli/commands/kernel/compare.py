@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MOST, MOST_JOBS, ChangeHystart, Json, Out
+from ackclock.cli.options import MOST, MOST_JOBS, Attempts, ChangeHystart, Json, On, Out
 
 
 def compare(
@@ -16,56 +16,51 @@ def compare(
         list[Path], typer.Argument(metavar="FILE...", help="Scenario files; of a file with [sweep], every variant.")
     ],
     repetitions: Annotated[
-        int,
+        Optional[int],
         typer.Option(
             min=1,
             max=MOST,
             metavar="NUMBER",
-            help="Runs of each scenario on the kernel. Fewer than 3 do not show its spread.",
+            help="Runs of each scenario on the kernel, each with a seed of its own: by default 3 on machine and 6 on "
+            "linux. Fewer than 3 do not show its spread.",
         ),
-    ] = 3,
+    ] = None,
     tolerance: Annotated[
         float,
         typer.Option(metavar="PERCENT", help="Largest difference of data delivered and completion times that is none."),
     ] = 2.0,
-    attempts: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            max=MOST,
-            metavar="NUMBER",
-            help="Largest number of runs for a repetition that this machine disturbs.",
-        ),
-    ] = 3,
+    attempts: Attempts = None,
     jobs: Annotated[
-        int,
+        Optional[int],
         typer.Option(
             "--jobs",
             "-j",
             min=1,
             max=MOST_JOBS,
             metavar="NUMBER",
-            help="Runs on the kernel at the same time; more make packets late.",
+            help="Runs on the kernel at the same time: by default one per processor on linux, and 1 on machine, where "
+            "more make packets late.",
         ),
-    ] = 1,
+    ] = None,
     change_hystart: ChangeHystart = False,
     out: Out = None,
     json: Json = False,
+    on: On = "machine",
 ) -> None:
     """Compare simulations with the kernel's TCP: how far apart they are, and what is known of larger differences.
 
-    Each scenario runs in real time on the kernel. With --out, every finished run is stored at once, and the same
-    command continues after an interruption.
+    By default the kernel is this machine's, in real time. With --out, every finished run is stored at once, and the
+    same command continues after an interruption.
     """
     with plain_errors():
         from ackclock.cli.kernelcomparisons import compare_command
+        from ackclock.kernels import worlds
 
         compare_command(
             files,
+            world=worlds.find(on, attempts=attempts, change_hystart=change_hystart),
             repetitions=repetitions,
             tolerance=tolerance,
-            attempts=attempts,
-            change_hystart=change_hystart,
             out=out,
             json_output=json,
             jobs=jobs,

@@ -8,7 +8,21 @@ from typing import Annotated, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MAX_SEED, MOST, ChangeHystart, Force, Json, On, Out, Pcap, PcapAt, PcapSnaplen, Record
+from ackclock.cli.options import (
+    MAX_SEED,
+    Attempts,
+    ChangeHystart,
+    Control,
+    Force,
+    Json,
+    On,
+    Out,
+    Outside,
+    Pcap,
+    PcapAt,
+    PcapSnaplen,
+    Record,
+)
 
 
 def run(
@@ -26,12 +40,7 @@ def run(
             help="Seed of losses and applications; replaces the seed of the file.",
         ),
     ] = None,
-    attempts: Annotated[
-        int,
-        typer.Option(
-            min=1, max=MOST, metavar="NUMBER", help="Most attempts of each run to get one without late packets."
-        ),
-    ] = 3,
+    attempts: Attempts = None,
     change_hystart: ChangeHystart = False,
     out: Out = None,
     json: Json = False,
@@ -41,6 +50,8 @@ def run(
     pcap_snaplen: PcapSnaplen = None,
     force: Force = False,
     on: On = "machine",
+    outside: Outside = False,
+    control: Control = None,
 ) -> None:
     """Run a scenario, or every variant of its [sweep], on the TCP of a Linux kernel.
 
@@ -57,11 +68,11 @@ def run(
         run_command(
             file,
             settings or [],
-            world=worlds.find(on, attempts=attempts, change_hystart=change_hystart),
+            world=worlds.find(on, attempts=attempts, change_hystart=change_hystart, outside=outside, control=control),
             seed=seed,
             out=out,
             json_output=json,
             record=record,
-            jobs=1 if on == "machine" else None,
+            jobs=None,
             captures=captures,
         )

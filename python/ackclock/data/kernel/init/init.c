@@ -8,10 +8,12 @@
  *   enter NUMBER                 enters the namespace of a node
  *   set NAME VALUE...            writes a parameter below /proc/sys/net
  *   module NAME PARAMETER VALUE  writes a parameter of a module
- *   route OWN PEER ATTRIBUTES    gives the interface the address OWN, and a route to PEER: mtu, window, receive window (0: the default), ecn
+ *   route OWN PEER ATTRIBUTES    gives the interface the address OWN, and a route to PEER: largest packet, window, receive window (0: the default), ecn
  *   socket NUMBER OWN PORT CONTROL LISTENS NODELAY CLAMP UNSENT PACED
  *                                makes a TCP socket, and gives it to the kernel's thread; 0 leaves the kernel's default
  *   connect NUMBER PEER PORT     connects a socket
+ *   qdisc KIND                   gives the interface a queue discipline with its defaults
+ *   sys CALL ARGUMENTS           a system call on sockets that never block; a failed one answers with "errno" and the number
  *   off                          ends the guest
  *
  * Programs of the host run in it after these:
@@ -32,9 +34,11 @@
 #include <fcntl.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
+#include <linux/pkt_sched.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -102,11 +106,11 @@ static void add(struct attributes *attributes, int type, const void *value, size
 	attributes->length += RTA_ALIGN(rta->rta_len);
 }
 
-/* Asks for a new object: the message of its kind, and its attributes. */
+/* Asks for a new object or another one: the message of its kind, and its attributes. */
 static int ask(int type, const void *message, size_t length, const struct attributes *attributes)
 {
 	struct { struct nlmsghdr header; struct nlmsgerr error; char rest[512]; } reply;
-	struct request request = { .header = { .nlmsg_type = type, .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL } };
+	struct request request = { .header = { .nlmsg_type = type, .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE } };
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	ssize_t received;
 
@@ -199,10 +203,12 @@ static int route(const char *own, const char *peer, unsigned int mtu, unsigned i
 		return fail("%s or %s is no address", own, peer);
 	}
 	add(&local, IFA_LOCAL, &source, 4);
-	if (ask(RTM_NEWADDR, &address, sizeof(address), &local))
+	if (ask(RTM_NEWADDR, &address, sizeof(address), &local) && errno != EEXIST)
 		return fail("no address %s", own);
-	add(&metrics, RTAX_LOCK, &lock, 4);
-	add(&metrics, RTAX_MTU, &mtu, 4);
+	if (mtu) {
+		add(&metrics, RTAX_LOCK, &lock, 4);
+		add(&metrics, RTAX_MTU, &mtu, 4);
+	}
 	if (window)
 		add(&metrics, RTAX_INITCWND, &window, 4);
 	if (receive)
@@ -214,6 +220,15 @@ static int route(const char *own, const char *peer, unsigned int mtu, unsigned i
 	add(&all, RTA_OIF, &index, 4);
 	add(&all, RTA_METRICS, metrics.list, metrics.length);
 	return ask(RTM_NEWROUTE, &way, sizeof(way), &all) ? fail("no route from %s to %s", own, peer) : 0;
+}
+
+static int qdisc(const char *kind)
+{
+	struct tcmsg message = { .tcm_family = AF_UNSPEC, .tcm_ifindex = if_nametoindex("eth0"), .tcm_parent = TC_H_ROOT };
+	struct attributes attributes = { 0 };
+
+	add(&attributes, TCA_KIND, kind, strlen(kind) + 1);
+	return ask(RTM_NEWQDISC, &message, sizeof(message), &attributes) ? fail("no queue discipline %s", kind) : 0;
 }
 
 static struct sockaddr_in place(const char *address, unsigned int port)
@@ -415,6 +430,116 @@ static int finish(void)
 	while (waitpid(-1, NULL, 0) >= 0 || errno == EINTR)
 		;
 	sync();
+/* System calls for scripts. */
+
+static int is_ready(int fd, short events)
+{
+	struct pollfd polled = { .fd = fd, .events = events };
+
+	return poll(&polled, 1, 0) < 0 ? 0 : polled.revents;
+}
+
+/* A call that would have to wait fails without being made: a failed call takes time. */
+static long transfer(int fd, short events, ssize_t (*call)(int, void *, size_t, int), size_t size, int flags)
+{
+	ssize_t count = -1;
+	void *bytes;
+
+	errno = EAGAIN;
+	if (!is_ready(fd, events))
+		return -1;
+	bytes = calloc(1, size ? size : 1);
+	errno = ENOMEM;
+	if (bytes)
+		count = call(fd, bytes, size, flags | MSG_NOSIGNAL);
+	free(bytes);
+	return count;
+}
+
+static ssize_t give(int fd, void *bytes, size_t size, int flags)
+{
+	return send(fd, bytes, size, flags);
+}
+
+static ssize_t take(int fd, void *bytes, size_t size, int flags)
+{
+	return recv(fd, bytes, size, flags);
+}
+
+static int hex(const char *text, unsigned char *bytes, int most)
+{
+	int count = 0;
+
+	while (count < most && sscanf(text + 2 * count, "%2hhx", &bytes[count]) == 1)
+		count++;
+	return count;
+}
+
+static long call(char *text, char *output, size_t size)
+{
+	unsigned char value[512];
+	char name[32], address[64], content[1100] = "";
+	struct sockaddr_in place_;
+	socklen_t length;
+	long a = 0, b = 0, c = 0, d = 0;
+	int number = 0;
+
+	if (sscanf(text, "%31s %ld", name, &a) < 1)
+		return errno = EINVAL, -1;
+	if (!strcmp(name, "socket"))
+		return socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (sscanf(text, "bind %ld %63s %ld", &a, address, &b) == 3) {
+		place_ = place(address, b);
+		return bind(a, (void *)&place_, sizeof(place_));
+	}
+	if (sscanf(text, "connect %ld %63s %ld", &a, address, &b) == 3) {
+		place_ = place(address, b);
+		return connect(a, (void *)&place_, sizeof(place_));
+	}
+	if (sscanf(text, "listen %ld %ld", &a, &b) == 2)
+		return listen(a, b);
+	if (!strcmp(name, "accept")) {
+		if (is_ready(a, POLLIN))
+			return accept4(a, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		return errno = EAGAIN, -1;
+	}
+	if (sscanf(text, "send %ld %ld %ld", &a, &b, &c) == 3)
+		return transfer(a, POLLOUT, give, b, c ? MSG_MORE : 0);
+	if (sscanf(text, "receive %ld %ld", &a, &b) == 2)
+		return transfer(a, POLLIN, take, b, 0);
+	if (sscanf(text, "shutdown %ld %ld", &a, &b) == 2)
+		return shutdown(a, b);
+	if (!strcmp(name, "close"))
+		return close(a);
+	if (sscanf(text, "set %ld %ld %ld %1099s", &a, &b, &c, content) >= 3)
+		return setsockopt(a, b, c, value, hex(content, value, sizeof(value)));
+	if (sscanf(text, "get %ld %ld %ld %ld", &a, &b, &c, &d) == 4) {
+		length = d < (long)sizeof(value) ? d : (long)sizeof(value);
+		if (getsockopt(a, b, c, value, &length))
+			return -1;
+		for (d = 0; d < (long)length && 2 * d + 3 < (long)size; d++)
+			sprintf(output + 2 * d, "%02x", value[d]);
+		return 0;
+	}
+	if (sscanf(text, "count %ld %ld", &a, &b) == 2)
+		return ioctl(a, b, &number) ? -1 : number;
+	if (sscanf(text, "ready %ld %ld", &a, &b) == 2)
+		return is_ready(a, b);
+	errno = EINVAL;
+	return -1;
+}
+
+static int system_call(char *text)
+{
+	static char output[2048];
+	long result;
+
+	output[0] = 0;
+	result = call(text, output, sizeof(output));
+	if (result < 0)
+		snprintf(answer, sizeof(answer), "errno %d", errno);
+	else
+		snprintf(answer, sizeof(answer), "ok %ld %s", result, output);
 	return 0;
 }
 
@@ -452,6 +577,10 @@ static int run(char *command)
 		return listens();
 	if (!strncmp(command, "finish", 6))
 		return finish();
+	if (sscanf(command, " qdisc %31s", own) == 1)
+		return qdisc(own);
+	if (!strncmp(command, "sys ", 4))
+		return system_call(command + 4);
 	if (!strncmp(command, "off", 3))
 		return reboot(RB_POWER_OFF);
 	errno = EINVAL;

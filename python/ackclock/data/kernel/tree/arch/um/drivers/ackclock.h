@@ -9,20 +9,20 @@
 #ifndef __ACKCLOCK_H
 #define __ACKCLOCK_H
 
-#define ACKCLOCK_VERSION 1
+#define ACKCLOCK_VERSION 2
 /* Bytes of each list of records. */
 #define ACKCLOCK_RECORDS (4u << 20)
 /* Most sockets and most interfaces. */
 #define ACKCLOCK_SOCKETS 4096
 #define ACKCLOCK_DEVICES 1024
 /* Bytes of a socket's TCP_INFO. */
-#define ACKCLOCK_INFO 256
+#define ACKCLOCK_INFO 512
 
 /* Whose turn it is; a futex. */
 enum ackclock_turn { ACKCLOCK_KERNEL, ACKCLOCK_OUTSIDE };
 
-/* Why the kernel hands over: it waits for a time; its list is full. */
-enum ackclock_reason { ACKCLOCK_WAIT, ACKCLOCK_FULL };
+/* Why the kernel hands over: it waits for a time; its list is full; a congestion control of Ackclock is called. */
+enum ackclock_reason { ACKCLOCK_WAIT, ACKCLOCK_FULL, ACKCLOCK_CONTROL };
 
 /*
  * Kinds of records. To the kernel: a packet for an interface, a line for the guest's first process, an order for a socket. From the
@@ -56,6 +56,42 @@ struct ackclock_socket {
 #define ACKCLOCK_CONNECTED 1u
 #define ACKCLOCK_CLOSED 2u
 
+/*
+ * Calls of a congestion control: the connection is established; an ACK has arrived, at which the window may grow or not; congestion, which
+ * wants a threshold; the state of recovery has changed; recovery is over; the last reduction was spurious, which wants a window; the first
+ * segment after an idle time leaves.
+ */
+enum ackclock_call {
+	ACKCLOCK_BEGIN, ACKCLOCK_ACK, ACKCLOCK_CONGESTION, ACKCLOCK_RECOVERY, ACKCLOCK_RECOVERED, ACKCLOCK_SPURIOUS, ACKCLOCK_TRANSMIT
+};
+
+/* Facts of a call, and the answer. Durations are microseconds, counts are segments. */
+struct ackclock_control {
+	unsigned int call;
+	unsigned int index;		/* of the socket */
+	unsigned long long now;		/* of the kernel's clock, in nanoseconds */
+	unsigned int una, nxt;		/* sequence numbers */
+	unsigned int delivered, delivered_ce, lost;	/* segments so far */
+	unsigned int flight, inflight;	/* outstanding; of these, neither delivered nor lost */
+	unsigned int prior_inflight;	/* before the ACK; or 0 */
+	unsigned int acked;		/* newly acknowledged, or for growth those that count */
+	unsigned int grows, limited, echo;	/* whether the window may grow; has limited the sender; whether the ACK echoes a mark */
+	unsigned int cause;		/* congestion: 0 loss, 1 timeout, 2 mark; recovery: enum tcp_ca_state */
+	unsigned int cwnd, ssthresh, mss;
+	int rtt, srtt, min_rtt;		/* -1: unknown */
+	int rate_delivered;		/* of the rate sample; -1: none */
+	unsigned int rate_interval, rate_prior_delivered, rate_app_limited;
+	unsigned long long rate_prior;	/* time of the delivery before the sampled packet was sent, in microseconds */
+	/* The answer. */
+	unsigned int set;		/* ACKCLOCK_SET_… */
+	unsigned int new_cwnd, new_ssthresh, result;
+	unsigned long long pacing;	/* bytes per second */
+};
+
+#define ACKCLOCK_SET_CWND 1u
+#define ACKCLOCK_SET_SSTHRESH 2u
+#define ACKCLOCK_SET_PACING 4u
+
 struct ackclock_joint {
 	unsigned int version;		/* written by Ackclock */
 	unsigned int turn;
@@ -71,6 +107,7 @@ struct ackclock_joint {
 	unsigned char to_kernel[ACKCLOCK_RECORDS];
 	unsigned char from_kernel[ACKCLOCK_RECORDS];
 	struct ackclock_socket sockets[ACKCLOCK_SOCKETS];
+	struct ackclock_control control;
 };
 
 /* Calls of the device /dev/ackclock. */

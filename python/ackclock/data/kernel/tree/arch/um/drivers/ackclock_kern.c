@@ -81,6 +81,18 @@ static void *put(unsigned int kind, unsigned int index, unsigned int length)
 	return record + 1;
 }
 
+/* In arch/um/kernel/time.c. */
+bool ackclock_is_working(void);
+
+/* Whether the thread of the sockets runs. For it, reading the clock takes no time: it does its work when a packet has arrived, not later. */
+bool ackclock_is_working(void)
+{
+	return current == thread;
+}
+
+/* In arch/um/kernel/time.c too. */
+unsigned long long ackclock_until(unsigned long long next, bool *arrives);
+
 /* Up to where the clock may go that wants to go to `next`; whether something arrives there. */
 unsigned long long ackclock_until(unsigned long long next, bool *arrives)
 {
@@ -453,6 +465,7 @@ static struct miscdevice errors = {
 
 static int __init ackclock_init(void)
 {
+	BUILD_BUG_ON(sizeof(struct tcp_info) > ACKCLOCK_INFO);
 	if (!ackclock_joint)
 		return 0;
 	line = kmalloc(LINE, GFP_KERNEL);

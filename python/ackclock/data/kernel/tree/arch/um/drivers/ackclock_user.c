@@ -61,6 +61,9 @@ void ackclock_hand_over(void)
 	errno = saved;
 }
 
+/* In arch/um/os-Linux/util.c too. */
+int ackclock_random(void *buffer, unsigned long length);
+
 /* Random numbers for the kernel (splitmix64): from the seed of the run. */
 int ackclock_random(void *buffer, unsigned long length)
 {

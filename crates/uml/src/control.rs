@@ -1,0 +1,353 @@
+//! Congestion controls of the laboratory in the TCP of a guest.
+//!
+//! The kernel's control `ackclock` (`ackclock_control.c`) tells each event of a connection; a [`ControlSeat`] tells the control and reads
+//! window, threshold and pacing rate, which apply at the same nanosecond.
+//!
+//! ## What the kernel's interface does not carry
+//! - Windows in fractions: the kernel gets whole segments; the control keeps the fraction.
+//! - In recovery, the kernel reduces the window (proportional rate reduction, RFC 9937) towards what the control answered, unless the control
+//!   owns recovery or paces: then its window applies at every ACK.
+//! - Sent segments. Lost ones are counted: the control is told of each at the next event, with the state of the connection after the ACK
+//!   that preceded the segments now delivered, and with positions from the first missing byte on.
+//! - An ACK in recovery, or one at which the window may not grow, is told before the next event of the connection.
+//! - Timers: a control's timer is due at the next event after its time.
+//! - The first flight: the kernel sends it at once.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use ackclock_core::cc::CongestionControl;
+use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Lost, MarkCount, RateSample, Sent, Snapshot, Totals};
+use ackclock_core::units::{Bytes, Duration, Instant, Rate};
+use ackclock_host::{ControlSeat, Growth, SeatRules, Side};
+use ackclock_kernel::{KernelControl, Plan};
+use ackclock_sim::engine::{RunError, control};
+use ackclock_sim::scenario::Scenario;
+
+use crate::joint::{Answer, Call, Event, socket};
+
+/// Bytes of IPv4 and TCP headers with timestamps.
+const HEADER: u64 = 52;
+/// Smallest threshold in segments (RFC 5681 §3.1).
+const LEAST: f64 = 2.0;
+/// State of recovery after a timeout (`TCP_CA_Loss`), and the first in which the kernel reduces the window (`TCP_CA_CWR`).
+const LOSS: u32 = 4;
+const REDUCES: u32 = 2;
+
+/// The controls of a guest, by the numbers of their sockets.
+#[derive(Debug, Default)]
+pub(crate) struct Controls {
+    /// The kernel's time at the start of the run.
+    origin: u64,
+    seats: BTreeMap<u32, Seat>,
+}
+
+impl Controls {
+    /// The controls of the flows that decide outside the kernel.
+    ///
+    /// # Errors
+    /// If a part does not take its parameters.
+    pub(crate) fn of(scenario: &Scenario, plan: &Plan) -> Result<Self, RunError> {
+        let outside =
+            plan.flows.iter().enumerate().filter(|(_, flow)| flow.as_ref().is_some_and(|flow| flow.control == KernelControl::Outside));
+        let seat = |(flow, _): (usize, _)| {
+            let spec = &scenario.flows[flow];
+            // The seed of a sender in the engine.
+            let seed = scenario.seed.rotate_left(32) ^ (2 * flow as u64);
+            Ok((socket(flow, Side::Sender), Seat::new(control(&spec.control, spec.initial_ssthresh)?, seed)))
+        };
+        Ok(Self { origin: 0, seats: outside.map(seat).collect::<Result<_, _>>()? })
+    }
+
+    /// The run starts at `origin`, in the kernel's time.
+    pub(crate) fn start(&mut self, origin: u64) {
+        self.origin = origin;
+    }
+
+    /// The kernel's control that asks for the decisions of a socket's.
+    pub(crate) fn name(&self, socket: u32) -> &'static str {
+        if self.seats.get(&socket).is_some_and(|seat| seat.alone) { "ackclock_all" } else { "ackclock" }
+    }
+
+    pub(crate) fn answer(&mut self, call: &Call) -> Answer {
+        let now = Instant::from_nanos(call.now.saturating_sub(self.origin));
+        self.seats.get_mut(&call.socket).map_or_else(Answer::default, |seat| seat.answer(now, self.origin, call))
+    }
+}
+
+/// What the kernel had delivered and lost after an ACK.
+#[derive(Clone, Copy, Debug)]
+struct Past {
+    delivered: u32,
+    lost: u32,
+    inflight: u32,
+}
+
+#[derive(Debug)]
+struct Seat {
+    control: ControlSeat,
+    /// Whether the control decides at every ACK.
+    alone: bool,
+    seed: u64,
+    smss: u64,
+    /// The last sequence numbers, and the positions for which they stand.
+    sequence: (u32, u32),
+    una: u64,
+    nxt: u64,
+    delivered: u32,
+    delivered_ce: u32,
+    lost: u32,
+    /// Lost segments of which the control was told.
+    told: u32,
+    round: u64,
+    round_end: u64,
+    /// State of recovery (`enum tcp_ca_state`).
+    state: u32,
+    past: VecDeque<Past>,
+}
+
+impl Seat {
+    fn new(control: Box<dyn CongestionControl>, seed: u64) -> Self {
+        let rules = SeatRules { whole_segments: true, growth: Growth::Flight, abc_limit: f64::INFINITY, ..SeatRules::new(1460) };
+        Self {
+            alone: control.owns_recovery() || control.paces(),
+            control: ControlSeat::new(&rules, control),
+            seed,
+            smss: 1460,
+            sequence: (0, 0),
+            una: 0,
+            nxt: 0,
+            delivered: 0,
+            delivered_ce: 0,
+            lost: 0,
+            told: 0,
+            round: 0,
+            round_end: 0,
+            state: 0,
+            past: VecDeque::new(),
+        }
+    }
+
+    fn answer(&mut self, now: Instant, origin: u64, call: &Call) -> Answer {
+        self.una += u64::from(call.una.wrapping_sub(self.sequence.0));
+        self.nxt += u64::from(call.nxt.wrapping_sub(self.sequence.1));
+        self.sequence = (call.una, call.nxt);
+        if call.event != Event::Begin {
+            self.control.handle_timeout(now);
+            self.follow(call);
+            self.tell_losses(now, call);
+        }
+        match call.event {
+            Event::Begin => self.begin(now, call),
+            Event::Ack => self.acknowledge(now, origin, call),
+            Event::Congestion => self.reduce(now, call),
+            Event::Recovery => self.change_state(now, call.cause),
+            Event::Recovered => {
+                self.control.end_recovery(now);
+                self.window()
+            }
+            Event::Spurious => {
+                self.control.restore(now);
+                Answer { result: self.whole_window().max(call.cwnd), ..Answer::default() }
+            }
+            Event::Transmit => {
+                self.transmit(now, call);
+                if self.state < REDUCES { self.window() } else { Answer::default() }
+            }
+        }
+    }
+
+    /// The kernel itself shrinks a window that the application has not used.
+    fn follow(&mut self, call: &Call) {
+        if self.state < REDUCES && call.cwnd < self.whole_window() {
+            self.control.deflate_to(f64::from(call.cwnd));
+        }
+    }
+
+    fn begin(&mut self, now: Instant, call: &Call) -> Answer {
+        (self.smss, self.una, self.nxt) = (u64::from(call.mss), 0, 0);
+        (self.delivered, self.delivered_ce, self.lost, self.told) = (call.delivered, call.delivered_ce, call.lost, call.lost);
+        self.control.agree(self.smss);
+        let event = Established {
+            rtt: micros(call.srtt),
+            selective: true,
+            header: Bytes(HEADER),
+            seed: self.seed,
+            whole_segments: true,
+            ..Established::new(now, Bytes(self.smss))
+        };
+        self.control.establish(&event, (0, self.smss));
+        self.window()
+    }
+
+    fn tell_losses(&mut self, now: Instant, call: &Call) {
+        for _ in 0..call.lost.wrapping_sub(self.told) {
+            self.told = self.told.wrapping_add(1);
+            let start = self.una;
+            let packet = self.past.front().map(|past| self.snapshot(past, now, now));
+            let total = Totals { lost: self.bytes(self.told), ..self.totals() };
+            self.control.on_lost(&Lost { now, start, end: start + self.smss, packet, inflight: self.bytes(call.inflight), total });
+        }
+    }
+
+    /// What the control learns of a packet that was sent after `past`.
+    fn snapshot(&self, past: &Past, sent_at: Instant, delivered_at: Instant) -> Snapshot {
+        Snapshot {
+            sent_at,
+            delivered: self.bytes(past.delivered),
+            delivered_at,
+            first_sent: sent_at,
+            lost: self.bytes(past.lost),
+            inflight: self.bytes(past.inflight + 1),
+            app_limited: false,
+        }
+    }
+
+    fn whole_window(&self) -> u32 {
+        self.control.window().cwnd.floor().max(1.0) as u32
+    }
+
+    /// Window, threshold and pacing rate for the kernel.
+    fn window(&self) -> Answer {
+        let ssthresh = self.control.window().ssthresh;
+        let cwnd = u64::from(self.whole_window()) * self.smss;
+        let pacing = if self.control.paces() { self.control.pacing(cwnd, None) } else { None };
+        Answer {
+            cwnd: Some(self.whole_window()),
+            // A control that decides alone has no use for the kernel's threshold.
+            ssthresh: (ssthresh.is_finite() && !self.alone).then(|| ssthresh.floor().max(LEAST) as u32),
+            pacing: pacing.map(|(rate, _)| (rate.as_bits_per_sec() / 8).max(1)),
+            result: 0,
+        }
+    }
+
+    fn bytes(&self, segments: u32) -> u64 {
+        u64::from(segments) * self.smss
+    }
+
+    fn acknowledge(&mut self, now: Instant, origin: u64, call: &Call) -> Answer {
+        let [delivered, marked, lost] = [(call.delivered, self.delivered), (call.delivered_ce, self.delivered_ce), (call.lost, self.lost)]
+            .map(|(now, before)| self.bytes(now.wrapping_sub(before)));
+        (self.delivered, self.delivered_ce, self.lost) = (call.delivered, call.delivered_ce, call.lost);
+        if self.una > self.round_end {
+            (self.round, self.round_end) = (self.round + 1, self.nxt);
+        }
+        let rtt = micros(call.rtt);
+        self.control.note_rtt(rtt);
+        let sample = self.sample(now, origin, call);
+        let inflight = self.bytes(call.inflight);
+        let ack = Ack {
+            now,
+            acked: call.acked,
+            counted: f64::from(call.acked),
+            may_grow: call.grows,
+            cwnd_limited: call.limited,
+            flight_size: call.flight,
+            delivered,
+            marked,
+            lost,
+            inflight_before: if call.prior_inflight > 0 { self.bytes(call.prior_inflight) } else { inflight + delivered + lost },
+            inflight,
+            snd_una: self.una,
+            snd_nxt: self.nxt,
+            total: self.totals(),
+            sample,
+            rtt,
+            srtt: micros(call.srtt),
+            min_rtt: micros(call.min_rtt),
+            round: self.round,
+            ecn_echo: call.echo,
+            mark_count: MarkCount::AtMost,
+            ..Ack::new(now, call.acked, Bytes(self.smss))
+        };
+        if call.rate_delivered < 0 {
+            // Without samples nothing else shortens the list.
+            self.past.clear();
+        }
+        self.past.push_back(Past { delivered: call.delivered, lost: call.lost, inflight: call.inflight });
+        self.control.acknowledge(self.una);
+        self.control.on_ack(&ack);
+        if call.flight == 0 {
+            self.control.begin_idle(now);
+        }
+        if call.grows || self.alone { self.window() } else { Answer::default() }
+    }
+
+    fn totals(&self) -> Totals {
+        // Each lost segment is sent again.
+        let (delivered, lost) = (self.bytes(self.delivered), self.bytes(self.lost));
+        Totals { sent: self.nxt + lost, delivered, lost }
+    }
+
+    /// The kernel's rate sample. What it does not keep, losses and flight when the packet was sent, is that after the ACK before.
+    fn sample(&mut self, now: Instant, origin: u64, call: &Call) -> Option<RateSample> {
+        let delivered = u32::try_from(call.rate_delivered).ok()?;
+        let before = call.rate_prior_delivered;
+        while self.past.len() > 1 && before.wrapping_sub(self.past[1].delivered).cast_signed() >= 0 {
+            self.past.pop_front();
+        }
+        let past = self
+            .past
+            .front()
+            .map_or(Past { delivered: before, lost: 0, inflight: call.inflight }, |past| Past { delivered: before, ..*past });
+        let interval = Duration::from_nanos(u64::from(call.rate_interval) * 1000);
+        let delivered_at = Instant::from_nanos((call.rate_prior * 1000).saturating_sub(origin));
+        let sent_at = micros(call.rtt).map_or(delivered_at, |rtt| Instant::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos())));
+        let bits = self.bytes(delivered) as f64 * 8.0 / interval.as_secs_f64();
+        Some(RateSample {
+            packet: Snapshot { app_limited: call.rate_app_limited, ..self.snapshot(&past, sent_at, delivered_at) },
+            delivered: self.bytes(delivered),
+            interval,
+            rate: Rate::from_bits_per_sec(bits as u64),
+        })
+    }
+
+    fn reduce(&mut self, now: Instant, call: &Call) -> Answer {
+        let cause = match call.cause {
+            1 => Cause::Timeout,
+            2 => Cause::EcnCe,
+            _ => Cause::DupAck,
+        };
+        let event = CongestionEvent {
+            flight_size: call.flight,
+            inflight: self.bytes(call.inflight),
+            least: if cause == Cause::Timeout { 1.0 } else { LEAST },
+            min_rtt: micros(call.min_rtt),
+            ..CongestionEvent::new(now, cause, f64::from(call.cwnd))
+        };
+        self.control.reduce(&event, self.una.max(1));
+        let window = self.control.window();
+        // To this the kernel reduces the window; after a timeout it is the threshold of the restart.
+        let result = if cause == Cause::Timeout { window.ssthresh } else { window.cwnd };
+        Answer { result: result.floor().max(LEAST) as u32, ..Answer::default() }
+    }
+
+    fn change_state(&mut self, now: Instant, state: u32) -> Answer {
+        let before = std::mem::replace(&mut self.state, state);
+        if before == LOSS && state < REDUCES {
+            self.control.end_recovery(now);
+        }
+        Answer::default()
+    }
+
+    /// The first segment after an idle time.
+    fn transmit(&mut self, now: Instant, call: &Call) {
+        if self.control.is_idle() {
+            self.control.end_idle(now, false);
+        }
+        let sent = Sent {
+            now,
+            size: self.smss,
+            flight_size: call.flight.max(1),
+            inflight: self.smss,
+            snd_nxt: self.nxt,
+            total: self.totals(),
+            retransmission: false,
+            app_limited: true,
+        };
+        self.control.send(&sent, self.nxt);
+    }
+}
+
+fn micros(count: i32) -> Option<Duration> {
+    u64::try_from(count).ok().map(|count| Duration::from_nanos(1000 * count))
+}
