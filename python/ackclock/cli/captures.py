@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ackclock.cli import output
 from ackclock.files import targets
+from ackclock.kernels import Emulated
 from ackclock.result import Result
 from ackclock.scenario import Scenario
 
@@ -98,7 +99,7 @@ class Captures:
         """Return the links and hosts at which to capture a run of `scenario`."""
         return self.places or [scenario.bottleneck]
 
-    def write(self, result: Result, run: str | None = None) -> None:
+    def write(self, result: Result | Emulated, run: str | None = None) -> None:
         """Write the capture of a single run, or of the run of a sweep with this name."""
         result.write_pcap(self.file_of(run), snaplen=self.snaplen)
         if run is None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 from typing import Literal
 
 from ackclock import overview
 from ackclock.cli import output
+from ackclock.cli.captures import Captures
 from ackclock.cli.errors import INTERRUPTED
 from ackclock.cli.runs import settings_of
 from ackclock.kernels import Emulated, emulate
@@ -23,10 +24,13 @@ def emulate_command(
     command: Sequence[str],
     settings: Sequence[str],
     *,
+    on: str,
     seed: int | None,
     peer: str | None,
     at: Literal["sender", "receiver"],
     flow: str | None,
+    folder: Path | None,
+    captures: Captures | None,
     json_output: bool,
 ) -> int:
     """Run the command, print a summary, and return the exit code."""
@@ -35,26 +39,42 @@ def emulate_command(
         raise ValueError(
             f"{file}: a [sweep] has several paths; emulate runs one: remove the sweep, or choose with --set"
         )
-    ended = emulate(scenario, command, at=at, peer=peer, flow=flow)
+    if captures is not None:
+        if captures.to_stdout:
+            raise ValueError(f"--pcap {captures.file}: standard output is the command's; name a file")
+        captures.check([file], [None], out=None, json_output=False)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    places = () if captures is None else captures.places_of(scenario)
+    ended = emulate(scenario, command, at=at, peer=peer, flow=flow, on=on, output=folder, capture=places)
+    if captures is not None:
+        captures.write(ended)
     if json_output:
-        print(json.dumps(asdict(ended), indent=2, allow_nan=False), file=sys.stderr)
+        shown = {entry.name: getattr(ended, entry.name) for entry in fields(ended) if entry.name != "core"}
+        print(json.dumps(shown, indent=2, allow_nan=False), file=sys.stderr)
     else:
         _show(ended)
     return INTERRUPTED if ended.interrupted else ended.code
 
 
 def _show(ended: Emulated) -> None:
+    if ended.links:
+        with output.aside(True):
+            columns = overview.link_columns(ended.links)
+            output.table(list(columns), overview.link_rows(ended.links, columns), left=2)
+    elapsed, cpu = number(ended.elapsed_s, 3), f"{number(ended.cpu_s, 2)} s of processor time"
     if not ended.links:
-        output.note(f"no packet crossed the path in {number(ended.elapsed_s, 3)} s")
-        return
-    with output.aside(True):
-        columns = overview.link_columns(ended.links)
-        output.table(list(columns), overview.link_rows(ended.links, columns), left=2)
-    late = (ended.lateness_p50_s, ended.lateness_p99_s, ended.lateness_max_s)
-    p50, p99, largest = (number(1e3 * value, 2) for value in late)
-    output.note(
-        f"{counted(ended.releases, 'packet')} in {number(ended.elapsed_s, 3)} s; late by {p50} ms in the median, "
-        f"{p99} ms at the 99th percentile, {largest} ms at most; {number(ended.cpu_s, 2)} s of processor time"
-    )
+        output.note(f"no packet crossed the path in {elapsed} s")
+    elif ended.release:
+        output.note(f"{elapsed} s of virtual time on Linux {ended.release}; {cpu}")
+    else:
+        late = (ended.lateness_p50_s, ended.lateness_p99_s, ended.lateness_max_s)
+        p50, p99, largest = (number(1e3 * value, 2) for value in late)
+        output.note(
+            f"{counted(ended.releases, 'packet')} in {elapsed} s; late by {p50} ms in the median, "
+            f"{p99} ms at the 99th percentile, {largest} ms at most; {cpu}"
+        )
+    for text in ended.warnings:
+        output.warning(text)
     if ended.taint is not None:
         output.warning(f"do not use measurements of this run: {ended.taint}")

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MAX_SEED
+from ackclock.cli.options import MAX_SEED, Force, PcapAt, PcapSnaplen
 
 
 def emulate(
@@ -40,18 +40,51 @@ def emulate(
             help="Flow whose place the command takes; by default the first that is no stream of datagrams.",
         ),
     ] = None,
+    on: Annotated[
+        str,
+        typer.Option(
+            metavar="WORLD",
+            help="Where it runs: machine (this machine's kernel in real time), or linux (a Linux kernel in virtual time;"
+            " linux:6.12 names a version).",
+        ),
+    ] = "machine",
+    output: Annotated[
+        Optional[Path],
+        typer.Option(
+            metavar="DIRECTORY",
+            help="With --on linux: the only directory in which the programs' files stay; it is made if missing.",
+        ),
+    ] = None,
+    pcap: Annotated[
+        Optional[Path],
+        typer.Option(metavar="FILE", help="Capture packets into this pcapng file."),
+    ] = None,
+    pcap_at: PcapAt = None,
+    pcap_snaplen: PcapSnaplen = None,
+    force: Force = False,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON, also to standard error.")] = False,
 ) -> None:
-    """Run any program behind the path of a scenario, in real time on this machine's Linux kernel.
+    """Run any program behind the path of a scenario, on this machine's Linux kernel, or in virtual time.
 
     The variable ACKCLOCK_PEER holds the address of the other end, ACKCLOCK_ADDRESS the own address. Nothing else is
-    reachable. A summary of the links and of late packets follows on standard error. The exit code is the command's.
+    reachable. A summary of the links follows on standard error. The exit code is the command's.
     """
     with plain_errors():
+        from ackclock.cli.captures import Captures
         from ackclock.cli.emulation import emulate_command
 
         code = emulate_command(
-            file, command, settings or [], seed=seed, peer=peer, at=at, flow=flow, json_output=json
-        )  # fmt: skip
+            file,
+            command,
+            settings or [],
+            on=on,
+            seed=seed,
+            peer=peer,
+            at=at,
+            flow=flow,
+            folder=output,
+            captures=Captures.wanted(pcap, pcap_at or [], pcap_snaplen, force=force),
+            json_output=json,
+        )
     if code:
         raise typer.Exit(code)

@@ -430,6 +430,9 @@ static int finish(void)
 	while (waitpid(-1, NULL, 0) >= 0 || errno == EINTR)
 		;
 	sync();
+	return 0;
+}
+
 /* System calls for scripts. */
 
 static int is_ready(int fd, short events)
