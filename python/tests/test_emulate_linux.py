@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -199,7 +200,7 @@ def test_files_stay_only_in_the_folder(path: Path) -> None:
 
 
 def test_files_that_are_open_at_the_end_are_kept(path: Path) -> None:
-    peer = f"exec {sys.executable} -uc 'import time; f = open(\"{path.parent}/log\", \"w\", 1); f.write(\"line\\n\"); time.sleep(999)'"
+    peer = f'exec {sys.executable} -uc \'import time; f = open("{path.parent}/log", "w", 1); f.write("line\\n"); time.sleep(999)\''
     ended = kernels.emulate(ackclock.load(path), ["true"], peer=peer, on="linux", output=path.parent)
     assert ended.code == 0 and (path.parent / "log").read_text() == "line\n"
 
@@ -214,17 +215,20 @@ def test_another_user_needs_no_rights(path: Path) -> None:
     ).returncode:
         pytest.skip("another user cannot read this installation")
     built = kernels.find()
-    path.parent.chmod(0o755)
-    cache = path.parent / "cache" / "ackclock" / "kernels" / built.path.name
-    shutil.copytree(built.path, cache)
-    words = [sys.executable, "-m", "ackclock", "emulate", "--on", "linux", str(path), "--", "id", "-u"]
-    done = subprocess.run(
-        ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *words],
-        env={**os.environ, "XDG_CACHE_HOME": str(path.parent / "cache")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        place.chmod(0o755)
+        shutil.copy(path, place)
+        shutil.copytree(built.path, place / "ackclock" / "kernels" / built.path.name)
+        words = [sys.executable, "-m", "ackclock", "emulate", "--on", "linux", str(place / path.name), "--", "id", "-u"]
+        done = subprocess.run(
+            ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *words],
+            env={**os.environ, "XDG_CACHE_HOME": folder},
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
 
 

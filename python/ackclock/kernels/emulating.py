@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, Literal
 from ackclock import _core
 from ackclock.files import targets
 from ackclock.kernels.running import MACHINE
-from ackclock.kernels.store import Built, find
+from ackclock.kernels.store import WORLD, Built, find
 from ackclock.scenario import Scenario
 from ackclock.summaries import rows
 from ackclock.texts.numbers import number
@@ -112,10 +113,12 @@ def emulate(
     ValueError
         If the world or the command cannot run, the flow does not exist, or the peer ends at once.
     """
-    guest = None if on == MACHINE else find(on)
+    guest = _guest(on)
     if output is not None:
         if guest is None:
-            raise ValueError(f"--output {output}: programs on {MACHINE} write where they may; --on linux needs a folder")
+            raise ValueError(
+                f"--output {output}: programs on {MACHINE} write where they may; --on linux needs a folder"
+            )
         if not Path(output).is_dir():
             raise NotADirectoryError(f"--output {output}: there is no such folder")
     code, core, facts = _core.emulate(
@@ -133,7 +136,7 @@ def emulate(
     # Virtual time waits for the engine.
     never_late = {"releases": 0, "taint": None, **{f"lateness_{name}_s": 0.0 for name in ("p50", "p99", "max")}}
     return Emulated(
-        world=MACHINE if guest is None else "linux",
+        world=MACHINE if guest is None else WORLD,
         release="" if guest is None else guest.release,
         code=LIMIT if code is None else code,
         warnings=tuple(noted),
@@ -143,10 +146,28 @@ def emulate(
     )
 
 
+def _guest(on: str) -> Built | None:
+    """Return the kernel in virtual time of a world; None for this machine's.
+
+    Raises
+    ------
+    ValueError
+        If there is no such world or kernel.
+    """
+    if on == MACHINE:
+        return None
+    name = on.partition(":")[0]
+    if name != WORLD:
+        near = difflib.get_close_matches(name, (MACHINE, WORLD), 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise ValueError(f"--on {on}: expected {MACHINE} or {WORLD}{hint}")
+    return find(on)
+
+
 def _warnings(scenario: Scenario, guest: Built | None, *, ended: bool, confined: bool) -> list[str]:
     noted = []
     if not ended:
-        limit = number(scenario.core.duration_s, 4)
+        limit = number(scenario.core.duration, 4)
         noted.append(
             f"the command did not end within the scenario's duration of {limit} s; --set duration='10 min' gives it longer"
         )
