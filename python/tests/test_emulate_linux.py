@@ -1,4 +1,4 @@
-"""`ackclock emulate --on linux`: programs behind a path in virtual time, the same in every run, kept from this machine's files."""
+"""`ackclock emulate --on linux`: programs in virtual time, the same in every run, kept from this machine's files."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_server_of_python_and_its_client(cli: Cli, path: Path, monkeypatch: py
     captured, printed = captures_of(cli, path, "--peer", SERVE, "--", sys.executable, "-c", FETCH, "file")
     assert len(captured) == 1 and len(printed) == 1
     size, seconds = printed.pop().split()
-    # 691 packets of 1448 bytes with 52 bytes of headers, after one round trip for the handshake and one for the request.
+    # 691 packets of 1448 bytes with 52 bytes of headers, after a round trip for the handshake and one for the request.
     assert size == "1000000" and 0.08 + 691 * 1500 * 8 / 1e7 <= float(seconds) < 1.2
 
 
@@ -200,7 +200,8 @@ def test_files_stay_only_in_the_folder(path: Path) -> None:
 
 
 def test_files_that_are_open_at_the_end_are_kept(path: Path) -> None:
-    peer = f'exec {sys.executable} -uc \'import time; f = open("{path.parent}/log", "w", 1); f.write("line\\n"); time.sleep(999)\''
+    write = f"f = open('{path.parent}/log', 'w', 1); print('line', file=f); import time; time.sleep(999)"
+    peer = f'exec {sys.executable} -c "{write}"'
     ended = kernels.emulate(ackclock.load(path), ["true"], peer=peer, on="linux", output=path.parent)
     assert ended.code == 0 and (path.parent / "log").read_text() == "line\n"
 

@@ -10,6 +10,8 @@ use pyo3::types::PyDict;
 use crate::run::PyRunResult;
 use crate::scenario::PyScenario;
 
+/// Folder and ticks per second of a kernel in virtual time, if it is one, and the folder in which programs may write.
+type Guest = (Option<(PathBuf, u32)>, Option<PathBuf>);
 /// Command, whether it runs at the sender, peer and flow.
 type Words = (Vec<OsString>, bool, Option<String>, Option<String>);
 
@@ -39,7 +41,7 @@ pub(crate) fn emulate<'py>(
     guest: Option<(PathBuf, u32)>,
     output: Option<PathBuf>,
 ) -> PyResult<(Option<i32>, PyRunResult, Bound<'py, PyDict>)> {
-    linux::emulate(py, scenario, (command, sender, peer, flow), &capture, guest, output)
+    linux::emulate(py, scenario, (command, sender, peer, flow), &capture, (guest, output))
 }
 
 #[cfg(target_os = "linux")]
@@ -53,10 +55,10 @@ mod linux {
     use ackclock_kernel::behind::Programs;
     use ackclock_uml::guest::{Access, Stop};
     use ackclock_uml::joint::Stream;
-    use ackclock_uml::programs as virtual_programs;
+    use ackclock_uml::programs::{self as virtual_programs, Options};
     use ackclock_uml::run::Kernel;
 
-    use super::{Bound, PathBuf, Probe, PyDict, PyResult, PyRunResult, PyScenario, PyValueError, Python, Words};
+    use super::{Bound, Guest, PathBuf, Probe, PyDict, PyResult, PyRunResult, PyScenario, PyValueError, Python, Words};
     use pyo3::exceptions::PyKeyboardInterrupt;
     use pyo3::prelude::*;
 
@@ -80,8 +82,7 @@ mod linux {
         scenario: &PyScenario,
         (command, sender, peer, flow): Words,
         captured: &[String],
-        guest: Option<(PathBuf, u32)>,
-        output: Option<PathBuf>,
+        (guest, output): Guest,
     ) -> PyResult<(Option<i32>, PyRunResult, Bound<'py, PyDict>)> {
         let document = scenario.document().clone();
         let scenario = scenario.scenario().clone();
@@ -97,7 +98,7 @@ mod linux {
                 }
                 asked.load(Ordering::Relaxed)
             });
-            let ended = py.detach(|| virtual_programs::run(kernel, scenario, &programs, captured, access, &stop));
+            let ended = py.detach(|| virtual_programs::run(kernel, scenario, &programs, Options { captured, access }, &stop));
             let ended = ended.map_err(|reason| error(reason, stop.is_asked()))?;
             facts.set_item("interrupted", ended.interrupted)?;
             facts.set_item("elapsed_s", ended.elapsed.as_secs_f64())?;
@@ -150,7 +151,7 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod linux {
-    use super::{Bound, PathBuf, Probe, PyDict, PyResult, PyRunResult, PyScenario, PyValueError, Python, Words};
+    use super::{Bound, Guest, Probe, PyDict, PyResult, PyRunResult, PyScenario, PyValueError, Python, Words};
 
     pub(super) fn check() -> (String, Vec<Probe>) {
         let system = std::env::consts::OS;
@@ -162,8 +163,7 @@ mod linux {
         _: &PyScenario,
         _: Words,
         _: &[String],
-        _: Option<(PathBuf, u32)>,
-        _: Option<PathBuf>,
+        _: Guest,
     ) -> PyResult<(Option<i32>, PyRunResult, Bound<'py, PyDict>)> {
         Err(PyValueError::new_err(format!("emulation needs Linux, and this system is {}", std::env::consts::OS)))
     }

@@ -35,6 +35,15 @@ const LOOKS: u64 = 500;
 /// Time between two questions whether the caller interrupts.
 const ASK: Duration = Duration::from_millis(100);
 
+/// How to run programs.
+#[derive(Debug)]
+pub struct Options<'a> {
+    /// Links and hosts at which packets are captured.
+    pub captured: &'a [String],
+    /// What the programs need.
+    pub access: Access,
+}
+
 /// A command that has ended.
 #[derive(Debug)]
 pub struct Ended {
@@ -54,26 +63,20 @@ pub struct Ended {
     pub confined: bool,
 }
 
-/// Runs a command on `kernel` behind the path of `scenario`, until it ends or the scenario's duration is over. Packets are captured at the links
-/// and hosts called `captured`. If it is to stop, the command ends with it.
+/// Runs a command on `kernel` behind the path of `scenario`, until it ends or the scenario's duration is over. If it is to stop,
+/// the command ends with it.
 ///
 /// # Errors
 /// If the flow or the command does not exist, the peer ends at once, or the guest fails.
-pub fn run(
-    kernel: Kernel<'_>,
-    scenario: Scenario,
-    programs: &Programs,
-    captured: &[String],
-    access: Access,
-    stop: &Stop,
-) -> Result<Ended, String> {
+pub fn run(kernel: Kernel<'_>, scenario: Scenario, programs: &Programs, options: Options<'_>, stop: &Stop) -> Result<Ended, String> {
     let scenario = behind(scenario, programs.flow.as_deref())?;
     let folder = std::env::current_dir().map_err(|error| format!("the working folder is unknown: {error}"))?;
     let limits = Limits { memory_mb: MEMORY, ..Limits::default() };
     // Without the right to choose a processor, the run only costs more.
     let _pinned = Pinned::new().ok();
-    let writable = access.writable.clone();
-    let mut guest = Guest::boot(kernel.folder, scenario.seed, limits, stop.clone(), Some(access)).map_err(|error| error.to_string())?;
+    let writable = options.access.writable.clone();
+    let mut guest =
+        Guest::boot(kernel.folder, scenario.seed, limits, stop.clone(), Some(options.access)).map_err(|error| error.to_string())?;
     set_up(&mut guest, &writable).map_err(|error| error.to_string())?;
     if let Some(line) = &programs.peer {
         start_peer(&mut guest, line, programs.at.peer(), &folder)?;
@@ -87,7 +90,7 @@ pub fn run(
     let host = Host::new(guest, origin, places, owner);
     let ends = [scenario.flows[0].from, scenario.flows[0].to];
     let outside = vec![Outside { nodes: ends.map(|node| scenario.nodes[node].clone()).to_vec(), host: Box::new(host.clone()) }];
-    let lockstep = Lockstep::between(scenario.clone(), captured, outside, &mut |index, spec, interfaces| {
+    let lockstep = Lockstep::between(scenario.clone(), options.captured, outside, &mut |index, spec, interfaces| {
         (index < SPREAD).then(|| Box::new(Passage::new(interfaces, spec.start)) as FrameConnection)
     });
     let mut lockstep = lockstep.map_err(|error| error.to_string())?;

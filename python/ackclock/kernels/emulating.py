@@ -29,7 +29,7 @@ class Emulated:
     release: str
     """Release of the kernel in virtual time; empty on this machine."""
     code: int
-    """Exit code of the command; 128 plus the signal's number if a signal ended it; `LIMIT` if it did not end in time."""
+    """Exit code of the command; 128 plus the signal's number if a signal ended it; `LIMIT` if it took too long."""
     interrupted: bool
     """Whether Ctrl-C ended it: in virtual time at once, on this machine if it did not end by itself within 2 s."""
     elapsed_s: float
@@ -84,8 +84,8 @@ def emulate(
 ) -> Emulated:
     """Run a command behind the path of a flow, in real time on this machine, or in virtual time.
 
-    The command takes the place of the flow; the other flows are simulated. On this machine, standard streams are shared.
-    In virtual time, what the programs write comes out at once, and their standard input is empty.
+    The command takes the place of the flow; the other flows are simulated. On this machine, standard streams are
+    shared. In virtual time, what the programs write comes out at once, and their standard input is empty.
 
     Parameters
     ----------
@@ -169,7 +169,8 @@ def _warnings(scenario: Scenario, guest: Built | None, *, ended: bool, confined:
     if not ended:
         limit = number(scenario.core.duration, 4)
         noted.append(
-            f"the command did not end within the scenario's duration of {limit} s; --set duration='10 min' gives it longer"
+            f"the command did not end within the scenario's duration of {limit} s; "
+            "--set duration='10 min' gives it 10 minutes"
         )
     if guest is not None and not confined:
         noted.append(

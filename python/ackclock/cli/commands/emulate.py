@@ -44,8 +44,8 @@ def emulate(
         str,
         typer.Option(
             metavar="WORLD",
-            help="Where it runs: machine (this machine's kernel in real time), or linux (a Linux kernel in virtual time;"
-            " linux:6.12 names a version).",
+            help="Where it runs: machine (this machine's kernel in real time), or linux (a Linux kernel in virtual"
+            " time; linux:6.12 names a version).",
         ),
     ] = "machine",
     output: Annotated[
