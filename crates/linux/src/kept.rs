@@ -278,6 +278,25 @@ mod tests {
     }
 
     #[test]
+    fn only_beneath_the_given_folders_can_be_written() {
+        let folder = std::env::temp_dir().join(format!("ackclock-kept-given-{}", std::process::id()));
+        let (inside, outside) = (folder.join("in"), folder.join("out"));
+        for each in [&inside, &outside] {
+            std::fs::create_dir_all(each).unwrap();
+        }
+        let given = Shared::new(c"given", 4096).unwrap();
+        let mut command = Command::new("sh");
+        let script = format!("mkdir {0}/a && echo > {0}/a/b || exit 7; echo > {1}/c", inside.display(), outside.display());
+        command.args(["-c", &script]);
+        let kept = Kept::spawn(command, given.as_fd(), std::slice::from_ref(&inside), Duration::from_secs(20)).unwrap();
+        let (ended, confined) = (finished(&kept), kept.is_confined());
+        let written = [inside.join("a/b").exists(), outside.join("c").exists()];
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_ne!(ended, "it ended with exit code 7");
+        assert_eq!(written, [true, !confined]);
+    }
+
+    #[test]
     fn dropping_ends_the_program() {
         let kept = shell("exec sleep 1000");
         let process = kept.process();

@@ -58,7 +58,7 @@ mod linux {
     use ackclock_uml::programs::{self as virtual_programs, Options};
     use ackclock_uml::run::Kernel;
 
-    use super::{Bound, Guest, PathBuf, Probe, PyDict, PyResult, PyRunResult, PyScenario, PyValueError, Python, Words};
+    use super::{Bound, Guest, Probe, PyDict, PyResult, PyRunResult, PyScenario, PyValueError, Python, Words};
     use pyo3::exceptions::PyKeyboardInterrupt;
     use pyo3::prelude::*;
 

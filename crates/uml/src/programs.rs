@@ -35,6 +35,9 @@ const LOOKS: u64 = 500;
 /// Time between two questions whether the caller interrupts.
 const ASK: Duration = Duration::from_millis(100);
 
+/// What a kernel lacks whose first process cannot start programs.
+const OLD: &str = "this kernel was built before programs could run in it; build it again with: ackclock kernel build";
+
 /// How to run programs.
 #[derive(Debug)]
 pub struct Options<'a> {
@@ -75,9 +78,14 @@ pub fn run(kernel: Kernel<'_>, scenario: Scenario, programs: &Programs, options:
     // Without the right to choose a processor, the run only costs more.
     let _pinned = Pinned::new().ok();
     let writable = options.access.writable.clone();
-    let mut guest =
-        Guest::boot(kernel.folder, scenario.seed, limits, stop.clone(), Some(options.access)).map_err(|error| error.to_string())?;
-    set_up(&mut guest, &writable).map_err(|error| error.to_string())?;
+    let text = |error: GuestError| error.to_string();
+    let mut guest = Guest::boot(kernel.folder, scenario.seed, limits, stop.clone(), Some(options.access)).map_err(text)?;
+    match guest.ask("files").map_err(text)?.as_str() {
+        "ok" => {}
+        "files: Invalid argument" => return Err(OLD.to_owned()),
+        other => return Err(format!("the files of this machine cannot be seen from the kernel: {other}")),
+    }
+    set_up(&mut guest, &writable).map_err(text)?;
     if let Some(line) = &programs.peer {
         start_peer(&mut guest, line, programs.at.peer(), &folder)?;
     }
@@ -145,7 +153,6 @@ fn set_up(guest: &mut Guest, writable: &[PathBuf]) -> Result<(), GuestError> {
         }
         commands.add(&format!("route {} {} 1500 0 0 0", address(0, side), address(0, side.peer())))?;
     }
-    commands.add("files")?;
     for folder in writable {
         commands.add(&format!("writable {}", encoded(folder.as_os_str())))?;
     }

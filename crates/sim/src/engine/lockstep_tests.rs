@@ -394,6 +394,32 @@ fn a_host_without_progress_is_named() {
     assert_eq!(message, "the outside host at n0 has run to 7 ns, but its next event is at 7 ns");
 }
 
+/// A host that ends the run.
+#[derive(Debug, Default)]
+struct Ending(bool);
+
+impl OutsideHost for Ending {
+    fn next(&self) -> Option<u64> {
+        (!self.0).then_some(30_000_000)
+    }
+    fn advance(&mut self, until: u64) -> Option<Departure> {
+        self.0 |= until >= 30_000_000;
+        None
+    }
+    fn receive(&mut self, _now: u64, _flow: usize, _side: Side, _frame: &[u8]) {}
+    fn ended(&self) -> Option<u64> {
+        self.0.then_some(30_000_000)
+    }
+}
+
+#[test]
+fn a_host_can_end_the_run() {
+    let hosts = ["n0", "n1"].map(|name| outside(name, Ending::default())).into_iter().collect();
+    let mut run = Lockstep::new(over("", ""), &[], hosts).unwrap();
+    run.advance(Instant::MAX, &mut || false).unwrap();
+    assert_eq!(run.scenario().duration, Instant::from_nanos(30_000_000).since(Instant::ZERO));
+}
+
 #[test]
 fn messages_say_which_hosts_do_not_fit_the_scenario() {
     let web = "application = { kind = 'request-response', response = '1 kB' }";
