@@ -35,6 +35,7 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
 #include <sys/stat.h>
@@ -408,7 +409,9 @@ static int run(char *command)
 
 int main(void)
 {
-	static char line[1 << 16];
+	/* A descriptor for each node and each socket. */
+	const struct rlimit files = { 1 << 16, 1 << 16 };
+	static char line[1 << 18];
 	ssize_t length;
 
 	mount("proc", "/proc", "proc", 0, NULL);
@@ -418,6 +421,7 @@ int main(void)
 	device = open("/dev/ackclock", O_RDWR | O_CLOEXEC);
 	if (device < 0)
 		return 1;
+	setrlimit(RLIMIT_NOFILE, &files);
 	/* Says that the guest is ready. */
 	strcpy(answer, "ok");
 	while (write(device, answer, strlen(answer)) >= 0 && (length = read(device, line, sizeof(line) - 1)) >= 0) {
