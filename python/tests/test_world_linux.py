@@ -38,7 +38,7 @@ pytestmark = [
 ]
 
 PLAIN = {"host": "linux", "packet_size": "1448 B"}
-FLOW = {"from": "a", "to": "b", "host": "linux", "packet_size": "1448 B"}
+FLOW = {"from": "a", "to": "b", **PLAIN}
 RENO = {**FLOW, "slow_start": "standard", "avoidance": "reno"}
 NOBODY = 65534
 FULL = 1_200_000
