@@ -37,7 +37,8 @@ pytestmark = [
     ),
 ]
 
-FLOW = {"from": "a", "to": "b", "host": "linux", "packet_size": "1448 B"}
+PLAIN = {"host": "linux", "packet_size": "1448 B"}
+FLOW = {"from": "a", "to": "b", **PLAIN}
 RENO = {**FLOW, "slow_start": "standard", "avoidance": "reno"}
 NOBODY = 65534
 FULL = 1_200_000
@@ -91,6 +92,21 @@ def both(kernel: Built, scenario: Scenario) -> Iterator[tuple[dict[str, Any], di
     """Return the rows of each flow, on the kernel and simulated."""
     real, simulated = on(kernel, scenario), ackclock.run(scenario)
     yield from zip(real.summary["flows"], simulated.summary["flows"], strict=True)
+
+
+# Many.
+
+
+def test_flows_that_start_at_once_all_start(built: Built) -> None:
+    for real, simulated in both(built, path(*3 * [{**FLOW, "size": "300 packets"}])):
+        assert real["completion_time"] == pytest.approx(simulated["completion_time"], rel=0.2)
+
+
+def test_three_hundred_flows_at_six_hundred_nodes(built: Built) -> None:
+    topology = {"kind": "dumbbell", "bottleneck": {"rate": "300 Mbit/s", "delay": "5 ms", "queue": "2000 packets"}}
+    scenario = Scenario("many", duration="1 s", topology=topology, flow=[{**PLAIN, "size": "50 packets", "count": 300}])
+    completed = [row["completion_time"] for row in on(built, scenario).summary["flows"]]
+    assert len(completed) == 300 and None not in completed
 
 
 # Exact.

@@ -48,6 +48,7 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
 #include <sys/stat.h>
@@ -592,7 +593,9 @@ static int run(char *command)
 
 int main(void)
 {
-	static char line[1 << 16];
+	/* A descriptor for each node and each socket. */
+	const struct rlimit files = { 1 << 16, 1 << 16 };
+	static char line[1 << 18];
 	ssize_t length;
 
 	mount("proc", "/proc", "proc", 0, NULL);
@@ -604,6 +607,7 @@ int main(void)
 		return 1;
 	/* The ends of programs are their keepers' business. */
 	signal(SIGCHLD, SIG_IGN);
+	setrlimit(RLIMIT_NOFILE, &files);
 	/* Says that the guest is ready. */
 	strcpy(answer, "ok");
 	while (write(device, answer, strlen(answer)) >= 0 && (length = read(device, line, sizeof(line) - 1)) >= 0) {
