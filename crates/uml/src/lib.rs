@@ -23,5 +23,6 @@ pub mod guest;
 pub mod host;
 pub mod joint;
 pub mod programs;
+mod queues;
 pub mod run;
 pub mod script;

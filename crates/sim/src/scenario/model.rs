@@ -45,7 +45,10 @@ pub struct Scenario {
 impl Scenario {
     /// The reasons of drops and marks that its queues have besides the usual ones, each once.
     pub fn further_reasons(&self) -> Vec<Reason> {
-        let of_queue = |queue: &QueueSpec| build(qdisc::ENTRIES, &queue.discipline).ok().map(|discipline| discipline.reasons());
+        let of_queue = |queue: &QueueSpec| match queue.command() {
+            Some(_) => Some(qdisc::linux::REASONS),
+            None => build(qdisc::ENTRIES, &queue.discipline).ok().map(|discipline| discipline.reasons()),
+        };
         let found = self.links.iter().filter_map(|link| of_queue(link.queue.as_ref()?));
         let found: Vec<&[Reason]> = found.filter(|reasons| !reasons.is_empty()).collect();
         Reason::further().iter().filter(|reason| found.iter().any(|reasons| reasons.contains(reason))).copied().collect()
@@ -114,6 +117,13 @@ pub struct QueueSpec {
     pub discipline: PartSpec,
     /// Generator of its random numbers.
     pub generator: GeneratorSpec,
+}
+
+impl QueueSpec {
+    /// What `tc` takes, if the queue is a discipline of a Linux kernel.
+    pub fn command(&self) -> Option<&str> {
+        (self.discipline.name == qdisc::linux::NAME).then(|| self.discipline.params.word(qdisc::linux::COMMAND))
+    }
 }
 
 /// A loss model on a link.
