@@ -5,6 +5,7 @@
  * A line is a list of commands, separated by semicolons, which end at the first that fails:
  *
  *   node NUMBER MTU              makes a network namespace with the interface of this number, and enters it
+ *   queue NUMBER MTU             the same with an interface that is a queue
  *   enter NUMBER                 enters the namespace of a node
  *   set NAME VALUE...            writes a parameter below /proc/sys/net
  *   module NAME PARAMETER VALUE  writes a parameter of a module

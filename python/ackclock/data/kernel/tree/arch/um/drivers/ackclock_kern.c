@@ -243,6 +243,8 @@ static void serve_queue(struct port *port)
 	struct sk_buff *skb;
 
 	local_bh_disable();
+	/* No packet waits outside the discipline, as it otherwise may if it finds the queue empty and the link busy. */
+	rcu_dereference_bh(netdev_get_tx_queue(port->net, 0)->qdisc)->flags &= ~TCQ_F_CAN_BYPASS;
 	while ((skb = __skb_dequeue(&port->arrived)))
 		dev_queue_xmit(skb);
 	if (port->free) {
