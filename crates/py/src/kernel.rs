@@ -87,7 +87,8 @@ pub(crate) fn replay(
     cancel: Option<&Cancel>,
 ) -> PyResult<Vec<Option<(f64, u8)>>> {
     let flows = scenario.scenario().flows.len();
-    let packet = |&(nanos, flow, size, ecn): &(u64, usize, u16, u8)| Replayed { at: Instant::from_nanos(nanos), flow, size, ecn: Ecn::of(ecn) };
+    let packet =
+        |&(nanos, flow, size, ecn): &(u64, usize, u16, u8)| Replayed { at: Instant::from_nanos(nanos), flow, size, ecn: Ecn::of(ecn) };
     if let Some((_, flow, ..)) = packets.iter().find(|(_, flow, ..)| *flow >= flows) {
         return Err(ScenarioError::new_err(format!("a packet is of flow number {flow}, but the scenario has {flows} flows")));
     }

@@ -98,7 +98,8 @@ pub fn run(kernel: Kernel<'_>, scenario: Scenario, programs: &Programs, options:
     let places: Places = vec![Side::ALL.map(|side| (device(side), NO_SOCKET)); SPREAD];
     let host = Host::new(guest, origin, places, owner, Queues::default());
     let ends = [scenario.flows[0].from, scenario.flows[0].to];
-    let outside = vec![Outside { nodes: ends.map(|node| scenario.nodes[node].clone()).to_vec(), queues: Vec::new(), host: Box::new(host.clone()) }];
+    let outside =
+        vec![Outside { nodes: ends.map(|node| scenario.nodes[node].clone()).to_vec(), queues: Vec::new(), host: Box::new(host.clone()) }];
     let lockstep = Lockstep::between(scenario.clone(), options.captured, outside, &mut |index, spec, interfaces| {
         (index < SPREAD).then(|| Box::new(Passage::new(interfaces, spec.start)) as FrameConnection)
     });
@@ -223,12 +224,7 @@ pub(crate) enum Ending {
 ///
 /// # Errors
 /// If it does not start, or the guest fails.
-pub(crate) fn execute<'a>(
-    guest: &mut Guest,
-    device: u32,
-    words: impl Iterator<Item = &'a str>,
-    variable: &str,
-) -> Result<Ending, String> {
+pub(crate) fn execute<'a>(guest: &mut Guest, device: u32, words: impl Iterator<Item = &'a str>, variable: &str) -> Result<Ending, String> {
     let text = |error: GuestError| error.to_string();
     let mut commands = Commands::new(guest);
     for word in words {

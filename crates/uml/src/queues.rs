@@ -92,7 +92,8 @@ impl QueuePlan {
 
 /// What `tc` says, without its usage.
 fn shortened(said: &str) -> String {
-    let lines: Vec<&str> = said.lines().map(str::trim).take_while(|line| !line.starts_with("Usage")).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&str> =
+        said.lines().map(str::trim).take_while(|line| !line.starts_with("Usage")).filter(|line| !line.is_empty()).collect();
     if lines.is_empty() { "tc fails".to_owned() } else { lines.join("; ") }
 }
 

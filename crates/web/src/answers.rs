@@ -27,7 +27,7 @@ pub(crate) fn describe() -> Json {
     let mut parts = registry_json();
     // No page has a kernel, so that its menus do not offer what only a kernel can build.
     if let Some(queues) = parts.get_mut(qdisc::AXIS.name).and_then(Json::as_array_mut) {
-        queues.retain(|part| part["name"] != qdisc::linux::NAME);
+        queues.retain(|part| part["name"] != qdisc::qdisc::NAME);
     }
     json!({
         "version": env!("CARGO_PKG_VERSION"),

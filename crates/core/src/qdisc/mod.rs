@@ -6,9 +6,10 @@
 
 pub(crate) mod bands;
 mod contract;
-pub mod linux;
 mod fifo;
 pub(crate) mod params;
+#[expect(clippy::module_inception, reason = "each part has the name of its file")]
+pub mod qdisc;
 mod updated;
 
 pub use contract::{
@@ -41,7 +42,7 @@ entries! { Entry<Discipline>:
 
 /// The disciplines of this crate, and that of a Linux kernel, which no simulation can build.
 static LISTED: [Description; DESCRIPTIONS.len() + 1] = {
-    let mut listed = [linux::DESCRIPTION; DESCRIPTIONS.len() + 1];
+    let mut listed = [qdisc::DESCRIPTION; DESCRIPTIONS.len() + 1];
     let mut index = 0;
     while index < DESCRIPTIONS.len() {
         listed[index] = DESCRIPTIONS[index];

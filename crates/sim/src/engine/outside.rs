@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ackclock_core::qdisc::{Backlog, Dequeued, Ecn, Outcome, Outcomes, Packet, Reason, Scheduler, linux};
+use ackclock_core::qdisc::{Backlog, Dequeued, Ecn, Outcome, Outcomes, Packet, Reason, Scheduler, qdisc};
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Duration, Instant, Moment};
 use ackclock_host::Side;
@@ -342,6 +342,6 @@ impl Scheduler for OutsideQueue {
     }
 
     fn reasons(&self) -> &'static [Reason] {
-        linux::REASONS
+        qdisc::REASONS
     }
 }

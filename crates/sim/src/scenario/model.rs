@@ -46,7 +46,7 @@ impl Scenario {
     /// The reasons of drops and marks that its queues have besides the usual ones, each once.
     pub fn further_reasons(&self) -> Vec<Reason> {
         let of_queue = |queue: &QueueSpec| match queue.command() {
-            Some(_) => Some(qdisc::linux::REASONS),
+            Some(_) => Some(qdisc::qdisc::REASONS),
             None => build(qdisc::ENTRIES, &queue.discipline).ok().map(|discipline| discipline.reasons()),
         };
         let found = self.links.iter().filter_map(|link| of_queue(link.queue.as_ref()?));
@@ -122,7 +122,7 @@ pub struct QueueSpec {
 impl QueueSpec {
     /// What `tc` takes, if the queue is a discipline of a Linux kernel.
     pub fn command(&self) -> Option<&str> {
-        (self.discipline.name == qdisc::linux::NAME).then(|| self.discipline.params.word(qdisc::linux::COMMAND))
+        (self.discipline.name == qdisc::qdisc::NAME).then(|| self.discipline.params.word(qdisc::qdisc::COMMAND))
     }
 }
 

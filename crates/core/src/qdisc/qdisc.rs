@@ -24,7 +24,7 @@ pub const COMMAND: &str = "command";
 /// Why its packets are dropped or marked.
 pub const REASONS: &[Reason] = &[Reason::Kernel];
 
-const SOURCE: &str = include_str!("linux.rs");
+const SOURCE: &str = include_str!("qdisc.rs");
 static HEADER: [u8; crate::entry::header_length(SOURCE)] = crate::entry::start(SOURCE);
 
 /// This part in listings. It has no entry, because only a kernel can build it.
@@ -32,7 +32,12 @@ pub const DESCRIPTION: Description = Description {
     name: NAME,
     summary: "a queue discipline of a Linux kernel",
     reference: "tc(8)",
-    params: &[Param { name: COMMAND, kind: Kind::Text, default: Default::Word("fq_codel"), doc: "the discipline and its options, as `tc` reads them" }],
+    params: &[Param {
+        name: COMMAND,
+        kind: Kind::Text,
+        default: Default::Word("fq_codel"),
+        doc: "the discipline and its options, as `tc` reads them",
+    }],
     quantities: &[],
     header: match std::str::from_utf8(&HEADER) {
         Ok(header) => header,
