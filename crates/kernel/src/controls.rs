@@ -7,7 +7,7 @@
 use ackclock_core::cc::{avoidance, slow_start, whole};
 use ackclock_core::params::{Params, Value};
 use ackclock_core::units::Segments;
-use ackclock_sim::scenario::{ComposedSpec, ControlSpec, PartSpec, SlowStartSpec};
+use ackclock_sim::scenario::{ComposedSpec, ControlSpec, PartSpec, SlowStartSpec, nearest};
 
 use crate::program::Program;
 
@@ -60,7 +60,8 @@ impl Offer<'_> {
         let found = self.names.iter().find(|known| **known == name).copied();
         found.map(KernelControl::Own).ok_or_else(|| {
             let names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
-            format!("this kernel has no congestion control `{name}`; it has {}", names.join(", "))
+            let hint = nearest(name, self.names.iter().copied()).map_or_else(String::new, |right| format!("; did you mean `{right}`?"));
+            format!("this kernel has no congestion control `{name}`{hint}; it has {}", names.join(", "))
         })
     }
 }

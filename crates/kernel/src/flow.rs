@@ -8,7 +8,7 @@ use ackclock_core::units::{Bytes, Instant, Segments};
 use ackclock_host::Bulk;
 use ackclock_host::setting::{Kernel, Setting};
 use ackclock_sim::engine::EndHost;
-use ackclock_sim::scenario::{ControlSpec, FlowSpec, HostSpec, ModernHost, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Traffic};
+use ackclock_sim::scenario::{ControlSpec, FlowSpec, Given, HostSpec, ModernHost, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Traffic};
 use ackclock_tcp::HEADER;
 use ackclock_tcp::modern::{Feedback, SETTINGS};
 
@@ -71,9 +71,14 @@ impl FlowPlan {
             Traffic::Bulk => Some(Bulk { start: spec.start, stop: spec.stop, packets: spec.packets, grows: false }),
             Traffic::Bursts(_) => Some(Bulk { start: spec.start, stop: spec.stop, packets: Some(0), grows: true }),
         };
+        let named = spec.kernel.as_ref().and_then(|kernel| kernel.control.as_ref()).filter(|_| offer.instead.is_none());
+        let control = match named {
+            Some(Given { value, place }) => offer.own(value).map_err(|reason| format!("{place}: {reason}"))?,
+            None => choose(&spec.control, spec.initial_ssthresh, offer)?,
+        };
         let mut plan = Self {
             bulk,
-            control: choose(&spec.control, spec.initial_ssthresh, offer)?,
+            control,
             threshold: spec.initial_ssthresh,
             segment,
             route: Route::default(),

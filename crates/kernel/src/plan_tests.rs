@@ -13,7 +13,7 @@ fn scenario(flows: &[&str]) -> Scenario {
 }
 
 fn plan(flows: &[&str]) -> Plan {
-    Plan::new(&scenario(flows), &OFFER).unwrap()
+    Plan::new(&scenario(flows), Chosen::All, &OFFER).unwrap()
 }
 
 /// The only flow.
@@ -99,14 +99,14 @@ fn datagrams_stay_simulated() {
     assert!(made.flows[0].is_none() && made.flows[1].is_some());
     assert_eq!(made.terminals(&scenario(&[stream, RENO])).len(), 2);
     assert_eq!(made.controls(), [None, Some("reno".to_owned())]);
-    let refused = Plan::new(&scenario(&[stream]), &OFFER).unwrap_err();
+    let refused = Plan::new(&scenario(&[stream]), Chosen::All, &OFFER).unwrap_err();
     assert_eq!(refused, "test: has no TCP flow, so that nothing runs on the kernel");
 }
 
 #[test]
 fn a_control_that_the_kernel_lacks_is_refused_with_the_flow() {
     let veno = "name = 'b'\nhost = 'linux'\nslow_start = 'standard'\navoidance = 'veno'";
-    let refused = Plan::new(&scenario(&[RENO, veno]), &OFFER).unwrap_err();
+    let refused = Plan::new(&scenario(&[RENO, veno]), Chosen::All, &OFFER).unwrap_err();
     assert!(refused.starts_with("test: flow b cannot run on the kernel: ") && refused.contains("veno"), "{refused}");
 }
 
@@ -136,7 +136,7 @@ fn all_flows_share_one_switch_of_hystart() {
     let without = plan(&[RENO, WITHOUT]);
     assert_eq!(without.controls(), [Some("reno".to_owned()), Some("cubic without HyStart".to_owned())]);
     assert_eq!([without.hystart(), plan(&["host = 'linux'"]).hystart(), plan(&[RENO]).hystart()], [Some(false), Some(true), None]);
-    let refused = Plan::new(&scenario(&[WITHOUT, "name = 'b'\nhost = 'linux'"]), &OFFER).unwrap_err();
+    let refused = Plan::new(&scenario(&[WITHOUT, "name = 'b'\nhost = 'linux'"]), Chosen::All, &OFFER).unwrap_err();
     assert!(refused.ends_with("it needs HyStart off and flow b needs it on; the kernel has one switch for all"), "{refused}");
 }
 

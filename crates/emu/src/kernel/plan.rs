@@ -1,6 +1,6 @@
 //! What the flows of a scenario are on this machine's kernel.
 
-use ackclock_kernel::{KernelControl, Plan, refused};
+use ackclock_kernel::{Chosen, KernelControl, Plan, refused};
 use ackclock_sim::scenario::Scenario;
 
 use crate::controls::OFFER;
@@ -13,7 +13,12 @@ const NO_CHANGE: &str = "standard slow start with `cubic_linux` needs HyStart sw
 /// # Errors
 /// The first flow that cannot be a connection of the kernel, and why.
 pub(super) fn plan(scenario: &Scenario, change_hystart: bool) -> Result<Plan, String> {
-    let plan = Plan::new(scenario, &OFFER)?;
+    let plan = Plan::new(scenario, Chosen::All, &OFFER)?;
+    let version = scenario.kernel_version().map(|given| (given, "has a version of its own"));
+    let module = || Some((plan.modules(scenario).first()?.1, "shares its modules with all programs"));
+    if let Some((given, what)) = version.or_else(module) {
+        return Err(format!("{}: this machine's kernel {what}; leave it out, or run on a kernel in virtual time: --on linux", given.place));
+    }
     match plan.first(&KernelControl::CubicWithoutHystart) {
         Some(flow) if !change_hystart => Err(refused(scenario, flow, NO_CHANGE)),
         _ => Ok(plan),

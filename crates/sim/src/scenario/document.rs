@@ -194,7 +194,7 @@ impl Document {
         let stem = Path::new(&*self.file).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario");
         hosts::apply(&mut tree);
         let folder = self.files.then(|| self.folder());
-        let built = build(&tree, Context { name: stem, python: self.python, folder }, &mut problems);
+        let built = build(&tree, Context { name: stem, file: &self.file, python: self.python, folder }, &mut problems);
         // `build` returns `None` only together with problems.
         match problems.unless_any(&self.file, built)? {
             Some(built) => Ok(built),

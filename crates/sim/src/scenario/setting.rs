@@ -42,6 +42,10 @@ fn assign(node: &mut Node, key: &str, path: &[&str], value: &Node) -> Result<(),
             assign(node, key, rest, value)
         }
         Data::Table(entries) => {
+            // The name of a kernel's parameter has dots.
+            if let Some((_, entry)) = entries.iter_mut().find(|(name, _)| name.contains('.') && *name == path.join(".")) {
+                return assign(entry, step, &[], value);
+            }
             if let Some((_, entry)) = entries.iter_mut().find(|(name, _)| name == step) {
                 return assign(entry, step, rest, value);
             }
