@@ -60,8 +60,9 @@ impl Offer<'_> {
         let found = self.names.iter().find(|known| **known == name).copied();
         found.map(KernelControl::Own).ok_or_else(|| {
             let names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
-            let hint = nearest(name, self.names.iter().copied()).map_or_else(String::new, |right| format!("; did you mean `{right}`?"));
-            format!("this kernel has no congestion control `{name}`{hint}; it has {}", names.join(", "))
+            let right = nearest(name, self.names.iter().copied());
+            let subject = right.map_or_else(|| "; it".to_owned(), |right| format!("; did you mean `{right}`? It"));
+            format!("this kernel has no congestion control `{name}`{subject} has {}", names.join(", "))
         })
     }
 }
@@ -249,7 +250,7 @@ mod tests {
         assert_eq!(chosen("avoidance = 'reno'", &Offer { seats: Seats::Always, ..OWN }).unwrap(), KernelControl::Outside);
         assert_eq!(chosen("avoidance = 'reno'", &Offer { instead: Some("bbr"), ..asks }).unwrap(), KernelControl::Own("bbr"));
         let refusal = chosen("avoidance = 'reno'", &Offer { instead: Some("bic"), ..asks }).unwrap_err();
-        assert_eq!(refusal, "this kernel has no congestion control `bic`; it has `reno`, `cubic`, `bbr`");
+        assert_eq!(refusal, "this kernel has no congestion control `bic`; did you mean `cubic`? It has `reno`, `cubic`, `bbr`");
     }
 
     #[test]

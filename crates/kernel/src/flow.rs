@@ -71,9 +71,9 @@ impl FlowPlan {
             Traffic::Bulk => Some(Bulk { start: spec.start, stop: spec.stop, packets: spec.packets, grows: false }),
             Traffic::Bursts(_) => Some(Bulk { start: spec.start, stop: spec.stop, packets: Some(0), grows: true }),
         };
-        let named = spec.kernel.as_ref().and_then(|kernel| kernel.control.as_ref()).filter(|_| offer.instead.is_none());
+        let named = named(spec, offer);
         let control = match named {
-            Some(Given { value, place }) => offer.own(value).map_err(|reason| format!("{place}: {reason}"))?,
+            Some(name) => offer.own(&name.value)?,
             None => choose(&spec.control, spec.initial_ssthresh, offer)?,
         };
         let mut plan = Self {
@@ -208,6 +208,11 @@ impl FlowPlan {
         let own = [("header", u64::from(HEADER) != host.header.0), ("initial_pacing", host.initial_pacing)];
         self.own.extend(own.into_iter().filter(|(_, own)| *own).map(|(key, _)| key.to_owned()));
     }
+}
+
+/// The control of the kernel that the flow names and gets.
+pub(crate) fn named<'a>(spec: &'a FlowSpec, offer: &Offer<'_>) -> Option<&'a Given> {
+    spec.kernel.as_ref()?.control.as_ref().filter(|_| offer.instead.is_none())
 }
 
 /// The initial window of a part, if it depends on nothing that the kernel would have to know.

@@ -7,7 +7,7 @@ use ackclock_sim::engine::Warning;
 use ackclock_sim::scenario::{FlowSpec, Given, KernelSpec, Scenario};
 
 use crate::controls::{KernelControl, Offer};
-use crate::flow::{FlowPlan, Parameters};
+use crate::flow::{FlowPlan, Parameters, named};
 use crate::route::Terminal;
 
 /// Which flows of a scenario are connections of a kernel.
@@ -49,9 +49,14 @@ impl Plan {
     /// # Errors
     /// The first flow that cannot be a connection of the kernel, and why; if all flows were chosen and none is TCP.
     pub fn new(scenario: &Scenario, chosen: Chosen, offer: &Offer<'_>) -> Result<Self, String> {
-        let plan = |(index, spec): (usize, &FlowSpec)| match chosen {
-            Chosen::Named if spec.kernel.is_none() => Ok(None),
-            Chosen::All | Chosen::Named => FlowPlan::new(spec, offer).map_err(|reason| refused(scenario, index, &reason)),
+        let plan = |(index, spec): (usize, &FlowSpec)| {
+            if chosen == Chosen::Named && spec.kernel.is_none() {
+                return Ok(None);
+            }
+            if let Some(Given { value, place }) = named(spec, offer) {
+                offer.own(value).map_err(|reason| format!("{place}: {reason}"))?;
+            }
+            FlowPlan::new(spec, offer).map_err(|reason| refused(scenario, index, &reason))
         };
         let flows: Vec<Option<FlowPlan>> = scenario.flows.iter().enumerate().map(plan).collect::<Result<_, _>>()?;
         if chosen == Chosen::All && flows.iter().all(Option::is_none) {

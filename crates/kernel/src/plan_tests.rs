@@ -147,3 +147,52 @@ fn a_threshold_of_the_scenario_needs_a_program() {
     assert!(warnings.iter().any(|(_, text)| text.contains("flow.initial_ssthresh")), "{warnings:?}");
     assert!(flow(BOUNDED).threshold.is_infinite());
 }
+
+#[test]
+fn only_flows_that_name_the_kernel_run_on_it() {
+    let mixed = scenario(&["name = 'a'\nprofile = 'kernel'", "name = 'b'\nhost = 'linux'"]);
+    let plan = Plan::new(&mixed, Chosen::Named, &OFFER).unwrap();
+    assert_eq!(plan.controls(), [Some("cubic".to_owned()), None]);
+    assert_eq!(plan.terminals(&mixed).len(), 2);
+    assert_eq!(Plan::new(&mixed, Chosen::All, &OFFER).unwrap().controls(), [Some("cubic".to_owned()), Some("cubic".to_owned())]);
+    assert!(Plan::new(&scenario(&[RENO]), Chosen::Named, &OFFER).unwrap().flows[0].is_none());
+}
+
+#[test]
+fn a_kernel_has_the_settings_of_the_preset() {
+    let (named, preset) = (flow("profile = 'kernel'"), flow("host = 'linux'"));
+    assert_eq!(format!("{named:?}"), format!("{preset:?}"));
+}
+
+#[test]
+fn a_flow_names_a_control_of_the_kernel() {
+    let named = |name: &str| scenario(&[&format!("profile = 'kernel'\nkernel = {{ control = '{name}' }}")]);
+    assert_eq!(Plan::new(&named("bbr"), Chosen::Named, &OFFER).unwrap().controls(), [Some("bbr".to_owned())]);
+    let refused = Plan::new(&named("bbrr"), Chosen::Named, &OFFER).unwrap_err();
+    let expected = "this kernel has no congestion control `bbrr`; did you mean `bbr`? It has `reno`, `cubic`, `bbr`";
+    assert_eq!(refused, format!("test.toml:7: flow.0.kernel.control: {expected}"));
+    // One for all flows comes first.
+    let instead = Offer { instead: Some("reno"), ..OFFER };
+    assert_eq!(Plan::new(&named("bbrr"), Chosen::All, &instead).unwrap().controls(), [Some("reno".to_owned())]);
+}
+
+#[test]
+fn parameters_of_a_node_are_those_that_any_of_its_flows_names() {
+    let with = |name: &str, sysctl: &str| {
+        format!("name = '{name}'\nprofile = 'kernel'\nkernel.sysctl = {{ {sysctl} }}\nkernel.module.tcp_cubic.beta = 5")
+    };
+    let (a, b) = (with("a", ""), with("b", "'net.ipv4.tcp_sack' = 0, 'net.ipv4.tcp_frto' = 1"));
+    let c = with("c", "net.ipv4.tcp_sack = 1, net.ipv4.tcp_frto = true");
+    let mixed = scenario(&[&a, &b, &c, "name = 'd'\nhost = 'linux'"]);
+    let plan = Plan::new(&mixed, Chosen::Named, &OFFER).unwrap();
+    let texts = |named: Vec<(&str, &Given)>| named.into_iter().map(|(name, given)| format!("{name}={}", given.value)).collect::<Vec<_>>();
+    for node in [mixed.flows[0].from, mixed.flows[0].to] {
+        assert_eq!(texts(plan.sysctls(&mixed, node)), ["net.ipv4.tcp_sack=0", "net.ipv4.tcp_frto=1"]);
+    }
+    let others = (0..mixed.nodes.len()).filter(|node| ![mixed.flows[0].from, mixed.flows[0].to].contains(node));
+    assert!(others.into_iter().all(|node| plan.sysctls(&mixed, node).is_empty()));
+    assert_eq!(texts(plan.modules(&mixed)), ["tcp_cubic.beta=5"]);
+    let found: Vec<String> = plan.warnings(&mixed).into_iter().map(|warning| warning.text).collect();
+    let why = "of another flow at the node applies too, because all flows of a node share them";
+    assert_eq!(found, [format!("a: net.ipv4.tcp_frto = 1, net.ipv4.tcp_sack = 0 {why}"), format!("c: net.ipv4.tcp_sack = 0 {why}")]);
+}

@@ -38,4 +38,18 @@ mod tests {
         assert!(refused.contains("permit it for the run with --change-hystart"), "{refused}");
         assert_eq!(plan(&scenario, true).unwrap().hystart(), Some(false));
     }
+
+    #[test]
+    fn a_machine_has_its_own_version_and_modules() {
+        let with = |keys: &str| {
+            let text = format!("duration = '1 s'\ntopology = {{ kind = 'chain' }}\n[flow]\nprofile = 'kernel'\nkernel = {{ {keys} }}\n");
+            plan(&Document::from_toml(&text, "test.toml").unwrap().scenario().unwrap(), false)
+        };
+        assert_eq!(with("control = 'reno', sysctl = { 'net.ipv4.tcp_sack' = 0 }").unwrap().controls(), [Some("reno".to_owned())]);
+        let what = "leave it out, or run on a kernel in virtual time: --on linux";
+        let version = with("version = '6.12'").unwrap_err();
+        assert_eq!(version, format!("test.toml:5: flow.0.kernel.version: this machine's kernel has a version of its own; {what}"));
+        let module = with("module.tcp_cubic.beta = 5").unwrap_err();
+        assert!(module.starts_with("test.toml:5: flow.0.kernel.module.tcp_cubic.beta: this machine's kernel shares"), "{module}");
+    }
 }

@@ -124,7 +124,7 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
     for flow in &flows {
         check_flow(flow, context, problems);
     }
-    kernel::check_versions(&flows, problems);
+    kernel::check_shared(&flows, problems);
     let count = flows.iter().map(|flow| flow.integer("count").unwrap_or(1)).fold(0, u64::saturating_add);
     if count > MAX_FLOWS {
         problems.add(&root.field("flow").origin, "flow", format!("makes {count} flows; the limit is {MAX_FLOWS}"));

@@ -62,18 +62,26 @@ pub(crate) fn check(flow: &Record, problems: &mut Problems) {
     }
 }
 
-/// Checks that flows which share a kernel agree on it.
-pub(crate) fn check_versions(flows: &[&Record], problems: &mut Problems) {
-    let named = || flows.iter().filter(|flow| is_kernel(flow)).filter_map(|flow| flow.table("kernel"));
-    let mut versions = named().filter_map(|keys| Some((keys, keys.text("version")?)));
+/// Checks that the flows which share a kernel agree on it.
+pub(crate) fn check_shared(flows: &[&Record], problems: &mut Problems) {
+    let kernels: Vec<&Record> = flows.iter().filter(|flow| is_kernel(flow)).filter_map(|flow| flow.table("kernel")).collect();
+    check_versions(&kernels, problems);
+    check_modules(&kernels, problems);
+}
+
+fn check_versions(kernels: &[&Record], problems: &mut Problems) {
+    let mut versions = kernels.iter().filter_map(|keys| Some((keys, keys.text("version")?)));
     let Some((first, version)) = versions.next() else { return };
     for (keys, other) in versions.filter(|(_, other)| *other != version) {
         let (key, other) = (first.key("version"), quoted(other));
         let what = format!("is {other}, but {key} is {}: all flows on a kernel share one", quoted(version));
         problems.add(&keys.field("version").origin, keys.key("version"), what);
     }
+}
+
+fn check_modules(kernels: &[&Record], problems: &mut Problems) {
     let mut modules: Vec<(&str, &str, String)> = Vec::new();
-    for keys in named() {
+    for keys in kernels {
         for (name, value, origin) in keys.names("module") {
             let key = format!("{}.{name}", keys.key("module"));
             match modules.iter().find(|(known, ..)| known == name) {
@@ -87,3 +95,7 @@ pub(crate) fn check_versions(flows: &[&Record], problems: &mut Problems) {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "kernel_tests.rs"]
+mod tests;

@@ -33,7 +33,8 @@ pub(crate) static KERNEL: &[Key] = &[
 /// Checks the name of a parameter below `net.`.
 fn check_sysctl(name: &str) -> Result<(), String> {
     let dotted = name.replace('/', ".");
-    let right = match dotted.trim_start_matches("proc.sys.").trim_matches('.') {
+    let dotted = dotted.trim_matches('.');
+    let right = match dotted.strip_prefix("proc.sys.").unwrap_or(dotted) {
         name if name.starts_with("net.") => name.to_owned(),
         name if name.starts_with("tcp_") => format!("net.ipv4.{name}"),
         name if ["core.", "ipv4.", "ipv6."].iter().any(|family| name.starts_with(family)) => format!("net.{name}"),

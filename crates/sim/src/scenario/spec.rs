@@ -270,7 +270,6 @@ const OF_EVERY_FLOW: &[Key] = &[
         "Profile of the end hosts. ns2: the packet-counting one-way TCP of ns-2.35. modern: a byte-stream TCP as in today's systems. kernel: a Linux kernel in virtual time, beside the simulated hosts of other flows; \
          its settings are those of modern, by default of host = \"linux\".",
     ),
-    key("kernel", Kind::Table(kernel_keys::KERNEL), Fallback::Table, "The kernel of hosts of profile kernel.").of(KERNEL),
     key(
         "host",
         Kind::Host,
@@ -327,4 +326,5 @@ const OF_EVERY_FLOW: &[Key] = &[
          parts. python and python_slow_start: a control or a slow start that is a Python object; only the Python API sets these.",
     ),
     key("modern", Kind::Table(host_keys::MODERN), Fallback::Table, "Settings of end hosts of profile modern.").of("modern"),
+    key("kernel", Kind::Table(kernel_keys::KERNEL), Fallback::Table, "The kernel of hosts of profile kernel.").of(KERNEL),
 ];
