@@ -84,8 +84,8 @@ def find(
     Parameters
     ----------
     name
-        ``simulation``, in which flows with ``profile = "kernel"`` are on a kernel; ``linux`` or ``linux:VERSION`` for a kernel in virtual time (`store.find`); ``machine`` for this
-        machine's kernel in real time.
+        ``simulation``, in which flows with ``profile = "kernel"`` are on a kernel; ``linux`` or ``linux:VERSION`` for a
+        kernel in virtual time (`store.find`); ``machine`` for this machine's kernel in real time.
     attempts, change_hystart
         As in `running.run`; only for ``machine``.
     outside, control
