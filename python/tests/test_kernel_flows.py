@@ -56,7 +56,7 @@ def mixed(scenario: Scenario, *capture: str) -> KernelResult:
 
 
 def refusal(scenario: Scenario) -> str:
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the caller checks the message
+    with pytest.raises(ValueError) as caught:
         mixed(scenario)
     return str(caught.value)
 

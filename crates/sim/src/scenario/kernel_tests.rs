@@ -60,6 +60,13 @@ fn a_setting_finds_a_parameter_with_and_without_quotes() {
 }
 
 #[test]
+fn a_version_is_set_without_quotes() {
+    let mut document = document(&file(""));
+    document.set_all([("flow.kernel.version", "6.10")]).unwrap();
+    assert_eq!(document.scenario().unwrap().kernel_version().unwrap().value, "6.10");
+}
+
+#[test]
 fn a_wrong_key_is_named_with_its_place_and_the_right_one() {
     for (keys, expected) in [
         ("kernel.version = 6.12", "version: must be a text, but is the number 6.12"),
