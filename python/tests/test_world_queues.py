@@ -149,7 +149,8 @@ def test_a_discipline_that_does_not_exist_is_named(built: Built, command: str, m
 
 
 def test_other_worlds_have_no_such_queue() -> None:
-    with pytest.raises(ScenarioError, match='its queue "fq_codel" is a Linux kernel\'s; run the scenario with --on linux'):
+    what = 'link a>b has the queue discipline "fq_codel" of Linux, which needs a kernel in virtual time: '
+    with pytest.raises(ScenarioError, match=what):
         replay(link("qdisc"), [])
 
 

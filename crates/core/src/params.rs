@@ -179,7 +179,7 @@ pub struct Axis {
     pub shorthand: Option<(&'static str, &'static str)>,
     /// The word for no part.
     pub none: Option<&'static str>,
-    /// The words for objects of a program, which no file can hold.
+    /// The words for what the registry does not hold: objects of a program, or the hosts of a kernel.
     pub objects: &'static [&'static str],
     /// The part of a table without `kind`.
     pub usual: &'static str,
@@ -220,7 +220,7 @@ impl Axis {
         PartSpec { name, params: Params::defaults(self.part(name).map_or(&[], |part| part.params)) }
     }
 
-    /// All valid words: the parts, and the words for none and for an object.
+    /// All valid words: the parts, and the words for none and for what the registry does not hold.
     pub fn words(&self) -> Vec<&'static str> {
         self.parts().iter().map(|part| part.name).chain(self.none).chain(self.objects.iter().copied()).collect()
     }

@@ -37,9 +37,9 @@ pub(crate) fn kernel_run(
 }
 
 /// Runs a scenario on the TCP of a kernel in virtual time, which lies in `folder` and has `hz` ticks per second. Returns the result, and what
-/// only such a run has, as JSON. The kernel gets `cpu` seconds of processor time, and may not hand over for `silence` seconds of real time.
+/// only such a run has, as JSON. `named`: only flows with `profile = "kernel"` are the kernel's, the others are simulated. The kernel gets `cpu` seconds of processor time, and may not hand over for `silence` seconds of real time.
 #[pyfunction]
-#[pyo3(signature = (scenario, folder, hz, record=None, controls=None, cancel=None, capture=Vec::new(), outside=false, control=None, cpu=None, silence=None), text_signature = "(scenario, folder, hz, record=None, controls=None, cancel=None, capture=(), outside=False, control=None, cpu=None, silence=None)")]
+#[pyo3(signature = (scenario, folder, hz, record=None, controls=None, cancel=None, capture=Vec::new(), outside=false, control=None, named=false, cpu=None, silence=None), text_signature = "(scenario, folder, hz, record=None, controls=None, cancel=None, capture=(), outside=False, control=None, named=False, cpu=None, silence=None)")]
 #[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "extracted from Python, where they are keywords")]
 pub(crate) fn guest_run(
     py: Python<'_>,
@@ -52,6 +52,7 @@ pub(crate) fn guest_run(
     capture: Vec<String>,
     outside: bool,
     control: Option<String>,
+    named: bool,
     cpu: Option<f64>,
     silence: Option<f64>,
 ) -> PyResult<(PyRunResult, String)> {
@@ -64,7 +65,7 @@ pub(crate) fn guest_run(
     }
     let stopped = failure.clone();
     let stop = move || cancel.is_set() || stopped.occurred();
-    let options = (&*capture, outside, control.as_deref(), [cpu, silence]);
+    let options = (&*capture, outside, control.as_deref(), named, [cpu, silence]);
     let run = system::guest_run(py, (&folder, hz), &typed, options, stop);
     if let Some(error) = failure.remove() {
         return Err(error);
@@ -104,12 +105,12 @@ pub(crate) fn replay(
     Ok(arrivals.into_iter().map(|arrival| arrival.map(|(at, ecn)| (at.as_secs_f64(), ecn as u8))).collect())
 }
 
-/// Why a scenario cannot run on a kernel in virtual time; `None` if it can.
+/// Why a scenario cannot run on a kernel in virtual time; `None` if it can. `named` is as in `guest_run`.
 #[pyfunction]
-#[pyo3(signature = (scenario, control=None))]
+#[pyo3(signature = (scenario, control=None, named=false))]
 #[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
-pub(crate) fn guest_refusal(py: Python<'_>, scenario: &PyScenario, control: Option<String>) -> Option<String> {
-    py.detach(|| system::guest_refusal(scenario.scenario(), control.as_deref()))
+pub(crate) fn guest_refusal(py: Python<'_>, scenario: &PyScenario, control: Option<String>, named: bool) -> Option<String> {
+    py.detach(|| system::guest_refusal(scenario.scenario(), control.as_deref(), named))
 }
 
 /// Why a scenario cannot run on the kernel of any machine; `None` if it can.
@@ -125,6 +126,7 @@ mod system {
 
     use ackclock_core::units::Duration;
     use ackclock_emu::kernel::{self, Facts, KernelError};
+    use ackclock_kernel::Chosen;
     use ackclock_sim::engine::{Arrival, Replayed, RunResult, Warning};
     use ackclock_sim::scenario::Scenario;
     use ackclock_uml::guest::{Limits, Stop};
@@ -146,7 +148,7 @@ mod system {
         py: Python<'_>,
         (folder, hz): (&Path, u32),
         scenario: &Scenario,
-        (captured, outside, control, times): (&[String], bool, Option<&str>, [Option<f64>; 2]),
+        (captured, outside, control, named, times): (&[String], bool, Option<&str>, bool, [Option<f64>; 2]),
         stop: impl Fn() -> bool + Send + Sync + 'static,
     ) -> PyResult<(RunResult, f64, String)> {
         let kernel = guest::Kernel { folder, hz };
@@ -154,7 +156,7 @@ mod system {
         let [cpu, silence] = times.map(|time| given(time).map_err(|error| ScenarioError::new_err(error.to_string())));
         let default = Limits::default();
         let limits = Limits { cpu: cpu?.unwrap_or(default.cpu), silence: silence?.unwrap_or(default.silence), ..default };
-        let (options, stop) = (guest::Options { captured, outside, control, limits }, Stop::new(stop));
+        let (options, stop) = (guest::Options { captured, outside, control, flows: chosen(named), limits }, Stop::new(stop));
         let run = py.detach(|| guest::run(kernel, scenario, options, &stop)).map_err(to_python)?;
         let facts = json!({
             "controls": run.controls,
@@ -177,8 +179,12 @@ mod system {
         py.detach(|| guest::replay(guest::Kernel { folder, hz }, scenario, packets, &stop)).map_err(to_python)
     }
 
-    pub(super) fn guest_refusal(scenario: &Scenario, control: Option<&str>) -> Option<String> {
-        guest::refusal(scenario, control)
+    pub(super) fn guest_refusal(scenario: &Scenario, control: Option<&str>, named: bool) -> Option<String> {
+        guest::refusal(scenario, chosen(named), control)
+    }
+
+    const fn chosen(named: bool) -> Chosen {
+        if named { Chosen::Named } else { Chosen::All }
     }
 
     fn to_python(error: KernelError) -> PyErr {
@@ -263,13 +269,13 @@ mod system {
         _: Python<'_>,
         _: (&Path, u32),
         _: &Scenario,
-        _: (&[String], bool, Option<&str>, [Option<f64>; 2]),
+        _: (&[String], bool, Option<&str>, bool, [Option<f64>; 2]),
         _: impl Fn() -> bool + Send + Sync + 'static,
     ) -> PyResult<(RunResult, f64, String)> {
         Err(ScenarioError::new_err(reason()))
     }
 
-    pub(super) fn guest_refusal(_: &Scenario, _: Option<&str>) -> Option<String> {
+    pub(super) fn guest_refusal(_: &Scenario, _: Option<&str>, _: bool) -> Option<String> {
         Some(reason())
     }
 }

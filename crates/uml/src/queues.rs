@@ -11,7 +11,7 @@ use ackclock_sim::scenario::Scenario;
 use ackclock_wire::frame::{self, Endpoint};
 
 use crate::guest::{Access, Guest, GuestError, Hear};
-use crate::joint::Joint;
+use crate::joint::{DEVICES, Joint};
 use crate::programs::{Ending, execute};
 use crate::run::Commands;
 
@@ -42,7 +42,7 @@ pub(crate) struct QueuePlan {
 }
 
 impl QueuePlan {
-    /// The queues of `scenario`. Their interfaces follow those of its nodes.
+    /// The queues of `scenario`. Their interfaces have the last numbers.
     ///
     /// # Errors
     /// If a link cannot send what a discipline gives.
@@ -56,7 +56,7 @@ impl QueuePlan {
                 if command.split_whitespace().any(|word| word == DUPLICATES) {
                     return Err(format!("link {name}: queue.command: a link sends no packet twice; use the losses of the link instead"));
                 }
-                let device = (scenario.nodes.len() + index) as u32;
+                let device = DEVICES.saturating_sub(1 + index) as u32;
                 Ok(Self { link, name: name.clone(), device, command: command.to_owned(), mtu: largest.max(MTU) })
             })
             .collect()

@@ -27,7 +27,7 @@ use crate::net::packet::{Packet, Payloads};
 use crate::net::port::{Entering, LinkCounters, Port};
 use crate::net::route::{Routes, Then};
 use crate::net::scheduled::Served;
-use crate::scenario::{FlowSpec, Scenario};
+use crate::scenario::{FlowSpec, LinkSpec, Scenario};
 use crate::trace::{Point, Recorder, SequenceKind, Traces};
 
 /// Number of events between two checks: whether the caller interrupts the run, and its budget of events.
@@ -86,6 +86,10 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let end = Instant::ZERO + scenario.duration;
         let mut routes = routes(&scenario)?;
         let links = scenario.links.iter().enumerate();
+        let missing = |(index, spec): (usize, &LinkSpec)| spec.needs_kernel().filter(|_| !queues.contains_key(&index));
+        if let Some(what) = links.clone().find_map(missing) {
+            return Err(RunError::Kernel(what));
+        }
         let mut links: Vec<Link> = links
             .map(|(index, spec)| Link::new(index as u32, spec, (scenario.seed, end), queues.remove(&index)).map_err(RunError::Part))
             .collect::<Result<_, _>>()?;

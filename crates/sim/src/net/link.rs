@@ -38,7 +38,7 @@ pub(crate) enum Queue {
 
 impl Link {
     /// The link of `spec`, in a run with `seed` that ends at `end`; `outside`: its queue, if that is outside the engine. `Err` is the
-    /// registry's message about a part's parameters, or says that such a queue is missing.
+    /// registry's message about a part's parameters; a queue outside that is missing has no parts.
     pub(crate) fn new(
         index: u32,
         spec: &LinkSpec,
@@ -80,9 +80,8 @@ impl Queue {
         let Some(spec) = &link.queue else { return Ok(Self::Immediate(Immediate::default())) };
         let outlet = Outlet { rate: link.rate.mean(), delay: link.delay.mean() };
         let random = generator(&spec.generator, seed, &format!("link/{}/queue", link.name));
-        if let Some(command) = spec.command() {
-            let missing = || format!("link {}: its queue {command:?} is a Linux kernel's; run the scenario with --on linux", link.name);
-            return Ok(Self::Scheduled(Box::new(Scheduled::new(outside.ok_or_else(missing)?, random))));
+        if let Some(queue) = outside {
+            return Ok(Self::Scheduled(Box::new(Scheduled::new(queue, random))));
         }
         Ok(match *build(qdisc::ENTRIES, &spec.discipline)? {
             Discipline::Fifo(mut discipline) => {

@@ -91,6 +91,7 @@ fn value(kind: &Kind) -> Json {
         Kind::WordOrTable(word, keys) => json!({ "oneOf": [{ "const": word }, table(keys, None)] }),
         Kind::Part(axis, extra) => part(axis, extra),
         Kind::Parts(axis, extra) => json!({ "anyOf": [part(axis, extra), { "type": "array", "items": part(axis, extra) }] }),
+        Kind::Names(_) => names(),
         Kind::Sweep => sweep(),
     }
 }
@@ -99,6 +100,11 @@ fn value(kind: &Kind) -> Json {
 fn hosts() -> Json {
     let properties = json!({ "kind": { "enum": NAMES }, "version": { "type": "string", "minLength": 1 } });
     json!({ "oneOf": [{ "enum": NAMES }, { "type": "object", "properties": properties, "required": ["kind"], "additionalProperties": false }] })
+}
+
+/// A table of chosen names, which a path without quotes nests.
+fn names() -> Json {
+    json!({ "type": "object", "additionalProperties": { "type": ["integer", "boolean", "string", "object"] } })
 }
 
 fn variant_tables(variants: &[Variant]) -> Vec<Json> {

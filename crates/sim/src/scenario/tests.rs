@@ -92,7 +92,7 @@ fn mistakes() {
         (flow("rwnd = true"), "t.toml:3: flow.0.rwnd: must be a number of packets such as \"10 packets\", but is true"),
         (
             flow("rwmd = \"20 packets\""),
-            "t.toml:3: flow.0.rwmd: there is no key \"rwmd\"; did you mean \"rwnd\"? (known: name, count, from, to, start, start_spread, start_jitter, arrivals, application, stop, size, profile, host, recovery, packet_size, initial_ssthresh, ecn, initial_window, initial_pacing, slow_start, avoidance, loss_response, congestion_control, modern, and 10 more)",
+            "t.toml:3: flow.0.rwmd: there is no key \"rwmd\"; did you mean \"rwnd\"? (known: name, count, from, to, start, start_spread, start_jitter, arrivals, application, stop, size, profile, host, recovery, packet_size, initial_ssthresh, ecn, initial_window, initial_pacing, slow_start, avoidance, loss_response, congestion_control, modern, and 11 more)",
         ),
         (flow("delayed_ack = \"yes\""), "t.toml:3: flow.0.delayed_ack: must be true or false, but is the text \"yes\""),
         (
