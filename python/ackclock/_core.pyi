@@ -541,6 +541,7 @@ def run_script(
     tolerance: str | None = None,
     strict: bool = False,
     strict_segments: bool = False,
+    ip_version: str | None = None,
     kernel: bool = False,
     guest: str | Path | None = None,
     max_duration: float | None = None,

@@ -53,10 +53,12 @@ pub enum Call {
         fd: Fd,
         /// Bytes to write, all zero.
         bytes: u64,
-        /// `MSG_MORE`.
-        more: bool,
-        /// `MSG_DONTWAIT`.
-        dont_wait: bool,
+        /// Flags such as `MSG_MORE`, by the numbers of Linux.
+        flags: i64,
+        /// Whether the call names the peer, as `sendto` does.
+        connects: bool,
+        /// Whether the buffer is `NULL`.
+        null: bool,
     },
     /// `read`, `recv`, `recvfrom`, `readv`, `recvmsg`.
     Read {
@@ -64,8 +66,12 @@ pub enum Call {
         fd: Fd,
         /// Size of the buffer.
         most: u64,
-        /// `MSG_DONTWAIT`.
-        dont_wait: bool,
+        /// Flags such as `MSG_DONTWAIT`, by the numbers of Linux.
+        flags: i64,
+        /// Whether the script expects control messages.
+        control: bool,
+        /// Whether the buffer is `NULL`.
+        null: bool,
     },
     /// `shutdown`.
     Shutdown {
@@ -130,6 +136,44 @@ pub enum Call {
         /// Milliseconds to wait; below 0 without end.
         timeout: i64,
     },
+    /// `epoll_create`.
+    EpollCreate,
+    /// `epoll_ctl`.
+    EpollControl {
+        /// The epoll descriptor.
+        epoll: Fd,
+        /// `EPOLL_CTL_ADD` and others, by the numbers of Linux.
+        operation: i64,
+        /// Socket.
+        fd: Fd,
+        /// Events, by the bits of epoll(7).
+        events: u32,
+    },
+    /// `epoll_wait`.
+    EpollWait {
+        /// The epoll descriptor.
+        epoll: Fd,
+        /// Most sockets to report.
+        most: i64,
+        /// Milliseconds to wait; below 0 without end.
+        timeout: i64,
+    },
+}
+
+/// A control message of `recvmsg`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// Level, by the number of Linux.
+    pub level: i64,
+    /// Type.
+    pub kind: i64,
+    /// Fields of the data with their names in scripts; `""`: the data is this number; [`Control::TIME`]: nanoseconds of the script.
+    pub fields: Vec<(String, i64)>,
+}
+
+impl Control {
+    /// The name of the field of a time.
+    pub const TIME: &'static str = "time";
 }
 
 /// The result of a call.
@@ -152,6 +196,10 @@ pub enum Output {
     Value(Value),
     /// Events per socket of `poll`.
     Events(Vec<i16>),
+    /// Sockets with their events, of `epoll_wait`.
+    Ready(Vec<(Fd, u32)>),
+    /// Flags and control messages of `recvmsg`.
+    Message(i64, Vec<Control>),
 }
 
 impl Return {

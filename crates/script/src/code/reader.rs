@@ -340,7 +340,7 @@ impl Reader<'_> {
     }
 }
 
-/// The value of a constant's name. Those of `tcpi_ca_state` are `TCP_CA_…`.
+/// The value of a constant's name. Those of `tcpi_ca_state` are `TCP_CA_…`, those of `tcpi_state` `TCP_…`, bits of `tcpi_options` `TCPI_OPT_…`.
 fn constant(name: &str) -> Option<Value> {
     Some(match name {
         "True" => Value::Bool(true),
@@ -352,6 +352,23 @@ fn constant(name: &str) -> Option<Value> {
         "TCP_CA_Recovery" => Value::Integer(3),
         "TCP_CA_Loss" => Value::Integer(4),
         "TCP_INFINITE_SSTHRESH" => Value::Integer(0x7fff_ffff),
+        "TCP_ESTABLISHED" => Value::Integer(1),
+        "TCP_SYN_SENT" => Value::Integer(2),
+        "TCP_SYN_RECV" => Value::Integer(3),
+        "TCP_FIN_WAIT1" => Value::Integer(4),
+        "TCP_FIN_WAIT2" => Value::Integer(5),
+        "TCP_TIME_WAIT" => Value::Integer(6),
+        "TCP_CLOSE" => Value::Integer(7),
+        "TCP_CLOSE_WAIT" => Value::Integer(8),
+        "TCP_LAST_ACK" => Value::Integer(9),
+        "TCP_LISTEN" => Value::Integer(10),
+        "TCP_CLOSING" => Value::Integer(11),
+        "TCPI_OPT_TIMESTAMPS" => Value::Integer(1),
+        "TCPI_OPT_SACK" => Value::Integer(2),
+        "TCPI_OPT_WSCALE" => Value::Integer(4),
+        "TCPI_OPT_ECN" => Value::Integer(8),
+        "TCPI_OPT_ECN_SEEN" => Value::Integer(16),
+        "TCPI_OPT_SYN_DATA" => Value::Integer(32),
         _ => return None,
     })
 }

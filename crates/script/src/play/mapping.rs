@@ -1,7 +1,7 @@
 //! Between the numbers of a script and those on the wire.
 //!
-//! A script counts the stack's bytes from its SYN, which has number 0, whatever initial sequence number the stack chose. The numbers of
-//! the script's own side are on the wire as they are in the script. An injected echo of a timestamp that the script has expected becomes
+//! As in packetdrill, numbers in a packet with SYN are absolute, and others count from the SYN of their side, which has number 0. The
+//! script's own side has on the wire the numbers of its SYN; the stack's side has those that it chose. An injected echo of a timestamp that the script has expected becomes
 //! the timestamp that the stack has sent instead.
 
 use std::net::SocketAddr;
@@ -21,8 +21,12 @@ pub(crate) struct Connection {
     ends: Ends,
     /// The ports by which the script names it, the stack's first.
     ports: Option<(u16, u16)>,
-    /// What to add to the script's numbers of the stack's side.
-    offset: Option<u32>,
+    /// Initial sequence number that the stack chose.
+    local: Option<u32>,
+    /// What the script calls it: the number of the SYN that it expects.
+    named: u32,
+    /// Initial sequence number of the script's side.
+    remote: Option<u32>,
     /// Timestamps of the stack: in the script, on the wire.
     stamps: Vec<(u32, u32)>,
     /// Window scales that the stack and the script have offered.
@@ -33,7 +37,17 @@ pub(crate) struct Connection {
 
 impl Connection {
     fn new(ends: Ends, ports: Option<(u16, u16)>) -> Self {
-        Self { ends, ports, offset: None, stamps: Vec::new(), scales: (None, None), windows: (0, 0) }
+        Self { ends, ports, local: None, named: 0, remote: None, stamps: Vec::new(), scales: (None, None), windows: (0, 0) }
+    }
+
+    /// What to add to the script's numbers of the stack's side, in a packet with `syn` or without.
+    fn local_offset(&self, syn: bool) -> u32 {
+        self.local.unwrap_or(0).wrapping_sub(if syn { self.named } else { 0 })
+    }
+
+    /// What to add to the script's numbers of its own side.
+    fn remote_offset(&self, syn: bool) -> u32 {
+        if syn { 0 } else { self.remote.unwrap_or(0) }
     }
 
     /// The window in bytes of the field in a packet of one side.
@@ -62,15 +76,26 @@ impl Connection {
 #[derive(Clone, Debug)]
 pub(crate) struct Mapping {
     network: Network,
+    /// Whether an echo of a timestamp that the stack never sent is moved too.
+    scaled_echo: bool,
     connections: Vec<Connection>,
     /// The connection of the latest packet, which packets without ports belong to.
     current: Option<usize>,
+    /// Whether the next SYN that the script injects opens a connection, since the stack listens anew.
+    listens: bool,
+    /// The port from which the script opens its next connection.
+    next_port: u16,
 }
 
 impl Mapping {
     /// Without connections.
-    pub(crate) const fn new(network: Network) -> Self {
-        Self { network, connections: Vec::new(), current: None }
+    pub(crate) const fn new(network: Network, scaled_echo: bool) -> Self {
+        Self { network, scaled_echo, connections: Vec::new(), current: None, listens: false, next_port: network.client_port }
+    }
+
+    /// The stack listens.
+    pub(crate) const fn listen(&mut self) {
+        self.listens = true;
     }
 
     /// The connection of the latest packet.
@@ -87,10 +112,14 @@ impl Mapping {
             Options::Listed(list) => list.as_slice(),
             Options::Any => return Err("an injected packet needs its options: <...> is for expected packets".to_owned()),
         };
-        if tcp.flags.bits & Flags::SYN != 0 {
+        let syn = tcp.flags.bits & Flags::SYN != 0;
+        if syn {
             connection.note_scale(list, false);
+            connection.remote.get_or_insert(tcp.start);
         }
-        let offset = connection.offset.unwrap_or(0);
+        let offset = connection.local_offset(syn);
+        // The first echo tells how far the clocks are apart.
+        let apart = connection.stamps.first().filter(|_| self.scaled_echo).map_or(0, |(script, live)| live.wrapping_sub(*script));
         let options: Vec<TcpOption> = list
             .iter()
             .map(|option| match option {
@@ -99,7 +128,7 @@ impl Mapping {
                 }
                 TcpOption::Timestamps { value, echo } => {
                     let live = connection.stamps.iter().rev().find(|(script, _)| script == echo);
-                    TcpOption::Timestamps { value: *value, echo: live.map_or(*echo, |(_, live)| *live) }
+                    TcpOption::Timestamps { value: *value, echo: live.map_or(echo.wrapping_add(apart), |(_, live)| *live) }
                 }
                 other => other.clone(),
             })
@@ -112,7 +141,7 @@ impl Mapping {
             tos: line.ip.tos.unwrap_or(0) & !3 | ecn_bits(line.ip.ecn).unwrap_or(line.ip.tos.unwrap_or(0) & 3),
             ttl: line.ip.ttl.unwrap_or(TTL),
             flow_label: line.ip.flow_label.unwrap_or(0),
-            seq: tcp.start,
+            seq: tcp.start.wrapping_add(connection.remote_offset(syn)),
             ack: tcp.ack.map_or(0, |ack| ack.wrapping_add(offset)),
             flags: tcp.flags.bits | ace,
             reserved: 0,
@@ -130,7 +159,9 @@ impl Mapping {
         // The script writes source and destination; the stack is the destination.
         let ports = tcp.ports.map(|(remote, local)| (local, remote));
         let fresh = tcp.flags.bits & (Flags::SYN | Flags::ACK) == Flags::SYN;
+        let opens = fresh && std::mem::take(&mut self.listens);
         let known = match ports {
+            None if opens => None,
             Some(ports) => {
                 let matches = |it: &Connection| it.ports == Some(ports) || (it.ends.local.port(), it.ends.remote.port()) == ports;
                 self.connections.iter().rposition(matches)
@@ -139,10 +170,13 @@ impl Mapping {
         };
         // A SYN may repeat one, or open the connection from both ends; without ports it belongs to the only connection.
         if let Some(known) = known {
+            if opens {
+                self.connections[known].remote = None;
+            }
             return known;
         }
-        debug_assert!(fresh || known.is_none());
-        let (local, remote) = ports.unwrap_or((self.network.local_port, self.network.client_port));
+        let (local, remote) = ports.unwrap_or((self.network.local_port, self.next_port));
+        self.next_port = self.next_port.wrapping_add(u16::from(ports.is_none()));
         let ends = Ends { local: SocketAddr::new(self.network.local, local), remote: SocketAddr::new(self.network.remote, remote) };
         self.add(ends, ports)
     }
@@ -160,18 +194,38 @@ impl Mapping {
         self.current = Some(index);
         let connection = &mut self.connections[index];
         let options = decode_options(&live.options);
-        if live.has(Flags::SYN) {
+        let syn = live.has(Flags::SYN);
+        if syn {
             // The first SYN fixes the numbers; a later one of another connection over the same ports fixes them anew.
-            connection.offset = Some(live.seq);
+            connection.local = Some(live.seq);
             if let Ok(options) = &options {
                 connection.note_scale(options, true);
             }
         }
         connection.note_window(live, true);
         // A reset that answers a packet of no connection takes its number from that packet.
-        let offset = connection.offset.unwrap_or(0);
         let unmapped = live.has(Flags::RST) && live.has(Flags::ACK) && live.seq == 0;
-        Packet { seq: if unmapped { 0 } else { live.seq.wrapping_sub(offset) }, ..live.clone() }
+        let seq = if unmapped { 0 } else { live.seq.wrapping_sub(connection.local_offset(syn)) };
+        let offset = connection.remote_offset(syn);
+        let ack = if live.has(Flags::ACK) { live.ack.wrapping_sub(offset) } else { live.ack };
+        let mut options = options.unwrap_or_default();
+        let mut sacks = false;
+        for option in &mut options {
+            if let TcpOption::Sack(blocks) = option {
+                sacks = offset != 0;
+                *blocks = blocks.iter().map(|(left, right)| (left.wrapping_sub(offset), right.wrapping_sub(offset))).collect();
+            }
+        }
+        let options = if sacks { encode_options(&options).unwrap_or_default() } else { live.options.clone() };
+        Packet { seq, ack, options, ..live.clone() }
+    }
+
+    /// The script expects a SYN of the stack with this number.
+    pub(crate) fn name_syn(&mut self, packet: &mut Packet, number: u32) {
+        if let Some(connection) = self.current.and_then(|index| self.connections.get_mut(index)) {
+            packet.seq = packet.seq.wrapping_add(number).wrapping_sub(connection.named);
+            connection.named = number;
+        }
     }
 
     /// The script names the current connection by these ports, the stack's first.

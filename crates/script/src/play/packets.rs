@@ -43,6 +43,9 @@ impl<W: World> Player<'_, W> {
             }
             self.mapping.name((local, remote));
         }
+        if tcp.flags.has(script::Flags::SYN) && packet.has(script::Flags::SYN) {
+            self.mapping.name_syn(&mut packet, tcp.start);
+        }
         let stamps = stamps(tcp, &packet);
         let clock = if self.tick.is_some() { self.clock } else { None };
         compare(line, tcp, &packet, clock).map_err(|difference| failure(at, line, &packet, &difference))?;

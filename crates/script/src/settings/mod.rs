@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Unsupported, suggestion};
 use crate::script::{Command, Position};
+pub(crate) use table::is_of_kernels;
 
 /// The queue discipline of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +106,7 @@ impl Settings {
                 let path = simple.target.as_deref().unwrap_or_default();
                 self.file(simple.at, path, &value.iter().filter(|word| **word != "-n").copied().collect::<Vec<_>>().join(" "))
             }
-            ("tc", ["qdisc", "replace" | "add" | "change" | "del", ..]) => self.tc(&words).ok_or_else(unknown),
+            ("tc", ["qdisc", "replace" | "add" | "change" | "del" | "delete", ..]) => self.tc(&words).ok_or_else(unknown),
             ("ip", ["route" | "ro" | "r", "change" | "replace" | "add", ..]) => self.route(simple.at, &words).ok_or_else(unknown),
             // The helper that sets parameters by path writes a script that restores them.
             (name, _) if name.starts_with("sysctl_restore") => Ok(()),
@@ -144,10 +145,11 @@ impl Settings {
 
     /// Sets a parameter by its short name.
     fn set(&mut self, at: Position, name: &str, value: &str) -> Result<(), String> {
-        if table::without_effect(name) {
+        // The cache of routes; what a route says about TCP comes from the command `ip`.
+        if name.starts_with("route.") {
             return Ok(());
         }
-        if !table::PARAMETERS.contains(&name) {
+        if !table::PARAMETERS.contains(&name) && !is_of_kernels(name) {
             return Err(format!("the setting `{name}` is unknown{}", suggestion(name, table::PARAMETERS)));
         }
         if name == "core.default_qdisc" {
@@ -160,7 +162,7 @@ impl Settings {
 
     /// Sets the queue of the device; `None`: the command does something else.
     fn tc(&mut self, words: &[&str]) -> Option<()> {
-        if words.get(1) == Some(&"del") {
+        if matches!(words.get(1), Some(&"del" | &"delete")) {
             self.qdisc = Some(Qdisc::Fifo);
             return Some(());
         }
