@@ -61,6 +61,17 @@ pub fn connect(fd: BorrowedFd<'_>, address: SocketAddr) -> io::Result<()> {
     with_address(address, |address, length| unsafe { libc::connect(fd.as_raw_fd(), address, length) })
 }
 
+/// `connect` to an address of `AF_UNSPEC`, which ends the connection.
+///
+/// # Errors
+/// Those of the call.
+pub fn disconnect(fd: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: a structure of integers, for which zero is valid, and AF_UNSPEC is zero.
+    let raw: libc::sockaddr = unsafe { mem::zeroed() };
+    // SAFETY: pointer and length denote a whole address.
+    check(unsafe { libc::connect(fd.as_raw_fd(), &raw const raw, length::<libc::sockaddr>()) }).map(drop)
+}
+
 /// `listen`.
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use crate::parse::Define;
 use crate::script::{Nanos, Script, Setting};
 
 /// Options at the top of a script that are obeyed.
-const OBEYED: [&str; 13] = [
+const OBEYED: [&str; 14] = [
     "ip_version",
     "local_ip",
     "remote_ip",
@@ -20,13 +20,14 @@ const OBEYED: [&str; 13] = [
     "tolerance_percent",
     "tcp_ts_tick_usecs",
     "tcp_ts_ecr_scaled",
+    "mss",
     "strict_segments",
     "non_fatal",
     "gateway_ip",
 ];
 /// Options that change nothing here: devices, speed, servers, real interfaces, memory that is never reused anyway.
-const WITHOUT_EFFECT: [&str; 10] =
-    ["mss", "netmask_ip", "speed", "verbose", "debug", "dry_run", "so_filename", "init_scripts", "no_cleanup", "send_omit_free"];
+const WITHOUT_EFFECT: [&str; 9] =
+    ["netmask_ip", "speed", "verbose", "debug", "dry_run", "so_filename", "init_scripts", "no_cleanup", "send_omit_free"];
 /// The kinds of events whose failures a script may declare as non-fatal.
 const NON_FATAL: [&str; 2] = ["packet", "syscall"];
 
@@ -127,6 +128,8 @@ pub(crate) struct Known {
     pub(crate) tick: Option<u64>,
     /// Whether an injected echo of a timestamp that the stack never sent is moved by as much as the others.
     pub(crate) scaled_echo: bool,
+    /// Bytes of a segment in a block that the script injects.
+    pub(crate) block: Option<u32>,
     pub(crate) strict_segments: bool,
     pub(crate) non_fatal: Vec<String>,
 }
@@ -165,6 +168,7 @@ impl Options {
         Ok(Known {
             tolerance: self.tolerance.unwrap_or(own),
             tick: number("tcp_ts_tick_usecs")?.map(|micros| micros as u64).filter(|micros| *micros > 0),
+            block: number("mss")?.map(|bytes| bytes as u32),
             scaled_echo: script.option("tcp_ts_ecr_scaled").is_some(),
             strict_segments: self.strict_segments || script.option("strict_segments").is_some(),
             non_fatal,

@@ -166,7 +166,10 @@ impl<S: Stack> Simulated<S> {
                     None => return Ok(None),
                 }
             }
-            Call::Connect { fd, port } => return self.connect(fd, port),
+            Call::Connect { ends: true, .. } => {
+                return Err(Refusal::Unsupported("connect with AF_UNSPEC needs a kernel under test".to_owned()));
+            }
+            Call::Connect { fd, port, .. } => return self.connect(fd, port),
             Call::Write { fd, bytes, flags, null, .. } => {
                 plain(flags, null, "send")?;
                 return self.write(fd, bytes, (flags & MORE != 0, flags & DONT_WAIT != 0), written);

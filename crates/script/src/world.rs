@@ -46,6 +46,8 @@ pub enum Call {
         fd: Fd,
         /// Port.
         port: Option<u16>,
+        /// Whether the address is of `AF_UNSPEC`, which ends the connection.
+        ends: bool,
     },
     /// `write`, `send`, `sendto`, `writev`, `sendmsg`.
     Write {

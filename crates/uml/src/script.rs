@@ -164,8 +164,11 @@ impl System for Guesthouse {
         self.call(&format!("accept {socket}")).map(|(fd, _)| fd as Handle)
     }
 
-    fn connect(&mut self, socket: Handle, address: SocketAddr) -> io::Result<()> {
-        self.at_address("connect", socket, address)
+    fn connect(&mut self, socket: Handle, address: Option<SocketAddr>) -> io::Result<()> {
+        match address {
+            Some(address) => self.at_address("connect", socket, address),
+            None => self.call(&format!("connect {socket} none 0")).map(drop),
+        }
     }
 
     fn write(&mut self, socket: Handle, message: &Outgoing) -> io::Result<u64> {

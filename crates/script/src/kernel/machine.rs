@@ -99,8 +99,11 @@ impl System for Machine {
         Ok(self.keep(accepted))
     }
 
-    fn connect(&mut self, socket: Handle, address: SocketAddr) -> io::Result<()> {
-        socket::connect(self.fd(socket)?, address)
+    fn connect(&mut self, socket: Handle, address: Option<SocketAddr>) -> io::Result<()> {
+        match address {
+            Some(address) => socket::connect(self.fd(socket)?, address),
+            None => socket::disconnect(self.fd(socket)?),
+        }
     }
 
     fn write(&mut self, socket: Handle, message: &Outgoing) -> io::Result<u64> {
@@ -114,7 +117,8 @@ impl System for Machine {
         let mut data = std::mem::take(&mut self.data);
         data.resize(most as usize, 0);
         let mut control = vec![0; CONTROL];
-        let read = self.fd(socket).and_then(|fd| socket::receive_message(fd, (!null).then_some(&mut data), most as usize, flags, &mut control));
+        let read =
+            self.fd(socket).and_then(|fd| socket::receive_message(fd, (!null).then_some(&mut data), most as usize, flags, &mut control));
         self.data = data;
         let (bytes, flags, length) = read?;
         control.truncate(length);

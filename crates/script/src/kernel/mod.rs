@@ -159,7 +159,11 @@ impl<S: System> Kernel<S> {
                     Err(error) => return refused(&error, waits),
                 }
             }
-            Call::Connect { fd, port } => return self.connect(fd, port, again),
+            Call::Connect { fd, ends: true, .. } => {
+                self.with(fd, |system, socket| system.connect(socket, None))?;
+                0
+            }
+            Call::Connect { fd, port, .. } => return self.connect(fd, port, again),
             Call::Write { fd, bytes, flags, connects, null } => {
                 let to = connects.then(|| self.network.socket_address(self.network.remote, self.network.remote_port));
                 return self.write(fd, &Outgoing { bytes, flags: flags as c_int, to, null }, written);
@@ -267,7 +271,7 @@ impl<S: System> Kernel<S> {
         }
         let remote = self.network.socket_address(self.network.remote, port.unwrap_or(self.network.remote_port));
         let socket = self.socket(fd)?;
-        match self.system.connect(socket, remote) {
+        match self.system.connect(socket, Some(remote)) {
             Ok(()) => Ok(Some(Return::success(0))),
             Err(error) if waits && error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(None),
             Err(error) => Err(errno(&error)),
@@ -392,7 +396,9 @@ impl<S: System> World for Kernel<S> {
     fn call(&mut self, call: &Call, _may_block: bool) -> Attempt {
         let now = self.system.now();
         let deadline = match call {
-            Call::Poll { timeout, .. } | Call::EpollWait { timeout, .. } if *timeout > 0 => Some(now + Duration::from_millis(timeout.unsigned_abs())),
+            Call::Poll { timeout, .. } | Call::EpollWait { timeout, .. } if *timeout > 0 => {
+                Some(now + Duration::from_millis(timeout.unsigned_abs()))
+            }
             _ => None,
         };
         self.blocked = Some(Blocked { call: call.clone(), written: 0, opening: false, deadline });

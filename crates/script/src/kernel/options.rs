@@ -99,9 +99,13 @@ pub(super) fn get(system: &mut impl System, socket: Handle, name: &str) -> Resul
 /// The control messages in the bytes that `recvmsg` wrote; `day`: the clock of the day at time 0 of the script.
 pub(super) fn control(mut bytes: &[u8], day: i64) -> Vec<Control> {
     const HEADER: usize = size_of::<usize>() + 8;
-    let number = |bytes: &[u8], at: usize| bytes.get(at..at + 4).map_or(0, |four| i64::from(u32::from_ne_bytes([four[0], four[1], four[2], four[3]])));
+    let number = |bytes: &[u8], at: usize| {
+        bytes.get(at..at + 4).map_or(0, |four| i64::from(u32::from_ne_bytes([four[0], four[1], four[2], four[3]])))
+    };
     let mut all = Vec::new();
-    while let Some(length) = bytes.first_chunk().map(|length| usize::from_ne_bytes(*length)).filter(|length| (HEADER..=bytes.len()).contains(length)) {
+    while let Some(length) =
+        bytes.first_chunk().map(|length| usize::from_ne_bytes(*length)).filter(|length| (HEADER..=bytes.len()).contains(length))
+    {
         let (level, kind) = (number(bytes, HEADER - 8), number(bytes, HEADER - 4));
         let data = &bytes[HEADER..length];
         let named = |fields: &[(&str, i64)]| fields.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
@@ -189,6 +193,13 @@ const FIELDS: &[(&str, usize)] = &[
     ("tcpi_total_rto", 2),
     ("tcpi_total_rto_recoveries", 2),
     ("tcpi_total_rto_time", 4),
+    ("tcpi_received_ce", 4),
+    ("tcpi_delivered_e1_bytes", 4),
+    ("tcpi_delivered_e0_bytes", 4),
+    ("tcpi_delivered_ce_bytes", 4),
+    ("tcpi_received_e1_bytes", 4),
+    ("tcpi_received_e0_bytes", 4),
+    ("tcpi_received_ce_bytes", 4),
 ];
 
 /// `tcp_info` of a socket, as far as this kernel reports it.
@@ -212,4 +223,37 @@ pub(super) fn info(system: &mut impl System, socket: Handle) -> io::Result<Info>
         at = end;
     }
     Ok(info)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A control message as the kernel lays it out.
+    fn message(level: c_int, kind: c_int, data: &[u8]) -> Vec<u8> {
+        let mut bytes = (size_of::<usize>() + 8 + data.len()).to_ne_bytes().to_vec();
+        bytes.extend([level, kind].into_iter().flat_map(c_int::to_ne_bytes));
+        bytes.extend(data);
+        bytes.resize(bytes.len().next_multiple_of(size_of::<usize>()), 0);
+        bytes
+    }
+
+    #[test]
+    fn control_messages() {
+        let error: Vec<u8> = [42_u32.to_ne_bytes(), [4, 0, 1, 0], 2_u32.to_ne_bytes(), 2963_u32.to_ne_bytes()].concat();
+        let time: Vec<u8> = [1700_i64, 30_000_000].into_iter().flat_map(i64::to_ne_bytes).chain([0; 32]).collect();
+        let bytes = [
+            message(libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &time),
+            message(libc::IPPROTO_IPV6, libc::IPV6_RECVERR, &error),
+            message(libc::IPPROTO_TCP, libc::TCP_INQ, &9000_i32.to_ne_bytes()),
+        ]
+        .concat();
+        let read = control(&bytes, 1_699_990_000_000);
+        let fields: Vec<String> = read.iter().flat_map(|message| &message.fields).map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(fields.join(" "), "time=40000000 ee_errno=42 ee_origin=4 ee_type=0 ee_code=1 ee_info=2 ee_data=2963 =9000");
+        assert_eq!(read.iter().map(|message| message.level).collect::<Vec<_>>(), [1, 41, 6]);
+        for cut in 0..bytes.len() - 4 {
+            assert!(control(&bytes[..cut], 0).len() < 3, "a message that is cut off is none, with or without what pads the last one");
+        }
+    }
 }

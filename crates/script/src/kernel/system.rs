@@ -69,8 +69,8 @@ pub trait System: Debug {
     fn listen(&mut self, socket: Handle, backlog: i64) -> io::Result<()>;
     /// `accept`.
     fn accept(&mut self, socket: Handle) -> io::Result<Handle>;
-    /// `connect`.
-    fn connect(&mut self, socket: Handle, address: SocketAddr) -> io::Result<()>;
+    /// `connect`; `None`: to an address of `AF_UNSPEC`, which ends the connection.
+    fn connect(&mut self, socket: Handle, address: Option<SocketAddr>) -> io::Result<()>;
     /// `sendto` of zeros; the number of bytes taken.
     fn write(&mut self, socket: Handle, message: &Outgoing) -> io::Result<u64>;
     /// `recvmsg` with these flags into a buffer of `most` bytes, or into `NULL`.

@@ -79,6 +79,8 @@ impl Written {
                 }
                 _ => Ok(()),
             },
+            // An option of 32 bits may be written with or without a sign.
+            (Self::Value(Value::Integer(expected)), Output::Value(Value::Integer(came))) if *expected as i32 == *came as i32 => Ok(()),
             (Self::Value(expected), Output::Value(came)) if expected != came => Err((show(expected), show(came))),
             (Self::Events(expected), Output::Events(came)) => {
                 let differing = expected.iter().zip(came).find(|(expected, came)| expected.is_some_and(|expected| expected != **came));
@@ -143,7 +145,7 @@ pub(crate) fn translate(call: &script::Call, sockets: &Sockets) -> Result<(Call,
         "listen" => nothing(Call::Listen { fd: arguments.fd(0)?, backlog: arguments.integer_or(1, 128)? }),
         "accept" => nothing(Call::Accept { fd: arguments.fd(0)?, nonblocking: false }),
         "accept4" => nothing(Call::Accept { fd: arguments.fd(0)?, nonblocking: arguments.integer_or(3, 0)? & NONBLOCK != 0 }),
-        "connect" => nothing(Call::Connect { fd: arguments.fd(0)?, port: arguments.port(1)? }),
+        "connect" => nothing(Call::Connect { fd: arguments.fd(0)?, port: arguments.port(1)?, ends: arguments.is_named(1, "AF_UNSPEC") }),
         "write" | "send" | "sendto" => arguments.write(arguments.integer(2)?, if call.name == "write" { None } else { Some(3) }),
         "writev" => arguments.write(arguments.vector_size(1)?, None),
         "sendmsg" => {
@@ -269,24 +271,28 @@ impl Arguments<'_> {
         u16::try_from(number).map(Some).map_err(|_| format!("{number} is not a port"))
     }
 
-    /// Whether a buffer is `NULL`.
-    fn is_null(&self, index: usize) -> bool {
-        matches!(self.call.arguments.get(index), Some(Expression { kind: Kind::Name(name), .. }) if name == "NULL")
+    /// Whether an argument is the constant `name`.
+    fn is_named(&self, index: usize, name: &str) -> bool {
+        matches!(self.call.arguments.get(index), Some(Expression { kind: Kind::Name(known), .. }) if known == name)
     }
 
     fn write(&self, bytes: i64, flags: Option<usize>) -> Result<(Call, Written), Unsupported> {
         let flags = flags.map_or(Ok(0), |index| self.integer_or(index, 0))?;
         let connects = match self.call.name.as_str() {
-            "sendto" => !self.is_null(4),
+            "sendto" if self.is_named(4, "AF_UNSPEC") => return Err("sendto with AF_UNSPEC is not supported".to_owned()),
+            "sendto" => !self.is_named(4, "NULL"),
             "sendmsg" => true,
             _ => false,
         };
-        Ok((Call::Write { fd: self.fd(0)?, bytes: bytes.max(0).unsigned_abs(), flags, connects, null: self.is_null(1) }, Written::Any))
+        Ok((
+            Call::Write { fd: self.fd(0)?, bytes: bytes.max(0).unsigned_abs(), flags, connects, null: self.is_named(1, "NULL") },
+            Written::Any,
+        ))
     }
 
     fn read(&self, most: i64, flags: Option<usize>, control: bool) -> Result<(Call, Written), Unsupported> {
         let flags = flags.map_or(Ok(0), |index| self.integer_or(index, 0))?;
-        Ok((Call::Read { fd: self.fd(0)?, most: most.max(0).unsigned_abs(), flags, control, null: self.is_null(1) }, Written::Any))
+        Ok((Call::Read { fd: self.fd(0)?, most: most.max(0).unsigned_abs(), flags, control, null: self.is_named(1, "NULL") }, Written::Any))
     }
 
     /// Total size of an array of buffers `{..., SIZE}`.
@@ -410,4 +416,54 @@ pub(crate) fn integer(expression: &Expression) -> Result<i64, Unsupported> {
         Kind::Any => return Err("a number is needed here, not ...".to_owned()),
         Kind::Text(_) | Kind::List(_) | Kind::Struct(_) | Kind::Function(..) => return Err("a number is needed here".to_owned()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<(Call, Written), Unsupported> {
+        let script = crate::parse(&format!("0 {text}\n"), "script", &[]).expect("a script");
+        let script::Action::Call(call) = &script.events[0].action else { panic!("a call") };
+        translate(call, &Sockets::from([(3, 7)]))
+    }
+
+    #[test]
+    fn control_messages_are_compared_field_by_field() {
+        let text = "recvmsg(3, {msg_name(...)=..., msg_iov(1)=[{...,0}], msg_flags=MSG_ERRQUEUE, msg_control=[{cmsg_level=SOL_SOCKET, \
+                    cmsg_type=SCM_TIMESTAMPING, cmsg_data={scm_sec=2,scm_nsec=20}}, {cmsg_level=SOL_TCP, cmsg_type=TCP_CM_INQ, \
+                    cmsg_data=9}]}, MSG_ERRQUEUE) = 0";
+        let (call, written) = read(text).unwrap();
+        assert_eq!(call, Call::Read { fd: 7, most: 0, flags: 0x2000, control: true, null: false });
+        let live = |nanos: i64, bytes: i64| {
+            let message =
+                |level, kind, name: &str, value| Control { level, kind, fields: vec![(name.to_owned(), value), ("more".to_owned(), 1)] };
+            Output::Message(0x2000, vec![message(1, 37, Control::TIME, 2_000_000_020 + nanos), message(6, 36, "", bytes)])
+        };
+        assert_eq!(written.compare(&live(5, 9), 5), Ok(()));
+        assert!(written.compare(&live(6, 9), 5).is_err() && written.compare(&live(0, 8), 5).is_err());
+        assert!(written.compare(&Output::Message(0, Vec::new()), 5).unwrap_err().0.contains("msg_flags"));
+    }
+
+    #[test]
+    fn flags_and_peers_of_messages() {
+        let write = |text: &str| match read(text) {
+            Ok((Call::Write { flags, connects, null, .. }, _)) => (flags, connects, null),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(write("sendto(3, ..., 9, MSG_FASTOPEN|MSG_ZEROCOPY, ..., ...) = 9"), (0x2400_0000, true, false));
+        assert_eq!(write("sendto(3, ..., 9, MSG_EOR, NULL, 0) = 9"), (0x80, false, false));
+        assert_eq!(write("send(3, NULL, 9, 0) = -1 EFAULT"), (0, false, true));
+        assert!(read("sendto(3, ..., 9, 0, AF_UNSPEC, ...) = 9").unwrap_err().contains("AF_UNSPEC"));
+        assert_eq!(read("connect(3, AF_UNSPEC, ...) = 0").unwrap().0, Call::Connect { fd: 7, port: None, ends: true });
+    }
+
+    #[test]
+    fn events_of_epoll() {
+        let (call, written) = read("epoll_wait(3, {events=EPOLLERR|EPOLLOUT, fd=3}, 1, 0) = 1").unwrap();
+        assert_eq!(call, Call::EpollWait { epoll: 7, most: 1, timeout: 0 });
+        assert_eq!(written.compare(&Output::Ready(vec![(7, 12)]), 0), Ok(()));
+        assert!(written.compare(&Output::Ready(vec![(7, 4)]), 0).is_err());
+        assert_eq!(written.compare(&Output::Ready(Vec::new()), 0), Ok(()), "the result tells that there is none");
+    }
 }

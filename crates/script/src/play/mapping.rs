@@ -79,10 +79,12 @@ pub(crate) struct Mapping {
     /// Whether an echo of a timestamp that the stack never sent is moved too.
     scaled_echo: bool,
     connections: Vec<Connection>,
-    /// The connection of the latest packet, which packets without ports belong to.
+    /// The connection under test, which packets without ports belong to: that of the latest line, or that which the stack has opened since.
     current: Option<usize>,
     /// Whether the next SYN that the script injects opens a connection, since the stack listens anew.
     listens: bool,
+    /// Whether the next connection of the stack that is new is under test, and none before.
+    connects: bool,
     /// The port from which the script opens its next connection.
     next_port: u16,
 }
@@ -90,7 +92,15 @@ pub(crate) struct Mapping {
 impl Mapping {
     /// Without connections.
     pub(crate) const fn new(network: Network, scaled_echo: bool) -> Self {
-        Self { network, scaled_echo, connections: Vec::new(), current: None, listens: false, next_port: network.client_port }
+        Self {
+            network,
+            scaled_echo,
+            connections: Vec::new(),
+            current: None,
+            listens: false,
+            connects: false,
+            next_port: network.client_port,
+        }
     }
 
     /// The stack listens.
@@ -98,7 +108,12 @@ impl Mapping {
         self.listens = true;
     }
 
-    /// The connection of the latest packet.
+    /// The stack opens a connection, which is under test from its SYN on.
+    pub(crate) const fn connect(&mut self) {
+        (self.current, self.connects) = (None, true);
+    }
+
+    /// The connection under test.
     pub(crate) fn current(&self) -> Option<&Connection> {
         self.connections.get(self.current?)
     }
@@ -106,7 +121,7 @@ impl Mapping {
     /// The packet to inject for a line of the script.
     pub(crate) fn inject(&mut self, line: &script::Packet, tcp: &Tcp) -> Result<Packet, String> {
         let index = self.find_for(tcp);
-        self.current = Some(index);
+        (self.current, self.connects) = (Some(index), false);
         let connection = &mut self.connections[index];
         let list = match &tcp.options {
             Options::Listed(list) => list.as_slice(),
@@ -186,12 +201,24 @@ impl Mapping {
         self.connections.len() - 1
     }
 
-    /// A packet of the stack in the numbers of the script.
-    pub(crate) fn observe(&mut self, live: &Packet) -> Packet {
+    /// Whether packets without ports are those of the connection `index`.
+    pub(crate) fn is_current(&self, index: usize) -> bool {
+        self.current == Some(index)
+    }
+
+    /// The connection `index` is under test.
+    pub(crate) const fn choose(&mut self, index: usize) {
+        self.current = Some(index);
+    }
+
+    /// A packet of the stack in the numbers of the script, and its connection.
+    pub(crate) fn observe(&mut self, live: &Packet) -> (usize, Packet) {
         let ends = Ends { local: live.source, remote: live.target };
         let known = self.connections.iter().rposition(|connection| connection.ends == ends);
         let index = known.unwrap_or_else(|| self.add(ends, None));
-        self.current = Some(index);
+        if known.is_none() || self.current.is_none() && !self.connects {
+            (self.current, self.connects) = (Some(index), false);
+        }
         let connection = &mut self.connections[index];
         let options = decode_options(&live.options);
         let syn = live.has(Flags::SYN);
@@ -217,7 +244,7 @@ impl Mapping {
             }
         }
         let options = if sacks { encode_options(&options).unwrap_or_default() } else { live.options.clone() };
-        Packet { seq, ack, options, ..live.clone() }
+        (index, Packet { seq, ack, options, ..live.clone() })
     }
 
     /// The script expects a SYN of the stack with this number.

@@ -98,6 +98,10 @@ impl Settings {
                 for (name, value) in table::DEFAULTS {
                     self.set(simple.at, name, value)?;
                 }
+                // The copy beside the kernel's own scripts leaves Fast Open to sockets that ask for it.
+                if program == "./defaults.sh" {
+                    self.set(simple.at, "tcp_fastopen", "0x3")?;
+                }
                 self.qdisc = Some(Qdisc::Fifo);
                 Ok(())
             }
@@ -132,7 +136,7 @@ impl Settings {
 
     /// Sets the parameter of a path below `/proc/sys` or `/sys/module`.
     fn file(&mut self, at: Position, path: &str, value: &str) -> Result<(), String> {
-        let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+        let value = value.split_whitespace().map(shell::product).collect::<Vec<_>>().join(" ");
         if let Some((module, parameter)) = path.strip_prefix("/sys/module/").and_then(|rest| rest.split_once("/parameters/")) {
             return self.set(at, &format!("{module}.{parameter}"), &value);
         }
@@ -166,13 +170,18 @@ impl Settings {
             self.qdisc = Some(Qdisc::Fifo);
             return Some(());
         }
-        self.qdisc = Some(words.iter().find_map(|word| qdisc(word))?);
+        // A queue without room drops all.
+        let room = words.windows(2).all(|pair| pair != ["limit", "0"]);
+        self.qdisc = Some(words.iter().find_map(|word| qdisc(word)).filter(|_| room)?);
         Some(())
     }
 
     /// Sets what a route says about TCP; `None`: there is nothing that is known.
     fn route(&mut self, at: Position, words: &[&str]) -> Option<()> {
         let mut found = false;
+        if words.contains(&"advmss") || words.contains(&"mtu") {
+            return None;
+        }
         for pair in words.windows(2) {
             if let ["initcwnd" | "initrwnd" | "quickack" | "rto_min" | "congctl", value] = pair {
                 self.parameters.insert(format!("route.{}", pair[0]), Parameter { at, value: (*value).to_owned() });

@@ -61,7 +61,7 @@ pub(super) const PARAMETERS: [&str; 53] = [
 
 /// Parameters of what a simulated host does not have: limits of the whole system, listeners under load, caches, connections that have
 /// ended, Fast Open, the input's rate limits, addresses and neighbours. A kernel obeys them.
-const OF_KERNELS: [&str; 31] = [
+const OF_KERNELS: [&str; 33] = [
     "core.netdev_max_backlog",
     "core.optmem_max",
     "core.rmem_default",
@@ -77,6 +77,7 @@ const OF_KERNELS: [&str; 31] = [
     "tcp_backlog_ack_defer",
     "tcp_challenge_ack_limit",
     "tcp_early_demux",
+    "tcp_ecn_option_beacon",
     "tcp_fastopen",
     "tcp_fastopen_blackhole_timeout_sec",
     "tcp_fastopen_key",
@@ -89,6 +90,7 @@ const OF_KERNELS: [&str; 31] = [
     "tcp_mem",
     "tcp_no_metrics_save",
     "tcp_rfc1337",
+    "tcp_shrink_window",
     "tcp_syncookies",
     "tcp_tso_rtt_log",
     "tcp_tw_reuse",

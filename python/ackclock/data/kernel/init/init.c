@@ -8,7 +8,8 @@
  *   enter NUMBER                 enters the namespace of a node
  *   set NAME VALUE...            writes a parameter below /proc/sys/net
  *   module NAME PARAMETER VALUE  writes a parameter of a module
- *   route OWN PEER ATTRIBUTES    gives the interface the address OWN, and a route to PEER: largest packet, window, receive window (0: the default), ecn
+ *   route OWN PEER ATTRIBUTES    gives the interface the address OWN, of IPv4 or IPv6, and a route to PEER: largest packet, window, receive window
+ *                                (0: the default), ecn
  *   socket NUMBER OWN PORT CONTROL LISTENS NODELAY CLAMP UNSENT PACED
  *                                makes a TCP socket, and gives it to the kernel's thread; 0 leaves the kernel's default
  *   connect NUMBER PEER PORT     connects a socket
@@ -193,25 +194,32 @@ static int node(unsigned int number, int mtu)
 	return 0;
 }
 
+/* Turns on IPv6 in the entered namespace, without addresses that nobody has asked for, and so without packets of the kernel's own. */
+static int ipv6(void)
+{
+	if (set("ipv6/conf/eth0/addr_gen_mode", "1") || set("ipv6/conf/eth0/accept_ra", "0"))
+		return -1;
+	return set("ipv6/conf/all/disable_ipv6", "0");
+}
+
 static int route(const char *own, const char *peer, unsigned int mtu, unsigned int window, unsigned int receive, int ecn)
 {
 	unsigned int index = if_nametoindex("eth0"), lock = 1u << RTAX_MTU, features = RTAX_FEATURE_ECN;
-	int v6 = strchr(own, ':') != NULL, family = v6 ? AF_INET6 : AF_INET, bytes = v6 ? 16 : 4;
-	/* An IPv6 address is valid at once if nobody looks for duplicates. */
-	struct ifaddrmsg address = { .ifa_family = family, .ifa_prefixlen = 8 * bytes, .ifa_index = index, .ifa_flags = v6 ? IFA_F_NODAD : 0 };
-	struct rtmsg way = { .rtm_family = family, .rtm_dst_len = 8 * bytes, .rtm_table = RT_TABLE_MAIN, .rtm_protocol = RTPROT_BOOT,
+	int family = strchr(own, ':') ? AF_INET6 : AF_INET;
+	size_t size = family == AF_INET6 ? sizeof(struct in6_addr) : sizeof(struct in_addr);
+	struct ifaddrmsg address = { .ifa_family = family, .ifa_prefixlen = 8 * size, .ifa_flags = IFA_F_NODAD, .ifa_index = index };
+	struct rtmsg way = { .rtm_family = family, .rtm_dst_len = 8 * size, .rtm_table = RT_TABLE_MAIN, .rtm_protocol = RTPROT_BOOT,
 			     .rtm_scope = RT_SCOPE_LINK, .rtm_type = RTN_UNICAST };
 	struct attributes local = { 0 }, metrics = { 0 }, all = { 0 };
-	unsigned char source[16], target[16];
+	struct in6_addr source, target;
 
-	if (inet_pton(family, own, source) != 1 || inet_pton(family, peer, target) != 1) {
+	if (inet_pton(family, own, &source) != 1 || inet_pton(family, peer, &target) != 1) {
 		errno = EINVAL;
-		return fail("%s or %s is no address", own, peer);
+		return fail("%s and %s are no addresses of one version of IP", own, peer);
 	}
-	/* Neither an address of the link nor questions for routers. */
-	if (v6 && (set("ipv6/conf/eth0/addr_gen_mode", "1") || set("ipv6/conf/eth0/accept_ra", "0") || set("ipv6/conf/eth0/disable_ipv6", "0")))
+	if (family == AF_INET6 && ipv6())
 		return -1;
-	add(&local, IFA_LOCAL, source, bytes);
+	add(&local, IFA_LOCAL, &source, size);
 	if (ask(RTM_NEWADDR, &address, sizeof(address), &local) && errno != EEXIST)
 		return fail("no address %s", own);
 	if (mtu) {
@@ -224,8 +232,8 @@ static int route(const char *own, const char *peer, unsigned int mtu, unsigned i
 		add(&metrics, RTAX_INITRWND, &receive, 4);
 	if (ecn)
 		add(&metrics, RTAX_FEATURES, &features, 4);
-	add(&all, RTA_DST, target, bytes);
-	add(&all, RTA_PREFSRC, source, bytes);
+	add(&all, RTA_DST, &target, size);
+	add(&all, RTA_PREFSRC, &source, size);
 	add(&all, RTA_OIF, &index, 4);
 	add(&all, RTA_METRICS, metrics.list, metrics.length);
 	return ask(RTM_NEWROUTE, &way, sizeof(way), &all) ? fail("no route from %s to %s", own, peer) : 0;
@@ -240,7 +248,7 @@ static int qdisc(const char *kind)
 	return ask(RTM_NEWQDISC, &message, sizeof(message), &attributes) ? fail("no queue discipline %s", kind) : 0;
 }
 
-/* An address of either family. */
+/* An address of either family, or of none. */
 union place {
 	struct sockaddr any;
 	struct sockaddr_in v4;
@@ -251,7 +259,9 @@ static union place place(const char *address, unsigned int port)
 {
 	union place place = { .v4 = { .sin_family = AF_INET, .sin_port = htons(port) } };
 
-	if (inet_pton(AF_INET, address, &place.v4.sin_addr) != 1) {
+	if (!strcmp(address, "none")) {
+		place.any.sa_family = AF_UNSPEC;
+	} else if (inet_pton(AF_INET, address, &place.v4.sin_addr) != 1) {
 		place.v6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons(port) };
 		inet_pton(AF_INET6, address, &place.v6.sin6_addr);
 	}
@@ -260,7 +270,7 @@ static union place place(const char *address, unsigned int port)
 
 static socklen_t size(const union place *place)
 {
-	return place->any.sa_family == AF_INET ? sizeof(place->v4) : sizeof(place->v6);
+	return place->any.sa_family == AF_INET6 ? sizeof(place->v6) : sizeof(place->v4);
 }
 
 static int make(unsigned int number, const char *own, unsigned int port, const char *control, unsigned int listens, int nodelay, int clamp,
@@ -484,7 +494,7 @@ static long give(int fd, long length, int flags, int null, const char *address, 
 {
 	union place to = place(address, port);
 
-	if (!is_ready(fd, POLLOUT))
+	if (!(flags & MSG_FASTOPEN) && !is_ready(fd, POLLOUT))
 		return errno = EAGAIN, -1;
 	return sendto(fd, null ? NULL : zeros(length), length, flags | MSG_NOSIGNAL, *address ? &to.any : NULL, *address ? size(&to) : 0);
 }
@@ -495,10 +505,12 @@ static long take(int fd, long length, int flags, int null, unsigned char *output
 	char control[512];
 	struct iovec part = { .iov_base = null ? NULL : calloc(1, length ? length : 1), .iov_len = length };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control) };
+	int listens = 0;
 	long count = -1;
 
 	errno = EAGAIN;
-	if (is_ready(fd, POLLIN))
+	getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &(socklen_t){ sizeof(listens) });
+	if (listens || is_ready(fd, POLLIN))
 		count = recvmsg(fd, &message, flags);
 	free(part.iov_base);
 	if (count < 0)
@@ -613,7 +625,7 @@ static int system_call(char *text)
 
 static int run(char *command)
 {
-	char own[64], peer[64], name[128];
+	char own[INET6_ADDRSTRLEN], peer[INET6_ADDRSTRLEN], name[128];
 	unsigned int a, b, c, d;
 	int e, f, g, h, read = 0;
 
@@ -625,11 +637,11 @@ static int run(char *command)
 		return set(name, command + read);
 	if (sscanf(command, " module %31s %31s %127s", own, peer, name) == 3)
 		return module(own, peer, name);
-	if (sscanf(command, " route %63s %63s %u %u %u %d", own, peer, &a, &b, &c, &e) == 6)
+	if (sscanf(command, " route %45s %45s %u %u %u %d", own, peer, &a, &b, &c, &e) == 6)
 		return route(own, peer, a, b, c, e);
-	if (sscanf(command, " socket %u %63s %u %31s %u %d %d %d %d", &a, own, &b, name, &c, &e, &f, &g, &h) == 9)
+	if (sscanf(command, " socket %u %45s %u %31s %u %d %d %d %d", &a, own, &b, name, &c, &e, &f, &g, &h) == 9)
 		return make(a, own, b, name, c, e, f, g, h);
-	if (sscanf(command, " connect %u %63s %u", &a, peer, &d) == 3)
+	if (sscanf(command, " connect %u %45s %u", &a, peer, &d) == 3)
 		return join(a, peer, d);
 	if (sscanf(command, " word %n", &read) == 0 && read)
 		return append(&words, command + read);
