@@ -234,8 +234,8 @@ fn the_push_flag_of_a_block() {
 fn packets_of_a_former_connection_are_passed_over() {
     let former = Packet { target: "192.0.2.1:44445".parse().unwrap(), ..segment(1, 0, Flags::ACK | Flags::FIN) };
     let packets = [(100, former), (100, segment(1, 100, Flags::ACK))];
-    // The FIN makes its connection the one under test, until the script injects a packet by the ports of the other.
-    let unnamed = "0.1 > F. 1:1(0) ack 1\n0.1 < 44444 > 8080 . 1:1(0) ack 1 win 9\n0.1 > . 1:101(100) ack 1";
+    // The script opens another connection, and goes on with the first one.
+    let unnamed = "0.05 < 44445 > 8080 S 0:0(0) win 9\n0.06 < 44444 > 8080 . 1:1(0) ack 1 win 9\n0.1 > . 1:101(100) ack 1";
     passes(unnamed, &packets);
     let strict = Options { strict: true, ..Options::default() };
     assert!(matches!(play_with(unnamed, &packets, &strict).verdict, Verdict::Failed(_)));

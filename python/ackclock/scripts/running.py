@@ -43,7 +43,7 @@ class Settings:
     max_packets: int | None = None
     """Most packets of a script; None for the usual limit."""
     ip_version: str | None = None
-    """Version of IP of scripts that do not choose their own: ``ipv4``, ``ipv6`` or ``ipv4-mapped-ipv6``; None for IPv4."""
+    """Version of IP of scripts that do not choose: ``ipv4``, ``ipv6`` or ``ipv4-mapped-ipv6``; None for IPv4."""
 
 
 @dataclass(frozen=True)
