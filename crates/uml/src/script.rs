@@ -251,6 +251,10 @@ impl System for Guesthouse {
         self.obey(&format!("qdisc {kind}")).map_err(|error| error.to_string())
     }
 
+    fn link_mtu(&mut self, mtu: u16) -> Result<(), String> {
+        self.obey(&format!("mtu {mtu}")).map_err(|error| error.to_string())
+    }
+
     fn route(&mut self, network: &Network, attributes: &[String]) -> Result<(), String> {
         let [mut mtu, mut window, mut receive] = [0_u32; 3];
         for attribute in attributes {

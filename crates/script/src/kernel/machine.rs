@@ -184,6 +184,10 @@ impl System for Machine {
         Space::qdisc(name)
     }
 
+    fn link_mtu(&mut self, mtu: u16) -> Result<(), String> {
+        Space::link_mtu(mtu)
+    }
+
     fn route(&mut self, network: &Network, attributes: &[String]) -> Result<(), String> {
         Space::route(network, attributes)
     }

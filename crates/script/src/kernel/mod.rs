@@ -442,6 +442,10 @@ impl<S: System> World for Kernel<S> {
                 self.control = Some(value.to_owned());
                 Ok(())
             }
+            Some(("link", "mtu")) => match value.parse() {
+                Ok(mtu) => self.system.link_mtu(mtu).map_err(Refusal::Unsupported),
+                Err(_) => Err(Refusal::Unsupported(format!("{value} is no size of packets"))),
+            },
             None if name == "qdisc" => self.system.qdisc(value).map_err(Refusal::Unsupported),
             _ => {
                 let path = name.replace('.', "/");

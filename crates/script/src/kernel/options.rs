@@ -14,6 +14,8 @@ use crate::world::Control;
 enum Kind {
     Integer,
     Text,
+    /// Bytes, which are letters of a text up to `\xff`.
+    Bytes,
     Linger,
 }
 
@@ -50,6 +52,7 @@ const OPTIONS: &[(&str, c_int, c_int, Kind)] = &[
     ("TCP_NOTSENT_LOWAT", libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, Kind::Integer),
     ("TCP_FASTOPEN", libc::IPPROTO_TCP, libc::TCP_FASTOPEN, Kind::Integer),
     ("TCP_FASTOPEN_CONNECT", libc::IPPROTO_TCP, libc::TCP_FASTOPEN_CONNECT, Kind::Integer),
+    ("TCP_FASTOPEN_KEY", libc::IPPROTO_TCP, libc::TCP_FASTOPEN_KEY, Kind::Bytes),
     ("TCP_FASTOPEN_NO_COOKIE", libc::IPPROTO_TCP, libc::TCP_FASTOPEN_NO_COOKIE, Kind::Integer),
     ("TCP_INQ", libc::IPPROTO_TCP, libc::TCP_INQ, Kind::Integer),
     ("TCP_SAVE_SYN", libc::IPPROTO_TCP, libc::TCP_SAVE_SYN, Kind::Integer),
@@ -71,9 +74,10 @@ fn find(name: &str) -> Result<(c_int, c_int, Kind), Refusal> {
 
 /// Sets an option; the inner error is the kernel's.
 pub(super) fn set(system: &mut impl System, socket: Handle, name: &str, value: &Value) -> Result<io::Result<()>, Refusal> {
-    let (level, number, _) = find(name)?;
+    let (level, number, kind) = find(name)?;
     let bytes = match value {
         Value::Integer(value) => (*value as c_int).to_ne_bytes().to_vec(),
+        Value::Text(text) if kind == Kind::Bytes => text.chars().map(|letter| letter as u8).collect(),
         Value::Text(text) => text.as_bytes().to_vec(),
         Value::Linger(on, seconds) => [c_int::from(*on), *seconds as c_int].map(c_int::to_ne_bytes).concat(),
     };
@@ -86,12 +90,13 @@ pub(super) fn get(system: &mut impl System, socket: Handle, name: &str) -> Resul
     let most = match kind {
         Kind::Integer => 4,
         Kind::Linger => 8,
-        Kind::Text => 64,
+        Kind::Text | Kind::Bytes => 64,
     };
     let integer = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| i64::from(c_int::from_ne_bytes(*bytes)));
     Ok(system.option(socket, level, number, most).map(|bytes| match kind {
         Kind::Integer => Value::Integer(integer(&bytes)),
         Kind::Linger => Value::Linger(integer(&bytes) != 0, integer(bytes.get(4..).unwrap_or_default())),
+        Kind::Bytes => Value::Text(bytes.into_iter().map(char::from).collect()),
         Kind::Text => Value::Text(String::from_utf8_lossy(&bytes).trim_end_matches('\0').to_owned()),
     }))
 }

@@ -108,6 +108,12 @@ pub trait System: Debug {
     /// If the kernel has no such queue.
     fn qdisc(&mut self, name: &str) -> Result<(), String>;
 
+    /// Gives the interface another size of the largest packet.
+    ///
+    /// # Errors
+    /// If the interface refuses it.
+    fn link_mtu(&mut self, mtu: u16) -> Result<(), String>;
+
     /// Gives the route of `network` attributes such as `initcwnd 4`.
     ///
     /// # Errors

@@ -56,7 +56,7 @@ impl Parameter {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Parameters by name: `tcp_sack` and others below `net.ipv4`, `core.wmem_max` and others below `net`, `tcp_cubic.hystart_detect` and
-    /// others of modules, `route.initcwnd` and others of the route.
+    /// others of modules, `route.initcwnd` and others of the route, and `link.mtu`.
     pub parameters: BTreeMap<String, Parameter>,
     /// The device's queue.
     pub qdisc: Option<Qdisc>,
@@ -112,6 +112,10 @@ impl Settings {
             }
             ("tc", ["qdisc", "replace" | "add" | "change" | "del" | "delete", ..]) => self.tc(&words).ok_or_else(unknown),
             ("ip", ["route" | "ro" | "r", "change" | "replace" | "add", ..]) => self.route(simple.at, &words).ok_or_else(unknown),
+            ("ip", ["link", "set", "dev", _, "mtu", value]) => {
+                self.parameters.insert("link.mtu".to_owned(), Parameter { at: simple.at, value: (*value).to_owned() });
+                Ok(())
+            }
             // The helper that sets parameters by path writes a script that restores them.
             (name, _) if name.starts_with("sysctl_restore") => Ok(()),
             // Nothing of this reaches TCP; the comparison joins segments, so offloads make no difference.

@@ -25,6 +25,7 @@ fn commands_set_parameters() {
         ("echo 0 > /sys/module/tcp_cubic/parameters/hystart_detect", "tcp_cubic.hystart_detect", "0"),
         ("echo -n 5 >/proc/sys/net/ipv4/tcp_reordering 2>/dev/null; true", "tcp_reordering", "5"),
         ("sysctl -q net.core.wmem_max=1000 && rm -f /tmp/x # done", "core.wmem_max", "1000"),
+        ("ip link set dev tun0 mtu 9000", "link.mtu", "9000"),
         ("ip route change 192.0.2.0/24 dev tun0 initcwnd 20", "route.initcwnd", "20"),
     ];
     for (text, name, value) in cases {

@@ -13,6 +13,7 @@
  *   socket NUMBER OWN PORT CONTROL LISTENS NODELAY CLAMP UNSENT PACED
  *                                makes a TCP socket, and gives it to the kernel's thread; 0 leaves the kernel's default
  *   connect NUMBER PEER PORT     connects a socket
+ *   mtu NUMBER                   gives the interface another size of the largest packet
  *   qdisc KIND                   gives the interface a queue discipline with its defaults
  *   sys CALL ARGUMENTS           a system call on sockets that never block; a failed one answers with "errno" and the number
  *   off                          ends the guest
@@ -657,6 +658,8 @@ static int run(char *command)
 		return listens();
 	if (!strncmp(command, "finish", 6))
 		return finish();
+	if (sscanf(command, " mtu %d", &e) == 1)
+		return up("eth0", e) ? fail("no packets of %d B", e) : 0;
 	if (sscanf(command, " qdisc %31s", own) == 1)
 		return qdisc(own);
 	if (!strncmp(command, "sys ", 4))
