@@ -259,6 +259,11 @@ pub trait World {
     /// If the world cannot deliver packets.
     fn inject(&mut self, packet: &[u8]) -> Result<(), String>;
 
+    /// Whether the stack reads messages of ICMP.
+    fn reads_icmp(&self) -> bool {
+        false
+    }
+
     /// Executes a call; `None`: it blocks, and [`World::advance`] reports its return. At most one call is blocked. `may_block`: whether
     /// the script expects so; a world may wait for other calls.
     ///

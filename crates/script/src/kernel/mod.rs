@@ -393,6 +393,10 @@ impl<S: System> World for Kernel<S> {
         self.collect()
     }
 
+    fn reads_icmp(&self) -> bool {
+        true
+    }
+
     fn call(&mut self, call: &Call, _may_block: bool) -> Attempt {
         let now = self.system.now();
         let deadline = match call {

@@ -134,3 +134,19 @@ fn fast_open_zero_copy_and_epoll_over_every_version_of_ip() {
         }
     }
 }
+
+#[test]
+fn a_message_of_icmp_reaches_the_connection_that_it_is_about() {
+    let script = "
+        0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+        +0...0.020 connect(3, ..., ...) = -1 ERROR
+        +0 > S 0:0(0) <...>
+        +.02 < icmp unreachable CODE [0:0(0)]
+    ";
+    for (version, code, error) in [(IpVersion::V4, "host_unreachable", "EHOSTUNREACH"), (IpVersion::V6, "port_unreachable", "ECONNREFUSED")] {
+        let script = script.replace("CODE", code).replace("ERROR", error);
+        if let Some(outcome) = play_over(&script, Some(version)) {
+            assert_eq!(outcome.verdict, Verdict::Passed, "{version:?}: {}", outcome.describe("script", &script));
+        }
+    }
+}

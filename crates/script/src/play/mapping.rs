@@ -1,14 +1,16 @@
 //! Between the numbers of a script and those on the wire.
 //!
-//! As in packetdrill, numbers in a packet with SYN are absolute, and others count from the SYN of their side, which has number 0. The
-//! script's own side has on the wire the numbers of its SYN; the stack's side has those that it chose. An injected echo of a timestamp that the script has expected becomes
-//! the timestamp that the stack has sent instead.
+//! As in packetdrill, numbers in a packet with SYN are absolute, and others count from the SYN of their side, which has number 0. On the
+//! wire, the script's own side has the numbers of its SYN, and the stack's side those that it chose. An injected echo of a timestamp that
+//! the script has expected becomes the timestamp that the stack has sent instead.
 
 use std::net::SocketAddr;
 
+use ackclock_wire::icmp::{self, Message};
+
 use crate::network::Network;
 use crate::packet::{Packet, decode_options, encode_options};
-use crate::script::{self, Direction, Flags, Options, Payload, Tcp, TcpOption};
+use crate::script::{self, Direction, Echo, Flags, Icmp, Options, Payload, Tcp, TcpOption};
 use crate::stack::Ends;
 
 /// Default time to live of injected packets.
@@ -167,6 +169,23 @@ impl Mapping {
         };
         connection.note_window(&packet, false);
         Ok(packet)
+    }
+
+    /// The message of ICMP that answers a segment of the connection under test.
+    pub(crate) fn answer(&self, icmp: &Icmp) -> Result<Message, String> {
+        let connection = self.current().ok_or("an ICMP message needs a connection that it is about")?;
+        let (source, target) = (connection.ends.local, connection.ends.remote);
+        let found = icmp::find(source.is_ipv4(), &icmp.kind, icmp.code.as_deref());
+        let code = icmp.code.as_deref().unwrap_or_default();
+        let (kind, code) = found.ok_or_else(|| format!("the ICMP message {} {code} is unknown", icmp.kind))?;
+        let (start, length) = match icmp.echo {
+            None => (0, 0),
+            Some(Echo::Tcp { start, length, .. }) => (start, length),
+            Some(Echo::Udp { .. }) => return Err("UDP packets are not supported".to_owned()),
+        };
+        let seq = start.wrapping_add(connection.local_offset(false));
+        let length = u16::try_from(length + 20).map_err(|_| "the segment that an ICMP message quotes is too long".to_owned())?;
+        Ok(Message { kind, code, mtu: icmp.mtu.unwrap_or(0), source, target, seq, length })
     }
 
     /// The connection that an injected packet belongs to; a new one, if there is none.

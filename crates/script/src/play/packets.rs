@@ -11,6 +11,17 @@ impl<W: World> Player<'_, W> {
     /// Delivers a packet to the stack.
     pub(super) fn inject(&mut self, line: &script::Packet, at: u32) -> Step {
         self.check_count(at)?;
+        if let Payload::Icmp(icmp) = &line.payload
+            && line.encapsulations.is_empty()
+            && self.world.reads_icmp()
+        {
+            let message = self.mapping.answer(icmp).map_err(|why| End::Unsupported(at, why))?;
+            let bytes = message.encode().map_err(|why| End::Error(at, why))?;
+            let now = self.world.now();
+            self.world.inject(&bytes).map_err(|why| End::Error(at, why))?;
+            self.record(now, Direction::In, line.to_string(), bytes);
+            return Ok(());
+        }
         let tcp = segment(line, at)?;
         if self.block.is_some_and(|most| tcp.length > most) {
             self.blocks.get_or_insert(at);
@@ -106,7 +117,7 @@ fn segment(line: &script::Packet, at: u32) -> Result<&Tcp, End> {
     match &line.payload {
         Payload::Tcp(tcp) => Ok(tcp),
         Payload::Udp { .. } => Err(End::Unsupported(at, "UDP packets are not supported".to_owned())),
-        Payload::Icmp(_) => Err(End::Unsupported(at, "ICMP packets are not supported".to_owned())),
+        Payload::Icmp(_) => Err(End::Unsupported(at, "ICMP packets need a kernel under test, and are not expected of it".to_owned())),
     }
 }
 
