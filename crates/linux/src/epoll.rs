@@ -15,11 +15,11 @@ pub fn create() -> io::Result<OwnedFd> {
     unsafe { Ok(OwnedFd::from_raw_fd(check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?)) }
 }
 
-/// `epoll_ctl`; `data`: what [`wait`] reports of the socket.
+/// `epoll_ctl` with events and the data that [`wait`] reports.
 ///
 /// # Errors
 /// Those of the call.
-pub fn control(epoll: BorrowedFd<'_>, operation: c_int, socket: BorrowedFd<'_>, events: u32, data: i32) -> io::Result<()> {
+pub fn control(epoll: BorrowedFd<'_>, operation: c_int, socket: BorrowedFd<'_>, (events, data): (u32, i32)) -> io::Result<()> {
     let mut event = libc::epoll_event { events, u64: u64::from(data.cast_unsigned()) };
     // SAFETY: the structure outlives the call.
     check(unsafe { libc::epoll_ctl(epoll.as_raw_fd(), operation, socket.as_raw_fd(), &raw mut event) }).map(drop)

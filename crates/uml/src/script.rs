@@ -217,7 +217,8 @@ impl System for Guesthouse {
         self.call("epoll").map(|(fd, _)| fd as Handle)
     }
 
-    fn epoll_control(&mut self, epoll: Handle, operation: c_int, socket: Handle, events: u32, data: i32) -> io::Result<()> {
+    fn epoll_control(&mut self, epoll: Handle, operation: c_int, socket: Handle, event: (u32, i32)) -> io::Result<()> {
+        let (events, data) = event;
         self.call(&format!("watch {epoll} {operation} {socket} {events} {data}")).map(drop)
     }
 
@@ -229,7 +230,7 @@ impl System for Guesthouse {
 
     fn day(&mut self) -> io::Result<i64> {
         let (day, _) = self.call("day")?;
-        Ok(day - (self.guest.now() - self.start.unwrap_or(0)) as i64)
+        Ok(day - (self.guest.now() - self.start.unwrap_or(0)).cast_signed())
     }
 
     fn write_parameter(&mut self, path: &str, value: &str) -> io::Result<()> {

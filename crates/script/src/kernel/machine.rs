@@ -159,8 +159,8 @@ impl System for Machine {
         Ok(self.keep(made))
     }
 
-    fn epoll_control(&mut self, epoll: Handle, operation: c_int, socket: Handle, events: u32, data: i32) -> io::Result<()> {
-        epoll::control(self.fd(epoll)?, operation, self.fd(socket)?, events, data)
+    fn epoll_control(&mut self, epoll: Handle, operation: c_int, socket: Handle, event: (u32, i32)) -> io::Result<()> {
+        epoll::control(self.fd(epoll)?, operation, self.fd(socket)?, event)
     }
 
     fn epoll_wait(&mut self, epoll: Handle, most: usize) -> io::Result<Vec<(i32, u32)>> {

@@ -168,18 +168,7 @@ impl<S: System> Kernel<S> {
                 let to = connects.then(|| self.network.socket_address(self.network.remote, self.network.remote_port));
                 return self.write(fd, &Outgoing { bytes, flags: flags as c_int, to, null }, written);
             }
-            Call::Read { fd, most, flags, control, null } => {
-                let waits = !self.open(fd)?.nonblocking && flags & (DONT_WAIT | ERROR_QUEUE) == 0;
-                let socket = self.socket(fd)?;
-                match self.system.read(socket, most.min(MOST), flags as c_int, null) {
-                    Ok(message) => {
-                        let day = if control { self.system.day().map_err(|error| errno(&error))? } else { 0 };
-                        let output = Output::Message(i64::from(message.flags), options::control(&message.control, day));
-                        return Ok(Some(Return { output, ..Return::success(message.bytes as i64) }));
-                    }
-                    Err(error) => return refused(&error, waits),
-                }
-            }
+            Call::Read { .. } => return self.read(call),
             Call::Shutdown { fd, read, write } => {
                 let how = match (read, write) {
                     (true, false) => libc::SHUT_RD,
@@ -231,13 +220,32 @@ impl<S: System> Kernel<S> {
                 }
                 return Ok(Some(Return { output: Output::Events(events), ..Return::success(ready as i64) }));
             }
-            Call::EpollCreate => {
-                let epoll = self.system.epoll().map_err(|error| errno(&error))?;
-                self.allot(epoll, false)
+            Call::EpollCreate | Call::EpollControl { .. } | Call::EpollWait { .. } => return self.epoll(call),
+        };
+        Ok(Some(Return::success(value)))
+    }
+
+    /// Attempts a call that reads.
+    fn read(&mut self, call: &Call) -> Attempt {
+        let Call::Read { fd, most, flags, control, null } = *call else { return Ok(None) };
+        let waits = !self.open(fd)?.nonblocking && flags & (DONT_WAIT | ERROR_QUEUE) == 0;
+        let socket = self.socket(fd)?;
+        match self.system.read(socket, most.min(MOST), flags as c_int, null) {
+            Ok(message) => {
+                let day = if control { self.system.day().map_err(|error| errno(&error))? } else { 0 };
+                let output = Output::Message(i64::from(message.flags), options::control(&message.control, day));
+                Ok(Some(Return { output, ..Return::success(message.bytes as i64) }))
             }
+            Err(error) => refused(&error, waits),
+        }
+    }
+
+    /// Attempts a call of epoll(7).
+    fn epoll(&mut self, call: &Call) -> Attempt {
+        let value = match *call {
             Call::EpollControl { epoll, operation, fd, events } => {
                 let epoll = self.socket(epoll)?;
-                self.with(fd, |system, socket| system.epoll_control(epoll, operation as c_int, socket, events, fd))?;
+                self.with(fd, |system, socket| system.epoll_control(epoll, operation as c_int, socket, (events, fd)))?;
                 0
             }
             Call::EpollWait { epoll, most, timeout } => {
@@ -248,6 +256,10 @@ impl<S: System> Kernel<S> {
                 }
                 let count = ready.len() as i64;
                 return Ok(Some(Return { output: Output::Ready(ready), ..Return::success(count) }));
+            }
+            _ => {
+                let epoll = self.system.epoll().map_err(|error| errno(&error))?;
+                self.allot(epoll, false)
             }
         };
         Ok(Some(Return::success(value)))

@@ -90,8 +90,8 @@ pub trait System: Debug {
 
     /// `epoll_create`.
     fn epoll(&mut self) -> io::Result<Handle>;
-    /// `epoll_ctl`; `data`: what `epoll_wait` reports.
-    fn epoll_control(&mut self, epoll: Handle, operation: c_int, socket: Handle, events: u32, data: i32) -> io::Result<()>;
+    /// `epoll_ctl` with events and the data that `epoll_wait` reports.
+    fn epoll_control(&mut self, epoll: Handle, operation: c_int, socket: Handle, event: (u32, i32)) -> io::Result<()>;
     /// `epoll_wait` for at most `most` sockets without waiting: their data and events.
     fn epoll_wait(&mut self, epoll: Handle, most: usize) -> io::Result<Vec<(i32, u32)>>;
     /// The kernel's clock of the day at the first event, in nanoseconds.

@@ -12,7 +12,7 @@ fn play(script: &str) -> Option<Outcome> {
 fn play_over(script: &str, ip_version: Option<IpVersion>) -> Option<Outcome> {
     // Other work on the machine may delay a packet by far more than packetdrill's tolerance.
     let tolerance = Some(Tolerance { absolute: 500_000_000, percent: 0.0 });
-    let options = Options { tolerance, ip_version, ..Options::default() };
+    let options = Options { ip_version, tolerance, ..Options::default() };
     let outcome = run(script, &options, Kernel::new);
     match &outcome.verdict {
         Verdict::Error { reason, .. } if reason.starts_with("cannot run on the kernel") => {
@@ -143,7 +143,8 @@ fn a_message_of_icmp_reaches_the_connection_that_it_is_about() {
         +0 > S 0:0(0) <...>
         +.02 < icmp unreachable CODE [0:0(0)]
     ";
-    for (version, code, error) in [(IpVersion::V4, "host_unreachable", "EHOSTUNREACH"), (IpVersion::V6, "port_unreachable", "ECONNREFUSED")] {
+    for (version, code, error) in [(IpVersion::V4, "host_unreachable", "EHOSTUNREACH"), (IpVersion::V6, "port_unreachable", "ECONNREFUSED")]
+    {
         let script = script.replace("CODE", code).replace("ERROR", error);
         if let Some(outcome) = play_over(&script, Some(version)) {
             assert_eq!(outcome.verdict, Verdict::Passed, "{version:?}: {}", outcome.describe("script", &script));
