@@ -553,6 +553,7 @@ def run_script(
     tolerance: str | None = None,
     strict: bool = False,
     strict_segments: bool = False,
+    ip_version: str | None = None,
     kernel: bool = False,
     guest: str | Path | None = None,
     max_duration: float | None = None,

@@ -5,6 +5,7 @@
 //! | [`namespace`] | network namespaces, which vanish with their last descriptor and thread |
 //! | [`tun`] | TUN devices, whose packets this process reads and writes |
 //! | [`socket`] | sockets of TCP |
+//! | [`epoll`] | descriptors that watch sockets |
 //! | [`scheduling`] | real-time priority, locked memory, clock, waiting |
 //! | [`confined`] | programs in namespaces, which end with this process |
 //! | [`kept`] | programs that may write nowhere, and end with this process |
@@ -19,6 +20,7 @@
 
 pub mod command;
 pub mod confined;
+pub mod epoll;
 pub mod kept;
 pub mod lock;
 pub mod namespace;

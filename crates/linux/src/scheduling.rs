@@ -108,6 +108,11 @@ pub fn clock() -> u64 {
     nanoseconds(libc::CLOCK_MONOTONIC)
 }
 
+/// Nanoseconds of the clock of the day, since 1970.
+pub fn day() -> i64 {
+    nanoseconds(libc::CLOCK_REALTIME).cast_signed()
+}
+
 /// Nanoseconds of processor time of the calling thread.
 pub fn thread_time() -> u64 {
     nanoseconds(libc::CLOCK_THREAD_CPUTIME_ID)

@@ -61,6 +61,17 @@ pub fn connect(fd: BorrowedFd<'_>, address: SocketAddr) -> io::Result<()> {
     with_address(address, |address, length| unsafe { libc::connect(fd.as_raw_fd(), address, length) })
 }
 
+/// `connect` to an address of `AF_UNSPEC`, which ends the connection.
+///
+/// # Errors
+/// Those of the call.
+pub fn disconnect(fd: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: a structure of integers, for which zero is valid, and AF_UNSPEC is zero.
+    let raw: libc::sockaddr = unsafe { mem::zeroed() };
+    // SAFETY: pointer and length denote a whole address.
+    check(unsafe { libc::connect(fd.as_raw_fd(), &raw const raw, length::<libc::sockaddr>()) }).map(drop)
+}
+
 /// `listen`.
 ///
 /// # Errors
@@ -90,14 +101,46 @@ pub fn send(fd: BorrowedFd<'_>, data: &[u8], flags: c_int) -> io::Result<usize> 
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
 }
 
-/// `recv`.
+/// `sendto`; `None`: a buffer at `NULL` of `length` bytes.
 ///
 /// # Errors
 /// Those of the call.
-pub fn receive(fd: BorrowedFd<'_>, data: &mut [u8]) -> io::Result<usize> {
-    // SAFETY: pointer and length are those of the slice.
-    let read = unsafe { libc::recv(fd.as_raw_fd(), data.as_mut_ptr().cast(), data.len(), 0) };
-    usize::try_from(read).map_err(|_| io::Error::last_os_error())
+pub fn send_to(fd: BorrowedFd<'_>, data: Option<&[u8]>, length: usize, flags: c_int, to: Option<SocketAddr>) -> io::Result<usize> {
+    let (start, length) = data.map_or((std::ptr::null(), length), |data| (data.as_ptr(), data.len()));
+    let (flags, mut sent) = (flags | libc::MSG_NOSIGNAL, 0);
+    // SAFETY: pointer and length are those of a slice, or the kernel finds nothing at `NULL` and refuses.
+    let mut call = |address, size| unsafe {
+        sent = libc::sendto(fd.as_raw_fd(), start.cast(), length, flags, address, size);
+        c_int::from(sent >= 0) - 1
+    };
+    match to {
+        Some(to) => with_address(to, call)?,
+        None => check(call(std::ptr::null(), 0)).map(drop)?,
+    }
+    Ok(sent.unsigned_abs())
+}
+
+/// `recvmsg` into `data`, or into a buffer at `NULL` of `length` bytes: numbers of bytes, flags, and bytes of control messages.
+///
+/// # Errors
+/// Those of the call.
+pub fn receive_message(
+    fd: BorrowedFd<'_>,
+    data: Option<&mut [u8]>,
+    length: usize,
+    flags: c_int,
+    control: &mut [u8],
+) -> io::Result<(usize, c_int, usize)> {
+    let (start, length) = data.map_or((std::ptr::null_mut(), length), |data| (data.as_mut_ptr(), data.len()));
+    let mut part = libc::iovec { iov_base: start.cast(), iov_len: length };
+    // SAFETY: a structure of integers and pointers, for which zero is valid.
+    let mut message: libc::msghdr = unsafe { mem::zeroed() };
+    (message.msg_iov, message.msg_iovlen) = (&raw mut part, 1);
+    (message.msg_control, message.msg_controllen) = (control.as_mut_ptr().cast(), control.len() as _);
+    // SAFETY: pointers and lengths are those of slices that outlive the call, or the kernel finds nothing at `NULL` and refuses.
+    let read = unsafe { libc::recvmsg(fd.as_raw_fd(), &raw mut message, flags) };
+    let read = usize::try_from(read).map_err(|_| io::Error::last_os_error())?;
+    Ok((read, message.msg_flags, message.msg_controllen as usize))
 }
 
 /// `shutdown`.

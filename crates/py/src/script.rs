@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ackclock_core::units::Duration;
-use ackclock_script::{Define, Host, Modern, Options, Outcome, Simulated, Tolerance, run};
+use ackclock_script::{Define, Host, IpVersion, Modern, Options, Outcome, Simulated, Tolerance, run};
 use ackclock_sim::engine::EndHost;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -82,7 +82,7 @@ impl ScriptOutcome {
 
 /// Runs the script `text`, called `file` in messages, against the host `host`.
 #[pyfunction]
-#[pyo3(signature = (text, file, host, *, defines=Vec::new(), tolerance=None, strict=false, strict_segments=false, kernel=false, guest=None, max_duration=None, max_packets=None))]
+#[pyo3(signature = (text, file, host, *, defines=Vec::new(), tolerance=None, strict=false, strict_segments=false, ip_version=None, kernel=false, guest=None, max_duration=None, max_packets=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keywords in Python, extracted from it")]
 pub(crate) fn run_script(
     py: Python<'_>,
@@ -93,6 +93,7 @@ pub(crate) fn run_script(
     tolerance: Option<&str>,
     strict: bool,
     strict_segments: bool,
+    ip_version: Option<&str>,
     kernel: bool,
     guest: Option<PathBuf>,
     max_duration: Option<f64>,
@@ -104,6 +105,7 @@ pub(crate) fn run_script(
     let options = Options {
         file: file.clone(),
         defines: defines.iter().map(define).collect::<PyResult<_>>()?,
+        ip_version: ip_version.map(IpVersion::find).transpose().map_err(PyValueError::new_err)?,
         tolerance: tolerance.map(Tolerance::read).transpose().map_err(PyValueError::new_err)?,
         usual_tolerance: if kernel || guest.is_some() { Tolerance::PACKETDRILL } else { Tolerance::default() },
         // Scripts are written for the kernel of packetdrill's common set-up; other systems have no such parameters.

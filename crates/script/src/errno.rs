@@ -34,6 +34,7 @@ errors! {
     ENOTTY 25 "Inappropriate ioctl for device"
     EPIPE 32 "Broken pipe"
     EDOM 33 "Numerical argument out of domain"
+    ENOMSG 42 "No message of desired type"
     ENOTSOCK 88 "Socket operation on non-socket"
     EDESTADDRREQ 89 "Destination address required"
     EMSGSIZE 90 "Message too long"

@@ -40,7 +40,7 @@ pub use errno::Errno;
 pub use error::{SyntaxError, Unsupported, nearest};
 pub use host::{ControlParameters, Controls, Host};
 #[cfg(all(feature = "kernel", target_os = "linux"))]
-pub use kernel::{Handle, Kernel, Machine, System};
+pub use kernel::{Handle, Incoming, Kernel, Machine, Outgoing, System};
 pub use modern::Modern;
 pub use network::{IpVersion, Network};
 pub use options::{Options, Tolerance};
@@ -53,11 +53,11 @@ pub use world::World;
 /// Reads the script `text`, and plays it in the world that `world` makes for its network.
 pub fn run<W: World>(text: &str, options: &Options, world: impl FnOnce(&Network) -> Result<W, String>) -> Outcome {
     let error = |line, reason| Outcome::early(Verdict::Error { line, reason });
-    let script = match parse(text, &options.file, &options.defines) {
+    let script = match parse::parse_with(text, &options.file, |own| options.all_defines(own)) {
         Ok(script) => script,
         Err(why) => return error(why.at.line, why.message),
     };
-    let network = match Network::of(&script) {
+    let network = match Network::of(&script, options.ip_version) {
         Ok(network) => network,
         Err(reason) => return Outcome::early(Verdict::Unsupported { line: 0, reason }),
     };

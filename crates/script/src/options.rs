@@ -4,10 +4,12 @@ use ackclock_core::limits;
 use ackclock_core::units::Duration;
 
 use crate::error::suggestion;
-use crate::script::{Nanos, Script};
+use crate::network::IpVersion;
+use crate::parse::Define;
+use crate::script::{Nanos, Script, Setting};
 
 /// Options at the top of a script that are obeyed.
-const OBEYED: [&str; 12] = [
+const OBEYED: [&str; 14] = [
     "ip_version",
     "local_ip",
     "remote_ip",
@@ -17,12 +19,15 @@ const OBEYED: [&str; 12] = [
     "tolerance_usecs",
     "tolerance_percent",
     "tcp_ts_tick_usecs",
+    "tcp_ts_ecr_scaled",
+    "mss",
     "strict_segments",
     "non_fatal",
     "gateway_ip",
 ];
-/// Options that change nothing in virtual time: devices, speed, servers, real interfaces.
-const WITHOUT_EFFECT: [&str; 8] = ["netmask_ip", "speed", "verbose", "debug", "dry_run", "so_filename", "init_scripts", "no_cleanup"];
+/// Options that change nothing here: devices, speed, servers, real interfaces, memory that is never reused anyway.
+const WITHOUT_EFFECT: [&str; 9] =
+    ["netmask_ip", "speed", "verbose", "debug", "dry_run", "so_filename", "init_scripts", "no_cleanup", "send_omit_free"];
 /// The kinds of events whose failures a script may declare as non-fatal.
 const NON_FATAL: [&str; 2] = ["packet", "syscall"];
 
@@ -80,7 +85,9 @@ pub struct Options {
     /// Name of the script in messages.
     pub file: String,
     /// Definitions `NAME=VALUE` that replace words of the script.
-    pub defines: Vec<crate::Define>,
+    pub defines: Vec<Define>,
+    /// The version of IP of a script that does not choose its own; `None`: IPv4, with packetdrill's usual addresses.
+    pub ip_version: Option<IpVersion>,
     /// Allowed error of times; `None`: that of the script, or [`Options::usual_tolerance`].
     pub tolerance: Option<Tolerance>,
     /// Allowed error of times of a script that does not set its own: none in virtual time, [`Tolerance::PACKETDRILL`] in real time.
@@ -102,6 +109,7 @@ impl Default for Options {
         Self {
             file: String::new(),
             defines: Vec::new(),
+            ip_version: None,
             tolerance: None,
             usual_tolerance: Tolerance::default(),
             common_settings: false,
@@ -118,11 +126,22 @@ impl Default for Options {
 pub(crate) struct Known {
     pub(crate) tolerance: Tolerance,
     pub(crate) tick: Option<u64>,
+    /// Whether an injected echo of a timestamp that the stack never sent is moved by as much as the others.
+    pub(crate) scaled_echo: bool,
+    /// Bytes of a segment in a block that the script injects.
+    pub(crate) block: Option<u32>,
     pub(crate) strict_segments: bool,
     pub(crate) non_fatal: Vec<String>,
 }
 
 impl Options {
+    /// The definitions for a script with the options `own`: first those of packetdrill's suites, then those of the caller.
+    pub(crate) fn all_defines(&self, own: &[Setting]) -> Vec<Define> {
+        let version = IpVersion::chosen(own).ok().flatten().or(self.ip_version).unwrap_or_default();
+        let suites = version.defines().map(|(name, value)| Define { name: name.to_owned(), value: value.to_owned() });
+        suites.into_iter().chain(self.defines.iter().cloned()).collect()
+    }
+
     /// These options with those of the script; the error says line and reason.
     pub(crate) fn known(&self, script: &Script) -> Result<Known, (u32, String)> {
         for setting in &script.options {
@@ -149,6 +168,8 @@ impl Options {
         Ok(Known {
             tolerance: self.tolerance.unwrap_or(own),
             tick: number("tcp_ts_tick_usecs")?.map(|micros| micros as u64).filter(|micros| *micros > 0),
+            block: number("mss")?.map(|bytes| bytes as u32),
+            scaled_echo: script.option("tcp_ts_ecr_scaled").is_some(),
             strict_segments: self.strict_segments || script.option("strict_segments").is_some(),
             non_fatal,
         })

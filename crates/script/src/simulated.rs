@@ -7,6 +7,8 @@ use ackclock_core::units::{Duration, Instant};
 
 use crate::errno::Errno;
 use crate::network::Network;
+use crate::play::constants::{DONT_WAIT, MORE, NO_SIGNAL};
+use crate::settings::is_of_kernels;
 use crate::stack::{Answer, Ends, Info, Refusal, Socket, Stack, Status, Value};
 use crate::world::{Call, Fd, Happening, Output, Return, World};
 
@@ -56,6 +58,18 @@ struct Blocked {
     written: u64,
     /// When the wait ends without result.
     deadline: Option<Instant>,
+}
+
+/// Refuses flags of `send` and `recv` that stacks do not know, and a buffer that is `NULL`.
+fn plain(flags: i64, null: bool, call: &str) -> Answer<()> {
+    match flags & !(DONT_WAIT | NO_SIGNAL | MORE) {
+        0 if !null => Ok(()),
+        0 => Err(Refusal::Unsupported(format!("{call} with NULL needs a kernel under test"))),
+        other => {
+            let known = "MSG_DONTWAIT, MSG_MORE and MSG_NOSIGNAL are supported; others need a kernel under test";
+            Err(Refusal::Unsupported(format!("{call} with the flags {other:#x}: {known}")))
+        }
+    }
 }
 
 /// A stack in virtual time.
@@ -152,13 +166,23 @@ impl<S: Stack> Simulated<S> {
                     None => return Ok(None),
                 }
             }
-            Call::Connect { fd, port } => return self.connect(fd, port),
-            Call::Write { fd, bytes, more, dont_wait } => return self.write(fd, bytes, (more, dont_wait), written),
-            Call::Read { fd, most, dont_wait } => {
+            Call::Connect { ends: true, .. } => {
+                return Err(Refusal::Unsupported("connect with AF_UNSPEC needs a kernel under test".to_owned()));
+            }
+            Call::Connect { fd, port, .. } => return self.connect(fd, port),
+            Call::Write { fd, bytes, flags, null, .. } => {
+                plain(flags, null, "send")?;
+                return self.write(fd, bytes, (flags & MORE != 0, flags & DONT_WAIT != 0), written);
+            }
+            Call::Read { fd, most, flags, control, null } => {
+                plain(flags, null, "recv")?;
+                if control {
+                    return Err(Refusal::Unsupported("recvmsg with msg_control needs a kernel under test".to_owned()));
+                }
                 let open = *self.open(fd)?;
                 match self.stack.read(self.now, open.socket, most)? {
                     Some(bytes) => bytes.cast_signed(),
-                    None if open.nonblocking || dont_wait => return Err(Errno::EAGAIN.into()),
+                    None if open.nonblocking || flags & DONT_WAIT != 0 => return Err(Errno::EAGAIN.into()),
                     None => return Ok(None),
                 }
             }
@@ -195,6 +219,9 @@ impl<S: Stack> Simulated<S> {
                 return Ok(Some(Return { output: Output::Value(Value::Integer(bytes.cast_signed())), ..Return::success(0) }));
             }
             Call::Poll { ref fds, timeout } => return Ok(self.poll(fds, timeout == 0)),
+            Call::EpollCreate | Call::EpollControl { .. } | Call::EpollWait { .. } => {
+                return Err(Refusal::Unsupported("epoll needs a kernel under test".to_owned()));
+            }
         };
         Ok(Some(Return::success(value)))
     }
@@ -362,6 +389,6 @@ impl<S: Stack> World for Simulated<S> {
     }
 
     fn configure(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
-        self.stack.configure(name, value)
+        if is_of_kernels(name) { Ok(()) } else { self.stack.configure(name, value) }
     }
 }

@@ -46,6 +46,8 @@ pub enum Call {
         fd: Fd,
         /// Port.
         port: Option<u16>,
+        /// Whether the address is of `AF_UNSPEC`, which ends the connection.
+        ends: bool,
     },
     /// `write`, `send`, `sendto`, `writev`, `sendmsg`.
     Write {
@@ -53,10 +55,12 @@ pub enum Call {
         fd: Fd,
         /// Bytes to write, all zero.
         bytes: u64,
-        /// `MSG_MORE`.
-        more: bool,
-        /// `MSG_DONTWAIT`.
-        dont_wait: bool,
+        /// Flags such as `MSG_MORE`, by the numbers of Linux.
+        flags: i64,
+        /// Whether the call names the peer, as `sendto` does.
+        connects: bool,
+        /// Whether the buffer is `NULL`.
+        null: bool,
     },
     /// `read`, `recv`, `recvfrom`, `readv`, `recvmsg`.
     Read {
@@ -64,8 +68,12 @@ pub enum Call {
         fd: Fd,
         /// Size of the buffer.
         most: u64,
-        /// `MSG_DONTWAIT`.
-        dont_wait: bool,
+        /// Flags such as `MSG_DONTWAIT`, by the numbers of Linux.
+        flags: i64,
+        /// Whether the script expects control messages.
+        control: bool,
+        /// Whether the buffer is `NULL`.
+        null: bool,
     },
     /// `shutdown`.
     Shutdown {
@@ -130,6 +138,44 @@ pub enum Call {
         /// Milliseconds to wait; below 0 without end.
         timeout: i64,
     },
+    /// `epoll_create`.
+    EpollCreate,
+    /// `epoll_ctl`.
+    EpollControl {
+        /// The epoll descriptor.
+        epoll: Fd,
+        /// `EPOLL_CTL_ADD` and others, by the numbers of Linux.
+        operation: i64,
+        /// Socket.
+        fd: Fd,
+        /// Events, by the bits of epoll(7).
+        events: u32,
+    },
+    /// `epoll_wait`.
+    EpollWait {
+        /// The epoll descriptor.
+        epoll: Fd,
+        /// Most sockets to report.
+        most: i64,
+        /// Milliseconds to wait; below 0 without end.
+        timeout: i64,
+    },
+}
+
+/// A control message of `recvmsg`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// Level, by the number of Linux.
+    pub level: i64,
+    /// Type.
+    pub kind: i64,
+    /// Fields of the data with their names in scripts; `""`: the data is this number; [`Control::TIME`]: nanoseconds of the script.
+    pub fields: Vec<(String, i64)>,
+}
+
+impl Control {
+    /// The name of the field of a time.
+    pub const TIME: &'static str = "time";
 }
 
 /// The result of a call.
@@ -152,6 +198,10 @@ pub enum Output {
     Value(Value),
     /// Events per socket of `poll`.
     Events(Vec<i16>),
+    /// Sockets with their events, of `epoll_wait`.
+    Ready(Vec<(Fd, u32)>),
+    /// Flags and control messages of `recvmsg`.
+    Message(i64, Vec<Control>),
 }
 
 impl Return {
@@ -208,6 +258,11 @@ pub trait World {
     /// # Errors
     /// If the world cannot deliver packets.
     fn inject(&mut self, packet: &[u8]) -> Result<(), String>;
+
+    /// Whether the stack reads messages of ICMP.
+    fn reads_icmp(&self) -> bool {
+        false
+    }
 
     /// Executes a call; `None`: it blocks, and [`World::advance`] reports its return. At most one call is blocked. `may_block`: whether
     /// the script expects so; a world may wait for other calls.

@@ -187,7 +187,8 @@ fn a_packet_that_nobody_expects_spoils_the_next_line() {
 #[test]
 fn what_is_not_supported_never_passes() {
     for (lines, reason) in [
-        ("0.1 epoll_create(1) = 3", "epoll_create"),
+        ("0.1 epoll_create(1) = 3", "epoll needs a kernel"),
+        ("0.1 splice(3, NULL, 4, NULL, 1, 0) = 1", "splice"),
         ("0.1 socket(..., SOCK_DGRAM, IPPROTO_UDP) = 3", "only TCP sockets"),
         ("0.1 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3", "does not implement socket"),
         ("0.1 < icmp unreachable frag_needed mtu 1400 [1:1001(1000)]", "ICMP"),
@@ -197,4 +198,83 @@ fn what_is_not_supported_never_passes() {
         let verdict = play(lines, &[]);
         assert!(matches!(&verdict, Verdict::Unsupported { line: 3, reason: why } if why.contains(reason)), "{lines}: {verdict:?}");
     }
+}
+
+#[test]
+fn numbers_count_from_the_syn_of_their_side() {
+    // On the wire, the stack acknowledges 124; its own SYN, which has another number there, is the script's 1234.
+    let packet = |seq, length, flags, ack| Packet { ack, ..segment(seq, length, flags) };
+    let sack = encode_options(&[TcpOption::Nop, TcpOption::Nop, TcpOption::Sack(vec![(624, 724)])]).unwrap();
+    let sent = [
+        (0, packet(0, 0, Flags::SYN | Flags::ACK, 124)),
+        (100, packet(1, 100, Flags::ACK, 124)),
+        (200, Packet { options: sack, ..packet(101, 0, Flags::ACK, 224) }),
+    ];
+    let canned = || Canned(sent.iter().map(|(millis, packet)| (Instant::from_nanos(millis * 1_000_000), packet.clone())).collect());
+    let lines = "0 < S 123:123(0) win 1000\n+0 > S. 1234:1234(0) ack 124\n0.1 > . 1:101(100) ack 1\n0.2 > . 101:101(0) ack 101 <nop,nop,sack 501:601>\n";
+    let outcome = run(lines, &Options::default(), |network: &Network| Ok(Simulated::new(canned(), network)));
+    assert_eq!(outcome.verdict, Verdict::Passed);
+    let wrong = lines.replace("S. 1234:1234(0) ack 124", "S. 1234:1234(0) ack 1");
+    let outcome = run(&wrong, &Options::default(), |network: &Network| Ok(Simulated::new(canned(), network)));
+    assert_eq!(outcome.verdict.reason(), "acknowledgment number: expected 1, came 124");
+}
+
+#[test]
+fn the_push_flag_of_a_block() {
+    let block = |last: u16| [(100, segment(1, 100, Flags::ACK | Flags::PSH)), (100, segment(101, 100, Flags::ACK | last))];
+    // One before the last depends on how the block was cut; that of the last one counts.
+    passes("0.1 > . 1:201(200) ack 1", &block(0));
+    passes("0.1 > P. 1:201(200) ack 1", &block(0));
+    passes("0.1 > P. 1:201(200) ack 1", &block(Flags::PSH));
+    fails("0.1 > . 1:201(200) ack 1", &block(Flags::PSH), 3, "flags: expected ., came P.");
+    fails("0.1 > P. 1:101(100) ack 1", &[(100, segment(1, 100, Flags::ACK))], 3, "flags: expected P., came .");
+}
+
+#[test]
+fn packets_of_a_former_connection_are_passed_over() {
+    let former = Packet { target: "192.0.2.1:44445".parse().unwrap(), ..segment(1, 0, Flags::ACK | Flags::FIN) };
+    let packets = [(100, former), (100, segment(1, 100, Flags::ACK))];
+    // The script opens another connection, and goes on with the first one.
+    let unnamed = "0.05 < 44445 > 8080 S 0:0(0) win 9\n0.06 < 44444 > 8080 . 1:1(0) ack 1 win 9\n0.1 > . 1:101(100) ack 1";
+    passes(unnamed, &packets);
+    let strict = Options { strict: true, ..Options::default() };
+    assert!(matches!(play_with(unnamed, &packets, &strict).verdict, Verdict::Failed(_)));
+}
+
+#[test]
+fn a_failure_after_a_block_that_arrived_whole_says_nothing() {
+    let script = |ack: u32| {
+        format!("--mss=100\n0 < S 0:0(0) win 1000\n+0 > S. 0:0(0) ack 1\n0.1 < . 1:201(200) ack 1 win 9\n0.1 > . 1:1(0) ack {ack}\n")
+    };
+    let verdict = |ack: u32| {
+        let packets = [(0, segment(0, 0, Flags::SYN | Flags::ACK)), (100, Packet { ack: 201, ..segment(1, 0, Flags::ACK) })];
+        let canned = Canned(packets.into_iter().map(|(millis, packet)| (Instant::from_nanos(millis * 1_000_000), packet)).collect());
+        run(&script(ack), &Options::default(), |network: &Network| Ok(Simulated::new(canned, network))).verdict
+    };
+    assert_eq!(verdict(201), Verdict::Passed);
+    assert!(matches!(verdict(101), Verdict::Unsupported { line: 4, ref reason } if reason.contains("not as a block; then acknowledgment")));
+}
+
+#[test]
+fn timestamps_may_be_late_by_the_tolerance() {
+    let stamped = |seq: u32, value: u32, flags| {
+        let options = encode_options(&[TcpOption::Nop, TcpOption::Nop, TcpOption::Timestamps { value, echo: 1 }]).unwrap();
+        Packet { options, ..segment(seq, if seq == 0 { 0 } else { 100 }, flags) }
+    };
+    let packets = [(100, stamped(1, 7100, Flags::ACK)), (100, stamped(101, 7103, Flags::ACK))];
+    let lines = "0.1 > . 1:101(100) ack 1 <nop,nop,TS val 100 ecr 1>\n0.1 > . 101:201(100) ack 1 <nop,nop,TS val 101 ecr 1>";
+    let verdict = |tolerance: &str| {
+        let canned = Canned(
+            [(0, segment(0, 0, Flags::SYN | Flags::ACK))]
+                .into_iter()
+                .chain(packets.clone())
+                .map(|(millis, packet)| (Instant::from_nanos(millis * 1_000_000), packet))
+                .collect(),
+        );
+        let script = format!("--tcp_ts_tick_usecs=1000\n0 < S 0:0(0) win 1000\n+0 > S. 0:0(0) ack 1\n{lines}\n");
+        let options = Options { tolerance: Some(Tolerance::read(tolerance).unwrap()), ..Options::default() };
+        run(&script, &options, |network: &Network| Ok(Simulated::new(canned, network))).verdict
+    };
+    assert_eq!(verdict("2 ms"), Verdict::Passed);
+    assert!(verdict("1 ms").reason().contains("TS val"), "{:?}", verdict("1 ms"));
 }

@@ -165,7 +165,7 @@ fn a_packet_of_no_connection_is_answered_by_a_reset() {
     passes(
         "\
 0 < S 7:7(0) win 1000 <mss 1000>
-+0 > R. 0:0(0) ack 8 win 0
++0 > R. 0:0(0) ack 1 win 0
 +0 < . 8:8(0) ack 5 win 1000
 +0 > R 5:5(0) win 0
 ",

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use ackclock_core::units::Instant;
-use ackclock_script::{Handle, Kernel, Network, System};
+use ackclock_script::{Handle, Incoming, Kernel, Network, Outgoing, System};
 
 use crate::guest::{Guest, GuestError, Limits, Stop};
 use crate::joint::Said;
@@ -34,15 +34,13 @@ pub struct Guesthouse {
 /// Boots the kernel in the folder `kernel` for a script with the addresses of `network`.
 ///
 /// # Errors
-/// If it does not boot, or the network has IPv6.
+/// If it does not boot, or the kernel has no IPv6 and the network has.
 pub fn world(kernel: &Path, network: &Network) -> Result<Kernel<Guesthouse>, String> {
     let (local, remote) = (network.local, network.remote);
-    if !local.is_ipv4() {
-        return Err("scripts on linux have IPv4 only; --on machine has IPv6".to_owned());
-    }
     let booted = || -> Result<Guesthouse, GuestError> {
         let mut guest = Guest::boot(kernel, 1, Limits::default(), Stop::default(), None)?;
-        guest.set_up(&format!("node 0 {};set ipv4/tcp_no_metrics_save 1;route {local} {remote} 0 0 0 0", network.mtu))?;
+        let mtu = network.mtu;
+        guest.set_up(&format!("node 0 {mtu};set ipv4/tcp_no_metrics_save 1;route {local} {remote} 0 0 0 0"))?;
         let clock = guest.now().max(START).next_multiple_of(4_000_000);
         guest.idle(clock)?;
         Ok(Guesthouse { guest, clock, start: None, sent: VecDeque::new() })
@@ -113,6 +111,12 @@ impl Guesthouse {
     }
 }
 
+/// The bytes of hexadecimal digits.
+fn hexadecimal(digits: &str) -> Vec<u8> {
+    let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).unwrap_or_default(), 16).unwrap_or_default();
+    digits.as_bytes().chunks_exact(2).map(byte).collect()
+}
+
 impl System for Guesthouse {
     fn now(&mut self) -> Instant {
         self.instant(self.clock)
@@ -144,8 +148,8 @@ impl System for Guesthouse {
         self.run(self.clock, self.clock + 1).map(drop).map_err(|error| error.to_string())
     }
 
-    fn socket(&mut self, _v4: bool) -> io::Result<Handle> {
-        self.call("socket").map(|(fd, _)| fd as Handle)
+    fn socket(&mut self, v4: bool) -> io::Result<Handle> {
+        self.call(if v4 { "socket 4" } else { "socket 6" }).map(|(fd, _)| fd as Handle)
     }
 
     fn bind(&mut self, socket: Handle, address: SocketAddr) -> io::Result<()> {
@@ -160,16 +164,24 @@ impl System for Guesthouse {
         self.call(&format!("accept {socket}")).map(|(fd, _)| fd as Handle)
     }
 
-    fn connect(&mut self, socket: Handle, address: SocketAddr) -> io::Result<()> {
-        self.at_address("connect", socket, address)
+    fn connect(&mut self, socket: Handle, address: Option<SocketAddr>) -> io::Result<()> {
+        match address {
+            Some(address) => self.at_address("connect", socket, address),
+            None => self.call(&format!("connect {socket} none 0")).map(drop),
+        }
     }
 
-    fn write(&mut self, socket: Handle, bytes: u64, more: bool) -> io::Result<u64> {
-        self.call(&format!("send {socket} {bytes} {}", u8::from(more))).map(|(taken, _)| taken as u64)
+    fn write(&mut self, socket: Handle, message: &Outgoing) -> io::Result<u64> {
+        let Outgoing { bytes, flags, to, null } = *message;
+        let to = to.map_or_else(String::new, |to| format!(" {} {}", to.ip(), to.port()));
+        self.call(&format!("send {socket} {bytes} {flags} {}{to}", u8::from(null))).map(|(taken, _)| taken as u64)
     }
 
-    fn read(&mut self, socket: Handle, most: u64) -> io::Result<u64> {
-        self.call(&format!("receive {socket} {most}")).map(|(taken, _)| taken as u64)
+    fn read(&mut self, socket: Handle, most: u64, flags: c_int, null: bool) -> io::Result<Incoming> {
+        let (bytes, digits) = self.call(&format!("receive {socket} {most} {flags} {}", u8::from(null)))?;
+        let wrote = hexadecimal(&digits);
+        let flags = wrote.first_chunk().map_or(0, |flags| c_int::from_ne_bytes(*flags));
+        Ok(Incoming { bytes: bytes as u64, flags, control: wrote.get(4..).unwrap_or_default().to_vec() })
     }
 
     fn shutdown(&mut self, socket: Handle, how: c_int) -> io::Result<()> {
@@ -190,8 +202,7 @@ impl System for Guesthouse {
 
     fn option(&mut self, socket: Handle, level: c_int, name: c_int, most: usize) -> io::Result<Vec<u8>> {
         let (_, digits) = self.call(&format!("get {socket} {level} {name} {most}"))?;
-        let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).unwrap_or_default(), 16).unwrap_or_default();
-        Ok(digits.as_bytes().chunks_exact(2).map(byte).collect())
+        Ok(hexadecimal(&digits))
     }
 
     fn count(&mut self, socket: Handle, request: c_ulong) -> io::Result<i64> {
@@ -200,6 +211,26 @@ impl System for Guesthouse {
 
     fn ready(&mut self, socket: Handle, events: i16) -> io::Result<i16> {
         self.call(&format!("ready {socket} {events}")).map(|(events, _)| events as i16)
+    }
+
+    fn epoll(&mut self) -> io::Result<Handle> {
+        self.call("epoll").map(|(fd, _)| fd as Handle)
+    }
+
+    fn epoll_control(&mut self, epoll: Handle, operation: c_int, socket: Handle, event: (u32, i32)) -> io::Result<()> {
+        let (events, data) = event;
+        self.call(&format!("watch {epoll} {operation} {socket} {events} {data}")).map(drop)
+    }
+
+    fn epoll_wait(&mut self, epoll: Handle, most: usize) -> io::Result<Vec<(i32, u32)>> {
+        let (_, digits) = self.call(&format!("events {epoll} {most}"))?;
+        let number = |bytes: &[u8]| bytes.first_chunk().map_or(0, |four| u32::from_ne_bytes(*four));
+        Ok(hexadecimal(&digits).chunks_exact(8).map(|pair| (number(&pair[4..]).cast_signed(), number(pair))).collect())
+    }
+
+    fn day(&mut self) -> io::Result<i64> {
+        let (day, _) = self.call("day")?;
+        Ok(day - (self.guest.now() - self.start.unwrap_or(0)).cast_signed())
     }
 
     fn write_parameter(&mut self, path: &str, value: &str) -> io::Result<()> {
@@ -219,6 +250,10 @@ impl System for Guesthouse {
     fn qdisc(&mut self, name: &str) -> Result<(), String> {
         let kind = if name == "fq" { "fq" } else { "pfifo_fast" };
         self.obey(&format!("qdisc {kind}")).map_err(|error| error.to_string())
+    }
+
+    fn link_mtu(&mut self, mtu: u16) -> Result<(), String> {
+        self.obey(&format!("mtu {mtu}")).map_err(|error| error.to_string())
     }
 
     fn route(&mut self, network: &Network, attributes: &[String]) -> Result<(), String> {

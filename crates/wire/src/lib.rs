@@ -5,6 +5,7 @@
 //! | [`segment`] | a TCP segment without its data, as endpoints exchange it |
 //! | [`frame`] | headers of simulated packets; the fields of a kernel's IPv4 packet |
 //! | [`packet`], [`options`] | a whole TCP packet of IPv4 or IPv6, and its options |
+//! | [`icmp`] | messages that answer a TCP segment |
 //! | [`pcapng`] | captures |
 //!
 //! All of them write and read headers by `internet`, `tcp` and `checksum`.
@@ -12,6 +13,7 @@
 
 mod checksum;
 pub mod frame;
+pub mod icmp;
 mod internet;
 pub mod options;
 pub mod packet;

@@ -32,7 +32,12 @@ def script_command(
     """Run scripts, print and write the results, and return the exit code."""
     # An empty script checks the settings before any file is written.
     _core.run_script(
-        "0 close(3) = 0\n", "", settings.host, defines=list(settings.defines), tolerance=settings.tolerance
+        "0 close(3) = 0\n",
+        "",
+        settings.host,
+        defines=list(settings.defines),
+        tolerance=settings.tolerance,
+        ip_version=settings.ip_version,
     )
     scripts = find(files)
     inputs = [script.path for script in scripts]

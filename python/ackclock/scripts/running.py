@@ -42,6 +42,8 @@ class Settings:
     """Seconds after which a script must have ended; None for the usual limit."""
     max_packets: int | None = None
     """Most packets of a script; None for the usual limit."""
+    ip_version: str | None = None
+    """Version of IP of scripts that do not choose: ``ipv4``, ``ipv6`` or ``ipv4-mapped-ipv6``; None for IPv4."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,7 @@ def run_one(script: Script, settings: Settings) -> Result:
         tolerance=settings.tolerance,
         strict=settings.strict,
         strict_segments=settings.strict_segments,
+        ip_version=settings.ip_version,
         kernel=settings.on == MACHINE,
         guest=None if settings.on in (MACHINE, worlds.SIMULATION) else store.find(settings.on).path,
         max_duration=settings.max_duration,

@@ -340,18 +340,39 @@ impl Reader<'_> {
     }
 }
 
-/// The value of a constant's name. Those of `tcpi_ca_state` are `TCP_CA_…`.
+/// Constants: `TCP_CA_…` of `tcpi_ca_state`, other `TCP_…` of `tcpi_state`, and `TCPI_OPT_…`, the bits of `tcpi_options`.
+const CONSTANTS: [(&str, i64); 23] = [
+    ("TCP_CA_Open", 0),
+    ("TCP_CA_Disorder", 1),
+    ("TCP_CA_CWR", 2),
+    ("TCP_CA_Recovery", 3),
+    ("TCP_CA_Loss", 4),
+    ("TCP_INFINITE_SSTHRESH", 0x7fff_ffff),
+    ("TCP_ESTABLISHED", 1),
+    ("TCP_SYN_SENT", 2),
+    ("TCP_SYN_RECV", 3),
+    ("TCP_FIN_WAIT1", 4),
+    ("TCP_FIN_WAIT2", 5),
+    ("TCP_TIME_WAIT", 6),
+    ("TCP_CLOSE", 7),
+    ("TCP_CLOSE_WAIT", 8),
+    ("TCP_LAST_ACK", 9),
+    ("TCP_LISTEN", 10),
+    ("TCP_CLOSING", 11),
+    ("TCPI_OPT_TIMESTAMPS", 1),
+    ("TCPI_OPT_SACK", 2),
+    ("TCPI_OPT_WSCALE", 4),
+    ("TCPI_OPT_ECN", 8),
+    ("TCPI_OPT_ECN_SEEN", 16),
+    ("TCPI_OPT_SYN_DATA", 32),
+];
+
+/// The value of a constant's name.
 fn constant(name: &str) -> Option<Value> {
     Some(match name {
         "True" => Value::Bool(true),
         "False" => Value::Bool(false),
         "None" => Value::None,
-        "TCP_CA_Open" => Value::Integer(0),
-        "TCP_CA_Disorder" => Value::Integer(1),
-        "TCP_CA_CWR" => Value::Integer(2),
-        "TCP_CA_Recovery" => Value::Integer(3),
-        "TCP_CA_Loss" => Value::Integer(4),
-        "TCP_INFINITE_SSTHRESH" => Value::Integer(0x7fff_ffff),
-        _ => return None,
+        _ => CONSTANTS.iter().find(|(known, _)| *known == name).map(|(_, value)| Value::Integer(*value))?,
     })
 }

@@ -10,15 +10,19 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 
 use ackclock_core::units::Instant;
-use ackclock_linux::scheduling::{clock, poll};
-use ackclock_linux::{libc, socket};
+use ackclock_linux::scheduling::{clock, day, poll};
+use ackclock_linux::{epoll, libc, socket};
 
 use super::space::Space;
-use super::system::{Handle, System};
+use super::system::{Handle, Incoming, Outgoing, System};
 use crate::network::Network;
 
 /// Sleeping ends this long before the time, since a sleeper wakes up late; the rest is spent looking at the clock.
 const EARLY: u64 = 300_000;
+/// Most bytes of a call.
+const MOST: usize = 1 << 24;
+/// Room for control messages in bytes.
+const CONTROL: usize = 512;
 
 /// This machine's kernel in a network namespace.
 #[derive(Debug)]
@@ -29,6 +33,8 @@ pub struct Machine {
     /// The monotonic clock at time 0: that of the first event.
     start: Option<u64>,
     data: Vec<u8>,
+    /// What sockets send. The kernel may read them after a call with `MSG_ZEROCOPY`.
+    zeros: Vec<u8>,
 }
 
 impl Machine {
@@ -37,7 +43,7 @@ impl Machine {
     /// # Errors
     /// If the rights, the TUN device or a command are missing: says which.
     pub(super) fn enter(network: &Network) -> Result<Self, String> {
-        Ok(Self { sockets: BTreeMap::new(), space: Space::enter(network)?, start: None, data: Vec::new() })
+        Ok(Self { sockets: BTreeMap::new(), space: Space::enter(network)?, start: None, data: Vec::new(), zeros: vec![0; MOST] })
     }
 
     fn fd(&self, socket: Handle) -> io::Result<BorrowedFd<'_>> {
@@ -93,25 +99,30 @@ impl System for Machine {
         Ok(self.keep(accepted))
     }
 
-    fn connect(&mut self, socket: Handle, address: SocketAddr) -> io::Result<()> {
-        socket::connect(self.fd(socket)?, address)
+    fn connect(&mut self, socket: Handle, address: Option<SocketAddr>) -> io::Result<()> {
+        match address {
+            Some(address) => socket::connect(self.fd(socket)?, address),
+            None => socket::disconnect(self.fd(socket)?),
+        }
     }
 
-    fn write(&mut self, socket: Handle, bytes: u64, more: bool) -> io::Result<u64> {
-        let mut data = std::mem::take(&mut self.data);
-        data.clear();
-        data.resize(bytes as usize, 0);
-        let sent = self.fd(socket).and_then(|fd| socket::send(fd, &data, if more { libc::MSG_MORE } else { 0 }));
-        self.data = data;
-        sent.map(|taken| taken as u64)
+    fn write(&mut self, socket: Handle, message: &Outgoing) -> io::Result<u64> {
+        let length = (message.bytes as usize).min(MOST);
+        let data = (!message.null).then_some(&self.zeros[..length]);
+        let sent = socket::send_to(self.fd(socket)?, data, length, message.flags, message.to)?;
+        Ok(sent as u64)
     }
 
-    fn read(&mut self, socket: Handle, most: u64) -> io::Result<u64> {
+    fn read(&mut self, socket: Handle, most: u64, flags: c_int, null: bool) -> io::Result<Incoming> {
         let mut data = std::mem::take(&mut self.data);
         data.resize(most as usize, 0);
-        let read = self.fd(socket).and_then(|fd| socket::receive(fd, &mut data));
+        let mut control = vec![0; CONTROL];
+        let read =
+            self.fd(socket).and_then(|fd| socket::receive_message(fd, (!null).then_some(&mut data), most as usize, flags, &mut control));
         self.data = data;
-        read.map(|taken| taken as u64)
+        let (bytes, flags, length) = read?;
+        control.truncate(length);
+        Ok(Incoming { bytes: bytes as u64, flags, control })
     }
 
     fn shutdown(&mut self, socket: Handle, how: c_int) -> io::Result<()> {
@@ -143,6 +154,24 @@ impl System for Machine {
         Ok(polled[0].revents)
     }
 
+    fn epoll(&mut self) -> io::Result<Handle> {
+        let made = epoll::create()?;
+        Ok(self.keep(made))
+    }
+
+    fn epoll_control(&mut self, epoll: Handle, operation: c_int, socket: Handle, event: (u32, i32)) -> io::Result<()> {
+        epoll::control(self.fd(epoll)?, operation, self.fd(socket)?, event)
+    }
+
+    fn epoll_wait(&mut self, epoll: Handle, most: usize) -> io::Result<Vec<(i32, u32)>> {
+        epoll::wait(self.fd(epoll)?, most)
+    }
+
+    fn day(&mut self) -> io::Result<i64> {
+        let (day, now) = (day(), clock());
+        Ok(day - (now - *self.start.get_or_insert(now)) as i64)
+    }
+
     fn write_parameter(&mut self, path: &str, value: &str) -> io::Result<()> {
         Space::write(path, value)
     }
@@ -153,6 +182,10 @@ impl System for Machine {
 
     fn qdisc(&mut self, name: &str) -> Result<(), String> {
         Space::qdisc(name)
+    }
+
+    fn link_mtu(&mut self, mtu: u16) -> Result<(), String> {
+        Space::link_mtu(mtu)
     }
 
     fn route(&mut self, network: &Network, attributes: &[String]) -> Result<(), String> {

@@ -10,21 +10,26 @@ mod space;
 mod system;
 
 use std::collections::VecDeque;
+use std::ffi::c_int;
 use std::io;
-use std::net::SocketAddr;
 
 use ackclock_core::units::{Duration, Instant};
 use ackclock_linux::libc;
 
 pub use self::machine::Machine;
-pub use self::system::{Handle, System};
+pub use self::system::{Handle, Incoming, Outgoing, System};
 use crate::errno::Errno;
 use crate::network::Network;
+use crate::play::constants::{DONT_WAIT, ERROR_QUEUE};
 use crate::stack::{Info, Refusal, Value};
 use crate::world::{Call, Fd, Happening, Output, Return, World};
 
+/// Most bytes of a call that reads.
+const MOST: u64 = 1 << 24;
 /// First file descriptor of a script: 0 to 2 are the standard streams.
 const FIRST_FD: Fd = 3;
+/// The state of a connection that waits for the answer to its SYN.
+const SYN_SENT: i64 = 2;
 /// `O_RDWR` and `O_NONBLOCK`, as `fcntl(F_GETFL)` reports them.
 const READ_WRITE: i64 = 2;
 const NONBLOCK: i64 = 0o4000;
@@ -34,6 +39,8 @@ const NONBLOCK: i64 = 0o4000;
 struct Open {
     socket: Handle,
     nonblocking: bool,
+    /// Whether `connect` leaves the SYN to the first write (`TCP_FASTOPEN_CONNECT`).
+    deferred: bool,
 }
 
 /// A call that waits.
@@ -42,6 +49,8 @@ struct Blocked {
     call: Call,
     /// Bytes written so far.
     written: u64,
+    /// Whether the write has sent the SYN, and waits for the answer.
+    opening: bool,
     /// When the wait ends without result.
     deadline: Option<Instant>,
 }
@@ -118,7 +127,7 @@ impl<S: System> Kernel<S> {
         if index == self.fds.len() {
             self.fds.push(None);
         }
-        self.fds[index] = Some(Open { socket, nonblocking });
+        self.fds[index] = Some(Open { socket, nonblocking, deferred: false });
         index as i64 + i64::from(FIRST_FD)
     }
 
@@ -126,7 +135,7 @@ impl<S: System> Kernel<S> {
     fn attempt(&mut self, call: &Call, written: u64, again: bool) -> Attempt {
         let value = match *call {
             Call::Socket { nonblocking } => {
-                let socket = self.system.socket(self.network.local.is_ipv4()).map_err(|error| errno(&error))?;
+                let socket = self.system.socket(self.network.local.is_ipv4() && !self.network.mapped).map_err(|error| errno(&error))?;
                 if let Some(control) = &self.control {
                     options::set(&mut self.system, socket, "TCP_CONGESTION", &Value::Text(control.clone()))?
                         .map_err(|error| Refusal::Unsupported(format!("congestion control {control} of this kernel: {error}")))?;
@@ -134,7 +143,7 @@ impl<S: System> Kernel<S> {
                 self.allot(socket, nonblocking)
             }
             Call::Bind { fd, port } => {
-                let local = SocketAddr::new(self.network.local, port.unwrap_or(self.network.local_port));
+                let local = self.network.socket_address(self.network.local, port.unwrap_or(self.network.local_port));
                 self.with(fd, |system, socket| system.bind(socket, local))?;
                 0
             }
@@ -150,16 +159,16 @@ impl<S: System> Kernel<S> {
                     Err(error) => return refused(&error, waits),
                 }
             }
-            Call::Connect { fd, port } => return self.connect(fd, port, again),
-            Call::Write { fd, bytes, more, dont_wait } => return self.write(fd, bytes, (more, dont_wait), written),
-            Call::Read { fd, most, dont_wait } => {
-                let waits = !self.open(fd)?.nonblocking && !dont_wait;
-                let socket = self.socket(fd)?;
-                match self.system.read(socket, most.min(1 << 24)) {
-                    Ok(bytes) => bytes as i64,
-                    Err(error) => return refused(&error, waits),
-                }
+            Call::Connect { fd, ends: true, .. } => {
+                self.with(fd, |system, socket| system.connect(socket, None))?;
+                0
             }
+            Call::Connect { fd, port, .. } => return self.connect(fd, port, again),
+            Call::Write { fd, bytes, flags, connects, null } => {
+                let to = connects.then(|| self.network.socket_address(self.network.remote, self.network.remote_port));
+                return self.write(fd, &Outgoing { bytes, flags: flags as c_int, to, null }, written);
+            }
+            Call::Read { .. } => return self.read(call),
             Call::Shutdown { fd, read, write } => {
                 let how = match (read, write) {
                     (true, false) => libc::SHUT_RD,
@@ -177,6 +186,9 @@ impl<S: System> Kernel<S> {
             Call::SetOption { fd, ref name, ref value, .. } => {
                 let socket = self.socket(fd)?;
                 options::set(&mut self.system, socket, name, value)?.map_err(|error| errno(&error))?;
+                if name == "TCP_FASTOPEN_CONNECT" {
+                    self.open(fd)?.deferred = *value != Value::Integer(0);
+                }
                 0
             }
             Call::Option { fd, ref name, .. } => {
@@ -208,24 +220,70 @@ impl<S: System> Kernel<S> {
                 }
                 return Ok(Some(Return { output: Output::Events(events), ..Return::success(ready as i64) }));
             }
+            Call::EpollCreate | Call::EpollControl { .. } | Call::EpollWait { .. } => return self.epoll(call),
         };
         Ok(Some(Return::success(value)))
+    }
+
+    /// Attempts a call that reads.
+    fn read(&mut self, call: &Call) -> Attempt {
+        let Call::Read { fd, most, flags, control, null } = *call else { return Ok(None) };
+        let waits = !self.open(fd)?.nonblocking && flags & (DONT_WAIT | ERROR_QUEUE) == 0;
+        let socket = self.socket(fd)?;
+        match self.system.read(socket, most.min(MOST), flags as c_int, null) {
+            Ok(message) => {
+                let day = if control { self.system.day().map_err(|error| errno(&error))? } else { 0 };
+                let output = Output::Message(i64::from(message.flags), options::control(&message.control, day));
+                Ok(Some(Return { output, ..Return::success(message.bytes as i64) }))
+            }
+            Err(error) => refused(&error, waits),
+        }
+    }
+
+    /// Attempts a call of epoll(7).
+    fn epoll(&mut self, call: &Call) -> Attempt {
+        let value = match *call {
+            Call::EpollControl { epoll, operation, fd, events } => {
+                let epoll = self.socket(epoll)?;
+                self.with(fd, |system, socket| system.epoll_control(epoll, operation as c_int, socket, (events, fd)))?;
+                0
+            }
+            Call::EpollWait { epoll, most, timeout } => {
+                let most = usize::try_from(most).unwrap_or(0);
+                let ready = self.with(epoll, |system, epoll| system.epoll_wait(epoll, most))?;
+                if ready.is_empty() && timeout != 0 {
+                    return Ok(None);
+                }
+                let count = ready.len() as i64;
+                return Ok(Some(Return { output: Output::Ready(ready), ..Return::success(count) }));
+            }
+            _ => {
+                let epoll = self.system.epoll().map_err(|error| errno(&error))?;
+                self.allot(epoll, false)
+            }
+        };
+        Ok(Some(Return::success(value)))
+    }
+
+    /// How the attempt to open a connection went; `None`: it is not over.
+    fn opened(&mut self, fd: Fd) -> Attempt {
+        let socket = self.socket(fd)?;
+        match options::get(&mut self.system, socket, "SO_ERROR")?.map_err(|error| errno(&error))? {
+            Value::Integer(0) if !self.writable(fd)? => Ok(None),
+            Value::Integer(0) => Ok(Some(Return::success(0))),
+            Value::Integer(error) => Err(Refusal::Error(Errno(error as i32))),
+            _ => Ok(None),
+        }
     }
 
     fn connect(&mut self, fd: Fd, port: Option<u16>, again: bool) -> Attempt {
         let waits = !self.open(fd)?.nonblocking;
         if waits && again {
-            let socket = self.socket(fd)?;
-            return match options::get(&mut self.system, socket, "SO_ERROR")?.map_err(|error| errno(&error))? {
-                Value::Integer(0) if !self.writable(fd)? => Ok(None),
-                Value::Integer(0) => Ok(Some(Return::success(0))),
-                Value::Integer(error) => Err(Refusal::Error(Errno(error as i32))),
-                _ => Ok(None),
-            };
+            return self.opened(fd);
         }
-        let remote = SocketAddr::new(self.network.remote, port.unwrap_or(self.network.remote_port));
+        let remote = self.network.socket_address(self.network.remote, port.unwrap_or(self.network.remote_port));
         let socket = self.socket(fd)?;
-        match self.system.connect(socket, remote) {
+        match self.system.connect(socket, Some(remote)) {
             Ok(()) => Ok(Some(Return::success(0))),
             Err(error) if waits && error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(None),
             Err(error) => Err(errno(&error)),
@@ -236,22 +294,47 @@ impl<S: System> Kernel<S> {
         Ok(self.with(fd, |system, socket| system.ready(socket, libc::POLLOUT))? != 0)
     }
 
-    fn write(&mut self, fd: Fd, bytes: u64, (more, dont_wait): (bool, bool), written: u64) -> Attempt {
-        let waits = !self.open(fd)?.nonblocking && !dont_wait;
-        let socket = self.socket(fd)?;
-        let total = match self.system.write(socket, bytes - written, more) {
+    /// Writes what is left of `message` after the first `written` bytes.
+    fn write(&mut self, fd: Fd, message: &Outgoing, written: u64) -> Attempt {
+        let Open { socket, nonblocking, deferred } = *self.open(fd)?;
+        let waits = !nonblocking && message.flags & libc::MSG_DONTWAIT == 0;
+        let mut opens = deferred || message.flags & libc::MSG_FASTOPEN != 0;
+        let mut rest = Outgoing { bytes: message.bytes - written, ..*message };
+        if self.blocked.as_ref().is_some_and(|blocked| blocked.opening) {
+            match self.opened(fd) {
+                Ok(Some(_)) => {}
+                other => return other,
+            }
+            // The call goes on as an ordinary one.
+            (opens, rest.flags, rest.to) = (false, rest.flags & !libc::MSG_FASTOPEN, None);
+            if let Some(blocked) = &mut self.blocked {
+                blocked.opening = false;
+            }
+            if rest.bytes == 0 {
+                return Ok(Some(Return::success(written as i64)));
+            }
+        }
+        let total = match self.system.write(socket, &rest) {
             Ok(taken) => written + taken,
             // An error after a part was written is reported by the next call.
             Err(_) if written > 0 && !waits => written,
+            Err(error) if waits && opens && error.raw_os_error() == Some(libc::EINPROGRESS) => written,
             Err(error) => return refused(&error, waits),
         };
-        if total == bytes || !waits {
+        let opening = waits && opens && self.state(socket)? == SYN_SENT;
+        if !opening && (total == message.bytes || !waits) {
             return Ok(Some(Return::success(total as i64)));
         }
         if let Some(blocked) = &mut self.blocked {
-            blocked.written = total;
+            (blocked.written, blocked.opening) = (total, opening);
         }
         Ok(None)
+    }
+
+    /// The state of a connection.
+    fn state(&mut self, socket: Handle) -> Result<i64, Refusal> {
+        let info = options::info(&mut self.system, socket).map_err(|error| errno(&error))?;
+        Ok(info.iter().find(|(name, _)| *name == "tcpi_state").map_or(0, |(_, state)| *state))
     }
 
     /// Attempts the blocked call again.
@@ -263,6 +346,7 @@ impl<S: System> Kernel<S> {
             Ok(Some(result)) => result,
             Ok(None) => match &call {
                 Call::Poll { fds, .. } if expired => Return { output: Output::Events(vec![0; fds.len()]), ..Return::success(0) },
+                Call::EpollWait { .. } if expired => Return::success(0),
                 _ => return Ok(None),
             },
             Err(Refusal::Error(errno)) => Return::error(errno),
@@ -275,7 +359,7 @@ impl<S: System> Kernel<S> {
     /// The sockets for which the blocked call waits, with their events.
     fn waited(&mut self) -> Vec<(Handle, i16)> {
         let wanted: Vec<(Fd, i16)> = match self.blocked.as_ref().map(|blocked| &blocked.call) {
-            Some(Call::Accept { fd, .. } | Call::Read { fd, .. }) => vec![(*fd, libc::POLLIN)],
+            Some(Call::Accept { fd, .. } | Call::Read { fd, .. } | Call::EpollWait { epoll: fd, .. }) => vec![(*fd, libc::POLLIN)],
             Some(Call::Connect { fd, .. } | Call::Write { fd, .. }) => vec![(*fd, libc::POLLOUT)],
             Some(Call::Poll { fds, .. }) => fds.clone(),
             _ => Vec::new(),
@@ -321,13 +405,19 @@ impl<S: System> World for Kernel<S> {
         self.collect()
     }
 
+    fn reads_icmp(&self) -> bool {
+        true
+    }
+
     fn call(&mut self, call: &Call, _may_block: bool) -> Attempt {
         let now = self.system.now();
         let deadline = match call {
-            Call::Poll { timeout, .. } if *timeout > 0 => Some(now + Duration::from_millis(timeout.unsigned_abs())),
+            Call::Poll { timeout, .. } | Call::EpollWait { timeout, .. } if *timeout > 0 => {
+                Some(now + Duration::from_millis(timeout.unsigned_abs()))
+            }
             _ => None,
         };
-        self.blocked = Some(Blocked { call: call.clone(), written: 0, deadline });
+        self.blocked = Some(Blocked { call: call.clone(), written: 0, opening: false, deadline });
         let result = match self.attempt(call, 0, false) {
             Ok(None) => return Ok(None),
             Ok(Some(result)) => result,
@@ -368,10 +458,15 @@ impl<S: System> World for Kernel<S> {
                 self.control = Some(value.to_owned());
                 Ok(())
             }
+            Some(("link", "mtu")) => match value.parse() {
+                Ok(mtu) => self.system.link_mtu(mtu).map_err(Refusal::Unsupported),
+                Err(_) => Err(Refusal::Unsupported(format!("{value} is no size of packets"))),
+            },
             None if name == "qdisc" => self.system.qdisc(value).map_err(Refusal::Unsupported),
             _ => {
                 let path = name.replace('.', "/");
-                let path = if path.contains('/') { path } else { format!("ipv4/{path}") };
+                let elsewhere = ["core/", "ipv6/", "mptcp/"].iter().any(|folder| path.starts_with(folder));
+                let path = if elsewhere { path } else { format!("ipv4/{path}") };
                 match self.system.write_parameter(&format!("/proc/sys/net/{path}"), value) {
                     // The kernel is older or newer than the parameter, which therefore changes nothing.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

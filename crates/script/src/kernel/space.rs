@@ -95,6 +95,11 @@ impl Space {
         run("tc", &[&["qdisc", "replace", "dev", "tun0", "root"], discipline].concat(), "").map_err(missing)
     }
 
+    /// Gives the interface another size of the largest packet.
+    pub(super) fn link_mtu(mtu: u16) -> Result<(), String> {
+        run("ip", &["link", "set", "tun0", "mtu", &mtu.to_string()], "").map_err(missing)
+    }
+
     /// Gives the route of `network` attributes such as `initcwnd 4`.
     pub(super) fn route(network: &Network, attributes: &[String]) -> Result<(), String> {
         let version = if network.local.is_ipv4() { "-4" } else { "-6" };

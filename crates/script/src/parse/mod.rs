@@ -42,9 +42,16 @@ impl Define {
 /// # Errors
 /// The first place at which the text is not a script.
 pub fn parse(text: &str, file: &str, defines: &[Define]) -> Result<Script, SyntaxError> {
+    parse_with(text, file, |_| defines.to_vec())
+}
+
+/// Reads a script with the definitions that `usual` finds for its options.
+pub(crate) fn parse_with(text: &str, file: &str, usual: impl FnOnce(&[Setting]) -> Vec<Define>) -> Result<Script, SyntaxError> {
     let mut cursor = Cursor::new(file, text, Position { line: 1, column: 1 });
-    let mut defines = defines.to_vec();
-    let options = options(&mut cursor, &mut defines)?;
+    let mut own = Vec::new();
+    let options = options(&mut cursor, &mut own)?;
+    let mut defines = usual(&options);
+    defines.extend(own);
     let replaced = replace(cursor.rest(), &defines).ok_or_else(|| {
         let most = limits::SCRIPT.most;
         cursor.error(format!("the script has more than {most} bytes with the values of its definitions; shorten them"))

@@ -15,9 +15,17 @@ pub(crate) struct Difference {
     pub(crate) came: String,
 }
 
-/// Compares a line of the script with a packet in the script's numbers. `stamp`: the timestamp that the clock should show, if timestamps
-/// are compared.
-pub(crate) fn compare(line: &script::Packet, tcp: &Tcp, came: &Packet, stamp: Option<u32>) -> Result<(), Difference> {
+/// How timestamps are compared.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stamp {
+    /// Difference between the stack's clock and the script's.
+    pub(crate) apart: u32,
+    /// Ticks by which a timestamp may differ.
+    pub(crate) allowed: u32,
+}
+
+/// Compares a line of the script with a packet in the script's numbers. `stamp`: how timestamps are compared, if they are.
+pub(crate) fn compare(line: &script::Packet, tcp: &Tcp, came: &Packet, stamp: Option<Stamp>) -> Result<(), Difference> {
     compare_ip(line, came)?;
     compare_flags(tcp, came)?;
     let number = |field, expected: u32, came: u32| same(field, expected, came, |number| number.to_string());
@@ -81,7 +89,7 @@ fn compare_flags(tcp: &Tcp, came: &Packet) -> Result<(), Difference> {
     same("flags", expected, came.flags & !URG, show)
 }
 
-fn compare_options(expected: &[TcpOption], came: &Packet, stamp: Option<u32>) -> Result<(), Difference> {
+fn compare_options(expected: &[TcpOption], came: &Packet, stamp: Option<Stamp>) -> Result<(), Difference> {
     let shown = |list: &[TcpOption]| list.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     let size = |list: &[TcpOption]| encode_options(list).map_or(0, |bytes| bytes.len());
     let list = match decode_options(&came.options) {
@@ -91,7 +99,9 @@ fn compare_options(expected: &[TcpOption], came: &Packet, stamp: Option<u32>) ->
     // packetdrill compares the data offset, and therefore the size of the options, before their content.
     let alike = |pair: (&TcpOption, &TcpOption)| match pair {
         (TcpOption::Timestamps { value, echo }, TcpOption::Timestamps { value: live, echo: echoed }) => {
-            echo == echoed && stamp.is_none_or(|due| value.wrapping_add(due) == *live)
+            echo == echoed
+                && stamp
+                    .is_none_or(|stamp| value.wrapping_add(stamp.apart).wrapping_sub(*live).cast_signed().unsigned_abs() <= stamp.allowed)
         }
         (expected, came) => expected == came,
     };

@@ -5,11 +5,11 @@
 
 mod calls;
 mod compare;
-mod constants;
+pub(crate) mod constants;
 mod mapping;
 mod packets;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use ackclock_core::units::{Duration, Instant};
 
@@ -59,6 +59,8 @@ struct Sent {
     at: Nanos,
     /// In the numbers of the script.
     packet: Packet,
+    /// Its connection.
+    connection: usize,
 }
 
 /// A call that blocks.
@@ -97,6 +99,11 @@ struct Player<'a, W> {
     sockets: Sockets,
     /// The connection whose `tcp_info` assertions see.
     under_test: Option<Fd>,
+    /// Sockets that have begun to open a connection.
+    opened: BTreeSet<Fd>,
+    /// Largest segment in a block that the script injects (`--mss`), and the first line that injects a larger packet.
+    block: Option<u32>,
+    blocks: Option<u32>,
     pending: Option<Pending>,
     variables: Variables,
     outcome: Outcome,
@@ -113,7 +120,15 @@ pub fn play<W: World>(script: &Script, world: &mut W, network: &Network, options
         Ok(player) => player,
         Err(end) => return Outcome::early(end.into()),
     };
-    let verdict = player.play(script).map_or_else(Verdict::from, |()| Verdict::Passed);
+    let verdict = match (player.play(script), player.blocks) {
+        (Ok(()), _) => Verdict::Passed,
+        // What the stack does with a block may differ from what it does with one large packet.
+        (Err(End::Failed(failure)), Some(line)) => {
+            let reason = format!("--mss: a packet larger than a segment arrives whole, not as a block; then {}", failure.message);
+            Verdict::Unsupported { line, reason }
+        }
+        (Err(end), _) => end.into(),
+    };
     player.outcome.duration = player.world.now();
     Outcome { verdict, ..player.outcome }
 }
@@ -129,10 +144,13 @@ impl<'a, W: World> Player<'a, W> {
             clock: None,
             strict_segments: known.strict_segments,
             non_fatal: known.non_fatal,
-            mapping: Mapping::new(*network),
+            mapping: Mapping::new(*network, known.scaled_echo),
             queue: VecDeque::new(),
             sockets: Sockets::new(),
             under_test: None,
+            opened: BTreeSet::new(),
+            block: known.block,
+            blocks: None,
             pending: None,
             variables: Variables::new(),
             outcome: Outcome::early(Verdict::Passed),
@@ -354,8 +372,25 @@ impl<'a, W: World> Player<'a, W> {
             Refusal::Unsupported(what) => End::Unsupported(line, what),
             Refusal::Error(errno) => End::Error(line, errno.to_string()),
         })?;
-        if let world::Call::Connect { fd, .. } = translated {
-            self.under_test.get_or_insert(fd);
+        let opened = match translated {
+            world::Call::Connect { fd, ends: false, .. } => Some(fd),
+            world::Call::Write { fd, flags, .. } if flags & constants::FAST_OPEN != 0 => Some(fd),
+            world::Call::Listen { .. } => {
+                self.mapping.listen();
+                None
+            }
+            world::Call::Close { fd } => {
+                self.opened.remove(&fd);
+                None
+            }
+            _ => None,
+        };
+        if let Some(fd) = opened {
+            self.under_test = Some(fd);
+            let begun = result.as_ref().is_none_or(|result| result.errno.is_none_or(|errno| errno == Errno::EINPROGRESS));
+            if begun && self.opened.insert(fd) {
+                self.mapping.connect();
+            }
         }
         match result {
             Some(result) => {
@@ -398,7 +433,8 @@ impl<'a, W: World> Player<'a, W> {
         };
         let shown = |value: i64, errno: Option<&Errno>| errno.map_or_else(|| value.to_string(), |errno| format!("{value} {errno}"));
         let came = shown(result.value, result.errno.as_ref());
-        let opens = matches!(call.name.as_str(), "socket" | "accept" | "accept4");
+        let accepts = matches!(call.name.as_str(), "accept" | "accept4");
+        let opens = accepts || matches!(call.name.as_str(), "socket" | "epoll_create" | "epoll_create1");
         if call.result.kind != Kind::Any {
             let expected = calls::integer(&call.result).map_err(|what| End::Unsupported(line, what))?;
             let wanted = call.errno.clone().map_or_else(|| expected.to_string(), |errno| format!("{expected} {errno}"));
@@ -417,11 +453,13 @@ impl<'a, W: World> Player<'a, W> {
         } else if opens && result.value >= 0 {
             self.sockets.insert(result.value, result.value as Fd);
         }
-        if opens && call.name != "socket" && result.value >= 0 {
+        if accepts && result.value >= 0 {
             self.under_test = Some(result.value as Fd);
         }
         if result.value >= 0 {
-            written.compare(&result.output).map_err(|(expected, came)| failure("wrote something else", expected, came))?;
+            written
+                .compare(&result.output, self.tolerance.of(0) + SAME)
+                .map_err(|(expected, came)| failure("wrote something else", expected, came))?;
         }
         if let Some(end) = end
             && at.abs_diff(end) > allowed + SAME
@@ -435,10 +473,10 @@ impl<'a, W: World> Player<'a, W> {
     fn observe(&mut self, at: Instant, bytes: Vec<u8>) {
         match Packet::decode(&bytes) {
             Ok(live) => {
-                let packet = self.mapping.observe(&live);
+                let (connection, packet) = self.mapping.observe(&live);
                 let text = mapping::line(&packet, script::Direction::Out).to_string();
                 self.record(at, script::Direction::Out, text, bytes);
-                self.queue.push_back(Sent { at: at.as_nanos(), packet });
+                self.queue.push_back(Sent { at: at.as_nanos(), packet, connection });
             }
             // Neighbour discovery and the like are none of the script's business.
             Err(why) => self.outcome.warnings.push(format!("at {} s the stack sent a packet that is not read: {why}", at.as_secs_f64())),

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Unsupported, suggestion};
 use crate::script::{Command, Position};
+pub(crate) use table::is_of_kernels;
 
 /// The queue discipline of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +56,7 @@ impl Parameter {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Parameters by name: `tcp_sack` and others below `net.ipv4`, `core.wmem_max` and others below `net`, `tcp_cubic.hystart_detect` and
-    /// others of modules, `route.initcwnd` and others of the route.
+    /// others of modules, `route.initcwnd` and others of the route, and `link.mtu`.
     pub parameters: BTreeMap<String, Parameter>,
     /// The device's queue.
     pub qdisc: Option<Qdisc>,
@@ -97,6 +98,10 @@ impl Settings {
                 for (name, value) in table::DEFAULTS {
                     self.set(simple.at, name, value)?;
                 }
+                // The copy beside the kernel's own scripts leaves Fast Open to sockets that ask for it.
+                if program == "./defaults.sh" {
+                    self.set(simple.at, "tcp_fastopen", "0x3")?;
+                }
                 self.qdisc = Some(Qdisc::Fifo);
                 Ok(())
             }
@@ -105,8 +110,12 @@ impl Settings {
                 let path = simple.target.as_deref().unwrap_or_default();
                 self.file(simple.at, path, &value.iter().filter(|word| **word != "-n").copied().collect::<Vec<_>>().join(" "))
             }
-            ("tc", ["qdisc", "replace" | "add" | "change" | "del", ..]) => self.tc(&words).ok_or_else(unknown),
+            ("tc", ["qdisc", "replace" | "add" | "change" | "del" | "delete", ..]) => self.tc(&words).ok_or_else(unknown),
             ("ip", ["route" | "ro" | "r", "change" | "replace" | "add", ..]) => self.route(simple.at, &words).ok_or_else(unknown),
+            ("ip", ["link", "set", "dev", _, "mtu", value]) => {
+                self.parameters.insert("link.mtu".to_owned(), Parameter { at: simple.at, value: (*value).to_owned() });
+                Ok(())
+            }
             // The helper that sets parameters by path writes a script that restores them.
             (name, _) if name.starts_with("sysctl_restore") => Ok(()),
             // Nothing of this reaches TCP; the comparison joins segments, so offloads make no difference.
@@ -131,7 +140,7 @@ impl Settings {
 
     /// Sets the parameter of a path below `/proc/sys` or `/sys/module`.
     fn file(&mut self, at: Position, path: &str, value: &str) -> Result<(), String> {
-        let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+        let value = value.split_whitespace().map(shell::product).collect::<Vec<_>>().join(" ");
         if let Some((module, parameter)) = path.strip_prefix("/sys/module/").and_then(|rest| rest.split_once("/parameters/")) {
             return self.set(at, &format!("{module}.{parameter}"), &value);
         }
@@ -144,10 +153,11 @@ impl Settings {
 
     /// Sets a parameter by its short name.
     fn set(&mut self, at: Position, name: &str, value: &str) -> Result<(), String> {
-        if table::without_effect(name) {
+        // The cache of routes; what a route says about TCP comes from the command `ip`.
+        if name.starts_with("route.") {
             return Ok(());
         }
-        if !table::PARAMETERS.contains(&name) {
+        if !table::PARAMETERS.contains(&name) && !is_of_kernels(name) {
             return Err(format!("the setting `{name}` is unknown{}", suggestion(name, table::PARAMETERS)));
         }
         if name == "core.default_qdisc" {
@@ -160,17 +170,22 @@ impl Settings {
 
     /// Sets the queue of the device; `None`: the command does something else.
     fn tc(&mut self, words: &[&str]) -> Option<()> {
-        if words.get(1) == Some(&"del") {
+        if matches!(words.get(1), Some(&"del" | &"delete")) {
             self.qdisc = Some(Qdisc::Fifo);
             return Some(());
         }
-        self.qdisc = Some(words.iter().find_map(|word| qdisc(word))?);
+        // A queue without room drops all.
+        let room = words.windows(2).all(|pair| pair != ["limit", "0"]);
+        self.qdisc = Some(words.iter().find_map(|word| qdisc(word)).filter(|_| room)?);
         Some(())
     }
 
     /// Sets what a route says about TCP; `None`: there is nothing that is known.
     fn route(&mut self, at: Position, words: &[&str]) -> Option<()> {
         let mut found = false;
+        if words.contains(&"advmss") || words.contains(&"mtu") {
+            return None;
+        }
         for pair in words.windows(2) {
             if let ["initcwnd" | "initrwnd" | "quickack" | "rto_min" | "congctl", value] = pair {
                 self.parameters.insert(format!("route.{}", pair[0]), Parameter { at, value: (*value).to_owned() });

@@ -91,3 +91,10 @@ pub(super) fn split(command: &Command) -> Result<Vec<Simple>, Unsupported> {
     all.retain(|simple| !simple.words.is_empty());
     Ok(all)
 }
+
+/// A word, or the product that `$((A*B*…))` is.
+pub(super) fn product(word: &str) -> String {
+    let inner = word.strip_prefix("$((").and_then(|rest| rest.strip_suffix("))"));
+    let number = inner.and_then(|inner| inner.split('*').map(|factor| factor.trim().parse::<u64>().ok()).product::<Option<u64>>());
+    number.map_or_else(|| word.to_owned(), |number| number.to_string())
+}

@@ -59,9 +59,9 @@ pub(super) const PARAMETERS: [&str; 53] = [
     "tcp_wmem",
 ];
 
-/// Parameters without effect on a script's only connection: limits of the whole system, listeners under load, caches, connections that
-/// have ended, Fast Open without its option in the script, the input's rate limits, routing.
-const WITHOUT_EFFECT: [&str; 31] = [
+/// Parameters of what a simulated host does not have: limits of the whole system, listeners under load, caches, connections that have
+/// ended, Fast Open, the input's rate limits, addresses and neighbours. A kernel obeys them.
+const OF_KERNELS: [&str; 33] = [
     "core.netdev_max_backlog",
     "core.optmem_max",
     "core.rmem_default",
@@ -77,6 +77,7 @@ const WITHOUT_EFFECT: [&str; 31] = [
     "tcp_backlog_ack_defer",
     "tcp_challenge_ack_limit",
     "tcp_early_demux",
+    "tcp_ecn_option_beacon",
     "tcp_fastopen",
     "tcp_fastopen_blackhole_timeout_sec",
     "tcp_fastopen_key",
@@ -89,19 +90,20 @@ const WITHOUT_EFFECT: [&str; 31] = [
     "tcp_mem",
     "tcp_no_metrics_save",
     "tcp_rfc1337",
+    "tcp_shrink_window",
     "tcp_syncookies",
     "tcp_tso_rtt_log",
     "tcp_tw_reuse",
     "tcp_tw_reuse_delay",
 ];
 
-/// Whether a parameter has no effect on a script's only connection.
-pub(super) fn without_effect(name: &str) -> bool {
-    WITHOUT_EFFECT.contains(&name) || ["conf.", "neigh.", "route.", "ipv6."].iter().any(|prefix| name.starts_with(prefix))
+/// Whether only a kernel has a parameter, and a simulated host ignores it.
+pub(crate) fn is_of_kernels(name: &str) -> bool {
+    OF_KERNELS.contains(&name) || ["conf.", "neigh.", "ipv6."].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// What `../common/defaults.sh` of packetdrill's scripts sets, besides a queue `pfifo`.
-pub(super) const DEFAULTS: [(&str, &str); 21] = [
+pub(super) const DEFAULTS: [(&str, &str); 23] = [
     ("tcp_rmem", "4096 540000 15728640"),
     ("tcp_wmem", "4096 262144 4194304"),
     ("tcp_timestamps", "1"),
@@ -122,5 +124,7 @@ pub(super) const DEFAULTS: [(&str, &str); 21] = [
     ("tcp_notsent_lowat", "4294967295"),
     ("tcp_syn_retries", "5"),
     ("tcp_synack_retries", "5"),
+    ("tcp_fastopen", "0x70403"),
+    ("tcp_fastopen_key", "a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4"),
     ("tcp_syncookies", "1"),
 ];

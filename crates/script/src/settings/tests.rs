@@ -17,11 +17,15 @@ fn commands_set_parameters() {
         ("../common/defaults.sh\nsysctl -q net.ipv4.tcp_sack=0", "tcp_sack", "0"),
         ("sysctl -q -w net.ipv4.tcp_ecn=1 net.ipv4.tcp_frto=0", "tcp_frto", "0"),
         ("sysctl -q net.ipv4.tcp_rmem=\"4096  87380 6291456\"", "tcp_rmem", "4096 87380 6291456"),
+        ("sysctl -q net.ipv4.tcp_rmem=\"4096 540000 $((15*1024*1024))\"", "tcp_rmem", "4096 540000 15728640"),
+        ("../common/defaults.sh", "tcp_fastopen", "0x70403"),
+        ("./defaults.sh", "tcp_fastopen", "0x3"),
         ("sysctl -q net/ipv4/tcp_recovery=0x1", "tcp_recovery", "0x1"),
         ("../common/set_sysctls.py /proc/sys/net/ipv4/tcp_congestion_control=reno \\\n /proc/sys/net/ipv4/tcp_ecn=2", "tcp_ecn", "2"),
         ("echo 0 > /sys/module/tcp_cubic/parameters/hystart_detect", "tcp_cubic.hystart_detect", "0"),
         ("echo -n 5 >/proc/sys/net/ipv4/tcp_reordering 2>/dev/null; true", "tcp_reordering", "5"),
         ("sysctl -q net.core.wmem_max=1000 && rm -f /tmp/x # done", "core.wmem_max", "1000"),
+        ("ip link set dev tun0 mtu 9000", "link.mtu", "9000"),
         ("ip route change 192.0.2.0/24 dev tun0 initcwnd 20", "route.initcwnd", "20"),
     ];
     for (text, name, value) in cases {
@@ -75,6 +79,8 @@ fn unknown_commands_are_unsupported() {
             "line 3: the command `tc qdisc replace dev tun0 root netem delay 10ms` is unknown",
         ),
         ("true\n true \\\n ; cat x | grep y", "line 5: the shell's `|` is not supported in commands"),
+        ("tc qdisc add dev tun0 root pfifo limit 0", "line 3: the command `tc qdisc add dev tun0 root pfifo limit 0` is unknown"),
+        ("ip ro change 1.2.3.4 advmss 600 initcwnd 11", "line 3: the command `ip ro change 1.2.3.4 advmss 600 initcwnd 11` is unknown"),
         ("echo 1 > /etc/passwd", "line 3: the setting `/etc/passwd` is unknown"),
     ] {
         assert_eq!(apply(text), Err(message.to_owned()), "{text}");

@@ -46,6 +46,15 @@ def script(
     strict_segments: Annotated[
         bool, typer.Option("--strict-segments", help="Match a line with one packet, and not with a burst.")
     ] = False,
+    ip_version: Annotated[
+        Optional[str],
+        typer.Option(
+            "--ip-version",
+            metavar="VERSION",
+            help="Version of IP of scripts that do not choose their own: ipv4 (usual), ipv6 with the addresses of the"
+            " kernel's test suite, or ipv4-mapped-ipv6.",
+        ),
+    ] = None,
     max_duration: Annotated[
         Optional[float],
         typer.Option(min=0.001, max=1e9, metavar="SECONDS", help="Time at which a script must have ended; 3600 s."),
@@ -78,7 +87,7 @@ def script(
 
         worlds.find(on)
         settings = Settings(
-            host, tuple(define or ()), tolerance, strict, strict_segments, on, max_duration, max_packets
+            host, tuple(define or ()), tolerance, strict, strict_segments, on, max_duration, max_packets, ip_version
         )
         code = script_command(
             files, settings, allow_unsupported=allow_unsupported, trace=trace, junit=junit, jobs=jobs,

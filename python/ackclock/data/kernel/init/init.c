@@ -9,10 +9,12 @@
  *   enter NUMBER                 enters the namespace of a node
  *   set NAME VALUE...            writes a parameter below /proc/sys/net
  *   module NAME PARAMETER VALUE  writes a parameter of a module
- *   route OWN PEER ATTRIBUTES    gives the interface the address OWN, and a route to PEER: largest packet, window, receive window (0: the default), ecn
+ *   route OWN PEER ATTRIBUTES    gives the interface the address OWN, of IPv4 or IPv6, and a route to PEER: largest packet, window, receive window
+ *                                (0: the default), ecn
  *   socket NUMBER OWN PORT CONTROL LISTENS NODELAY CLAMP UNSENT PACED
  *                                makes a TCP socket, and gives it to the kernel's thread; 0 leaves the kernel's default
  *   connect NUMBER PEER PORT     connects a socket
+ *   mtu NUMBER                   gives the interface another size of the largest packet
  *   qdisc KIND                   gives the interface a queue discipline with its defaults
  *   sys CALL ARGUMENTS           a system call on sockets that never block; a failed one answers with "errno" and the number
  *   off                          ends the guest
@@ -46,6 +48,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
@@ -53,7 +56,9 @@
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ackclock.h"
@@ -191,20 +196,32 @@ static int node(unsigned int number, int mtu, unsigned long request)
 	return 0;
 }
 
+/* Turns on IPv6 in the entered namespace, without addresses that nobody has asked for, and so without packets of the kernel's own. */
+static int ipv6(void)
+{
+	if (set("ipv6/conf/eth0/addr_gen_mode", "1") || set("ipv6/conf/eth0/accept_ra", "0"))
+		return -1;
+	return set("ipv6/conf/all/disable_ipv6", "0");
+}
+
 static int route(const char *own, const char *peer, unsigned int mtu, unsigned int window, unsigned int receive, int ecn)
 {
 	unsigned int index = if_nametoindex("eth0"), lock = 1u << RTAX_MTU, features = RTAX_FEATURE_ECN;
-	struct ifaddrmsg address = { .ifa_family = AF_INET, .ifa_prefixlen = 32, .ifa_index = index };
-	struct rtmsg way = { .rtm_family = AF_INET, .rtm_dst_len = 32, .rtm_table = RT_TABLE_MAIN, .rtm_protocol = RTPROT_BOOT,
+	int family = strchr(own, ':') ? AF_INET6 : AF_INET;
+	size_t size = family == AF_INET6 ? sizeof(struct in6_addr) : sizeof(struct in_addr);
+	struct ifaddrmsg address = { .ifa_family = family, .ifa_prefixlen = 8 * size, .ifa_flags = IFA_F_NODAD, .ifa_index = index };
+	struct rtmsg way = { .rtm_family = family, .rtm_dst_len = 8 * size, .rtm_table = RT_TABLE_MAIN, .rtm_protocol = RTPROT_BOOT,
 			     .rtm_scope = RT_SCOPE_LINK, .rtm_type = RTN_UNICAST };
 	struct attributes local = { 0 }, metrics = { 0 }, all = { 0 };
-	struct in_addr source, target;
+	struct in6_addr source, target;
 
-	if (!inet_aton(own, &source) || !inet_aton(peer, &target)) {
+	if (inet_pton(family, own, &source) != 1 || inet_pton(family, peer, &target) != 1) {
 		errno = EINVAL;
-		return fail("%s or %s is no address", own, peer);
+		return fail("%s and %s are no addresses of one version of IP", own, peer);
 	}
-	add(&local, IFA_LOCAL, &source, 4);
+	if (family == AF_INET6 && ipv6())
+		return -1;
+	add(&local, IFA_LOCAL, &source, size);
 	if (ask(RTM_NEWADDR, &address, sizeof(address), &local) && errno != EEXIST)
 		return fail("no address %s", own);
 	if (mtu) {
@@ -217,8 +234,8 @@ static int route(const char *own, const char *peer, unsigned int mtu, unsigned i
 		add(&metrics, RTAX_INITRWND, &receive, 4);
 	if (ecn)
 		add(&metrics, RTAX_FEATURES, &features, 4);
-	add(&all, RTA_DST, &target, 4);
-	add(&all, RTA_PREFSRC, &source, 4);
+	add(&all, RTA_DST, &target, size);
+	add(&all, RTA_PREFSRC, &source, size);
 	add(&all, RTA_OIF, &index, 4);
 	add(&all, RTA_METRICS, metrics.list, metrics.length);
 	return ask(RTM_NEWROUTE, &way, sizeof(way), &all) ? fail("no route from %s to %s", own, peer) : 0;
@@ -233,20 +250,37 @@ static int qdisc(const char *kind)
 	return ask(RTM_NEWQDISC, &message, sizeof(message), &attributes) ? fail("no queue discipline %s", kind) : 0;
 }
 
-static struct sockaddr_in place(const char *address, unsigned int port)
-{
-	struct sockaddr_in place = { .sin_family = AF_INET, .sin_port = htons(port) };
+/* An address of either family, or of none. */
+union place {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
 
-	inet_aton(address, &place.sin_addr);
+static union place place(const char *address, unsigned int port)
+{
+	union place place = { .v4 = { .sin_family = AF_INET, .sin_port = htons(port) } };
+
+	if (!strcmp(address, "none")) {
+		place.any.sa_family = AF_UNSPEC;
+	} else if (inet_pton(AF_INET, address, &place.v4.sin_addr) != 1) {
+		place.v6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons(port) };
+		inet_pton(AF_INET6, address, &place.v6.sin6_addr);
+	}
 	return place;
+}
+
+static socklen_t size(const union place *place)
+{
+	return place->any.sa_family == AF_INET6 ? sizeof(place->v6) : sizeof(place->v4);
 }
 
 static int make(unsigned int number, const char *own, unsigned int port, const char *control, unsigned int listens, int nodelay, int clamp,
 		unsigned int unsent, int paced)
 {
 	const struct linger linger = { .l_onoff = 1, .l_linger = 0 };
-	struct sockaddr_in address = place(own, port);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	union place address = place(own, port);
+	int fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	struct ackclock_adopt given = { .socket = fd, .index = number, .listens = listens };
 
 	if (fd < 0 || number >= ACKCLOCK_SOCKETS)
@@ -264,7 +298,7 @@ static int make(unsigned int number, const char *own, unsigned int port, const c
 		return fail("no TCP_NOTSENT_LOWAT");
 	if (paced && setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &any_rate, sizeof(any_rate)))
 		return fail("no pacing");
-	if (bind(fd, (void *)&address, sizeof(address)))
+	if (bind(fd, &address.any, size(&address)))
 		return fail("no address %s", own);
 	if (listens && listen(fd, 8))
 		return fail("no listening socket");
@@ -273,9 +307,9 @@ static int make(unsigned int number, const char *own, unsigned int port, const c
 
 static int join(unsigned int number, const char *peer, unsigned int port)
 {
-	struct sockaddr_in address = place(peer, port);
+	union place address = place(peer, port);
 
-	if (number >= ACKCLOCK_SOCKETS || (connect(sockets[number], (void *)&address, sizeof(address)) && errno != EINPROGRESS))
+	if (number >= ACKCLOCK_SOCKETS || (connect(sockets[number], &address.any, size(&address)) && errno != EINPROGRESS))
 		return fail("no connection to %s", peer);
 	return 0;
 }
@@ -444,31 +478,49 @@ static int is_ready(int fd, short events)
 	return poll(&polled, 1, 0) < 0 ? 0 : polled.revents;
 }
 
-/* A call that would have to wait fails without being made: a failed call takes time. */
-static long transfer(int fd, short events, ssize_t (*call)(int, void *, size_t, int), size_t size, int flags)
+/* Zeros that sockets send. The kernel may read them after a call with MSG_ZEROCOPY: they are never written or freed. */
+static void *zeros(size_t length)
 {
-	ssize_t count = -1;
-	void *bytes;
+	static size_t most;
+	static void *all;
+
+	if (length > most) {
+		most = length;
+		all = calloc(1, most);
+	}
+	return all;
+}
+
+/* A call that would have to wait fails without being made: a failed call takes time. */
+static long give(int fd, long length, int flags, int null, const char *address, unsigned int port)
+{
+	union place to = place(address, port);
+
+	if (!(flags & MSG_FASTOPEN) && !is_ready(fd, POLLOUT))
+		return errno = EAGAIN, -1;
+	return sendto(fd, null ? NULL : zeros(length), length, flags | MSG_NOSIGNAL, *address ? &to.any : NULL, *address ? size(&to) : 0);
+}
+
+/* Writes the flags of the message and its control messages into output. */
+static long take(int fd, long length, int flags, int null, unsigned char *output, size_t *wrote)
+{
+	char control[512];
+	struct iovec part = { .iov_base = null ? NULL : calloc(1, length ? length : 1), .iov_len = length };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control) };
+	int listens = 0;
+	long count = -1;
 
 	errno = EAGAIN;
-	if (!is_ready(fd, events))
+	getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &(socklen_t){ sizeof(listens) });
+	if (listens || is_ready(fd, POLLIN))
+		count = recvmsg(fd, &message, flags);
+	free(part.iov_base);
+	if (count < 0)
 		return -1;
-	bytes = calloc(1, size ? size : 1);
-	errno = ENOMEM;
-	if (bytes)
-		count = call(fd, bytes, size, flags | MSG_NOSIGNAL);
-	free(bytes);
+	memcpy(output, &message.msg_flags, 4);
+	memcpy(output + 4, control, message.msg_controllen);
+	*wrote = 4 + message.msg_controllen;
 	return count;
-}
-
-static ssize_t give(int fd, void *bytes, size_t size, int flags)
-{
-	return send(fd, bytes, size, flags);
-}
-
-static ssize_t take(int fd, void *bytes, size_t size, int flags)
-{
-	return recv(fd, bytes, size, flags);
 }
 
 static int hex(const char *text, unsigned char *bytes, int most)
@@ -480,26 +532,28 @@ static int hex(const char *text, unsigned char *bytes, int most)
 	return count;
 }
 
-static long call(char *text, char *output, size_t size)
+/* Makes a call; what it wrote goes into output. */
+static long call(char *text, unsigned char *output, size_t room, size_t *wrote)
 {
 	unsigned char value[512];
-	char name[32], address[64], content[1100] = "";
-	struct sockaddr_in place_;
+	char name[32], address[64] = "", content[1100] = "";
+	struct epoll_event events[16] = { 0 };
+	union place at;
 	socklen_t length;
-	long a = 0, b = 0, c = 0, d = 0;
+	long a = 0, b = 0, c = 0, d = 0, e = 0;
 	int number = 0;
 
 	if (sscanf(text, "%31s %ld", name, &a) < 1)
 		return errno = EINVAL, -1;
 	if (!strcmp(name, "socket"))
-		return socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		return socket(a == 6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (sscanf(text, "bind %ld %63s %ld", &a, address, &b) == 3) {
-		place_ = place(address, b);
-		return bind(a, (void *)&place_, sizeof(place_));
+		at = place(address, b);
+		return bind(a, &at.any, size(&at));
 	}
 	if (sscanf(text, "connect %ld %63s %ld", &a, address, &b) == 3) {
-		place_ = place(address, b);
-		return connect(a, (void *)&place_, sizeof(place_));
+		at = place(address, b);
+		return connect(a, &at.any, size(&at));
 	}
 	if (sscanf(text, "listen %ld %ld", &a, &b) == 2)
 		return listen(a, b);
@@ -508,10 +562,10 @@ static long call(char *text, char *output, size_t size)
 			return accept4(a, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		return errno = EAGAIN, -1;
 	}
-	if (sscanf(text, "send %ld %ld %ld", &a, &b, &c) == 3)
-		return transfer(a, POLLOUT, give, b, c ? MSG_MORE : 0);
-	if (sscanf(text, "receive %ld %ld", &a, &b) == 2)
-		return transfer(a, POLLIN, take, b, 0);
+	if (sscanf(text, "send %ld %ld %ld %ld %63s %ld", &a, &b, &c, &d, address, &e) >= 4)
+		return give(a, b, c, d, address, e);
+	if (sscanf(text, "receive %ld %ld %ld %ld", &a, &b, &c, &d) == 4)
+		return take(a, b, c, d, output, wrote);
 	if (sscanf(text, "shutdown %ld %ld", &a, &b) == 2)
 		return shutdown(a, b);
 	if (!strcmp(name, "close"))
@@ -519,38 +573,61 @@ static long call(char *text, char *output, size_t size)
 	if (sscanf(text, "set %ld %ld %ld %1099s", &a, &b, &c, content) >= 3)
 		return setsockopt(a, b, c, value, hex(content, value, sizeof(value)));
 	if (sscanf(text, "get %ld %ld %ld %ld", &a, &b, &c, &d) == 4) {
-		length = d < (long)sizeof(value) ? d : (long)sizeof(value);
-		if (getsockopt(a, b, c, value, &length))
+		length = d < (long)room ? d : (long)room;
+		if (getsockopt(a, b, c, output, &length))
 			return -1;
-		for (d = 0; d < (long)length && 2 * d + 3 < (long)size; d++)
-			sprintf(output + 2 * d, "%02x", value[d]);
+		*wrote = length;
 		return 0;
 	}
 	if (sscanf(text, "count %ld %ld", &a, &b) == 2)
 		return ioctl(a, b, &number) ? -1 : number;
 	if (sscanf(text, "ready %ld %ld", &a, &b) == 2)
 		return is_ready(a, b);
+	if (!strcmp(name, "epoll"))
+		return epoll_create1(EPOLL_CLOEXEC);
+	if (sscanf(text, "watch %ld %ld %ld %ld %ld", &a, &b, &c, &d, &e) == 5) {
+		events[0] = (struct epoll_event){ .events = d, .data.u64 = e };
+		return epoll_ctl(a, b, c, events);
+	}
+	if (sscanf(text, "events %ld %ld", &a, &b) == 2) {
+		number = epoll_wait(a, events, b < 16 ? b : 16, 0);
+		for (int item = 0; item < number; item++) {
+			memcpy(output + 8 * item, &events[item].events, 4);
+			memcpy(output + 8 * item + 4, &events[item].data, 4);
+			*wrote += 8;
+		}
+		return number;
+	}
+	if (!strcmp(name, "day")) {
+		struct timespec now;
+
+		clock_gettime(CLOCK_REALTIME, &now);
+		return now.tv_sec * 1000000000L + now.tv_nsec;
+	}
 	errno = EINVAL;
 	return -1;
 }
 
 static int system_call(char *text)
 {
-	static char output[2048];
-	long result;
+	static unsigned char output[1024];
+	static char digits[2 * sizeof(output) + 1];
+	size_t wrote = 0;
+	long result = call(text, output, sizeof(output), &wrote);
 
-	output[0] = 0;
-	result = call(text, output, sizeof(output));
+	digits[0] = 0;
+	for (size_t byte = 0; byte < wrote; byte++)
+		sprintf(digits + 2 * byte, "%02x", output[byte]);
 	if (result < 0)
 		snprintf(answer, sizeof(answer), "errno %d", errno);
 	else
-		snprintf(answer, sizeof(answer), "ok %ld %s", result, output);
+		snprintf(answer, sizeof(answer), "ok %ld %s", result, digits);
 	return 0;
 }
 
 static int run(char *command)
 {
-	char own[32], peer[32], name[128];
+	char own[INET6_ADDRSTRLEN], peer[INET6_ADDRSTRLEN], name[128];
 	unsigned int a, b, c, d;
 	int e, f, g, h, read = 0;
 
@@ -564,11 +641,11 @@ static int run(char *command)
 		return set(name, command + read);
 	if (sscanf(command, " module %31s %31s %127s", own, peer, name) == 3)
 		return module(own, peer, name);
-	if (sscanf(command, " route %31s %31s %u %u %u %d", own, peer, &a, &b, &c, &e) == 6)
+	if (sscanf(command, " route %45s %45s %u %u %u %d", own, peer, &a, &b, &c, &e) == 6)
 		return route(own, peer, a, b, c, e);
-	if (sscanf(command, " socket %u %31s %u %31s %u %d %d %d %d", &a, own, &b, name, &c, &e, &f, &g, &h) == 9)
+	if (sscanf(command, " socket %u %45s %u %31s %u %d %d %d %d", &a, own, &b, name, &c, &e, &f, &g, &h) == 9)
 		return make(a, own, b, name, c, e, f, g, h);
-	if (sscanf(command, " connect %u %31s %u", &a, peer, &d) == 3)
+	if (sscanf(command, " connect %u %45s %u", &a, peer, &d) == 3)
 		return join(a, peer, d);
 	if (sscanf(command, " word %n", &read) == 0 && read)
 		return append(&words, command + read);
@@ -584,6 +661,8 @@ static int run(char *command)
 		return listens();
 	if (!strncmp(command, "finish", 6))
 		return finish();
+	if (sscanf(command, " mtu %d", &e) == 1)
+		return up("eth0", e) ? fail("no packets of %d B", e) : 0;
 	if (sscanf(command, " qdisc %31s", own) == 1)
 		return qdisc(own);
 	if (!strncmp(command, "sys ", 4))
