@@ -8,7 +8,8 @@
  *   enter NUMBER                 enters the namespace of a node
  *   set NAME VALUE...            writes a parameter below /proc/sys/net
  *   module NAME PARAMETER VALUE  writes a parameter of a module
- *   route OWN PEER ATTRIBUTES    gives the interface the address OWN, and a route to PEER: largest packet, window, receive window (0: the default), ecn
+ *   route OWN PEER ATTRIBUTES    gives the interface the address OWN, of IPv4 or IPv6, and a route to PEER: largest packet, window, receive window
+ *                                (0: the default), ecn
  *   socket NUMBER OWN PORT CONTROL LISTENS NODELAY CLAMP UNSENT PACED
  *                                makes a TCP socket, and gives it to the kernel's thread; 0 leaves the kernel's default
  *   connect NUMBER PEER PORT     connects a socket
@@ -190,20 +191,32 @@ static int node(unsigned int number, int mtu)
 	return 0;
 }
 
+/* Turns on IPv6 in the entered namespace, without addresses that nobody has asked for, and so without packets of the kernel's own. */
+static int ipv6(void)
+{
+	if (set("ipv6/conf/eth0/addr_gen_mode", "1") || set("ipv6/conf/eth0/accept_ra", "0"))
+		return -1;
+	return set("ipv6/conf/all/disable_ipv6", "0");
+}
+
 static int route(const char *own, const char *peer, unsigned int mtu, unsigned int window, unsigned int receive, int ecn)
 {
 	unsigned int index = if_nametoindex("eth0"), lock = 1u << RTAX_MTU, features = RTAX_FEATURE_ECN;
-	struct ifaddrmsg address = { .ifa_family = AF_INET, .ifa_prefixlen = 32, .ifa_index = index };
-	struct rtmsg way = { .rtm_family = AF_INET, .rtm_dst_len = 32, .rtm_table = RT_TABLE_MAIN, .rtm_protocol = RTPROT_BOOT,
+	int family = strchr(own, ':') ? AF_INET6 : AF_INET;
+	size_t size = family == AF_INET6 ? sizeof(struct in6_addr) : sizeof(struct in_addr);
+	struct ifaddrmsg address = { .ifa_family = family, .ifa_prefixlen = 8 * size, .ifa_flags = IFA_F_NODAD, .ifa_index = index };
+	struct rtmsg way = { .rtm_family = family, .rtm_dst_len = 8 * size, .rtm_table = RT_TABLE_MAIN, .rtm_protocol = RTPROT_BOOT,
 			     .rtm_scope = RT_SCOPE_LINK, .rtm_type = RTN_UNICAST };
 	struct attributes local = { 0 }, metrics = { 0 }, all = { 0 };
-	struct in_addr source, target;
+	struct in6_addr source, target;
 
-	if (!inet_aton(own, &source) || !inet_aton(peer, &target)) {
+	if (inet_pton(family, own, &source) != 1 || inet_pton(family, peer, &target) != 1) {
 		errno = EINVAL;
-		return fail("%s or %s is no address", own, peer);
+		return fail("%s and %s are no addresses of one version of IP", own, peer);
 	}
-	add(&local, IFA_LOCAL, &source, 4);
+	if (family == AF_INET6 && ipv6())
+		return -1;
+	add(&local, IFA_LOCAL, &source, size);
 	if (ask(RTM_NEWADDR, &address, sizeof(address), &local) && errno != EEXIST)
 		return fail("no address %s", own);
 	if (mtu) {
@@ -216,8 +229,8 @@ static int route(const char *own, const char *peer, unsigned int mtu, unsigned i
 		add(&metrics, RTAX_INITRWND, &receive, 4);
 	if (ecn)
 		add(&metrics, RTAX_FEATURES, &features, 4);
-	add(&all, RTA_DST, &target, 4);
-	add(&all, RTA_PREFSRC, &source, 4);
+	add(&all, RTA_DST, &target, size);
+	add(&all, RTA_PREFSRC, &source, size);
 	add(&all, RTA_OIF, &index, 4);
 	add(&all, RTA_METRICS, metrics.list, metrics.length);
 	return ask(RTM_NEWROUTE, &way, sizeof(way), &all) ? fail("no route from %s to %s", own, peer) : 0;
@@ -549,7 +562,7 @@ static int system_call(char *text)
 
 static int run(char *command)
 {
-	char own[32], peer[32], name[128];
+	char own[INET6_ADDRSTRLEN], peer[INET6_ADDRSTRLEN], name[128];
 	unsigned int a, b, c, d;
 	int e, f, g, h, read = 0;
 
@@ -561,7 +574,7 @@ static int run(char *command)
 		return set(name, command + read);
 	if (sscanf(command, " module %31s %31s %127s", own, peer, name) == 3)
 		return module(own, peer, name);
-	if (sscanf(command, " route %31s %31s %u %u %u %d", own, peer, &a, &b, &c, &e) == 6)
+	if (sscanf(command, " route %45s %45s %u %u %u %d", own, peer, &a, &b, &c, &e) == 6)
 		return route(own, peer, a, b, c, e);
 	if (sscanf(command, " socket %u %31s %u %31s %u %d %d %d %d", &a, own, &b, name, &c, &e, &f, &g, &h) == 9)
 		return make(a, own, b, name, c, e, f, g, h);
