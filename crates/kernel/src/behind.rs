@@ -32,6 +32,12 @@ pub fn values(side: Side) -> [String; 4] {
     [address(0, own).to_string(), address(0, peer).to_string(), address_v6(0, own).to_string(), address_v6(0, peer).to_string()]
 }
 
+/// Says that the peer has ended too early, with this exit code.
+pub fn ended_early(code: i32) -> String {
+    let hint = if code == 0 { "; a server has to stay in the foreground" } else { "" };
+    format!("--peer ended with exit code {code} before it opened a socket{hint}")
+}
+
 /// Puts a program's packets in the place of a flow: flows 0 to [`SPREAD`] − 1 are the program's. All others are simulated, except the
 /// connections of the same application. `name`: the flow; by default the first that is no stream of datagrams. Nothing is recorded.
 ///

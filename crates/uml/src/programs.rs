@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use ackclock_core::units::{Duration, Instant};
 use ackclock_host::Side;
-use ackclock_kernel::behind::{Programs, SPREAD, VARIABLES, behind, values};
+use ackclock_kernel::behind::{Programs, SPREAD, VARIABLES, behind, ended_early, values};
 use ackclock_kernel::frames::{flow, hashed};
 use ackclock_kernel::{address, address_v6};
 use ackclock_linux::kept::processor_time;
@@ -72,6 +72,11 @@ pub struct Ended {
 /// # Errors
 /// If the flow or the command does not exist, the peer ends at once, or the guest fails.
 pub fn run(kernel: Kernel<'_>, scenario: Scenario, programs: &Programs, options: Options<'_>, stop: &Stop) -> Result<Ended, String> {
+    // What fails then, fails because of it.
+    attempt(kernel, scenario, programs, options, stop).map_err(|error| if stop.is_asked() { "interrupted".to_owned() } else { error })
+}
+
+fn attempt(kernel: Kernel<'_>, scenario: Scenario, programs: &Programs, options: Options<'_>, stop: &Stop) -> Result<Ended, String> {
     let scenario = behind(scenario, programs.flow.as_deref())?;
     let folder = std::env::current_dir().map_err(|error| format!("the working folder is unknown: {error}"))?;
     let limits = Limits { memory_mb: MEMORY, ..Limits::default() };
@@ -204,7 +209,7 @@ fn start_peer(guest: &mut Guest, line: &str, side: Side, folder: &Path) -> Resul
             break;
         }
         if let Some(code) = guest.ended(1) {
-            return Err(format!("--peer ended with exit code {code} before it opened a socket"));
+            return Err(ended_early(code));
         }
         guest.idle(began + look * LOOK).map_err(text)?;
     }

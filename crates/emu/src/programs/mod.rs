@@ -12,7 +12,7 @@ use std::thread;
 
 use ackclock_core::units::Duration;
 use ackclock_host::Side;
-use ackclock_kernel::behind::{Programs, SPREAD, VARIABLES, behind, values};
+use ackclock_kernel::behind::{Programs, SPREAD, VARIABLES, behind, ended_early, values};
 use ackclock_kernel::{Route, Terminal};
 use ackclock_linux::{confined, scheduling};
 use ackclock_sim::engine::{FrameConnection, Live, Passage, RunResult};
@@ -169,7 +169,7 @@ fn ready(peer: &mut Child, node: &Node, interrupted: &mut dyn FnMut() -> bool) -
         }
         if let Ok(Some(status)) = peer.try_wait() {
             let code = status.code().unwrap_or(137);
-            return Err(format!("--peer ended with exit code {code} before it opened a socket"));
+            return Err(ended_early(code));
         }
         if interrupted() {
             return Ok(false);
