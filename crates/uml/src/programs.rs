@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use ackclock_core::units::{Duration, Instant};
 use ackclock_host::Side;
-use ackclock_kernel::address;
-use ackclock_kernel::behind::{Programs, SPREAD, VARIABLES, behind};
+use ackclock_kernel::behind::{Programs, SPREAD, VARIABLES, behind, ended_early, values};
 use ackclock_kernel::frames::{flow, hashed};
+use ackclock_kernel::{address, address_v6};
 use ackclock_linux::kept::processor_time;
 use ackclock_linux::scheduling::Pinned;
 use ackclock_sim::engine::{FrameConnection, Lockstep, Outside, Passage, RunResult};
@@ -73,6 +73,11 @@ pub struct Ended {
 /// # Errors
 /// If the flow or the command does not exist, the peer ends at once, or the guest fails.
 pub fn run(kernel: Kernel<'_>, scenario: Scenario, programs: &Programs, options: Options<'_>, stop: &Stop) -> Result<Ended, String> {
+    // What fails then, fails because of it.
+    attempt(kernel, scenario, programs, options, stop).map_err(|error| if stop.is_asked() { "interrupted".to_owned() } else { error })
+}
+
+fn attempt(kernel: Kernel<'_>, scenario: Scenario, programs: &Programs, options: Options<'_>, stop: &Stop) -> Result<Ended, String> {
     let scenario = behind(scenario, programs.flow.as_deref())?;
     let folder = std::env::current_dir().map_err(|error| format!("the working folder is unknown: {error}"))?;
     let limits = Limits { memory_mb: MEMORY, ..Limits::default() };
@@ -154,6 +159,7 @@ fn set_up(guest: &mut Guest, writable: &[PathBuf]) -> Result<(), GuestError> {
             commands.add(&format!("set {name} {value}"))?;
         }
         commands.add(&format!("route {} {} 1500 0 0 0", address(0, side), address(0, side.peer())))?;
+        commands.add(&format!("route {} {} 1500 0 0 0", address_v6(0, side), address_v6(0, side.peer())))?;
     }
     for folder in writable {
         commands.add(&format!("writable {}", encoded(folder.as_os_str())))?;
@@ -179,7 +185,7 @@ fn load(guest: &mut Guest, words: &[OsString], side: Side) -> Result<(), String>
     let mut inherited: Vec<(OsString, OsString)> = std::env::vars_os().filter(|(name, _)| !own.contains(&name.as_os_str())).collect();
     // The order is no matter of chance.
     inherited.sort_unstable();
-    let addresses = VARIABLES.into_iter().zip([side, side.peer()]).map(|(name, side)| (name.into(), address(0, side).to_string().into()));
+    let addresses = VARIABLES.into_iter().zip(values(side)).map(|(name, value)| (name.into(), value.into()));
     for (name, value) in inherited.into_iter().chain(addresses) {
         let mut variable: OsString = name;
         variable.push("=");
@@ -205,7 +211,7 @@ fn start_peer(guest: &mut Guest, line: &str, side: Side, folder: &Path) -> Resul
             break;
         }
         if let Some(code) = guest.ended(1) {
-            return Err(format!("--peer ended with exit code {code} before it opened a socket"));
+            return Err(ended_early(code));
         }
         guest.idle(began + look * LOOK).map_err(text)?;
     }

@@ -193,7 +193,7 @@ pub fn replay(kernel: Kernel<'_>, scenario: Scenario, packets: &[Replayed], stop
 /// The end of the flow whose address is the source of a packet.
 fn source(frame: &[u8]) -> Option<(usize, Side)> {
     let bytes: &[u8; 4] = frame.get(12..16)?.try_into().ok()?;
-    owner(Ipv4Addr::from(*bytes)).filter(|_| frame[0] >> 4 == 4)
+    owner(Ipv4Addr::from(*bytes).into()).filter(|_| frame[0] >> 4 == 4)
 }
 
 /// Time between two ticks of the kernel, in nanoseconds.

@@ -14,7 +14,7 @@ use super::simulation::{Queues, Simulation};
 use crate::scenario::{FlowSpec, Scenario};
 use crate::trace::Recording;
 
-/// Both ends of a flow whose packets are frames: bytes that begin with an IPv4 header.
+/// Both ends of a flow whose packets are frames: bytes that begin with an IP header.
 pub type FrameConnection = Box<dyn Connection<Payload = Vec<u8>>>;
 
 /// A simulation that the caller drives. Links, queues, applications and results are those of [`Prepared`](super::Prepared); time passes as

@@ -25,7 +25,7 @@ pub struct Departure {
     pub flow: usize,
     /// The end of the flow that sends it, which is at the host.
     pub side: Side,
-    /// The whole packet: an IPv4 header with the ECN field and the length of the packet, and what follows it.
+    /// The whole packet: an IP header with the ECN field and the length of the packet, and what follows it.
     pub frame: Vec<u8>,
 }
 
@@ -38,7 +38,7 @@ pub enum Passed {
     Dropped(u32),
 }
 
-/// A host outside the engine, with its own clock: it speaks in IPv4 packets, and brings its own transport. It can be several nodes of the
+/// A host outside the engine, with its own clock: it speaks in packets of IPv4 or IPv6, and brings its own transport. It can be several nodes of the
 /// scenario, which then have one clock.
 ///
 /// All times are nanoseconds since the start of the run, and the clock never goes back. The engine and the host run in lock-step: the host
@@ -189,7 +189,7 @@ impl OutsideNode {
             let end = if side == Side::Sender { "begin" } else { "end" };
             self.fail(&format!("sent a packet of flow number {flow}, which does not {end} there"));
         } else if Addressed::read(frame).is_none() {
-            self.fail(&format!("sent {} bytes that are no whole IPv4 packet", frame.len()));
+            self.fail(&format!("sent {} bytes that are no whole IP packet", frame.len()));
         }
         self.fault.is_none().then_some(departure)
     }
