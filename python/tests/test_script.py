@@ -225,7 +225,7 @@ def test_a_kernel_in_virtual_time_runs_scripts_at_exact_times(cli: Cli, folder: 
     assert (done.returncode, done.stdout) == (0, "1 script: 1 passed\n")
 
 
-@pytest.mark.skipif(not store.built(), reason="no kernel was built: ackclock kernel build")
+@pytest.mark.skipif(not present(), reason=NO_KERNEL)
 @pytest.mark.parametrize("version", ["ipv4", "ipv6", "ipv4-mapped-ipv6"])
 def test_a_kernel_in_virtual_time_has_every_version_of_ip(cli: Cli, tmp_path: Path, version: str) -> None:
     """The cookie of Fast Open depends on the addresses, and the level of a control message on the socket."""
