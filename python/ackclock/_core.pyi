@@ -46,6 +46,7 @@ __all__ = [
     "page_loads",
     "read_parameter",
     "registry",
+    "replay",
     "run",
     "run_batch",
     "run_script",
@@ -480,6 +481,12 @@ def guest_run(
     cpu: float | None = None,
     silence: float | None = None,
 ) -> tuple[RunResult, str]: ...
+def replay(
+    scenario: Scenario,
+    packets: Sequence[tuple[int, ...]],
+    kernel: tuple[str | Path, int] | None = None,
+    cancel: Cancel | None = None,
+) -> list[tuple[float, int] | None]: ...
 def guest_refusal(scenario: Scenario, control: str | None = None, named: bool = False) -> str | None: ...
 def kernel_refusal(scenario: Scenario, change_hystart: bool = False) -> str | None: ...
 def run_batch(

@@ -34,6 +34,8 @@ pub enum Kind {
     Numbers { min: f64, max: f64 },
     /// One of these words.
     Word(&'static [&'static str]),
+    /// A line of text.
+    Text,
     /// The capacity of a queue: "50 packets", "64 kB" or "1 BDP", which is converted to packets.
     Limit { min: f64, max: f64 },
     /// The capacity of a queue that may count bytes: "1 BDP" is converted to bytes.
@@ -48,7 +50,7 @@ impl Kind {
     /// The smallest and the largest allowed number, both inclusive; `None` for kinds that are not numeric.
     pub const fn bounds(&self) -> Option<(f64, f64)> {
         match *self {
-            Self::Bool | Self::Word(_) | Self::Part(_) => None,
+            Self::Bool | Self::Word(_) | Self::Text | Self::Part(_) => None,
             Self::Series(kind) => kind.bounds(),
             Self::Segments { min, max }
             | Self::Number { min, max }
@@ -72,7 +74,7 @@ pub enum Default {
     Number(f64),
     /// For [`Kind::Numbers`].
     Numbers(&'static [f64]),
-    /// For [`Kind::Word`].
+    /// For [`Kind::Word`] and [`Kind::Text`].
     Word(&'static str),
     /// For [`Kind::Limit`].
     Limit(Limit),

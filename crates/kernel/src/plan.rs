@@ -59,7 +59,7 @@ impl Plan {
             FlowPlan::new(spec, offer).map_err(|reason| refused(scenario, index, &reason))
         };
         let flows: Vec<Option<FlowPlan>> = scenario.flows.iter().enumerate().map(plan).collect::<Result<_, _>>()?;
-        if chosen == Chosen::All && flows.iter().all(Option::is_none) {
+        if chosen == Chosen::All && flows.iter().all(Option::is_none) && scenario.needs_kernel().is_none() {
             return Err(format!("{}: has no TCP flow, so that nothing runs on the kernel", scenario.name));
         }
         let plan = Self { flows };

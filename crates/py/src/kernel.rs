@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use ackclock_core::qdisc::Ecn;
+use ackclock_core::units::Instant;
+use ackclock_sim::engine::{self, Replayed};
 use pyo3::prelude::*;
 
 use crate::error::ScenarioError;
@@ -71,6 +74,37 @@ pub(crate) fn guest_run(
     Ok((PyRunResult::new(scenario.document().clone(), typed, result, (cpu_seconds, 0.0)), facts))
 }
 
+/// Sends packets over the links of a scenario, each given by its time in nanoseconds, the index of its flow, its size in bytes and its ECN
+/// field. `kernel`: folder and ticks per second of the kernel that has the queues of Linux; `None`: all queues are simulated. Returns for each
+/// packet the time of its arrival in seconds and the ECN field, or `None` if it was lost.
+#[pyfunction]
+#[pyo3(signature = (scenario, packets, kernel=None, cancel=None))]
+#[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
+pub(crate) fn replay(
+    py: Python<'_>,
+    scenario: &PyScenario,
+    packets: Vec<(u64, usize, u16, u8)>,
+    kernel: Option<(PathBuf, u32)>,
+    cancel: Option<&Cancel>,
+) -> PyResult<Vec<Option<(f64, u8)>>> {
+    let flows = scenario.scenario().flows.len();
+    let packet =
+        |&(nanos, flow, size, ecn): &(u64, usize, u16, u8)| Replayed { at: Instant::from_nanos(nanos), flow, size, ecn: Ecn::of(ecn) };
+    if let Some((_, flow, ..)) = packets.iter().find(|(_, flow, ..)| *flow >= flows) {
+        return Err(ScenarioError::new_err(format!("a packet is of flow number {flow}, but the scenario has {flows} flows")));
+    }
+    let packets: Vec<Replayed> = packets.iter().map(packet).collect();
+    if !packets.is_sorted_by_key(|packet| packet.at) {
+        return Err(ScenarioError::new_err("the packets are not in the order of their times"));
+    }
+    let (scenario, cancel) = (scenario.scenario().clone(), cancel.cloned().unwrap_or_default());
+    let arrivals = match kernel {
+        None => py.detach(|| engine::replay(scenario, &packets)).map_err(|error| ScenarioError::new_err(error.to_string())),
+        Some((folder, hz)) => system::replay(py, (&folder, hz), scenario, &packets, move || cancel.is_set()),
+    }?;
+    Ok(arrivals.into_iter().map(|arrival| arrival.map(|(at, ecn)| (at.as_secs_f64(), ecn as u8))).collect())
+}
+
 /// Why a scenario cannot run on a kernel in virtual time; `None` if it can. `named` is as in `guest_run`.
 #[pyfunction]
 #[pyo3(signature = (scenario, control=None, named=false))]
@@ -93,8 +127,7 @@ mod system {
     use ackclock_core::units::Duration;
     use ackclock_emu::kernel::{self, Facts, KernelError};
     use ackclock_kernel::Chosen;
-    use ackclock_sim::engine::RunResult;
-    use ackclock_sim::engine::Warning;
+    use ackclock_sim::engine::{Arrival, Replayed, RunResult, Warning};
     use ackclock_sim::scenario::Scenario;
     use ackclock_uml::guest::{Limits, Stop};
     use ackclock_uml::run as guest;
@@ -133,6 +166,17 @@ mod system {
             "warnings": warnings(&run.warnings),
         });
         Ok((run.result, run.cpu.as_secs_f64(), facts.to_string()))
+    }
+
+    pub(super) fn replay(
+        py: Python<'_>,
+        (folder, hz): (&Path, u32),
+        scenario: Scenario,
+        packets: &[Replayed],
+        stop: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> PyResult<Vec<Arrival>> {
+        let stop = Stop::new(stop);
+        py.detach(|| guest::replay(guest::Kernel { folder, hz }, scenario, packets, &stop)).map_err(to_python)
     }
 
     pub(super) fn guest_refusal(scenario: &Scenario, control: Option<&str>, named: bool) -> Option<String> {
@@ -187,7 +231,7 @@ mod system {
 mod system {
     use std::path::Path;
 
-    use ackclock_sim::engine::RunResult;
+    use ackclock_sim::engine::{Arrival, Replayed, RunResult};
     use ackclock_sim::scenario::Scenario;
 
     use super::{Cancel, PyResult, Python, ScenarioError};
@@ -209,6 +253,16 @@ mod system {
 
     pub(super) fn refusal(_: &Scenario, _: bool) -> Option<String> {
         Some(reason())
+    }
+
+    pub(super) fn replay(
+        _: Python<'_>,
+        _: (&Path, u32),
+        _: Scenario,
+        _: &[Replayed],
+        _: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> PyResult<Vec<Arrival>> {
+        Err(ScenarioError::new_err(reason()))
     }
 
     pub(super) fn guest_run(

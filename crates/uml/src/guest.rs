@@ -110,7 +110,27 @@ pub struct Access {
     /// Folders beneath which the programs may write.
     pub writable: Vec<PathBuf>,
     /// Hears their output.
-    pub hear: fn(Stream, &[u8]) -> io::Result<()>,
+    pub hear: Hear,
+}
+
+/// Takes what a program writes, and says whether it could.
+type Listener = dyn Fn(Stream, &[u8]) -> io::Result<()> + Send + Sync;
+
+/// Hears what programs write.
+#[derive(Clone)]
+pub struct Hear(Arc<Listener>);
+
+impl Hear {
+    /// `hear` is called for every write.
+    pub fn new(hear: impl Fn(Stream, &[u8]) -> io::Result<()> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(hear))
+    }
+}
+
+impl fmt::Debug for Hear {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hear")
+    }
 }
 
 /// A kernel that runs in virtual time.
@@ -277,7 +297,7 @@ impl Guest {
 
     /// Forgets packets that nobody carries.
     fn drop_packets(&mut self) {
-        self.said.retain(|said| !matches!(said, Said::Packet { .. }));
+        self.said.retain(|said| !matches!(said, Said::Packet { .. } | Said::Dropped { .. }));
     }
 
     /// The exit code of a program that has ended; asks once.
@@ -325,7 +345,7 @@ impl Attendant for Watch<'_> {
     }
 
     fn hear(&mut self, stream: Stream, bytes: &[u8]) -> Result<(), GuestError> {
-        self.programs.map_or(Ok(()), |programs| (programs.hear)(stream, bytes)).map_err(|error| {
+        self.programs.map_or(Ok(()), |programs| (programs.hear.0)(stream, bytes)).map_err(|error| {
             let name = if stream == Stream::Output { "output" } else { "error" };
             GuestError { what: format!("standard {name} cannot be written to: {error}"), lines: Vec::new() }
         })

@@ -21,6 +21,7 @@ use ackclock_wire::frame::Addressed;
 
 use crate::guest::{Access, Guest, GuestError, Limits, Stop};
 use crate::host::{Host, Places};
+use crate::queues::Queues;
 use crate::run::{Commands, GLOBAL, Kernel, LINE, start};
 
 /// Memory of the guest, in megabytes: the programs' own, and the files that they write.
@@ -95,9 +96,10 @@ pub fn run(kernel: Kernel<'_>, scenario: Scenario, programs: &Programs, options:
     let (confined, process) = (guest.is_confined(), guest.process());
 
     let places: Places = vec![Side::ALL.map(|side| (device(side), NO_SOCKET)); SPREAD];
-    let host = Host::new(guest, origin, places, owner);
+    let host = Host::new(guest, origin, places, owner, Queues::default());
     let ends = [scenario.flows[0].from, scenario.flows[0].to];
-    let outside = vec![Outside { nodes: ends.map(|node| scenario.nodes[node].clone()).to_vec(), host: Box::new(host.clone()) }];
+    let outside =
+        vec![Outside { nodes: ends.map(|node| scenario.nodes[node].clone()).to_vec(), queues: Vec::new(), host: Box::new(host.clone()) }];
     let lockstep = Lockstep::between(scenario.clone(), options.captured, outside, &mut |index, spec, interfaces| {
         (index < SPREAD).then(|| Box::new(Passage::new(interfaces, spec.start)) as FrameConnection)
     });
@@ -208,6 +210,40 @@ fn start_peer(guest: &mut Guest, line: &str, side: Side, folder: &Path) -> Resul
         guest.idle(began + look * LOOK).map_err(text)?;
     }
     Ok(())
+}
+
+/// How a program has ended.
+pub(crate) enum Ending {
+    /// With this exit code.
+    Code(i32),
+    /// There is no such program.
+    Missing,
+}
+
+/// Runs a program before the run, in the namespace of the interface `device`, with this variable as its environment.
+///
+/// # Errors
+/// If it does not start, or the guest fails.
+pub(crate) fn execute<'a>(guest: &mut Guest, device: u32, words: impl Iterator<Item = &'a str>, variable: &str) -> Result<Ending, String> {
+    let text = |error: GuestError| error.to_string();
+    let mut commands = Commands::new(guest);
+    for word in words {
+        commands.add(&format!("word {}", encoded(OsStr::new(word)))).map_err(text)?;
+    }
+    commands.add(&format!("variable {}", encoded(OsStr::new(variable)))).and_then(|()| commands.finish()).map_err(text)?;
+    match guest.ask(&format!("enter {device};start 0 1 /")).map_err(text)?.as_str() {
+        "ok" => {}
+        "program: No such file or directory" => return Ok(Ending::Missing),
+        other => return Err(other.to_owned()),
+    }
+    let began = guest.now();
+    for look in 1..=LOOKS {
+        if let Some(code) = guest.ended(0) {
+            return Ok(Ending::Code(code));
+        }
+        guest.idle(began + look * LOOK).map_err(text)?;
+    }
+    Err("tc does not end".to_owned())
 }
 
 /// Why the command did not start.

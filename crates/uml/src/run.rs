@@ -9,7 +9,7 @@ use ackclock_host::Side;
 use ackclock_kernel::{Chosen, FlowPlan, KernelConnection, KernelControl, KernelError, Offer, Plan, Seats, Terminal, address, owner};
 use ackclock_linux::kept::processor_time;
 use ackclock_linux::scheduling::Pinned;
-use ackclock_sim::engine::{FrameConnection, Lockstep, Outside, RunError, RunResult, Warning};
+use ackclock_sim::engine::{Arrival, FrameConnection, Lockstep, Outside, Replayed, RunError, RunResult, Warning, replays};
 use ackclock_sim::scenario::{Given, Scenario};
 
 use crate::control::Controls;
@@ -17,6 +17,7 @@ use crate::ends::{GuestEnds, PORT};
 use crate::guest::{Guest, GuestError, Limits, Stop};
 use crate::host::{Host, Places};
 use crate::joint::{DEVICES, SOCKETS, socket};
+use crate::queues::{self, Heard, QueuePlan, Queues};
 
 /// The congestion controls that are built into a guest's kernel.
 const CONTROLS: &[&str] = &[
@@ -100,12 +101,18 @@ pub fn refusal(scenario: &Scenario, flows: Chosen, control: Option<&str>) -> Opt
 fn plan(scenario: &Scenario, options: Options<'_>) -> Result<Plan, String> {
     let seats = if options.outside { Seats::Always } else { Seats::Otherwise };
     let plan = Plan::new(scenario, options.flows, &Offer { names: CONTROLS, programs: None, seats, instead: options.control })?;
-    // Sockets and interfaces have the numbers of their flows and nodes.
-    let last = plan.flows.iter().rposition(Option::is_some).unwrap_or(0);
-    let nodes = plan.terminals(scenario).iter().map(|terminal| terminal.node).max().unwrap_or(0);
-    if last >= SOCKETS / 2 || nodes >= DEVICES {
+    // Sockets and interfaces have the numbers of their flows and nodes; the interfaces of queues follow those of all nodes.
+    let flows = plan.flows.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+    let nodes = plan.terminals(scenario).iter().map(|terminal| terminal.node + 1).max().unwrap_or(0);
+    let queues = QueuePlan::all(scenario)?.len();
+    let devices = if queues > 0 { scenario.nodes.len() + queues } else { nodes };
+    if flows > SOCKETS / 2 || devices > DEVICES {
         let what = "a kernel in virtual time has at most";
-        return Err(format!("{}: {what} {} flows and {DEVICES} nodes, which the scenario lists first", scenario.name, SOCKETS / 2));
+        return Err(format!(
+            "{}: {what} {} flows and {DEVICES} nodes and queues; list its flows and their nodes first",
+            scenario.name,
+            SOCKETS / 2
+        ));
     }
     Ok(plan)
 }
@@ -122,13 +129,17 @@ pub fn run(kernel: Kernel<'_>, scenario: &Scenario, options: Options<'_>, stop: 
 
 fn attempt(kernel: Kernel<'_>, scenario: &Scenario, options: Options<'_>, stop: &Stop) -> Result<Run, KernelError> {
     let plan = plan(scenario, options)?;
+    let queues = QueuePlan::all(scenario)?;
     let mut controls = Controls::of(scenario, &plan)?;
     let flows = u32::try_from(plan.flows.iter().flatten().count()).unwrap_or(u32::MAX);
     let memory_mb = MEMORY[0].saturating_add(MEMORY[1].saturating_mul(flows)).min(8192);
     // Without the right to choose a processor, the run only costs more.
     let _pinned = Pinned::new().ok();
-    let mut guest = Guest::boot(kernel.folder, scenario.seed, Limits { memory_mb, ..options.limits }, stop.clone(), None)?;
+    let heard = Heard::default();
+    let limits = Limits { memory_mb, ..options.limits };
+    let mut guest = Guest::boot(kernel.folder, scenario.seed, limits, stop.clone(), heard.access(&queues))?;
     set_up(&mut guest, scenario, &plan, &controls)?;
+    queues::set_up(&mut guest, &queues, &heard)?;
     let origin = start(kernel.hz, scenario.seed, guest.now());
     guest.idle(origin)?;
     controls.start(origin);
@@ -140,13 +151,14 @@ fn attempt(kernel: Kernel<'_>, scenario: &Scenario, options: Options<'_>, stop: 
             [(Side::Sender, spec.from), (Side::Receiver, spec.to)].map(|(side, node)| (node as u32, socket(flow, side)))
         })
         .collect();
-    let host = Host::new(guest, origin, places, source);
+    let host = Host::new(guest, origin, places, source, Queues::new(&queues));
     let terminals = plan.terminals(scenario);
     let mut nodes: Vec<usize> = terminals.iter().map(|terminal| terminal.node).collect();
     nodes.sort_unstable();
     nodes.dedup();
     let names = nodes.iter().map(|node| scenario.nodes[*node].clone()).collect();
-    let outside = vec![Outside { nodes: names, host: Box::new(host.clone()) }];
+    let links = queues.iter().map(|queue| queue.link).collect();
+    let outside = vec![Outside { nodes: names, queues: links, host: Box::new(host.clone()) }];
     let lockstep = Lockstep::between(scenario.clone(), options.captured, outside, &mut |index, spec, interfaces| {
         let flow = plan.flows[index].as_ref()?;
         let (host, name) = (host.clone(), spec.name.clone());
@@ -160,6 +172,27 @@ fn attempt(kernel: Kernel<'_>, scenario: &Scenario, options: Options<'_>, stop: 
     let cpu = Duration::from_secs_f64(processor_time(process).as_secs_f64());
     let phase = Duration::from_nanos(origin % tick(kernel.hz));
     Ok(Run { result, controls: plan.controls(), warnings: plan.warnings(scenario), phase, cpu, confined })
+}
+
+/// Sends `packets` over the links of `scenario`, whose queues are the kernel's where it says so. Returns the arrival of each packet.
+///
+/// # Errors
+/// As [`run`].
+pub fn replay(kernel: Kernel<'_>, scenario: Scenario, packets: &[Replayed], stop: &Stop) -> Result<Vec<Arrival>, KernelError> {
+    let _pinned = Pinned::new().ok();
+    let (queues, heard) = (QueuePlan::all(&scenario)?, Heard::default());
+    let limits = Limits { memory_mb: MEMORY[0], ..Limits::default() };
+    let mut guest = Guest::boot(kernel.folder, scenario.seed, limits, stop.clone(), heard.access(&queues))?;
+    queues::set_up(&mut guest, &queues, &heard)?;
+    let origin = start(kernel.hz, scenario.seed, guest.now());
+    guest.idle(origin)?;
+    let host = Host::new(guest, origin, Places::new(), source, Queues::new(&queues));
+    let links = queues.iter().map(|queue| queue.link).collect();
+    let outside = vec![Outside { nodes: scenario.nodes.clone(), queues: links, host: Box::new(host) }];
+    let (connections, arrivals) = replays(packets, scenario.flows.len());
+    let mut connections = connections.into_iter();
+    Lockstep::between(scenario, &[], outside, &mut |_, _, _| connections.next())?.run(&mut || stop.is_asked())?;
+    Ok(arrivals.take())
 }
 
 /// The end of the flow whose address is the source of a packet.

@@ -118,7 +118,7 @@ impl OutsideHost for TcpHost {
 
 /// A host at one node.
 fn outside(node: &str, host: impl OutsideHost + 'static) -> Outside {
-    Outside { nodes: vec![node.to_owned()], host: Box::new(host) }
+    Outside { nodes: vec![node.to_owned()], queues: Vec::new(), host: Box::new(host) }
 }
 
 /// The scenario with its `modern` bulk transfers outside.

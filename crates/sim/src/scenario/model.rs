@@ -45,7 +45,11 @@ pub struct Scenario {
 impl Scenario {
     /// What in the scenario is a kernel in virtual time, for a message; `None`: the simulation has all that it needs.
     pub fn needs_kernel(&self) -> Option<String> {
-        self.flows.iter().find_map(FlowSpec::needs_kernel)
+        let queued = |link: &LinkSpec| {
+            link.queue.as_ref()?.command()?;
+            Some(format!("link {} has a queue of kind \"{}\"", link.name, qdisc::qdisc::NAME))
+        };
+        self.flows.iter().find_map(FlowSpec::needs_kernel).or_else(|| self.links.iter().find_map(queued))
     }
 
     /// The version of the kernel that the scenario names, and its place. All flows on a kernel share one.
@@ -55,7 +59,10 @@ impl Scenario {
 
     /// The reasons of drops and marks that its queues have besides the usual ones, each once.
     pub fn further_reasons(&self) -> Vec<Reason> {
-        let of_queue = |queue: &QueueSpec| build(qdisc::ENTRIES, &queue.discipline).ok().map(|discipline| discipline.reasons());
+        let of_queue = |queue: &QueueSpec| match queue.command() {
+            Some(_) => Some(qdisc::qdisc::REASONS),
+            None => build(qdisc::ENTRIES, &queue.discipline).ok().map(|discipline| discipline.reasons()),
+        };
         let found = self.links.iter().filter_map(|link| of_queue(link.queue.as_ref()?));
         let found: Vec<&[Reason]> = found.filter(|reasons| !reasons.is_empty()).collect();
         Reason::further().iter().filter(|reason| found.iter().any(|reasons| reasons.contains(reason))).copied().collect()
@@ -124,6 +131,13 @@ pub struct QueueSpec {
     pub discipline: PartSpec,
     /// Generator of its random numbers.
     pub generator: GeneratorSpec,
+}
+
+impl QueueSpec {
+    /// What `tc` takes, if the queue is a discipline of a Linux kernel.
+    pub fn command(&self) -> Option<&str> {
+        (self.discipline.name == qdisc::qdisc::NAME).then(|| self.discipline.params.word(qdisc::qdisc::COMMAND))
+    }
 }
 
 /// A loss model on a link.

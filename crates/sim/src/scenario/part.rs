@@ -84,6 +84,7 @@ pub(crate) fn dimension(kind: Kind) -> Option<&'static Dimension> {
         | Kind::Numbers { .. }
         | Kind::Bool
         | Kind::Word(_)
+        | Kind::Text
         | Kind::Series(_)
         | Kind::Part(_) => None,
     }
@@ -230,6 +231,7 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Probability { .. } => "probability",
         Kind::Numbers { .. } => "numbers",
         Kind::Word(_) => "word",
+        Kind::Text => "text",
         Kind::Limit { .. } | Kind::ByteLimit { .. } => "limit",
         Kind::Bool => "bool",
         Kind::Size { .. } | Kind::WireSize { .. } => "size",

@@ -170,6 +170,7 @@ fn parameter_value(kind: params::Kind) -> Json {
             let numbers = words.iter().filter_map(|word| word.parse::<i64>().ok()).map(|number| json!(number));
             json!({ "enum": words.iter().map(|word| json!(word)).chain(numbers).collect::<Vec<_>>() })
         }
+        params::Kind::Text => json!({ "type": "string", "minLength": 1 }),
         params::Kind::Bool => json!({ "type": "boolean" }),
         params::Kind::Series(of) => {
             let step = [json!({ "type": "string", "pattern": TIME.pattern() }), parameter_value(*of)];
