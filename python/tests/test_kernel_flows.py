@@ -19,7 +19,7 @@ from ackclock.summaries import rows
 
 from . import captures
 from .captures import SYN
-from .conftest import Cli
+from .conftest import NO_KERNEL, Cli, present
 
 HERE = sys.platform == "linux" and platform.machine() == "x86_64"
 REAL = {"name": "real", "from": "a", "to": "b", "profile": "kernel", "packet_size": "1448 B"}
@@ -28,13 +28,12 @@ LINUX = {"name": "simulated", "from": "a", "to": "b", "host": "linux", "packet_s
 
 @pytest.fixture
 def built() -> Built:
-    """Return the newest kernel that was built; without one the test is skipped."""
+    """Return the newest kernel of the present files; without one the test is skipped."""
     if not HERE:
         pytest.skip("a kernel in virtual time needs Linux on x86-64")
-    try:
-        return store.find()
-    except ValueError as error:
-        pytest.skip(str(error))
+    if not (found := present()):
+        pytest.skip(NO_KERNEL)
+    return found[0]
 
 
 @pytest.fixture
@@ -95,6 +94,20 @@ def test_a_scenario_of_kernel_flows_alone_runs_as_on_linux(built: Built, keys: d
     assert mixed(named).trace_hash == expected.trace_hash
     assert kernels.run(named, on="linux").trace_hash == expected.trace_hash
     assert mixed(named).kernel["controls"] == expected.kernel["controls"]
+
+
+def test_a_queue_of_the_kernel_needs_no_flow_on_it(built: Built) -> None:
+    queue = {"kind": "qdisc", "command": "fq_codel"}
+    alone = mixed(path(LINUX, {**LINUX, "name": "other"}, duration="3 s", queue=queue))
+    assert alone.kernel["controls"] == [None, None]
+    # The queue of the kernel holds delay near 5 ms, whoever sends.
+    for result in (alone, mixed(path(REAL, LINUX, duration="3 s", queue=queue))):
+        assert sum(row["delivered_bytes"] for row in result.summary["flows"]) > 0.9 * 3 * 10e6 / 8 * 1448 / 1500
+        assert rows(result.links)[0]["sojourn_mean"] < 0.015
+    reason = 'link a>b has a queue of kind "qdisc", which needs a kernel in virtual time: '
+    with pytest.raises(ScenarioError) as caught:
+        ackclock.run(path(LINUX, queue=queue))
+    assert str(caught.value).startswith(reason)
 
 
 def test_on_linux_every_flow_is_the_kernels(built: Built) -> None:
@@ -232,7 +245,7 @@ def test_a_machine_has_its_own_version() -> None:
 
 
 def test_without_a_kernel_flow_nothing_runs_on_a_kernel() -> None:
-    assert refusal(path(LINUX)).startswith('test: no flow has profile = "kernel"; ackclock.run simulates all')
+    assert refusal(path(LINUX)).startswith("test: nothing in it is a kernel; ackclock.run simulates all")
 
 
 def test_files_hold_kernel_flows(tmp_path: Path) -> None:

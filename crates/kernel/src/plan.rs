@@ -60,8 +60,7 @@ impl Plan {
             FlowPlan::new(spec, offer).map_err(|reason| refused(scenario, index, &reason))
         };
         let flows: Vec<Option<FlowPlan>> = scenario.flows.iter().enumerate().map(plan).collect::<Result<_, _>>()?;
-        let queues = scenario.links.iter().any(|link| link.needs_kernel().is_some());
-        if chosen == Chosen::All && flows.iter().all(Option::is_none) && !queues {
+        if chosen == Chosen::All && flows.iter().all(Option::is_none) && scenario.needs_kernel().is_none() {
             return Err(format!("{}: has no TCP flow, so that nothing runs on the kernel", scenario.name));
         }
         let plan = Self { flows };

@@ -161,8 +161,8 @@ def run(
     if on == SIMULATION:
         if scenario.core.needs_kernel is None:
             raise ValueError(
-                f'{scenario.name}: no flow has profile = "kernel"; ackclock.run simulates all, '
-                f'on="{VIRTUAL}" has all on a kernel'
+                f"{scenario.name}: nothing in it is a kernel; ackclock.run simulates all, "
+                f'on="{VIRTUAL}" has all flows on a kernel'
             )
         runner: Callable[..., KernelResult] = run_mixed
     elif on == MACHINE:
