@@ -1,5 +1,7 @@
 //! Programs of this machine. The tests pass without having run where the rights for them are missing.
 
+use std::path::Path;
+
 use ackclock_sim::scenario::Document;
 
 use super::*;
