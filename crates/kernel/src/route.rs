@@ -18,7 +18,7 @@ pub fn address(flow: usize, side: Side) -> Ipv4Addr {
     Ipv4Addr::new(10, (number >> 8) as u8, number as u8, if side == Side::Sender { 1 } else { 2 })
 }
 
-/// The IPv6 address of an end of a flow: fd00::n:1 at the sender, fd00::n:2 at the receiver; n is the flow's number from 1 on.
+/// The IPv6 address of an end of a flow: `fd00::n:1` at the sender, `fd00::n:2` at the receiver; n is the flow's number from 1 on.
 ///
 /// # Panics
 /// As [`address`].
