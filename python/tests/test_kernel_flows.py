@@ -104,7 +104,7 @@ def test_a_queue_of_the_kernel_needs_no_flow_on_it(built: Built) -> None:
     for result in (alone, mixed(path(REAL, LINUX, duration="3 s", queue=queue))):
         assert sum(row["delivered_bytes"] for row in result.summary["flows"]) > 0.9 * 3 * 10e6 / 8 * 1448 / 1500
         assert rows(result.links)[0]["sojourn_mean"] < 0.015
-    reason = 'link a>b has a queue of kind "qdisc", which needs a kernel in virtual time: '
+    reason = 'link a>b has the queue discipline "fq_codel" of Linux, which needs a kernel in virtual time: '
     with pytest.raises(ScenarioError) as caught:
         ackclock.run(path(LINUX, queue=queue))
     assert str(caught.value).startswith(reason)

@@ -337,7 +337,7 @@ mod tests {
         assert_eq!((Addressed::read(&version(0x65)), Addressed::read(&version(0x44))), (None, None));
     }
 
-    /// An IPv6 packet with traffic class `0b0010_1010` and flow label 0x12345, that carries `payload` of a `protocol`.
+    /// An IPv6 packet with traffic class `0b0010_1010` and flow label `0x1_2345`, that carries `payload` of a `protocol`.
     fn frame_v6(protocol: u8, payload: &[u8]) -> Vec<u8> {
         let mut frame = vec![0x62, 0xA1, 0x23, 0x45];
         frame.extend((payload.len() as u16).to_be_bytes());
