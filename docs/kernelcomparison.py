@@ -8,8 +8,8 @@ It prints the sections. With a directory it first takes the measurements of that
     ackclock kernel compare docs/validation/scenarios/*.toml --on linux:7.2 --out out/validation
     python docs/kernelcomparison.py out/validation && python docs/generate.py
 
-docs/validation/kernel.csv has a row for each flow of each repetition on a machine's kernel, virtual.csv on one in virtual
-time. The simulations run anew, so the sections show what the current program predicts.
+docs/validation/kernel.csv has a row for each flow of each repetition on a machine's kernel, virtual.csv on one in
+virtual time. The simulations run anew, so the sections show what the current program predicts.
 """
 
 from __future__ import annotations
