@@ -214,6 +214,8 @@ class _Keys:
             return f"whole number, {value['minimum']} to {value['maximum']}"
         if value.get("type") == "array":
             return f"list of {self._type(path, name, value['items'])}"
+        if value.get("type") == "object" and "properties" not in value:
+            return "a table of names, each with a whole number, `true`, `false` or a text"
         if value.get("type") == "object":
             return self._link(_joined(path, name), "", value)
         return {"string": "text", "boolean": "`true` or `false`", "number": "number"}[value["type"]]

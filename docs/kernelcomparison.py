@@ -1,14 +1,15 @@
-"""Fills the section of docs/validation.md that `ackclock kernel compare` made; docs/generate.py writes it.
+"""Fills the sections of docs/validation.md that `ackclock kernel compare` made; docs/generate.py writes them.
 
 usage: python docs/kernelcomparison.py [DIRECTORY]
 
-It prints the section. With a directory it first takes the measurements of that comparison:
+It prints the sections. With a directory it first takes the measurements of that comparison, in either world:
 
     ackclock kernel compare docs/validation/scenarios/*.toml --out out/validation
+    ackclock kernel compare docs/validation/scenarios/*.toml --on linux:7.2 --out out/validation
     python docs/kernelcomparison.py out/validation && python docs/generate.py
 
-docs/validation/kernel.csv has a row for each flow of each repetition on the kernel. The simulations run anew, so the
-section shows what the current program predicts.
+docs/validation/kernel.csv has a row for each flow of each repetition on a machine's kernel, virtual.csv on one in virtual
+time. The simulations run anew, so the sections show what the current program predicts.
 """
 
 from __future__ import annotations
@@ -28,19 +29,22 @@ from ackclock.kernels.judging import Difference, Pairs
 from ackclock.kernels.measuring import MEASURES
 
 FOLDER = Path(__file__).resolve().parent / "validation"
-MEASURED = FOLDER / "kernel.csv"
+MEASURED = {"machine": FOLDER / "kernel.csv", "linux": FOLDER / "virtual.csv"}
+"""The measurements of each world."""
 FRAME = re.compile(
-    r"(<!-- comparison: made by docs/kernelcomparison\.py -->\n).*(<!-- end of comparison -->)", re.DOTALL
+    r"(<!-- comparison (\w+): made by docs/kernelcomparison\.py -->\n).*?(<!-- end of comparison -->)", re.DOTALL
 )
 
 
 @cache
-def compared() -> tuple[Outcome, tuple[Pairs, ...], tuple[Difference, ...]]:
-    """Return the stored runs, their simulations, and the differences."""
-    stored = _read(MEASURED)
+def compared(name: str = "machine") -> tuple[Outcome, tuple[Pairs, ...], tuple[Difference, ...]]:
+    """Return the stored runs of a world, their simulations, and the differences."""
+    stored = _read(MEASURED[name])
     release = str(stored["release"][0])
     cases = comparing.cases(sorted((FOLDER / "scenarios").glob("*.toml")))
-    world = replace(worlds.machine(), release=release, identity=release)
+    world = replace(worlds.machine(), name=name, release=release, identity=release)
+    if name == "linux":
+        world = replace(world, virtual=True, longer=0)
     outcome = Outcome(cases, world, int(stored["repetition"].max()))  # type: ignore[arg-type]
     report.take_rows(outcome, stored)
     comparing.simulate(outcome)
@@ -55,12 +59,13 @@ def _read(file: Path) -> polars.DataFrame:
 def take(directory: Path) -> None:
     """Take the measurements of a comparison on disk; of the kernel's release only the version."""
     version = polars.col("release").str.extract(r"^(\d+\.\d+)", 1)
-    _read(directory / report.KERNEL_FILE).with_columns(version).write_csv(MEASURED)
+    rows = _read(directory / report.KERNEL_FILE).with_columns(version)
+    rows.write_csv(MEASURED[str(rows["world"][0]).partition(":")[0]])
 
 
-def section() -> str:
-    """Make the section."""
-    outcome, pairs, found = compared()
+def section(name: str) -> str:
+    """Make the section of a world."""
+    outcome, pairs, found = compared(name)
     said = [*words.answer(outcome, pairs, found), *words.lateness(outcome, pairs)]
     lines = [line for text in said for line in (text, "")]
     lines += [*_table(["measure", "comparisons", "within", "own spread", "differs", "median", "largest"], _sums(found))]
@@ -101,15 +106,15 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) ->
 
 
 def filled(page: str) -> str:
-    """Return docs/validation.md with a new section."""
-    return FRAME.sub(lambda frame: f"{frame[1]}\n{section()}\n\n{frame[2]}", page)
+    """Return docs/validation.md with new sections."""
+    return FRAME.sub(lambda frame: f"{frame[1]}\n{section(frame[2])}\n\n{frame[3]}", page)
 
 
 def main() -> int:
-    """Take measurements if a directory is named, and print the section; returns the exit code."""
+    """Take measurements if a directory is named, and print the sections; returns the exit code."""
     for directory in sys.argv[1:2]:
         take(Path(directory))
-    print(section())
+    print("\n\n".join(map(section, MEASURED)))
     return 0
 
 

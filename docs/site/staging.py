@@ -151,12 +151,12 @@ class Stage:
 
 
 def is_playable(text: str) -> bool:
-    """Whether a text is a scenario of one run that needs no other file."""
+    """Whether a text is a scenario of one run that needs no other file and no kernel."""
     try:
         scenario = _core.Scenario.from_toml(text, "scenario")
     except ackclock.ScenarioError:
         return False
-    return not scenario.files and not scenario.sweep
+    return not (scenario.files or scenario.sweep or scenario.needs_kernel)
 
 
 def files(folder: Path) -> Iterator[Path]:

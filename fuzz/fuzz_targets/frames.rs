@@ -4,7 +4,7 @@
 #![cfg_attr(fuzzing, no_main)]
 
 use ackclock_core::qdisc::Ecn;
-use ackclock_emu::emulator::{flow, hashed};
+use ackclock_kernel::frames::{flow, hashed};
 use ackclock_wire::frame::{Addressed, Headers, frame_ecn, frame_headers, mark_frame};
 use ackclock_wire::options::{decode_options, encode_options};
 use ackclock_wire::packet::Packet;

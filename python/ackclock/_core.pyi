@@ -46,6 +46,7 @@ __all__ = [
     "page_loads",
     "read_parameter",
     "registry",
+    "replay",
     "run",
     "run_batch",
     "run_script",
@@ -370,6 +371,10 @@ class Scenario:
     @property
     def hash(self) -> str: ...
     @property
+    def needs_kernel(self) -> str | None: ...
+    @property
+    def kernel_version(self) -> tuple[str, str] | None: ...
+    @property
     def sweep(self) -> str: ...
     @property
     def files(self) -> list[Path]: ...
@@ -472,10 +477,17 @@ def guest_run(
     capture: Sequence[str] = (),
     outside: bool = False,
     control: str | None = None,
+    named: bool = False,
     cpu: float | None = None,
     silence: float | None = None,
 ) -> tuple[RunResult, str]: ...
-def guest_refusal(scenario: Scenario, control: str | None = None) -> str | None: ...
+def replay(
+    scenario: Scenario,
+    packets: Sequence[tuple[int, ...]],
+    kernel: tuple[str | Path, int] | None = None,
+    cancel: Cancel | None = None,
+) -> list[tuple[float, int] | None]: ...
+def guest_refusal(scenario: Scenario, control: str | None = None, named: bool = False) -> str | None: ...
 def kernel_refusal(scenario: Scenario, change_hystart: bool = False) -> str | None: ...
 def run_batch(
     scenarios: Sequence[Scenario],

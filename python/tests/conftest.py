@@ -55,6 +55,14 @@ def scenario() -> Scenario:
     return Scenario("short", duration="5 s", topology={"kind": "chain", "bottleneck": bottleneck}, flow=[{"name": "a"}])
 
 
+def present() -> list[kernels.Built]:
+    """Return the kernels that were built from the present files."""
+    return [kernel for kernel in kernels.built() if not kernel.outdated]
+
+
+NO_KERNEL = "no kernel was built from the present files: ackclock kernel build"
+
+
 @pytest.fixture
 def kernel() -> Iterator[kernels.Check]:
     """Use this machine's kernel, one test at a time; elsewhere the test is skipped with the reason."""

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -48,6 +49,10 @@ SSH = """
 ssh -p 2222 -i /tmp/key -o LogLevel=ERROR -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
     $(id -un)@$ACKCLOCK_PEER 'head -c 200000 /dev/zero' | wc -c
 """
+
+
+ENHANCED_PACKET = 6
+"""The block of a packet in pcapng."""
 
 
 @pytest.fixture(autouse=True)
@@ -98,6 +103,57 @@ def test_a_server_of_python_and_its_client(cli: Cli, path: Path, monkeypatch: py
     assert size == "1000000" and 0.08 + 691 * 1500 * 8 / 1e7 <= float(seconds) < 1.2
 
 
+def versions(capture: bytes) -> set[int]:
+    """Return the versions of IP in a capture."""
+    found, at = set(), 0
+    while at < len(capture):
+        kind, length = struct.unpack_from("<II", capture, at)
+        if kind == ENHANCED_PACKET:
+            found.add(capture[at + 28] >> 4)
+        at += length
+    return found
+
+
+def test_curl_over_ipv6(cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needed("curl")
+    monkeypatch.chdir(path.parent)
+    (path.parent / "file").write_bytes(bytes(1_000_000))
+    serve = f"exec {sys.executable} -m http.server --bind :: 8000 2>/dev/null >&2"
+    fetch = "curl -sf -o /dev/null -w '%{size_download} %{time_total}' \"http://[$ACKCLOCK_PEER6]:8000/file\""
+    captured, printed = captures_of(cli, path, "--peer", serve, "--", "sh", "-c", fetch)
+    assert len(captured) == 1 and len(printed) == 1
+    # Neither neighbour discovery nor anything else of IPv4.
+    assert versions(captured.pop()) == {6}
+    size, seconds = printed.pop().split()
+    # 701 packets of 1428 bytes with 72 bytes of headers, after a round trip for the handshake and one for the request.
+    assert size == "1000000" and 0.08 + 701 * 1500 * 8 / 1e7 <= float(seconds) < 1.2
+
+
+def test_ecn_over_ipv6(path: Path) -> None:
+    queue = 'queue = { kind = "codel", ecn = true }'
+    path.write_text(PATH.replace('queue = { kind = "droptail", limit = "30 packets" }', queue))
+    control = "echo 1 > /proc/sys/net/ipv4/tcp_ecn"
+    send = """
+import os, socket
+peer = socket.create_server((os.environ["ACKCLOCK_ADDRESS6"], 7000), family=socket.AF_INET6).accept()[0]
+peer.sendall(bytes(3_000_000))
+"""
+    receive = """
+import os, socket
+peer, count = socket.create_connection((os.environ["ACKCLOCK_PEER6"], 7000)), 0
+while data := peer.recv(1 << 20):
+    count += len(data)
+print(count)
+raise SystemExit(count != 3_000_000)
+"""
+    sender = f"{control}; exec {sys.executable} -c '{send}'"
+    receiver = f"{control}; exec {sys.executable} -c '{receive}'"
+    ended = kernels.emulate(ackclock.load(path), ["sh", "-c", receiver], peer=sender, on="linux")
+    assert ended.code == 0
+    bottleneck = next(link for link in ended.links if link["name"] == "n1>n2")
+    assert bottleneck["marks"] > 0 and bottleneck["drops"] == 0, bottleneck
+
+
 def test_the_seed_matters(cli: Cli, path: Path) -> None:
     file = path.with_suffix(".pcapng")
     captured = set()
@@ -109,19 +165,21 @@ def test_the_seed_matters(cli: Cli, path: Path) -> None:
     assert len(captured) == 2
 
 
-def test_iperf3(cli: Cli, path: Path) -> None:
+@pytest.mark.parametrize(("peer", "headers"), [("-c $ACKCLOCK_PEER", 52), ("-6 -c $ACKCLOCK_PEER6", 72)])
+def test_iperf3(cli: Cli, path: Path, peer: str, headers: int) -> None:
     needed("iperf3")
-    client = "iperf3 -c $ACKCLOCK_PEER -t 2 -R --json"
+    client = f"iperf3 {peer} -t 2 -R --json"
     captured, printed = captures_of(cli, path, "--peer", "exec iperf3 -s >/dev/null", "--", "sh", "-c", client)
     assert len(captured) == 1 and len(printed) == 1
-    # Full packets of 1500 bytes carry 1448.
     received = json.loads(printed.pop())["end"]["sum_received"]["bits_per_second"]
-    assert 0.95 * 1448 / 1500 < received / 1e7 <= 1448 / 1500
+    share = (1500 - headers) / 1500
+    assert 0.95 * share < received / 1e7 <= share
 
 
-def test_ssh(cli: Cli, path: Path) -> None:
+@pytest.mark.parametrize("peer", ["$ACKCLOCK_PEER", "$ACKCLOCK_PEER6"])
+def test_ssh(cli: Cli, path: Path, peer: str) -> None:
     needed("ssh", "sshd", "ssh-keygen")
-    captured, printed = captures_of(cli, path, "--peer", SSHD, "--", "sh", "-c", SSH)
+    captured, printed = captures_of(cli, path, "--peer", SSHD, "--", "sh", "-c", SSH.replace("$ACKCLOCK_PEER", peer))
     assert len(captured) == 1 and printed == {"200000\n"}
 
 
@@ -159,6 +217,11 @@ def test_words_and_variables_hold_any_bytes(path: Path, monkeypatch: pytest.Monk
     [
         (["--", "/no/such/program"], "error: /no/such/program: there is no such program\n"),
         (["--peer", "exit 3", "--", "true"], "error: --peer ended with exit code 3 before it opened a socket\n"),
+        (
+            ["--peer", "true", "--", "true"],
+            "error: --peer ended with exit code 0 before it opened a socket; a server has to stay in the foreground\n",
+        ),
+        (["--", ""], "error: the command is empty\n"),
         (["--flow", "uplink", "--", "true"], "error: --flow uplink: path has no such flow; its flows: download\n"),
         (["--pcap", "-", "--", "true"], "error: --pcap -: standard output is the command's; name a file\n"),
     ],
@@ -173,6 +236,18 @@ def test_a_world_that_is_none_is_named(cli: Cli, path: Path) -> None:
     assert done.returncode == 2 and "machine" in done.stderr and "did you mean linux" in done.stderr
     done = cli("emulate", "--output", path.parent, path, "--", "true")
     assert done.returncode == 2 and "--on linux" in done.stderr
+
+
+def test_a_file_is_no_folder_for_output(cli: Cli, path: Path) -> None:
+    done = cli("emulate", "--on", "linux", path, "--output", path, "--", "true")
+    assert (done.returncode, done.stderr) == (2, f"error: --output {path}: this is a file, not a folder\n")
+
+
+def test_a_program_may_ask_for_the_time_again_and_again(path: Path) -> None:
+    # Each question takes 256 ns, so that a second takes four million.
+    ask = "import time; end = time.monotonic() + 1\nwhile time.monotonic() < end: pass"
+    ended = kernels.emulate(ackclock.load(path), [sys.executable, "-c", ask], on="linux")
+    assert ended.code == 0 and 1 <= ended.elapsed_s < 1.1
 
 
 def test_a_command_ends_with_the_duration(cli: Cli, path: Path) -> None:

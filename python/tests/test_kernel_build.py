@@ -416,10 +416,13 @@ def test_a_running_build_is_no_leftover(tree: Path, cache: Path) -> None:
     assert ends(compiler) and built() == [kernel]
 
 
-def stub(cache: Path, key: str, version: str, date: str = "2026-01-01T00:00:00+00:00") -> Path:
-    """Store the description of a kernel."""
+def stub(
+    cache: Path, key: str, version: str, date: str = "2026-01-01T00:00:00+00:00", hashes: dict[str, str] | None = None
+) -> Path:
+    """Store the description of a kernel, by default of one that was built from the present files."""
+    hashes = inputs.hashes(version) if hashes is None else hashes
     entries = {"linux": version, "release": version, "hz": 250, "joint": store.JOINT, "date": date, "size": 6_100_000}
-    write(cache / key, {"kernel.json": json.dumps({**entries, "additions": ["own.c"], "absent": []})})
+    write(cache / key, {"kernel.json": json.dumps({**entries, "additions": ["own.c"], "absent": [], "hashes": hashes})})
     return cache / key
 
 
@@ -443,6 +446,16 @@ def test_kernels_are_found_by_version(cache: Path) -> None:
     write(seven, {"kernel.json": "{}"})
     with pytest.raises(stored.DamagedError, match=r"linux is missing; restore it, or delete \S+222 and repeat"):
         find()
+
+
+def test_a_kernel_of_the_present_files_comes_before_a_newer_one_of_earlier_files(cache: Path) -> None:
+    stub(cache, "0" * 12, "6.12.117", "2026-02-01T00:00:00+00:00", {**inputs.hashes("6.12.117"), "init": "other"})
+    present = stub(cache, "1" * 12, "6.12.117")
+    assert [kernel.outdated for kernel in built()] == [False, True]
+    assert find("linux:6.12").path == present
+    newer = stub(cache, "2" * 12, "7.2.13", hashes={})
+    assert find().path == present
+    assert find("linux:7").path == newer and find("linux:7").outdated
 
 
 def test_only_kernels_with_the_joint_of_this_version_run(cache: Path) -> None:
@@ -473,8 +486,8 @@ def test_the_list(cache: Path, command: Command) -> None:
     rows = [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in out.strip().splitlines()]
     # A long folder takes several lines.
     assert "".join(out.split()).startswith(f"kernelsin{cache}name")
-    assert ["name", "HZ", "built in", "size", "date", "key"] in rows
-    assert ["linux-6.12.117", "250", "own.c", "6.1 MB", "2026-01-01", "0" * 12] in rows
+    assert ["name", "HZ", "built in", "size", "date", "key", "files"] in rows
+    assert ["linux-6.12.117", "250", "own.c", "6.1 MB", "2026-01-01", "0" * 12, "present"] in rows
     assert rows[-1][0] == f"machine: {here}" and (code, err) == (0, "")
     code, out, _ = command("list", "--json")
     linux, machine = json.loads(out)

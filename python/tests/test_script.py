@@ -8,9 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ackclock.kernels import store
-
-from .conftest import Cli
+from .conftest import NO_KERNEL, Cli, present
 
 PASSES = """\
 // RFC 9293, section 3.5: the three-way handshake, then data.
@@ -212,7 +210,7 @@ def test_the_kernel_shows_a_failure_as_the_host_does(cli: Cli, folder: Path) -> 
         assert "failed: acknowledgment number: expected 2, came 1\n" in done.stdout
 
 
-@pytest.mark.skipif(not store.built(), reason="no kernel was built: ackclock kernel build")
+@pytest.mark.skipif(not present(), reason=NO_KERNEL)
 def test_a_kernel_in_virtual_time_runs_scripts_at_exact_times(cli: Cli, folder: Path, tmp_path: Path) -> None:
     file = folder / "b_passes.pkt"
     done = cli("script", file, "--define", "LENGTH=1000", "--on", "linux", "--tolerance", "0 ms")
@@ -227,7 +225,7 @@ def test_a_kernel_in_virtual_time_runs_scripts_at_exact_times(cli: Cli, folder: 
     assert (done.returncode, done.stdout) == (0, "1 script: 1 passed\n")
 
 
-@pytest.mark.skipif(not store.built(), reason="no kernel was built: ackclock kernel build")
+@pytest.mark.skipif(not present(), reason=NO_KERNEL)
 @pytest.mark.parametrize("version", ["ipv4", "ipv6", "ipv4-mapped-ipv6"])
 def test_a_kernel_in_virtual_time_has_every_version_of_ip(cli: Cli, tmp_path: Path, version: str) -> None:
     """The cookie of Fast Open depends on the addresses, and the level of a control message on the socket."""

@@ -57,3 +57,12 @@ def test_simulations_side_by_side_with_the_kernel() -> None:
     assert total.median <= 0.005
     unknown = [words.place(each) for each in primary if each.verdict == "differs" and not each.known]
     assert not unknown, "data delivered or a completion time differs, and no rule explains it"
+
+
+def test_simulations_side_by_side_with_a_kernel_in_virtual_time() -> None:
+    outcome, pairs, found = _module("kernelcomparison").compared("linux")
+    assert len(pairs) == 72 and outcome.repetitions == 6 and not outcome.refused
+    assert outcome.world.virtual and outcome.world.release == "7.2"
+    primary = [each for each in found if each.measure.primary]
+    total = judging.summary(primary)
+    assert total.median <= 0.002 and total.within >= 0.85 * total.count

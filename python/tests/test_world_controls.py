@@ -8,12 +8,13 @@ import pytest
 
 import ackclock
 from ackclock import CongestionControl, Scenario, kernels
-from ackclock.kernels import store
+
+from .conftest import NO_KERNEL, present
 
 RENO = {"host": "linux", "packet_size": "1448 B", "slow_start": "standard", "avoidance": "reno"}
 CUBIC = {"host": "linux", "packet_size": "1448 B"}
 
-pytestmark = pytest.mark.skipif(not store.built(), reason="no kernel was built: ackclock kernel build")
+pytestmark = pytest.mark.skipif(not present(), reason=NO_KERNEL)
 
 
 def chain(

@@ -28,7 +28,7 @@ from ackclock.kernels.store import Built
 
 from . import captures
 from .captures import SYN
-from .conftest import Cli
+from .conftest import NO_KERNEL, Cli, present
 
 pytestmark = [
     pytest.mark.skipif(
@@ -48,10 +48,9 @@ FULL = 1_200_000
 @pytest.fixture
 def built() -> Built:
     """Return the newest kernel that was built; without one the test is skipped."""
-    try:
-        return store.find()
-    except ValueError as error:
-        pytest.skip(str(error))
+    if not (found := present()):
+        pytest.skip(NO_KERNEL)
+    return found[0]
 
 
 @pytest.fixture

@@ -34,6 +34,8 @@ pub enum Kind {
     Numbers { min: f64, max: f64 },
     /// One of these words.
     Word(&'static [&'static str]),
+    /// A line of text.
+    Text,
     /// The capacity of a queue: "50 packets", "64 kB" or "1 BDP", which is converted to packets.
     Limit { min: f64, max: f64 },
     /// The capacity of a queue that may count bytes: "1 BDP" is converted to bytes.
@@ -48,7 +50,7 @@ impl Kind {
     /// The smallest and the largest allowed number, both inclusive; `None` for kinds that are not numeric.
     pub const fn bounds(&self) -> Option<(f64, f64)> {
         match *self {
-            Self::Bool | Self::Word(_) | Self::Part(_) => None,
+            Self::Bool | Self::Word(_) | Self::Text | Self::Part(_) => None,
             Self::Series(kind) => kind.bounds(),
             Self::Segments { min, max }
             | Self::Number { min, max }
@@ -72,7 +74,7 @@ pub enum Default {
     Number(f64),
     /// For [`Kind::Numbers`].
     Numbers(&'static [f64]),
-    /// For [`Kind::Word`].
+    /// For [`Kind::Word`] and [`Kind::Text`].
     Word(&'static str),
     /// For [`Kind::Limit`].
     Limit(Limit),
@@ -177,7 +179,7 @@ pub struct Axis {
     pub shorthand: Option<(&'static str, &'static str)>,
     /// The word for no part.
     pub none: Option<&'static str>,
-    /// The words for objects of a program, which no file can hold.
+    /// The words for what the registry does not hold: objects of a program, or the hosts of a kernel.
     pub objects: &'static [&'static str],
     /// The part of a table without `kind`.
     pub usual: &'static str,
@@ -218,7 +220,7 @@ impl Axis {
         PartSpec { name, params: Params::defaults(self.part(name).map_or(&[], |part| part.params)) }
     }
 
-    /// All valid words: the parts, and the words for none and for an object.
+    /// All valid words: the parts, and the words for none and for what the registry does not hold.
     pub fn words(&self) -> Vec<&'static str> {
         self.parts().iter().map(|part| part.name).chain(self.none).chain(self.objects.iter().copied()).collect()
     }

@@ -9,7 +9,7 @@ pub enum Value {
     Number(f64),
     /// For [`Kind::Numbers`](crate::params::Kind::Numbers).
     Numbers(Vec<f64>),
-    /// For [`Kind::Word`](crate::params::Kind::Word).
+    /// For [`Kind::Word`](crate::params::Kind::Word) and [`Kind::Text`](crate::params::Kind::Text).
     Word(String),
     /// For [`Kind::Limit`](crate::params::Kind::Limit).
     Limit(Limit),
@@ -111,7 +111,7 @@ impl Params {
         if *self.get(name) == Value::Auto { None } else { Some(self.limit(name)) }
     }
 
-    /// The word `name`.
+    /// The word or text `name`.
     ///
     /// # Panics
     /// As [`Params::number`].

@@ -6,9 +6,10 @@
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io;
+use std::path::Path;
 
 use ackclock_host::Side;
-use ackclock_kernel::{MOST_FLOWS, Route, Terminal, address};
+use ackclock_kernel::{MOST_FLOWS, Route, Terminal, address, address_v6};
 use ackclock_linux::Namespace;
 use ackclock_linux::command::run;
 use ackclock_linux::tun::{self, Frames};
@@ -21,6 +22,10 @@ const QUEUE: u32 = 10_000;
 /// unsent data about 10 s after the path has vanished. By default they would keep their memory for minutes.
 const PARAMETERS: [(&str, &str); 3] =
     [("ipv6/conf/all/disable_ipv6", "1"), ("ipv4/tcp_no_metrics_save", "1"), ("ipv4/tcp_orphan_retries", "4")];
+
+/// Parameters of a namespace with IPv6: only the addresses that it is given.
+const V6: [(&str, &str); 3] =
+    [("ipv6/conf/tun0/addr_gen_mode", "1"), ("ipv6/conf/tun0/accept_ra", "0"), ("ipv6/conf/all/disable_ipv6", "0")];
 
 /// The namespace of an end node.
 #[derive(Debug)]
@@ -62,6 +67,19 @@ impl Space {
         Ok(Self { nodes: nodes.into_iter().map(lay_out).collect::<Result<_, _>>()? })
     }
 
+    /// Gives both ends of every flow an IPv6 address too, without neighbour discovery and without packets of the kernel's own. False if the
+    /// kernel has no IPv6.
+    ///
+    /// # Errors
+    /// As [`Space::new`].
+    pub fn add_v6(&self) -> Result<bool, String> {
+        if !Path::new("/proc/sys/net/ipv6").exists() {
+            return Ok(false);
+        }
+        self.nodes.iter().try_for_each(Node::add_v6)?;
+        Ok(true)
+    }
+
     /// The namespace with an end of a flow.
     pub fn node(&self, flow: usize, side: Side) -> Option<&Node> {
         self.nodes.iter().find(|node| node.terminals.contains(&(flow, side)))
@@ -80,6 +98,18 @@ impl Node {
     /// The namespace.
     pub fn namespace(&self) -> &Namespace {
         &self.namespace
+    }
+
+    fn add_v6(&self) -> Result<(), String> {
+        self.set(&V6)?;
+        let mut commands = String::new();
+        for &(flow, side) in &self.terminals {
+            let (own, peer) = (address_v6(flow, side), address_v6(flow, side.peer()));
+            let _ = writeln!(commands, "addr add {own}/128 dev {INTERFACE} nodad");
+            let _ = writeln!(commands, "route add {peer}/128 dev {INTERFACE} src {own}");
+        }
+        let ran = self.inside(|| run("ip", &["-6", "-batch", "-"], &commands));
+        ran.unwrap_or_else(|error| Err(format!("a network namespace cannot be entered: {error}"))).map_err(missing)
     }
 
     /// Runs `work`, such as making a socket, in the namespace and in a thread of its own.

@@ -6,8 +6,10 @@ use ackclock_core::units::Instant;
 use ackclock_host::Side;
 use ackclock_sim::scenario::{FlowSpec, HostSpec, Scenario, Traffic};
 
-/// Name of the environment variable with a program's own address, and of the one with the other end's.
-pub const VARIABLES: [&str; 2] = ["ACKCLOCK_ADDRESS", "ACKCLOCK_PEER"];
+use crate::route::{address, address_v6};
+
+/// Names of the environment variables with a program's own address and the other end's, in IPv4 and in IPv6.
+pub const VARIABLES: [&str; 4] = ["ACKCLOCK_ADDRESS", "ACKCLOCK_PEER", "ACKCLOCK_ADDRESS6", "ACKCLOCK_PEER6"];
 /// Flows among which the program's connections are spread, so that queues that serve flows in turn tell them apart.
 pub const SPREAD: usize = 64;
 
@@ -22,6 +24,18 @@ pub struct Programs {
     pub peer: Option<String>,
     /// The flow whose path the programs use; by default the first that is no stream of datagrams.
     pub flow: Option<String>,
+}
+
+/// The values of [`VARIABLES`] at an end.
+pub fn values(side: Side) -> [String; 4] {
+    let (own, peer) = (side, side.peer());
+    [address(0, own).to_string(), address(0, peer).to_string(), address_v6(0, own).to_string(), address_v6(0, peer).to_string()]
+}
+
+/// Says that the peer has ended too early, with this exit code.
+pub fn ended_early(code: i32) -> String {
+    let hint = if code == 0 { "; a server has to stay in the foreground" } else { "" };
+    format!("--peer ended with exit code {code} before it opened a socket{hint}")
 }
 
 /// Puts a program's packets in the place of a flow: flows 0 to [`SPREAD`] − 1 are the program's. All others are simulated, except the
@@ -98,6 +112,13 @@ mod tests {
     fn applications(scenario: &Scenario) -> Vec<(&str, Vec<&str>)> {
         let flows = |range: &std::ops::Range<usize>| scenario.flows[range.clone()].iter().map(|flow| flow.name.as_str()).collect();
         scenario.applications.iter().map(|application| (application.name.as_str(), flows(&application.flows))).collect()
+    }
+
+    #[test]
+    fn the_variables_of_both_ends_mirror_one_another() {
+        let [near, far] = Side::ALL.map(values);
+        assert_eq!(near, ["10.0.1.1", "10.0.1.2", "fd00::1:1", "fd00::1:2"]);
+        assert_eq!([&far[1], &far[0], &far[3], &far[2]], [&near[0], &near[1], &near[2], &near[3]]);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use ackclock_core::cc::{avoidance, slow_start, whole};
 use ackclock_core::params::{Params, Value};
 use ackclock_core::units::Segments;
-use ackclock_sim::scenario::{ComposedSpec, ControlSpec, PartSpec, SlowStartSpec};
+use ackclock_sim::scenario::{ComposedSpec, ControlSpec, PartSpec, SlowStartSpec, nearest};
 
 use crate::program::Program;
 
@@ -60,7 +60,9 @@ impl Offer<'_> {
         let found = self.names.iter().find(|known| **known == name).copied();
         found.map(KernelControl::Own).ok_or_else(|| {
             let names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
-            format!("this kernel has no congestion control `{name}`; it has {}", names.join(", "))
+            let right = nearest(name, self.names.iter().copied());
+            let subject = right.map_or_else(|| "; it".to_owned(), |right| format!("; did you mean `{right}`? It"));
+            format!("this kernel has no congestion control `{name}`{subject} has {}", names.join(", "))
         })
     }
 }
@@ -248,7 +250,7 @@ mod tests {
         assert_eq!(chosen("avoidance = 'reno'", &Offer { seats: Seats::Always, ..OWN }).unwrap(), KernelControl::Outside);
         assert_eq!(chosen("avoidance = 'reno'", &Offer { instead: Some("bbr"), ..asks }).unwrap(), KernelControl::Own("bbr"));
         let refusal = chosen("avoidance = 'reno'", &Offer { instead: Some("bic"), ..asks }).unwrap_err();
-        assert_eq!(refusal, "this kernel has no congestion control `bic`; it has `reno`, `cubic`, `bbr`");
+        assert_eq!(refusal, "this kernel has no congestion control `bic`; did you mean `cubic`? It has `reno`, `cubic`, `bbr`");
     }
 
     #[test]

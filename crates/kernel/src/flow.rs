@@ -8,7 +8,7 @@ use ackclock_core::units::{Bytes, Instant, Segments};
 use ackclock_host::Bulk;
 use ackclock_host::setting::{Kernel, Setting};
 use ackclock_sim::engine::EndHost;
-use ackclock_sim::scenario::{ControlSpec, FlowSpec, HostSpec, ModernHost, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Traffic};
+use ackclock_sim::scenario::{ControlSpec, FlowSpec, Given, HostSpec, ModernHost, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Traffic};
 use ackclock_tcp::HEADER;
 use ackclock_tcp::modern::{Feedback, SETTINGS};
 
@@ -71,9 +71,14 @@ impl FlowPlan {
             Traffic::Bulk => Some(Bulk { start: spec.start, stop: spec.stop, packets: spec.packets, grows: false }),
             Traffic::Bursts(_) => Some(Bulk { start: spec.start, stop: spec.stop, packets: Some(0), grows: true }),
         };
+        let named = named(spec, offer);
+        let control = match named {
+            Some(name) => offer.own(&name.value)?,
+            None => choose(&spec.control, spec.initial_ssthresh, offer)?,
+        };
         let mut plan = Self {
             bulk,
-            control: choose(&spec.control, spec.initial_ssthresh, offer)?,
+            control,
             threshold: spec.initial_ssthresh,
             segment,
             route: Route::default(),
@@ -203,6 +208,11 @@ impl FlowPlan {
         let own = [("header", u64::from(HEADER) != host.header.0), ("initial_pacing", host.initial_pacing)];
         self.own.extend(own.into_iter().filter(|(_, own)| *own).map(|(key, _)| key.to_owned()));
     }
+}
+
+/// The control of the kernel that the flow names and gets.
+pub(crate) fn named<'a>(spec: &'a FlowSpec, offer: &Offer<'_>) -> Option<&'a Given> {
+    spec.kernel.as_ref()?.control.as_ref().filter(|_| offer.instead.is_none())
 }
 
 /// The initial window of a part, if it depends on nothing that the kernel would have to know.

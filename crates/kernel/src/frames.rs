@@ -1,5 +1,7 @@
 //! The flow to which a frame belongs.
 
+use std::net::IpAddr;
+
 use ackclock_host::Side;
 use ackclock_wire::frame::Addressed;
 
@@ -12,16 +14,27 @@ pub fn flow(addressed: &Addressed) -> Option<(usize, Side)> {
 }
 
 /// One of `flows` flows, the same for all packets of a connection in both directions: a hash of the addresses, the ports and the
-/// protocol (FNV-1a). `from`: the end that sent the frame.
+/// protocol (FNV-1a). The flow label of IPv6, which differs between directions, stands for ports that are missing (RFC 6438 §2). `from`: the
+/// end that sent the frame.
 pub fn hashed(addressed: &Addressed, from: Side, flows: usize) -> usize {
-    let forward = from == Side::Sender;
-    let place = |index: usize| if forward { index } else { 1 - index };
-    let bytes = [0, 1].into_iter().flat_map(|index| {
-        let [high, low] = addressed.ports[place(index)].to_be_bytes();
-        addressed.addresses[place(index)].octets().into_iter().chain([high, low])
-    });
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    let hash = bytes.chain([addressed.protocol]).fold(0xcbf2_9ce4_8422_2325, step);
+    let order = if from == Side::Sender { [0, 1] } else { [1, 0] };
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut add = |bytes: &[u8]| {
+        for byte in bytes {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    for index in order {
+        match addressed.addresses[index] {
+            IpAddr::V4(address) => add(&address.octets()),
+            IpAddr::V6(address) => add(&address.octets()),
+        }
+        add(&addressed.ports[index].to_be_bytes());
+    }
+    add(&[addressed.protocol]);
+    if addressed.ports == [0; 2] && addressed.flow_label != 0 {
+        add(&addressed.flow_label.to_be_bytes());
+    }
     // The low bits of FNV-1a change least.
     ((hash >> 32 ^ hash) % flows.max(1) as u64) as usize
 }
@@ -31,7 +44,7 @@ mod tests {
     use std::net::Ipv4Addr;
 
     use super::*;
-    use crate::route::address;
+    use crate::route::{address, address_v6};
 
     const TCP: u8 = 6;
 
@@ -71,5 +84,27 @@ mod tests {
             seen[forward] += 1;
         }
         assert!(seen.iter().all(|&count| (10..=45).contains(&count)), "{seen:?}");
+    }
+
+    #[test]
+    fn connections_of_ipv6_spread_by_ports_and_else_by_their_label() {
+        let ends = [Side::Sender, Side::Receiver].map(|side| IpAddr::from(address_v6(0, side)));
+        let packet = |ports: [u16; 2], flow_label| Addressed { addresses: ends, protocol: TCP, ports, flow_label, data: 0 };
+        let turned = |packet: Addressed, flow_label| {
+            let ([source, target], [from, to]) = (packet.addresses, packet.ports);
+            Addressed { addresses: [target, source], ports: [to, from], flow_label, ..packet }
+        };
+        assert_eq!(flow(&packet([1, 2], 0)), Some((0, Side::Sender)));
+        assert_eq!(flow(&turned(packet([1, 2], 0), 0)), Some((0, Side::Receiver)));
+        let of = |packet: &Addressed, from| hashed(packet, from, 64);
+        let mut seen = [std::collections::BTreeSet::new(), std::collections::BTreeSet::new()];
+        for number in 0..200 {
+            let connection = packet([40_000 + number, 443], u32::from(number));
+            // A host may change the label of a connection.
+            assert_eq!(of(&connection, Side::Sender), of(&turned(connection, 7), Side::Receiver));
+            seen[0].insert(of(&connection, Side::Sender));
+            seen[1].insert(of(&packet([0; 2], 1 + u32::from(number)), Side::Sender));
+        }
+        assert!(seen.iter().all(|flows| flows.len() > 50), "{seen:?}");
     }
 }

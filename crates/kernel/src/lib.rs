@@ -37,6 +37,6 @@ pub use ends::{Ends, Order};
 pub use error::KernelError;
 pub use flow::{ACCURATE_ECN, FlowPlan, Parameters};
 pub use info::{Info, Recovery};
-pub use plan::{Plan, refused};
+pub use plan::{Chosen, Plan, refused};
 pub use program::{Part, Program};
-pub use route::{MOST_FLOWS, Route, Terminal, address, owner};
+pub use route::{MOST_FLOWS, Route, Terminal, address, address_v6, owner};

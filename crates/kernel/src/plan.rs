@@ -4,16 +4,26 @@ use std::collections::BTreeMap;
 
 use ackclock_host::Side;
 use ackclock_sim::engine::Warning;
-use ackclock_sim::scenario::Scenario;
+use ackclock_sim::scenario::{FlowSpec, Given, KernelSpec, Scenario};
 
 use crate::controls::{KernelControl, Offer};
-use crate::flow::{FlowPlan, Parameters};
+use crate::flow::{FlowPlan, Parameters, named};
 use crate::route::Terminal;
+
+/// Which flows of a scenario are connections of a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Chosen {
+    /// All flows of TCP.
+    #[default]
+    All,
+    /// Those with `profile = "kernel"`.
+    Named,
+}
 
 /// The flows of a scenario on a kernel.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Every flow; `None` for datagrams, which are simulated.
+    /// Every flow; `None` for those that are simulated, such as datagrams.
     pub flows: Vec<Option<FlowPlan>>,
 }
 
@@ -22,15 +32,35 @@ pub fn refused(scenario: &Scenario, flow: usize, reason: &str) -> String {
     format!("{}: flow {} cannot run on the kernel: {reason}", scenario.name, scenario.flows[flow].name)
 }
 
+/// The entries with the first value of each name.
+fn first<'a>(named: impl Iterator<Item = &'a (String, Given)>) -> Vec<(&'a str, &'a Given)> {
+    let mut found: Vec<(&str, &Given)> = Vec::new();
+    for (name, given) in named {
+        if found.iter().all(|(known, _)| known != name) {
+            found.push((name, given));
+        }
+    }
+    found
+}
+
 impl Plan {
-    /// Plans the flows of `scenario` on a kernel with these congestion controls.
+    /// Plans the `chosen` flows of `scenario` on a kernel with these congestion controls.
     ///
     /// # Errors
-    /// The first flow that cannot be a connection of the kernel, and why.
-    pub fn new(scenario: &Scenario, offer: &Offer<'_>) -> Result<Self, String> {
-        let plan = |(index, spec)| FlowPlan::new(spec, offer).map_err(|reason| refused(scenario, index, &reason));
+    /// The first flow that cannot be a connection of the kernel, and why; if all flows were chosen, none is TCP, and no
+    /// queue is the kernel's.
+    pub fn new(scenario: &Scenario, chosen: Chosen, offer: &Offer<'_>) -> Result<Self, String> {
+        let plan = |(index, spec): (usize, &FlowSpec)| {
+            if chosen == Chosen::Named && spec.kernel.is_none() {
+                return Ok(None);
+            }
+            if let Some(Given { value, place }) = named(spec, offer) {
+                offer.own(value).map_err(|reason| format!("{place}: {reason}"))?;
+            }
+            FlowPlan::new(spec, offer).map_err(|reason| refused(scenario, index, &reason))
+        };
         let flows: Vec<Option<FlowPlan>> = scenario.flows.iter().enumerate().map(plan).collect::<Result<_, _>>()?;
-        if flows.iter().all(Option::is_none) {
+        if chosen == Chosen::All && flows.iter().all(Option::is_none) && scenario.needs_kernel().is_none() {
             return Err(format!("{}: has no TCP flow, so that nothing runs on the kernel", scenario.name));
         }
         let plan = Self { flows };
@@ -71,6 +101,23 @@ impl Plan {
         here.filter_map(|(plan, _)| plan.as_ref()).map(|plan| &plan.parameters).next()
     }
 
+    /// The kernels that flows name, with these flows.
+    fn named<'a>(&'a self, scenario: &'a Scenario) -> impl Iterator<Item = (usize, &'a KernelSpec)> {
+        let planned = scenario.flows.iter().zip(&self.flows).enumerate().filter(|(_, (_, plan))| plan.is_some());
+        planned.filter_map(|(index, (spec, _))| Some((index, spec.kernel.as_ref()?)))
+    }
+
+    /// The parameters below `net.` that flows at a node name, with dots; of several values the first.
+    pub fn sysctls<'a>(&'a self, scenario: &'a Scenario, node: usize) -> Vec<(&'a str, &'a Given)> {
+        let here = self.named(scenario).filter(|(index, _)| [scenario.flows[*index].from, scenario.flows[*index].to].contains(&node));
+        first(here.flat_map(|(_, kernel)| &kernel.sysctl))
+    }
+
+    /// The parameters of modules that flows name, as `MODULE.PARAMETER`; all flows share them.
+    pub fn modules<'a>(&'a self, scenario: &'a Scenario) -> Vec<(&'a str, &'a Given)> {
+        first(self.named(scenario).flat_map(|(_, kernel)| &kernel.module))
+    }
+
     /// The kernel's control of each flow, for people.
     pub fn controls(&self) -> Vec<Option<String>> {
         let word = |plan: &FlowPlan| match &plan.control {
@@ -98,6 +145,11 @@ impl Plan {
             if let Some(text) = plan.control.difference() {
                 note("kernel_control", text.to_owned());
             }
+            let others = self.others(scenario, index);
+            if !others.is_empty() {
+                let text = format!("{} of another flow at the node applies too, because all flows of a node share them", others.join(", "));
+                note("kernel_shared", text);
+            }
             if let Some(names) = shared.get(&index) {
                 let text =
                     format!("{} have the values of the first flow at the node, because all flows of a node share them", names.join(", "));
@@ -109,6 +161,21 @@ impl Plan {
             Warning { name, text: format!("{listed}: {what}"), flows }
         };
         groups.into_iter().map(warning).collect()
+    }
+
+    /// The parameters of its nodes, with their values, that another flow names and this one does not.
+    fn others(&self, scenario: &Scenario, index: usize) -> Vec<String> {
+        let spec = &scenario.flows[index];
+        let own = spec.kernel.as_ref().map(|kernel| &kernel.sysctl[..]).unwrap_or_default();
+        let mut found: Vec<String> = [spec.from, spec.to]
+            .into_iter()
+            .flat_map(|node| self.sysctls(scenario, node))
+            .filter(|(name, given)| !own.iter().any(|(known, own)| known == name && own.value == given.value))
+            .map(|(name, given)| format!("{name} = {}", given.value))
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// For each flow, the parameters in which it differs from the first flow at one of its nodes.

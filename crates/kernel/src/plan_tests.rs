@@ -13,7 +13,7 @@ fn scenario(flows: &[&str]) -> Scenario {
 }
 
 fn plan(flows: &[&str]) -> Plan {
-    Plan::new(&scenario(flows), &OFFER).unwrap()
+    Plan::new(&scenario(flows), Chosen::All, &OFFER).unwrap()
 }
 
 /// The only flow.
@@ -99,14 +99,14 @@ fn datagrams_stay_simulated() {
     assert!(made.flows[0].is_none() && made.flows[1].is_some());
     assert_eq!(made.terminals(&scenario(&[stream, RENO])).len(), 2);
     assert_eq!(made.controls(), [None, Some("reno".to_owned())]);
-    let refused = Plan::new(&scenario(&[stream]), &OFFER).unwrap_err();
+    let refused = Plan::new(&scenario(&[stream]), Chosen::All, &OFFER).unwrap_err();
     assert_eq!(refused, "test: has no TCP flow, so that nothing runs on the kernel");
 }
 
 #[test]
 fn a_control_that_the_kernel_lacks_is_refused_with_the_flow() {
     let veno = "name = 'b'\nhost = 'linux'\nslow_start = 'standard'\navoidance = 'veno'";
-    let refused = Plan::new(&scenario(&[RENO, veno]), &OFFER).unwrap_err();
+    let refused = Plan::new(&scenario(&[RENO, veno]), Chosen::All, &OFFER).unwrap_err();
     assert!(refused.starts_with("test: flow b cannot run on the kernel: ") && refused.contains("veno"), "{refused}");
 }
 
@@ -136,7 +136,7 @@ fn all_flows_share_one_switch_of_hystart() {
     let without = plan(&[RENO, WITHOUT]);
     assert_eq!(without.controls(), [Some("reno".to_owned()), Some("cubic without HyStart".to_owned())]);
     assert_eq!([without.hystart(), plan(&["host = 'linux'"]).hystart(), plan(&[RENO]).hystart()], [Some(false), Some(true), None]);
-    let refused = Plan::new(&scenario(&[WITHOUT, "name = 'b'\nhost = 'linux'"]), &OFFER).unwrap_err();
+    let refused = Plan::new(&scenario(&[WITHOUT, "name = 'b'\nhost = 'linux'"]), Chosen::All, &OFFER).unwrap_err();
     assert!(refused.ends_with("it needs HyStart off and flow b needs it on; the kernel has one switch for all"), "{refused}");
 }
 
@@ -146,4 +146,53 @@ fn a_threshold_of_the_scenario_needs_a_program() {
     let warnings = warnings(&[BOUNDED]);
     assert!(warnings.iter().any(|(_, text)| text.contains("flow.initial_ssthresh")), "{warnings:?}");
     assert!(flow(BOUNDED).threshold.is_infinite());
+}
+
+#[test]
+fn only_flows_that_name_the_kernel_run_on_it() {
+    let mixed = scenario(&["name = 'a'\nprofile = 'kernel'", "name = 'b'\nhost = 'linux'"]);
+    let plan = Plan::new(&mixed, Chosen::Named, &OFFER).unwrap();
+    assert_eq!(plan.controls(), [Some("cubic".to_owned()), None]);
+    assert_eq!(plan.terminals(&mixed).len(), 2);
+    assert_eq!(Plan::new(&mixed, Chosen::All, &OFFER).unwrap().controls(), [Some("cubic".to_owned()), Some("cubic".to_owned())]);
+    assert!(Plan::new(&scenario(&[RENO]), Chosen::Named, &OFFER).unwrap().flows[0].is_none());
+}
+
+#[test]
+fn a_kernel_has_the_settings_of_the_preset() {
+    let (named, preset) = (flow("profile = 'kernel'"), flow("host = 'linux'"));
+    assert_eq!(format!("{named:?}"), format!("{preset:?}"));
+}
+
+#[test]
+fn a_flow_names_a_control_of_the_kernel() {
+    let named = |name: &str| scenario(&[&format!("profile = 'kernel'\nkernel = {{ control = '{name}' }}")]);
+    assert_eq!(Plan::new(&named("bbr"), Chosen::Named, &OFFER).unwrap().controls(), [Some("bbr".to_owned())]);
+    let refused = Plan::new(&named("bbrr"), Chosen::Named, &OFFER).unwrap_err();
+    let expected = "this kernel has no congestion control `bbrr`; did you mean `bbr`? It has `reno`, `cubic`, `bbr`";
+    assert_eq!(refused, format!("test.toml:7: flow.0.kernel.control: {expected}"));
+    // One for all flows comes first.
+    let instead = Offer { instead: Some("reno"), ..OFFER };
+    assert_eq!(Plan::new(&named("bbrr"), Chosen::All, &instead).unwrap().controls(), [Some("reno".to_owned())]);
+}
+
+#[test]
+fn parameters_of_a_node_are_those_that_any_of_its_flows_names() {
+    let with = |name: &str, sysctl: &str| {
+        format!("name = '{name}'\nprofile = 'kernel'\nkernel.sysctl = {{ {sysctl} }}\nkernel.module.tcp_cubic.beta = 5")
+    };
+    let (a, b) = (with("a", ""), with("b", "'net.ipv4.tcp_sack' = 0, 'net.ipv4.tcp_frto' = 1"));
+    let c = with("c", "net.ipv4.tcp_sack = 1, net.ipv4.tcp_frto = true");
+    let mixed = scenario(&[&a, &b, &c, "name = 'd'\nhost = 'linux'"]);
+    let plan = Plan::new(&mixed, Chosen::Named, &OFFER).unwrap();
+    let texts = |named: Vec<(&str, &Given)>| named.into_iter().map(|(name, given)| format!("{name}={}", given.value)).collect::<Vec<_>>();
+    for node in [mixed.flows[0].from, mixed.flows[0].to] {
+        assert_eq!(texts(plan.sysctls(&mixed, node)), ["net.ipv4.tcp_sack=0", "net.ipv4.tcp_frto=1"]);
+    }
+    let others = (0..mixed.nodes.len()).filter(|node| ![mixed.flows[0].from, mixed.flows[0].to].contains(node));
+    assert!(others.into_iter().all(|node| plan.sysctls(&mixed, node).is_empty()));
+    assert_eq!(texts(plan.modules(&mixed)), ["tcp_cubic.beta=5"]);
+    let found: Vec<String> = plan.warnings(&mixed).into_iter().map(|warning| warning.text).collect();
+    let why = "of another flow at the node applies too, because all flows of a node share them";
+    assert_eq!(found, [format!("a: net.ipv4.tcp_frto = 1, net.ipv4.tcp_sack = 0 {why}"), format!("c: net.ipv4.tcp_sack = 0 {why}")]);
 }

@@ -1,6 +1,6 @@
 //! The ends of flows in a network of kernels: their addresses and routes.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ackclock_host::Side;
 
@@ -18,10 +18,28 @@ pub fn address(flow: usize, side: Side) -> Ipv4Addr {
     Ipv4Addr::new(10, (number >> 8) as u8, number as u8, if side == Side::Sender { 1 } else { 2 })
 }
 
+/// The IPv6 address of an end of a flow: `fd00::n:1` at the sender, `fd00::n:2` at the receiver; n is the flow's number from 1 on.
+///
+/// # Panics
+/// As [`address`].
+pub fn address_v6(flow: usize, side: Side) -> Ipv6Addr {
+    let [_, high, low, end] = address(flow, side).octets();
+    Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, u16::from_be_bytes([high, low]), end.into())
+}
+
 /// The flow and the end that have this address.
-pub fn owner(address: Ipv4Addr) -> Option<(usize, Side)> {
-    let [10, high, low, end] = address.octets() else { return None };
-    let flow = (usize::from(high) << 8 | usize::from(low)).checked_sub(1)?;
+pub fn owner(address: IpAddr) -> Option<(usize, Side)> {
+    let (number, end) = match address {
+        IpAddr::V4(address) => {
+            let [10, high, low, end] = address.octets() else { return None };
+            (u16::from_be_bytes([high, low]), end.into())
+        }
+        IpAddr::V6(address) => {
+            let [0xfd00, 0, 0, 0, 0, 0, number, end] = address.segments() else { return None };
+            (number, end)
+        }
+    };
+    let flow = usize::from(number).checked_sub(1)?;
     match end {
         1 => Some((flow, Side::Sender)),
         2 => Some((flow, Side::Receiver)),
@@ -69,12 +87,14 @@ mod tests {
     fn addresses_tell_the_flow() {
         for flow in [0, 1, 254, 255, 256, MOST_FLOWS - 1] {
             for side in Side::ALL {
-                assert_eq!(owner(address(flow, side)), Some((flow, side)));
+                assert_eq!(owner(address(flow, side).into()), Some((flow, side)));
+                assert_eq!(owner(address_v6(flow, side).into()), Some((flow, side)));
             }
         }
         assert_eq!(address(255, Side::Receiver), Ipv4Addr::new(10, 1, 0, 2));
-        for other in [[10, 0, 0, 1], [10, 0, 1, 3], [192, 168, 1, 1]] {
-            assert_eq!(owner(other.into()), None);
+        assert_eq!(address_v6(255, Side::Receiver).to_string(), "fd00::100:2");
+        for other in ["10.0.0.1", "10.0.1.3", "192.168.1.1", "fd00::1", "fd00::1:3", "fd01::1:1", "fd00::1:0:1:1", "::ffff:10.0.1.1"] {
+            assert_eq!(owner(other.parse().unwrap()), None, "{other}");
         }
     }
 }

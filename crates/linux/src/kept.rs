@@ -1,4 +1,8 @@
 //! Programs that may write nowhere, or only beneath some folders, and that end with the thread that keeps them, and so with this process, however it ends.
+//!
+//! The kernel kills the program with that thread. Children of the program end with it only if they have asked for that themselves, and one that
+//! has just been made, or stands still under its parent's trace, has not. So each program has a *guard*, its first child, which ends the whole
+//! process group when the program has ended.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead as _, BufReader};
@@ -209,6 +213,7 @@ fn prepare(given: RawFd, caller: libc::pid_t, time: Duration) -> io::Result<()> 
         }
         // Ctrl-C is for the caller.
         check(libc::setsid())?;
+        start_guard()?;
         // Addresses are part of what a kernel's random numbers come from.
         check(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong))?;
         check(libc::setrlimit(libc::RLIMIT_CPU, &raw const limit))?;
@@ -222,6 +227,33 @@ fn prepare(given: RawFd, caller: libc::pid_t, time: Duration) -> io::Result<()> 
         libc::syscall(libc::SYS_close_range, GIVEN + 1, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
     }
     Ok(())
+}
+
+/// Starts the guard of the calling process, which leads its process group.
+fn start_guard() -> io::Result<()> {
+    // SAFETY: without pointers.
+    let program = check(unsafe { libc::syscall(libc::SYS_pidfd_open, libc::getpid(), 0) } as libc::c_int)?;
+    // SAFETY: the child only makes system calls until it ends.
+    if check(unsafe { libc::fork() })? == 0 {
+        guard(program);
+    }
+    // SAFETY: the descriptor is this function's own.
+    unsafe { libc::close(program) };
+    Ok(())
+}
+
+/// Waits for the end of the process that `program` denotes, and ends all that is left of its group, to which the caller belongs.
+fn guard(program: libc::c_int) -> ! {
+    let mut poll = libc::pollfd { fd: program, events: libc::POLLIN, revents: 0 };
+    // SAFETY: the structure outlives the calls; the others are without pointers.
+    unsafe {
+        // The end of the program's outputs is for the keeper to see.
+        libc::syscall(libc::SYS_close_range, 0, program - 1, 0);
+        libc::syscall(libc::SYS_close_range, program + 1, libc::c_uint::MAX, 0);
+        while libc::poll(&raw mut poll, 1, -1) < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted {}
+        libc::kill(0, libc::SIGKILL);
+        libc::_exit(1)
+    }
 }
 
 #[cfg(test)]
@@ -302,6 +334,33 @@ mod tests {
         let process = kept.process();
         drop(kept);
         assert!(!std::path::Path::new(&format!("/proc/{process}")).exists());
+    }
+
+    /// Waits until there is no such process, or it has ended and waits for its parent.
+    fn assert_gone(process: &str) {
+        let state = || {
+            let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+            stat.rsplit_once(") ").and_then(|(_, fields)| fields.chars().next())
+        };
+        let mut waits = 400;
+        while state().is_some_and(|state| state != 'Z') {
+            assert!(waits > 0, "process {process} is still there: {:?}", state());
+            thread::sleep(Duration::from_millis(5));
+            waits -= 1;
+        }
+    }
+
+    #[test]
+    fn a_child_that_is_stopped_ends_with_the_program() {
+        let kept = shell("sleep 1000 & kill -STOP $!; echo $!; exec sleep 1000");
+        let mut waits = 400;
+        while kept.lines().is_empty() && waits > 0 {
+            thread::sleep(Duration::from_millis(5));
+            waits -= 1;
+        }
+        let child = kept.lines()[0].clone();
+        drop(kept);
+        assert_gone(&child);
     }
 
     #[test]

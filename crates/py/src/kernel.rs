@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use ackclock_core::qdisc::Ecn;
+use ackclock_core::units::Instant;
+use ackclock_sim::engine::{self, Replayed};
 use pyo3::prelude::*;
 
 use crate::error::ScenarioError;
@@ -34,9 +37,9 @@ pub(crate) fn kernel_run(
 }
 
 /// Runs a scenario on the TCP of a kernel in virtual time, which lies in `folder` and has `hz` ticks per second. Returns the result, and what
-/// only such a run has, as JSON. The kernel gets `cpu` seconds of processor time, and may not hand over for `silence` seconds of real time.
+/// only such a run has, as JSON. `named`: only flows with `profile = "kernel"` are the kernel's, the others are simulated. The kernel gets `cpu` seconds of processor time, and may not hand over for `silence` seconds of real time.
 #[pyfunction]
-#[pyo3(signature = (scenario, folder, hz, record=None, controls=None, cancel=None, capture=Vec::new(), outside=false, control=None, cpu=None, silence=None), text_signature = "(scenario, folder, hz, record=None, controls=None, cancel=None, capture=(), outside=False, control=None, cpu=None, silence=None)")]
+#[pyo3(signature = (scenario, folder, hz, record=None, controls=None, cancel=None, capture=Vec::new(), outside=false, control=None, named=false, cpu=None, silence=None), text_signature = "(scenario, folder, hz, record=None, controls=None, cancel=None, capture=(), outside=False, control=None, named=False, cpu=None, silence=None)")]
 #[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "extracted from Python, where they are keywords")]
 pub(crate) fn guest_run(
     py: Python<'_>,
@@ -49,6 +52,7 @@ pub(crate) fn guest_run(
     capture: Vec<String>,
     outside: bool,
     control: Option<String>,
+    named: bool,
     cpu: Option<f64>,
     silence: Option<f64>,
 ) -> PyResult<(PyRunResult, String)> {
@@ -61,7 +65,7 @@ pub(crate) fn guest_run(
     }
     let stopped = failure.clone();
     let stop = move || cancel.is_set() || stopped.occurred();
-    let options = (&*capture, outside, control.as_deref(), [cpu, silence]);
+    let options = (&*capture, outside, control.as_deref(), named, [cpu, silence]);
     let run = system::guest_run(py, (&folder, hz), &typed, options, stop);
     if let Some(error) = failure.remove() {
         return Err(error);
@@ -70,12 +74,43 @@ pub(crate) fn guest_run(
     Ok((PyRunResult::new(scenario.document().clone(), typed, result, (cpu_seconds, 0.0)), facts))
 }
 
-/// Why a scenario cannot run on a kernel in virtual time; `None` if it can.
+/// Sends packets over the links of a scenario, each given by its time in nanoseconds, the index of its flow, its size in bytes and its ECN
+/// field. `kernel`: folder and ticks per second of the kernel that has the queues of Linux; `None`: all queues are simulated. Returns for each
+/// packet the time of its arrival in seconds and the ECN field, or `None` if it was lost.
 #[pyfunction]
-#[pyo3(signature = (scenario, control=None))]
+#[pyo3(signature = (scenario, packets, kernel=None, cancel=None))]
 #[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
-pub(crate) fn guest_refusal(py: Python<'_>, scenario: &PyScenario, control: Option<String>) -> Option<String> {
-    py.detach(|| system::guest_refusal(scenario.scenario(), control.as_deref()))
+pub(crate) fn replay(
+    py: Python<'_>,
+    scenario: &PyScenario,
+    packets: Vec<(u64, usize, u16, u8)>,
+    kernel: Option<(PathBuf, u32)>,
+    cancel: Option<&Cancel>,
+) -> PyResult<Vec<Option<(f64, u8)>>> {
+    let flows = scenario.scenario().flows.len();
+    let packet =
+        |&(nanos, flow, size, ecn): &(u64, usize, u16, u8)| Replayed { at: Instant::from_nanos(nanos), flow, size, ecn: Ecn::of(ecn) };
+    if let Some((_, flow, ..)) = packets.iter().find(|(_, flow, ..)| *flow >= flows) {
+        return Err(ScenarioError::new_err(format!("a packet is of flow number {flow}, but the scenario has {flows} flows")));
+    }
+    let packets: Vec<Replayed> = packets.iter().map(packet).collect();
+    if !packets.is_sorted_by_key(|packet| packet.at) {
+        return Err(ScenarioError::new_err("the packets are not in the order of their times"));
+    }
+    let (scenario, cancel) = (scenario.scenario().clone(), cancel.cloned().unwrap_or_default());
+    let arrivals = match kernel {
+        None => py.detach(|| engine::replay(scenario, &packets)).map_err(|error| ScenarioError::new_err(error.to_string())),
+        Some((folder, hz)) => system::replay(py, (&folder, hz), scenario, &packets, move || cancel.is_set()),
+    }?;
+    Ok(arrivals.into_iter().map(|arrival| arrival.map(|(at, ecn)| (at.as_secs_f64(), ecn as u8))).collect())
+}
+
+/// Why a scenario cannot run on a kernel in virtual time; `None` if it can. `named` is as in `guest_run`.
+#[pyfunction]
+#[pyo3(signature = (scenario, control=None, named=false))]
+#[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
+pub(crate) fn guest_refusal(py: Python<'_>, scenario: &PyScenario, control: Option<String>, named: bool) -> Option<String> {
+    py.detach(|| system::guest_refusal(scenario.scenario(), control.as_deref(), named))
 }
 
 /// Why a scenario cannot run on the kernel of any machine; `None` if it can.
@@ -91,8 +126,8 @@ mod system {
 
     use ackclock_core::units::Duration;
     use ackclock_emu::kernel::{self, Facts, KernelError};
-    use ackclock_sim::engine::RunResult;
-    use ackclock_sim::engine::Warning;
+    use ackclock_kernel::Chosen;
+    use ackclock_sim::engine::{Arrival, Replayed, RunResult, Warning};
     use ackclock_sim::scenario::Scenario;
     use ackclock_uml::guest::{Limits, Stop};
     use ackclock_uml::run as guest;
@@ -113,7 +148,7 @@ mod system {
         py: Python<'_>,
         (folder, hz): (&Path, u32),
         scenario: &Scenario,
-        (captured, outside, control, times): (&[String], bool, Option<&str>, [Option<f64>; 2]),
+        (captured, outside, control, named, times): (&[String], bool, Option<&str>, bool, [Option<f64>; 2]),
         stop: impl Fn() -> bool + Send + Sync + 'static,
     ) -> PyResult<(RunResult, f64, String)> {
         let kernel = guest::Kernel { folder, hz };
@@ -121,7 +156,7 @@ mod system {
         let [cpu, silence] = times.map(|time| given(time).map_err(|error| ScenarioError::new_err(error.to_string())));
         let default = Limits::default();
         let limits = Limits { cpu: cpu?.unwrap_or(default.cpu), silence: silence?.unwrap_or(default.silence), ..default };
-        let (options, stop) = (guest::Options { captured, outside, control, limits }, Stop::new(stop));
+        let (options, stop) = (guest::Options { captured, outside, control, flows: chosen(named), limits }, Stop::new(stop));
         let run = py.detach(|| guest::run(kernel, scenario, options, &stop)).map_err(to_python)?;
         let facts = json!({
             "controls": run.controls,
@@ -133,8 +168,23 @@ mod system {
         Ok((run.result, run.cpu.as_secs_f64(), facts.to_string()))
     }
 
-    pub(super) fn guest_refusal(scenario: &Scenario, control: Option<&str>) -> Option<String> {
-        guest::refusal(scenario, control)
+    pub(super) fn replay(
+        py: Python<'_>,
+        (folder, hz): (&Path, u32),
+        scenario: Scenario,
+        packets: &[Replayed],
+        stop: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> PyResult<Vec<Arrival>> {
+        let stop = Stop::new(stop);
+        py.detach(|| guest::replay(guest::Kernel { folder, hz }, scenario, packets, &stop)).map_err(to_python)
+    }
+
+    pub(super) fn guest_refusal(scenario: &Scenario, control: Option<&str>, named: bool) -> Option<String> {
+        guest::refusal(scenario, chosen(named), control)
+    }
+
+    const fn chosen(named: bool) -> Chosen {
+        if named { Chosen::Named } else { Chosen::All }
     }
 
     fn to_python(error: KernelError) -> PyErr {
@@ -181,7 +231,7 @@ mod system {
 mod system {
     use std::path::Path;
 
-    use ackclock_sim::engine::RunResult;
+    use ackclock_sim::engine::{Arrival, Replayed, RunResult};
     use ackclock_sim::scenario::Scenario;
 
     use super::{Cancel, PyResult, Python, ScenarioError};
@@ -205,17 +255,27 @@ mod system {
         Some(reason())
     }
 
+    pub(super) fn replay(
+        _: Python<'_>,
+        _: (&Path, u32),
+        _: Scenario,
+        _: &[Replayed],
+        _: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> PyResult<Vec<Arrival>> {
+        Err(ScenarioError::new_err(reason()))
+    }
+
     pub(super) fn guest_run(
         _: Python<'_>,
         _: (&Path, u32),
         _: &Scenario,
-        _: (&[String], bool, Option<&str>, [Option<f64>; 2]),
+        _: (&[String], bool, Option<&str>, bool, [Option<f64>; 2]),
         _: impl Fn() -> bool + Send + Sync + 'static,
     ) -> PyResult<(RunResult, f64, String)> {
         Err(ScenarioError::new_err(reason()))
     }
 
-    pub(super) fn guest_refusal(_: &Scenario, _: Option<&str>) -> Option<String> {
+    pub(super) fn guest_refusal(_: &Scenario, _: Option<&str>, _: bool) -> Option<String> {
         Some(reason())
     }
 }

@@ -80,7 +80,7 @@ mod _core {
         PyTotals, PyWindow,
     };
     #[pymodule_export]
-    use super::kernel::{guest_refusal, guest_run, kernel_refusal, kernel_run};
+    use super::kernel::{guest_refusal, guest_run, kernel_refusal, kernel_run, replay};
     #[pymodule_export]
     use super::laboratory::PyLaboratory;
     #[pymodule_export]

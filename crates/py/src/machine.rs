@@ -53,7 +53,7 @@ mod linux {
     use ackclock_emu::programs;
     use ackclock_host::Side;
     use ackclock_kernel::behind::Programs;
-    use ackclock_uml::guest::{Access, Stop};
+    use ackclock_uml::guest::{Access, Hear, Stop};
     use ackclock_uml::joint::Stream;
     use ackclock_uml::programs::{self as virtual_programs, Options};
     use ackclock_uml::run::Kernel;
@@ -89,7 +89,7 @@ mod linux {
         let programs = Programs { command, at: if sender { Side::Sender } else { Side::Receiver }, peer, flow };
         let facts = PyDict::new(py);
         let (code, scenario, result, cpu) = if let Some((folder, hz)) = guest {
-            let access = Access { writable: output.into_iter().collect(), hear };
+            let access = Access { writable: output.into_iter().collect(), hear: Hear::new(hear) };
             let kernel = Kernel { folder: &folder, hz };
             let asked = AtomicBool::new(false);
             let stop = Stop::new(move || {

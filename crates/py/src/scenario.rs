@@ -152,6 +152,18 @@ impl PyScenario {
         self.scenario.record.iter().filter_map(|kind| name(*kind)).collect()
     }
 
+    /// What in the scenario is a kernel in virtual time; `None`: the simulation has all that it needs.
+    #[getter]
+    fn needs_kernel(&self) -> Option<String> {
+        self.scenario.needs_kernel()
+    }
+
+    /// The version of the kernel that the scenario names, and its place for a message.
+    #[getter]
+    fn kernel_version(&self) -> Option<(&str, &str)> {
+        self.scenario.kernel_version().map(|given| (&*given.value, &*given.place))
+    }
+
     /// `[sweep]` as TOML; empty if there is none.
     #[getter]
     fn sweep(&self) -> String {

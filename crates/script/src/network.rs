@@ -80,7 +80,15 @@ impl Network {
                 IpAddr::V6(Ipv6Addr::new(0x2001, 0x0db8, 0, 0, 0, 0, 0, 1)),
             ),
         };
-        Self { local, remote, local_port: 8080, remote_port: 8080, client_port: 44_444, mtu: 1500, mapped: matches!(version, IpVersion::Mapped) }
+        Self {
+            local,
+            remote,
+            local_port: 8080,
+            remote_port: 8080,
+            client_port: 44_444,
+            mtu: 1500,
+            mapped: matches!(version, IpVersion::Mapped),
+        }
     }
 
     /// The network of a script with the options `--ip_version`, `--local_ip`, `--remote_ip`, `--mtu`, `--bind_port` and `--connect_port`;

@@ -78,7 +78,7 @@ fn read_value(param: &Param, text: &str) -> Result<Value, String> {
         return Ok(Value::Auto);
     }
     match param.kind {
-        Kind::Word(_) => Ok(Value::Word(text.to_owned())),
+        Kind::Word(_) | Kind::Text => Ok(Value::Word(text.to_owned())),
         Kind::Bool => text.parse().map(Value::Bool).map_err(|_| format!("must be true or false, but is {}", quoted(text))),
         Kind::Numbers { .. } => read_list(text).map(Value::Numbers),
         kind => match part::dimension(kind) {
@@ -102,7 +102,7 @@ fn read_list(text: &str) -> Result<Vec<f64>, String> {
 fn checked(param: &Param, value: Value) -> Result<Value, String> {
     match (&value, param.kind) {
         (Value::Number(number), Kind::Integer { .. }) if number.fract() != 0.0 => Err(format!("must be a whole number, but is {number}")),
-        (Value::Number(_), Kind::Word(_) | Kind::Bool) => Err("must not be a number".to_owned()),
+        (Value::Number(_), Kind::Word(_) | Kind::Text | Kind::Bool) => Err("must not be a number".to_owned()),
         (Value::Number(_), Kind::Numbers { .. }) => Err("must be a list of numbers".to_owned()),
         (Value::Numbers(numbers), Kind::Numbers { .. }) => numbers
             .iter()
@@ -111,7 +111,7 @@ fn checked(param: &Param, value: Value) -> Result<Value, String> {
             in_bounds(param.kind, *number).map_err(|problem| format!("{problem}, but is {}", shown(param, *number)))
         }
         (Value::Word(word), Kind::Word(words)) if !words.contains(&word.as_str()) => Err(unknown(param.name, word, words)),
-        (Value::Word(_), Kind::Word(_)) | (Value::Bool(_), Kind::Bool) => Ok(()),
+        (Value::Word(_), Kind::Word(_) | Kind::Text) | (Value::Bool(_), Kind::Bool) => Ok(()),
         (Value::Auto, _) if param.default == Default::Auto => Ok(()),
         _ => Err("has the wrong kind of value".to_owned()),
     }

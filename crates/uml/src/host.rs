@@ -3,11 +3,17 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use ackclock_core::qdisc::Packet;
 use ackclock_host::Side;
-use ackclock_sim::engine::{Departure, OutsideHost};
+use ackclock_sim::engine::{Departure, OutsideHost, Passed};
 
 use crate::guest::{Guest, GuestError};
 use crate::joint::Said;
+use crate::queues::Queues;
+
+/// Longest time that the kernel runs in one go, in nanoseconds: a program that asks for the time again and again makes little way in it, and is
+/// no loop without an end.
+const STRETCH: u64 = 100_000_000;
 
 /// Which interface of the guest and which of its sockets the ends of each flow use.
 pub type Places = Vec<[(u32, u32); 2]>;
@@ -23,6 +29,7 @@ pub(crate) struct Running {
     /// Whose packets have this source address.
     owner: fn(&[u8]) -> Option<(usize, Side)>,
     leaving: VecDeque<Departure>,
+    queues: Queues,
     /// When the first program has ended, in the kernel's time, and its exit code.
     ended: Option<(u64, i32)>,
     /// When something waits for the kernel, in its time.
@@ -38,13 +45,14 @@ pub struct Host(Arc<Mutex<Running>>);
 
 impl Host {
     /// The guest at `origin`, its time at the start of the run. `places` has the ends of all flows; `owner` tells whose packet this is.
-    pub fn new(guest: Guest, origin: u64, places: Places, owner: fn(&[u8]) -> Option<(usize, Side)>) -> Self {
+    pub(crate) fn new(guest: Guest, origin: u64, places: Places, owner: fn(&[u8]) -> Option<(usize, Side)>, queues: Queues) -> Self {
         Self(Arc::new(Mutex::new(Running {
             guest,
             origin,
             places,
             owner,
             leaving: VecDeque::new(),
+            queues,
             ended: None,
             input: None,
             failure: None,
@@ -115,6 +123,8 @@ impl Running {
         }
         for said in std::mem::take(&mut self.guest.said) {
             match said {
+                Said::Packet { device, number, frame, .. } if self.queues.leave(device, number, &frame) => {}
+                Said::Dropped { device, number } => self.queues.drop(device, number),
                 Said::Packet { at, frame, .. } => {
                     // Anything else is no flow's.
                     if let Some((flow, side)) = (self.owner)(&frame) {
@@ -155,7 +165,7 @@ impl OutsideHost for Host {
                 return None;
             }
             let due = running.due().filter(|due| *due <= last)?;
-            running.run(due, last);
+            running.run(due, last.min(due + STRETCH));
         }
     }
 
@@ -164,6 +174,22 @@ impl OutsideHost for Host {
         let (device, socket) = running.places[flow][side.index()];
         running.guest.joint.packet(device, socket, frame);
         running.note_input(now);
+    }
+
+    fn enqueue(&mut self, now: u64, link: usize, packet: &Packet) {
+        let running = &mut *self.lock();
+        running.queues.enqueue(&mut running.guest.joint, link, packet);
+        running.note_input(now);
+    }
+
+    fn dequeue(&mut self, now: u64, link: usize) {
+        let running = &mut *self.lock();
+        running.queues.dequeue(&mut running.guest.joint, link);
+        running.note_input(now);
+    }
+
+    fn passed(&mut self, link: usize) -> Option<Passed> {
+        self.lock().queues.passed(link)
     }
 
     fn ended(&self) -> Option<u64> {

@@ -10,7 +10,7 @@ use ackclock_kernel::Order;
 use ackclock_linux::shared::Shared;
 
 /// Version of the memory's layout.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Bytes of each list of records.
 const RECORDS: usize = 4 << 20;
 /// Most sockets.
@@ -52,7 +52,10 @@ const HEAD: usize = 32;
 const PACKET: u32 = 1;
 const LINE: u32 = 2;
 const ORDER: u32 = 3;
-const OUTPUT: u32 = 5;
+const OUTPUT: u32 = 4;
+const ENQUEUE: u32 = 5;
+const FREE: u32 = 6;
+const DROP: u32 = 7;
 
 /// The time for which a kernel waits that has nothing to do.
 const NEVER: u64 = i64::MAX as u64;
@@ -76,8 +79,17 @@ pub enum Said {
         at: u64,
         /// Number of the interface.
         device: u32,
-        /// The packet, from its IP header on.
+        /// Number of the packet, if the interface is a queue.
+        number: u32,
+        /// The packet, from its IP header on; of a queue only this header.
         frame: Vec<u8>,
+    },
+    /// A queue has dropped a packet.
+    Dropped {
+        /// Number of the interface.
+        device: u32,
+        /// Number of the packet.
+        number: u32,
     },
     /// The first process answers.
     Line(String),
@@ -305,6 +317,17 @@ impl Joint {
         self.put(PACKET, (device, socket), 0, frame);
     }
 
+    /// The packet of this `number`, which is not 0, arrives at an interface that is a queue: its `headers`, and its `size` with all that
+    /// follows them.
+    pub fn enqueue(&mut self, device: u32, number: u32, headers: &[u8], size: u64) {
+        self.put(ENQUEUE, (device, number), size, headers);
+    }
+
+    /// The link behind an interface that is a queue is free.
+    pub fn free(&mut self, device: u32) {
+        self.put(FREE, (device, 0), 0, &[]);
+    }
+
     /// The first process reads a line.
     pub fn line(&mut self, text: &str) {
         self.put(LINE, (0, 0), 0, text.as_bytes());
@@ -386,7 +409,7 @@ impl Joint {
             let mut head = [0; HEAD];
             self.memory.read(FROM_KERNEL + at, &mut head);
             let word = |place: usize| u32::from_ne_bytes(std::array::from_fn(|index| head[place + index]));
-            let (kind, device, length) = (word(16), word(20), word(28) as usize);
+            let (kind, device, number, length) = (word(16), word(20), word(24), word(28) as usize);
             at += HEAD;
             // A guest that is broken can say anything.
             let mut frame = vec![0; length.min(RECORDS - at)];
@@ -394,8 +417,9 @@ impl Joint {
             at += length.next_multiple_of(8);
             match kind {
                 PACKET => {
-                    said.push(Said::Packet { at: u64::from_ne_bytes(std::array::from_fn(|index| head[index])), device, frame });
+                    said.push(Said::Packet { at: u64::from_ne_bytes(std::array::from_fn(|index| head[index])), device, number, frame });
                 }
+                DROP => said.push(Said::Dropped { device, number }),
                 LINE => said.push(line(String::from_utf8_lossy(&frame).into_owned())),
                 OUTPUT => attendant.hear(if device == 1 { Stream::Output } else { Stream::Errors }, &frame)?,
                 _ => {}

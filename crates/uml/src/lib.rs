@@ -10,6 +10,7 @@
 //! | [`guest`] | the process of a kernel, and what it is told |
 //! | [`host`] | the guest as a host of the engine that has a clock of its own |
 //! | [`programs`] | any program of this machine behind the path of a scenario |
+//! | `queues` | queue disciplines of the kernel in front of links |
 //! | [`run`](mod@run) | the flows of a scenario as connections of a guest |
 //! | [`script`] | scripts in packetdrill's language on a guest |
 //!
@@ -23,5 +24,6 @@ pub mod guest;
 pub mod host;
 pub mod joint;
 pub mod programs;
+mod queues;
 pub mod run;
 pub mod script;

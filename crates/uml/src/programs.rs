@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use ackclock_core::units::{Duration, Instant};
 use ackclock_host::Side;
-use ackclock_kernel::address;
-use ackclock_kernel::behind::{Programs, SPREAD, VARIABLES, behind};
+use ackclock_kernel::behind::{Programs, SPREAD, VARIABLES, behind, ended_early, values};
 use ackclock_kernel::frames::{flow, hashed};
+use ackclock_kernel::{address, address_v6};
 use ackclock_linux::kept::processor_time;
 use ackclock_linux::scheduling::Pinned;
 use ackclock_sim::engine::{FrameConnection, Lockstep, Outside, Passage, RunResult};
@@ -21,6 +21,7 @@ use ackclock_wire::frame::Addressed;
 
 use crate::guest::{Access, Guest, GuestError, Limits, Stop};
 use crate::host::{Host, Places};
+use crate::queues::Queues;
 use crate::run::{Commands, GLOBAL, Kernel, LINE, start};
 
 /// Memory of the guest, in megabytes: the programs' own, and the files that they write.
@@ -72,6 +73,11 @@ pub struct Ended {
 /// # Errors
 /// If the flow or the command does not exist, the peer ends at once, or the guest fails.
 pub fn run(kernel: Kernel<'_>, scenario: Scenario, programs: &Programs, options: Options<'_>, stop: &Stop) -> Result<Ended, String> {
+    // What fails then, fails because of it.
+    attempt(kernel, scenario, programs, options, stop).map_err(|error| if stop.is_asked() { "interrupted".to_owned() } else { error })
+}
+
+fn attempt(kernel: Kernel<'_>, scenario: Scenario, programs: &Programs, options: Options<'_>, stop: &Stop) -> Result<Ended, String> {
     let scenario = behind(scenario, programs.flow.as_deref())?;
     let folder = std::env::current_dir().map_err(|error| format!("the working folder is unknown: {error}"))?;
     let limits = Limits { memory_mb: MEMORY, ..Limits::default() };
@@ -95,9 +101,10 @@ pub fn run(kernel: Kernel<'_>, scenario: Scenario, programs: &Programs, options:
     let (confined, process) = (guest.is_confined(), guest.process());
 
     let places: Places = vec![Side::ALL.map(|side| (device(side), NO_SOCKET)); SPREAD];
-    let host = Host::new(guest, origin, places, owner);
+    let host = Host::new(guest, origin, places, owner, Queues::default());
     let ends = [scenario.flows[0].from, scenario.flows[0].to];
-    let outside = vec![Outside { nodes: ends.map(|node| scenario.nodes[node].clone()).to_vec(), host: Box::new(host.clone()) }];
+    let outside =
+        vec![Outside { nodes: ends.map(|node| scenario.nodes[node].clone()).to_vec(), queues: Vec::new(), host: Box::new(host.clone()) }];
     let lockstep = Lockstep::between(scenario.clone(), options.captured, outside, &mut |index, spec, interfaces| {
         (index < SPREAD).then(|| Box::new(Passage::new(interfaces, spec.start)) as FrameConnection)
     });
@@ -152,6 +159,7 @@ fn set_up(guest: &mut Guest, writable: &[PathBuf]) -> Result<(), GuestError> {
             commands.add(&format!("set {name} {value}"))?;
         }
         commands.add(&format!("route {} {} 1500 0 0 0", address(0, side), address(0, side.peer())))?;
+        commands.add(&format!("route {} {} 1500 0 0 0", address_v6(0, side), address_v6(0, side.peer())))?;
     }
     for folder in writable {
         commands.add(&format!("writable {}", encoded(folder.as_os_str())))?;
@@ -177,7 +185,7 @@ fn load(guest: &mut Guest, words: &[OsString], side: Side) -> Result<(), String>
     let mut inherited: Vec<(OsString, OsString)> = std::env::vars_os().filter(|(name, _)| !own.contains(&name.as_os_str())).collect();
     // The order is no matter of chance.
     inherited.sort_unstable();
-    let addresses = VARIABLES.into_iter().zip([side, side.peer()]).map(|(name, side)| (name.into(), address(0, side).to_string().into()));
+    let addresses = VARIABLES.into_iter().zip(values(side)).map(|(name, value)| (name.into(), value.into()));
     for (name, value) in inherited.into_iter().chain(addresses) {
         let mut variable: OsString = name;
         variable.push("=");
@@ -203,11 +211,45 @@ fn start_peer(guest: &mut Guest, line: &str, side: Side, folder: &Path) -> Resul
             break;
         }
         if let Some(code) = guest.ended(1) {
-            return Err(format!("--peer ended with exit code {code} before it opened a socket"));
+            return Err(ended_early(code));
         }
         guest.idle(began + look * LOOK).map_err(text)?;
     }
     Ok(())
+}
+
+/// How a program has ended.
+pub(crate) enum Ending {
+    /// With this exit code.
+    Code(i32),
+    /// There is no such program.
+    Missing,
+}
+
+/// Runs a program before the run, in the namespace of the interface `device`, with this variable as its environment.
+///
+/// # Errors
+/// If it does not start, or the guest fails.
+pub(crate) fn execute<'a>(guest: &mut Guest, device: u32, words: impl Iterator<Item = &'a str>, variable: &str) -> Result<Ending, String> {
+    let text = |error: GuestError| error.to_string();
+    let mut commands = Commands::new(guest);
+    for word in words {
+        commands.add(&format!("word {}", encoded(OsStr::new(word)))).map_err(text)?;
+    }
+    commands.add(&format!("variable {}", encoded(OsStr::new(variable)))).and_then(|()| commands.finish()).map_err(text)?;
+    match guest.ask(&format!("enter {device};start 0 1 /")).map_err(text)?.as_str() {
+        "ok" => {}
+        "program: No such file or directory" => return Ok(Ending::Missing),
+        other => return Err(other.to_owned()),
+    }
+    let began = guest.now();
+    for look in 1..=LOOKS {
+        if let Some(code) = guest.ended(0) {
+            return Ok(Ending::Code(code));
+        }
+        guest.idle(began + look * LOOK).map_err(text)?;
+    }
+    Err("tc does not end".to_owned())
 }
 
 /// Why the command did not start.

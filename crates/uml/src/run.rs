@@ -6,17 +6,18 @@ use std::path::Path;
 
 use ackclock_core::units::Duration;
 use ackclock_host::Side;
-use ackclock_kernel::{FlowPlan, KernelConnection, KernelControl, KernelError, Offer, Plan, Seats, Terminal, address, owner};
+use ackclock_kernel::{Chosen, FlowPlan, KernelConnection, KernelControl, KernelError, Offer, Plan, Seats, Terminal, address, owner};
 use ackclock_linux::kept::processor_time;
 use ackclock_linux::scheduling::Pinned;
-use ackclock_sim::engine::{FrameConnection, Lockstep, Outside, RunError, RunResult, Warning};
-use ackclock_sim::scenario::Scenario;
+use ackclock_sim::engine::{Arrival, FrameConnection, Lockstep, Outside, Replayed, RunError, RunResult, Warning, replays};
+use ackclock_sim::scenario::{Given, Scenario};
 
 use crate::control::Controls;
 use crate::ends::{GuestEnds, PORT};
 use crate::guest::{Guest, GuestError, Limits, Stop};
 use crate::host::{Host, Places};
 use crate::joint::{DEVICES, SOCKETS, socket};
+use crate::queues::{self, Heard, QueuePlan, Queues};
 
 /// The congestion controls that are built into a guest's kernel.
 const CONTROLS: &[&str] = &[
@@ -69,6 +70,8 @@ pub struct Options<'a> {
     pub outside: bool,
     /// The kernel's own control that every flow has, whatever the scenario names.
     pub control: Option<&'a str>,
+    /// The flows that are connections of the kernel; the others are simulated.
+    pub flows: Chosen,
     /// What the kernel may use.
     pub limits: Limits,
 }
@@ -90,22 +93,26 @@ pub struct Run {
     pub confined: bool,
 }
 
-/// Says why `scenario` cannot run on a kernel in virtual time, with the kernel's own `control` if one is named. Starts nothing.
-pub fn refusal(scenario: &Scenario, control: Option<&str>) -> Option<String> {
-    plan(scenario, Options { captured: &[], outside: false, control, limits: Limits::default() }).err()
+/// Says why the `flows` of `scenario` cannot run on a kernel in virtual time, with the kernel's own `control` if one is named. Starts nothing.
+pub fn refusal(scenario: &Scenario, flows: Chosen, control: Option<&str>) -> Option<String> {
+    plan(scenario, Options { captured: &[], outside: false, control, flows, limits: Limits::default() }).err()
 }
 
 fn plan(scenario: &Scenario, options: Options<'_>) -> Result<Plan, String> {
     let seats = if options.outside { Seats::Always } else { Seats::Otherwise };
-    let plan = Plan::new(scenario, &Offer { names: CONTROLS, programs: None, seats, instead: options.control })?;
-    let most = (SOCKETS / 2).min(DEVICES);
-    if plan.flows.len() > SOCKETS / 2 || scenario.nodes.len() > DEVICES {
-        return Err(format!("{}: a kernel in virtual time has at most {} flows and {most} nodes", scenario.name, SOCKETS / 2));
+    let plan = Plan::new(scenario, options.flows, &Offer { names: CONTROLS, programs: None, seats, instead: options.control })?;
+    // Sockets and interfaces have the numbers of their flows and nodes.
+    let last = plan.flows.iter().rposition(Option::is_some).unwrap_or(0);
+    let nodes = plan.terminals(scenario).iter().map(|terminal| terminal.node).max().unwrap_or(0);
+    let most = DEVICES.saturating_sub(QueuePlan::all(scenario)?.len());
+    if last >= SOCKETS / 2 || nodes >= most {
+        let what = "a kernel in virtual time has at most";
+        return Err(format!("{}: {what} {} flows and {most} nodes, which the scenario lists first", scenario.name, SOCKETS / 2));
     }
     Ok(plan)
 }
 
-/// Runs `scenario` on `kernel`: its TCP flows are connections of the kernel, datagrams are simulated. The seed of the scenario also moves the
+/// Runs `scenario` on `kernel`: the chosen flows of TCP are connections of the kernel, all others are simulated. The seed of the scenario also moves the
 /// start within a tick of the kernel. A control that the kernel does not have decides outside it.
 ///
 /// # Errors
@@ -117,13 +124,17 @@ pub fn run(kernel: Kernel<'_>, scenario: &Scenario, options: Options<'_>, stop: 
 
 fn attempt(kernel: Kernel<'_>, scenario: &Scenario, options: Options<'_>, stop: &Stop) -> Result<Run, KernelError> {
     let plan = plan(scenario, options)?;
+    let queues = QueuePlan::all(scenario)?;
     let mut controls = Controls::of(scenario, &plan)?;
-    let flows = u32::try_from(plan.flows.len()).unwrap_or(u32::MAX);
+    let flows = u32::try_from(plan.flows.iter().flatten().count()).unwrap_or(u32::MAX);
     let memory_mb = MEMORY[0].saturating_add(MEMORY[1].saturating_mul(flows)).min(8192);
     // Without the right to choose a processor, the run only costs more.
     let _pinned = Pinned::new().ok();
-    let mut guest = Guest::boot(kernel.folder, scenario.seed, Limits { memory_mb, ..options.limits }, stop.clone(), None)?;
+    let heard = Heard::default();
+    let limits = Limits { memory_mb, ..options.limits };
+    let mut guest = Guest::boot(kernel.folder, scenario.seed, limits, stop.clone(), heard.access(&queues))?;
     set_up(&mut guest, scenario, &plan, &controls)?;
+    queues::set_up(&mut guest, &queues, &heard)?;
     let origin = start(kernel.hz, scenario.seed, guest.now());
     guest.idle(origin)?;
     controls.start(origin);
@@ -135,13 +146,14 @@ fn attempt(kernel: Kernel<'_>, scenario: &Scenario, options: Options<'_>, stop: 
             [(Side::Sender, spec.from), (Side::Receiver, spec.to)].map(|(side, node)| (node as u32, socket(flow, side)))
         })
         .collect();
-    let host = Host::new(guest, origin, places, source);
+    let host = Host::new(guest, origin, places, source, Queues::new(&queues));
     let terminals = plan.terminals(scenario);
     let mut nodes: Vec<usize> = terminals.iter().map(|terminal| terminal.node).collect();
     nodes.sort_unstable();
     nodes.dedup();
     let names = nodes.iter().map(|node| scenario.nodes[*node].clone()).collect();
-    let outside = vec![Outside { nodes: names, host: Box::new(host.clone()) }];
+    let links = queues.iter().map(|queue| queue.link).collect();
+    let outside = vec![Outside { nodes: names, queues: links, host: Box::new(host.clone()) }];
     let lockstep = Lockstep::between(scenario.clone(), options.captured, outside, &mut |index, spec, interfaces| {
         let flow = plan.flows[index].as_ref()?;
         let (host, name) = (host.clone(), spec.name.clone());
@@ -157,10 +169,31 @@ fn attempt(kernel: Kernel<'_>, scenario: &Scenario, options: Options<'_>, stop: 
     Ok(Run { result, controls: plan.controls(), warnings: plan.warnings(scenario), phase, cpu, confined })
 }
 
+/// Sends `packets` over the links of `scenario`, whose queues are the kernel's where it says so. Returns the arrival of each packet.
+///
+/// # Errors
+/// As [`run`].
+pub fn replay(kernel: Kernel<'_>, scenario: Scenario, packets: &[Replayed], stop: &Stop) -> Result<Vec<Arrival>, KernelError> {
+    let _pinned = Pinned::new().ok();
+    let (queues, heard) = (QueuePlan::all(&scenario)?, Heard::default());
+    let limits = Limits { memory_mb: MEMORY[0], ..Limits::default() };
+    let mut guest = Guest::boot(kernel.folder, scenario.seed, limits, stop.clone(), heard.access(&queues))?;
+    queues::set_up(&mut guest, &queues, &heard)?;
+    let origin = start(kernel.hz, scenario.seed, guest.now());
+    guest.idle(origin)?;
+    let host = Host::new(guest, origin, Places::new(), source, Queues::new(&queues));
+    let links = queues.iter().map(|queue| queue.link).collect();
+    let outside = vec![Outside { nodes: scenario.nodes.clone(), queues: links, host: Box::new(host) }];
+    let (connections, arrivals) = replays(packets, scenario.flows.len());
+    let mut connections = connections.into_iter();
+    Lockstep::between(scenario, &[], outside, &mut |_, _, _| connections.next())?.run(&mut || stop.is_asked())?;
+    Ok(arrivals.take())
+}
+
 /// The end of the flow whose address is the source of a packet.
 fn source(frame: &[u8]) -> Option<(usize, Side)> {
     let bytes: &[u8; 4] = frame.get(12..16)?.try_into().ok()?;
-    owner(Ipv4Addr::from(*bytes)).filter(|_| frame[0] >> 4 == 4)
+    owner(Ipv4Addr::from(*bytes).into()).filter(|_| frame[0] >> 4 == 4)
 }
 
 /// Time between two ticks of the kernel, in nanoseconds.
@@ -182,11 +215,14 @@ fn scramble(seed: u64) -> u64 {
 }
 
 /// Makes the nodes and the sockets of all flows.
-fn set_up(guest: &mut Guest, scenario: &Scenario, plan: &Plan, controls: &Controls) -> Result<(), GuestError> {
+fn set_up(guest: &mut Guest, scenario: &Scenario, plan: &Plan, controls: &Controls) -> Result<(), KernelError> {
     let mut commands = Commands::new(guest);
     commands.add(GLOBAL)?;
     if plan.hystart() == Some(false) {
         commands.add("module tcp_cubic hystart 0")?;
+    }
+    for (name, given) in plan.modules(scenario) {
+        commands.ask(&format!("module {} {}", name.replace('.', " "), given.value), given)?;
     }
     let mut terminals = plan.terminals(scenario);
     terminals.sort_by_key(|terminal| terminal.node);
@@ -200,6 +236,9 @@ fn set_up(guest: &mut Guest, scenario: &Scenario, plan: &Plan, controls: &Contro
         for (name, value) in plan.parameters(scenario, node).into_iter().flatten() {
             commands.add(&format!("set {name} {value}"))?;
         }
+        for (name, given) in plan.sysctls(scenario, node) {
+            commands.ask(&format!("set {} {}", name.trim_start_matches("net.").replace('.', "/"), given.value), given)?;
+        }
         for terminal in here {
             commands.add(&route(terminal))?;
             if let Some(flow) = &plan.flows[terminal.flow] {
@@ -207,7 +246,7 @@ fn set_up(guest: &mut Guest, scenario: &Scenario, plan: &Plan, controls: &Contro
             }
         }
     }
-    commands.finish()
+    Ok(commands.finish()?)
 }
 
 /// The command that makes the route of an end.
@@ -258,6 +297,15 @@ impl<'a> Commands<'a> {
         }
         self.line.push_str(command);
         Ok(())
+    }
+
+    /// Does what a value of the scenario asks for.
+    fn ask(&mut self, command: &str, given: &Given) -> Result<(), KernelError> {
+        self.send()?;
+        match self.guest.ask(command)?.as_str() {
+            "ok" => Ok(()),
+            answer => Err(KernelError::Refused(format!("{}: {answer}", given.place))),
+        }
     }
 
     fn send(&mut self) -> Result<(), GuestError> {

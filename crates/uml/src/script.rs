@@ -63,7 +63,7 @@ impl Guesthouse {
                 Said::Packet { at, frame, .. } => self.sent.push_back((at, frame)),
                 Said::Line(text) => answer = Some(text),
                 // A script runs no programs.
-                Said::Ended { .. } => {}
+                Said::Ended { .. } | Said::Dropped { .. } => {}
             }
         }
         Ok(answer)

@@ -1,5 +1,6 @@
 //! Answers about scenarios in general, and about one scenario.
 
+use ackclock_core::qdisc;
 use ackclock_sim::engine::{bottleneck, digest, tables_json};
 use ackclock_sim::scenario::{Document, LinkSpec, Scenario, hosts_json, registry_json, relations_json, schema};
 use serde_json::{Map, Value as Json, json};
@@ -23,11 +24,16 @@ pub(crate) fn describe() -> Json {
             };
         }
     }
+    let mut parts = registry_json();
+    // No page has a kernel, so that its menus do not offer what only a kernel can build.
+    if let Some(queues) = parts.get_mut(qdisc::AXIS.name).and_then(Json::as_array_mut) {
+        queues.retain(|part| part["name"] != qdisc::qdisc::NAME);
+    }
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "build": std::env::consts::ARCH,
         "schema": schema(),
-        "parts": registry_json(),
+        "parts": parts,
         "hosts": hosts_json(),
         "relations": relations_json(),
         "traces": traces,

@@ -1,19 +1,19 @@
-//! Frames: IPv4 packets with TCP or UDP. The headers of simulated packets, with the checksums of a payload of zeros; the fields of a
-//! kernel's packet.
+//! Frames: packets as a kernel sends them, from the IP header on. The headers of simulated packets (IPv4 with TCP or UDP), with the checksums
+//! of a payload of zeros; the fields of a kernel's packet (IPv4 or IPv6).
 //!
 //! ## References
-//! RFC 791 §3.1 (IPv4 header); RFC 1624 §3 (update of a checksum); RFC 768 (UDP); RFC 6864 §4.1 (identification of unfragmented packets); RFC 9293 §3.1 (TCP header, checksum);
+//! RFC 791 §3.1 (IPv4 header); RFC 8200 §3, §4, §7 (IPv6 header, extension headers, traffic class); RFC 1624 §3 (update of a checksum); RFC 768 (UDP); RFC 6864 §4.1 (identification of unfragmented packets); RFC 9293 §3.1 (TCP header, checksum);
 //! RFC 7323 §2, §3 and RFC 2018 §2, §3 (options); RFC 3168 §5, §6.1 (ECN); RFC 9768 §3.1, §3.2.3
 //! (AccECN).
 
 use std::borrow::Cow;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::Bytes;
 
 use crate::checksum::{checksum, transport};
-use crate::internet::{Begin, Ipv4, TCP, UDP, V4_HEADER as IP_HEADER};
+use crate::internet::{Begin, Internet, Ipv4, TCP, UDP, V4_HEADER as IP_HEADER};
 use crate::options::{MSS, NOP, SACK, SACK_PERMITTED, TIMESTAMPS, WINDOW_SCALE, put, words};
 use crate::segment::{Flags, Options, Segment};
 use crate::tcp::{CHECKSUM, TcpHeader};
@@ -68,12 +68,12 @@ pub fn datagram(bytes: &mut Vec<u8>, (size, ecn): (Bytes, Ecn), ends: (Endpoint,
     length
 }
 
-/// Appends the headers of `frame`, a whole IPv4 packet, with this ECN field to `bytes`; returns the length of the packet.
+/// Appends the headers of `frame`, a whole IP packet, with this ECN field to `bytes`; returns the length of the packet.
 pub fn frame_headers(bytes: &mut Vec<u8>, frame: &[u8], ecn: Ecn) -> u32 {
     let begin = bytes.len();
-    let internet = frame.first().map_or(0, |first| usize::from(first & 15) * 4);
-    let transport = match frame.get(9) {
-        Some(&TCP) => frame.get(internet + 12).map_or(0, |offset| usize::from(offset >> 4) * 4),
+    let (internet, protocol) = Internet::read(frame).map_or((IP_HEADER, UDP), |internet| (internet.payload.start, internet.protocol));
+    let transport = match protocol {
+        TCP => frame.get(internet + 12).map_or(0, |offset| usize::from(offset >> 4) * 4),
         _ => UDP_HEADER,
     };
     bytes.extend(&frame[..frame.len().min(internet + transport)]);
@@ -81,15 +81,26 @@ pub fn frame_headers(bytes: &mut Vec<u8>, frame: &[u8], ecn: Ecn) -> u32 {
     frame.len() as u32
 }
 
-/// The ECN field of a frame that begins with an IPv4 header.
-pub fn frame_ecn(frame: &[u8]) -> Ecn {
-    Ecn::of(frame.get(1).copied().unwrap_or_default())
+/// Whether a frame begins with an IPv6 header.
+fn is_v6(frame: &[u8]) -> bool {
+    frame.first().is_some_and(|first| first >> 4 == 6)
 }
 
-/// Marks a frame that begins with an IPv4 header as having experienced congestion, if `ecn` says so and the frame does not, and updates the
-/// header's checksum (RFC 1624 §3).
+/// The ECN field of a frame that begins with an IP header.
+pub fn frame_ecn(frame: &[u8]) -> Ecn {
+    let second = frame.get(1).copied().unwrap_or_default();
+    // The traffic class of IPv6 lies across the first two bytes.
+    Ecn::of(if is_v6(frame) { second >> 4 } else { second })
+}
+
+/// Marks a frame that begins with an IP header as having experienced congestion, if `ecn` says so and the frame does not, and updates the
+/// checksum of an IPv4 header (RFC 1624 §3); an IPv6 header has none.
 pub fn mark_frame(frame: &mut [u8], ecn: Ecn) {
     if ecn != Ecn::Ce || frame.len() < IP_HEADER || frame_ecn(frame) == Ecn::Ce {
+        return;
+    }
+    if is_v6(frame) {
+        frame[1] |= (ecn as u8) << 4;
         return;
     }
     let word = |frame: &[u8], at: usize| u32::from(u16::from_be_bytes([frame[at], frame[at + 1]]));
@@ -197,31 +208,33 @@ impl Headers {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addressed {
     /// Source and destination.
-    pub addresses: [Ipv4Addr; 2],
+    pub addresses: [IpAddr; 2],
     /// Number of the protocol.
     pub protocol: u8,
     /// Source and destination port; zero for other protocols than TCP and UDP, and for later fragments.
     pub ports: [u16; 2],
+    /// Flow label of IPv6; zero in IPv4.
+    pub flow_label: u32,
     /// Bytes after the headers of IP and, if the protocol is TCP or UDP, of transport.
     pub data: usize,
 }
 
 impl Addressed {
-    /// Reads the headers of `frame`; `None` if it is no whole IPv4 packet.
+    /// Reads the headers of `frame`; `None` if it is no whole IP packet.
     pub fn read(frame: &[u8]) -> Option<Self> {
-        let Begin { header, length, protocol, first, .. } = Begin::read(frame)?;
-        if length != frame.len() {
+        let Internet { addresses: (source, target), flow_label, protocol, first, payload, .. } = Internet::read(frame).ok()?;
+        if payload.end != frame.len() {
             return None;
         }
-        let address = |at: usize| Ipv4Addr::new(frame[at], frame[at + 1], frame[at + 2], frame[at + 3]);
-        let word = |at: usize| Some(u16::from_be_bytes(frame.get(at..at + 2)?.try_into().ok()?));
+        let segment = &frame[payload];
+        let ports = || segment.first_chunk().map(|&[a, b, c, d]: &[u8; 4]| [u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])]);
         let (ports, transport) = match protocol {
-            TCP if first => ([word(header)?, word(header + 2)?], usize::from(frame.get(header + 12)? >> 4) * 4),
-            UDP if first => ([word(header)?, word(header + 2)?], UDP_HEADER),
+            TCP if first => (ports()?, usize::from(segment.get(12)? >> 4) * 4),
+            UDP if first => (ports()?, UDP_HEADER),
             _ => ([0; 2], 0),
         };
-        let data = frame.len().checked_sub(header + transport)?;
-        Some(Self { addresses: [address(12), address(16)], protocol, ports, data })
+        let data = segment.len().checked_sub(transport)?;
+        Some(Self { addresses: [source, target], protocol, ports, flow_label, data })
     }
 }
 
@@ -322,5 +335,83 @@ mod tests {
         }
         let version = |byte| [&[byte], &whole[1..]].concat();
         assert_eq!((Addressed::read(&version(0x65)), Addressed::read(&version(0x44))), (None, None));
+    }
+
+    /// An IPv6 packet with traffic class `0b0010_1010` and flow label 0x12345, that carries `payload` of a `protocol`.
+    fn frame_v6(protocol: u8, payload: &[u8]) -> Vec<u8> {
+        let mut frame = vec![0x62, 0xA1, 0x23, 0x45];
+        frame.extend((payload.len() as u16).to_be_bytes());
+        frame.extend([protocol, 64]);
+        for end in [1, 2] {
+            frame.extend([0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, end]);
+        }
+        frame.extend(payload);
+        frame
+    }
+
+    /// A TCP segment from port 258 to port 80 with `options` bytes of options and `data` bytes of data.
+    fn segment(options: usize, data: usize) -> Vec<u8> {
+        let mut segment = vec![1, 2, 0, 80, 0, 0, 0, 0, 0, 0, 0, 0, (20 + options as u8) << 2];
+        segment.resize(20 + options + data, 0xFF);
+        segment
+    }
+
+    #[test]
+    fn a_packet_of_ipv6_has_addresses_ports_and_a_label() {
+        let whole = frame_v6(TCP, &segment(12, 1428));
+        let addresses = ["fd00::1:1", "fd00::1:2"].map(|text| text.parse::<IpAddr>().unwrap());
+        let expected = Addressed { addresses, protocol: TCP, ports: [258, 80], flow_label: 0x1_2345, data: 1428 };
+        assert_eq!((whole.len(), Addressed::read(&whole)), (1500, Some(expected)));
+        for length in 0..whole.len() {
+            assert_eq!(Addressed::read(&whole[..length]), None, "{length} bytes");
+        }
+        assert_eq!(Addressed::read(&[whole.as_slice(), &[0]].concat()), None, "longer than it states");
+        let mut datagram = frame_v6(UDP, &[1, 2, 0, 80, 0, 11, 0, 0, 7, 7, 7]);
+        let expected = Addressed { protocol: UDP, data: 3, ..expected };
+        assert_eq!(Addressed::read(&datagram), Some(expected));
+        datagram[6] = 58; // ICMPv6
+        assert_eq!(Addressed::read(&datagram), Some(Addressed { protocol: 58, ports: [0; 2], data: 11, ..expected }));
+    }
+
+    #[test]
+    fn extension_headers_of_ipv6_are_skipped_and_a_later_fragment_has_no_ports() {
+        let options = [TCP, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let read = |protocol, extension: &[u8]| Addressed::read(&frame_v6(protocol, &[extension, &segment(0, 5)].concat())).unwrap();
+        for protocol in [0, 43, 60] {
+            let addressed = read(protocol, &options);
+            assert_eq!((addressed.protocol, addressed.ports, addressed.data), (TCP, [258, 80], 5), "{protocol}");
+        }
+        // The first fragment of several, and one at an offset.
+        for (place, ports, data) in [(1, [258, 80], 5), (8 << 3, [0; 2], 25)] {
+            let addressed = read(44, &[TCP, 0, 0, place, 0, 0, 0, 9]);
+            assert_eq!((addressed.protocol, addressed.ports, addressed.data), (TCP, ports, data), "{place}");
+        }
+        // A chain that leads out of the packet.
+        assert_eq!(Addressed::read(&frame_v6(0, &[TCP, 9, 0, 0, 0, 0, 0, 0])), None);
+    }
+
+    #[test]
+    fn a_mark_of_ipv6_is_in_the_traffic_class() {
+        let before = frame_v6(TCP, &segment(0, 0));
+        assert_eq!(frame_ecn(&before), Ecn::Ect0);
+        let mut marked = before.clone();
+        mark_frame(&mut marked, Ecn::Ect0);
+        assert_eq!(marked, before);
+        mark_frame(&mut marked, Ecn::Ce);
+        assert_eq!((frame_ecn(&marked), marked[..4].to_vec()), (Ecn::Ce, vec![0x62, 0xB1, 0x23, 0x45]));
+        assert_eq!(marked[4..], before[4..]);
+        assert_eq!((&*arriving(&before, Ecn::Ce), &*arriving(&before, Ecn::Ect0)), (marked.as_slice(), before.as_slice()));
+    }
+
+    #[test]
+    fn headers_of_ipv6_end_before_the_data() {
+        let headers = |frame: &[u8]| {
+            let mut bytes = vec![7];
+            (frame_headers(&mut bytes, frame, Ecn::Ect0), bytes.len() - 1)
+        };
+        assert_eq!(headers(&frame_v6(TCP, &segment(12, 1000))), (1072, 72));
+        assert_eq!(headers(&frame_v6(UDP, &[9; 100])), (140, 48));
+        let options = [UDP, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(headers(&frame_v6(60, &[&options[..], &[9; 100]].concat())), (148, 56));
     }
 }

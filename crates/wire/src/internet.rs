@@ -94,7 +94,10 @@ pub(crate) struct Internet {
     pub(crate) ttl: u8,
     pub(crate) flow_label: u32,
     pub(crate) protocol: u8,
+    /// Whether the packet is a fragment.
     pub(crate) fragmented: bool,
+    /// Whether the transport's header follows: this is no later fragment.
+    pub(crate) first: bool,
     /// Where the data lies.
     pub(crate) payload: Range<usize>,
 }
@@ -114,7 +117,7 @@ impl Internet {
     }
 
     fn read_v4(bytes: &[u8]) -> Result<Self, String> {
-        let Some(Begin { header, length, protocol, fragmented, .. }) = Begin::read(bytes) else {
+        let Some(Begin { header, length, protocol, first, fragmented }) = Begin::read(bytes) else {
             return Err(format!("{} bytes without a whole IPv4 header", bytes.len()));
         };
         if length < header || bytes.len() < length {
@@ -129,6 +132,7 @@ impl Internet {
             flow_label: 0,
             protocol,
             fragmented,
+            first,
             payload: header..length,
         })
     }
@@ -140,14 +144,17 @@ impl Internet {
         if bytes.len() < end {
             return Err(format!("the IPv6 header states {end} bytes, and the packet has {}", bytes.len()));
         }
-        let first = u32::from_be_bytes([fixed[0], fixed[1], fixed[2], fixed[3]]);
+        let word = u32::from_be_bytes([fixed[0], fixed[1], fixed[2], fixed[3]]);
         let address = |at: usize| fixed[at..at + 16].try_into().map(|octets: [u8; 16]| IpAddr::from(octets)).map_err(|_| short());
-        let (mut at, mut protocol, mut fragmented) = (V6_HEADER, fixed[6], false);
-        while SKIPPED.contains(&protocol) || protocol == FRAGMENT_HEADER {
+        let (mut at, mut protocol, mut fragmented, mut first) = (V6_HEADER, fixed[6], false, true);
+        // What follows the header of a later fragment is a part of what has been divided.
+        while first && (SKIPPED.contains(&protocol) || protocol == FRAGMENT_HEADER) {
             let extension = bytes[at..end].first_chunk::<8>().ok_or_else(short)?;
             if protocol == FRAGMENT_HEADER {
                 // The upper 13 bits are the offset, the lowest says that more fragments follow.
-                fragmented |= u16::from_be_bytes([extension[2], extension[3]]) & 0xFFF9 != 0;
+                let place = u16::from_be_bytes([extension[2], extension[3]]);
+                fragmented |= place & 0xFFF9 != 0;
+                first = place & 0xFFF8 == 0;
                 at += 8;
             } else {
                 at += 8 * (usize::from(extension[1]) + 1);
@@ -160,11 +167,12 @@ impl Internet {
         Ok(Self {
             addresses: (address(8)?, address(24)?),
             addresses_at: 8..V6_HEADER,
-            tos: (first >> 20) as u8,
+            tos: (word >> 20) as u8,
             ttl: fixed[7],
-            flow_label: first & 0xF_FFFF,
+            flow_label: word & 0xF_FFFF,
             protocol,
             fragmented,
+            first,
             payload: at..end,
         })
     }

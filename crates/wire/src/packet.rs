@@ -100,7 +100,7 @@ impl Packet {
     /// # Errors
     /// If the bytes are no unfragmented TCP packet, or a checksum is wrong.
     pub fn decode(bytes: &[u8]) -> Result<Self, String> {
-        let Internet { addresses, addresses_at, tos, ttl, flow_label, protocol, fragmented, payload } = Internet::read(bytes)?;
+        let Internet { addresses, addresses_at, tos, ttl, flow_label, protocol, fragmented, payload, .. } = Internet::read(bytes)?;
         if protocol != TCP || fragmented {
             return Err(format!("IP protocol {protocol}{}, not TCP", if fragmented { " in fragments" } else { "" }));
         }

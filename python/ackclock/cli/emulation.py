@@ -43,7 +43,7 @@ def emulate_command(
         if captures.to_stdout:
             raise ValueError(f"--pcap {captures.file}: standard output is the command's; name a file")
         captures.check([file], [None], out=None, json_output=False)
-    if folder is not None:
+    if folder is not None and not folder.exists():
         folder.mkdir(parents=True, exist_ok=True)
     places = () if captures is None else captures.places_of(scenario)
     ended = emulate(scenario, command, at=at, peer=peer, flow=flow, on=on, output=folder, capture=places)

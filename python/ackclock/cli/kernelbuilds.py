@@ -64,8 +64,8 @@ def list_command(*, json_output: bool) -> None:
         return
     rows = [(kernel.name, *_cells(kernel)) for kernel in kernels]
     output.table(
-        ("name", "HZ", "built in", "size", "date", "key"),
-        [*rows, (f"machine: {platform.system()} {here}", None, None, None, None, None)],
+        ("name", "HZ", "built in", "size", "date", "key", "files"),
+        [*rows, (f"machine: {platform.system()} {here}", None, None, None, None, None, None)],
         title=f"kernels in {folder()}",
         left=6,
     )
@@ -74,7 +74,8 @@ def list_command(*, json_output: bool) -> None:
 
 
 def _cells(kernel: Built) -> tuple[str | None, ...]:
-    return str(kernel.hz), ", ".join(kernel.additions) or None, _megabytes(kernel), kernel.date[:10], kernel.path.name
+    added, files = ", ".join(kernel.additions) or None, "earlier" if kernel.outdated else "present"
+    return str(kernel.hz), added, _megabytes(kernel), kernel.date[:10], kernel.path.name, files
 
 
 def _megabytes(kernel: Built) -> str:

@@ -46,7 +46,8 @@ def run_command(
     scenario = load(file, settings_of(settings, seed))
     variants = scenario.variants()
     if reasons := [reason for _, variant in variants if (reason := world.refusal(variant))]:
-        raise ValueError(f"{file}: {reasons[0]}")
+        # Some reasons begin with their place in the file.
+        raise ValueError(reasons[0] if reasons[0].startswith(f"{file}:") else f"{file}: {reasons[0]}")
     sweep = Sweep(variants, record, world.jobs if jobs is None else jobs, captures, runner) if variants[0][0] else None
     if captures is not None:
         inputs = [file, *scenario.core.files]

@@ -3,14 +3,17 @@
 from ackclock.kernels.building import build
 from ackclock.kernels.checking import Check, Probe, check
 from ackclock.kernels.emulating import Emulated, emulate
+from ackclock.kernels.replaying import Arrival, Packet, replay
 from ackclock.kernels.running import KernelResult, refusal, run
 from ackclock.kernels.store import Built, built, find
 
 __all__ = [
+    "Arrival",
     "Built",
     "Check",
     "Emulated",
     "KernelResult",
+    "Packet",
     "Probe",
     "build",
     "built",
@@ -18,5 +21,6 @@ __all__ = [
     "emulate",
     "find",
     "refusal",
+    "replay",
     "run",
 ]

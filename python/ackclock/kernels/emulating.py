@@ -113,6 +113,8 @@ def emulate(
     ValueError
         If the world or the command cannot run, the flow does not exist, or the peer ends at once.
     """
+    if not command or not command[0]:
+        raise ValueError("the command is empty")
     guest = _guest(on)
     if output is not None:
         if guest is None:
@@ -120,7 +122,8 @@ def emulate(
                 f"--output {output}: programs on {MACHINE} write where they may; --on linux needs a folder"
             )
         if not Path(output).is_dir():
-            raise NotADirectoryError(f"--output {output}: there is no such folder")
+            why = "this is a file, not a folder" if Path(output).exists() else "there is no such folder"
+            raise NotADirectoryError(f"--output {output}: {why}")
     code, core, facts = _core.emulate(
         scenario.core,
         list(command),

@@ -22,6 +22,10 @@ Files = Mapping[str, bytes]
 """Names, relative to a folder, and contents."""
 
 
+GROUPS = ("config", "patches", "tree", "init")
+"""The folders of ours."""
+
+
 @dataclass(frozen=True)
 class Inputs:
     """Everything that a kernel is built from, but the compiler."""
@@ -37,7 +41,7 @@ class Inputs:
     @property
     def hashes(self) -> dict[str, str]:
         """The hash of each group of files."""
-        return {name: _digest(getattr(self, name)) for name in ("config", "patches", "tree", "init", "additions")}
+        return {name: _digest(getattr(self, name)) for name in (*GROUPS, "additions")}
 
     @property
     def key(self) -> str:
@@ -48,13 +52,21 @@ class Inputs:
 
 def read(source: Source, hz: int, additions: Files) -> Inputs:
     """Read the files of ours that are for the version of a source."""
+    return Inputs(source, hz, **_ours(source.version), additions=additions)
 
+
+def hashes(version: str) -> dict[str, str]:
+    """Return the hash of each group of our files that are for a version of Linux."""
+    return {name: _digest(files) for name, files in _ours(version).items()}
+
+
+def _ours(version: str) -> dict[str, Files]:
     def suited(folder: str, suffix: str) -> Files:
         files = _files(DATA / folder, suffix).items()
-        return {name: text for name, text in files if versions.suits(source.version, text.decode(), f"{folder}/{name}")}
+        return {name: text for name, text in files if versions.suits(version, text.decode(), f"{folder}/{name}")}
 
-    config, patches = suited("config", ".config"), suited("patches", ".patch")
-    return Inputs(source, hz, config, patches, _files(DATA / "tree"), _files(DATA / "init"), additions)
+    groups = (suited("config", ".config"), suited("patches", ".patch"), _files(DATA / "tree"), _files(DATA / "init"))
+    return dict(zip(GROUPS, groups, strict=True))
 
 
 def joint() -> int:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
 from ackclock import _core
+from ackclock.experiments import execute
 from ackclock.experiments.execute import map_threads
 from ackclock.files.pickled import PickledRun
-from ackclock.kernels import store
+from ackclock.kernels import store, versions
 from ackclock.kernels.store import Built
 from ackclock.result import Result
 from ackclock.scenario import Scenario
 from ackclock.texts.numbers import counted, number
 
-MACHINE, VIRTUAL = "machine", "linux"
-"""The worlds: this machine's kernel in real time, and a kernel in virtual time."""
+SIMULATION, MACHINE, VIRTUAL = "simulation", "machine", "linux"
+"""The worlds: what the scenario says, this machine's kernel in real time, and a kernel in virtual time."""
 ATTEMPTS = 3
 """Most attempts to get a run without late packets."""
 
@@ -112,7 +113,7 @@ def run(
     """Run a scenario on a kernel's TCP: this machine's in real time, or one in virtual time.
 
     Links, queues, losses, applications and datagrams are those of the simulation. Each TCP flow is a connection of the
-    kernel.
+    kernel; on ``simulation`` only those with ``profile = "kernel"`` are.
 
     Parameters
     ----------
@@ -125,7 +126,8 @@ def run(
     seed
         The seed of losses and applications; None: that of the scenario.
     on
-        ``machine``; ``linux`` for the newest kernel that `ackclock kernel build` made; ``linux:VERSION`` for another.
+        ``machine``; ``linux`` for the newest kernel that `ackclock kernel build` made; ``linux:VERSION`` for another;
+        ``simulation`` for the kernel that the scenario's flows name.
     outside
         Whether on ``linux`` every control of the scenario decides in place of the kernel's own, also one that the
         kernel has.
@@ -156,7 +158,14 @@ def run(
         warnings.warn(f"{scenario.name} has a [sweep], but only its base runs", stacklevel=2)
     if seed is not None:
         scenario = scenario.set({"seed": seed})
-    if on == MACHINE:
+    if on == SIMULATION:
+        if scenario.core.needs_kernel is None:
+            raise ValueError(
+                f"{scenario.name}: nothing in it is a kernel; ackclock.run simulates all, "
+                f'on="{VIRTUAL}" has all flows on a kernel'
+            )
+        runner: Callable[..., KernelResult] = run_mixed
+    elif on == MACHINE:
         runner = partial(run_here, attempts=attempts, change_hystart=change_hystart)
     else:
         runner = partial(run_virtual, kernel=store.find(on), outside=outside, control=control)
@@ -183,6 +192,50 @@ def run_here(
     return KernelResult(scenario, core, {"world": MACHINE, **json.loads(facts)})
 
 
+def run_written(
+    scenario: Scenario, record: Sequence[str] | None, cancel: _core.Cancel, capture: Sequence[str] = ()
+) -> Result:
+    """Run a scenario as it says, on this thread: simulated, with a kernel for the flows that name it."""
+    if scenario.core.needs_kernel is None:
+        return execute.run_here(scenario, record, cancel, capture)
+    return run_mixed(scenario, record, cancel, capture)
+
+
+def run_mixed(
+    scenario: Scenario, record: Sequence[str] | None, cancel: _core.Cancel, capture: Sequence[str] = ()
+) -> KernelResult:
+    """Run a scenario that needs a kernel beside its simulated flows, on this thread."""
+    return run_virtual(scenario, record, cancel, capture, kernel=named(scenario), only_named=True)
+
+
+def named(scenario: Scenario) -> Built:
+    """Return the kernel that a scenario names; the newest if it names no version.
+
+    Raises
+    ------
+    ValueError
+        If it was not built; the message has the place of the version.
+    """
+    version, place = scenario.core.kernel_version or (None, scenario.name)
+    try:
+        return store.find(store.WORLD if version is None else f"{store.WORLD}:{version}")
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+
+
+def refusal_written(scenario: Scenario) -> str | None:
+    """Return why a scenario cannot run as it says; None if it can. Starts nothing."""
+    if scenario.core.needs_kernel is None:
+        return None
+    if reason := _core.guest_refusal(scenario.core, None, named=True):
+        return reason
+    try:
+        named(scenario)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
 def run_virtual(
     scenario: Scenario,
     record: Sequence[str] | None,
@@ -192,6 +245,7 @@ def run_virtual(
     kernel: Built,
     outside: bool = False,
     control: str | None = None,
+    only_named: bool = False,
     cpu: float | None = None,
     silence: float | None = None,
 ) -> KernelResult:
@@ -200,16 +254,33 @@ def run_virtual(
     The kernel's clock, packets and random numbers come from the engine, so that equal scenarios with equal seeds give
     equal results. The seed also moves the start within a tick of the kernel. A control that the kernel does not have,
     such as a class in Python, decides outside it at each event; with `outside` every control of the scenario does.
+    With `only_named`, flows without ``profile = "kernel"`` are simulated.
 
     A broken kernel fails: after `cpu` seconds of processor time (an hour by default), or when it has computed for
     `silence` seconds of real time without an answer (a minute by default).
     """
     traces, controls = None if record is None else list(record), scenario.controls or None
     core, facts = _core.guest_run(
-        scenario.core, kernel.path, kernel.hz, traces, controls, cancel, list(capture), outside, control, cpu, silence
+        scenario.core,
+        kernel.path,
+        kernel.hz,
+        record=traces,
+        controls=controls,
+        cancel=cancel,
+        capture=list(capture),
+        outside=outside,
+        control=control,
+        named=only_named,
+        cpu=cpu,
+        silence=silence,
     )
+    found = json.loads(facts)
+    version, place = scenario.core.kernel_version or (kernel.version, "")
+    if not versions.begins(kernel.version, version):
+        text = f"{place}: the kernel is {kernel.version}, because of --on (Python: on), and not {version}"
+        found["warnings"].append(["kernel_version", [], text])
     own = {"world": VIRTUAL, "release": kernel.release, "key": kernel.path.name, "hz": kernel.hz}
-    return KernelResult(scenario, core, {**own, **json.loads(facts)})
+    return KernelResult(scenario, core, {**own, **found})
 
 
 def refusal_virtual(scenario: Scenario, *, control: str | None = None) -> str | None:

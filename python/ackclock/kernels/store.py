@@ -32,6 +32,7 @@ _ENTRIES = {
     "date": checks.TEXT,
     "size": checks.COUNT,
     "absent": _TEXTS,
+    "hashes": checks.TABLE,
 }
 
 
@@ -57,6 +58,8 @@ class Built:
     """Size of the program, in bytes."""
     absent: tuple[str, ...]
     """Options of the configuration that this version does not have."""
+    outdated: bool
+    """Whether it was built from other files than those of the installed Ackclock."""
 
     @property
     def name(self) -> str:
@@ -107,6 +110,7 @@ def read(path: Path) -> Built:
         date=found["date"],
         size=found["size"],
         absent=tuple(found["absent"]),
+        outdated=not inputs.hashes(found["linux"]).items() <= found["hashes"].items(),
     )
 
 
@@ -119,7 +123,9 @@ def _folders() -> Iterator[Path]:
 
 
 def built() -> list[Built]:
-    """Return the kernels that were built or installed, the newest version first; of equal versions, the newest build.
+    """Return the kernels that were built or installed.
+
+    Those built from the present files come first, then the newest version, then the newest build.
 
     Raises
     ------
@@ -128,7 +134,11 @@ def built() -> list[Built]:
     """
     entries = (entry for place in _folders() if place.is_dir() for entry in place.iterdir())
     kernels = [read(entry) for entry in entries if re.fullmatch(KEY, entry.name)]
-    return sorted(kernels, key=lambda kernel: (versions.order(kernel.version), kernel.date), reverse=True)
+
+    def rank(kernel: Built) -> tuple[bool, tuple[int, ...], str]:
+        return not kernel.outdated, versions.order(kernel.version), kernel.date
+
+    return sorted(kernels, key=rank, reverse=True)
 
 
 def find(name: str = WORLD) -> Built:
@@ -137,7 +147,7 @@ def find(name: str = WORLD) -> Built:
     Parameters
     ----------
     name
-        ``linux``: the newest version, in its newest build. ``linux:6.12``: the same among versions that begin so.
+        ``linux``: the kernel that `built` puts first. ``linux:6.12``: the first whose version begins so.
         ``linux:`` and a key: that kernel.
 
     Raises

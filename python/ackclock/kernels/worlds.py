@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from ackclock.experiments import sources
-from ackclock.experiments.execute import Runner, run_here
+from ackclock.experiments.execute import Runner
 from ackclock.kernels import checking, running, store
 from ackclock.scenario import Scenario
 
-SIMULATION = "simulation"
+SIMULATION = running.SIMULATION
 NAMES = (SIMULATION, store.WORLD, running.MACHINE)
 """`linux` also takes a version, as in ``linux:6.12``."""
 TICK = 4_000_000
@@ -84,8 +84,8 @@ def find(
     Parameters
     ----------
     name
-        ``simulation``; ``linux`` or ``linux:VERSION`` for a kernel in virtual time (`store.find`); ``machine`` for this
-        machine's kernel in real time.
+        ``simulation``, in which flows with ``profile = "kernel"`` are on a kernel; ``linux`` or ``linux:VERSION`` for a
+        kernel in virtual time (`store.find`); ``machine`` for this machine's kernel in real time.
     attempts, change_hystart
         As in `running.run`; only for ``machine``.
     outside, control
@@ -109,7 +109,7 @@ def find(
     if first == store.WORLD:
         return linux(name, outside=outside, control=control)
     if name == SIMULATION:
-        return World(name, run_here, lambda _: None, lambda: None)
+        return World(name, running.run_written, running.refusal_written, lambda: None)
     near = difflib.get_close_matches(first, NAMES, 1)
     hint = f"; did you mean {near[0]}?" if near else ""
     raise ValueError(f"--on {name}: expected {', '.join(NAMES[:-1])} or {NAMES[-1]}{hint}")

@@ -100,7 +100,7 @@ def _rto(run: _Run, model: Model, parameter: Parameter) -> float | None:
 
 
 def _b(run: _Run, _model: Model, _parameter: Parameter) -> float:
-    return 2.0 if run.setting("delayed_ack") or run.setting("profile") == "modern" else 1.0
+    return 2.0 if run.setting("delayed_ack") or run.setting("profile") in ("modern", "kernel") else 1.0
 
 
 def _loss(run: _Run, _model: Model, _parameter: Parameter) -> float | None:

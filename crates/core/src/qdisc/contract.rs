@@ -181,6 +181,8 @@ reasons! {
     Random: "random", "by the loss model of the link";
     /// Decision with a fixed probability.
     Chance: "chance", "with a fixed probability (`bernoulli`)";
+    /// Decision of a Linux kernel's queue discipline, which gives no reason.
+    Kernel: "kernel", "by a queue discipline of a Linux kernel (`qdisc`)";
 }
 
 /// A notice to the sender of a dropped packet: the retransmission timer that expires at once.

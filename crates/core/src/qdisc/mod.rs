@@ -8,6 +8,8 @@ pub(crate) mod bands;
 mod contract;
 mod fifo;
 pub(crate) mod params;
+#[expect(clippy::module_inception, reason = "each part has the name of its file")]
+pub mod qdisc;
 mod updated;
 
 pub use contract::{
@@ -16,7 +18,7 @@ pub use contract::{
 pub use fifo::Fifo;
 pub use updated::Updated;
 
-use crate::entry::{Entry, entries, try_build};
+use crate::entry::{Description, Entry, entries, try_build};
 use crate::params::Axis;
 
 entries! { Entry<Discipline>:
@@ -38,6 +40,17 @@ entries! { Entry<Discipline>:
     bernoulli,
 }
 
+/// The disciplines of this crate, and that of a Linux kernel, which no simulation can build.
+static LISTED: [Description; DESCRIPTIONS.len() + 1] = {
+    let mut listed = [qdisc::DESCRIPTION; DESCRIPTIONS.len() + 1];
+    let mut index = 0;
+    while index < DESCRIPTIONS.len() {
+        listed[index] = DESCRIPTIONS[index];
+        index += 1;
+    }
+    listed
+};
+
 /// The axis.
 pub static AXIS: Axis = Axis {
     name: "queue",
@@ -47,6 +60,6 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "droptail",
     module: module_path!(),
-    list: || DESCRIPTIONS,
+    list: || &LISTED,
     build: |name, params| try_build(ENTRIES, name, params),
 };

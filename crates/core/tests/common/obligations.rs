@@ -27,7 +27,7 @@ pub(crate) fn assert_names(axis: &str, parts: &[Description]) {
     }
 }
 
-/// Every part has the name of its file, and every file below `source` with an entry is registered.
+/// Every part has the name of its file, and every file below `source` that declares a part is registered.
 pub(crate) fn assert_files(source: &Path, parts: &[(String, &Description)]) {
     let registered: BTreeSet<String> = parts.iter().map(|(folder, part)| format!("{folder}/{}.rs", part.name)).collect();
     let folders: BTreeSet<&String> = parts.iter().map(|(folder, _)| folder).collect();
@@ -35,7 +35,8 @@ pub(crate) fn assert_files(source: &Path, parts: &[(String, &Description)]) {
     for folder in folders {
         for file in std::fs::read_dir(source.join(folder)).unwrap() {
             let path = file.unwrap().path();
-            if path.is_file() && std::fs::read_to_string(&path).unwrap().contains("pub static ENTRY") {
+            let declares = |text: &str| ["pub static ENTRY", "pub const DESCRIPTION: Description"].iter().any(|part| text.contains(part));
+            if path.is_file() && declares(&std::fs::read_to_string(&path).unwrap()) {
                 on_disk.insert(format!("{folder}/{}", path.file_name().unwrap().display()));
             }
         }
@@ -78,6 +79,7 @@ pub(crate) fn assert_defaults(folder: &str, part: &Description) {
         let within = |number: f64| param.kind.bounds().is_some_and(|(low, high)| (low..=high).contains(&number));
         let sound = match (param.kind, param.default) {
             (Kind::Word(words), Default::Word(word)) => words.contains(&word),
+            (Kind::Text, Default::Word(text)) => !text.is_empty(),
             (Kind::Numbers { .. }, Default::Numbers(numbers)) => numbers.iter().copied().all(within),
             (Kind::Limit { .. } | Kind::ByteLimit { .. }, Default::Limit(limit)) => within(amount(limit)),
             (Kind::Bool, Default::Bool(_)) => true,
@@ -86,7 +88,7 @@ pub(crate) fn assert_defaults(folder: &str, part: &Description) {
                 ordered && steps.first().is_some_and(|(time, _)| *time == 0.0) && steps.iter().all(|(_, value)| within(*value))
             }
             (Kind::Part(axis), Default::Part(name)) => axis.part(name).is_some(),
-            (kind, Default::Auto) => !matches!(kind, Kind::Word(_) | Kind::Numbers { .. } | Kind::Bool | Kind::Series(_)),
+            (kind, Default::Auto) => !matches!(kind, Kind::Word(_) | Kind::Text | Kind::Numbers { .. } | Kind::Bool | Kind::Series(_)),
             (Kind::Integer { .. }, Default::Number(number)) => within(number) && number.fract() == 0.0,
             (Kind::Probability { min, max }, Default::Number(number)) => within(number) && min >= 0.0 && max <= 1.0,
             (

@@ -110,6 +110,10 @@ fn attempt(scenario: &Scenario, plan: &Plan, captured: &[String], interrupted: &
             let parameters: Vec<(&str, &str)> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
             node.set(&parameters)?;
         }
+        for (name, given) in plan.sysctls(scenario, node.index) {
+            let name = name.trim_start_matches("net.").replace('.', "/");
+            node.set(&[(name.as_str(), given.value.as_str())]).map_err(|reason| format!("{}: {reason}", given.place))?;
+        }
     }
     for node in &space.nodes {
         sockets::warm_up(node)?;

@@ -12,8 +12,8 @@ use std::thread;
 
 use ackclock_core::units::Duration;
 use ackclock_host::Side;
-use ackclock_kernel::behind::{Programs, SPREAD, VARIABLES, behind};
-use ackclock_kernel::{Route, Terminal, address};
+use ackclock_kernel::behind::{Programs, SPREAD, VARIABLES, behind, ended_early, values};
+use ackclock_kernel::{Route, Terminal};
 use ackclock_linux::{confined, scheduling};
 use ackclock_sim::engine::{FrameConnection, Live, Passage, RunResult};
 use ackclock_sim::scenario::Scenario;
@@ -63,6 +63,7 @@ pub fn run(scenario: Scenario, programs: &Programs, captured: &[String], interru
     let flow = &scenario.flows[0];
     let terminal = |side, node| Terminal { node, flow: 0, side, route: Route::default() };
     let space = Space::new(&[terminal(Side::Sender, flow.from), terminal(Side::Receiver, flow.to)])?;
+    let v6 = space.add_v6()?;
     let ports = Ports::spread(&space, SPREAD).map_err(|error| format!("the TUN devices cannot be shared: {error}"))?;
     let mut connection = |flow: usize, spec: &ackclock_sim::scenario::FlowSpec| {
         let [sender, receiver] = Side::ALL.map(|side| ports.port(flow, side));
@@ -75,12 +76,12 @@ pub fn run(scenario: Scenario, programs: &Programs, captured: &[String], interru
     let mut peer = None;
     if let Some(line) = &programs.peer {
         let node = end(programs.at.peer())?;
-        let peer = peer.insert(Running(start_peer(line, node, programs.at.peer())?));
+        let peer = peer.insert(Running(start_peer(line, node, (programs.at.peer(), v6))?));
         if !ready(&mut peer.0, node, interrupted)? {
             return Err("interrupted before the peer opened a socket".to_owned());
         }
     }
-    let mut command = Running(start(&programs.command, end(programs.at)?, programs.at)?);
+    let mut command = Running(start(&programs.command, end(programs.at)?, (programs.at, v6))?);
     let (process, stopper, began) = (command.0.id(), emulator.stopper(), scheduling::clock());
     let watch = thread::Builder::new().spawn(move || {
         confined::wait_for_end(process).ok();
@@ -127,16 +128,22 @@ impl Drop for Running {
     }
 }
 
-/// `program` with the addresses of both ends in its environment.
-fn prepared(program: &OsString, side: Side) -> Command {
+/// `program` at an end, with the addresses of both ends in its environment, those of IPv6 if they exist.
+fn prepared(program: &OsString, (side, v6): (Side, bool)) -> Command {
     let mut command = Command::new(program);
-    command.envs(VARIABLES.into_iter().zip([side, side.peer()].map(|side| address(0, side).to_string())));
+    for (name, value) in VARIABLES.into_iter().zip(values(side)) {
+        if v6 || !value.contains(':') {
+            command.env(name, value);
+        } else {
+            command.env_remove(name);
+        }
+    }
     command
 }
 
-fn start(words: &[OsString], node: &Node, side: Side) -> Result<Child, String> {
+fn start(words: &[OsString], node: &Node, end: (Side, bool)) -> Result<Child, String> {
     let (program, arguments) = words.split_first().ok_or("the command is missing")?;
-    let mut command = prepared(program, side);
+    let mut command = prepared(program, end);
     command.args(arguments);
     confined::spawn(&mut command, node.namespace()).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => format!("{}: there is no such program", program.display()),
@@ -144,8 +151,8 @@ fn start(words: &[OsString], node: &Node, side: Side) -> Result<Child, String> {
     })
 }
 
-fn start_peer(line: &str, node: &Node, side: Side) -> Result<Child, String> {
-    let mut command = prepared(&"sh".into(), side);
+fn start_peer(line: &str, node: &Node, end: (Side, bool)) -> Result<Child, String> {
+    let mut command = prepared(&"sh".into(), end);
     // Standard output is the command's.
     let output = io::stderr().as_fd().try_clone_to_owned().map(Stdio::from);
     let output = output.map_err(|error| format!("standard error cannot be shared: {error}"))?;
@@ -162,7 +169,7 @@ fn ready(peer: &mut Child, node: &Node, interrupted: &mut dyn FnMut() -> bool) -
         }
         if let Ok(Some(status)) = peer.try_wait() {
             let code = status.code().unwrap_or(137);
-            return Err(format!("--peer ended with exit code {code} before it opened a socket"));
+            return Err(ended_early(code));
         }
         if interrupted() {
             return Ok(false);

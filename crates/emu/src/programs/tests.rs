@@ -1,5 +1,7 @@
 //! Programs of this machine. The tests pass without having run where the rights for them are missing.
 
+use std::path::Path;
+
 use ackclock_sim::scenario::Document;
 
 use super::*;
@@ -24,6 +26,27 @@ fn the_exit_code_is_the_command_s() {
     let Some(ended) = shell("exit 7", None) else { return };
     let ended = ended.unwrap();
     assert_eq!((ended.code, ended.interrupted), (7, false));
+}
+
+#[test]
+fn packets_of_ipv6_cross_the_path() {
+    let fetch = "test -z \"$ACKCLOCK_PEER6\" || exec bash -c 'cat </dev/tcp/$ACKCLOCK_PEER6/7000'";
+    let serve = "exec python3 -c \"
+import os, socket
+server = socket.create_server((os.environ['ACKCLOCK_ADDRESS6'], 7000), family=socket.AF_INET6)
+while True:
+    server.accept()[0].sendall(bytes(100000))
+\"";
+    let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    if !(has("bash") && has("python3") && Path::new("/proc/sys/net/ipv6").exists()) {
+        eprintln!("skipped: no bash, no python3, or no IPv6");
+        return;
+    }
+    let Some(ended) = shell(&format!("test \"$({fetch} | wc -c)\" = 100000"), Some(serve)) else { return };
+    let ended = ended.unwrap();
+    assert_eq!(ended.code, 0);
+    let bytes: u64 = ended.result.flows.iter().map(|flow| flow.delivered_bytes).sum();
+    assert!((100_000..110_000).contains(&bytes), "{bytes}");
 }
 
 #[test]

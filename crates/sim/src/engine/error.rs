@@ -32,6 +32,12 @@ pub enum RunError {
     /// An outside host does not fit the scenario, or has broken the contract of [`OutsideHost`](super::OutsideHost).
     #[error("{0}")]
     Outside(String),
+    /// The scenario needs a kernel: what does.
+    #[error(
+        "{0}, which needs a kernel in virtual time: `ackclock kernel build` makes one on Linux, and `ackclock run` runs the scenario with it \
+         (Python: ackclock.kernels.run(scenario, on=\"simulation\"))"
+    )]
+    Kernel(String),
     /// More links and flows than the engine can number.
     #[error("{0} links and flows are more than the engine can hold ({MAX_SUBJECTS})")]
     TooLarge(usize),

@@ -107,6 +107,9 @@ impl Flow {
 /// The hosts of flow `index`, not yet started.
 fn hosts(scenario: &Scenario, index: usize) -> Result<Hosts, RunError> {
     let spec = &scenario.flows[index];
+    if let Some(what) = spec.needs_kernel() {
+        return Err(RunError::Kernel(what));
+    }
     // The two ends of a connection differ in the last bit; runs with adjacent seeds differ in the upper half.
     let seed = scenario.seed.rotate_left(32) ^ (2 * index as u64);
     let grows = matches!(spec.traffic, Traffic::Bursts(_));

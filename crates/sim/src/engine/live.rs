@@ -10,11 +10,11 @@ use super::flow::Flow;
 use super::hosts::Hosts;
 use super::prepared::{recorded, recorder};
 use super::result::RunResult;
-use super::simulation::Simulation;
+use super::simulation::{Queues, Simulation};
 use crate::scenario::{FlowSpec, Scenario};
 use crate::trace::Recording;
 
-/// Both ends of a flow whose packets are frames: bytes that begin with an IPv4 header.
+/// Both ends of a flow whose packets are frames: bytes that begin with an IP header.
 pub type FrameConnection = Box<dyn Connection<Payload = Vec<u8>>>;
 
 /// A simulation that the caller drives. Links, queues, applications and results are those of [`Prepared`](super::Prepared); time passes as
@@ -38,6 +38,16 @@ impl Live {
         captured: &[String],
         connection: &mut dyn FnMut(usize, &FlowSpec) -> Option<FrameConnection>,
     ) -> Result<Self, RunError> {
+        Self::between(scenario, captured, connection, Queues::new())
+    }
+
+    /// As [`Live::new`], with these queues outside the engine.
+    pub(super) fn between(
+        scenario: Scenario,
+        captured: &[String],
+        connection: &mut dyn FnMut(usize, &FlowSpec) -> Option<FrameConnection>,
+        queues: Queues,
+    ) -> Result<Self, RunError> {
         let mut recorder = recorder(&scenario, captured)?;
         let mut connections: Vec<Option<FrameConnection>> =
             scenario.flows.iter().enumerate().map(|(index, spec)| connection(index, spec)).collect();
@@ -45,10 +55,11 @@ impl Live {
             let outside = connections.iter().enumerate().filter(|(_, connection)| connection.is_some());
             outside.for_each(|(flow, _)| capture.set_frames(flow));
         }
-        let simulation = Simulation::between(Cow::Owned(scenario), recorder, &mut |scenario, index| match connections[index].take() {
+        let mut flow = |scenario: &Scenario, index: usize| match connections[index].take() {
             Some(connection) => Ok(Flow::between(Hosts::Other(connection), &scenario.flows[index])),
             None => Flow::new(scenario, index),
-        })?;
+        };
+        let simulation = Simulation::between(Cow::Owned(scenario), recorder, &mut flow, queues)?;
         Ok(Self(Box::new(simulation)))
     }
 

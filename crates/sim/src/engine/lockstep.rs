@@ -1,5 +1,6 @@
 //! Runs whose hosts are partly outside the engine, with clocks of their own, and advance in lock-step with it.
 
+use ackclock_core::qdisc::Scheduler;
 use ackclock_core::units::Instant;
 use ackclock_host::Side;
 
@@ -8,6 +9,7 @@ use super::live::{FrameConnection, Live};
 use super::outside::{OutsideHost, OutsideInterface, OutsideNode, Shared};
 use super::passage::Passage;
 use super::result::RunResult;
+use super::simulation::Queues;
 use crate::scenario::text::unknown;
 use crate::scenario::{FlowSpec, Scenario, Traffic};
 
@@ -35,6 +37,8 @@ pub type Connect<'a> = dyn FnMut(usize, &FlowSpec, [OutsideInterface; 2]) -> Opt
 pub struct Outside {
     /// The nodes.
     pub nodes: Vec<String>,
+    /// The indices of the links whose queues the host has.
+    pub queues: Vec<usize>,
     /// The host.
     pub host: Box<dyn OutsideHost>,
 }
@@ -70,7 +74,8 @@ impl Lockstep {
         // The host of each node.
         let mut outside: Vec<Option<Shared>> = vec![None; scenario.nodes.len()];
         let mut nodes = Vec::with_capacity(hosts.len());
-        for Outside { nodes: names, host } in hosts {
+        let mut queues = Queues::new();
+        for Outside { nodes: names, queues: links, host } in hosts {
             let places: Vec<usize> = names.iter().filter_map(place).collect();
             let ends = scenario.flows.iter().enumerate().flat_map(|(index, flow)| {
                 let ends = [(flow.from, Side::Sender), (flow.to, Side::Receiver)];
@@ -80,13 +85,14 @@ impl Lockstep {
             for node in &places {
                 outside[*node] = Some(shared.clone());
             }
+            queues.extend(links.into_iter().map(|link| (link, Box::new(shared.queue(link)) as Box<dyn Scheduler>)));
             nodes.push(shared);
         }
         let mut connect = |index: usize, flow: &FlowSpec| {
             let interface = |node: usize, side| Some(outside[node].as_ref()?.interface(index, side));
             connection(index, flow, [interface(flow.from, Side::Sender)?, interface(flow.to, Side::Receiver)?])
         };
-        let live = Live::new(scenario, captured, &mut connect)?;
+        let live = Live::between(scenario, captured, &mut connect, queues)?;
         Ok(Self { live, nodes })
     }
 

@@ -118,7 +118,7 @@ impl OutsideHost for TcpHost {
 
 /// A host at one node.
 fn outside(node: &str, host: impl OutsideHost + 'static) -> Outside {
-    Outside { nodes: vec![node.to_owned()], host: Box::new(host) }
+    Outside { nodes: vec![node.to_owned()], queues: Vec::new(), host: Box::new(host) }
 }
 
 /// The scenario with its `modern` bulk transfers outside.
@@ -361,7 +361,7 @@ fn a_host_that_breaks_the_contract_is_named() {
         (vec![departure(5, 7, 100)], "the outside host at n0 sent a packet of flow number 7, which does not begin there"),
         (
             vec![Departure { frame: vec![0x60; 50], ..departure(5, 0, 50) }],
-            "the outside host at n0 sent 50 bytes that are no whole IPv4 packet",
+            "the outside host at n0 sent 50 bytes that are no whole IP packet",
         ),
     ] {
         let (run, _) = planned("'9 packets'", [(plan, Vec::new()), (Vec::new(), Vec::new())]);

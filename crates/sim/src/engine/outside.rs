@@ -4,12 +4,13 @@
 //! the nearest nanosecond. What a host sends in the nanosecond of that arrival leaves at the time of the arrival itself. An answer is
 //! therefore never rounded, and no packet leaves before its cause.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ackclock_core::qdisc::Ecn;
-use ackclock_core::units::Instant;
+use ackclock_core::qdisc::{Backlog, Dequeued, Ecn, Outcome, Outcomes, Packet, Reason, Scheduler, qdisc};
+use ackclock_core::rng::Generator;
+use ackclock_core::units::{Duration, Instant, Moment};
 use ackclock_host::Side;
 use ackclock_wire::frame::{Addressed, arriving};
 
@@ -24,11 +25,20 @@ pub struct Departure {
     pub flow: usize,
     /// The end of the flow that sends it, which is at the host.
     pub side: Side,
-    /// The whole packet: an IPv4 header with the ECN field and the length of the packet, and what follows it.
+    /// The whole packet: an IP header with the ECN field and the length of the packet, and what follows it.
     pub frame: Vec<u8>,
 }
 
-/// A host outside the engine, with its own clock: it speaks in IPv4 packets, and brings its own transport. It can be several nodes of the
+/// What a queue of a host has done with a packet, by the packet's [handle](Packet::handle).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passed {
+    /// It leaves to the link, with this ECN field.
+    Left(u32, Ecn),
+    /// It was dropped.
+    Dropped(u32),
+}
+
+/// A host outside the engine, with its own clock: it speaks in packets of IPv4 or IPv6, and brings its own transport. It can be several nodes of the
 /// scenario, which then have one clock.
 ///
 /// All times are nanoseconds since the start of the run, and the clock never goes back. The engine and the host run in lock-step: the host
@@ -46,6 +56,17 @@ pub trait OutsideHost: Debug + Send {
 
     /// A packet of `flow` arrives at its end `side` at `now`. [`OutsideHost::advance`] to `now` follows at once.
     fn receive(&mut self, now: u64, flow: usize, side: Side, frame: &[u8]);
+
+    /// A packet arrives at the host's queue of `link` at `now`. [`OutsideHost::advance`] to `now` follows at once.
+    fn enqueue(&mut self, _now: u64, _link: usize, _packet: &Packet) {}
+
+    /// `link` is free at `now`: its queue gives one packet, now or as soon as it may. [`OutsideHost::advance`] to `now` follows at once.
+    fn dequeue(&mut self, _now: u64, _link: usize) {}
+
+    /// What the queue of `link` has done next, until nothing more has happened.
+    fn passed(&mut self, _link: usize) -> Option<Passed> {
+        None
+    }
 
     /// When the host has ended the run, if it has. It then sends nothing more, and [`OutsideHost::next`] is `None`.
     fn ended(&self) -> Option<u64> {
@@ -86,6 +107,18 @@ impl Shared {
     /// The interface of the host for an end of a flow.
     pub(super) fn interface(&self, flow: usize, side: Side) -> OutsideInterface {
         OutsideInterface { node: self.clone(), flow, side }
+    }
+
+    /// The queue of a link that the host has.
+    pub(super) fn queue(&self, link: usize) -> OutsideQueue {
+        OutsideQueue {
+            node: self.clone(),
+            link,
+            packets: BTreeMap::new(),
+            backlog: Backlog::default(),
+            ready: VecDeque::new(),
+            asked: true,
+        }
     }
 }
 
@@ -156,7 +189,7 @@ impl OutsideNode {
             let end = if side == Side::Sender { "begin" } else { "end" };
             self.fail(&format!("sent a packet of flow number {flow}, which does not {end} there"));
         } else if Addressed::read(frame).is_none() {
-            self.fail(&format!("sent {} bytes that are no whole IPv4 packet", frame.len()));
+            self.fail(&format!("sent {} bytes that are no whole IP packet", frame.len()));
         }
         self.fault.is_none().then_some(departure)
     }
@@ -220,5 +253,95 @@ impl Interface for OutsideInterface {
         let leaving = &mut self.node.lock().leaving;
         leaving.front().filter(|(end, _)| *end == (self.flow, self.side))?;
         leaving.pop_front().map(|(_, frame)| frame)
+    }
+}
+
+/// After so long a queue is asked again that holds packets back although its host waits for nothing.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// A queue of an outside host.
+#[derive(Debug)]
+pub(super) struct OutsideQueue {
+    node: Shared,
+    link: usize,
+    /// The packets that wait, by handle.
+    packets: BTreeMap<u32, Packet>,
+    backlog: Backlog,
+    /// Packets that the queue has given and the link has not taken yet.
+    ready: VecDeque<Packet>,
+    /// Whether the queue may give a packet. At first the link is free.
+    asked: bool,
+}
+
+impl OutsideQueue {
+    /// Lets the host finish `now`, at which `act` happens to the queue, and hears what has become of packets.
+    fn turn(&mut self, now: Instant, outcomes: &mut Outcomes, act: impl FnOnce(&mut dyn OutsideHost, u64)) -> Option<Instant> {
+        let node = self.node.clone();
+        let mut node = node.lock();
+        if node.fault.is_some() {
+            return None;
+        }
+        let nanos = node.set_clock(now);
+        act(node.host.as_mut(), nanos);
+        node.run_now();
+        while let Some(passed) = node.host.passed(self.link) {
+            let (Passed::Left(handle, _) | Passed::Dropped(handle)) = passed;
+            let Some(mut packet) = self.packets.remove(&handle) else {
+                node.fail(&format!("has let packet number {handle} out of the queue of link number {}, which does not have it", self.link));
+                break;
+            };
+            match passed {
+                Passed::Left(_, ecn) => {
+                    if packet.ecn != ecn {
+                        packet.ecn = ecn;
+                        outcomes.push((packet, Outcome::Marked(Reason::Kernel)));
+                    }
+                    self.asked = false;
+                    self.ready.push_back(packet);
+                }
+                Passed::Dropped(_) => {
+                    self.backlog = self.backlog.without(packet.size);
+                    outcomes.push((packet, Outcome::Dropped(Reason::Kernel)));
+                }
+            }
+        }
+        Some(node.next())
+    }
+}
+
+impl Scheduler for OutsideQueue {
+    fn enqueue(&mut self, now: Moment, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
+        self.packets.insert(packet.handle, packet);
+        self.backlog = self.backlog.with(packet.size);
+        let link = self.link;
+        self.turn(now.at, outcomes, |host, nanos| host.enqueue(nanos, link, &packet));
+    }
+
+    fn dequeue(&mut self, now: Moment, _random: &mut Generator, outcomes: &mut Outcomes) -> Dequeued {
+        let (link, asks) = (self.link, !self.asked && self.ready.is_empty());
+        self.asked |= asks;
+        let next = self.turn(now.at, outcomes, |host, nanos| {
+            if asks {
+                host.dequeue(nanos, link);
+            }
+        });
+        if let Some(packet) = self.ready.pop_front() {
+            self.backlog = self.backlog.without(packet.size);
+            return Dequeued::Send(packet);
+        }
+        if self.backlog.packets == 0 {
+            return Dequeued::Empty;
+        }
+        // Whatever lets a packet go is an event of the host. Its events at one time come after the engine's: the answer is there then.
+        let next = next.map_or(Instant::MAX, |next| next.max(now.at + Duration::NANOSECOND));
+        Dequeued::NotBefore(next.min(now.at + PATIENCE))
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn reasons(&self) -> &'static [Reason] {
+        qdisc::REASONS
     }
 }

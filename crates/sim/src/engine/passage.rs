@@ -7,7 +7,7 @@ use ackclock_core::units::Instant;
 use ackclock_host::{Checkpoints, Connection, Counters, Datagram, Side, StreamId, Tally, Transmission};
 use ackclock_wire::frame::{Addressed, frame_ecn};
 
-/// The end of a flow at a network interface outside the engine, such as a TUN device. Its packets are frames: bytes that begin with an IPv4
+/// The end of a flow at a network interface outside the engine, such as a TUN device. Its packets are frames: bytes that begin with an IP
 /// header.
 pub trait Interface: Debug + Send {
     /// A frame of the flow arrives at `now`, with this ECN field: a queue on the path may have marked it.

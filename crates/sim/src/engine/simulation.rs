@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
-use ackclock_core::qdisc::Ecn;
+use ackclock_core::qdisc::{Ecn, Scheduler};
 use ackclock_core::units::{Instant, Moment, Segments};
 use ackclock_host::{DropNotice, Side, Transmission};
 
@@ -27,11 +27,14 @@ use crate::net::packet::{Packet, Payloads};
 use crate::net::port::{Entering, LinkCounters, Port};
 use crate::net::route::{Routes, Then};
 use crate::net::scheduled::Served;
-use crate::scenario::{FlowSpec, Scenario};
+use crate::scenario::{FlowSpec, LinkSpec, Scenario};
 use crate::trace::{Point, Recorder, SequenceKind, Traces};
 
 /// Number of events between two checks: whether the caller interrupts the run, and its budget of events.
 const EVENTS_PER_CHECK: u64 = 1 << 16;
+
+/// Queues outside the engine, by the indices of their links.
+pub(super) type Queues = BTreeMap<usize, Box<dyn Scheduler>>;
 
 pub(super) struct Simulation<'a, R> {
     pub(super) scenario: Cow<'a, Scenario>,
@@ -70,20 +73,25 @@ pub(super) struct Simulation<'a, R> {
 
 impl<'a, R: Recorder> Simulation<'a, R> {
     pub(super) fn new(scenario: Cow<'a, Scenario>, recorder: R) -> Result<Self, RunError> {
-        Self::between(scenario, recorder, &mut Flow::new)
+        Self::between(scenario, recorder, &mut Flow::new, BTreeMap::new())
     }
 
-    /// A simulation of `scenario` whose flows `flow` makes by their indices.
+    /// A simulation of `scenario` whose flows `flow` makes by their indices; `queues`: the queues outside the engine, by their links.
     pub(super) fn between(
         scenario: Cow<'a, Scenario>,
         recorder: R,
         flow: &mut dyn FnMut(&Scenario, usize) -> Result<Flow, RunError>,
+        mut queues: Queues,
     ) -> Result<Self, RunError> {
         let end = Instant::ZERO + scenario.duration;
         let mut routes = routes(&scenario)?;
         let links = scenario.links.iter().enumerate();
+        let missing = |(index, spec): (usize, &LinkSpec)| spec.needs_kernel().filter(|_| !queues.contains_key(&index));
+        if let Some(what) = links.clone().find_map(missing) {
+            return Err(RunError::Kernel(what));
+        }
         let mut links: Vec<Link> = links
-            .map(|(index, spec)| Link::new(index as u32, spec, scenario.seed, end).map_err(RunError::Part))
+            .map(|(index, spec)| Link::new(index as u32, spec, (scenario.seed, end), queues.remove(&index)).map_err(RunError::Part))
             .collect::<Result<_, _>>()?;
         let lanes = Lanes::new(&scenario, &mut links, &mut routes);
         let pipes = lanes.count + links.len();

@@ -10,7 +10,7 @@
 //! - The packet arrives at the start plus the sum of transmission time and delay.
 
 use ackclock_core::entry::build;
-use ackclock_core::qdisc::{self, Discipline, Outlet};
+use ackclock_core::qdisc::{self, Discipline, Outlet, Scheduler};
 use ackclock_core::units::Instant;
 
 use super::immediate::Immediate;
@@ -37,9 +37,15 @@ pub(crate) enum Queue {
 }
 
 impl Link {
-    /// The link of `spec`, in a run with `seed` that ends at `end`. `Err` is the registry's message about a part's parameters.
-    pub(crate) fn new(index: u32, spec: &LinkSpec, seed: u64, end: Instant) -> Result<Self, String> {
-        Ok(Self { port: Port::new(index, spec, seed, end)?, queue: Queue::new(spec, seed)? })
+    /// The link of `spec`, in a run with `seed` that ends at `end`; `outside`: its queue, if that is outside the engine. `Err` is the
+    /// registry's message about a part's parameters; a queue outside that is missing has no parts.
+    pub(crate) fn new(
+        index: u32,
+        spec: &LinkSpec,
+        (seed, end): (u64, Instant),
+        outside: Option<Box<dyn Scheduler>>,
+    ) -> Result<Self, String> {
+        Ok(Self { port: Port::new(index, spec, seed, end)?, queue: Queue::new(spec, seed, outside)? })
     }
 
     /// Whether the queue chooses on departure.
@@ -70,10 +76,13 @@ impl Link {
 }
 
 impl Queue {
-    fn new(link: &LinkSpec, seed: u64) -> Result<Self, String> {
+    fn new(link: &LinkSpec, seed: u64, outside: Option<Box<dyn Scheduler>>) -> Result<Self, String> {
         let Some(spec) = &link.queue else { return Ok(Self::Immediate(Immediate::default())) };
         let outlet = Outlet { rate: link.rate.mean(), delay: link.delay.mean() };
         let random = generator(&spec.generator, seed, &format!("link/{}/queue", link.name));
+        if let Some(queue) = outside {
+            return Ok(Self::Scheduled(Box::new(Scheduled::new(queue, random))));
+        }
         Ok(match *build(qdisc::ENTRIES, &spec.discipline)? {
             Discipline::Fifo(mut discipline) => {
                 discipline.attach(&outlet);

@@ -14,6 +14,7 @@ use crate::scenario::check::{Checked, Field, Record, check};
 use crate::scenario::error::{Origin, Problems};
 use crate::scenario::flow_keys::{feedback, host, is_modern, profile_name};
 use crate::scenario::flows::{self, Drawn, Expanded};
+use crate::scenario::kernel;
 use crate::scenario::keys::MAX_FLOWS;
 use crate::scenario::memory;
 use crate::scenario::model::{FlowSpec, Scenario, TraceKind};
@@ -83,6 +84,8 @@ impl Python {
 pub(crate) struct Context<'a> {
     /// Name of a scenario that does not set one.
     pub(crate) name: &'a str,
+    /// Name of its file.
+    pub(crate) file: &'a str,
     /// Whether the document comes from the Python API.
     pub(crate) python: bool,
     /// Folder of the files that the document names; `None`: it must not name files.
@@ -121,6 +124,7 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
     for flow in &flows {
         check_flow(flow, context, problems);
     }
+    kernel::check_shared(&flows, problems);
     let count = flows.iter().map(|flow| flow.integer("count").unwrap_or(1)).fold(0, u64::saturating_add);
     if count > MAX_FLOWS {
         problems.add(&root.field("flow").origin, "flow", format!("makes {count} flows; the limit is {MAX_FLOWS}"));
@@ -137,7 +141,8 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
     }
     let seed = root.integer("seed").unwrap_or(1);
     let end = root.time("duration").as_nanos();
-    let Expanded { flows: expanded, applications, drawn } = flows::expand(&flows, &network, (seed, end, context.folder), problems);
+    let Expanded { flows: expanded, applications, drawn } =
+        flows::expand(&flows, &network, (seed, end), (context.file, context.folder), problems);
     resolve_routes(&mut network, &flows, &expanded, problems);
     let python: Vec<_> = expanded.iter().map(|&(index, _)| Some((index, Python::of(flows[index])?))).collect();
     let scenario = Scenario {
@@ -188,6 +193,7 @@ pub(crate) fn check_flow(flow: &Record, context: Context<'_>, problems: &mut Pro
         refuse("to", "must not be the node of from: a flow connects two nodes".to_owned());
     }
     check_profile(flow, &mut refuse);
+    kernel::check(flow, problems);
     if let Some(application) = flow.table("application") {
         check_application(flow, application, problems);
     }

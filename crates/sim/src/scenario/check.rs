@@ -33,6 +33,8 @@ pub(crate) enum Checked {
     Table(Box<Record>),
     /// For [`Kind::Part`] and [`Kind::Parts`].
     Part(Box<Choice>),
+    /// For [`Kind::Names`]: names, values as text, and where they were written.
+    Names(Vec<(String, String, Origin)>),
 }
 
 /// A checked value and its origin.
@@ -76,6 +78,9 @@ static ABSENT: Field = Field { value: Checked::None, origin: Origin::Nowhere, gi
 /// Largest number of tables in a list that are kept while they are checked. A checked table takes far more memory than its text, so more
 /// tables are kept only once all are right.
 const MANY: usize = 1000;
+
+/// Most bytes of a text that a kernel is to take.
+const MOST_WRITTEN: usize = 120;
 
 /// Largest number of parts in a list.
 const MAX_PARTS: usize = 8;
@@ -178,6 +183,11 @@ impl Record {
         }
     }
 
+    /// The names of a table that chooses them, with their values and places; empty if absent.
+    pub(crate) fn names(&self, name: &str) -> &[(String, String, Origin)] {
+        if let Checked::Names(names) = &self.field(name).value { names } else { &[] }
+    }
+
     /// A part; `None` if it is absent or the word for none.
     pub(crate) fn part(&self, name: &str) -> Option<&Choice> {
         self.parts(name).next()
@@ -204,6 +214,14 @@ fn entries(node: &Node) -> impl Iterator<Item = &(String, Node)> {
 /// Checks `root` against `keys`.
 pub(crate) fn check(root: &Node, keys: &'static [Key], problems: &mut Problems) -> Record {
     Checker { problems }.record(root, keys, "")
+}
+
+/// Checks a text that a kernel is to take.
+fn written(text: &str) -> Result<(), String> {
+    if text.trim().is_empty() || text.len() > MOST_WRITTEN || text.contains(|letter: char| letter == ';' || letter.is_control()) {
+        return Err(format!("must be a text of 1 to {MOST_WRITTEN} bytes on one line, without `;`, but is {}", quoted(text)));
+    }
+    Ok(())
 }
 
 struct Checker<'a> {
@@ -296,8 +314,44 @@ impl Checker<'_> {
             (Kind::Drawn(variants), Data::Text(_) | Data::Integer(_) | Data::Float(_)) => self.fixed(node, variants, path, unit),
             (Kind::Parts(axis, extra), Data::List(items)) => self.parts(node, items, (axis, extra), path),
             (Kind::Part(axis, extra) | Kind::Parts(axis, extra), _) => self.part(node, (axis, &axis.words()), extra, (path, unit)),
+            (Kind::Names(check), Data::Table(_)) => {
+                let mut names = Vec::new();
+                self.names(node, *check, (path, ""), &mut names);
+                Checked::Names(names)
+            }
             (Kind::Sweep, Data::Table(_)) => Checked::None,
             _ => self.report(node, path, format!("must be {}, but is {}", kind.expected(), node.data.noun())),
+        }
+    }
+
+    /// Adds the names in the table `node`, in which they begin with `first`. A name without quotes is nested tables.
+    fn names(
+        &mut self,
+        node: &Node,
+        check: fn(&str) -> Result<(), String>,
+        (path, first): (&str, &str),
+        names: &mut Vec<(String, String, Origin)>,
+    ) {
+        for (name, value) in entries(node) {
+            let name = joined(first, name);
+            let text = match &value.data {
+                Data::Table(_) => {
+                    self.names(value, check, (path, &name), names);
+                    continue;
+                }
+                Data::Bool(value) => Ok(u8::from(*value).to_string()),
+                Data::Integer(number) => Ok(number.to_string()),
+                Data::Text(text) => written(text).map(|()| text.clone()),
+                data @ (Data::Float(_) | Data::List(_)) => {
+                    Err(format!("must be a whole number, true, false or a text such as \"4096 131072 6291456\", but is {}", data.noun()))
+                }
+            };
+            let twice = names.iter().any(|(known, ..)| *known == name);
+            let text = if twice { Err("is set twice, with and without quotes".to_owned()) } else { check(&name).and(text) };
+            match text {
+                Ok(text) => names.push((name, text, value.origin.clone())),
+                Err(message) => drop(self.report(value, &joined(path, &name), message)),
+            }
         }
     }
 
@@ -493,6 +547,9 @@ impl Checker<'_> {
         let table = Node { origin: node.origin.clone(), data };
         let part = match table.get("kind").map(|kind| (kind, &kind.data)) {
             None => axis.part(axis.usual),
+            Some((kind, Data::Text(name))) if axis.objects.contains(&name.as_str()) => {
+                self.report_none(kind, &at("kind"), format!("is no table: write {} = {name:?}", axis.name))
+            }
             Some((kind, Data::Text(name))) => {
                 let part = axis.part(name);
                 if part.is_none() {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::scenario::build::{self, Built, Context, Python, build};
 use crate::scenario::error::{Origin, Problems, ScenarioError};
 use crate::scenario::model::{ControlSpec, Makers, Scenario, SlowStartSpec};
-use crate::scenario::setting::Setting;
-use crate::scenario::toml_reader::{read_setting, read_toml};
+use crate::scenario::setting::{self, Setting};
+use crate::scenario::toml_reader::read_toml;
 use crate::scenario::value::{Node, read_json};
 use crate::scenario::{amount, freeze, hosts, sweep, text};
 
@@ -91,7 +91,7 @@ impl Document {
         let mut tree = self.tree(&mut problems);
         for (key, value) in settings {
             let origin = Origin::Elsewhere(format!("--set {key}={value}").into());
-            let value = read_setting(value, &origin, &mut problems);
+            let value = setting::value(key, value, &origin, &mut problems);
             if let Err(message) = (Setting { path: key.to_owned(), value }).apply(&mut tree) {
                 problems.add(&origin, key, message);
             }
@@ -194,7 +194,7 @@ impl Document {
         let stem = Path::new(&*self.file).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario");
         hosts::apply(&mut tree);
         let folder = self.files.then(|| self.folder());
-        let built = build(&tree, Context { name: stem, python: self.python, folder }, &mut problems);
+        let built = build(&tree, Context { name: stem, file: &self.file, python: self.python, folder }, &mut problems);
         // `build` returns `None` only together with problems.
         match problems.unless_any(&self.file, built)? {
             Some(built) => Ok(built),

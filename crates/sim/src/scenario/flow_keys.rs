@@ -8,6 +8,7 @@ use ackclock_tcp::modern::{self, Feedback, TIMESTAMPS};
 use ackclock_tcp::ns2;
 
 use crate::scenario::check::Record;
+use crate::scenario::keys::KERNEL;
 use crate::scenario::model::{ComposedSpec, ControlSpec, HostSpec, ModernHost, Ns2Host, OtherHost, PartSpec, Recovery, SlowStartSpec};
 use crate::scenario::topology::part;
 use crate::scenario::unit::Quantity;
@@ -73,12 +74,20 @@ pub(crate) fn initial_ssthresh(table: &Record) -> f64 {
     }
 }
 
-/// The name of the flow's host profile.
+/// Whether the hosts of the flow are a kernel.
+pub(crate) fn is_kernel(table: &Record) -> bool {
+    table.text("profile") == Some(KERNEL)
+}
+
+/// The name of the flow's host profile, whose settings it has: a kernel has those of `modern`.
 pub(crate) fn profile_name(table: &Record) -> &'static str {
+    if is_kernel(table) {
+        return "modern";
+    }
     table.part("profile").map_or("ns2", |choice| part(choice).name)
 }
 
-/// Whether the flow has `modern` hosts.
+/// Whether the flow has the settings of `modern` hosts.
 pub(crate) fn is_modern(table: &Record) -> bool {
     profile_name(table) == "modern"
 }

@@ -15,6 +15,7 @@ use crate::scenario::arrivals::{self, Arrival, Site};
 use crate::scenario::check::Record;
 use crate::scenario::error::Problems;
 use crate::scenario::flow_keys::{control, host, initial_ssthresh};
+use crate::scenario::kernel;
 use crate::scenario::keys::MAX_FLOWS;
 use crate::scenario::memory;
 use crate::scenario::model::FlowSpec;
@@ -57,9 +58,14 @@ struct Member {
     packets: Option<u64>,
 }
 
-/// Expands `tables`. `run` is the run's seed, its end in nanoseconds, and the folder of files, if there may be any.
-pub(super) fn expand(tables: &[&Record], network: &Network, run: (u64, u64, Option<&Path>), problems: &mut Problems) -> Expanded {
-    let (seed, end, folder) = run;
+/// Expands `tables` of the file `file`. `seed` is the run's, `end` its end in nanoseconds; `folder` is that of files, if there may be any.
+pub(super) fn expand(
+    tables: &[&Record],
+    network: &Network,
+    (seed, end): (u64, u64),
+    (file, folder): (&str, Option<&Path>),
+    problems: &mut Problems,
+) -> Expanded {
     let indices: BTreeMap<&str, usize> = network.nodes.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
     let mut names = BTreeSet::new();
     let mut expanded = Expanded::default();
@@ -67,7 +73,7 @@ pub(super) fn expand(tables: &[&Record], network: &Network, run: (u64, u64, Opti
     for (index, table) in tables.iter().enumerate() {
         let [from, to] = ["from", "to"].map(|end| topology::find(&indices, (table, end), "node", problems));
         let count = table.integer("count").unwrap_or(1);
-        let like = prototype(table);
+        let like = prototype(table, file);
         let application = table.table("application");
         let application = application.and_then(|keys| app_keys::read(keys, like.host.packet_size(), folder, problems));
         let listed = table.table("arrivals").map(|arrivals| arrivals::nodes(arrivals, &indices, problems)).unwrap_or_default();
@@ -176,8 +182,8 @@ fn start(table: &Record, (number, count): (u64, u64), (seed, name): (u64, &str))
     Instant::from_nanos(nanos("start").saturating_add(spread as u64).saturating_add(jitter))
 }
 
-/// The flow of `table` without name, nodes and start.
-fn prototype(table: &Record) -> FlowSpec {
+/// The flow of `table`, in the file `file`, without name, nodes and start.
+fn prototype(table: &Record, file: &str) -> FlowSpec {
     let host = host(table);
     let packets = table.quantity("size").map(|size| match size {
         Quantity::Whole(Measure::Bytes, bytes) => bytes.div_ceil(host.packet_size().0.max(1)),
@@ -195,5 +201,6 @@ fn prototype(table: &Record) -> FlowSpec {
         host,
         control: control(table),
         initial_ssthresh: initial_ssthresh(table),
+        kernel: kernel::read(table, file),
     }
 }

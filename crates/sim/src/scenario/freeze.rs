@@ -13,6 +13,8 @@ use crate::scenario::application::ApplicationSpec;
 use crate::scenario::build::{Built, Python};
 use crate::scenario::flows::Drawn;
 use crate::scenario::host_settings;
+use crate::scenario::kernel;
+use crate::scenario::keys::KERNEL;
 use crate::scenario::model::{
     ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LinkSpec, LossPosition, LossSpec, PartSpec, Scenario, TraceKind, Variable,
 };
@@ -172,7 +174,10 @@ fn flow(spec: &FlowSpec, application: Option<&ApplicationSpec>, scenario: &Scena
             return Json::Object(table);
         }
     };
-    put("profile", profile);
+    put("profile", if spec.kernel.is_some() { json!(KERNEL) } else { profile });
+    if let Some(spec) = &spec.kernel {
+        put("kernel", kernel::write(spec));
+    }
     put("packet_size", json!(format!("{} B", spec.host.packet_size().0)));
     let unlimited = spec.initial_ssthresh.is_infinite();
     put("initial_ssthresh", if unlimited { json!("unlimited") } else { json!(format!("{} segments", spec.initial_ssthresh)) });

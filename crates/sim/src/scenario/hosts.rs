@@ -10,6 +10,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::scenario::error::{Origin, Problems};
+use crate::scenario::keys::KERNEL;
 use crate::scenario::part::CONTROL_AXES;
 use crate::scenario::text::{quoted, unknown};
 use crate::scenario::toml_reader::read_toml;
@@ -40,7 +41,10 @@ pub(crate) fn apply(root: &mut Node) {
 }
 
 fn apply_to(flow: &mut Node) {
-    let Some((host, origin)) = flow.get("host").map(|host| (host, host.origin.clone())) else { return };
+    let kernel = flow.get("profile").filter(|profile| matches!(&profile.data, Data::Text(word) if word.trim() == KERNEL));
+    // A kernel's own preset is that of its system.
+    let usual = kernel.map(|profile| Node { origin: profile.origin.clone(), data: Data::Text("linux".to_owned()) });
+    let Some((host, origin)) = flow.get("host").or(usual.as_ref()).map(|host| (host, host.origin.clone())) else { return };
     let Some(preset) = resolve(host) else { return };
     let mut preset = placed(preset, &origin);
     if flow.get("congestion_control").is_some_and(|control| !matches!(&control.data, Data::Text(word) if word == "composed")) {
@@ -119,12 +123,7 @@ pub(crate) fn check_version(name: &str, version: &str) -> Result<(), String> {
         let others: Vec<&str> = NAMES.iter().copied().filter(|name| versions(name).is_some()).collect();
         return Err(format!("the host {} has no versions; hosts that have: {}", quoted(name), others.join(", ")));
     };
-    let Some(wanted) = numbers(version) else {
-        let digits = version.trim_start_matches(|byte: char| !byte.is_ascii_digit());
-        let end = digits.find(|byte: char| !byte.is_ascii_digit() && byte != '.').unwrap_or(digits.len());
-        let right = Some(digits[..end].trim_end_matches('.')).filter(|right| !right.is_empty()).unwrap_or(&newest);
-        return Err(format!("must be the numbers of a version, but is {}; did you mean {right:?}?", quoted(version)));
-    };
+    let wanted = check_numbers(version, &newest)?;
     for (end, is_beyond, word) in
         [(&oldest, numbers(&oldest) > Some(wanted.clone()), "oldest"), (&newest, is_newer(&wanted, &newest), "newest")]
     {
@@ -133,6 +132,16 @@ pub(crate) fn check_version(name: &str, version: &str) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The numbers of a version; `usual` is one to suggest.
+pub(crate) fn check_numbers(version: &str, usual: &str) -> Result<Vec<u32>, String> {
+    numbers(version).ok_or_else(|| {
+        let digits = version.trim_start_matches(|byte: char| !byte.is_ascii_digit());
+        let end = digits.find(|byte: char| !byte.is_ascii_digit() && byte != '.').unwrap_or(digits.len());
+        let right = Some(digits[..end].trim_end_matches('.')).filter(|right| !right.is_empty()).unwrap_or(usual);
+        format!("must be the numbers of a version, but is {}; did you mean {right:?}?", quoted(version))
+    })
 }
 
 /// Whether the version `wanted` is newer than `newest`, whose patch releases it may be.

@@ -6,6 +6,9 @@ use ackclock_core::units::Duration;
 
 use crate::scenario::unit::{self, Dimension};
 
+/// The profile of hosts that are a kernel.
+pub(crate) const KERNEL: &str = "kernel";
+
 /// A key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
@@ -63,6 +66,8 @@ pub(crate) enum Kind {
     Parts(&'static Axis, &'static [Key]),
     /// The name of a preset of end hosts, or a table with its `kind` and `version`.
     Host,
+    /// A table of names that the file chooses, each with a whole number, `true`, `false` or a text. The check says what is wrong with a name.
+    Names(fn(&str) -> Result<(), String>),
     /// The tables of `[sweep]`, whose keys are not keys of a run.
     Sweep,
 }
@@ -77,7 +82,7 @@ impl Kind {
             Self::Integer(..) => "a whole number",
             Self::Number(..) => "a number",
             Self::List(_) => "a list",
-            Self::Table(_) | Self::Variants(_) | Self::Sweep | Self::Part(..) | Self::Parts(..) => "a table",
+            Self::Table(_) | Self::Names(_) | Self::Variants(_) | Self::Sweep | Self::Part(..) | Self::Parts(..) => "a table",
             Self::Host => "a text, or a table with kind and version",
             Self::Drawn(_) => "a quantity, or a table with its kind",
             Self::Tables(_) => "a list of tables",

@@ -28,7 +28,7 @@ impl LoneFlow {
         let flow = root.remove("flow").unwrap_or(root);
         let mut problems = Problems::default();
         let table = check(&flow, FLOW, &mut problems);
-        check_flow(&table, Context { name: "", python: false, folder: None }, &mut problems);
+        check_flow(&table, Context { name: "", file: "", python: false, folder: None }, &mut problems);
         let found = Self {
             host: flow_keys::host(&table),
             control: flow_keys::control(&table),

@@ -19,6 +19,8 @@ mod har_file;
 mod host_keys;
 mod host_settings;
 mod hosts;
+mod kernel;
+mod kernel_keys;
 mod keys;
 mod lone;
 mod marks;
@@ -52,6 +54,7 @@ pub use part::{registry_json, relations_json, shorthand};
 pub use profiles::{join, profiles};
 pub use schema::schema;
 pub use sweep::{Points, SampleRequest, SweepData, SweepNeeds, TableColumn};
+pub use text::nearest;
 
 #[cfg(test)]
 mod tests;

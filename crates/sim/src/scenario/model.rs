@@ -43,9 +43,22 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// What in the scenario is a kernel in virtual time, for a message; `None`: the simulation has all that it needs.
+    pub fn needs_kernel(&self) -> Option<String> {
+        self.flows.iter().find_map(FlowSpec::needs_kernel).or_else(|| self.links.iter().find_map(LinkSpec::needs_kernel))
+    }
+
+    /// The version of the kernel that the scenario names, and its place. All flows on a kernel share one.
+    pub fn kernel_version(&self) -> Option<&Given> {
+        self.flows.iter().find_map(|flow| flow.kernel.as_ref()?.version.as_ref())
+    }
+
     /// The reasons of drops and marks that its queues have besides the usual ones, each once.
     pub fn further_reasons(&self) -> Vec<Reason> {
-        let of_queue = |queue: &QueueSpec| build(qdisc::ENTRIES, &queue.discipline).ok().map(|discipline| discipline.reasons());
+        let of_queue = |queue: &QueueSpec| match queue.command() {
+            Some(_) => Some(qdisc::qdisc::REASONS),
+            None => build(qdisc::ENTRIES, &queue.discipline).ok().map(|discipline| discipline.reasons()),
+        };
         let found = self.links.iter().filter_map(|link| of_queue(link.queue.as_ref()?));
         let found: Vec<&[Reason]> = found.filter(|reasons| !reasons.is_empty()).collect();
         Reason::further().iter().filter(|reason| found.iter().any(|reasons| reasons.contains(reason))).copied().collect()
@@ -116,6 +129,13 @@ pub struct QueueSpec {
     pub generator: GeneratorSpec,
 }
 
+impl QueueSpec {
+    /// What `tc` takes, if the queue is a discipline of a Linux kernel.
+    pub fn command(&self) -> Option<&str> {
+        (self.discipline.name == qdisc::qdisc::NAME).then(|| self.discipline.params.word(qdisc::qdisc::COMMAND))
+    }
+}
+
 /// A loss model on a link.
 #[derive(Clone, Debug)]
 pub struct LossSpec {
@@ -175,6 +195,8 @@ pub struct FlowSpec {
     pub control: ControlSpec,
     /// Initial slow start threshold in segments; infinite if there is none. In ns-2 it is the receiver's window.
     pub initial_ssthresh: Segments,
+    /// The kernel that both end hosts are, with the settings of `host`; `None`: they are simulated.
+    pub kernel: Option<KernelSpec>,
 }
 
 /// The end hosts of a flow: a profile with its settings.
@@ -203,6 +225,43 @@ pub struct OtherHost {
     pub ecn: bool,
     /// Whether the first window is spread over the first round trip.
     pub initial_pacing: bool,
+}
+
+/// The kernel that the hosts of a flow are.
+#[derive(Clone, Debug, Default)]
+pub struct KernelSpec {
+    /// Its version; `None`: any.
+    pub version: Option<Given>,
+    /// The sender's control, by the kernel's name for it; `None`: that of the flow.
+    pub control: Option<Given>,
+    /// Parameters below `net.`, by their names with dots.
+    pub sysctl: Vec<(String, Given)>,
+    /// Parameters of modules, as `MODULE.PARAMETER`.
+    pub module: Vec<(String, Given)>,
+}
+
+/// A value of a scenario that only a kernel can check.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The value.
+    pub value: String,
+    /// Where it was written, with its key, for a message.
+    pub place: String,
+}
+
+impl LinkSpec {
+    /// What in the link is a kernel in virtual time, for a message; `None`: its queue is simulated.
+    pub fn needs_kernel(&self) -> Option<String> {
+        let command = self.queue.as_ref()?.command()?;
+        Some(format!("link {} has the queue discipline {command:?} of Linux", self.name))
+    }
+}
+
+impl FlowSpec {
+    /// What in the flow is a kernel in virtual time, for a message; `None`: its hosts are simulated.
+    pub fn needs_kernel(&self) -> Option<String> {
+        self.kernel.as_ref().map(|_| format!("flow {} has profile = \"kernel\"", self.name))
+    }
 }
 
 impl HostSpec {

@@ -47,6 +47,13 @@ pub(crate) fn read(name: &str, kind: Kind, data: &Data) -> Result<Value, String>
             }
             Value::Word(word)
         }
+        (Kind::Text, Data::Text(text)) => {
+            let text = text.trim();
+            if text.is_empty() || text.len() > MOST_TEXT || text.contains(char::is_control) {
+                return Err(format!("must be one line of text, of 1 to {MOST_TEXT} bytes"));
+            }
+            Value::Word(text.to_owned())
+        }
         (Kind::Numbers { .. }, Data::List(items)) => {
             let numbers: Result<Vec<f64>, String> = items.iter().map(|item| number(&item.data)).collect();
             let numbers = numbers?;
@@ -91,6 +98,9 @@ fn series(of: Kind, items: &[Node]) -> Result<Vec<(f64, f64)>, String> {
     }
     if steps.is_empty() { Err("must have at least one step [\"0 s\", value]".to_owned()) } else { Ok(steps) }
 }
+
+/// Longest text, in bytes.
+const MOST_TEXT: usize = 1000;
 
 /// How a message about bounds begins.
 pub(crate) const BOUNDS: &str = "must be from";
@@ -145,7 +155,7 @@ const fn expected_param(kind: Kind) -> &'static str {
         Kind::Bool => "true or false",
         Kind::Numbers { .. } => "a list of numbers",
         Kind::Series(_) => "a list of [time, value]",
-        Kind::Word(_) => "a text",
+        Kind::Word(_) | Kind::Text => "a text",
         _ => "a number with its unit",
     }
 }

@@ -5,6 +5,7 @@ use ackclock_core::registry;
 use ackclock_core::units::{Duration, Limit, Rate};
 use serde_json::{Value as Json, json};
 
+use crate::scenario::keys::KERNEL;
 use crate::scenario::model::PartSpec;
 use crate::scenario::profiles::{self, Need};
 use crate::scenario::spec::{LISTED_BY_LINKS, keys_of};
@@ -83,6 +84,7 @@ pub(crate) fn dimension(kind: Kind) -> Option<&'static Dimension> {
         | Kind::Numbers { .. }
         | Kind::Bool
         | Kind::Word(_)
+        | Kind::Text
         | Kind::Series(_)
         | Kind::Part(_) => None,
     }
@@ -182,7 +184,7 @@ pub fn relations_json() -> Json {
     json!({
         "axes": axes.collect::<serde_json::Map<_, _>>(),
         "drawn": FIXED,
-        "profiles": { "ns2": only("ns2"), "modern": only("modern") },
+        "profiles": { "ns2": only("ns2"), "modern": only("modern"), "kernel": only(KERNEL) },
         "replaced": CONTROL_AXES,
         "listed": LISTED_BY_LINKS,
         "streams": Need::STREAMS.able(),
@@ -229,6 +231,7 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Probability { .. } => "probability",
         Kind::Numbers { .. } => "numbers",
         Kind::Word(_) => "word",
+        Kind::Text => "text",
         Kind::Limit { .. } | Kind::ByteLimit { .. } => "limit",
         Kind::Bool => "bool",
         Kind::Size { .. } | Kind::WireSize { .. } => "size",

@@ -8,6 +8,7 @@ use ackclock_host::{Capabilities, Profile, Profiles, Streams};
 use ackclock_tcp::profile;
 
 use crate::scenario::application::{ApplicationKind, ApplicationSpec, Traffic};
+use crate::scenario::keys::KERNEL;
 
 /// The axis of profiles.
 pub(crate) static AXIS: Axis = Axis {
@@ -15,7 +16,7 @@ pub(crate) static AXIS: Axis = Axis {
     noun: "host profile",
     shorthand: None,
     none: None,
-    objects: &[],
+    objects: &[KERNEL],
     usual: "ns2",
     module: "ackclock_tcp::profile",
     list: descriptions,

@@ -91,6 +91,7 @@ fn value(kind: &Kind) -> Json {
         Kind::WordOrTable(word, keys) => json!({ "oneOf": [{ "const": word }, table(keys, None)] }),
         Kind::Part(axis, extra) => part(axis, extra),
         Kind::Parts(axis, extra) => json!({ "anyOf": [part(axis, extra), { "type": "array", "items": part(axis, extra) }] }),
+        Kind::Names(_) => names(),
         Kind::Sweep => sweep(),
     }
 }
@@ -99,6 +100,11 @@ fn value(kind: &Kind) -> Json {
 fn hosts() -> Json {
     let properties = json!({ "kind": { "enum": NAMES }, "version": { "type": "string", "minLength": 1 } });
     json!({ "oneOf": [{ "enum": NAMES }, { "type": "object", "properties": properties, "required": ["kind"], "additionalProperties": false }] })
+}
+
+/// A table of chosen names, which a path without quotes nests.
+fn names() -> Json {
+    json!({ "type": "object", "additionalProperties": { "type": ["integer", "boolean", "string", "object"] } })
 }
 
 fn variant_tables(variants: &[Variant]) -> Vec<Json> {
@@ -164,6 +170,7 @@ fn parameter_value(kind: params::Kind) -> Json {
             let numbers = words.iter().filter_map(|word| word.parse::<i64>().ok()).map(|number| json!(number));
             json!({ "enum": words.iter().map(|word| json!(word)).chain(numbers).collect::<Vec<_>>() })
         }
+        params::Kind::Text => json!({ "type": "string", "minLength": 1 }),
         params::Kind::Bool => json!({ "type": "boolean" }),
         params::Kind::Series(of) => {
             let step = [json!({ "type": "string", "pattern": TIME.pattern() }), parameter_value(*of)];

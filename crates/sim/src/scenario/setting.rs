@@ -1,6 +1,8 @@
 //! Settings: values with the paths of their keys.
 
+use crate::scenario::error::{Origin, Problems};
 use crate::scenario::part;
+use crate::scenario::toml_reader::read_setting;
 use crate::scenario::value::{Data, Node};
 
 /// Largest number of steps in the path of a setting.
@@ -13,6 +15,15 @@ pub(crate) struct Setting {
     pub(crate) path: String,
     /// The value.
     pub(crate) value: Node,
+}
+
+/// Reads the value of a setting of the key `path`. A version is a text, also without quotes: 6.10 is not 6.1.
+pub(crate) fn value(path: &str, text: &str, origin: &Origin, problems: &mut Problems) -> Node {
+    let value = read_setting(text, origin, problems);
+    match value.data {
+        Data::Integer(_) | Data::Float(_) if path.ends_with(".version") => Node { data: Data::Text(text.trim().to_owned()), ..value },
+        _ => value,
+    }
 }
 
 impl Setting {
@@ -42,6 +53,10 @@ fn assign(node: &mut Node, key: &str, path: &[&str], value: &Node) -> Result<(),
             assign(node, key, rest, value)
         }
         Data::Table(entries) => {
+            // The name of a kernel's parameter has dots.
+            if let Some((_, entry)) = entries.iter_mut().find(|(name, _)| name.contains('.') && *name == path.join(".")) {
+                return assign(entry, step, &[], value);
+            }
             if let Some((_, entry)) = entries.iter_mut().find(|(name, _)| name == step) {
                 return assign(entry, step, rest, value);
             }

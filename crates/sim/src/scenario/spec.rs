@@ -6,7 +6,8 @@ use ackclock_core::qdisc;
 use ackclock_tcp::ns2;
 
 use crate::scenario::host_keys;
-use crate::scenario::keys::{DELAY, Fallback, Key, Kind, MAX_FLOWS, POINT, Variant, above, from, key};
+use crate::scenario::kernel_keys;
+use crate::scenario::keys::{DELAY, Fallback, KERNEL, Key, Kind, MAX_FLOWS, POINT, Variant, above, from, key};
 use crate::scenario::model::TraceKind;
 use crate::scenario::profiles;
 use crate::scenario::traffic::{APPLICATIONS, ARRIVALS};
@@ -266,7 +267,8 @@ const OF_EVERY_FLOW: &[Key] = &[
         "profile",
         Kind::Part(&profiles::AXIS, &[]),
         Fallback::Text("ns2"),
-        "Profile of the end hosts. ns2: the packet-counting one-way TCP of ns-2.35. modern: a byte-stream TCP as in today's systems.",
+        "Profile of the end hosts. ns2: the packet-counting one-way TCP of ns-2.35. modern: a byte-stream TCP as in today's systems. kernel: a Linux kernel in virtual time, beside the simulated hosts of other flows; \
+         its settings are those of modern, by default of host = \"linux\".",
     ),
     key(
         "host",
@@ -324,4 +326,5 @@ const OF_EVERY_FLOW: &[Key] = &[
          parts. python and python_slow_start: a control or a slow start that is a Python object; only the Python API sets these.",
     ),
     key("modern", Kind::Table(host_keys::MODERN), Fallback::Table, "Settings of end hosts of profile modern.").of("modern"),
+    key("kernel", Kind::Table(kernel_keys::KERNEL), Fallback::Table, "The kernel of hosts of profile kernel.").of(KERNEL),
 ];

@@ -92,7 +92,7 @@ fn mistakes() {
         (flow("rwnd = true"), "t.toml:3: flow.0.rwnd: must be a number of packets such as \"10 packets\", but is true"),
         (
             flow("rwmd = \"20 packets\""),
-            "t.toml:3: flow.0.rwmd: there is no key \"rwmd\"; did you mean \"rwnd\"? (known: name, count, from, to, start, start_spread, start_jitter, arrivals, application, stop, size, profile, host, recovery, packet_size, initial_ssthresh, ecn, initial_window, initial_pacing, slow_start, avoidance, loss_response, congestion_control, modern, and 10 more)",
+            "t.toml:3: flow.0.rwmd: there is no key \"rwmd\"; did you mean \"rwnd\"? (known: name, count, from, to, start, start_spread, start_jitter, arrivals, application, stop, size, profile, host, recovery, packet_size, initial_ssthresh, ecn, initial_window, initial_pacing, slow_start, avoidance, loss_response, congestion_control, modern, and 11 more)",
         ),
         (flow("delayed_ack = \"yes\""), "t.toml:3: flow.0.delayed_ack: must be true or false, but is the text \"yes\""),
         (
@@ -157,7 +157,7 @@ fn mistakes() {
         (bottleneck("queue = \"0 BDP\""), "t.toml:2: topology.bottleneck.queue: a queue limit must be above 0 BDP and at most 1e9 BDP"),
         (
             bottleneck("queue = \"redd\""),
-            "t.toml:2: topology.bottleneck.queue: there is no queue \"redd\"; did you mean \"red\"? (known: droptail, red, red_notify, fq, sfq, pi, vq, rem, gk, drr, srr, codel, fq_codel, pie, tbf, bernoulli, unlimited)",
+            "t.toml:2: topology.bottleneck.queue: there is no queue \"redd\"; did you mean \"red\"? (known: droptail, red, red_notify, fq, sfq, pi, vq, rem, gk, drr, srr, codel, fq_codel, pie, tbf, bernoulli, qdisc, unlimited)",
         ),
         (bottleneck("loss = 0.1"), "t.toml:2: topology.bottleneck.loss: a probability needs a unit: is it \"10 %\" or \"0.1 %\"?"),
         (bottleneck("loss = \"101 %\""), "t.toml:2: topology.bottleneck.loss: must be from 0 to 100 %, but is \"101 %\""),

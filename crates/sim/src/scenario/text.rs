@@ -26,7 +26,7 @@ pub(crate) fn last_name(path: &str) -> &str {
 }
 
 /// The candidate nearest to `word`, if one is near enough.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Case and hyphens are the most frequent mistakes. Beyond these, four letters in ten may differ.
     let plain = |text: &str| text.to_lowercase().replace(['-', ' '], "_");
     let word = plain(word);

@@ -74,6 +74,8 @@ pub struct Capture {
     conversations: Vec<Conversation>,
     seen: Vec<Seen>,
     bytes: Vec<u8>,
+    /// Most bytes of headers; frames may have more than simulated packets.
+    most: u32,
     fates: Vec<Fate>,
 }
 
@@ -87,7 +89,8 @@ impl Capture {
         let end = Instant::ZERO + scenario.duration;
         let (links, nodes) = (vec![None; scenario.links.len()], vec![None; scenario.nodes.len()]);
         let (seen, bytes, fates) = (Vec::new(), Vec::new(), Vec::new());
-        let mut capture = Self { end, places: Vec::new(), links, nodes, conversations, seen, bytes, fates };
+        let (places, most) = (Vec::new(), MOST_HEADERS);
+        let mut capture = Self { end, places, links, nodes, conversations, seen, bytes, most, fates };
         for name in names {
             capture.add(scenario, name)?;
         }
@@ -122,7 +125,7 @@ impl Capture {
         Ok(())
     }
 
-    /// The packets of `flow` are frames: bytes that begin with an IPv4 header.
+    /// The packets of `flow` are frames: bytes that begin with an IP header.
     pub(crate) fn set_frames(&mut self, flow: usize) {
         self.conversations[flow].frames = true;
     }
@@ -160,6 +163,7 @@ impl Capture {
             conversation.datagrams.then(|| datagram(&mut self.bytes, (packet.size(), packet.ecn()), ends, hops))
         };
         let Some(length) = length else { return };
+        self.most = self.most.max((self.bytes.len() - start) as u32);
         let (flow, seq, length) = (packet.flow() as u32, packet.seq, length as u16);
         self.seen.push(Seen { at: at.as_nanos(), headers: start, length, place, direction, flow, seq });
     }
@@ -183,7 +187,7 @@ impl Capture {
             interfaces.push(wanted.then_some(count));
             if wanted {
                 count += 1;
-                writer.interface(&place.name, &place.description, place.speed, snaplen.unwrap_or(MOST_HEADERS));
+                writer.interface(&place.name, &place.description, place.speed, snaplen.unwrap_or(self.most));
             }
         }
         let mut fates = self.fates.clone();

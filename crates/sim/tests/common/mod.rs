@@ -123,6 +123,7 @@ pub(crate) fn chain(rate: u64, access: u64, queue: u64, host: Ns2Host, control: 
         packets: None,
         traffic: Traffic::Bulk,
         initial_ssthresh: f64::from(host.rwnd),
+        kernel: None,
         host: HostSpec::Ns2(host),
         control,
     };

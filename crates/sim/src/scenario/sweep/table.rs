@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::scenario::error::{Origin, Problems};
-use crate::scenario::setting::Setting;
+use crate::scenario::setting::{self, Setting};
 use crate::scenario::spec::ROOT;
 use crate::scenario::sweep::series::{MAX_VARIANTS, check_keys};
 use crate::scenario::sweep::span::plural;
 use crate::scenario::text::{quoted, unknown};
-use crate::scenario::toml_reader::read_setting;
 use crate::scenario::unit::{Decimal, find_unit};
 use crate::scenario::value::{Data, Node};
 
@@ -201,7 +200,7 @@ impl Table {
             let origin = self.place(row, &column.cells);
             let value = match column.unit {
                 Some(unit) => Node { origin, data: Data::Text(format!("{cell} {unit}")) },
-                None => read_setting(cell, &origin, &mut Problems::default()),
+                None => setting::value(&column.path, cell, &origin, &mut Problems::default()),
             };
             Arc::new(Setting { path: column.path.clone(), value })
         })

@@ -5,6 +5,7 @@
  * A line is a list of commands, separated by semicolons, which end at the first that fails:
  *
  *   node NUMBER MTU              makes a network namespace with the interface of this number, and enters it
+ *   queue NUMBER MTU             the same with an interface that is a queue
  *   enter NUMBER                 enters the namespace of a node
  *   set NAME VALUE...            writes a parameter below /proc/sys/net
  *   module NAME PARAMETER VALUE  writes a parameter of a module
@@ -183,12 +184,12 @@ static int module(const char *name, const char *parameter, const char *value)
 	return put(path, parameter, value);
 }
 
-static int node(unsigned int number, int mtu)
+static int node(unsigned int number, int mtu, unsigned long request)
 {
 	if (number >= ACKCLOCK_DEVICES || unshare(CLONE_NEWNET))
 		return fail("no network namespace for node %u", number);
 	spaces[number] = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	if (spaces[number] < 0 || ioctl(device, ACKCLOCK_NEW_DEVICE, (unsigned long)number))
+	if (spaces[number] < 0 || ioctl(device, request, (unsigned long)number))
 		return fail("no interface for node %u", number);
 	if (up("lo", 0) || set("ipv6/conf/all/disable_ipv6", "1") || up("eth0", mtu))
 		return fail("the interface of node %u with an MTU of %d does not start", number, mtu);
@@ -631,7 +632,9 @@ static int run(char *command)
 	int e, f, g, h, read = 0;
 
 	if (sscanf(command, " node %u %d", &a, &e) == 2)
-		return node(a, e);
+		return node(a, e, ACKCLOCK_NEW_DEVICE);
+	if (sscanf(command, " queue %u %d", &a, &e) == 2)
+		return node(a, e, ACKCLOCK_NEW_QUEUE);
 	if (sscanf(command, " enter %u", &a) == 1)
 		return a < ACKCLOCK_DEVICES && !setns(spaces[a], CLONE_NEWNET) ? 0 : fail("no node %u", a);
 	if (sscanf(command, " set %127s %n", name, &read) == 1 && read)

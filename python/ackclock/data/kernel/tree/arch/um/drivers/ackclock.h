@@ -9,7 +9,7 @@
 #ifndef __ACKCLOCK_H
 #define __ACKCLOCK_H
 
-#define ACKCLOCK_VERSION 2
+#define ACKCLOCK_VERSION 3
 /* Bytes of each list of records. */
 #define ACKCLOCK_RECORDS (4u << 20)
 /* Most sockets and most interfaces. */
@@ -25,11 +25,13 @@ enum ackclock_turn { ACKCLOCK_KERNEL, ACKCLOCK_OUTSIDE };
 enum ackclock_reason { ACKCLOCK_WAIT, ACKCLOCK_FULL, ACKCLOCK_CONTROL };
 
 /*
- * Kinds of records. To the kernel: a packet for an interface, a line for the guest's first process, an order for a socket. From the
- * kernel: a packet of an interface, an answer of the first process, a socket whose state has changed, and what programs write to standard
- * output (`index` is 1) or standard error (2).
+ * Kinds of records. To the kernel: a packet for an interface, a line for the guest's first process, an order for a socket; for the queue of
+ * an interface: a packet that arrives, whose link is free. From the kernel: a packet of an interface, an answer of the first process, what
+ * programs write to standard output (`index` is 1) or standard error (2), and a packet that a queue has dropped.
  */
-enum ackclock_kind { ACKCLOCK_PACKET = 1, ACKCLOCK_LINE, ACKCLOCK_ORDER, ACKCLOCK_STATE, ACKCLOCK_OUTPUT };
+enum ackclock_kind {
+	ACKCLOCK_PACKET = 1, ACKCLOCK_LINE, ACKCLOCK_ORDER, ACKCLOCK_OUTPUT, ACKCLOCK_ENQUEUE, ACKCLOCK_FREE, ACKCLOCK_DROP
+};
 
 /* Orders for a socket: write `value` bytes more, write without end, write nothing more, close after the last byte. */
 enum ackclock_order { ACKCLOCK_WRITE, ACKCLOCK_ENDLESS, ACKCLOCK_STOP, ACKCLOCK_CLOSE };
@@ -40,7 +42,8 @@ struct ackclock_record {
 	unsigned long long value;	/* of an order */
 	unsigned int kind;
 	unsigned int index;		/* of the interface or socket */
-	unsigned int about;		/* packet to the kernel: socket to look after, or ~0; order: which */
+	/* Packet to the kernel: socket to look after, or ~0. Order: which. Of a queue: number of the packet, from 1 on. */
+	unsigned int about;
 	unsigned int length;
 };
 
@@ -118,6 +121,11 @@ struct ackclock_adopt {
 };
 /* Makes the interface with this number in the network namespace of the caller. */
 #define ACKCLOCK_NEW_DEVICE _IO('A', 1)
+/*
+ * Makes an interface that is a queue: what Ackclock puts into its queue discipline comes out of it one packet at a time, whenever Ackclock
+ * says that the link is free.
+ */
+#define ACKCLOCK_NEW_QUEUE _IO('A', 3)
 /* Gives a TCP socket to the kernel's thread, which reads, writes and closes it; the caller keeps its descriptor. */
 #define ACKCLOCK_ADOPT _IOW('A', 2, struct ackclock_adopt)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The part of the joint that is kernel: the clock, network interfaces without a medium, and a thread that does the applications' work on
- * sockets.
+ * The part of the joint that is kernel: the clock, network interfaces without a medium, queues, and a thread that does the applications'
+ * work on sockets and hands packets to queues.
  *
  * The thread looks after a socket when a packet for it has arrived or left, at the same time and after the kernel's own processing, as a
  * program would that waits for the socket: it accepts, reads all that is there, writes while there is room, closes, and copies TCP_INFO.
@@ -19,6 +19,7 @@
 #include <linux/time-internal.h>
 #include <linux/uaccess.h>
 #include <net/net_namespace.h>
+#include <net/pkt_sched.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 #include <os.h>
@@ -32,6 +33,11 @@
 
 struct port {
 	unsigned int index;
+	/* An interface that is a queue; else nothing of this is used. */
+	bool is_queue, free, queued;
+	struct net_device *net;
+	struct sk_buff_head arrived;
+	struct list_head list;
 };
 
 struct end {
@@ -43,8 +49,9 @@ struct end {
 
 static struct net_device *devices[ACKCLOCK_DEVICES];
 static struct end ends[ACKCLOCK_SOCKETS];
-/* Sockets to look after. */
+/* Sockets and queues to look after. */
 static LIST_HEAD(waiting);
+static LIST_HEAD(busy);
 static struct task_struct *thread;
 /* The line for the first process. */
 static char *line;
@@ -63,8 +70,8 @@ static size_t padded(size_t length)
 	return (length + 7) & ~7ul;
 }
 
-/* Room for a record to Ackclock, which learns of it before time goes on. */
-static void *put(unsigned int kind, unsigned int index, unsigned int length)
+/* A record to Ackclock, which learns of it before time goes on; its bytes are the caller's to write. */
+static struct ackclock_record *put(unsigned int kind, unsigned int index, unsigned int length)
 {
 	struct ackclock_joint *joint = ackclock_joint;
 	struct ackclock_record *record;
@@ -78,13 +85,13 @@ static void *put(unsigned int kind, unsigned int index, unsigned int length)
 	joint->out += sizeof(*record) + padded(length);
 	*record = (struct ackclock_record) { .time = ackclock_time(), .kind = kind, .index = index, .length = length };
 	joint->until = min(joint->until, record->time);
-	return record + 1;
+	return record;
 }
 
 /* In arch/um/kernel/time.c. */
 bool ackclock_is_working(void);
 
-/* Whether the thread of the sockets runs. For it, reading the clock takes no time: it does its work when a packet has arrived, not later. */
+/* Whether the thread runs. For it, reading the clock takes no time: it does its work when a packet has arrived, not later. */
 bool ackclock_is_working(void)
 {
 	return current == thread;
@@ -165,6 +172,104 @@ static void obey(const struct ackclock_record *record)
 	look_after(record->index);
 }
 
+/* Queues: each is the queue discipline of an interface without a host. */
+
+static const struct net_device_ops queue_operations;
+
+/*
+ * A packet is gone: called when its data is freed, however a discipline does that. A callback of its owner would not do, since a discipline
+ * may part the packet from its owner and keep it.
+ */
+static void gone(struct sk_buff *skb, struct ubuf_info *info, bool done)
+{
+	/* One that has left has no number any more; one that an action has sent to another interface is not ours to tell of. */
+	if (skb->mark && skb->dev && skb->dev->netdev_ops == &queue_operations)
+		put(ACKCLOCK_DROP, ((struct port *)netdev_priv(skb->dev))->index, 0)->about = skb->mark;
+}
+
+static const struct ubuf_info_ops watch = { .complete = gone };
+static struct ubuf_info watched = { .ops = &watch, .refcnt = REFCOUNT_INIT(1) };
+
+static struct port *queue_of(const struct ackclock_record *record)
+{
+	struct net_device *net = record->index < ACKCLOCK_DEVICES ? devices[record->index] : NULL;
+	struct port *port = net ? netdev_priv(net) : NULL;
+
+	return port && port->is_queue ? port : NULL;
+}
+
+static void look_after_queue(struct port *port)
+{
+	if (!port->queued) {
+		port->queued = true;
+		list_add_tail(&port->list, &busy);
+	}
+	wake_up_process(thread);
+}
+
+/* A packet arrives: its headers, and its size in `value`. */
+static void enqueue(const struct ackclock_record *record)
+{
+	struct port *port = queue_of(record);
+	struct sk_buff *skb = port && record->length <= record->value ? netdev_alloc_skb(port->net, record->value) : NULL;
+
+	if (!skb)
+		return;
+	skb_put_data(skb, record + 1, record->length);
+	skb_put_zero(skb, record->value - record->length);
+	skb_reset_mac_header(skb);
+	skb_reset_network_header(skb);
+	skb->protocol = htons(ETH_P_IP);
+	skb->mark = record->about;
+	skb_shinfo(skb)->destructor_arg = &watched;
+	skb_shinfo(skb)->flags |= SKBFL_ZEROCOPY_ENABLE | SKBFL_DONT_ORPHAN;
+	__skb_queue_tail(&port->arrived, skb);
+	look_after_queue(port);
+}
+
+static void set_free(const struct ackclock_record *record)
+{
+	struct port *port = queue_of(record);
+
+	if (!port)
+		return;
+	port->free = true;
+	look_after_queue(port);
+}
+
+/* In the thread: hands packets to the discipline, or asks it for one. */
+static void serve_queue(struct port *port)
+{
+	struct sk_buff *skb;
+
+	local_bh_disable();
+	/* No packet waits outside the discipline, as it otherwise may if it finds the queue empty and the link busy. */
+	rcu_dereference_bh(netdev_get_tx_queue(port->net, 0)->qdisc)->flags &= ~TCQ_F_CAN_BYPASS;
+	while ((skb = __skb_dequeue(&port->arrived)))
+		dev_queue_xmit(skb);
+	if (port->free) {
+		port->free = false;
+		netif_wake_queue(port->net);
+	}
+	local_bh_enable();
+}
+
+/* A packet leaves the discipline; the next waits until the link is free again. */
+static netdev_tx_t leave(struct sk_buff *skb, struct net_device *net)
+{
+	const struct port *port = netdev_priv(net);
+	const unsigned int length = min_t(unsigned int, skb->len, sizeof(struct iphdr));
+	struct ackclock_record *record;
+
+	netif_stop_queue(net);
+	record = put(ACKCLOCK_PACKET, port->index, length);
+	record->about = skb->mark;
+	skb_copy_bits(skb, 0, record + 1, length);
+	skb->mark = 0;
+	consume_skb(skb);
+	return NETDEV_TX_OK;
+}
+
 /* Takes what Ackclock sent, in interrupt context. */
 static void ackclock_arrive(struct time_travel_event *event)
 {
@@ -181,6 +286,12 @@ static void ackclock_arrive(struct time_travel_event *event)
 			break;
 		case ACKCLOCK_ORDER:
 			obey(record);
+			break;
+		case ACKCLOCK_ENQUEUE:
+			enqueue(record);
+			break;
+		case ACKCLOCK_FREE:
+			set_free(record);
 			break;
 		case ACKCLOCK_LINE:
 			/* The first process may still be busy with an earlier line: the next read gives all that has come. */
@@ -208,7 +319,7 @@ static netdev_tx_t transmit(struct sk_buff *skb, struct net_device *net)
 		dev_kfree_skb(skb);
 		return NETDEV_TX_OK;
 	}
-	skb_copy_bits(skb, 0, put(ACKCLOCK_PACKET, port->index, skb->len), skb->len);
+	skb_copy_bits(skb, 0, put(ACKCLOCK_PACKET, port->index, skb->len) + 1, skb->len);
 	if (sk && sk_fullsock(sk)) {
 		end = READ_ONCE(sk->sk_user_data);
 		if (end >= ends && end < ends + ACKCLOCK_SOCKETS)
@@ -220,6 +331,7 @@ static netdev_tx_t transmit(struct sk_buff *skb, struct net_device *net)
 }
 
 static const struct net_device_ops operations = { .ndo_start_xmit = transmit };
+static const struct net_device_ops queue_operations = { .ndo_start_xmit = leave };
 
 static void set_up(struct net_device *net)
 {
@@ -235,9 +347,10 @@ static void set_up(struct net_device *net)
 	net->needs_free_netdev = true;
 }
 
-static long new_device(unsigned long index)
+static long new_device(unsigned long index, bool is_queue)
 {
 	struct net_device *net;
+	struct port *port;
 	int error;
 
 	if (index >= ACKCLOCK_DEVICES || devices[index])
@@ -245,7 +358,14 @@ static long new_device(unsigned long index)
 	net = alloc_netdev(sizeof(struct port), "eth0", NET_NAME_PREDICTABLE, set_up);
 	if (!net)
 		return -ENOMEM;
-	((struct port *)netdev_priv(net))->index = index;
+	port = netdev_priv(net);
+	*port = (struct port) { .index = index, .is_queue = is_queue, .net = net };
+	__skb_queue_head_init(&port->arrived);
+	if (is_queue) {
+		net->netdev_ops = &queue_operations;
+		/* As of other interfaces. A host's own keeps whatever its sockets give it. */
+		net->tx_queue_len = DEFAULT_TX_QUEUE_LEN;
+	}
 	dev_net_set(net, current->nsproxy->net_ns);
 	error = register_netdev(net);
 	if (error) {
@@ -362,24 +482,32 @@ static void serve(struct end *end)
 
 static int work(void *unused)
 {
+	struct port *port;
 	struct end *end;
 
 	for (;;) {
 		set_current_state(TASK_IDLE);
-		if (list_empty(&waiting))
+		if (list_empty(&waiting) && list_empty(&busy))
 			schedule();
 		__set_current_state(TASK_RUNNING);
 		for (;;) {
 			local_irq_disable();
+			port = list_first_entry_or_null(&busy, struct port, list);
 			end = list_first_entry_or_null(&waiting, struct end, list);
-			if (end) {
+			if (port) {
+				list_del(&port->list);
+				port->queued = false;
+			} else if (end) {
 				list_del(&end->list);
 				end->queued = false;
 			}
 			local_irq_enable();
-			if (!end)
+			if (port)
+				serve_queue(port);
+			else if (end)
+				serve(end);
+			else
 				break;
-			serve(end);
 		}
 	}
 	return 0;
@@ -404,7 +532,7 @@ static ssize_t write_answer(struct file *file, const char __user *buffer, size_t
 
 	if (IS_ERR(answer))
 		return PTR_ERR(answer);
-	memcpy(put(ACKCLOCK_LINE, 0, size), answer, size);
+	memcpy(put(ACKCLOCK_LINE, 0, size) + 1, answer, size);
 	kfree(answer);
 	return size;
 }
@@ -415,7 +543,8 @@ static long call(struct file *file, unsigned int request, unsigned long argument
 
 	switch (request) {
 	case ACKCLOCK_NEW_DEVICE:
-		return new_device(argument);
+	case ACKCLOCK_NEW_QUEUE:
+		return new_device(argument, request == ACKCLOCK_NEW_QUEUE);
 	case ACKCLOCK_ADOPT:
 		return copy_from_user(&given, (void __user *)argument, sizeof(given)) ? -EFAULT : adopt(&given);
 	}
@@ -443,7 +572,7 @@ static ssize_t write_output(struct file *file, const char __user *buffer, size_t
 
 	if (IS_ERR(bytes))
 		return PTR_ERR(bytes);
-	memcpy(put(ACKCLOCK_OUTPUT, file->private_data == &errors ? 2 : 1, length), bytes, length);
+	memcpy(put(ACKCLOCK_OUTPUT, file->private_data == &errors ? 2 : 1, length) + 1, bytes, length);
 	kfree(bytes);
 	return length;
 }
