@@ -19,6 +19,8 @@ use arbitrary::{Arbitrary, Unstructured};
 const HOSTS: [&str; 9] = ["linux", "linux 5.4", "freebsd", "macos", "solaris_10", "windows_11", "windows_7", "windows_xp", "windows_98"];
 /// Controls of the kernel's names; "" is the host's own.
 const CONTROLS: [&str; 4] = ["", "reno", "cubic", "bbr"];
+/// `MSG_DONTWAIT`.
+const DONT_WAIT: i64 = 0x40;
 /// Most steps, and most packets of the stack, of one input.
 const MOST_STEPS: usize = 64;
 const MOST_PACKETS: usize = 2000;
@@ -125,7 +127,7 @@ impl Peer {
         if active {
             peer.ports.1 = peer.network.remote_port;
             peer.fd = Some(fd);
-            peer.call(&Call::Connect { fd, port: None });
+            peer.call(&Call::Connect { fd, port: None, ends: false });
         } else {
             peer.listener = Some(fd);
             peer.call(&Call::Listen { fd, backlog: 5 });
@@ -192,8 +194,8 @@ impl Peer {
                 let until = self.world.now() + Duration::from_nanos(micros * 1000);
                 self.pass(until);
             }
-            Step::Write(bytes) => self.on_socket(|fd| Call::Write { fd, bytes: u64::from(*bytes), more: false, dont_wait: true }),
-            Step::Read(most) => self.on_socket(|fd| Call::Read { fd, most: u64::from(*most), dont_wait: true }),
+            Step::Write(bytes) => self.on_socket(|fd| Call::Write { fd, bytes: u64::from(*bytes), flags: DONT_WAIT, connects: false, null: false }),
+            Step::Read(most) => self.on_socket(|fd| Call::Read { fd, most: u64::from(*most), flags: DONT_WAIT, control: false, null: false }),
             Step::Shutdown { read, write } => self.on_socket(|fd| Call::Shutdown { fd, read: *read, write: *write }),
             Step::Close => self.on_socket(|fd| Call::Close { fd }),
             Step::Accept => {

@@ -123,7 +123,8 @@ impl Network {
         Ok(network)
     }
 
-    /// An address as sockets name it.
+    /// An address as sockets of a kernel name it.
+    #[cfg(any(test, all(feature = "kernel", target_os = "linux")))]
     pub(crate) fn socket_address(&self, address: IpAddr, port: u16) -> SocketAddr {
         match address {
             IpAddr::V4(v4) if self.mapped => SocketAddr::new(IpAddr::V6(v4.to_ipv6_mapped()), port),

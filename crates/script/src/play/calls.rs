@@ -220,6 +220,15 @@ pub(crate) fn translate(call: &script::Call, sockets: &Sockets) -> Result<(Call,
     }
 }
 
+/// Whether the call sends several buffers without copying them: a kernel limits their number in a segment.
+pub(crate) fn scatters(call: &script::Call) -> bool {
+    let arguments = Arguments { call, sockets: &Sockets::new() };
+    let flags = arguments.integer_or(2, 0).unwrap_or(0);
+    let vector = arguments.message_part("msg_iov").ok().flatten();
+    let several = vector.is_some_and(|vector| matches!(&vector.kind, Kind::List(items) if items.len() > 1));
+    call.name == "sendmsg" && several && flags & constants::ZERO_COPY != 0
+}
+
 /// The arguments of a call.
 struct Arguments<'a> {
     call: &'a script::Call,
@@ -454,6 +463,12 @@ mod tests {
         assert_eq!(write("sendto(3, ..., 9, MSG_FASTOPEN|MSG_ZEROCOPY, ..., ...) = 9"), (0x2400_0000, true, false));
         assert_eq!(write("sendto(3, ..., 9, MSG_EOR, NULL, 0) = 9"), (0x80, false, false));
         assert_eq!(write("send(3, NULL, 9, 0) = -1 EFAULT"), (0, false, true));
+        let scattered = |flags: &str| {
+            let text = format!("0 sendmsg(3, {{msg_name(...)=..., msg_iov(2)=[{{..., 1}}, {{..., 2}}], msg_flags=0}}, {flags}) = 3\n");
+            let script = crate::parse(&text, "script", &[]).expect("a script");
+            matches!(&script.events[0].action, script::Action::Call(call) if scatters(call))
+        };
+        assert!(scattered("MSG_ZEROCOPY") && !scattered("MSG_EOR"));
         assert!(read("sendto(3, ..., 9, 0, AF_UNSPEC, ...) = 9").unwrap_err().contains("AF_UNSPEC"));
         assert_eq!(read("connect(3, AF_UNSPEC, ...) = 0").unwrap().0, Call::Connect { fd: 7, port: None, ends: true });
     }

@@ -34,7 +34,7 @@ const CONSTANTS: &[(&str, i64)] = &[
     ("MSG_ERRQUEUE", ERROR_QUEUE),
     ("MSG_NOSIGNAL", NO_SIGNAL),
     ("MSG_MORE", MORE),
-    ("MSG_ZEROCOPY", 0x0400_0000),
+    ("MSG_ZEROCOPY", ZERO_COPY),
     ("MSG_FASTOPEN", FAST_OPEN),
     ("POLLIN", 1),
     ("POLLPRI", 2),
@@ -106,6 +106,8 @@ pub(crate) const MORE: i64 = 0x8000;
 
 /// `MSG_ERRQUEUE`.
 pub(crate) const ERROR_QUEUE: i64 = 0x2000;
+/// `MSG_ZEROCOPY`.
+pub(crate) const ZERO_COPY: i64 = 0x0400_0000;
 /// `MSG_FASTOPEN`.
 pub(crate) const FAST_OPEN: i64 = 0x2000_0000;
 

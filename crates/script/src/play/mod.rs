@@ -101,9 +101,10 @@ struct Player<'a, W> {
     under_test: Option<Fd>,
     /// Sockets that have begun to open a connection.
     opened: BTreeSet<Fd>,
-    /// Largest segment in a block that the script injects (`--mss`), and the first line that injects a larger packet.
+    /// Largest segment in a block that the script injects (`--mss`).
     block: Option<u32>,
-    blocks: Option<u32>,
+    /// The first line that was executed in another way than it says, and how: a failure after it says nothing about the stack.
+    doubt: Option<(u32, &'static str)>,
     pending: Option<Pending>,
     variables: Variables,
     outcome: Outcome,
@@ -120,12 +121,10 @@ pub fn play<W: World>(script: &Script, world: &mut W, network: &Network, options
         Ok(player) => player,
         Err(end) => return Outcome::early(end.into()),
     };
-    let verdict = match (player.play(script), player.blocks) {
+    let verdict = match (player.play(script), player.doubt) {
         (Ok(()), _) => Verdict::Passed,
-        // What the stack does with a block may differ from what it does with one large packet.
-        (Err(End::Failed(failure)), Some(line)) => {
-            let reason = format!("--mss: a packet larger than a segment arrives whole, not as a block; then {}", failure.message);
-            Verdict::Unsupported { line, reason }
+        (Err(End::Failed(failure)), Some((line, doubt))) => {
+            Verdict::Unsupported { line, reason: format!("{doubt}; then {}", failure.message) }
         }
         (Err(end), _) => end.into(),
     };
@@ -150,7 +149,7 @@ impl<'a, W: World> Player<'a, W> {
             under_test: None,
             opened: BTreeSet::new(),
             block: known.block,
-            blocks: None,
+            doubt: None,
             pending: None,
             variables: Variables::new(),
             outcome: Outcome::early(Verdict::Passed),
@@ -358,6 +357,9 @@ impl<'a, W: World> Player<'a, W> {
     fn call(&mut self, call: &Call, event: &Event, window: Option<Window>) -> Step {
         let line = event.at.line;
         let (translated, written) = translate(call, &self.sockets).map_err(|what| End::Unsupported(call.at.line, what))?;
+        if calls::scatters(call) {
+            self.doubt.get_or_insert((line, "MSG_ZEROCOPY: several buffers are sent as one"));
+        }
         // The end counts from the same point as the event's time.
         let base = match event.time {
             Time::Relative(delta) => window.map_or(0, |window| window.first - delta),

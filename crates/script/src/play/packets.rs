@@ -24,7 +24,7 @@ impl<W: World> Player<'_, W> {
         }
         let tcp = segment(line, at)?;
         if self.block.is_some_and(|most| tcp.length > most) {
-            self.blocks.get_or_insert(at);
+            self.doubt.get_or_insert((at, "--mss: a packet larger than a segment arrives whole, not as a block"));
         }
         let packet = self.mapping.inject(line, tcp).map_err(|why| End::Error(at, why))?;
         let bytes = packet.encode().map_err(|why| End::Error(at, why))?;
