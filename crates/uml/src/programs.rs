@@ -36,8 +36,8 @@ const LOOKS: u64 = 500;
 /// Time between two questions whether the caller interrupts.
 const ASK: Duration = Duration::from_millis(100);
 
-/// What a kernel lacks whose first process cannot start programs.
-const OLD: &str = "this kernel was built before programs could run in it; build it again with: ackclock kernel build";
+/// What a kernel lacks whose first process cannot start programs, or gives them no IPv6.
+const OLD: &str = "this kernel was built before programs could run in it as they do now; build it again with: ackclock kernel build";
 
 /// How to run programs.
 #[derive(Debug)]
@@ -92,6 +92,7 @@ fn attempt(kernel: Kernel<'_>, scenario: Scenario, programs: &Programs, options:
         other => return Err(format!("the files of this machine cannot be seen from the kernel: {other}")),
     }
     set_up(&mut guest, &writable).map_err(text)?;
+    add_v6(&mut guest)?;
     if let Some(line) = &programs.peer {
         start_peer(&mut guest, line, programs.at.peer(), &folder)?;
     }
@@ -159,12 +160,25 @@ fn set_up(guest: &mut Guest, writable: &[PathBuf]) -> Result<(), GuestError> {
             commands.add(&format!("set {name} {value}"))?;
         }
         commands.add(&format!("route {} {} 1500 0 0 0", address(0, side), address(0, side.peer())))?;
-        commands.add(&format!("route {} {} 1500 0 0 0", address_v6(0, side), address_v6(0, side.peer())))?;
     }
     for folder in writable {
         commands.add(&format!("writable {}", encoded(folder.as_os_str())))?;
     }
     commands.finish()
+}
+
+/// Gives both ends their IPv6 addresses.
+fn add_v6(guest: &mut Guest) -> Result<(), String> {
+    for side in Side::ALL {
+        let (own, peer) = (address_v6(0, side), address_v6(0, side.peer()));
+        let answer = guest.ask(&format!("enter {};route {own} {peer} 1500 0 0 0", device(side))).map_err(|error| error.to_string())?;
+        match answer.as_str() {
+            "ok" => {}
+            other if other.ends_with("is no address: Invalid argument") => return Err(OLD.to_owned()),
+            other => return Err(format!("the kernel gives no IPv6 to programs: {other}")),
+        }
+    }
+    Ok(())
 }
 
 /// Gives the next program its words and its environment.
