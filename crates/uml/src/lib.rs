@@ -27,3 +27,4 @@ pub mod programs;
 mod queues;
 pub mod run;
 pub mod script;
+mod setup;

@@ -22,7 +22,7 @@ use ackclock_wire::frame::Addressed;
 use crate::guest::{Access, Guest, GuestError, Limits, Stop};
 use crate::host::{Host, Places};
 use crate::queues::Queues;
-use crate::run::{Commands, GLOBAL, Kernel, LINE, start};
+use crate::setup::{Commands, GLOBAL, Kernel, LINE, start};
 
 /// Memory of the guest, in megabytes: the programs' own, and the files that they write.
 const MEMORY: u32 = 2048;

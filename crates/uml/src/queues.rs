@@ -13,7 +13,7 @@ use ackclock_wire::frame::{self, Endpoint};
 use crate::guest::{Access, Guest, GuestError, Hear};
 use crate::joint::{DEVICES, Joint};
 use crate::programs::{Ending, execute};
-use crate::run::Commands;
+use crate::setup::Commands;
 
 /// The smallest MTU of a queue's interface, that of Ethernet: some disciplines hold more than a packet of this size before they drop one.
 const MTU: u64 = 1500;

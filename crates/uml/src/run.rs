@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
-use std::path::Path;
 
 use ackclock_core::units::Duration;
 use ackclock_host::Side;
@@ -10,14 +9,16 @@ use ackclock_kernel::{Chosen, FlowPlan, KernelConnection, KernelControl, KernelE
 use ackclock_linux::kept::processor_time;
 use ackclock_linux::scheduling::Pinned;
 use ackclock_sim::engine::{Arrival, FrameConnection, Lockstep, Outside, Replayed, RunError, RunResult, Warning, replays};
-use ackclock_sim::scenario::{Given, Scenario};
+use ackclock_sim::scenario::Scenario;
 
 use crate::control::Controls;
 use crate::ends::{GuestEnds, PORT};
-use crate::guest::{Guest, GuestError, Limits, Stop};
+use crate::guest::{Guest, Limits, Stop};
 use crate::host::{Host, Places};
 use crate::joint::{DEVICES, SOCKETS, socket};
 use crate::queues::{self, Heard, QueuePlan, Queues};
+pub use crate::setup::Kernel;
+use crate::setup::{Commands, GLOBAL, start, tick};
 
 /// The congestion controls that are built into a guest's kernel.
 const CONTROLS: &[&str] = &[
@@ -41,26 +42,10 @@ const CONTROLS: &[&str] = &[
 ];
 /// What every node has, as in a run on a machine: no memory of earlier connections, and buffers that do not depend on the guest's memory.
 const PARAMETERS: [(&str, &str); 2] = [("ipv4/tcp_no_metrics_save", "1"), ("ipv4/tcp_rmem", "4096 131072 6291456")];
-/// What the whole guest has: buffers of all sockets without a limit (in pages), and room for packets that arrive at one time.
-pub(crate) const GLOBAL: &str = "set ipv4/tcp_mem 4194304 4194304 4194304;set core/netdev_max_backlog 100000";
 /// Most data that waits in the send buffer of a flow that stops, in bytes: it is sent even after the application has stopped.
 const UNSENT: u32 = 32 << 10;
-/// Most bytes of a line of commands.
-pub(crate) const LINE: usize = 32 << 10;
 /// Memory of a guest and of each flow, in megabytes.
 const MEMORY: [u32; 2] = [256, 24];
-/// The kernel's time at which a run starts, at the earliest, in nanoseconds.
-const START: u64 = 1_000_000_000;
-
-/// A kernel that `ackclock kernel build` made.
-#[derive(Clone, Copy, Debug)]
-pub struct Kernel<'a> {
-    /// Its folder.
-    pub folder: &'a Path,
-    /// Ticks per second.
-    pub hz: u32,
-}
-
 /// How to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
@@ -196,24 +181,6 @@ fn source(frame: &[u8]) -> Option<(usize, Side)> {
     owner(Ipv4Addr::from(*bytes).into()).filter(|_| frame[0] >> 4 == 4)
 }
 
-/// Time between two ticks of the kernel, in nanoseconds.
-fn tick(hz: u32) -> u64 {
-    1_000_000_000 / u64::from(hz)
-}
-
-/// The kernel's time at which a run starts that may start at `now`: the seed moves it within a tick.
-pub(crate) fn start(hz: u32, seed: u64, now: u64) -> u64 {
-    now.max(START).next_multiple_of(tick(hz)) + scramble(seed) % tick(hz)
-}
-
-/// A number that depends on every bit of another (splitmix64).
-fn scramble(seed: u64) -> u64 {
-    let mut word = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
-}
-
 /// Makes the nodes and the sockets of all flows.
 fn set_up(guest: &mut Guest, scenario: &Scenario, plan: &Plan, controls: &Controls) -> Result<(), KernelError> {
     let mut commands = Commands::new(guest);
@@ -275,44 +242,4 @@ fn make(terminal: &Terminal, flow: &FlowPlan, controls: &Controls) -> String {
     let flags = [u8::from(side != opener), u8::from(flow.no_delay)];
     let _ = write!(text, " {} {} {clamp} {unsent} {}", flags[0], flags[1], u8::from(flow.paced));
     text
-}
-
-/// Commands for the first process, in lines of many.
-pub(crate) struct Commands<'a> {
-    guest: &'a mut Guest,
-    line: String,
-}
-
-impl<'a> Commands<'a> {
-    pub(crate) fn new(guest: &'a mut Guest) -> Self {
-        Self { guest, line: String::new() }
-    }
-
-    pub(crate) fn add(&mut self, command: &str) -> Result<(), GuestError> {
-        if self.line.len() + command.len() > LINE {
-            self.send()?;
-        }
-        if !self.line.is_empty() {
-            self.line.push(';');
-        }
-        self.line.push_str(command);
-        Ok(())
-    }
-
-    /// Does what a value of the scenario asks for.
-    fn ask(&mut self, command: &str, given: &Given) -> Result<(), KernelError> {
-        self.send()?;
-        match self.guest.ask(command)?.as_str() {
-            "ok" => Ok(()),
-            answer => Err(KernelError::Refused(format!("{}: {answer}", given.place))),
-        }
-    }
-
-    fn send(&mut self) -> Result<(), GuestError> {
-        self.guest.set_up(&std::mem::take(&mut self.line))
-    }
-
-    pub(crate) fn finish(mut self) -> Result<(), GuestError> {
-        self.send()
-    }
 }
