@@ -20,6 +20,7 @@
 
 mod control;
 mod ends;
+mod execute;
 pub mod guest;
 pub mod host;
 pub mod joint;

@@ -4,8 +4,6 @@
 //! are given. Their clock, their packets and their random numbers come from the engine.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt::Write as _;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use ackclock_core::units::{Duration, Instant};
@@ -19,6 +17,7 @@ use ackclock_sim::engine::{FrameConnection, Lockstep, Outside, Passage, RunResul
 use ackclock_sim::scenario::Scenario;
 use ackclock_wire::frame::Addressed;
 
+use crate::execute::{LOOK, LOOKS, encoded};
 use crate::guest::{Access, Guest, GuestError, Limits, Stop};
 use crate::host::{Host, Places};
 use crate::queues::Queues;
@@ -30,9 +29,6 @@ const MEMORY: u32 = 2048;
 const PARAMETERS: [(&str, &str); 2] = [("ipv4/tcp_rmem", "4096 131072 6291456"), ("ipv4/tcp_wmem", "4096 16384 4194304")];
 /// Number of the packet's socket if the kernel's thread has none for it.
 const NO_SOCKET: u32 = u32::MAX;
-/// Time between two looks at the peer's sockets, and looks, as long as it may take to open the first one.
-const LOOK: u64 = 10_000_000;
-const LOOKS: u64 = 500;
 /// Time between two questions whether the caller interrupts.
 const ASK: Duration = Duration::from_millis(100);
 
@@ -232,40 +228,6 @@ fn start_peer(guest: &mut Guest, line: &str, side: Side, folder: &Path) -> Resul
     Ok(())
 }
 
-/// How a program has ended.
-pub(crate) enum Ending {
-    /// With this exit code.
-    Code(i32),
-    /// There is no such program.
-    Missing,
-}
-
-/// Runs a program before the run, in the namespace of the interface `device`, with this variable as its environment.
-///
-/// # Errors
-/// If it does not start, or the guest fails.
-pub(crate) fn execute<'a>(guest: &mut Guest, device: u32, words: impl Iterator<Item = &'a str>, variable: &str) -> Result<Ending, String> {
-    let text = |error: GuestError| error.to_string();
-    let mut commands = Commands::new(guest);
-    for word in words {
-        commands.add(&format!("word {}", encoded(OsStr::new(word)))).map_err(text)?;
-    }
-    commands.add(&format!("variable {}", encoded(OsStr::new(variable)))).and_then(|()| commands.finish()).map_err(text)?;
-    match guest.ask(&format!("enter {device};start 0 1 /")).map_err(text)?.as_str() {
-        "ok" => {}
-        "program: No such file or directory" => return Ok(Ending::Missing),
-        other => return Err(other.to_owned()),
-    }
-    let began = guest.now();
-    for look in 1..=LOOKS {
-        if let Some(code) = guest.ended(0) {
-            return Ok(Ending::Code(code));
-        }
-        guest.idle(began + look * LOOK).map_err(text)?;
-    }
-    Err("tc does not end".to_owned())
-}
-
 /// Why the command did not start.
 fn refused(words: &[OsString], refusal: Option<String>) -> Option<String> {
     let name = words.first()?.display();
@@ -275,19 +237,6 @@ fn refused(words: &[OsString], refusal: Option<String>) -> Option<String> {
     } else {
         format!("{name} does not start: {why}")
     })
-}
-
-/// A text as a word of a command: whatever could end it becomes %XX.
-fn encoded(text: &OsStr) -> String {
-    let mut word = String::with_capacity(text.len());
-    for &byte in text.as_bytes() {
-        if byte.is_ascii_alphanumeric() || b"/._-=:,+@".contains(&byte) {
-            word.push(char::from(byte));
-        } else {
-            let _ = write!(word, "%{byte:02X}");
-        }
-    }
-    word
 }
 
 #[cfg(test)]

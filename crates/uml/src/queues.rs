@@ -10,9 +10,9 @@ use ackclock_sim::engine::Passed;
 use ackclock_sim::scenario::Scenario;
 use ackclock_wire::frame::{self, Endpoint};
 
+use crate::execute::{Ending, execute};
 use crate::guest::{Access, Guest, GuestError, Hear};
 use crate::joint::{DEVICES, Joint};
-use crate::programs::{Ending, execute};
 use crate::setup::Commands;
 
 /// The smallest MTU of a queue's interface, that of Ethernet: some disciplines hold more than a packet of this size before they drop one.
