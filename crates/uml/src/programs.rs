@@ -241,6 +241,8 @@ fn refused(words: &[OsString], refusal: Option<String>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt as _;
+
     use super::*;
 
     #[test]
