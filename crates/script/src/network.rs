@@ -1,6 +1,6 @@
 //! The network between the stack under test and the script: addresses, ports, and the size of packets.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::script::{Script, Setting};
 
@@ -125,7 +125,9 @@ impl Network {
 
     /// An address as sockets of a kernel name it.
     #[cfg(any(test, all(feature = "kernel", target_os = "linux")))]
-    pub(crate) fn socket_address(&self, address: IpAddr, port: u16) -> SocketAddr {
+    pub(crate) fn socket_address(&self, address: IpAddr, port: u16) -> std::net::SocketAddr {
+        use std::net::SocketAddr;
+
         match address {
             IpAddr::V4(v4) if self.mapped => SocketAddr::new(IpAddr::V6(v4.to_ipv6_mapped()), port),
             _ => SocketAddr::new(address, port),
