@@ -67,7 +67,8 @@ def emulate(
     """Run any program behind the path of a scenario, on this machine's Linux kernel, or in virtual time.
 
     The variable ACKCLOCK_PEER holds the address of the other end, ACKCLOCK_ADDRESS the own address; ACKCLOCK_PEER6 and
-    ACKCLOCK_ADDRESS6 are the same in IPv6. Nothing else is reachable. A summary of the links follows on standard error. The exit code is the command's.
+    ACKCLOCK_ADDRESS6 are the same in IPv6. Nothing else is reachable. A summary of the links follows on standard error.
+    The exit code is the command's.
     """
     with plain_errors():
         from ackclock.cli.captures import Captures
