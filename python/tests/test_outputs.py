@@ -50,6 +50,8 @@ class Output:
         Whether the command has the option ``--force``.
     any_folder : bool
         Whether a directory with files of the user is a place to write into.
+    tail : str
+        What follows the options.
     """
 
     command: str
@@ -57,6 +59,7 @@ class Output:
     suffix: str = ""
     force: bool = False
     any_folder: bool = False
+    tail: str = ""
 
 
 FILES = {
@@ -69,6 +72,7 @@ FILES = {
     ("script", "--junit"): Output("script one.pkt", ("one.pkt",), ".xml", force=True),
     ("query", "--out"): Output("query swept --format csv", ("swept/runs/000001.parquet",), ".csv", force=True),
     ("report", "--out"): Output("report ran", ("ran/manifest.json", "ran/scenario.toml"), ".html", force=True),
+    ("emulate", "--pcap"): Output("emulate first.toml", suffix=".pcapng", force=True, tail=" -- true"),
     ("model", "--plot"): Output("model mathis --over ran --x rtt=min_rtt", ("ran/flows.parquet",), ".png", force=True),
 }
 FOLDERS = {
@@ -86,6 +90,7 @@ FOLDERS = {
     ("serve", "--export"): Output("serve first.toml"),
     ("plot", "--out"): Output("plot ran", ("ran/manifest.json",), any_folder=True),
     ("script", "--trace"): Output("script one.pkt", ("one.pkt",), any_folder=True),
+    ("emulate", "--output"): Output("emulate first.toml --on linux", any_folder=True, tail=" -- true"),
 }
 INPUTS = {("gate", "--against"), ("model", "--over"), ("kernel build", "--with")}
 ALL = [*FILES, *FOLDERS]
@@ -221,14 +226,14 @@ def test_a_refused_place_is_unchanged(command: str, option: str, call: Call, tmp
     for target, always in obstacles(tmp_path / "o", output, file=(command, option) in FILES):
         for force in [""] if not output.force else [""] + [" --force"] * always:
             before = (state(tmp_path), state(Path.cwd()))
-            arguments = f"{output.command} {option} {target}{force}"
+            arguments = f"{output.command} {option} {target}{force}{output.tail}"
             code, _, err = call(arguments)
             assert (code, err.count("error: ")) == (2, 1), (arguments, err)
             assert "Traceback" not in err
             assert (state(tmp_path), state(Path.cwd())) == before, arguments
 
 
-FAST = [each for each in FILES if each[0] not in ("kernel run",)]
+FAST = [each for each in FILES if each[0] not in ("kernel run", "emulate")]
 
 
 @pytest.mark.parametrize(("command", "option"), FAST)
@@ -279,7 +284,8 @@ def test_two_outputs_are_two_files(call: Call, tmp_path: Path) -> None:
 
 def test_standard_output_gets_the_file_alone(call: Call, tmp_path: Path) -> None:
     for (command, option), output in FILES.items():
-        if command != "kernel run":
+        # Standard output of `emulate` is the command's.
+        if command not in ("kernel run", "emulate"):
             code, out, err = call(f"{output.command} {option} -")
             assert code == 0, err
             assert out, (command, option)

@@ -14,6 +14,7 @@ from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.cli.errors import INTERRUPTED
 from ackclock.cli.runs import settings_of
+from ackclock.files import storage
 from ackclock.kernels import Emulated, emulate
 from ackclock.scenario import load
 from ackclock.texts.numbers import counted, number
@@ -44,6 +45,7 @@ def emulate_command(
             raise ValueError(f"--pcap {captures.file}: standard output is the command's; name a file")
         captures.check([file], [None], out=None, json_output=False)
     if folder is not None and not folder.exists():
+        storage.check_folder(folder)
         folder.mkdir(parents=True, exist_ok=True)
     places = () if captures is None else captures.places_of(scenario)
     ended = emulate(scenario, command, at=at, peer=peer, flow=flow, on=on, output=folder, capture=places)
