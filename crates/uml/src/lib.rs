@@ -11,6 +11,7 @@
 //! | [`host`] | the guest as a host of the engine that has a clock of its own |
 //! | [`programs`] | any program of this machine behind the path of a scenario |
 //! | `queues` | queue disciplines of the kernel in front of links |
+//! | `setup`, `execute` | what a guest is told before a run: commands of its first process, programs |
 //! | [`run`](mod@run) | the flows of a scenario as connections of a guest |
 //! | [`script`] | scripts in packetdrill's language on a guest |
 //!
