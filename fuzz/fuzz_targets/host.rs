@@ -194,8 +194,12 @@ impl Peer {
                 let until = self.world.now() + Duration::from_nanos(micros * 1000);
                 self.pass(until);
             }
-            Step::Write(bytes) => self.on_socket(|fd| Call::Write { fd, bytes: u64::from(*bytes), flags: DONT_WAIT, connects: false, null: false }),
-            Step::Read(most) => self.on_socket(|fd| Call::Read { fd, most: u64::from(*most), flags: DONT_WAIT, control: false, null: false }),
+            Step::Write(bytes) => {
+                self.on_socket(|fd| Call::Write { fd, bytes: u64::from(*bytes), flags: DONT_WAIT, connects: false, null: false })
+            }
+            Step::Read(most) => {
+                self.on_socket(|fd| Call::Read { fd, most: u64::from(*most), flags: DONT_WAIT, control: false, null: false })
+            }
             Step::Shutdown { read, write } => self.on_socket(|fd| Call::Shutdown { fd, read: *read, write: *write }),
             Step::Close => self.on_socket(|fd| Call::Close { fd }),
             Step::Accept => {

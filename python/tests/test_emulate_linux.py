@@ -238,6 +238,16 @@ def test_a_world_that_is_none_is_named(cli: Cli, path: Path) -> None:
     assert done.returncode == 2 and "--on linux" in done.stderr
 
 
+def test_programs_do_not_speak_for_the_first_process(cli: Cli, path: Path) -> None:
+    done = cli("emulate", "--on", "linux", path, "--", "sh", "-c", "echo off > /dev/ackclock; exit 3")
+    assert done.returncode == 3 and "not permitted" in done.stderr
+
+
+def test_a_folder_that_was_made_in_vain_goes(cli: Cli, path: Path, tmp_path: Path) -> None:
+    done = cli("emulate", "--on", "linux", path, "--output", tmp_path / "new", "--flow", "nosuch", "--", "true")
+    assert done.returncode == 2 and not (tmp_path / "new").exists()
+
+
 def test_a_file_is_no_folder_for_output(cli: Cli, path: Path) -> None:
     done = cli("emulate", "--on", "linux", path, "--output", path, "--", "true")
     assert (done.returncode, done.stderr) == (2, f"error: --output {path}: this is a file, not a folder\n")

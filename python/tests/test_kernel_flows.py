@@ -135,6 +135,20 @@ def test_a_parameter_of_a_module_changes_the_kernel(built: Built) -> None:
     assert ending(REAL) == "algorithm"
 
 
+def test_many_parameters_apply_together(built: Built) -> None:
+    sysctl = {"net.ipv4.tcp_sack": 0, "net.ipv4.tcp_timestamps": 0, "net.ipv4.tcp_window_scaling": 0}
+    module = {"tcp_cubic.hystart": 0, "tcp_cubic.beta": 512}
+    one = {**REAL, "kernel": {"sysctl": sysctl, "module": module}}
+    two = {**REAL, "name": "other", "kernel": {"sysctl": {"net.ipv4.tcp_no_metrics_save": 0, **sysctl}}}
+    result = mixed(path(one, two, duration="2 s"))
+    assert all(row["delivered_bytes"] > 100_000 for row in result.summary["flows"])
+
+
+def test_a_value_with_a_blank_is_no_shorter_one(built: Built) -> None:
+    with pytest.raises(ScenarioError, match="beta"):
+        mixed(path({**REAL, "kernel": {"module": {"tcp_cubic.beta": "717 1"}}}))
+
+
 def test_a_flow_names_a_control_of_the_kernel(built: Built) -> None:
     result = mixed(path({**REAL, "kernel": {"control": "westwood"}}, {**REAL, "name": "other"}, LINUX, duration="2 s"))
     assert result.kernel["controls"] == ["westwood", "cubic", None]

@@ -139,13 +139,24 @@ def test_a_discipline_marks(built: Built) -> None:
     [
         ("fq_codl", 'link a>b: the kernel has no queue "fq_codl": '),
         ("fq_codel taget 5ms", 'link a>b: the kernel has no queue "fq_codel taget 5ms": What is "taget"?'),
-        ("netem delay 10ms duplicate 1%", "link a>b: queue.command: a link sends no packet twice"),
+        (
+            "netem delay 10ms dup 1%",
+            'link a>b: queue.command = "netem delay 10ms dup 1%": a link sends no packet twice',
+        ),
+        ("pfifo;off", 'link a>b: queue.command = "pfifo;off": it must begin with the name of a queue discipline'),
     ],
 )
 def test_a_discipline_that_does_not_exist_is_named(built: Built, command: str, message: str) -> None:
     with pytest.raises(ScenarioError) as error:
         kernels.run(link(qdisc(command), FLOW), on=f"linux:{built.path.name}")
     assert str(error.value).startswith(message) and "Usage" not in str(error.value)
+
+
+@pytest.mark.usefixtures("_tc")
+def test_a_queue_holds_as_many_packets_as_it_says(built: Built) -> None:
+    burst = [Packet(index, 0, 1500) for index in range(110_000)]
+    deep = replay(link(qdisc("pfifo limit 200000"), rate="10 Gbit/s"), burst, on=f"linux:{built.path.name}")
+    assert None not in deep
 
 
 def test_other_worlds_have_no_such_queue() -> None:
@@ -155,6 +166,13 @@ def test_other_worlds_have_no_such_queue() -> None:
 
 
 def test_packets_of_a_replay_are_checked() -> None:
+    for packet, message in (
+        (Packet(0, 0, 27), "packet 0: size must be a whole number from 28 to 65535, but is 27"),
+        (Packet(0, 0, 100, 4), "packet 0: ecn must be a whole number from 0 to 3, but is 4"),
+        (Packet(-1, 0, 100), "packet 0: at must be"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            replay(link("5 packets"), [packet])
     with pytest.raises(ScenarioError, match="a packet is of flow number 8, but the scenario has 8 flows"):
         replay(link("5 packets"), [Packet(0, 8, 100)])
     with pytest.raises(ScenarioError, match="the packets are not in the order of their times"):

@@ -143,7 +143,7 @@ pub struct Guest {
     /// What it needs for programs; `None`: it runs none.
     programs: Option<Access>,
     /// How often the kernel has handed over at its present time.
-    still: u32,
+    pub(crate) still: u32,
     /// What the kernel has said and nobody has heard yet.
     pub(crate) said: Vec<Said>,
     /// The congestion controls that decide outside the kernel.

@@ -24,8 +24,10 @@ const PORTS: [u32; 2] = [1024, 60_000];
 const SERVER: u16 = 5001;
 /// Where `tc` may be.
 const PATH: &str = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/// A discipline that may release a packet twice, which no link can send.
+/// The option of `netem` by which it releases packets twice, which no link can send; `tc` takes any beginning of it.
 const DUPLICATES: &str = "duplicate";
+/// Longest name of a discipline (`IFNAMSIZ` without its end).
+const NAME: usize = 15;
 
 /// A link whose queue is the kernel's.
 #[derive(Clone, Debug)]
@@ -53,8 +55,14 @@ impl QueuePlan {
         named
             .enumerate()
             .map(|(index, (link, name, command))| {
-                if command.split_whitespace().any(|word| word == DUPLICATES) {
-                    return Err(format!("link {name}: queue.command: a link sends no packet twice; use the losses of the link instead"));
+                let refused = |why: &str| Err(format!("link {name}: queue.command = {command:?}: {why}"));
+                let kind = command.split_whitespace().next().unwrap_or_default();
+                let is_name = kind.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+                if kind.len() > NAME || !is_name {
+                    return refused("it must begin with the name of a queue discipline, such as fq_codel");
+                }
+                if command.split_whitespace().any(|word| word.len() > 1 && DUPLICATES.starts_with(word)) {
+                    return refused("a link sends no packet twice; use the losses of the link instead");
                 }
                 let device = DEVICES.saturating_sub(1 + index) as u32;
                 Ok(Self { link, name: name.clone(), device, command: command.to_owned(), mtu: largest.max(MTU) })

@@ -44,8 +44,10 @@ const CONTROLS: &[&str] = &[
 const PARAMETERS: [(&str, &str); 2] = [("ipv4/tcp_no_metrics_save", "1"), ("ipv4/tcp_rmem", "4096 131072 6291456")];
 /// Most data that waits in the send buffer of a flow that stops, in bytes: it is sent even after the application has stopped.
 const UNSENT: u32 = 32 << 10;
-/// Memory of a guest and of each flow, in megabytes.
-const MEMORY: [u32; 2] = [256, 24];
+/// Memory of a guest, of each flow, and of queues, which can hold many packets; in megabytes. What is not used costs nothing.
+const MEMORY: [u32; 3] = [256, 24, 2048];
+/// Most memory of a guest, in megabytes.
+const MOST_MEMORY: u32 = 8192;
 /// How to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
@@ -112,7 +114,8 @@ fn attempt(kernel: Kernel<'_>, scenario: &Scenario, options: Options<'_>, stop: 
     let queues = QueuePlan::all(scenario)?;
     let mut controls = Controls::of(scenario, &plan)?;
     let flows = u32::try_from(plan.flows.iter().flatten().count()).unwrap_or(u32::MAX);
-    let memory_mb = MEMORY[0].saturating_add(MEMORY[1].saturating_mul(flows)).min(8192);
+    let queued = if queues.is_empty() { 0 } else { MEMORY[2] };
+    let memory_mb = (MEMORY[0] + queued).saturating_add(MEMORY[1].saturating_mul(flows)).min(MOST_MEMORY);
     // Without the right to choose a processor, the run only costs more.
     let _pinned = Pinned::new().ok();
     let heard = Heard::default();
@@ -161,7 +164,7 @@ fn attempt(kernel: Kernel<'_>, scenario: &Scenario, options: Options<'_>, stop: 
 pub fn replay(kernel: Kernel<'_>, scenario: Scenario, packets: &[Replayed], stop: &Stop) -> Result<Vec<Arrival>, KernelError> {
     let _pinned = Pinned::new().ok();
     let (queues, heard) = (QueuePlan::all(&scenario)?, Heard::default());
-    let limits = Limits { memory_mb: MEMORY[0], ..Limits::default() };
+    let limits = Limits { memory_mb: MEMORY[0] + MEMORY[2], ..Limits::default() };
     let mut guest = Guest::boot(kernel.folder, scenario.seed, limits, stop.clone(), heard.access(&queues))?;
     queues::set_up(&mut guest, &queues, &heard)?;
     let origin = start(kernel.hz, scenario.seed, guest.now());
@@ -204,7 +207,7 @@ fn set_up(guest: &mut Guest, scenario: &Scenario, plan: &Plan, controls: &Contro
             commands.add(&format!("set {name} {value}"))?;
         }
         for (name, given) in plan.sysctls(scenario, node) {
-            commands.ask(&format!("set {} {}", name.trim_start_matches("net.").replace('.', "/"), given.value), given)?;
+            commands.ask(&format!("set {} {}", name.strip_prefix("net.").unwrap_or(name).replace('.', "/"), given.value), given)?;
         }
         for terminal in here {
             commands.add(&route(terminal))?;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import Sequence
@@ -44,11 +45,19 @@ def emulate_command(
         if captures.to_stdout:
             raise ValueError(f"--pcap {captures.file}: standard output is the command's; name a file")
         captures.check([file], [None], out=None, json_output=False)
-    if folder is not None and not folder.exists():
+    made = folder is not None and not folder.exists()
+    if folder is not None and made:
         storage.check_folder(folder)
         folder.mkdir(parents=True, exist_ok=True)
     places = () if captures is None else captures.places_of(scenario)
-    ended = emulate(scenario, command, at=at, peer=peer, flow=flow, on=on, output=folder, capture=places)
+    try:
+        ended = emulate(scenario, command, at=at, peer=peer, flow=flow, on=on, output=folder, capture=places)
+    except BaseException:
+        if folder is not None and made:
+            # Files of programs that have run stay.
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
     if captures is not None:
         captures.write(ended)
     if json_output:

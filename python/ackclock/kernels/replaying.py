@@ -11,6 +11,9 @@ from ackclock.kernels import store
 from ackclock.scenario import Scenario
 
 SIMULATION = "simulation"
+LEAST, MOST = 28, 65_535
+"""Sizes of packets: headers of IPv4 and UDP, and the largest packet of IPv4."""
+LATEST = 2**63 - 1
 
 
 class Packet(NamedTuple):
@@ -79,6 +82,17 @@ def replay(scenario: Scenario, packets: Iterable[Packet], *, on: str = SIMULATIO
     else:
         found = store.find(on)
         kernel = (found.path, found.hz)
-    sent, cancel = [tuple(packet) for packet in packets], _core.Cancel()
+    sent, cancel = [_checked(index, packet) for index, packet in enumerate(packets)], _core.Cancel()
     arrivals = map_threads(lambda each: _core.replay(each.core, sent, kernel, cancel), [scenario], cancel, jobs=1)[0]
     return [None if arrival is None else Arrival(*arrival) for arrival in arrivals]
+
+
+def _checked(index: int, packet: Packet) -> tuple[int, int, int, int]:
+    """Return a packet whose numbers can be those of one."""
+    found = Packet(*packet)
+    bounds = {"at": (0, LATEST), "flow": (0, LATEST), "size": (LEAST, MOST), "ecn": (0, 3)}
+    for name, (low, high) in bounds.items():
+        value = getattr(found, name)
+        if not isinstance(value, int) or not low <= value <= high:
+            raise ValueError(f"packet {index}: {name} must be a whole number from {low} to {high}, but is {value!r}")
+    return found.at, found.flow, found.size, found.ecn

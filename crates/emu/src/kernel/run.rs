@@ -111,7 +111,7 @@ fn attempt(scenario: &Scenario, plan: &Plan, captured: &[String], interrupted: &
             node.set(&parameters)?;
         }
         for (name, given) in plan.sysctls(scenario, node.index) {
-            let name = name.trim_start_matches("net.").replace('.', "/");
+            let name = name.strip_prefix("net.").unwrap_or(name).replace('.', "/");
             node.set(&[(name.as_str(), given.value.as_str())]).map_err(|reason| format!("{}: {reason}", given.place))?;
         }
     }

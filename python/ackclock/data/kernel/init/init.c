@@ -178,7 +178,7 @@ static int set(const char *name, const char *value)
 
 static int module(const char *name, const char *parameter, const char *value)
 {
-	char path[256];
+	char path[320];
 
 	snprintf(path, sizeof(path), "/sys/module/%s/parameters/%s", name, parameter);
 	return put(path, parameter, value);
@@ -627,7 +627,7 @@ static int system_call(char *text)
 
 static int run(char *command)
 {
-	char own[INET6_ADDRSTRLEN], peer[INET6_ADDRSTRLEN], name[128];
+	char own[INET6_ADDRSTRLEN], peer[INET6_ADDRSTRLEN], name[128], parameter[128];
 	unsigned int a, b, c, d;
 	int e, f, g, h, read = 0;
 
@@ -639,8 +639,8 @@ static int run(char *command)
 		return a < ACKCLOCK_DEVICES && !setns(spaces[a], CLONE_NEWNET) ? 0 : fail("no node %u", a);
 	if (sscanf(command, " set %127s %n", name, &read) == 1 && read)
 		return set(name, command + read);
-	if (sscanf(command, " module %31s %31s %127s", own, peer, name) == 3)
-		return module(own, peer, name);
+	if (sscanf(command, " module %127s %127s %n", name, parameter, &read) == 2 && read)
+		return module(name, parameter, command + read);
 	if (sscanf(command, " route %45s %45s %u %u %u %d", own, peer, &a, &b, &c, &e) == 6)
 		return route(own, peer, a, b, c, e);
 	if (sscanf(command, " socket %u %45s %u %31s %u %d %d %d %d", &a, own, &b, name, &c, &e, &f, &g, &h) == 9)

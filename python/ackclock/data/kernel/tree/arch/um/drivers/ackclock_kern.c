@@ -133,13 +133,24 @@ static void look_after(unsigned int index)
 	wake_up_process(thread);
 }
 
+/* A packet that vanished unseen would make a result wrong. */
+static struct sk_buff *new_packet(struct net_device *net, unsigned int size)
+{
+	struct sk_buff *skb = netdev_alloc_skb(net, size);
+
+	if (!skb)
+		panic("ackclock: the memory of the guest is full of packets");
+	return skb;
+}
+
 static void receive(const struct ackclock_record *record)
 {
 	struct net_device *net = record->index < ACKCLOCK_DEVICES ? devices[record->index] : NULL;
-	struct sk_buff *skb = net ? netdev_alloc_skb(net, record->length) : NULL;
+	struct sk_buff *skb;
 
-	if (!skb)
+	if (!net)
 		return;
+	skb = new_packet(net, record->length);
 	skb_put_data(skb, record + 1, record->length);
 	skb_reset_mac_header(skb);
 	skb->protocol = htons(*(u8 *)skb->data >> 4 == 6 ? ETH_P_IPV6 : ETH_P_IP);
@@ -211,10 +222,11 @@ static void look_after_queue(struct port *port)
 static void enqueue(const struct ackclock_record *record)
 {
 	struct port *port = queue_of(record);
-	struct sk_buff *skb = port && record->length <= record->value ? netdev_alloc_skb(port->net, record->value) : NULL;
+	struct sk_buff *skb;
 
-	if (!skb)
+	if (!port || record->length > record->value)
 		return;
+	skb = new_packet(port->net, record->value);
 	skb_put_data(skb, record + 1, record->length);
 	skb_put_zero(skb, record->value - record->length);
 	skb_reset_mac_header(skb);
@@ -551,8 +563,15 @@ static long call(struct file *file, unsigned int request, unsigned long argument
 	return -ENOTTY;
 }
 
+/* Programs that run in the guest do not speak for its first process, whose children keep its descriptor. */
+static int open_device(struct inode *inode, struct file *file)
+{
+	return is_global_init(current) ? nonseekable_open(inode, file) : -EPERM;
+}
+
 static const struct file_operations file_operations = {
 	.owner = THIS_MODULE,
+	.open = open_device,
 	.read = read_line,
 	.write = write_answer,
 	.unlocked_ioctl = call,
