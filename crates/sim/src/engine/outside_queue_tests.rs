@@ -15,8 +15,8 @@ use super::outside::{Departure, OutsideHost, Passed};
 use super::replay::{Arrival, Replayed, replay, replays};
 use crate::scenario::{Document, Scenario};
 
-/// The disciplines without chance.
-const DISCIPLINES: [&str; 7] = ["droptail", "fq", "drr", "srr", "codel", "fq_codel", "tbf"];
+/// Disciplines without chance. Not `fq`: finish times of its flows are often equal, and the rounding to a nanosecond then decides.
+const DISCIPLINES: [&str; 6] = ["droptail", "drr", "srr", "codel", "fq_codel", "tbf"];
 
 fn scenario(queue: &str) -> Scenario {
     let link = format!("[[topology.links]]\nrate = '8 Mbit/s'\ndelay = '5 ms'\nqueue = {queue}");
