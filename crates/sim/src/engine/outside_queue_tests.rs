@@ -18,8 +18,11 @@ use crate::scenario::{Document, Scenario};
 /// Disciplines without chance. Not `fq`: finish times of its flows are often equal, and the rounding to a nanosecond then decides.
 const DISCIPLINES: [&str; 6] = ["droptail", "drr", "srr", "codel", "fq_codel", "tbf"];
 
+/// Rate of the link in bit/s. Sums of transmission times never equal the intervals of `codel`, where rounding would decide.
+const RATE: u64 = 8_000_001;
+
 fn scenario(queue: &str) -> Scenario {
-    let link = format!("[[topology.links]]\nrate = '8 Mbit/s'\ndelay = '5 ms'\nqueue = {queue}");
+    let link = format!("[[topology.links]]\nrate = '{RATE} bit/s'\ndelay = '5 ms'\nqueue = {queue}");
     let text = format!("duration = '60 s'\n{link}\n[flow]\ncount = 3\nhost = 'linux'");
     Document::from_toml(&text, "").and_then(|document| document.scenario()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
@@ -41,7 +44,7 @@ impl QueueHost {
     fn new(name: &str) -> Self {
         let entry = find(qdisc::ENTRIES, name).unwrap();
         let mut queue = (entry.build)(&Params::defaults(entry.params)).unwrap().into_scheduler();
-        queue.attach(&Outlet { rate: Rate::from_bits_per_sec(8_000_000).unwrap(), delay: Duration::from_millis(5) });
+        queue.attach(&Outlet { rate: Rate::from_bits_per_sec(RATE).unwrap(), delay: Duration::from_millis(5) });
         Self { queue, random: Generator::derived(1, ""), asked: true, held: None, passed: VecDeque::new(), repeats: false }
     }
 
@@ -119,7 +122,7 @@ fn outside(host: QueueHost, packets: &[Replayed]) -> Result<Vec<Arrival>, String
 fn packets(rows: &[(u64, usize, u16, bool)]) -> Vec<Replayed> {
     let mut at = 0;
     let packet = |&(gap, flow, size, capable): &(u64, usize, u16, bool)| {
-        // Transmissions take whole microseconds: without a remainder, waiting times would equal thresholds, and rounding would decide.
+        // Without a remainder, waiting times would be close to thresholds.
         at += 1000 * gap + 371;
         Replayed { at: Instant::from_nanos(at), flow, size, ecn: if capable { Ecn::Ect0 } else { Ecn::NotEct } }
     };
