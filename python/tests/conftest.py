@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import platform
 import subprocess
 import sys
 import tempfile
@@ -61,6 +62,16 @@ def present() -> list[kernels.Built]:
 
 
 NO_KERNEL = "no kernel was built from the present files: ackclock kernel build"
+
+
+@pytest.fixture
+def built() -> kernels.Built:
+    """Return the first kernel that was built from the present files; without one the test is skipped."""
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        pytest.skip("a kernel in virtual time needs Linux on x86-64")
+    if not (found := present()):
+        pytest.skip(NO_KERNEL)
+    return found[0]
 
 
 @pytest.fixture

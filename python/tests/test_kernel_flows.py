@@ -19,21 +19,11 @@ from ackclock.summaries import rows
 
 from . import captures
 from .captures import SYN
-from .conftest import NO_KERNEL, Cli, present
+from .conftest import Cli
 
 HERE = sys.platform == "linux" and platform.machine() == "x86_64"
 REAL = {"name": "real", "from": "a", "to": "b", "profile": "kernel", "packet_size": "1448 B"}
 LINUX = {"name": "simulated", "from": "a", "to": "b", "host": "linux", "packet_size": "1448 B"}
-
-
-@pytest.fixture
-def built() -> Built:
-    """Return the newest kernel of the present files; without one the test is skipped."""
-    if not HERE:
-        pytest.skip("a kernel in virtual time needs Linux on x86-64")
-    if not (found := present()):
-        pytest.skip(NO_KERNEL)
-    return found[0]
 
 
 @pytest.fixture

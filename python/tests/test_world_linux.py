@@ -28,7 +28,7 @@ from ackclock.kernels.store import Built
 
 from . import captures
 from .captures import SYN
-from .conftest import NO_KERNEL, Cli, present
+from .conftest import Cli
 
 pytestmark = [
     pytest.mark.skipif(
@@ -43,14 +43,6 @@ RENO = {**FLOW, "slow_start": "standard", "avoidance": "reno"}
 NOBODY = 65534
 FULL = 1_200_000
 """Transmission of a full packet at 10 Mbit/s, in nanoseconds."""
-
-
-@pytest.fixture
-def built() -> Built:
-    """Return the newest kernel that was built; without one the test is skipped."""
-    if not (found := present()):
-        pytest.skip(NO_KERNEL)
-    return found[0]
 
 
 @pytest.fixture

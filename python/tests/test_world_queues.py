@@ -14,18 +14,8 @@ import pytest
 from ackclock import Scenario, ScenarioError, kernels
 from ackclock.kernels import Arrival, Built, Packet, replay
 
-from .conftest import NO_KERNEL, present
-
 RECORDS = Path(__file__).parent / "data" / "queues"
 FLOW = {"from": "a", "to": "b", "host": "linux"}
-
-
-@pytest.fixture
-def built() -> Built:
-    """Return the newest kernel of the present files; without one the test is skipped."""
-    if not (found := present()):
-        pytest.skip(NO_KERNEL)
-    return found[0]
 
 
 @pytest.fixture
