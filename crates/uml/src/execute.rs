@@ -25,6 +25,8 @@ pub(crate) enum Ending {
 /// If it does not start, or the guest fails.
 pub(crate) fn execute<'a>(guest: &mut Guest, device: u32, words: impl Iterator<Item = &'a str>, variable: &str) -> Result<Ending, String> {
     let text = |error: GuestError| error.to_string();
+    let mut words = words.peekable();
+    let name = words.peek().copied().unwrap_or_default();
     let mut commands = Commands::new(guest);
     for word in words {
         commands.add(&format!("word {}", encoded(OsStr::new(word)))).map_err(text)?;
@@ -42,7 +44,7 @@ pub(crate) fn execute<'a>(guest: &mut Guest, device: u32, words: impl Iterator<I
         }
         guest.idle(began + look * LOOK).map_err(text)?;
     }
-    Err("tc does not end".to_owned())
+    Err(format!("{name} does not end"))
 }
 
 /// A text as a word of a command: whatever could end it becomes %XX.

@@ -143,7 +143,7 @@ pub struct Guest {
     /// What it needs for programs; `None`: it runs none.
     programs: Option<Access>,
     /// How often the kernel has handed over at its present time.
-    pub(crate) still: u32,
+    still: u32,
     /// What the kernel has said and nobody has heard yet.
     pub(crate) said: Vec<Said>,
     /// The congestion controls that decide outside the kernel.
@@ -232,6 +232,10 @@ impl Guest {
     /// # Errors
     /// If it has ended, does not hand over, or is to stop.
     pub fn run(&mut self, now: u64, until: u64) -> Result<(), GuestError> {
+        // Every packet that arrives lets the kernel hand over: only turns without one show a clock that stands still.
+        if self.joint.has_input() {
+            self.still = 0;
+        }
         let (before, heard) = (self.joint.now(), self.said.len());
         let (joint, said, mut watch) = self.watched();
         joint.run(now, until, said, &mut watch)?;

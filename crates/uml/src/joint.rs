@@ -296,6 +296,11 @@ impl Joint {
         self.memory.word(DEAF).load(Ordering::Relaxed) != 0
     }
 
+    /// Whether records wait for the kernel.
+    pub fn has_input(&self) -> bool {
+        self.memory.word(IN).load(Ordering::Relaxed) != 0
+    }
+
     /// Adds a record for the kernel, which takes it when its turn comes.
     fn put(&mut self, kind: u32, (index, about): (u32, u32), value: u64, bytes: &[u8]) {
         let start = self.memory.word(IN).load(Ordering::Relaxed) as usize;

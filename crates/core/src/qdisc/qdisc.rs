@@ -6,8 +6,8 @@
 //! ## References
 //! tc(8), and the manual page of each discipline, such as tc-fq_codel(8).
 //! ## Differs from the document
-//! The interface has no host: no socket of the kernel waits for room in this queue (TCP small queues), and packets arrive one by one, never
-//! as the blocks of segments that a host gives its own interface. Links of the simulator count packets from the IP header on, so the
+//! The interface has no host, so no socket of the kernel waits for room in this queue (TCP small queues). Packets arrive one by one, never as
+//! the blocks of segments that a host gives its own interface. Links of the simulator count packets from the IP header on, so the
 //! discipline does too.
 //! ## Parameters
 //! `command`: what `tc qdisc add dev DEV root` takes, such as `fq_codel target 5ms`. A discipline alone, such as "dualpi2", needs no `tc`;

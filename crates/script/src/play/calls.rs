@@ -479,6 +479,6 @@ mod tests {
         assert_eq!(call, Call::EpollWait { epoll: 7, most: 1, timeout: 0 });
         assert_eq!(written.compare(&Output::Ready(vec![(7, 12)]), 0), Ok(()));
         assert!(written.compare(&Output::Ready(vec![(7, 4)]), 0).is_err());
-        assert_eq!(written.compare(&Output::Ready(Vec::new()), 0), Ok(()), "the result tells that there is none");
+        assert_eq!(written.compare(&Output::Ready(Vec::new()), 0), Ok(()), "the result shows that there is none");
     }
 }

@@ -59,7 +59,6 @@ impl<'a> Prepared<'a> {
     /// # Errors
     /// As [`run`].
     pub fn untraced(scenario: &'a Scenario) -> Result<Self, RunError> {
-        refuse_kernel(scenario)?;
         Ok(Self(Kind::Off(Box::new(Simulation::new(Cow::Borrowed(scenario), Off)?))))
     }
 
@@ -72,7 +71,6 @@ impl<'a> Prepared<'a> {
     }
 
     fn recording(scenario: Cow<'a, Scenario>, places: &[String]) -> Result<Self, RunError> {
-        refuse_kernel(&scenario)?;
         if scenario.record.is_empty() && places.is_empty() {
             return Ok(Self(Kind::Off(Box::new(Simulation::new(scenario, Off)?))));
         }
@@ -129,11 +127,6 @@ impl<'a> Prepared<'a> {
             Kind::On(simulation) => Ok(recorded(*simulation)),
         }
     }
-}
-
-/// Checks that the simulation has all that the scenario needs.
-fn refuse_kernel(scenario: &Scenario) -> Result<(), RunError> {
-    scenario.needs_kernel().map_or(Ok(()), |what| Err(RunError::Kernel(what)))
 }
 
 /// The recorder of the scenario's traces and of the packets at `places`.
