@@ -54,7 +54,9 @@ mod undo;
 mod window;
 
 pub use ackclock_wire::segment;
-pub use config::{AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
+pub use config::{
+    AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, PacketMemory, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS,
+};
 pub use connection::Connection;
 pub use endpoint::{Endpoint, State};
 pub use info::{CaState, Info};

@@ -6,7 +6,7 @@ use ackclock_host::setting::Kind;
 use ackclock_host::{place, settings};
 
 use super::config::{
-    AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS,
+    AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, PacketMemory, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS,
 };
 
 /// `tso_window_divisor` without offload.
@@ -16,8 +16,16 @@ const WINDOW_DIVISOR: u32 = 3;
 const BUFFER: Kind = Kind::Bytes("1 B", "1 GB");
 
 /// The settings of adaptive ACKs that a scenario does not set.
-const ADAPTIVE: AdaptiveAcks =
-    AdaptiveAcks { delay_max: millis(200), on_growth: true, on_read: true, interactive: true, compression: millis(1), compressed_max: 44 };
+const ADAPTIVE: AdaptiveAcks = AdaptiveAcks {
+    delay_max: millis(200),
+    on_growth: true,
+    on_read: true,
+    interactive: true,
+    compression: millis(1),
+    compressed_max: 44,
+    compression_percent: 33,
+    compression_slack: Duration::from_nanos(10_000),
+};
 
 /// The multiples of cwnd/srtt for pacing by the window that a scenario does not set: those of Linux.
 const PACING_SLOW_START: f64 = 2.0;
@@ -106,6 +114,17 @@ settings! {
             set: |config, value| if value == Value::Word("memory") {
                 let (initial, max) = (config.buffer.initial(), config.buffer.max());
                 config.buffer = ReceiveBuffer::Memory { initial, max, first_window: u64::MAX };
+            },
+        };
+    /// The memory of a received packet, if the buffer counts memory.
+    field packet_memory: PacketMemory = PacketMemory::Fitted;
+    setting packet_memory: Kind::Word(&["fitted", "power_of_two"]), Default::Value(Value::Word("fitted")), Kernel::Own,
+        "Memory of a received packet, if the buffer counts memory. fitted: its buffer fits the packet, as drivers of Ethernet cards take it \
+         from a page. power_of_two: as the device TUN takes it.",
+        Place {
+            get: |config| Some(Value::Word(if config.packet_memory == PacketMemory::Fitted { "fitted" } else { "power_of_two" })),
+            set: |config, value| {
+                config.packet_memory = if value == Value::Word("fitted") { PacketMemory::Fitted } else { PacketMemory::PowerOfTwo };
             },
         };
     /// Maximum delay of an ACK, or shortest with [`AckRules::Adaptive`] (RFC 5681 §4.2: below 500 ms).
@@ -329,6 +348,20 @@ settings! {
         Kernel::By(&[("ipv4/tcp_comp_sack_delay_ns", |config| adaptive(config).map(|acks| acks.compression.as_nanos().to_string()))]),
         "Longest time for which ACKs of out-of-order segments wait for one another; 0 s: each has its ACK (adaptive acks).",
         adaptive!(Time, compression);
+    setting sack_compression_rtt: Kind::Count(0, 1000), Default::Value(Value::Whole(ADAPTIVE.compression_percent as u64)),
+        Kernel::Since(("ipv4/tcp_comp_sack_rtt_percent", |config| adaptive(config).map(|acks| acks.compression_percent.to_string()))),
+        "Per cent of a round trip for which ACKs of out-of-order segments wait for one another, if that is less than sack_compression \
+         (adaptive acks; Linux tcp_comp_sack_rtt_percent).",
+        Place {
+            get: |config| adaptive(config).map(|acks| Value::Whole(acks.compression_percent.into())),
+            set: |config, value| if let (AckRules::Adaptive(acks), Value::Whole(percent)) = (&mut config.acks, value) {
+                acks.compression_percent = percent as u32;
+            },
+        };
+    setting sack_compression_slack: Kind::Delay, Default::Value(Value::Time(ADAPTIVE.compression_slack)),
+        Kernel::By(&[("ipv4/tcp_comp_sack_slack_ns", |config| adaptive(config).map(|acks| acks.compression_slack.as_nanos().to_string()))]),
+        "By how much later an ACK that waited for out-of-order segments leaves: so late its timer may be, and is (adaptive acks).",
+        adaptive!(Time, compression_slack);
     setting sack_compression_max: Kind::Count(0, 1_000_000), Default::Value(Value::Whole(ADAPTIVE.compressed_max as u64)),
         Kernel::By(&[("ipv4/tcp_comp_sack_nr", |config| adaptive(config).map(|acks| acks.compressed_max.to_string()))]),
         "Largest number of ACKs that compression saves in a row (adaptive acks).",
