@@ -132,6 +132,9 @@ settings! {
         "Whether the sender undoes a recovery that timestamps or D-SACK show to be spurious (RFC 4015).";
     flag idle_restart = true, Kernel::By(&[("ipv4/tcp_slow_start_after_idle", |config| Some(u8::from(config.idle_restart).to_string()))]),
         "Whether the window restarts after an idle time of one retransmission timeout (RFC 5681 §4.1).";
+    flag gradual_restart = false, Kernel::Own,
+        "Whether each idle retransmission timeout halves the window, down to the restart window, and the threshold remembers three quarters \
+         of it (RFC 2861; requires idle_restart). Otherwise one idle timeout restarts the window.";
     /// Whether the FIN of a bulk transfer follows alone if all data has left in the first flight.
     field fin_alone: bool = false;
     setting fin: Kind::Word(&["with_data", "alone"]), Default::Value(Value::Word("with_data")), Kernel::Otherwise,
