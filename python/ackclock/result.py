@@ -127,6 +127,20 @@ class Result(Summaries):
         """Names of the links and hosts at which packets were captured."""
         return list(self._core.captured)
 
+    @property
+    @documented("packets")
+    def packets(self) -> _core.Table | PickledTable:
+        """One row per captured TCP packet of IPv4, at each place, in the order of time.
+
+        Raises
+        ------
+        KeyError
+            If nothing was captured.
+        """
+        if isinstance(self._core, PickledRun):
+            raise KeyError("no packets were captured; name links or hosts in `capture`")
+        return self._core.packets
+
     def write_pcap(
         self, path: str | Path, *, at: str | Sequence[str] | None = None, snaplen: int | None = None
     ) -> Path:

@@ -37,9 +37,10 @@ pub(crate) fn kernel_run(
 }
 
 /// Runs a scenario on the TCP of a kernel in virtual time, which lies in `folder` and has `hz` ticks per second. Returns the result, and what
-/// only such a run has, as JSON. `named`: only flows with `profile = "kernel"` are the kernel's, the others are simulated. The kernel gets `cpu` seconds of processor time, and may not hand over for `silence` seconds of real time.
+/// only such a run has, as JSON. `named`: only flows with `profile = "kernel"` are the kernel's, the others are simulated. `phase`: the run starts so many
+/// nanoseconds after a tick at which also coarse timers expire; by default the seed decides. The kernel gets `cpu` seconds of processor time, and may not hand over for `silence` seconds of real time.
 #[pyfunction]
-#[pyo3(signature = (scenario, folder, hz, record=None, controls=None, cancel=None, capture=Vec::new(), outside=false, control=None, named=false, cpu=None, silence=None), text_signature = "(scenario, folder, hz, record=None, controls=None, cancel=None, capture=(), outside=False, control=None, named=False, cpu=None, silence=None)")]
+#[pyo3(signature = (scenario, folder, hz, record=None, controls=None, cancel=None, capture=Vec::new(), outside=false, control=None, named=false, phase=None, cpu=None, silence=None), text_signature = "(scenario, folder, hz, record=None, controls=None, cancel=None, capture=(), outside=False, control=None, named=False, phase=None, cpu=None, silence=None)")]
 #[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "extracted from Python, where they are keywords")]
 pub(crate) fn guest_run(
     py: Python<'_>,
@@ -53,6 +54,7 @@ pub(crate) fn guest_run(
     outside: bool,
     control: Option<String>,
     named: bool,
+    phase: Option<u64>,
     cpu: Option<f64>,
     silence: Option<f64>,
 ) -> PyResult<(PyRunResult, String)> {
@@ -65,7 +67,7 @@ pub(crate) fn guest_run(
     }
     let stopped = failure.clone();
     let stop = move || cancel.is_set() || stopped.occurred();
-    let options = (&*capture, outside, control.as_deref(), named, [cpu, silence]);
+    let options = (&*capture, outside, control.as_deref(), named, phase, [cpu, silence]);
     let run = system::guest_run(py, (&folder, hz), &typed, options, stop);
     if let Some(error) = failure.remove() {
         return Err(error);
@@ -148,7 +150,7 @@ mod system {
         py: Python<'_>,
         (folder, hz): (&Path, u32),
         scenario: &Scenario,
-        (captured, outside, control, named, times): (&[String], bool, Option<&str>, bool, [Option<f64>; 2]),
+        (captured, outside, control, named, phase, times): (&[String], bool, Option<&str>, bool, Option<u64>, [Option<f64>; 2]),
         stop: impl Fn() -> bool + Send + Sync + 'static,
     ) -> PyResult<(RunResult, f64, String)> {
         let kernel = guest::Kernel { folder, hz };
@@ -156,7 +158,7 @@ mod system {
         let [cpu, silence] = times.map(|time| given(time).map_err(|error| ScenarioError::new_err(error.to_string())));
         let default = Limits::default();
         let limits = Limits { cpu: cpu?.unwrap_or(default.cpu), silence: silence?.unwrap_or(default.silence), ..default };
-        let (options, stop) = (guest::Options { captured, outside, control, flows: chosen(named), limits }, Stop::new(stop));
+        let (options, stop) = (guest::Options { captured, outside, control, flows: chosen(named), phase, limits }, Stop::new(stop));
         let run = py.detach(|| guest::run(kernel, scenario, options, &stop)).map_err(to_python)?;
         let facts = json!({
             "controls": run.controls,
@@ -269,7 +271,7 @@ mod system {
         _: Python<'_>,
         _: (&Path, u32),
         _: &Scenario,
-        _: (&[String], bool, Option<&str>, bool, [Option<f64>; 2]),
+        _: (&[String], bool, Option<&str>, bool, Option<u64>, [Option<f64>; 2]),
         _: impl Fn() -> bool + Send + Sync + 'static,
     ) -> PyResult<(RunResult, f64, String)> {
         Err(ScenarioError::new_err(reason()))

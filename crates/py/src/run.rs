@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ackclock_sim::engine::{FlowResult, LinkResult, Page, Prepared, RunError, RunResult, Summary, Transfer, digest};
 use ackclock_sim::scenario::{Document, Scenario, TraceKind};
-use ackclock_sim::trace::Capture;
+use ackclock_sim::trace::{Capture, CapturedPacket};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -103,6 +103,11 @@ impl PyRunResult {
         Self { document, scenario, result, cpu_seconds, setup_seconds }
     }
 
+    fn capture(&self) -> PyResult<&Capture> {
+        let none = || PyKeyError::new_err("no packets were captured; name links or hosts in `capture`");
+        self.result.capture.as_ref().ok_or_else(none)
+    }
+
     fn summary(&self, classes: &[u64], byte_classes: &[u64]) -> PyResult<String> {
         let frozen = self.document.frozen().map_err(|error| ScenarioError::new_err(error.to_string()))?;
         let (hash, cpu_seconds) = (digest(&frozen), Some(self.cpu_seconds));
@@ -175,12 +180,20 @@ impl PyRunResult {
         self.result.capture.iter().flat_map(Capture::places).collect()
     }
 
+    /// The captured TCP packets.
+    #[getter]
+    fn packets(&self, py: Python<'_>) -> PyResult<Table> {
+        let capture = self.capture()?;
+        let packets = py.detach(|| capture.packets());
+        let rows: Vec<_> = packets.iter().map(|(flow, packet)| (*flow, packet)).collect();
+        Table::of_rows(capture, CapturedPacket::COLUMNS, &rows)
+    }
+
     /// The captured packets as a pcapng file.
     #[pyo3(signature = (at=None, snaplen=None))]
     #[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
     fn pcapng<'py>(&self, py: Python<'py>, at: Option<Vec<String>>, snaplen: Option<u32>) -> PyResult<Bound<'py, PyBytes>> {
-        let none = || PyKeyError::new_err("no packets were captured; name links or hosts in `capture`");
-        let capture = self.result.capture.as_ref().ok_or_else(none)?;
+        let capture = self.capture()?;
         let program = concat!("ackclock ", env!("CARGO_PKG_VERSION"));
         Ok(PyBytes::new(py, &py.detach(|| capture.pcapng(program, at.as_deref(), snaplen))))
     }

@@ -93,7 +93,7 @@ fn attempt(kernel: Kernel<'_>, scenario: Scenario, programs: &Programs, options:
         start_peer(&mut guest, line, programs.at.peer(), &folder)?;
     }
     load(&mut guest, &programs.command, programs.at)?;
-    let origin = start(kernel.hz, scenario.seed, guest.now());
+    let origin = start(kernel.hz, scenario.seed, None, guest.now());
     guest.idle(origin).map_err(|error| error.to_string())?;
     let (confined, process) = (guest.is_confined(), guest.process());
 

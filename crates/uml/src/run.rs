@@ -59,6 +59,8 @@ pub struct Options<'a> {
     pub control: Option<&'a str>,
     /// The flows that are connections of the kernel; the others are simulated.
     pub flows: Chosen,
+    /// Start of the run after a tick of the kernel at which also coarse timers expire, in nanoseconds; by default the seed decides it.
+    pub phase: Option<u64>,
     /// What the kernel may use.
     pub limits: Limits,
 }
@@ -82,7 +84,7 @@ pub struct Run {
 
 /// Says why the `flows` of `scenario` cannot run on a kernel in virtual time, with the kernel's own `control` if one is named. Starts nothing.
 pub fn refusal(scenario: &Scenario, flows: Chosen, control: Option<&str>) -> Option<String> {
-    plan(scenario, Options { captured: &[], outside: false, control, flows, limits: Limits::default() }).err()
+    plan(scenario, Options { captured: &[], outside: false, control, flows, phase: None, limits: Limits::default() }).err()
 }
 
 fn plan(scenario: &Scenario, options: Options<'_>) -> Result<Plan, String> {
@@ -123,7 +125,7 @@ fn attempt(kernel: Kernel<'_>, scenario: &Scenario, options: Options<'_>, stop: 
     let mut guest = Guest::boot(kernel.folder, scenario.seed, limits, stop.clone(), heard.access(&queues))?;
     set_up(&mut guest, scenario, &plan, &controls)?;
     queues::set_up(&mut guest, &queues, &heard)?;
-    let origin = start(kernel.hz, scenario.seed, guest.now());
+    let origin = start(kernel.hz, scenario.seed, options.phase, guest.now());
     guest.idle(origin)?;
     controls.start(origin);
     guest.controls = controls;
@@ -167,7 +169,7 @@ pub fn replay(kernel: Kernel<'_>, scenario: Scenario, packets: &[Replayed], stop
     let limits = Limits { memory_mb: MEMORY[0] + MEMORY[2], ..Limits::default() };
     let mut guest = Guest::boot(kernel.folder, scenario.seed, limits, stop.clone(), heard.access(&queues))?;
     queues::set_up(&mut guest, &queues, &heard)?;
-    let origin = start(kernel.hz, scenario.seed, guest.now());
+    let origin = start(kernel.hz, scenario.seed, None, guest.now());
     guest.idle(origin)?;
     let host = Host::new(guest, origin, Places::new(), source, Queues::new(&queues));
     let links = queues.iter().map(|queue| queue.link).collect();

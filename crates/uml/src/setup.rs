@@ -28,9 +28,19 @@ pub(crate) fn tick(hz: u32) -> u64 {
     1_000_000_000 / u64::from(hz)
 }
 
-/// The kernel's time at which a run starts that may start at `now`: the seed moves it within a tick.
-pub(crate) fn start(hz: u32, seed: u64, now: u64) -> u64 {
-    now.max(START).next_multiple_of(tick(hz)) + scramble(seed) % tick(hz)
+/// Ticks of the coarsest expiry of a timer that a run of a quarter of an hour meets. A run with a given phase starts at a multiple of them.
+const COARSEST: u64 = 4096;
+
+/// The kernel's time at which a run starts that may start at `now`: `phase` nanoseconds after a tick at which also coarse timers expire. By
+/// default the seed moves it within a tick, whichever one comes next.
+pub(crate) fn start(hz: u32, seed: u64, phase: Option<u64>, now: u64) -> u64 {
+    let (now, tick) = (now.max(START), tick(hz));
+    // The kernel counts its ticks from 300 s before an overflow on.
+    let counted = tick * (COARSEST - 300 * u64::from(hz) % COARSEST);
+    match phase {
+        Some(phase) => (now + counted).next_multiple_of(tick * COARSEST) - counted + phase,
+        None => now.next_multiple_of(tick) + scramble(seed) % tick,
+    }
 }
 
 /// A number that depends on every bit of another (splitmix64).

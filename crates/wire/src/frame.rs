@@ -14,9 +14,9 @@ use ackclock_core::units::Bytes;
 
 use crate::checksum::{checksum, transport};
 use crate::internet::{Begin, Internet, Ipv4, TCP, UDP, V4_HEADER as IP_HEADER};
-use crate::options::{MSS, NOP, SACK, SACK_PERMITTED, TIMESTAMPS, WINDOW_SCALE, put, words};
+use crate::options::{MSS, NOP, SACK, SACK_PERMITTED, TIMESTAMPS, WINDOW_SCALE, decode_options, put, words};
 use crate::segment::{Flags, Options, Segment};
-use crate::tcp::{CHECKSUM, TcpHeader};
+use crate::tcp::{CHECKSUM, TCP_HEADER, TcpHeader};
 
 /// Largest size of IPv4 and TCP headers, in bytes.
 pub const MOST_HEADERS: u32 = 80;
@@ -201,6 +201,18 @@ impl Headers {
     /// Sequence numbers that the segment occupies: data, SYN and FIN.
     pub fn length(&self) -> u32 {
         self.payload + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
+    }
+}
+
+impl Segment {
+    /// The segment whose IPv4 and TCP headers are `headers`, without its data; `None` if they are none.
+    pub fn of_headers(headers: &[u8]) -> Option<Self> {
+        let Begin { header, length, .. } = Begin::read(headers).filter(|begin| begin.protocol == TCP && begin.first)?;
+        let (TcpHeader { seq, ack, flags, window, .. }, size) = TcpHeader::read(headers.get(header..)?)?;
+        let options = decode_options(&headers[header + TCP_HEADER..header + size]).unwrap_or_default();
+        let payload = length.checked_sub(header + size)? as u32;
+        let (flags, options) = (Flags::known(flags), Options::of(&options));
+        Some(Self { seq, ack, flags, window, options, payload, ecn: frame_ecn(headers) })
     }
 }
 

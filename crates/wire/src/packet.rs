@@ -11,9 +11,8 @@ use ackclock_core::qdisc::Ecn;
 
 use crate::checksum::{checksum, sum, transport};
 use crate::internet::{Internet, Ipv4, TCP, V4_HEADER, write_v6};
-use crate::options::{EcnCounter, TcpOption};
 pub use crate::options::{MOST_OPTIONS, decode_options, encode_options};
-use crate::segment::{EcnCounts, Flags, Options, SackBlocks, Segment, Timestamps};
+use crate::segment::{Flags, Options, Segment};
 use crate::tcp::{CHECKSUM, TCP_HEADER, TcpHeader};
 
 /// The urgent flag.
@@ -139,35 +138,12 @@ impl Packet {
 
     /// The segment in the packet. Options that [`Segment`] does not have are ignored, as RFC 9293 §3.1 requires.
     pub fn segment(&self) -> Segment {
-        let mut options = Options::default();
-        for option in decode_options(&self.options).unwrap_or_default() {
-            match option {
-                TcpOption::Mss(mss) => options.mss = Some(mss),
-                TcpOption::WindowScale(shift) => options.window_scale = Some(shift.min(14)),
-                TcpOption::SackPermitted => options.sack_permitted = true,
-                TcpOption::Timestamps { value, echo } => options.timestamps = Some(Timestamps { value, echo }),
-                TcpOption::Sack(blocks) => {
-                    options.sack = SackBlocks::EMPTY;
-                    for block in blocks {
-                        options.sack.push(block);
-                    }
-                }
-                TcpOption::AccurateEcn(counters) => {
-                    let kind = EcnCounts::KINDS[usize::from(counters.first().is_some_and(|(counter, _)| *counter == EcnCounter::Ect1))];
-                    let fields: Vec<u32> = counters.into_iter().map(|(_, count)| count).collect();
-                    options.ecn = Some(EcnCounts::new(kind, &fields));
-                }
-                _ => {}
-            }
-        }
-        let known = [Flags::FIN, Flags::SYN, Flags::RST, Flags::PSH, Flags::ACK, Flags::ECE, Flags::CWR, Flags::AE];
-        let flags = known.into_iter().fold(Flags::NONE, |flags, flag| flags.with(flag, self.flags & flag.bits() != 0));
         Segment {
             seq: self.seq,
             ack: self.ack,
-            flags,
+            flags: Flags::known(self.flags),
             window: self.window,
-            options,
+            options: Options::of(&decode_options(&self.options).unwrap_or_default()),
             payload: self.payload.len() as u32,
             ecn: Ecn::of(self.tos),
         }

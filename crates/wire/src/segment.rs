@@ -8,6 +8,8 @@ use std::ops::BitOr;
 
 use ackclock_core::qdisc::Ecn;
 
+use crate::options::{EcnCounter, TcpOption};
+
 /// Size of the IPv4 and TCP headers without options, in bytes: the size of a plain ACK (ns-2: `tcpip_base_hdr_size_`).
 pub const HEADER: u16 = 40;
 /// [`HEADER`], for sums.
@@ -60,6 +62,12 @@ impl Flags {
     /// The flags with these header bits.
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits)
+    }
+
+    /// The flags among these header bits that have a name here.
+    pub fn known(bits: u16) -> Self {
+        let all = [Self::FIN, Self::SYN, Self::RST, Self::PSH, Self::ACK, Self::ECE, Self::CWR, Self::AE];
+        all.into_iter().fold(Self::NONE, |flags, flag| flags.with(flag, bits & flag.0 != 0))
     }
 
     /// Whether all bits of `other` are set.
@@ -216,6 +224,30 @@ pub struct Options {
 }
 
 impl Options {
+    /// The options of a header that a segment has here; others are ignored.
+    pub fn of(found: &[TcpOption]) -> Self {
+        let mut options = Self::default();
+        for option in found {
+            match option {
+                TcpOption::Mss(mss) => options.mss = Some(*mss),
+                TcpOption::WindowScale(shift) => options.window_scale = Some((*shift).min(14)),
+                TcpOption::SackPermitted => options.sack_permitted = true,
+                TcpOption::Timestamps { value, echo } => options.timestamps = Some(Timestamps { value: *value, echo: *echo }),
+                TcpOption::Sack(blocks) => {
+                    options.sack = SackBlocks::EMPTY;
+                    blocks.iter().for_each(|block| options.sack.push(*block));
+                }
+                TcpOption::AccurateEcn(counters) => {
+                    let kind = EcnCounts::KINDS[usize::from(counters.first().is_some_and(|(counter, _)| *counter == EcnCounter::Ect1))];
+                    let fields: Vec<u32> = counters.iter().map(|(_, count)| *count).collect();
+                    options.ecn = Some(EcnCounts::new(kind, &fields));
+                }
+                _ => {}
+            }
+        }
+        options
+    }
+
     /// Size of the options in bytes, padded to a multiple of four (RFC 9293 §3.1).
     pub fn size(&self) -> u32 {
         let blocks = self.sack.as_slice().len() as u32;

@@ -246,6 +246,7 @@ def run_virtual(
     outside: bool = False,
     control: str | None = None,
     only_named: bool = False,
+    phase: float | None = None,
     cpu: float | None = None,
     silence: float | None = None,
 ) -> KernelResult:
@@ -255,6 +256,8 @@ def run_virtual(
     equal results. The seed also moves the start within a tick of the kernel. A control that the kernel does not have,
     such as a class in Python, decides outside it at each event; with `outside` every control of the scenario does.
     With `only_named`, flows without ``profile = "kernel"`` are simulated.
+
+    `phase` is the start of the run in seconds after a tick of the kernel at which also its coarsest timers expire.
 
     A broken kernel fails: after `cpu` seconds of processor time (an hour by default), or when it has computed for
     `silence` seconds of real time without an answer (a minute by default).
@@ -271,6 +274,7 @@ def run_virtual(
         outside=outside,
         control=control,
         named=only_named,
+        phase=None if phase is None else round(phase * 1e9),
         cpu=cpu,
         silence=silence,
     )

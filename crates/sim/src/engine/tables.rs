@@ -7,6 +7,7 @@ use super::result::{FlowResult, LinkResult};
 use crate::app::{Page, Transfer};
 use crate::columns::traces::{TraceKind, Traces};
 use crate::columns::{Column, Kind};
+use crate::trace::CapturedPacket;
 
 /// Every table: its name, the meaning of a row, and name, unit, kind and meaning of every column. A trace also has its name in `record`.
 pub fn tables_json() -> Json {
@@ -24,6 +25,7 @@ pub fn tables_json() -> Json {
             Transfer::COLUMNS,
         ),
         rows("pages", "every page that a client began to load and every exchange of a request and a response", Page::COLUMNS),
+        rows("packets", "every TCP packet of IPv4 that was captured, at each place", CapturedPacket::COLUMNS),
         rows("runs", "every run of a sweep. A run that failed has its `error` and no measures", RunRow::COLUMNS),
     ];
     tables.extend(TraceKind::ALL.map(|(name, kind)| {

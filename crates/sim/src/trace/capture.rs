@@ -34,6 +34,7 @@ struct Place {
 /// A flow as a connection.
 #[derive(Clone, Debug)]
 struct Conversation {
+    name: String,
     /// Indices of the nodes of sender and receiver.
     nodes: [usize; 2],
     ends: [Endpoint; 2],
@@ -49,13 +50,14 @@ struct Conversation {
 
 /// A captured packet. Its headers are in the common buffer `bytes`.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
-    at: u64,
+pub(super) struct Seen {
+    pub(super) at: u64,
     headers: usize,
-    length: u16,
-    place: u16,
-    direction: Direction,
-    flow: u32,
+    pub(super) length: u16,
+    pub(super) place: u16,
+    pub(super) direction: Direction,
+    pub(super) flow: u32,
+    pub(super) from: Side,
     /// Number of the packet in the simulation.
     seq: u32,
 }
@@ -165,7 +167,8 @@ impl Capture {
         let Some(length) = length else { return };
         self.most = self.most.max((self.bytes.len() - start) as u32);
         let (flow, seq, length) = (packet.flow() as u32, packet.seq, length as u16);
-        self.seen.push(Seen { at: at.as_nanos(), headers: start, length, place, direction, flow, seq });
+        let (at, from) = (at.as_nanos(), packet.from());
+        self.seen.push(Seen { at, headers: start, length, place, direction, flow, from, seq });
     }
 
     /// A packet that entered `link` is dropped at `at`.
@@ -192,13 +195,10 @@ impl Capture {
         }
         let mut fates = self.fates.clone();
         fates.sort_unstable_by_key(|&(key, _)| key);
-        let mut order: Vec<usize> = (0..self.seen.len()).collect();
-        order.sort_by_key(|&index| self.seen[index].at);
-        for index in order {
+        for index in self.order() {
             let seen = &self.seen[index];
             let Some(interface) = interfaces[usize::from(seen.place)] else { continue };
-            let end = self.seen.get(index + 1).map_or(self.bytes.len(), |next| next.headers);
-            let bytes = &self.bytes[seen.headers..end];
+            let bytes = self.headers(index);
             let comment = comment(&fates, seen);
             writer.packet(&pcapng::Packet {
                 interface,
@@ -211,6 +211,34 @@ impl Capture {
             });
         }
         writer.finish()
+    }
+
+    /// The packets in the order of time.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.seen.len()).collect();
+        order.sort_by_key(|&index| self.seen[index].at);
+        order
+    }
+
+    /// The TCP segments of IPv4 in the order of time.
+    pub(super) fn segments(&self) -> impl Iterator<Item = (&Seen, Segment)> {
+        self.order().into_iter().filter_map(|index| Some((&self.seen[index], Segment::of_headers(self.headers(index))?)))
+    }
+
+    /// The name of a place.
+    pub(super) fn place(&self, index: u16) -> &str {
+        &self.places[usize::from(index)].name
+    }
+
+    /// The name of a flow.
+    pub(super) fn flow(&self, index: usize) -> &str {
+        &self.conversations[index].name
+    }
+
+    /// The headers of a packet.
+    fn headers(&self, index: usize) -> &[u8] {
+        let end = self.seen.get(index + 1).map_or(self.bytes.len(), |next| next.headers);
+        &self.bytes[self.seen[index].headers..end]
     }
 }
 
@@ -228,7 +256,7 @@ fn conversations(scenario: &Scenario) -> Result<Vec<Conversation>, String> {
         let server = SERVER_PORT + (index / CLIENT_PORTS) as u16;
         let ports = if let Traffic::Connection(_) = flow.traffic { [server, port] } else { [port, server] };
         let ends = [Endpoint::new(flow.from, ports[0]), Endpoint::new(flow.to, ports[1])];
-        Ok(Conversation { nodes: [flow.from, flow.to], ends, ns2, datagrams, frames: false, first_data: None })
+        Ok(Conversation { name: flow.name.clone(), nodes: [flow.from, flow.to], ends, ns2, datagrams, frames: false, first_data: None })
     };
     flows.map(conversation).collect()
 }

@@ -3,11 +3,13 @@
 mod capture;
 mod crossings;
 mod ns2_wire;
+mod packets;
 mod recorder;
 mod recording;
 
 pub use capture::Capture;
 pub(crate) use crossings::Watch;
+pub use packets::CapturedPacket;
 pub use crossings::{Crossing, Crossings, Span};
 pub(crate) use recorder::{Off, Point, Recorder};
 pub(crate) use recording::Recording;

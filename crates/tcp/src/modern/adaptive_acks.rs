@@ -60,6 +60,8 @@ pub(super) struct AdaptiveAcks {
     /// Nanoseconds in a tick, and ticks in a second.
     tick: u64,
     frequency: f64,
+    /// Time from the latest tick to the start of the run.
+    phase: Duration,
     /// Tick of the event that is being processed, and the tick after it.
     now: u64,
     until: f64,
@@ -100,6 +102,7 @@ impl AdaptiveAcks {
             settings,
             tick,
             frequency: 1e9 / tick as f64,
+            phase: config.timer_phase,
             now: 0,
             until: 1.0,
             late: u64::from(!exact),
@@ -126,7 +129,7 @@ impl AdaptiveAcks {
 
     /// Ticks with their fraction. A decimal time does not fall into the previous tick.
     fn fraction_of_ticks(&self, now: Instant) -> f64 {
-        (now + Duration::NANOSECOND).as_secs_f64() * self.frequency
+        (now + (self.phase + Duration::NANOSECOND)).as_secs_f64() * self.frequency
     }
 
     fn ticks_in(&self, span: Duration) -> u64 {
@@ -270,7 +273,7 @@ impl AdaptiveAcks {
 
     /// When the next timer expires.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        let delayed = self.due.map(|due| Instant::from_nanos((due + self.late) * self.tick));
+        let delayed = self.due.map(|due| Instant::from_nanos(((due + self.late) * self.tick).saturating_sub(self.phase.as_nanos())));
         match (delayed, self.compressed_due) {
             (Some(one), Some(other)) => Some(if one < other { one } else { other }),
             (one, other) => one.or(other),

@@ -11,7 +11,7 @@ use super::sender::Counters;
 use super::settings::Config;
 
 /// Unsent segments that a bulk transfer keeps in the stream, so that the window always finds full segments.
-const AHEAD: u64 = 4;
+const AHEAD: u64 = 64;
 
 /// The control of an end that sends only its FIN.
 #[derive(Clone, Debug)]

@@ -101,7 +101,7 @@ impl Handshake {
             sent: 0,
             sent_at: Instant::ZERO,
             deadline: None,
-            ticks: Ticks::new(config.timer_tick),
+            ticks: Ticks::new(config.timer_tick, config.timer_phase),
             linear_timeouts: config.syn_linear_timeouts,
             syn: Ecn::NotEct,
         }

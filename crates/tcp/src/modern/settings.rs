@@ -235,6 +235,8 @@ settings! {
     delay timer_tick = Duration::ZERO, Kernel::Own,
         "Time between two ticks of the clock at which timers expire, at the tick after; timers from 64 ticks on expire at coarser ticks. 0 \
          s: timers are exact.";
+    delay timer_phase = Duration::ZERO, Kernel::Own,
+        "Time since the latest tick at the start of the run; all ticks, also coarser ones, count from there (requires timer_tick).";
     setting rto_per_round: Kind::Flag, Default::Value(Value::Flag(false)), Kernel::Own,
         "Whether the largest deviation of a round trip determines the timeout, and decays by a quarter in each round trip. Otherwise every \
          sample changes the deviation (RFC 6298 §2.3).",

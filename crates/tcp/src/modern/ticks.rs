@@ -24,13 +24,15 @@ pub(super) struct Ticks {
     tick: f64,
     /// Ticks in a second.
     frequency: f64,
+    /// Time from the latest tick to the start of the run, in seconds.
+    phase: f64,
 }
 
 impl Ticks {
-    /// A clock with a tick every `tick`; zero: timers are exact.
-    pub(super) fn new(tick: Duration) -> Self {
-        let tick = tick.as_secs_f64();
-        Self { tick, frequency: if tick > 0.0 { 1.0 / tick } else { 0.0 } }
+    /// A clock with a tick every `tick`, the first one `phase` before the start of the run; a tick of zero: timers are exact.
+    pub(super) fn new(tick: Duration, phase: Duration) -> Self {
+        let (tick, phase) = (tick.as_secs_f64(), phase.as_secs_f64());
+        Self { tick, frequency: if tick > 0.0 { 1.0 / tick } else { 0.0 }, phase }
     }
 
     /// `delay` in ticks, rounded up.
@@ -47,7 +49,7 @@ impl Ticks {
 
     /// The tick of `now`, with its fraction.
     fn at(self, now: Instant) -> f64 {
-        (now.as_secs_f64() + ROUNDING) * self.frequency
+        (now.as_secs_f64() + (self.phase + ROUNDING)) * self.frequency
     }
 
     /// `delay`, rounded up to whole ticks.
@@ -83,7 +85,7 @@ impl Ticks {
         let due = (self.at(now) as i64).cast_unsigned() + ticks;
         let level = (0..LEVELS - 1).find(|level| ticks < SLOTS << (3 * level)).unwrap_or(LEVELS - 1);
         let slot = ((due >> (3 * level)) + 1) << (3 * level);
-        Instant::ZERO + Duration::from_secs_f64(slot.cast_signed() as f64 * self.tick)
+        Instant::ZERO + Duration::from_secs_f64(slot.cast_signed() as f64 * self.tick - self.phase)
     }
 }
 
@@ -130,7 +132,7 @@ mod tests {
     }
 
     fn expiry(now: f64, delay: f64) -> u64 {
-        let at = Ticks::new(millis(4.0)).expiry(Instant::ZERO + millis(now), millis(delay));
+        let at = Ticks::new(millis(4.0), Duration::ZERO).expiry(Instant::ZERO + millis(now), millis(delay));
         (at.as_secs_f64() * 1e3).round() as u64
     }
 
@@ -150,14 +152,14 @@ mod tests {
 
     #[test]
     fn delays_are_rounded_up() {
-        let ticks = Ticks::new(millis(4.0));
+        let ticks = Ticks::new(millis(4.0), Duration::ZERO);
         assert_eq!([0.0, 4.0, 4.1, 200.0].map(|delay| (ticks.round_up(millis(delay)).as_secs_f64() * 1e3).round() as u64), [0, 4, 8, 200]);
         assert_eq!(Ticks::default().round_up(millis(4.1)), millis(4.1));
     }
 
     #[test]
     fn the_last_expiry_holds_within_a_tick() {
-        let (ticks, mut last) = (Ticks::new(millis(4.0)), LastExpiry::default());
+        let (ticks, mut last) = (Ticks::new(millis(4.0), millis(1.7)), LastExpiry::default());
         for now in 0..60 {
             for delay in (0..9).chain(250..260) {
                 let (now, delay) = (Instant::ZERO + millis(f64::from(now) * 0.5), millis(f64::from(delay) * 0.9));
@@ -165,6 +167,13 @@ mod tests {
                 assert_eq!(last.expiry(ticks, now, delay), ticks.expiry(now, delay), "again");
             }
         }
+    }
+
+    #[test]
+    fn a_phase_moves_all_ticks() {
+        let expiry = |now, delay| Ticks::new(millis(4.0), millis(3.0)).expiry(Instant::ZERO + millis(now), millis(delay));
+        assert_eq!([expiry(0.0, 4.0), expiry(1.5, 4.0)], [5.0, 9.0].map(|at| Instant::ZERO + millis(at)));
+        assert_eq!(expiry(0.0, 256.0), Instant::ZERO + millis(285.0));
     }
 
     #[test]

@@ -146,7 +146,7 @@ pub(super) struct Sender {
 impl Sender {
     /// A sender before the handshake.
     pub(super) fn new(config: &Config, control: Box<dyn CongestionControl>) -> Self {
-        let ticks = Ticks::new(config.timer_tick);
+        let ticks = Ticks::new(config.timer_tick, config.timer_phase);
         let rules = SeatRules {
             smss: u64::from(config.mss),
             whole_segments: Rules::of(config).counts_segments,
