@@ -138,7 +138,8 @@ impl Sender {
             self.limits.note(now, Limit::CongestionWindow);
         } else {
             self.rate.note_app_limited(self.board.pipe());
-            self.limits.note(now, Limit::Application);
+            let waits = self.buffer.as_ref().is_some_and(|buffer| buffer.is_waiting());
+            self.limits.note(now, if waits { Limit::SendBuffer } else { Limit::Application });
         }
     }
 
