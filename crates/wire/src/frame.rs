@@ -139,7 +139,8 @@ fn internet_header(bytes: &mut Vec<u8>, (protocol, length): (u8, u32), ecn: Ecn,
     Ipv4 { tos: ecn as u8, ttl, protocol, source: from.address, target: to.address }.write(bytes, length as u16);
 }
 
-/// Appends options up to `end`. Padding (no-operation options) comes before them, so that they end exactly at `end`.
+/// Appends options up to `end`. Timestamps and SACK blocks begin behind two bytes of padding (no-operation options), as [`Options::size`]
+/// says; the rest of it comes before all options, so that they end exactly at `end`.
 fn write_options(bytes: &mut Vec<u8>, options: &Options, end: usize) {
     let begin = bytes.len();
     if let Some(mss) = options.mss {
@@ -152,6 +153,9 @@ fn write_options(bytes: &mut Vec<u8>, options: &Options, end: usize) {
         put(bytes, WINDOW_SCALE, [shift]);
     }
     if let Some(timestamps) = options.timestamps {
+        if !options.sack_permitted {
+            bytes.extend([NOP; 2]);
+        }
         put(bytes, TIMESTAMPS, words([timestamps.value, timestamps.echo]));
     }
     if let Some(counts) = &options.ecn {
@@ -159,6 +163,7 @@ fn write_options(bytes: &mut Vec<u8>, options: &Options, end: usize) {
     }
     let blocks = options.sack.as_slice();
     if !blocks.is_empty() {
+        bytes.extend([NOP; 2]);
         put(bytes, SACK, words(blocks.iter().flat_map(|&(left, right)| [left, right])));
     }
     let free = end - bytes.len();

@@ -248,14 +248,20 @@ impl Options {
         options
     }
 
-    /// Size of the options in bytes, padded to a multiple of four (RFC 9293 §3.1).
+    /// Size of the options in bytes: timestamps and SACK blocks begin behind two bytes of padding, as hosts write them (RFC 7323 appendix A,
+    /// RFC 2018 §3), and the whole is padded to a multiple of four (RFC 9293 §3.1).
     pub fn size(&self) -> u32 {
         let blocks = self.sack.as_slice().len() as u32;
         let mss = if self.mss.is_some() { 4 } else { 0 };
         let scale = if self.window_scale.is_some() { 3 } else { 0 };
         let permitted = if self.sack_permitted { 2 } else { 0 };
-        let timestamps = if self.timestamps.is_some() { 10 } else { 0 };
-        let sack = if blocks > 0 { 2 + 8 * blocks } else { 0 };
+        let timestamps = match self.timestamps {
+            // On a SYN, SACK permitted takes the place of the padding.
+            Some(_) if self.sack_permitted => 10,
+            Some(_) => 12,
+            None => 0,
+        };
+        let sack = if blocks > 0 { 4 + 8 * blocks } else { 0 };
         let ecn = self.ecn.map_or(0, |counts| counts.size());
         (mss + scale + permitted + timestamps + sack + ecn).next_multiple_of(4)
     }
@@ -328,7 +334,7 @@ mod tests {
             sack.push((1, 2));
         }
         // RFC 2018 §3: with timestamps three blocks fit into the 40 bytes of options.
-        assert_eq!(Options { timestamps, sack, ..Options::default() }.size(), 36);
+        assert_eq!(Options { timestamps, sack, ..Options::default() }.size(), 40);
         sack.push((1, 2));
         sack.push((9, 10));
         assert_eq!(sack.as_slice().len(), 4, "no room for a fifth block");

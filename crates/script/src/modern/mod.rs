@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use ackclock_core::units::{Duration, Instant};
-use ackclock_tcp::modern::{Config, Endpoint};
+use ackclock_tcp::modern::{Config, Endpoint, PacketMemory};
 
 use self::connection::Connection;
 use self::options::SocketOptions;
@@ -52,7 +52,9 @@ impl Modern {
         let mss = host.config.mss.min(network.mtu - network.headers());
         // The world of the scripts has segmentation offload, with Linux's settings.
         let offload = host.config.offload.or(host.config.whole_segments.then_some(settings::OFFLOAD));
-        let host = Host { config: Config { mss, offload, ..host.config.clone() }, ..host.clone() };
+        // packetdrill's device is TUN.
+        let packet_memory = PacketMemory::PowerOfTwo;
+        let host = Host { config: Config { mss, offload, packet_memory, ..host.config.clone() }, ..host.clone() };
         let ecn = settings::Ecn { offers: host.config.ecn, accepts: host.config.ecn };
         Self { host, ecn, control: ControlParameters::new(), slots: Vec::new(), resets: VecDeque::new() }
     }

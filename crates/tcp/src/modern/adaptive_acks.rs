@@ -30,10 +30,6 @@ use super::settings::Config;
 const EXACT: u64 = 1_000;
 /// Duplicate ACKs that are not compressed.
 const UNCOMPRESSED: u32 = 3;
-/// A compressed ACK may be late by this time (`tcp_comp_sack_slack_ns`), and usually is.
-const SLACK: Duration = Duration::from_nanos(100_000);
-/// A compressed ACK waits for this part of the round trip.
-const COMPRESSION_PART: u64 = 20;
 
 /// The facts on which an ACK depends.
 #[derive(Clone, Copy, Debug)]
@@ -49,8 +45,8 @@ pub(super) struct Pending {
     pub(super) sack: bool,
     /// Next expected position.
     pub(super) rcv_nxt: u64,
-    /// The receiver's round-trip time, in microseconds.
-    pub(super) rtt_micros: u64,
+    /// The receiver's round-trip time, in eighths of a microsecond.
+    pub(super) rtt_eighths: u64,
 }
 
 /// The state of the rules.
@@ -233,10 +229,12 @@ impl AdaptiveAcks {
         }
         self.compressed += 1;
         if self.compressed_due.is_none() {
-            let srtt = rtt.srtt().map_or(u64::MAX, Duration::as_nanos);
-            let part = Duration::from_nanos(srtt.min(pending.rtt_micros.saturating_mul(1000)) / COMPRESSION_PART);
-            let wait = if part < self.settings.compression { part } else { self.settings.compression };
-            self.compressed_due = Some(now + wait + SLACK);
+            // Linux computes with eighths of microseconds: nanoseconds are 1.25 times these, and a hundredth.
+            let srtt = rtt.srtt().map_or(u64::MAX, |srtt| srtt.as_nanos() * 8 / 1000);
+            let eighths = srtt.min(pending.rtt_eighths);
+            let part = eighths.saturating_add(eighths / 4).saturating_mul(self.settings.compression_percent.into());
+            let wait = Duration::from_nanos(part.min(self.settings.compression.as_nanos()));
+            self.compressed_due = Some(now + wait + self.settings.compression_slack);
         }
         false
     }

@@ -101,6 +101,16 @@ impl Feedback {
     }
 }
 
+/// The memory of a received packet, as the driver of the network device allocates it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PacketMemory {
+    /// A buffer that fits the packet, as drivers of Ethernet cards take from a page.
+    #[default]
+    Fitted,
+    /// A buffer of a power of two, as the device TUN takes it.
+    PowerOfTwo,
+}
+
 /// When the receiver sends an ACK.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AckRules {
@@ -125,6 +135,10 @@ pub struct AdaptiveAcks {
     pub compression: Duration,
     /// Largest number of ACKs that compression saves in a row.
     pub compressed_max: u32,
+    /// Per cent of a round trip for which a compressed ACK waits at most.
+    pub compression_percent: u32,
+    /// By how much later a compressed ACK leaves: its timer may be late by that much, and is.
+    pub compression_slack: Duration,
 }
 
 /// Bounds of the retransmission timeout.

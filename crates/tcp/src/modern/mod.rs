@@ -58,7 +58,10 @@ mod window;
 mod writer;
 
 pub use ackclock_wire::segment;
-pub use config::{AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, SendBufferSize, TIMESTAMPS};
+pub use config::{
+    AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, PacketMemory, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds,
+    SendBufferSize, TIMESTAMPS,
+};
 pub use connection::Connection;
 pub use endpoint::{Endpoint, State};
 pub use info::{CaState, Info};

@@ -253,7 +253,7 @@ impl Receiver {
             hole: !self.above.is_empty(),
             sack: self.sack,
             rcv_nxt: self.rcv_nxt,
-            rtt_micros: self.window.rtt_micros(),
+            rtt_eighths: self.window.rtt_eighths(),
         };
         let Acks::Adaptive(acks) = &mut self.acks else { return };
         acks.schedule(now);

@@ -6,7 +6,7 @@ use ackclock_host::setting::Kind;
 use ackclock_host::{place, settings};
 
 use super::config::{
-    AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds,
+    AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, PacketMemory, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds,
     SendBufferSize, TIMESTAMPS,
 };
 
@@ -20,8 +20,16 @@ const BUFFER: Kind = Kind::Bytes("1 B", "1 GB");
 const SEND_BUFFER_MAX: u64 = 4 << 20;
 
 /// The settings of adaptive ACKs that a scenario does not set.
-const ADAPTIVE: AdaptiveAcks =
-    AdaptiveAcks { delay_max: millis(200), on_growth: true, on_read: true, interactive: true, compression: millis(1), compressed_max: 44 };
+const ADAPTIVE: AdaptiveAcks = AdaptiveAcks {
+    delay_max: millis(200),
+    on_growth: true,
+    on_read: true,
+    interactive: true,
+    compression: millis(1),
+    compressed_max: 44,
+    compression_percent: 33,
+    compression_slack: Duration::from_nanos(10_000),
+};
 
 /// The multiples of cwnd/srtt for pacing by the window that a scenario does not set: those of Linux.
 const PACING_SLOW_START: f64 = 2.0;
@@ -112,25 +120,15 @@ settings! {
                 config.buffer = ReceiveBuffer::Memory { initial, max, first_window: u64::MAX };
             },
         };
-    /// The send buffer. `None`: the application's data is always at hand.
-    field send_buffer: Option<SendBufferSize> = None;
-    setting send_buffer: Kind::Bytes("0 B", "1 GB"), Default::Quantity("0 B"), Kernel::By(&[
-        ("ipv4/tcp_wmem", |config| config.send_buffer.map(|buffer| format!("4096 {} {}", buffer.initial, buffer.max))),
-    ]),
-        "Initial size of the send buffer, which counts the memory of packets. The application writes as long as the buffer has room. 0 B: no \
-         limit.",
+    /// The memory of a received packet, if the buffer counts memory.
+    field packet_memory: PacketMemory = PacketMemory::Fitted;
+    setting packet_memory: Kind::Word(&["fitted", "power_of_two"]), Default::Value(Value::Word("fitted")), Kernel::Own,
+        "Memory of a received packet, if the buffer counts memory. fitted: its buffer fits the packet, as drivers of Ethernet cards take it \
+         from a page. power_of_two: as the device TUN takes it.",
         Place {
-            get: |config| Some(Value::Whole(config.send_buffer.map_or(0, |buffer| buffer.initial))),
-            set: |config, value| if let Value::Whole(initial) = value {
-                config.send_buffer = (initial > 0).then_some(SendBufferSize { initial, max: SEND_BUFFER_MAX.max(initial) });
-            },
-        };
-    setting send_buffer_max: BUFFER, Default::Quantity("4 MiB"), Kernel::Otherwise,
-        "Largest size to which the send buffer grows with the congestion window. A value up to send_buffer keeps the size fixed.",
-        Place {
-            get: |config| config.send_buffer.map(|buffer| Value::Whole(buffer.max)),
-            set: |config, value| if let (Some(buffer), Value::Whole(max)) = (&mut config.send_buffer, value) {
-                buffer.max = max.max(buffer.initial);
+            get: |config| Some(Value::Word(if config.packet_memory == PacketMemory::Fitted { "fitted" } else { "power_of_two" })),
+            set: |config, value| {
+                config.packet_memory = if value == Value::Word("fitted") { PacketMemory::Fitted } else { PacketMemory::PowerOfTwo };
             },
         };
     /// Maximum delay of an ACK, or shortest with [`AckRules::Adaptive`] (RFC 5681 §4.2: below 500 ms).
@@ -357,6 +355,20 @@ settings! {
         Kernel::By(&[("ipv4/tcp_comp_sack_delay_ns", |config| adaptive(config).map(|acks| acks.compression.as_nanos().to_string()))]),
         "Longest time for which ACKs of out-of-order segments wait for one another; 0 s: each has its ACK (adaptive acks).",
         adaptive!(Time, compression);
+    setting sack_compression_rtt: Kind::Count(0, 1000), Default::Value(Value::Whole(ADAPTIVE.compression_percent as u64)),
+        Kernel::Since(("ipv4/tcp_comp_sack_rtt_percent", |config| adaptive(config).map(|acks| acks.compression_percent.to_string()))),
+        "Per cent of a round trip for which ACKs of out-of-order segments wait for one another, if that is less than sack_compression \
+         (adaptive acks; Linux tcp_comp_sack_rtt_percent).",
+        Place {
+            get: |config| adaptive(config).map(|acks| Value::Whole(acks.compression_percent.into())),
+            set: |config, value| if let (AckRules::Adaptive(acks), Value::Whole(percent)) = (&mut config.acks, value) {
+                acks.compression_percent = percent as u32;
+            },
+        };
+    setting sack_compression_slack: Kind::Delay, Default::Value(Value::Time(ADAPTIVE.compression_slack)),
+        Kernel::By(&[("ipv4/tcp_comp_sack_slack_ns", |config| adaptive(config).map(|acks| acks.compression_slack.as_nanos().to_string()))]),
+        "By how much later an ACK that waited for out-of-order segments leaves: so late its timer may be, and is (adaptive acks).",
+        adaptive!(Time, compression_slack);
     setting sack_compression_max: Kind::Count(0, 1_000_000), Default::Value(Value::Whole(ADAPTIVE.compressed_max as u64)),
         Kernel::By(&[("ipv4/tcp_comp_sack_nr", |config| adaptive(config).map(|acks| acks.compressed_max.to_string()))]),
         "Largest number of ACKs that compression saves in a row (adaptive acks).",

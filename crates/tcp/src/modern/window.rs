@@ -46,7 +46,9 @@ impl ReceiveWindow {
         let least = (0..MAX_SCALE).find(|scale| u16::try_from(max >> scale).is_ok()).unwrap_or(MAX_SCALE);
         let (mss, scale) = (u64::from(config.mss), if config.window_scaling { least } else { 0 });
         match config.buffer {
-            ReceiveBuffer::Memory { first_window, .. } => Self::Memory(MemoryWindow::new((initial, max), first_window, mss, scale)),
+            ReceiveBuffer::Memory { first_window, .. } => {
+                Self::Memory(MemoryWindow::new((initial, max), config.packet_memory, first_window, (mss, scale)))
+            }
             _ => Self::Data(DataWindow::new(initial, max, mss, scale)),
         }
     }
@@ -137,11 +139,11 @@ impl ReceiveWindow {
         }
     }
 
-    /// The receiver's round-trip time in microseconds: zero if it waits for a measurement, the largest number if it makes none.
-    pub(super) fn rtt_micros(&self) -> u64 {
+    /// The receiver's round-trip time in eighths of a microsecond: zero if it waits for a measurement, the largest number if it makes none.
+    pub(super) fn rtt_eighths(&self) -> u64 {
         match self {
             Self::Data(_) => u64::MAX,
-            Self::Memory(window) => window.rtt_micros(),
+            Self::Memory(window) => window.rtt_eighths(),
         }
     }
 

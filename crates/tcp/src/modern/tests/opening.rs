@@ -256,6 +256,8 @@ fn with_adaptive_acks_the_answer_to_a_syn_ack_leaves_before_the_data() {
         interactive: true,
         compression: Duration::ZERO,
         compressed_max: 0,
+        compression_percent: 33,
+        compression_slack: Duration::from_nanos(10_000),
     };
     let mut script = Script::new(&Config { acks: AckRules::Adaptive(rules), ..plain() }, true);
     script.play(

@@ -74,6 +74,8 @@ fn receive_like_linux(config: &mut Config, random: &mut Generator) {
             interactive: coin(),
             compression: Duration::from_millis(u64::from(coin())),
             compressed_max: 44,
+            compression_percent: 33,
+            compression_slack: Duration::from_nanos(10_000),
         });
     }
 }
