@@ -131,6 +131,27 @@ settings! {
                 config.packet_memory = if value == Value::Word("fitted") { PacketMemory::Fitted } else { PacketMemory::PowerOfTwo };
             },
         };
+    /// The send buffer. `None`: the application's data is always at hand.
+    field send_buffer: Option<SendBufferSize> = None;
+    setting send_buffer: Kind::Bytes("0 B", "1 GB"), Default::Quantity("0 B"), Kernel::By(&[
+        ("ipv4/tcp_wmem", |config| config.send_buffer.map(|buffer| format!("4096 {} {}", buffer.initial, buffer.max))),
+    ]),
+        "Initial size of the send buffer, which counts the memory of packets. The application writes as long as the buffer has room. 0 B: no \
+         limit.",
+        Place {
+            get: |config| Some(Value::Whole(config.send_buffer.map_or(0, |buffer| buffer.initial))),
+            set: |config, value| if let Value::Whole(initial) = value {
+                config.send_buffer = (initial > 0).then_some(SendBufferSize { initial, max: SEND_BUFFER_MAX.max(initial) });
+            },
+        };
+    setting send_buffer_max: BUFFER, Default::Quantity("4 MiB"), Kernel::Otherwise,
+        "Largest size to which the send buffer grows with the congestion window. A value up to send_buffer keeps the size fixed.",
+        Place {
+            get: |config| config.send_buffer.map(|buffer| Value::Whole(buffer.max)),
+            set: |config, value| if let (Some(buffer), Value::Whole(max)) = (&mut config.send_buffer, value) {
+                buffer.max = max.max(buffer.initial);
+            },
+        };
     /// Maximum delay of an ACK, or shortest with [`AckRules::Adaptive`] (RFC 5681 §4.2: below 500 ms).
     field delayed_ack: Duration = millis(40);
     setting delayed_ack: Kind::Time, Default::Value(Value::Time(millis(40))), Kernel::Own,
