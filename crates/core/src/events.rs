@@ -196,8 +196,10 @@ pub struct Idle {
     /// When the idle time began: the last data was acknowledged, or the connection was established without data to send.
     pub since: Instant,
     /// The restart window of RFC 5681 §4.1, if the host asks for it: no segment was sent for longer than the retransmission timeout. The
-    /// window shall not be larger.
+    /// window shall not be larger. A host may ask for more: the window, halved for each such timeout (RFC 2861).
     pub restart_window: Option<Segments>,
+    /// The threshold shall not be lower: the part of the window before the idle time that the host remembers (RFC 2861).
+    pub threshold: Option<Segments>,
 }
 
 impl Idle {

@@ -27,6 +27,6 @@ pub use limits::{Limit, LimitedTimes, Limits};
 pub use pacing::Pacer;
 pub use profile::{Flow, Host, Profile, Profiles, Traffic};
 pub use rate::DeliveryRate;
-pub use rules::{Growth, Pacing, SeatRules};
+pub use rules::{Growth, Pacing, Restart, SeatRules};
 pub use seat::ControlSeat;
 pub use slow_start_exit::{ExitReason, SlowStartExit};

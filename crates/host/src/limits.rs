@@ -1,4 +1,4 @@
-//! What limits a sender: the application's data, the receiver's window, or congestion control. The clock runs from the end of the handshake
+//! What limits a sender: the application's data, its send buffer, the receiver's window, or congestion control. The clock runs from the end of the handshake
 //! to the end of the sender's work.
 //!
 //! A sender stops transmitting whenever no further segment may leave. The time from such a stop to the next one with another cause counts
@@ -14,6 +14,8 @@ use ackclock_core::units::{Duration, Instant};
 pub enum Limit {
     /// All of the application's data is sent, and the windows have room for more.
     Application,
+    /// All of the data in the send buffer is sent, and the windows have room for more, but the buffer does not: the application waits.
+    SendBuffer,
     /// The receiver's window is full.
     ReceiveWindow,
     /// The congestion window is full or the sender is paced.
@@ -68,8 +70,8 @@ impl Limits {
     pub fn times(&self, end: Instant) -> Option<LimitedTimes> {
         let mut spent = self.spent;
         spent[self.limit as usize] += end.since(self.since?);
-        let [application, receive_window, congestion_window, _] = spent;
-        Some(LimitedTimes { application, receive_window, congestion_window })
+        let [application, send_buffer, receive_window, congestion_window, _] = spent;
+        Some(LimitedTimes { application, send_buffer, receive_window, congestion_window })
     }
 }
 
@@ -78,6 +80,8 @@ impl Limits {
 pub struct LimitedTimes {
     /// The application had no data.
     pub application: Duration,
+    /// The send buffer was full, and all of its data was sent.
+    pub send_buffer: Duration,
     /// The receiver's window was full.
     pub receive_window: Duration,
     /// The congestion window was full, or the sender was paced.
@@ -87,7 +91,7 @@ pub struct LimitedTimes {
 impl LimitedTimes {
     /// The share of one of the times in the sum of all; `None` if the sum is zero.
     pub fn share(&self, time: impl Fn(&Self) -> Duration) -> Option<f64> {
-        let sum = (self.application + self.receive_window + self.congestion_window).as_secs_f64();
+        let sum = (self.application + self.send_buffer + self.receive_window + self.congestion_window).as_secs_f64();
         (sum > 0.0).then(|| time(self).as_secs_f64() / sum)
     }
 }
@@ -100,8 +104,8 @@ mod tests {
         Instant::from_nanos(seconds * 1_000_000_000)
     }
 
-    fn seconds(times: &LimitedTimes) -> [u64; 3] {
-        [times.application, times.receive_window, times.congestion_window].map(|time| time.as_nanos() / 1_000_000_000)
+    fn seconds(times: &LimitedTimes) -> [u64; 4] {
+        [times.application, times.send_buffer, times.receive_window, times.congestion_window].map(|time| time.as_nanos() / 1_000_000_000)
     }
 
     #[test]
@@ -113,12 +117,13 @@ mod tests {
         limits.note(at(5), Limit::CongestionWindow);
         limits.note(at(6), Limit::Application);
         limits.note(at(8), Limit::ReceiveWindow);
-        limits.note(at(9), Limit::Nothing);
+        limits.note(at(9), Limit::SendBuffer);
+        limits.note(at(14), Limit::Nothing);
         let times = limits.times(at(100)).unwrap();
-        assert_eq!(seconds(&times), [2, 1, 4], "the time after the end of the work does not count");
-        assert_eq!(times.share(|times| times.congestion_window), Some(4.0 / 7.0));
+        assert_eq!(seconds(&times), [2, 5, 1, 4], "the time after the end of the work does not count");
+        assert_eq!(times.share(|times| times.congestion_window), Some(4.0 / 12.0));
         limits.note(at(100), Limit::Application);
-        assert_eq!(seconds(&limits.times(at(103)).unwrap()), [5, 1, 4], "new data resumes the work");
+        assert_eq!(seconds(&limits.times(at(103)).unwrap()), [5, 5, 1, 4], "new data resumes the work");
     }
 
     #[test]

@@ -26,6 +26,17 @@ pub enum Growth {
     Flight,
 }
 
+/// What remains of the window after an idle time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restart {
+    /// All.
+    No,
+    /// The restart window (RFC 5681 §4.1).
+    Full,
+    /// The window, halved so many times, or the restart window if that is more (RFC 2861).
+    Halved(u32),
+}
+
 /// The endpoint's own rules about windows.
 #[derive(Clone, Copy, Debug)]
 pub struct SeatRules {

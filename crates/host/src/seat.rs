@@ -15,7 +15,7 @@ use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
 use crate::first_flight::FirstFlight;
 use crate::pacing::Pacer;
-use crate::rules::{Growth, Pacing, SeatRules};
+use crate::rules::{Growth, Pacing, Restart, SeatRules};
 use crate::slow_start_exit::{ExitReason, SlowStartExit};
 
 /// The use of the window by the data that was last sent, once per window.
@@ -299,14 +299,29 @@ impl ControlSeat {
         self.idle_since.is_some()
     }
 
-    /// There is data to send again. `restarts`: RFC 5681 §4.1 applies, because no segment was sent for longer than the retransmission
-    /// timeout. Otherwise the control learns nothing if the application has reacted to the last ACK at once.
+    /// There is data to send again. `restart`: what remains of the window, because no segment was sent for longer than the retransmission
+    /// timeout. If all of it, the control learns nothing if the application has reacted to the last ACK at once.
     #[cold]
     #[inline(never)]
-    pub fn end_idle(&mut self, now: Instant, restarts: bool) {
-        if let Some(since) = self.idle_since.take().filter(|since| restarts || *since < now) {
-            self.control.on_idle(&Idle { now, since, restart_window: restarts.then_some(self.restart_window) });
+    pub fn end_idle(&mut self, now: Instant, restart: Restart) {
+        if let Some(since) = self.idle_since.take().filter(|since| restart != Restart::No || *since < now) {
+            let (restart_window, threshold) = self.restarted(restart);
+            self.control.on_idle(&Idle { now, since, restart_window, threshold });
             self.refresh();
+        }
+    }
+
+    /// The largest window and the smallest threshold after `restart`, if it demands them.
+    fn restarted(&self, restart: Restart) -> (Option<Segments>, Option<Segments>) {
+        match restart {
+            Restart::No => (None, None),
+            Restart::Full => (Some(self.restart_window), None),
+            Restart::Halved(times) => {
+                // RFC 2861 §3, in whole segments.
+                let window = self.window.cwnd as u64;
+                let halved = window.checked_shr(times).unwrap_or(0);
+                (Some(self.restart_window.max(halved as f64)), Some((window / 2 + window / 4) as f64))
+            }
         }
     }
 

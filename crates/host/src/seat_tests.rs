@@ -123,7 +123,7 @@ fn outputs_are_read_after_every_event() {
         },
         |seat| {
             seat.begin_idle(at(75));
-            seat.end_idle(at(79), false);
+            seat.end_idle(at(79), Restart::No);
         },
         |seat| seat.reduce(&congestion(80, Cause::DupAck), 1),
         |seat| seat.restore(at(90)),
@@ -144,17 +144,33 @@ fn outputs_are_read_after_every_event() {
 #[test]
 fn an_idle_time_is_reported_if_it_lasts_or_the_window_restarts() {
     let mut seat = established(SeatRules::new(1000));
-    let mut after = |idle: Option<u64>, restarts| {
+    let mut after = |idle: Option<u64>, restart| {
         if let Some(since) = idle {
             seat.begin_idle(at(since));
             assert!(seat.is_idle());
         }
-        seat.end_idle(at(60), restarts);
+        seat.end_idle(at(60), restart);
         assert!(!seat.is_idle());
         // The window shows the number of events.
         (seat.window().cwnd - 10.5) as u32
     };
-    assert_eq!([after(None, true), after(Some(60), false), after(Some(50), false), after(Some(60), true)], [1, 1, 2, 3]);
+    let counts = [after(None, Restart::Full), after(Some(60), Restart::No), after(Some(50), Restart::No), after(Some(60), Restart::Full)];
+    assert_eq!(counts, [1, 1, 2, 3]);
+}
+
+#[test]
+fn each_idle_timeout_halves_the_window_down_to_the_restart_window() {
+    // The numbers of Linux 7.2 after a window of 195 segments: the window, and the threshold that remembers three quarters of it.
+    let after = |restart| {
+        let mut seat = established(SeatRules::new(1000));
+        seat.window.cwnd = 195.0;
+        seat.restarted(restart)
+    };
+    assert_eq!(after(Restart::No), (None, None));
+    assert_eq!(after(Restart::Full), (Some(11.5), None));
+    assert_eq!([1, 2, 4].map(|count| after(Restart::Halved(count)).0), [97.0, 48.0, 12.0].map(Some));
+    assert_eq!(after(Restart::Halved(5)), (Some(11.5), Some(145.0)));
+    assert_eq!(after(Restart::Halved(100)).0, Some(11.5));
 }
 
 #[test]

@@ -20,8 +20,8 @@ pub type Parameters = Vec<(&'static str, String)>;
 
 /// The value of `ipv4/tcp_ecn` with which a host asks for accurate feedback (RFC 9768). Linux 6.18 does not take it.
 pub const ACCURATE_ECN: &str = "3";
-/// Memory of send buffers: the sender never waits for its application (tcp(7), `tcp_wmem`).
-const SEND_BUFFER: &str = "4096 4194304 67108864";
+/// Parameter of send buffers, and their memory for hosts that set no limit: the sender never waits for its application (tcp(7)).
+const SEND_BUFFER: (&str, &str) = ("ipv4/tcp_wmem", "4096 4194304 67108864");
 /// Parameter of receive buffers.
 const RECEIVE_BUFFER: &str = "ipv4/tcp_rmem";
 /// Receive window of the kernel before it grows, in bytes, rounded down.
@@ -82,7 +82,7 @@ impl FlowPlan {
             threshold: spec.initial_ssthresh,
             segment,
             route: Route::default(),
-            parameters: vec![("ipv4/tcp_wmem", SEND_BUFFER.to_owned())],
+            parameters: Vec::new(),
             no_delay: false,
             paced: false,
             window: None,
@@ -93,6 +93,10 @@ impl FlowPlan {
             HostSpec::Ns2(host) => plan.follow_ns2(host),
             HostSpec::Other(host) => return Err(format!("the profile {} is no TCP; use host = \"linux\"", host.profile.name)),
             HostSpec::Datagrams(_) => return Ok(None),
+        }
+        let (name, memory) = SEND_BUFFER;
+        if !plan.parameters.iter().any(|(given, _)| *given == name) {
+            plan.set(name, memory);
         }
         if !(LEAST_MTU..=MOST_MTU).contains(&plan.route.mtu) {
             let mtu = plan.route.mtu;

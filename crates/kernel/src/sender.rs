@@ -93,8 +93,7 @@ impl Sender {
         self.info.min_rtt.map(|rtt| micros(u64::from(rtt)))
     }
 
-    /// How long each limit held the sender back until `end`. Without data to send, and while its send buffer is full, the application
-    /// limits it.
+    /// How long each limit held the sender back until `end`. Without data to send, the application limits it.
     pub(super) fn limited(&self, end: Instant) -> Option<LimitedTimes> {
         let (established, _) = self.established?;
         let Info { busy, rwnd_limited, sndbuf_limited, .. } = self.info;
@@ -104,7 +103,7 @@ impl Sender {
         let idle = if active > busy { active - busy } else { Duration::ZERO };
         let sending = receive_window + buffer;
         let congestion_window = if busy > sending { busy - sending } else { Duration::ZERO };
-        Some(LimitedTimes { application: idle + buffer, receive_window, congestion_window })
+        Some(LimitedTimes { application: idle, send_buffer: buffer, receive_window, congestion_window })
     }
 }
 
@@ -187,7 +186,7 @@ mod tests {
         let times = Info { busy: 600_000, rwnd_limited: 100_000, sndbuf_limited: 50_000, ..info(9.0, 9.0, Recovery::None) };
         sender.observe(at(900), times);
         let limited = sender.limited(at(1001)).unwrap();
-        let millis = [limited.application, limited.receive_window, limited.congestion_window].map(|time| time.as_nanos() / 1_000_000);
-        assert_eq!(millis, [450, 100, 450]);
+        let millis = [limited.application, limited.send_buffer, limited.receive_window, limited.congestion_window].map(|time| time.as_nanos() / 1_000_000);
+        assert_eq!(millis, [400, 50, 100, 450]);
     }
 }

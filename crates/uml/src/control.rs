@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, VecDeque};
 use ackclock_core::cc::CongestionControl;
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Lost, MarkCount, RateSample, Sent, Snapshot, Totals};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate};
-use ackclock_host::{ControlSeat, Growth, SeatRules, Side};
+use ackclock_host::{ControlSeat, Growth, Restart, SeatRules, Side};
 use ackclock_kernel::{KernelControl, Plan};
 use ackclock_sim::engine::{RunError, control};
 use ackclock_sim::scenario::Scenario;
@@ -332,7 +332,7 @@ impl Seat {
     /// The first segment after an idle time.
     fn transmit(&mut self, now: Instant, call: &Call) {
         if self.control.is_idle() {
-            self.control.end_idle(now, false);
+            self.control.end_idle(now, Restart::No);
         }
         let sent = Sent {
             now,

@@ -1,7 +1,7 @@
 //! A congestion control composed of one part per axis. It owns the window and its invariants, so that a part needs only a few lines.
 
 use crate::cc::contract::{Avoidance, CongestionControl, InitialWindow, LossResponse, Phase, SlowStart, Step, Wants, Window};
-use crate::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Lost, Sent};
+use crate::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Idle, Lost, Sent};
 use crate::units::{Bytes, Instant, Rate, Segments};
 
 /// Smallest congestion window: the loss window of RFC 5681 §3.1.
@@ -174,6 +174,15 @@ impl CongestionControl for Composed {
 
     fn on_lost(&mut self, lost: &Lost) {
         self.slow_start.on_lost(lost, &self.window);
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        let Window { cwnd, ssthresh } = self.window;
+        self.window.ssthresh = idle.threshold.map_or(ssthresh, |least| ssthresh.max(least));
+        let most = idle.restart_window.unwrap_or(cwnd);
+        if cwnd > most {
+            self.resize(most - cwnd, LOSS_WINDOW);
+        }
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {

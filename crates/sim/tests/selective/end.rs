@@ -14,7 +14,7 @@ use ackclock_core::events::{
 };
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Duration, Instant};
-use ackclock_host::{ControlSeat, Counters, Datagram, DeliveryRate, StreamId, Transmission};
+use ackclock_host::{ControlSeat, Counters, Datagram, DeliveryRate, Restart, StreamId, Transmission};
 
 /// IPv4, UDP, and kind, number, stream, offset, length and time.
 pub(super) const HEADER: u64 = 28 + 41;
@@ -479,7 +479,7 @@ impl End {
             self.rate.note_app_limited(self.inflight);
             return None;
         };
-        self.seat.end_idle(now, false);
+        self.seat.end_idle(now, Restart::No);
         let fits = self.inflight == 0 || self.inflight + chunk.length.min(self.seat.smss()) <= self.seat.cwnd();
         let next = self.seat.next_release();
         if !fits || next > now {

@@ -25,6 +25,16 @@ const NEAR: Duration = Duration::from_nanos(1_000_000);
 /// Only a sender that sent within 1 ms, or a little more, defers.
 const RECENT: Duration = Duration::from_nanos(1_001_000);
 
+/// Data of a full packet that the application fills; `window`: the peer's largest.
+pub(super) fn packet(window: u64, smss: u64) -> u64 {
+    (LARGEST.min(half(window).max(1)) / smss).max(1) * smss
+}
+
+/// Half of the peer's largest window, unless that is tiny.
+fn half(window: u64) -> u64 {
+    if window > 536 { window / 2 } else { window }
+}
+
 /// The blocks of a sender.
 #[derive(Debug)]
 pub(super) struct Blocks {
@@ -100,8 +110,7 @@ impl Blocks {
     /// The application writes the data from `start` to `end`; all data below `nxt` has been sent. `most`: the peer's largest window. `room`:
     /// bytes that the windows allow now.
     pub(super) fn write(&mut self, (start, end): (u64, u64), (nxt, room): (u64, u64), smss: u64, most: u64) {
-        let half = if most > 536 { most / 2 } else { most };
-        let size = (LARGEST.min(half.max(1)) / smss).max(1) * smss;
+        let (half, size) = (half(most), packet(most, smss));
         if nxt >= start {
             self.packet = start;
             let leaving = room / smss * smss;
@@ -124,6 +133,33 @@ impl Blocks {
         }
         self.marks.push_back(end);
         self.pushed = end;
+    }
+
+    /// The application writes a part of a packet, from `start` to `end`: a further one if `begins`, the last of its write if `last`. `most`:
+    /// the peer's largest window.
+    pub(super) fn write_packet(&mut self, (start, end): (u64, u64), begins: bool, last: bool, most: u64) {
+        if begins {
+            self.packet = start;
+        } else if self.marks.back() == Some(&start) {
+            // The write continues the last packet, whose mark moves.
+            self.marks.pop_back();
+        }
+        if last || end > self.pushed + half(most) {
+            self.mark(end);
+        }
+    }
+
+    /// The segment that ends at `end` carries PSH.
+    pub(super) fn mark(&mut self, end: u64) {
+        if self.marks.back() != Some(&end) {
+            self.marks.push_back(end);
+        }
+        self.pushed = end;
+    }
+
+    /// Number of the present block, or of the last one.
+    pub(super) fn number(&self) -> u32 {
+        self.number
     }
 
     /// Whether no block is under way.

@@ -67,6 +67,15 @@ impl ReceiveBuffer {
     }
 }
 
+/// Size of the send buffer, in bytes of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendBufferSize {
+    /// Initial size.
+    pub initial: u64,
+    /// Largest size to which the congestion window makes it grow.
+    pub max: u64,
+}
+
 /// How a receiver reports marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {

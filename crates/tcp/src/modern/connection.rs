@@ -9,9 +9,13 @@ use super::endpoint::Endpoint;
 use super::segment::{Flags, Segment, to_position};
 use super::sender::Counters;
 use super::settings::Config;
+use super::writer::Writer;
 
 /// Unsent segments that a bulk transfer keeps in the stream, so that the window always finds full segments.
 const AHEAD: u64 = 64;
+
+/// Unsent data of a transfer that stops at a given time, with a limited send buffer: it is sent after that time.
+const UNSENT: u64 = 32 << 10;
 
 /// The control of an end that sends only its FIN.
 #[derive(Clone, Debug)]
@@ -35,6 +39,8 @@ pub struct Connection {
     ends: [Endpoint; 2],
     /// The bulk transfer of the first end; `None`: an application opens the connection at the second end, and writes.
     bulk: Option<Bulk>,
+    /// The applications of both ends, if they wait for room in send buffers.
+    writers: Option<[Writer; 2]>,
     /// Bytes of data in a full segment.
     segment: u64,
     initial_sequence: u32,
@@ -60,7 +66,20 @@ impl Connection {
         let segment = host.packet_size().0;
         let mut ends = [Endpoint::open(host, control), Endpoint::listen(host, Box::new(OneSegment))];
         ends[0].pull(bulk.amount().map(|packets| packets * segment));
-        Self::new(ends, Some(bulk), host, seed)
+        let mut connection = Self::new(ends, Some(bulk), host, seed);
+        if let Some([writer, _]) = &mut connection.writers {
+            match bulk.packets {
+                Some(packets) => writer.add(packets.saturating_mul(segment)),
+                None => writer.set_endless(),
+            }
+            if bulk.amount().is_some() {
+                writer.close();
+            }
+            if bulk.stop.is_some() {
+                connection.ends[0].limit_unsent(UNSENT);
+            }
+        }
+        connection
     }
 
     /// A connection that its second end opens later, with the controls of both ends.
@@ -78,6 +97,7 @@ impl Connection {
         Self {
             ends,
             bulk,
+            writers: host.send_buffer.map(|_| [(); 2].map(|()| Writer::new(!host.fin_alone))),
             segment: host.packet_size().0,
             initial_sequence: host.initial_sequence,
             started: false,
@@ -96,6 +116,37 @@ impl Connection {
         if position == 0 { 0 } else { ((position - 1).div_ceil(self.segment) + 1) as u32 }
     }
 
+    /// Nothing more can be sent now: the application goes on, if it waits for room in the send buffer. Returns whether it has written or
+    /// closed.
+    fn proceed(&mut self, now: Instant, side: Side) -> bool {
+        let Some(writers) = &mut self.writers else { return false };
+        let writer = &mut writers[side.index()];
+        if side == Side::Sender && self.bulk.as_ref().is_some_and(|bulk| bulk.stop.is_some_and(|stop| stop <= now)) {
+            writer.stop();
+        }
+        writer.proceed(&mut self.ends[side.index()])
+    }
+
+    /// The next segment of an end; none if the application cannot go on either.
+    fn next_segment(&mut self, now: Instant, side: Side) -> Option<Segment> {
+        loop {
+            if let Some(segment) = self.end(side).poll_transmit(now) {
+                return Some(segment);
+            }
+            if !self.proceed(now, side) {
+                return self.end_first_flight(now, side);
+            }
+        }
+    }
+
+    /// The application of an end closes the stream after its last byte.
+    fn close_end(&mut self, side: Side) {
+        match &mut self.writers {
+            Some(writers) => writers[side.index()].close(),
+            None => self.end(side).close(),
+        }
+    }
+
     /// The bulk transfer writes enough to keep the sender busy, and closes after its last segment.
     fn hand_over(&mut self, now: Instant) {
         let (Some(bulk), [sender, _]) = (&self.bulk, &mut self.ends) else { return };
@@ -110,7 +161,7 @@ impl Connection {
 
     /// Nothing more can be sent now: the first flight of a bulk transfer is out, and the application returns from its write.
     fn end_first_flight(&mut self, now: Instant, side: Side) -> Option<Segment> {
-        if self.closes || side == Side::Receiver || self.bulk.is_none() || !self.ends[0].is_established() {
+        if self.closes || self.writers.is_some() || side == Side::Receiver || self.bulk.is_none() || !self.ends[0].is_established() {
             return None;
         }
         self.closes = true;
@@ -162,12 +213,14 @@ impl ackclock_host::Connection for Connection {
         }
         let end = &mut self.ends[side.index()];
         if side == Side::Sender && self.bulk.is_some() {
-            self.hand_over(now);
+            if self.writers.is_none() {
+                self.hand_over(now);
+            }
         } else if end.has_heard_fin() && !end.answers_before_application() {
             // When the peer has closed, this end closes too; an ACK that is due leaves before the application runs.
-            end.close();
+            self.close_end(side);
         }
-        let Some(segment) = self.end(side).poll_transmit(now).or_else(|| self.end_first_flight(now, side)) else {
+        let Some(segment) = self.next_segment(now, side) else {
             if side == Side::Sender && self.bulk.as_ref().is_some_and(|bulk| bulk.stop.is_some_and(|stop| stop <= now)) {
                 self.end(side).end_supply(now);
             }
@@ -221,16 +274,22 @@ impl ackclock_host::Connection for Connection {
     }
 
     fn write(&mut self, _now: Instant, side: Side, _stream: StreamId, bytes: u64) {
-        self.end(side).write(bytes);
+        match &mut self.writers {
+            Some(writers) => writers[side.index()].add(bytes),
+            None => self.end(side).write(bytes),
+        }
     }
 
     fn close(&mut self, _now: Instant, side: Side, _stream: StreamId) {
-        self.end(side).close();
+        self.close_end(side);
     }
 
     fn offer(&mut self, _now: Instant, packets: u64) {
         if let Some(bulk) = &mut self.bulk {
             bulk.offer(packets);
+        }
+        if let Some([writer, _]) = &mut self.writers {
+            writer.add(packets.saturating_mul(self.segment));
         }
     }
 

@@ -118,6 +118,21 @@ impl Endpoint {
         self.sender.pull(bytes);
     }
 
+    /// Unsent data is limited to `most` bytes and a packet, if the send buffer is limited.
+    pub(super) fn limit_unsent(&mut self, most: u64) {
+        self.sender.limit_unsent(most);
+    }
+
+    /// Nothing can be sent now: whether the send buffer has enough room for another write.
+    pub(super) fn is_writeable(&mut self) -> bool {
+        self.sender.is_writeable()
+    }
+
+    /// The application writes up to `most` bytes, at most as many as fill a packet; returns how many. None: the send buffer is full.
+    pub(super) fn write_packet(&mut self, most: u64) -> u64 {
+        self.sender.write_packet(most)
+    }
+
     /// Seeds the control's random decisions.
     pub(super) fn seed(&mut self, seed: u64) {
         self.sender.seed(seed);

@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `connection` | both ends of a flow, with the interface that the engine calls |
 //! | `endpoint` | one end of a connection: wiring, states, closing |
+//! | `writer` | the application of an end, which waits for room in its send buffer |
 //! | `handshake` | opening and negotiated options |
 //! | `info` | the state of a connection as Linux shows it |
 //! | `segment`, `paws` | the wire: numbers, flags, options; timestamps |
 //! | `sender` | the sending half: distributes each event among the owners below |
 //! | `stream`, `send_window` | owners: data written by the application; data sent and acknowledged, the peer's window |
+//! | `send_buffer` | owner: the memory of the data written and not acknowledged |
 //! | `blocks` | owner: packets that the network device splits, PSH |
 //! | `scoreboard`, `ranges` | owner: outstanding segments and their state |
 //! | `repair`, `prr` | owner: phase of loss recovery, and its next segment (RFC 6675, RFC 6582, RFC 9937) |
@@ -41,6 +43,7 @@ mod repair;
 mod rtt;
 mod rules;
 mod scoreboard;
+mod send_buffer;
 mod send_window;
 mod sender;
 mod settings;
@@ -52,10 +55,12 @@ mod timers;
 mod tlp;
 mod undo;
 mod window;
+mod writer;
 
 pub use ackclock_wire::segment;
 pub use config::{
-    AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, PacketMemory, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS,
+    AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, PacketMemory, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds,
+    SendBufferSize, TIMESTAMPS,
 };
 pub use connection::Connection;
 pub use endpoint::{Endpoint, State};

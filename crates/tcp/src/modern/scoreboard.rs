@@ -76,6 +76,11 @@ impl Tag {
 }
 
 impl SentSegment {
+    /// Number of the block in which the segment left first.
+    pub(super) fn block(&self) -> u32 {
+        self.tag.block()
+    }
+
     /// When the segment was last sent.
     pub(super) fn sent_at(&self) -> Instant {
         self.sent_at

@@ -6,7 +6,8 @@ use ackclock_host::setting::Kind;
 use ackclock_host::{place, settings};
 
 use super::config::{
-    AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, PacketMemory, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS,
+    AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, PacketMemory, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds,
+    SendBufferSize, TIMESTAMPS,
 };
 
 /// `tso_window_divisor` without offload.
@@ -14,6 +15,9 @@ const WINDOW_DIVISOR: u32 = 3;
 
 /// Size of a receive buffer.
 const BUFFER: Kind = Kind::Bytes("1 B", "1 GB");
+
+/// `send_buffer_max` if a scenario does not set it.
+const SEND_BUFFER_MAX: u64 = 4 << 20;
 
 /// The settings of adaptive ACKs that a scenario does not set.
 const ADAPTIVE: AdaptiveAcks = AdaptiveAcks {
@@ -127,6 +131,27 @@ settings! {
                 config.packet_memory = if value == Value::Word("fitted") { PacketMemory::Fitted } else { PacketMemory::PowerOfTwo };
             },
         };
+    /// The send buffer. `None`: the application's data is always at hand.
+    field send_buffer: Option<SendBufferSize> = None;
+    setting send_buffer: Kind::Bytes("0 B", "1 GB"), Default::Quantity("0 B"), Kernel::By(&[
+        ("ipv4/tcp_wmem", |config| config.send_buffer.map(|buffer| format!("4096 {} {}", buffer.initial, buffer.max))),
+    ]),
+        "Initial size of the send buffer, which counts the memory of packets. The application writes as long as the buffer has room. 0 B: no \
+         limit.",
+        Place {
+            get: |config| Some(Value::Whole(config.send_buffer.map_or(0, |buffer| buffer.initial))),
+            set: |config, value| if let Value::Whole(initial) = value {
+                config.send_buffer = (initial > 0).then_some(SendBufferSize { initial, max: SEND_BUFFER_MAX.max(initial) });
+            },
+        };
+    setting send_buffer_max: BUFFER, Default::Quantity("4 MiB"), Kernel::Otherwise,
+        "Largest size to which the send buffer grows with the congestion window. A value up to send_buffer keeps the size fixed.",
+        Place {
+            get: |config| config.send_buffer.map(|buffer| Value::Whole(buffer.max)),
+            set: |config, value| if let (Some(buffer), Value::Whole(max)) = (&mut config.send_buffer, value) {
+                buffer.max = max.max(buffer.initial);
+            },
+        };
     /// Maximum delay of an ACK, or shortest with [`AckRules::Adaptive`] (RFC 5681 §4.2: below 500 ms).
     field delayed_ack: Duration = millis(40);
     setting delayed_ack: Kind::Time, Default::Value(Value::Time(millis(40))), Kernel::Own,
@@ -151,12 +176,15 @@ settings! {
         "Whether the sender undoes a recovery that timestamps or D-SACK show to be spurious (RFC 4015).";
     flag idle_restart = true, Kernel::By(&[("ipv4/tcp_slow_start_after_idle", |config| Some(u8::from(config.idle_restart).to_string()))]),
         "Whether the window restarts after an idle time of one retransmission timeout (RFC 5681 §4.1).";
+    flag gradual_restart = false, Kernel::Own,
+        "Whether each idle retransmission timeout halves the window, down to the restart window, and the threshold remembers three quarters \
+         of it (RFC 2861; requires idle_restart). Otherwise one idle timeout restarts the window.";
     /// Whether the FIN of a bulk transfer follows alone if all data has left in the first flight.
     field fin_alone: bool = false;
     setting fin: Kind::Word(&["with_data", "alone"]), Default::Value(Value::Word("with_data")), Kernel::Otherwise,
-        "How a transfer that fits the first flight ends. with_data: its last segment carries the FIN, as if the application had closed \
-         before the segment left. alone: the application writes, and closes once the data has left, so that the FIN follows alone. The \
-         last segment of a longer transfer always carries the FIN.",
+        "How a transfer ends. with_data: its last segment carries the FIN, as if the application had closed before the segment left. alone: \
+         the application writes its last data, and closes after what the windows allow has left: if nothing is left, the FIN follows \
+         alone, otherwise the last segment carries it.",
         Place {
             get: |config| Some(Value::Word(if config.fin_alone { "alone" } else { "with_data" })),
             set: |config, value| config.fin_alone = value == Value::Word("alone"),

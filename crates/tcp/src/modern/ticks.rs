@@ -57,6 +57,15 @@ impl Ticks {
         if self.tick == 0.0 { delay } else { Duration::from_secs_f64(self.count(delay) as f64 * self.tick) }
     }
 
+    /// The time from `since` to `now`, as this clock shows it.
+    pub(super) fn between(self, since: Instant, now: Instant) -> Duration {
+        if self.tick == 0.0 {
+            return now.since(since);
+        }
+        let count = self.at(now) as i64 - self.at(since) as i64;
+        Duration::from_secs_f64(count as f64 * self.tick)
+    }
+
     /// Whether timers are exact.
     pub(super) fn are_exact(self) -> bool {
         self.tick == 0.0

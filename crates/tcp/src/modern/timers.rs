@@ -88,6 +88,12 @@ impl Timers {
         self.set(Timer::Probe, due);
     }
 
+    /// How many times `delay` has passed from `since` to `now` by the clock of the timers, and more.
+    pub(super) fn periods(&self, since: Instant, now: Instant, delay: Duration) -> u32 {
+        let passed = self.ticks.between(since, now).as_nanos();
+        (passed.saturating_sub(1) / delay.as_nanos().max(1)).min(u64::from(u32::MAX)) as u32
+    }
+
     /// Stops a timer.
     pub(super) fn clear(&mut self, timer: Timer) {
         self.set(timer, Instant::MAX);

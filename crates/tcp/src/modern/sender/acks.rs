@@ -100,6 +100,9 @@ impl Sender {
         let arrived = if self.settings.rules.counts_segments { change.arrived } else { change.delivered };
         self.repair.deliver(Progress { delivered: arrived, pipe: self.board_pipe(), safe: change.acked > 0 && !lost });
         self.seat.acknowledge(self.window.una());
+        if let Some(buffer) = &mut self.buffer {
+            buffer.acknowledge();
+        }
         self.update_timers(now, &change);
         self.delivered = delivered;
         true

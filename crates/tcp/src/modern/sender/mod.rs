@@ -12,6 +12,7 @@
 //! | `timeouts` | a timer is set or expires |
 //! | `blocks` | a block of segments begins |
 //! | `info` | an application asks for the state |
+//! | `writing` | the application writes as its send buffer allows |
 //! | `notices` | a queue notifies the sender of a drop |
 //!
 //! ## References
@@ -25,6 +26,7 @@ mod recovering;
 mod sending;
 mod settings;
 mod timeouts;
+mod writing;
 
 use self::settings::Settings;
 use ackclock_core::cc::CongestionControl;
@@ -43,6 +45,7 @@ use super::rtt::Rtt;
 use super::rules::Rules;
 use super::scoreboard::{Scoreboard, SentSegment};
 use super::segment::BASE_HEADER;
+use super::send_buffer::SendBuffer;
 use super::send_window::SendWindow;
 use super::settings::Config;
 use super::stream::Stream;
@@ -138,6 +141,8 @@ pub(super) struct Sender {
     /// Whether the congestion window has caused the deferral of a block.
     has_deferred: bool,
     blocks: Option<Box<Blocks>>,
+    /// The send buffer; `None`: the application's data is always at hand.
+    buffer: Option<Box<SendBuffer>>,
     nagle: bool,
     /// End of the last segment sent that was smaller than a full one.
     small: u64,
@@ -180,6 +185,7 @@ impl Sender {
             has_sent: false,
             has_deferred: false,
             blocks: config.offload.map(|offload| Box::new(Blocks::new(offload))),
+            buffer: config.send_buffer.map(|size| Box::new(SendBuffer::new(size))),
             nagle: config.nagle,
             small: 0,
         }
@@ -234,6 +240,10 @@ impl Sender {
         };
         // Data begins at position 1.
         self.seat.establish(&event, (1, self.seat.smss()));
+        if let Some(mut buffer) = self.buffer.take() {
+            buffer.grow(self.seat.window().cwnd, self.mss());
+            self.buffer = Some(buffer);
+        }
         if self.next_new().is_none() {
             self.seat.begin_idle(now);
         }

@@ -5,7 +5,7 @@
 
 use ackclock_core::events::{Sent, Totals};
 use ackclock_core::units::Instant;
-use ackclock_host::Limit;
+use ackclock_host::{Limit, Restart};
 
 use super::super::paws;
 use super::super::ranges::Range;
@@ -138,7 +138,8 @@ impl Sender {
             self.limits.note(now, Limit::CongestionWindow);
         } else {
             self.rate.note_app_limited(self.board.pipe());
-            self.limits.note(now, Limit::Application);
+            let waits = self.buffer.as_ref().is_some_and(|buffer| buffer.is_waiting());
+            self.limits.note(now, if waits { Limit::SendBuffer } else { Limit::Application });
         }
     }
 
@@ -195,11 +196,17 @@ impl Sender {
         end.min(written) - start.min(written)
     }
 
-    /// There is data to send again. RFC 5681 §4.1: after an idle retransmission timeout the window is at most the restart window.
+    /// There is data to send again. RFC 5681 §4.1: after an idle retransmission timeout the window is at most the restart window. RFC 2861
+    /// halves it for each such timeout.
     fn end_idle(&mut self, now: Instant) {
-        let restarts = self.settings.idle_restart && now.since(self.last_sent) > self.rtt.timeout();
-        self.seat.end_idle(now, restarts);
-        if restarts {
+        let timeouts = if self.settings.idle_restart { self.timers.periods(self.last_sent, now, self.rtt.timeout()) } else { 0 };
+        let restart = match timeouts {
+            0 => Restart::No,
+            count if self.settings.gradual_restart => Restart::Halved(count),
+            _ => Restart::Full,
+        };
+        self.seat.end_idle(now, restart);
+        if timeouts > 0 {
             self.last_sent = now;
         }
     }

@@ -32,6 +32,7 @@ copied! {
     frto: bool,
     undo: bool,
     idle_restart: bool,
+    gradual_restart: bool,
     initial_timestamp: u32,
     reordering_margin: Duration,
     probe_margins: ProbeMargins,

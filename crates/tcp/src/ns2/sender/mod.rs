@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{Bulk, ControlSeat, Counters, Limit, LimitedTimes, Limits, SeatRules, SlowStartExit, Transmission};
+use ackclock_host::{Bulk, ControlSeat, Counters, Limit, LimitedTimes, Limits, Restart, SeatRules, SlowStartExit, Transmission};
 
 use super::config::Config;
 use super::packets::{Ack, Acknowledgement, Segment};
@@ -154,7 +154,7 @@ impl Sender {
         }
         if state.permit != Permit::None && state.seat.next_of_pacer() > now {
             if state.seat.is_idle() && state.is_available(now) {
-                state.seat.end_idle(now, false);
+                state.seat.end_idle(now, Restart::No);
             }
             state.held = Some(state.seat.next_of_pacer());
             state.limits.note(now, Limit::CongestionWindow);

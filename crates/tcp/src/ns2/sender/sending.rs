@@ -3,7 +3,7 @@
 use ackclock_core::events::{Ack as AckEvent, Cause, CongestionEvent, MarkCount, PART_OF_A_SEGMENT, Sent};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Instant, Segments};
-use ackclock_host::Limit;
+use ackclock_host::{Limit, Restart};
 
 use super::super::packets::{Ack, Segment};
 use super::state::{DUP_THRESH, Permit, State};
@@ -86,7 +86,7 @@ impl State {
         if self.timing.deadline().is_none() || nothing_outstanding {
             self.restart_timer(now);
             if self.seat.is_idle() {
-                self.seat.end_idle(now, false);
+                self.seat.end_idle(now, Restart::No);
             }
         }
         if self.seat.paces() {

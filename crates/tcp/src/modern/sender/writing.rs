@@ -1,0 +1,63 @@
+//! Writes into a limited send buffer.
+
+use super::super::blocks::packet;
+use super::super::scoreboard::SentSegment;
+use super::super::segment::BASE_HEADER;
+use super::super::send_buffer::Content;
+use super::Sender;
+
+impl Sender {
+    /// What lies in the send buffer.
+    fn content(&self) -> Content {
+        let (una, nxt, written) = (self.window.una().max(1), self.window.nxt().max(1), self.stream.written());
+        let blocks = match (&self.blocks, self.board.segment_at(una).map(SentSegment::block)) {
+            (Some(blocks), Some(first)) => u64::from(blocks.number().wrapping_sub(first)) + 1,
+            (None, Some(_)) => self.board.segments() as u64,
+            (_, None) => 0,
+        };
+        let packet = packet(self.window.largest(), self.seat.smss());
+        Content { bytes: written.saturating_sub(una), unsent: written.saturating_sub(nxt), blocks, written, packet }
+    }
+
+    /// Segment size that the peer announces.
+    pub(super) fn mss(&self) -> u64 {
+        self.seat.smss() + self.header - u64::from(BASE_HEADER)
+    }
+
+    /// Unsent data is limited to `most` bytes and a packet.
+    pub(in super::super) fn limit_unsent(&mut self, most: u64) {
+        if let Some(buffer) = &mut self.buffer {
+            buffer.limit_unsent(most);
+        }
+    }
+
+    /// Nothing can be sent now: whether the send buffer has enough room for another write.
+    pub(in super::super) fn is_writeable(&mut self) -> bool {
+        let Some(mut buffer) = self.buffer.take() else { return true };
+        if buffer.may_grow() && self.pipe() < self.cwnd() {
+            buffer.grow(self.seat.window().cwnd, self.mss());
+        }
+        let writeable = buffer.is_writeable(&self.content());
+        self.buffer = Some(buffer);
+        writeable
+    }
+
+    /// The application writes up to `most` bytes, at most as many as fill a packet; returns how many.
+    pub(in super::super) fn write_packet(&mut self, most: u64) -> u64 {
+        let content = self.content();
+        let Some(buffer) = &mut self.buffer else { return 0 };
+        let (room, begins) = buffer.room(&content);
+        let bytes = room.min(most);
+        let (start, end) = (content.written, content.written + bytes);
+        self.stream.write(bytes);
+        if let Some(blocks) = &mut self.blocks {
+            if bytes > 0 {
+                blocks.write_packet((start, end), begins, bytes == most, self.window.largest());
+            } else if content.unsent > 0 {
+                blocks.mark(end);
+            }
+        }
+        self.supply_first_flight();
+        bytes
+    }
+}

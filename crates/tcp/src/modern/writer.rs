@@ -1,0 +1,80 @@
+//! The application of one end, which writes as its send buffer allows.
+//!
+//! It writes at most [`CHUNK`] bytes at a time, as soon as the buffer has enough room. Each write is transmitted as far as the windows allow
+//! before the next one.
+
+use super::endpoint::Endpoint;
+
+/// Bytes of a write.
+const CHUNK: u64 = 128 << 10;
+
+/// What the application of one end has still to do.
+#[derive(Debug, Default)]
+pub(super) struct Writer {
+    /// Bytes to write.
+    left: u64,
+    /// Whether there is no end of them.
+    endless: bool,
+    /// Bytes that the present write still lacks.
+    part: u64,
+    /// Whether the application closes the stream at the end.
+    closes: bool,
+    /// Whether it closes with the last write, and not after its transmission.
+    at_once: bool,
+    done: bool,
+}
+
+impl Writer {
+    /// An application that closes with its last write (`at_once`), or after its transmission.
+    pub(super) fn new(at_once: bool) -> Self {
+        Self { at_once, ..Self::default() }
+    }
+
+    /// The application has `bytes` more.
+    pub(super) fn add(&mut self, bytes: u64) {
+        self.left += bytes;
+    }
+
+    /// The application has no end of data.
+    pub(super) fn set_endless(&mut self) {
+        self.endless = true;
+    }
+
+    /// The application writes nothing more.
+    pub(super) fn stop(&mut self) {
+        (self.left, self.endless) = (0, false);
+    }
+
+    /// The application closes the stream after its last byte.
+    pub(super) fn close(&mut self) {
+        self.closes = true;
+    }
+
+    /// Nothing can be sent now: the application goes on. Returns whether it has written or closed.
+    pub(super) fn proceed(&mut self, end: &mut Endpoint) -> bool {
+        if self.done || !end.is_established() {
+            return false;
+        }
+        if self.left == 0 && !self.endless {
+            self.done = self.closes;
+            if self.done {
+                end.close();
+            }
+            return self.done;
+        }
+        if !end.is_writeable() && self.part == 0 {
+            return false;
+        }
+        if self.part == 0 {
+            self.part = if self.endless { CHUNK } else { self.left.min(CHUNK) };
+        }
+        let written = end.write_packet(self.part);
+        self.part = if written == 0 { 0 } else { self.part - written };
+        self.left -= if self.endless { 0 } else { written };
+        if self.at_once && self.closes && self.left == 0 && !self.endless {
+            self.done = true;
+            end.close();
+        }
+        written > 0
+    }
+}
