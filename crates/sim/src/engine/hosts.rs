@@ -32,6 +32,12 @@ macro_rules! each {
 }
 
 impl Hosts {
+    /// Whether packets leave within the event that causes them, as in ns-2. Those of a stack leave after everything else that happens at that
+    /// time: it takes a moment to answer.
+    pub(super) const fn sends_within_the_event(&self) -> bool {
+        !matches!(self, Self::Modern(_))
+    }
+
     /// Handles a packet that reaches its end host. Returns whether it delivered data there.
     #[inline]
     pub(super) fn handle(&mut self, now: Instant, packet: &Packet, payloads: &mut Payloads) -> bool {

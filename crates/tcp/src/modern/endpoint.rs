@@ -163,7 +163,8 @@ impl Endpoint {
     /// [`Endpoint::poll_transmit`] may then return a window update.
     pub fn read(&mut self, now: Instant, most: u64) -> Range {
         // What has arrived is acknowledged before the application runs.
-        if self.receiver.is_adaptive() && self.receiver.owes_ack() && self.sender.has_nothing_to_do() && self.is_established() {
+        let acknowledges = self.receiver.is_adaptive() && self.receiver.owes_ack() && !self.answers_syn;
+        if acknowledges && self.sender.has_nothing_to_do() && self.is_established() {
             self.prompt = Some(self.pure_ack(now));
         }
         self.receiver.read(now, most)
