@@ -32,10 +32,10 @@ macro_rules! each {
 }
 
 impl Hosts {
-    /// Whether packets leave within the event that causes them, as in ns-2. Those of a stack leave after everything else that happens at that
-    /// time: it takes a moment to answer.
-    pub(super) const fn sends_within_the_event(&self) -> bool {
-        !matches!(self, Self::Modern(_))
+    /// Whether packets leave after everything else that happens at their time.
+    #[inline]
+    pub(super) fn answers_later(&self) -> bool {
+        each!(self, connection => connection.answers_later())
     }
 
     /// Handles a packet that reaches its end host. Returns whether it delivered data there.

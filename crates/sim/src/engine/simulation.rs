@@ -465,7 +465,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         if side == Side::Sender {
             self.learn(flow);
         }
-        let leaves = if self.flows[flow].hosts.sends_within_the_event() { here } else { Moment { at: now, since: now } };
+        let leaves = if self.flows[flow].hosts.answers_later() { Moment::now(now) } else { here };
         while let Some((packet, kind)) = self.flows[flow].hosts.poll_transmit(now, (flow as u32, side), &mut self.payloads) {
             if R::ON && side == Side::Sender {
                 match kind {
