@@ -56,6 +56,8 @@ pub(super) struct Blocks {
     repaired: (u64, u64),
     /// Number of the present block.
     number: u32,
+    /// The block before the one that leaves before a write continues.
+    interrupted: Option<u32>,
 }
 
 /// The segments of a block that a rate of `cwnd` segments per `srtt`, times `gain`, and a minimum round-trip time suggest.
@@ -104,6 +106,7 @@ impl Blocks {
             pushed: 1,
             repaired: (0, 0),
             number: 0,
+            interrupted: None,
         }
     }
 
@@ -136,7 +139,8 @@ impl Blocks {
     }
 
     /// The application writes a part of a packet, from `start` to `end`: a further one if `begins`, the last of its write if `last`. `most`:
-    /// the peer's largest window.
+    /// the peer's largest window. After the last one, and after half of that window, all blocks leave that the windows allow; otherwise one,
+    /// before the write continues.
     pub(super) fn write_packet(&mut self, (start, end): (u64, u64), begins: bool, last: bool, most: u64) {
         if begins {
             self.packet = start;
@@ -144,9 +148,16 @@ impl Blocks {
             // The write continues the last packet, whose mark moves.
             self.marks.pop_back();
         }
-        if last || end > self.pushed + half(most) {
+        let all = last || end > self.pushed + half(most);
+        if all {
             self.mark(end);
         }
+        self.interrupted = (!all).then_some(self.number);
+    }
+
+    /// Whether a block has left, and the write continues.
+    pub(super) fn continues_write(&self) -> bool {
+        self.left == 0 && self.interrupted.is_some_and(|number| number != self.number)
     }
 
     /// The segment that ends at `end` carries PSH.

@@ -130,10 +130,12 @@ impl Connection {
     /// The next segment of an end; none if the application cannot go on either.
     fn next_segment(&mut self, now: Instant, side: Side) -> Option<Segment> {
         loop {
-            if let Some(segment) = self.end(side).poll_transmit(now) {
+            let continues = self.writers.as_ref().is_some_and(|writers| writers[side.index()].is_writing())
+                && self.ends[side.index()].continues_write();
+            if !continues && let Some(segment) = self.end(side).poll_transmit(now) {
                 return Some(segment);
             }
-            if !self.proceed(now, side) {
+            if !self.proceed(now, side) && !continues {
                 return self.end_first_flight(now, side);
             }
         }

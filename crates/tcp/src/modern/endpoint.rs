@@ -128,6 +128,11 @@ impl Endpoint {
         self.sender.is_writeable()
     }
 
+    /// Whether a block of the packet that the application fills has left, and its write continues.
+    pub(super) fn continues_write(&self) -> bool {
+        self.sender.continues_write()
+    }
+
     /// The application writes up to `most` bytes, at most as many as fill a packet; returns how many. None: the send buffer is full.
     pub(super) fn write_packet(&mut self, most: u64) -> u64 {
         self.sender.write_packet(most)

@@ -50,7 +50,12 @@ impl Writer {
         self.closes = true;
     }
 
-    /// Nothing can be sent now: the application goes on. Returns whether it has written or closed.
+    /// Whether a write is under way.
+    pub(super) fn is_writing(&self) -> bool {
+        self.part > 0
+    }
+
+    /// Nothing can be sent now, or a write is under way: the application goes on. Returns whether it has written or closed.
     pub(super) fn proceed(&mut self, end: &mut Endpoint) -> bool {
         if self.done || !end.is_established() {
             return false;

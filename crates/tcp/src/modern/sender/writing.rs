@@ -42,6 +42,11 @@ impl Sender {
         writeable
     }
 
+    /// Whether a block of the packet that the application fills has left, and its write continues.
+    pub(in super::super) fn continues_write(&self) -> bool {
+        self.blocks.as_ref().is_some_and(|blocks| blocks.continues_write())
+    }
+
     /// The application writes up to `most` bytes, at most as many as fill a packet; returns how many.
     pub(in super::super) fn write_packet(&mut self, most: u64) -> u64 {
         let content = self.content();
