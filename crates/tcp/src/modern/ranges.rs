@@ -71,6 +71,13 @@ impl RangeSet {
         Some(end)
     }
 
+    /// The range that contains `position`.
+    #[cfg(test)]
+    pub(crate) fn containing(&self, position: u64) -> Option<Range> {
+        let index = self.0.partition_point(|range| range.1 <= position);
+        self.0.get(index).copied().filter(|range| range.0 <= position)
+    }
+
     /// The ranges in ascending order.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Range> + '_ {
         self.0.iter().copied()
