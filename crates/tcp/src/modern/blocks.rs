@@ -138,21 +138,27 @@ impl Blocks {
         self.pushed = end;
     }
 
-    /// The application writes a part of a packet, from `start` to `end`: a further one if `begins`, the last of its write if `last`. `most`:
-    /// the peer's largest window. After the last one, and after half of that window, all blocks leave that the windows allow; otherwise one,
-    /// before the write continues.
-    pub(super) fn write_packet(&mut self, (start, end): (u64, u64), begins: bool, last: bool, most: u64) {
+    /// The application writes a part of a packet, from `start` to `end`: whether it begins a packet, is the first
+    /// of its write, and the last. `most`: the peer's largest window; `ahead`: unsent data before. After the last one, and after half of that window, all blocks leave that the windows allow; otherwise one,
+    /// which is not deferred, before the write continues.
+    pub(super) fn write_packet(&mut self, (start, end): (u64, u64), (begins, first, last): (bool, bool, bool), (most, ahead): (u64, u64)) {
+        let mut marked = false;
         if begins {
             self.packet = start;
         } else if self.marks.back() == Some(&start) {
-            // The write continues the last packet, whose mark moves.
+            // The mark of the last packet moves with its end, unless another write continues it.
             self.marks.pop_back();
+            marked = !first;
         }
         let all = last || end > self.pushed + half(most);
         if all {
             self.mark(end);
+        } else if marked {
+            self.marks.push_back(end);
         }
-        self.interrupted = (!all).then_some(self.number);
+        // Behind other packets, none leaves before the write continues.
+        let first = ahead <= start - self.packet;
+        self.interrupted = (!all).then_some(if first { self.number } else { self.number.wrapping_sub(1) });
     }
 
     /// Whether a block has left, and the write continues.
@@ -160,8 +166,16 @@ impl Blocks {
         self.left == 0 && self.interrupted.is_some_and(|number| number != self.number)
     }
 
+    /// The write ends at `end` for lack of room; `unsent`: its last packet has not left.
+    pub(super) fn end_write(&mut self, end: u64, unsent: bool) {
+        self.interrupted = None;
+        if unsent {
+            self.mark(end);
+        }
+    }
+
     /// The segment that ends at `end` carries PSH.
-    pub(super) fn mark(&mut self, end: u64) {
+    fn mark(&mut self, end: u64) {
         if self.marks.back() != Some(&end) {
             self.marks.push_back(end);
         }
@@ -181,7 +195,8 @@ impl Blocks {
     /// Begins a block; returns whether it leaves now instead of being deferred.
     pub(super) fn begin(&mut self, room: &Room) -> bool {
         let most = room.suggested.max(self.least);
-        if self.defers(room, most) {
+        let single = self.interrupted == Some(self.number);
+        if !single && self.defers(room, most) {
             return false;
         }
         let quota = (room.cwnd / 2).max(1).min(room.cwnd.saturating_sub(room.pipe)).max(1);

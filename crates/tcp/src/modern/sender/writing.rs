@@ -47,19 +47,20 @@ impl Sender {
         self.blocks.as_ref().is_some_and(|blocks| blocks.continues_write())
     }
 
-    /// The application writes up to `most` bytes, at most as many as fill a packet; returns how many.
-    pub(in super::super) fn write_packet(&mut self, most: u64) -> u64 {
+    /// The application writes up to `most` bytes, at most as many as fill a packet; `first`: it begins a write. Returns how many.
+    pub(in super::super) fn write_packet(&mut self, most: u64, first: bool) -> u64 {
         let content = self.content();
         let Some(buffer) = &mut self.buffer else { return 0 };
         let (room, begins) = buffer.room(&content);
         let bytes = room.min(most);
+        if std::env::var("DBG").is_ok() { eprintln!("write {bytes} begins {begins} first {first} most {most} half {} {content:?} {buffer:?} {:?}", self.window.largest()/2,self.blocks); }
         let (start, end) = (content.written, content.written + bytes);
         self.stream.write(bytes);
         if let Some(blocks) = &mut self.blocks {
             if bytes > 0 {
-                blocks.write_packet((start, end), begins, bytes == most, self.window.largest());
-            } else if content.unsent > 0 {
-                blocks.mark(end);
+                blocks.write_packet((start, end), (begins, first, bytes == most), (self.window.largest(), content.unsent));
+            } else {
+                blocks.end_write(end, content.unsent > 0);
             }
         }
         self.supply_first_flight();
