@@ -53,7 +53,6 @@ impl Sender {
         let Some(buffer) = &mut self.buffer else { return 0 };
         let (room, begins) = buffer.room(&content);
         let bytes = room.min(most);
-        if std::env::var("DBG").is_ok() { eprintln!("write {bytes} begins {begins} first {first} most {most} half {} {content:?} {buffer:?} {:?}", self.window.largest()/2,self.blocks); }
         let (start, end) = (content.written, content.written + bytes);
         self.stream.write(bytes);
         if let Some(blocks) = &mut self.blocks {
