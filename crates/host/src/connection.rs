@@ -143,6 +143,12 @@ pub trait Connection: Debug + Send {
     /// The next packet that an end sends now, if any.
     fn poll_transmit(&mut self, now: Instant, side: Side) -> Option<(Datagram<Self::Payload>, Transmission)>;
 
+    /// Whether packets leave after everything else that happens at their time, since a stack takes a moment to answer. Otherwise they leave
+    /// within the event that causes them, as in ns-2.
+    fn answers_later(&self) -> bool {
+        false
+    }
+
     /// When an end needs a call of [`Connection::handle_timeout`].
     fn poll_timeout(&self, side: Side) -> Option<Instant>;
 

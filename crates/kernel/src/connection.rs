@@ -118,6 +118,10 @@ impl<E: Ends> Connection for KernelConnection<E> {
         }
     }
 
+    fn answers_later(&self) -> bool {
+        true
+    }
+
     fn poll_timeout(&self, side: Side) -> Option<Instant> {
         let bulk = self.bulk.filter(|_| side == Side::Sender)?;
         if self.started { bulk.stop.filter(|_| !self.stopped) } else { Some(bulk.start) }

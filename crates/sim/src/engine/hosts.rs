@@ -32,6 +32,12 @@ macro_rules! each {
 }
 
 impl Hosts {
+    /// Whether packets leave after everything else that happens at their time.
+    #[inline]
+    pub(super) fn answers_later(&self) -> bool {
+        each!(self, connection => connection.answers_later())
+    }
+
     /// Handles a packet that reaches its end host. Returns whether it delivered data there.
     #[inline]
     pub(super) fn handle(&mut self, now: Instant, packet: &Packet, payloads: &mut Payloads) -> bool {

@@ -465,6 +465,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         if side == Side::Sender {
             self.learn(flow);
         }
+        let leaves = if self.flows[flow].hosts.answers_later() { Moment::now(now) } else { here };
         while let Some((packet, kind)) = self.flows[flow].hosts.poll_transmit(now, (flow as u32, side), &mut self.payloads) {
             if R::ON && side == Side::Sender {
                 match kind {
@@ -475,7 +476,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             }
             self.census.sent();
             self.observe(now, Point::Sent, &packet);
-            self.forward(packet, here);
+            self.forward(packet, leaves);
         }
         self.arm(here, flow, side);
     }

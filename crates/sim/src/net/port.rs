@@ -89,6 +89,9 @@ impl LinkKind {
     }
 }
 
+/// Less than this apart, two times are one, computed in two ways.
+const ROUNDING: Duration = Duration::from_nanos(1);
+
 /// Sends packets one after another.
 #[derive(Debug, Default)]
 pub(super) struct Transmitter {
@@ -106,9 +109,11 @@ impl Transmitter {
         self.precedes(now, self.free_at)
     }
 
-    /// Whether `now` comes before the next transmission, which starts at `start`.
+    /// Whether `now` comes before the next transmission, which starts at `start`. What a stack sends now comes after all that happens now, also
+    /// if the rounding of sums puts that a little later.
     pub(super) fn precedes(&self, now: Moment, start: Instant) -> bool {
-        now < Moment { at: start, since: self.in_service_since }
+        let at = if now.since == now.at { now.at + ROUNDING } else { now.at };
+        Moment { at, ..now } < Moment { at: start, since: self.in_service_since }
     }
 
     /// Sends `size` bytes from `start` on.

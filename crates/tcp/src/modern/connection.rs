@@ -245,6 +245,10 @@ impl ackclock_host::Connection for Connection {
         Some((Datagram { number, size, sent: now, ecn: segment.ecn, echo: false, payload: Some(segment) }, transmission))
     }
 
+    fn answers_later(&self) -> bool {
+        true
+    }
+
     fn poll_timeout(&self, side: Side) -> Option<Instant> {
         if self.started {
             self.ends[side.index()].poll_timeout()

@@ -55,6 +55,8 @@ pub struct Endpoint {
     ecn_option: bool,
     /// Value of the timestamp clock at the start of the run.
     initial_timestamp: u32,
+    /// An ACK that was due before what happened since.
+    prompt: Option<Segment>,
     /// Whether the peer's FIN had arrived before this end sent its own.
     answers_fin: bool,
     /// Whether the ACK of the SYN-ACK is due, and leaves before the application writes.
@@ -77,6 +79,7 @@ impl Endpoint {
             mss: config.mss,
             ecn_option: config.ecn_option,
             initial_timestamp: config.initial_timestamp,
+            prompt: None,
             handshake: Handshake::new(config, active),
             sender: Sender::new(config, control),
             receiver: Receiver::new(config),
@@ -165,6 +168,11 @@ impl Endpoint {
     /// The application reads up to `most` bytes. Returns their range in the stream, whose first byte has position 1.
     /// [`Endpoint::poll_transmit`] may then return a window update.
     pub fn read(&mut self, now: Instant, most: u64) -> Range {
+        // What has arrived is acknowledged before the application runs.
+        let acknowledges = self.receiver.is_adaptive() && self.receiver.owes_ack() && !self.answers_syn;
+        if acknowledges && self.sender.has_nothing_to_do() && self.is_established() {
+            self.prompt = Some(self.pure_ack(now));
+        }
         self.receiver.read(now, most)
     }
 
@@ -415,6 +423,9 @@ impl Endpoint {
             self.note_timestamps(now, timestamps, start, u64::from(segment.payload));
         }
         if self.take_ack(now, segment, start) {
+            if self.receiver.releases_compressed((start, end)) {
+                self.prompt = Some(self.pure_ack(now));
+            }
             self.receiver.receive(now, &arrival, self.sender.rtt());
             if arrival.fin && self.sender.has_sent_fin() {
                 self.receiver.demand_ack();
@@ -519,6 +530,9 @@ impl Endpoint {
         }
         if let Some(position) = self.receiver.take_earlier() {
             return Some(self.earlier_ack(now, position));
+        }
+        if let Some(ack) = self.prompt.take() {
+            return Some(ack);
         }
         // SACK blocks travel in a pure ACK, so that data segments have one size.
         if mem::take(&mut self.answers_syn) || self.reports_blocks() {

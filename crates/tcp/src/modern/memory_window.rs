@@ -34,6 +34,8 @@ const WHOLE: u64 = 256;
 const FIRST_RATIO: u64 = WHOLE / 2;
 /// Segments that a sender sends in the first round trip (RFC 6928); growth begins beyond them.
 const FIRST_FLIGHT: u64 = 10;
+/// Round-trip times below this number of microseconds enlarge the buffer less (`tcp_rcvbuf_low_rtt`).
+const NEAR_MICROS: u64 = 1000;
 /// Segments with less data do not enlarge the window.
 const SMALL: u64 = 128;
 /// Memory of a packet's description, in bytes.
@@ -62,11 +64,47 @@ pub(super) fn memory(kind: PacketMemory, size: u64) -> u64 {
     DESCRIPTION + buffer
 }
 
-/// A packet in the queue.
+/// Fragments that a packet can take over from packets behind it.
+const MOST_FRAGMENTS: u32 = 17;
+
+/// A packet in the queue, with the data of those behind it that it took over.
 #[derive(Clone, Copy, Debug, Default)]
 struct Packet {
     data: u64,
     memory: u64,
+    /// Fragments taken over.
+    fragments: u32,
+    /// Free bytes behind the data in the buffer.
+    free: u64,
+    /// Whether its buffer can become a fragment of another packet.
+    movable: bool,
+}
+
+impl Packet {
+    /// A packet whose IP packet has `size` bytes, `data` of them new; `memory`: what it takes.
+    fn new(kind: PacketMemory, data: u64, size: u64, memory: u64) -> Self {
+        let buffer = memory - DESCRIPTION;
+        let [before, behind] = BESIDE;
+        // Packets of TUN were measured as if they never joined.
+        let fitted = kind == PacketMemory::Fitted;
+        let free = if fitted { buffer.saturating_sub(size + before + behind) } else { 0 };
+        Self { data, memory, fragments: 0, free, movable: fitted && buffer > SMALL_BUFFER && buffer <= PAGE }
+    }
+
+    /// Takes over the packet behind; returns the memory that this adds, or `None` if both stay packets of their own.
+    fn join(&mut self, next: &Self) -> Option<u64> {
+        if next.fragments == 0 && next.data <= self.free {
+            (self.data, self.free) = (self.data + next.data, self.free - next.data);
+            return Some(0);
+        }
+        if !next.movable || self.fragments + next.fragments >= MOST_FRAGMENTS {
+            return None;
+        }
+        let added = next.memory - DESCRIPTION;
+        (self.data, self.memory) = (self.data + next.data, self.memory + added);
+        (self.fragments, self.free) = (self.fragments + next.fragments + 1, 0);
+        Some(added)
+    }
 }
 
 /// The window.
@@ -96,8 +134,9 @@ pub(super) struct MemoryWindow {
     unread_memory: u64,
     /// Size of the last IP packet, and its memory.
     last_size: (u64, u64),
-    /// Data above a hole, and its memory.
-    above: Packet,
+    /// Packets above a hole with their ranges, in order, and the memory of all.
+    above: Vec<(Range, Packet)>,
+    above_memory: u64,
     /// Round-trip time, in eighths of a microsecond.
     rtt: u64,
     /// Whole microseconds of the round-trip time; infinite while it is unknown.
@@ -131,7 +170,8 @@ impl MemoryWindow {
             unread: VecDeque::new(),
             unread_memory: 0,
             last_size: (0, memory(packets, 0)),
-            above: Packet::default(),
+            above: Vec::new(),
+            above_memory: 0,
             rtt: 0,
             round: f64::INFINITY,
             last_echo: None,
@@ -191,7 +231,7 @@ impl MemoryWindow {
     }
 
     fn free(&self) -> u64 {
-        self.data_in(self.buffer.saturating_sub(self.unread_memory + self.above.memory))
+        self.data_in(self.buffer.saturating_sub(self.unread_memory + self.above_memory))
     }
 
     /// `window`, rounded up to what the field can express.
@@ -275,20 +315,31 @@ impl MemoryWindow {
     pub(super) fn append(&mut self, data: u64, size: u64, segment: u64) -> bool {
         let memory = self.memory(size);
         self.make_room();
-        self.push(Packet { data, memory });
-        self.unread_memory += memory;
+        self.push(Packet::new(self.packets, data, size, memory));
         data >= SMALL && self.grow(data, memory, segment)
     }
 
     /// `data` bytes arrived above a hole, in an IP packet of `size` bytes. The buffer grows so that the window can hold the `span` from the
     /// next expected position. Returns whether the window grows.
-    pub(super) fn keep(&mut self, data: u64, size: u64, segment: u64, span: u64) -> bool {
+    pub(super) fn keep(&mut self, range: Range, (data, size): (u64, u64), segment: u64, span: u64) -> bool {
         let memory = self.memory(size);
         self.make_room();
+        let packet = Packet::new(self.packets, data, size, memory);
+        let place = self.above.partition_point(|&((start, _), _)| start < range.0);
+        let joined = place.checked_sub(1).and_then(|last| {
+            let (reach, before) = &mut self.above[last];
+            let added = if reach.1 == range.0 { before.join(&packet) } else { None }?;
+            reach.1 = range.1;
+            Some(added)
+        });
+        // A packet that joins another counts before the window grows.
+        self.above_memory += joined.unwrap_or(0);
         let grows = self.grow(data, memory, segment);
-        self.above.data += data;
-        self.above.memory += memory;
-        self.enlarge(2 * self.per_round + span);
+        if joined.is_none() {
+            self.above.insert(place, (range, packet));
+            self.above_memory += memory;
+        }
+        self.tune_to(self.per_round, span);
         grows
     }
 
@@ -300,17 +351,22 @@ impl MemoryWindow {
         self.last_size.1
     }
 
-    /// The application can read another packet.
+    /// The application can read another packet, which may join the one before.
     fn push(&mut self, packet: Packet) {
         if self.latest.data > 0 {
+            if let Some(added) = self.latest.join(&packet) {
+                self.unread_memory += added;
+                return;
+            }
             self.unread.push_back(self.latest);
         }
+        self.unread_memory += packet.memory;
         self.latest = packet;
     }
 
     /// An overfull buffer grows to what it holds; the clamp stays.
     fn make_room(&mut self) {
-        let held = self.unread_memory + self.above.memory;
+        let held = self.unread_memory + self.above_memory;
         if held > self.buffer {
             self.resize(held.min(self.max));
         }
@@ -348,21 +404,19 @@ impl MemoryWindow {
         0
     }
 
-    /// A hole is filled: `data` bytes from above it can be read now.
-    pub(super) fn release(&mut self, mut data: u64, segment: u64) {
-        let Packet { data: held, memory } = self.above;
-        if held == 0 {
-            return;
+    /// A hole is filled: the packets from above it up to `rcv_nxt` can be read now.
+    pub(super) fn release(&mut self, mut position: u64, rcv_nxt: u64) {
+        let count = self.above.partition_point(|&((start, _), _)| start < rcv_nxt);
+        let mut released = std::mem::take(&mut self.above);
+        for (range, packet) in released.drain(..count) {
+            self.above_memory -= packet.memory;
+            let data = range.1.saturating_sub(range.0.max(position));
+            if data > 0 {
+                self.push(Packet { data: data.min(packet.data), ..packet });
+                position = range.1;
+            }
         }
-        let mut moved = if data >= held { memory } else { memory * data / held };
-        self.above = Packet { data: held.saturating_sub(data), memory: memory - moved };
-        self.unread_memory += moved;
-        while data > 0 {
-            let part = data.min(segment);
-            let share = moved * part / data;
-            self.push(Packet { data: part, memory: share });
-            (data, moved) = (data - part, moved - share);
-        }
+        self.above = released;
     }
 
     /// Whether the echo of a full segment differs from the last one.
@@ -435,11 +489,21 @@ impl MemoryWindow {
         }
         let copied = (read - before).saturating_sub(rcv_nxt.saturating_sub(read));
         if copied > self.per_round {
-            let growth = 2 * copied * (copied - self.per_round) / self.per_round.max(1);
-            self.enlarge(2 * copied + 2 * growth + highest.saturating_sub(rcv_nxt));
-            self.per_round = copied;
+            self.tune_to(copied, highest.saturating_sub(rcv_nxt));
         }
         self.began = (now, read);
+    }
+
+    /// Enlarges the buffer for an application that reads `copied` bytes in a round trip; `span`: distance to the end of the data above a hole.
+    fn tune_to(&mut self, copied: u64, span: u64) {
+        let (window, rtt) = (2 * copied, self.rtt / 8);
+        let growth = if rtt < NEAR_MICROS {
+            window * rtt / NEAR_MICROS
+        } else {
+            2 * window * (copied - self.per_round) / self.per_round.max(1)
+        };
+        self.per_round = copied;
+        self.enlarge(window + growth + span);
     }
 
     fn enlarge(&mut self, window: u64) {

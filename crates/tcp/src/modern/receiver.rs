@@ -115,6 +115,8 @@ pub(super) struct Receiver {
     pub(super) echo: Echo,
     /// Position of an ACK of its own that is due before any other (RFC 8257 §3.2).
     earlier: Option<u64>,
+    /// Whether a compressed ACK has left in place of that of the present segment.
+    released: bool,
     /// Position that the last ACK acknowledged.
     last_ack: u64,
 }
@@ -137,6 +139,7 @@ impl Receiver {
             sack: true,
             echo: Echo::new(),
             earlier: None,
+            released: false,
             last_ack: 0,
         }
     }
@@ -188,7 +191,6 @@ impl Receiver {
         if arrival.fin {
             self.fin = Some(end - 1);
         }
-        self.release_compressed(start, end);
         // Data beyond the window is discarded (RFC 9293 §3.10.7.4).
         self.insert((start, end.min(self.window.edge())));
         let data = end - start - u64::from(arrival.fin);
@@ -204,16 +206,16 @@ impl Receiver {
         }
     }
 
-    /// Sends a compressed ACK if the segment belongs to none of the two latest blocks, so that no ACK must report many blocks.
-    fn release_compressed(&mut self, start: u64, end: u64) {
-        let Acks::Adaptive(acks) = &self.acks else { return };
+    /// Whether a compressed ACK leaves before the segment counts, and takes its place: the segment belongs to none of the two latest blocks, and
+    /// no ACK shall report many blocks.
+    pub(super) fn releases_compressed(&mut self, (start, end): Range) -> bool {
+        let Acks::Adaptive(acks) = &self.acks else { return false };
         if start <= self.rcv_nxt || !acks.is_compressing() {
-            return;
+            return false;
         }
         let extends = |&position: &u64| self.above.containing(position).is_some_and(|(left, right)| start <= right && left <= end);
-        if self.recent.iter().position(extends).unwrap_or(self.recent.len()) >= COMPRESSIBLE {
-            self.ack_now = true;
-        }
+        self.released = self.recent.iter().position(extends).unwrap_or(self.recent.len()) >= COMPRESSIBLE;
+        self.released
     }
 
     /// Accounts for the memory of a segment that arrived when `before` was expected; returns whether the window grows.
@@ -223,13 +225,13 @@ impl Receiver {
             let data = end - before - u64::from(arrival.fin);
             let grows = self.window.append(now, (end, self.rcv_nxt), (data, size), segment);
             if self.rcv_nxt > end {
-                self.window.release(self.rcv_nxt - end, segment);
+                self.window.release(end, self.rcv_nxt);
             }
             grows
         } else {
             let fresh = self.fresh.iter().map(|(start, end)| end - start).sum();
             let span = self.above.highest().unwrap_or(before).saturating_sub(before);
-            start > before && fresh > 0 && self.window.keep(fresh, size, segment, span)
+            start > before && fresh > 0 && self.window.keep((start, end), (fresh, size), segment, span)
         }
     }
 
@@ -255,8 +257,11 @@ impl Receiver {
             rcv_nxt: self.rcv_nxt,
             rtt_eighths: self.window.rtt_eighths(),
         };
+        let released = std::mem::take(&mut self.released);
         let Acks::Adaptive(acks) = &mut self.acks else { return };
-        acks.schedule(now);
+        if !released {
+            acks.schedule(now);
+        }
         if end <= before {
             acks.note_duplicate(self.window.half(before, segment));
         }

@@ -169,19 +169,19 @@ impl ReceiveWindow {
         }
     }
 
-    /// `data` bytes arrived above a hole, in an IP packet of `size` bytes; `span`: distance from the next expected position to the end of the
+    /// New data of `range` arrived above a hole, in an IP packet; `bytes`: the new data, and the packet's size; `span`: distance from the next expected position to the end of the
     /// data above the hole. Returns whether the window grows.
-    pub(super) fn keep(&mut self, data: u64, size: u64, segment: u64, span: u64) -> bool {
+    pub(super) fn keep(&mut self, range: Range, bytes: (u64, u64), segment: u64, span: u64) -> bool {
         match self {
             Self::Data(_) => false,
-            Self::Memory(window) => window.keep(data, size, segment, span),
+            Self::Memory(window) => window.keep(range, bytes, segment, span),
         }
     }
 
-    /// A hole is filled: `data` bytes from above it can be read now.
-    pub(super) fn release(&mut self, data: u64, segment: u64) {
+    /// A hole is filled up to `position`: the data from above it up to `rcv_nxt` can be read now.
+    pub(super) fn release(&mut self, position: u64, rcv_nxt: u64) {
         if let Self::Memory(window) = self {
-            window.release(data, segment);
+            window.release(position, rcv_nxt);
         }
     }
 

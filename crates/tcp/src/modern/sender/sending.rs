@@ -50,7 +50,7 @@ impl Sender {
     }
 
     /// Whether no segment is outstanding or waiting: the usual case at the end that receives data.
-    pub(super) fn has_nothing_to_do(&self) -> bool {
+    pub(in super::super) fn has_nothing_to_do(&self) -> bool {
         self.window.is_idle() && self.unsent() == 0 && self.repair.is_open() && !self.repair.is_forced()
     }
 

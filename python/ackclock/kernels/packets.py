@@ -1,0 +1,219 @@
+"""Simulation and kernel packet by packet: the first packet that differs, and what both ends knew before it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars
+
+from ackclock import _core
+from ackclock.experiments.execute import run_here
+from ackclock.experiments.freeze import Frozen
+from ackclock.kernels import running
+from ackclock.kernels.store import Built
+from ackclock.result import Result, frame
+from ackclock.scenario import Scenario
+
+FIELDS = ("direction", "from", "flags", "seq", "bytes", "ack", "sack", "ecn", "size")
+"""What makes two packets the same, besides place and flow."""
+LATE = 50e-6
+"""Largest distance of the times of two packets that are the same, in seconds."""
+STATE = ("cwnd", "rtt")
+"""Traces that tell what a sender knew."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first packet that differs.
+
+    Attributes
+    ----------
+    flow, place : str
+        Its flow, and the host at which it was captured.
+    index : int
+        Its number among the packets of the flow there, from 0.
+    time : float
+        When the earlier world sends or receives it, in seconds.
+    fields : tuple of str
+        What differs: names of `FIELDS`, ``time``, or ``missing`` if one world has no further packet.
+    """
+
+    flow: str
+    place: str
+    index: int
+    time: float
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Side:
+    """The packets of one world.
+
+    Attributes
+    ----------
+    packets : polars.DataFrame
+        All packets at both ends, as in `Result.packets`.
+    states : dict of str to polars.DataFrame
+        The traces `STATE`.
+    """
+
+    packets: polars.DataFrame
+    states: dict[str, polars.DataFrame]
+
+    @classmethod
+    def of(cls, result: Result) -> Side:
+        """Return the packets of a run that captured at its ends and recorded `STATE`."""
+        return cls(frame(result.packets), {name: frame(result.trace(name)) for name in STATE if name in result.traces})
+
+    def around(self, difference: Difference, count: int) -> polars.DataFrame:
+        """Return the packets up to `count` before and after a difference."""
+        own = _own(self.packets, difference.flow, difference.place)
+        first = max(0, difference.index - count)
+        return own.slice(first, difference.index + count + 1 - first)
+
+    def before(self, difference: Difference) -> dict[str, float | None]:
+        """Return the last known values of the sender before a difference: cwnd, ssthresh, rtt, srtt, rto."""
+        found: dict[str, float | None] = {}
+        for trace in self.states.values():
+            rows = trace.filter((polars.col("flow") == difference.flow) & (polars.col("time") < difference.time - LATE))
+            last = rows.tail(1).to_dicts()
+            names = [name for name in trace.columns if name not in {"time", "flow"}]
+            found |= {name: last[0][name] if last else None for name in names}
+        return found
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A scenario in both worlds.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        The scenario.
+    simulation, kernel : Side
+        Its packets.
+    difference : Difference or None
+        The first packet that differs; None if all are the same.
+    latest : float
+        Largest distance in time of two packets before it, in seconds.
+    """
+
+    scenario: Scenario
+    simulation: Side
+    kernel: Side
+    difference: Difference | None
+    latest: float
+
+
+def compare(scenario: Scenario, kernel: Built, *, phase: float = 0.0, cancel: _core.Cancel | None = None) -> Compared:
+    """Run a scenario in the simulation and on a kernel in virtual time, and compare the packets at both ends.
+
+    Parameters
+    ----------
+    scenario
+        The scenario. Its flows must have hosts of the profile ``modern``.
+    kernel
+        The kernel.
+    phase
+        The start of the run after a tick, in seconds, in both worlds.
+    cancel
+        A handle that stops the runs from another thread.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario cannot run on a kernel.
+    """
+    cancel = cancel or _core.Cancel()
+    places = ends(scenario)
+    on_kernel = running.run_virtual(scenario, STATE, cancel, places, kernel=kernel, phase=phase)
+    simulated = run_here(in_phase(scenario, phase), STATE, cancel, places)
+    return judge(scenario, Side.of(simulated), Side.of(on_kernel))
+
+
+def ends(scenario: Scenario) -> list[str]:
+    """Return the nodes at which flows begin or end."""
+    return sorted({node for flow in Frozen(scenario).flows for node in (flow["from"], flow["to"])})
+
+
+def in_phase(scenario: Scenario, phase: float) -> Scenario:
+    """Return a scenario whose hosts have had their latest tick `phase` seconds before its start."""
+    if phase == 0:
+        return scenario
+    return scenario.set({f"flow.{number}.modern.timer_phase": f"{phase} s" for number in range(len(Frozen(scenario).flows))})
+
+
+def judge(scenario: Scenario, simulation: Side, kernel: Side) -> Compared:
+    """Find the first packet that differs."""
+    found: list[Difference] = []
+    latest = 0.0
+    for flow, place in _groups(simulation.packets, kernel.packets):
+        one, other = (_own(side.packets, flow, place) for side in (simulation, kernel))
+        difference, late = _first(one, other, flow, place)
+        latest = max(latest, late)
+        if difference:
+            found.append(difference)
+    first = min(found, key=lambda difference: (difference.time, difference.place), default=None)
+    return Compared(scenario, simulation, kernel, first, latest)
+
+
+def _groups(*tables: polars.DataFrame) -> list[tuple[str, str]]:
+    pairs = polars.concat([table.select("flow", "place") for table in tables]).unique().sort("flow", "place")
+    return list(pairs.iter_rows())
+
+
+def _own(packets: polars.DataFrame, flow: str, place: str) -> polars.DataFrame:
+    return packets.filter((polars.col("flow") == flow) & (polars.col("place") == place))
+
+
+def _first(
+    one: polars.DataFrame, other: polars.DataFrame, flow: str, place: str
+) -> tuple[Difference | None, float]:
+    """Return the first difference of a flow's packets at a place, and the largest distance in time before it."""
+    both = min(len(one), len(other))
+    head, tail = one.head(both), other.head(both)
+    apart = (head["time_s"] - tail["time_s"]).abs()
+    wrong = apart > LATE
+    for name in FIELDS:
+        wrong |= head[name].ne_missing(tail[name])
+    places = wrong.arg_true()
+    if len(places):
+        index = int(places[0])
+        rows = head.row(index, named=True), tail.row(index, named=True)
+        fields = [name for name in FIELDS if rows[0][name] != rows[1][name]]
+        time = min(row["time_s"] for row in rows)
+        late = float(apart[:index].max() or 0.0)
+        return Difference(flow, place, index, time, tuple(fields) or ("time",)), late
+    late = float(apart.max() or 0.0) if both else 0.0
+    if len(one) == len(other):
+        return None, late
+    longer = one if len(one) > both else other
+    return Difference(flow, place, both, float(longer["time_s"][both]), ("missing",)), late
+
+
+def digest(packets: polars.DataFrame, count: int | None = None) -> str:
+    """Return a hash of the first packets, of their `FIELDS` and their times in whole `LATE`; None: of all."""
+    rows = packets.head(len(packets) if count is None else count)
+    return hashlib.sha256(rows.select("flow", "place", *FIELDS).write_csv().encode()).hexdigest()
+
+
+def columns(packets: polars.DataFrame) -> Sequence[str]:
+    """Return each packet as a line of a script."""
+    return [line(row) for row in packets.to_dicts()]
+
+
+def line(row: dict[str, object]) -> str:
+    """Return a packet as in a script: time, direction, flags, sequence numbers, ACK, SACK blocks, ECN."""
+    seq, size = int(str(row["seq"])), int(str(row["bytes"]))
+    words = [f"{row['time_s']:.6f}", "<" if row["direction"] == "received" else ">", str(row["flags"])]
+    words.append(f"{seq}:{seq + size}({size})")
+    if row["ack"] is not None:
+        words.append(f"ack {row['ack']}")
+    words.append(f"win {row['window']}")
+    if row["sack"] is not None:
+        words.append(f"<sack {row['sack']}>")
+    if row["ecn"] != "Not-ECT":
+        words.append(f"[{row['ecn']}]")
+    return " ".join(words)
