@@ -1,12 +1,14 @@
-//! Blocks of segments that a host hands to its network device at once, and the segments that carry PSH.
+//! Packets of the data that waits to be sent, the blocks of segments in which a host hands them to its network device, and the segments that
+//! carry PSH.
 //!
-//! A write fills packets of at most 64 KiB and half of the peer's largest window. Its last segment carries PSH, and so does the last segment
-//! of a packet when half of that window has been written since the last mark. A device with segmentation offload sends a block of several
-//! segments; the last one carries PSH. A block is deferred if the window allows only a small one and the next ACK is near.
+//! A write fills packets of at most 64 KiB and half of the peer's largest window. The packet at its end is marked for PSH, and so is a full
+//! one when half of that window has been written since the last mark. A device with segmentation offload sends a block of several segments;
+//! its last segment carries PSH. A block is the first packet or a part of it. If the windows allow more, data of the second packet joins the
+//! first one. A block is deferred if the window allows only a small one and the next ACK is near.
 //!
 //! ## References
 //! Linux Documentation/networking/ip-sysctl, `tcp_min_tso_segs` and `tcp_tso_win_divisor`; RFC 9293 §3.9.1.2 (push); measured with Linux
-//! 6.18 (the numbers of the tests below).
+//! 6.18 and 7.2 (the numbers of the tests below).
 
 use std::collections::VecDeque;
 
@@ -20,10 +22,10 @@ const LARGEST: u64 = 65_536 - 320;
 const SHARE: f64 = 1.0 / 1024.0;
 /// Minimum round-trip time for which a block may be half as large.
 const HALVING: Duration = Duration::from_nanos(512_000);
-/// A sender waits for at most 1 ms for the ACK of its first segment.
+/// A sender waits for at most 1 ms for the ACK of its first segment, and only if it has sent within that time.
 const NEAR: Duration = Duration::from_nanos(1_000_000);
-/// Only a sender that sent within 1 ms, or a little more, defers.
-const RECENT: Duration = Duration::from_nanos(1_001_000);
+/// Rounding error of sums of times.
+const ROUNDING: Duration = Duration::from_nanos(1);
 
 /// Data of a full packet that the application fills; `window`: the peer's largest.
 pub(super) fn packet(window: u64, smss: u64) -> u64 {
@@ -35,31 +37,6 @@ fn half(window: u64) -> u64 {
     if window > 536 { window / 2 } else { window }
 }
 
-/// The blocks of a sender.
-#[derive(Debug)]
-pub(super) struct Blocks {
-    /// Smallest size of a block that is not limited by data or window, in segments.
-    least: u64,
-    /// This share of the window leaves at once: 1/`divisor`.
-    divisor: u64,
-    /// Segments that the present block still lacks.
-    left: u64,
-    /// Whether the present block has several segments.
-    several: bool,
-    /// Positions at which a segment that ends there carries PSH.
-    marks: VecDeque<u64>,
-    /// Where the last packet of the written data begins.
-    packet: u64,
-    /// Position of the last mark.
-    pushed: u64,
-    /// Retransmissions that the present block of them still lacks, and where the next one begins.
-    repaired: (u64, u64),
-    /// Number of the present block.
-    number: u32,
-    /// The block before the one that leaves before a write continues.
-    interrupted: Option<u32>,
-}
-
 /// The segments of a block that a rate of `cwnd` segments per `srtt`, times `gain`, and a minimum round-trip time suggest.
 pub(super) fn suggested(cwnd: f64, gain: f64, srtt: Duration, min_rtt: Option<Duration>, smss: u64) -> u64 {
     let rate = gain * cwnd * smss as f64 / srtt.max(Duration::NANOSECOND).as_secs_f64();
@@ -68,18 +45,64 @@ pub(super) fn suggested(cwnd: f64, gain: f64, srtt: Duration, min_rtt: Option<Du
     (((rate * SHARE) as u64 + near).min(LARGEST) / smss).max(1)
 }
 
+/// A packet that has not left, or not as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Waiting {
+    /// Position of its end.
+    end: u64,
+    /// Whether its last segment carries PSH.
+    push: bool,
+}
+
+/// What leaves before a write continues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// No write is under way, or all that the windows allow.
+    All,
+    /// One block, which is not deferred.
+    One,
+    /// Nothing.
+    Nothing,
+}
+
+/// The packets and blocks of a sender.
+#[derive(Debug)]
+pub(super) struct Blocks {
+    /// Smallest size of a block that is not limited by data or window, in segments.
+    least: u64,
+    /// This share of the window leaves at once: 1/`divisor`.
+    divisor: u64,
+    /// The packets that wait; the first one begins with the next byte to send.
+    queue: VecDeque<Waiting>,
+    /// Segments that the present block still lacks.
+    left: u64,
+    /// Whether the present block has several segments.
+    several: bool,
+    /// Whether the present block is a packet marked for PSH.
+    marked: bool,
+    /// Position of the last mark.
+    pushed: u64,
+    step: Step,
+    /// Retransmissions that the present block of them still lacks, and where the next one begins.
+    repaired: (u64, u64),
+    /// Number of the present block.
+    number: u32,
+}
+
 /// What the windows and the path allow a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
+    /// Data of a full segment.
+    pub(super) smss: u64,
+    /// Position of the next byte to send.
+    pub(super) nxt: u64,
     /// Congestion window in segments.
     pub(super) cwnd: u64,
     /// Segments in flight.
     pub(super) pipe: u64,
-    /// Segments that the peer's window and the data allow.
-    pub(super) available: u64,
-    /// Segments that the peer's window allows.
+    /// Bytes that the peer's window still allows.
     pub(super) offered: u64,
-    /// Window of the peer, in segments.
+    /// Window of the peer, in bytes.
     pub(super) rwnd: u64,
     /// Segments that the sender's rate and the distance to the peer suggest.
     pub(super) suggested: u64,
@@ -91,6 +114,8 @@ pub(super) struct Room {
     pub(super) head: Option<(Duration, Duration)>,
     /// Whether the stream is closed, so that the block could end with a FIN.
     pub(super) closed: bool,
+    /// Whether a small segment has to wait (the Nagle algorithm).
+    pub(super) holds_small: bool,
 }
 
 impl Blocks {
@@ -99,87 +124,94 @@ impl Blocks {
         Self {
             least: u64::from(offload.min_segments),
             divisor: u64::from(offload.window_divisor),
+            queue: VecDeque::new(),
             left: 0,
             several: false,
-            marks: VecDeque::new(),
-            packet: 1,
+            marked: false,
             pushed: 1,
+            step: Step::All,
             repaired: (0, 0),
             number: 0,
-            interrupted: None,
         }
     }
 
-    /// The application writes the data from `start` to `end`; all data below `nxt` has been sent. `most`: the peer's largest window. `room`:
-    /// bytes that the windows allow now.
-    pub(super) fn write(&mut self, (start, end): (u64, u64), (nxt, room): (u64, u64), smss: u64, most: u64) {
-        let (half, size) = (half(most), packet(most, smss));
-        if nxt >= start {
-            self.packet = start;
-            let leaving = room / smss * smss;
-            if start + size < end && leaving < size {
-                // What leaves when the first packet is full makes room in it for as much again.
-                self.pushed = start + size;
-                self.packet = self.pushed + leaving;
-                self.marks.extend((leaving > 0 && self.packet < end).then_some(self.packet));
+    /// Bytes of the last packet that have not left, if there is one; all data below `nxt` has left.
+    pub(super) fn tail(&self, nxt: u64) -> Option<u64> {
+        let start = self.queue.len().checked_sub(2).map_or(nxt, |before| self.queue[before].end);
+        self.queue.back().map(|last| last.end - start)
+    }
+
+    /// Number of packets that have not left as a whole.
+    pub(super) fn packets(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// The application writes the data from `start` to `end` at once; all data below `nxt` has been sent. `most`: the peer's largest window.
+    /// `room`: bytes that the windows allow now, and that leave during the write.
+    pub(super) fn write(&mut self, (mut start, end): (u64, u64), (mut nxt, mut room): (u64, u64), smss: u64, most: u64) {
+        let size = packet(most, smss);
+        room = room / smss * smss;
+        while start < end {
+            let tail = self.tail(nxt).unwrap_or(0);
+            let begins = tail == 0 || tail >= size;
+            let part = (end - start).min(if begins { size } else { size - tail });
+            start += part;
+            self.fill(start, begins);
+            let all = start == end || start > self.pushed + half(most);
+            if all {
+                self.mark();
             }
-        } else if start < self.packet + size && self.marks.back() == Some(&start) {
-            // The write continues the last packet, whose mark moves.
-            self.marks.pop_back();
-        }
-        while self.packet + size < end {
-            self.packet += size;
-            if self.packet > self.pushed + half {
-                self.marks.push_back(self.packet);
-                self.pushed = self.packet;
+            if start < end && self.queue.len() == 1 {
+                // What leaves makes room in the packet for as much again: half of the window at first, then all.
+                let most = if all { room } else { (room / smss).div_ceil(2) * smss };
+                let leaving = most.min(start - nxt);
+                (nxt, room) = (nxt + leaving, room - leaving);
             }
         }
-        self.marks.push_back(end);
-        self.pushed = end;
     }
 
-    /// The application writes a part of a packet, from `start` to `end`: whether it begins a packet, is the first
-    /// of its write, and the last. `most`: the peer's largest window; `ahead`: unsent data before. After the last one, and after half of that window, all blocks leave that the windows allow; otherwise one,
-    /// which is not deferred, before the write continues.
-    pub(super) fn write_packet(&mut self, (start, end): (u64, u64), (begins, first, last): (bool, bool, bool), (most, ahead): (u64, u64)) {
-        let mut marked = false;
-        if begins {
-            self.packet = start;
-        } else if self.marks.back() == Some(&start) {
-            // The mark of the last packet moves with its end, unless another write continues it.
-            self.marks.pop_back();
-            marked = !first;
+    /// The application writes a part of a packet that ends at `end`: a further one if `begins`, and the `first` or `last` of its write.
+    /// `most`: the peer's largest window. After the last one, and after half of that window, all blocks leave that the windows allow; otherwise one, if it
+    /// belongs to this packet, before the write continues.
+    pub(super) fn write_packet(&mut self, end: u64, begins: bool, (first, last): (bool, bool), most: u64) {
+        if let Some(packet) = self.queue.back_mut().filter(|_| first) {
+            // Another write continues the packet, which then ends later.
+            packet.push &= begins;
         }
-        let all = last || end > self.pushed + half(most);
-        if all {
-            self.mark(end);
-        } else if marked {
-            self.marks.push_back(end);
-        }
-        // Behind other packets, none leaves before the write continues.
-        let first = ahead <= start - self.packet;
-        self.interrupted = (!all).then_some(if first { self.number } else { self.number.wrapping_sub(1) });
+        self.fill(end, begins);
+        self.step = if last || end > self.pushed + half(most) {
+            self.mark();
+            Step::All
+        } else if self.queue.len() == 1 {
+            Step::One
+        } else {
+            Step::Nothing
+        };
     }
 
-    /// Whether a block has left, and the write continues.
+    /// A write ends for lack of room.
+    pub(super) fn end_write(&mut self) {
+        self.step = Step::All;
+        self.mark();
+    }
+
+    fn fill(&mut self, end: u64, begins: bool) {
+        match self.queue.back_mut() {
+            Some(last) if !begins => last.end = end,
+            _ => self.queue.push_back(Waiting { end, push: false }),
+        }
+    }
+
+    /// The last packet is marked for PSH.
+    fn mark(&mut self) {
+        if let Some(last) = self.queue.back_mut() {
+            (last.push, self.pushed) = (true, last.end);
+        }
+    }
+
+    /// Whether a write continues before a further block leaves.
     pub(super) fn continues_write(&self) -> bool {
-        self.left == 0 && self.interrupted.is_some_and(|number| number != self.number)
-    }
-
-    /// The write ends at `end` for lack of room; `unsent`: its last packet has not left.
-    pub(super) fn end_write(&mut self, end: u64, unsent: bool) {
-        self.interrupted = None;
-        if unsent {
-            self.mark(end);
-        }
-    }
-
-    /// The segment that ends at `end` carries PSH.
-    fn mark(&mut self, end: u64) {
-        if self.marks.back() != Some(&end) {
-            self.marks.push_back(end);
-        }
-        self.pushed = end;
+        self.left == 0 && self.step == Step::Nothing
     }
 
     /// Number of the present block, or of the last one.
@@ -195,48 +227,94 @@ impl Blocks {
     /// Begins a block; returns whether it leaves now instead of being deferred.
     pub(super) fn begin(&mut self, room: &Room) -> bool {
         let most = room.suggested.max(self.least);
-        let single = self.interrupted == Some(self.number);
-        if !single && self.defers(room, most) {
+        let free = room.cwnd.saturating_sub(room.pipe);
+        let quota = (room.cwnd / 2).max(1).min(free).min(most).max(1);
+        self.join(room.nxt + quota * room.smss);
+        let Some(&Waiting { end, push }) = self.queue.front() else {
+            (self.left, self.several, self.marked) = (1, false, false);
+            self.number += 1;
+            return true;
+        };
+        let (length, single) = (end - room.nxt, self.queue.len() == 1);
+        if length > room.smss && self.step != Step::One && self.defers(room, most * room.smss, free * room.smss, (length, single)) {
             return false;
         }
-        let quota = (room.cwnd / 2).max(1).min(room.cwnd.saturating_sub(room.pipe)).max(1);
-        self.left = most.min(quota).min(room.available).max(1);
+        let bytes = Self::allowed(room, quota * room.smss, (length, single));
+        self.left = bytes.div_ceil(room.smss).max(1);
         self.several = self.left > 1;
+        self.marked = push && bytes == length;
         self.number += 1;
         true
     }
 
-    /// Whether it is better to wait for the next ACK than to send a small block.
-    fn defers(&self, room: &Room, most: u64) -> bool {
-        let limit = room.offered.min(room.cwnd.saturating_sub(room.pipe));
-        if room.available < 2 && limit >= room.available || room.recovering || room.idle > RECENT || limit >= most {
+    /// Data of the second packet joins the first one up to `end`.
+    fn join(&mut self, end: u64) {
+        if self.queue.len() < 2 || self.queue[0].end >= end {
+            return;
+        }
+        let next = self.queue[1];
+        self.queue[0].end = end.min(next.end);
+        if end >= next.end {
+            self.queue[0].push |= next.push;
+            self.queue.remove(1);
+        }
+    }
+
+    /// The bytes of a block, at most `most`, of a first packet of `length` bytes; `single`: there is no other.
+    fn allowed(room: &Room, most: u64, (length, single): (u64, bool)) -> u64 {
+        if length <= room.smss || most <= room.offered && !single {
+            return length.min(most);
+        }
+        let needed = length.min(room.offered);
+        let part = needed % room.smss;
+        if most <= needed {
+            most
+        } else if part > 0 && room.holds_small {
+            needed - part
+        } else {
+            needed
+        }
+    }
+
+    /// Whether it is better to wait for the next ACK than to send a small block of the first packet, which has `length` bytes; `single`: there
+    /// is no other. `most`: bytes of a full block; `free`: those that the congestion window allows.
+    fn defers(&self, room: &Room, most: u64, free: u64, (length, single): (u64, bool)) -> bool {
+        let limit = room.offered.min(free);
+        let fraction = room.rwnd.min(room.cwnd * room.smss).checked_div(self.divisor).unwrap_or(2 * room.smss);
+        if room.recovering || room.idle > NEAR + ROUNDING || limit >= most || !single && limit >= length || limit >= fraction {
             return false;
         }
         let Some((age, srtt)) = room.head else { return false };
-        let waits = room.closed && limit >= room.available;
-        limit * self.divisor < room.rwnd.min(room.cwnd) && age >= srtt * 0.5 && age + NEAR >= srtt && !waits
+        let (half, left) = (srtt * 0.5, srtt.as_secs_f64() - age.as_secs_f64());
+        if left > (if half < NEAR { half } else { NEAR } + ROUNDING).as_secs_f64() {
+            return false;
+        }
+        // A packet that gets no more data does not wait for it.
+        let filled = if free < room.offered { free <= length } else { room.offered <= length };
+        filled || !(room.closed && single)
     }
 
     /// A new segment that ends at `end` leaves; returns whether it carries PSH by itself, whether it ends a block of several, and the
     /// number of its block.
     pub(super) fn send(&mut self, end: u64) -> (bool, bool, u32) {
         if self.left == 0 {
+            // A probe is a block of its own.
             self.number += 1;
+            (self.several, self.marked) = (false, false);
         }
         self.left = self.left.saturating_sub(1);
-        let ends = self.several && self.left == 0;
-        let mut marked = false;
-        while let Some(&mark) = self.marks.front().filter(|mark| **mark <= end) {
-            marked |= mark == end;
-            self.marks.pop_front();
+        while self.queue.front().is_some_and(|packet| packet.end <= end) {
+            self.queue.pop_front();
         }
-        // A block ends with PSH anyway.
-        (marked && self.left == 0, ends, self.number)
+        if self.left == 0 && self.step == Step::One {
+            self.step = Step::Nothing;
+        }
+        (self.left == 0 && self.marked, self.left == 0 && self.several, self.number)
     }
 
     /// The sender stops: the present block ends.
     pub(super) fn stop(&mut self) {
-        (self.left, self.several, self.repaired) = (0, false, (0, 0));
+        (self.left, self.several, self.marked, self.repaired) = (0, false, false, (0, 0));
     }
 
     /// Whether the segment that begins at `start` continues a block of retransmissions.
@@ -265,52 +343,95 @@ mod tests {
     }
 
     const ROOM: Room = Room {
+        smss: 1000,
+        nxt: 1,
         cwnd: 10,
         pipe: 0,
-        available: 20,
-        offered: 32,
-        rwnd: 32,
+        offered: 32_000,
+        rwnd: 32_000,
         suggested: 1,
         recovering: false,
         idle: Duration::ZERO,
         head: Some((Duration::from_millis(100), Duration::from_millis(100))),
         closed: false,
+        holds_small: false,
     };
+
+    fn ends(blocks: &Blocks) -> Vec<(u64, bool)> {
+        blocks.queue.iter().map(|packet| (packet.end, packet.push)).collect()
+    }
 
     #[test]
     fn a_write_marks_its_end_and_every_half_window() {
         let mut blocks = blocks();
         // Linux 6.18, a window of 32896 bytes, segments of 1000: packets of 16000 bytes.
         blocks.write((1, 100_001), (1, 10_000), 1000, 32_896);
-        assert_eq!(blocks.marks, [26_001, 42_001, 74_001, 100_001], "the first ten segments leave when the first packet is full");
+        let packets = [26_001, 42_001, 58_001, 74_001, 90_001, 100_001];
+        assert_eq!(ends(&blocks), packets.map(|end| (end, [26_001, 42_001, 74_001, 100_001].contains(&end))));
         // The next write continues the last packet.
         blocks.write((100_001, 105_001), (10_001, 0), 1000, 32_896);
-        assert_eq!(blocks.marks, [26_001, 42_001, 74_001, 105_001]);
+        assert_eq!(ends(&blocks).last(), Some(&(105_001, true)));
         // All data has left: the next write begins a packet.
-        blocks.marks.clear();
+        blocks.queue.clear();
         blocks.write((105_001, 106_001), (105_001, 10_000), 1000, 32_896);
-        assert_eq!((blocks.marks[0], blocks.packet), (106_001, 105_001));
+        assert_eq!(ends(&blocks), [(106_001, true)]);
+    }
+
+    #[test]
+    fn a_write_into_a_limited_buffer_stops_for_the_blocks_that_leave() {
+        let mut blocks = blocks();
+        blocks.write_packet(16_001, true, false, 65_160);
+        assert!(!blocks.continues_write() && blocks.begin(&Room { suggested: 12, head: None, ..ROOM }));
+        let sent: Vec<_> = (1..=5).map(|number| blocks.send(1 + 1000 * number)).collect();
+        assert_eq!((sent[3], sent[4]), ((false, false, 1), (false, true, 1)), "half of the window");
+        assert!(blocks.continues_write());
+        assert_eq!((blocks.tail(5001), blocks.packets()), (Some(11_000), 1));
+        blocks.write_packet(21_001, false, false, 65_160);
+        assert!(!blocks.continues_write(), "the first packet: another block leaves");
+        blocks.write_packet(37_001, true, false, 65_160);
+        assert_eq!((ends(&blocks), blocks.step), (vec![(21_001, false), (37_001, true)], Step::All), "half of the peer's window");
+        blocks.write_packet(40_001, true, false, 65_160);
+        assert!(blocks.continues_write(), "behind other packets nothing leaves");
+        blocks.end_write();
+        assert_eq!(ends(&blocks).last(), Some(&(40_001, true)));
     }
 
     #[test]
     fn the_last_segment_of_a_block_of_several_carries_psh() {
         let mut blocks = blocks();
+        blocks.write((1, 20_001), (1, 0), 1000, 65_160);
         assert!(blocks.begin(&ROOM));
         assert_eq!([blocks.send(1001), blocks.send(2001)], [(false, false, 1), (false, true, 1)]);
         // Room for one segment only.
-        assert!(blocks.is_complete() && blocks.begin(&Room { pipe: 9, idle: Duration::from_millis(2), ..ROOM }));
+        assert!(blocks.is_complete() && blocks.begin(&Room { nxt: 2001, pipe: 9, idle: Duration::from_millis(2), ..ROOM }));
         assert_eq!(blocks.send(3001), (false, false, 2));
         blocks.stop();
         assert_eq!(blocks.send(4001), (false, false, 3), "a probe is a block of its own");
-        blocks.write((4001, 100_001), (4001, 10_000), 1000, 32_896);
-        assert!(blocks.begin(&ROOM), "the mark of the first packet falls into a block");
-        assert_eq!([blocks.send(30_001), blocks.send(31_001)], [(false, false, 4), (false, true, 4)]);
+        assert!(blocks.begin(&Room { nxt: 19_001, ..ROOM }));
+        assert_eq!(blocks.send(20_001), (true, false, 4), "the end of the write");
         assert!(!blocks.resend((1, 1001), 2) && blocks.resend((1001, 2001), 9), "a block again");
         assert!(!blocks.resend((5001, 6001), 1), "a part of a block alone");
     }
 
     #[test]
+    fn a_block_takes_from_the_second_packet_what_the_first_lacks() {
+        let mut blocks = blocks();
+        blocks.queue.extend([Waiting { end: 3001, push: true }, Waiting { end: 9001, push: true }, Waiting { end: 10_001, push: false }]);
+        let room = Room { suggested: 5, ..ROOM };
+        assert!(blocks.begin(&room));
+        assert_eq!((blocks.left, ends(&blocks)), (5, vec![(5001, true), (9001, true), (10_001, false)]));
+        blocks.stop();
+        assert!(blocks.begin(&Room { nxt: 6001, ..room }));
+        assert_eq!((blocks.left, ends(&blocks)), (3, vec![(9001, true), (10_001, false)]), "and nothing of the third");
+    }
+
+    #[test]
     fn a_small_block_waits_for_the_next_ack() {
+        let blocks = || {
+            let mut blocks = blocks();
+            blocks.write((1, 20_001), (1, 0), 1000, 65_160);
+            blocks
+        };
         // Linux 6.18: the second SACK within 1 ms releases nothing, after 2 ms it releases a segment.
         let one = Room { pipe: 9, ..ROOM };
         assert!(!blocks().begin(&one));
@@ -327,6 +448,10 @@ mod tests {
         assert!(leaves.iter().all(|room| blocks().begin(room)));
         let near = Room { head: Some((Duration::from_nanos(79_900_000), Duration::from_nanos(80_100_000))), ..one };
         assert!(!blocks().begin(&near));
+        // Linux 7.2: a first packet that fits as a whole leaves, since nothing is added to it.
+        let mut two = blocks();
+        two.queue.push_front(Waiting { end: 2001, push: false });
+        assert!(two.begin(&Room { suggested: 9, pipe: 8, cwnd: 30, ..ROOM }) || !two.queue.is_empty());
     }
 
     #[test]

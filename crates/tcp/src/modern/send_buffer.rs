@@ -31,8 +31,6 @@ pub(super) struct SendBuffer {
     max: u64,
     /// Most unsent bytes with which a further packet is begun.
     unsent: u64,
-    /// Where the last packet begins.
-    packet: u64,
     /// Whether the application waits for room.
     waiting: bool,
     /// Whether an ACK has arrived since the application last looked for room.
@@ -46,32 +44,24 @@ pub(super) struct Content {
     pub(super) bytes: u64,
     /// Those of them that are not sent.
     pub(super) unsent: u64,
-    /// Blocks outstanding.
-    pub(super) blocks: u64,
-    /// Position of the next byte that the application writes.
-    pub(super) written: u64,
+    /// Packets: those that wait, and the blocks that are outstanding.
+    pub(super) packets: u64,
+    /// Unsent bytes of the last packet; zero if all of it has left.
+    pub(super) tail: u64,
     /// Size of a full packet.
-    pub(super) packet: u64,
+    pub(super) full: u64,
 }
 
 impl Content {
-    /// Unsent bytes in the last packet that is not sent as a whole, which begins at `start`.
-    fn tail(&self, start: u64) -> u64 {
-        self.unsent.min(self.written - start)
-    }
-
-    /// Memory, if the last packet begins at `start`.
-    fn memory(&self, start: u64) -> u64 {
-        let tail = self.tail(start);
-        let packets = (self.unsent - tail).div_ceil(self.packet) + u64::from(tail > 0);
-        self.bytes + OVERHEAD * (self.blocks + packets)
+    fn memory(&self) -> u64 {
+        self.bytes + OVERHEAD * self.packets
     }
 }
 
 impl SendBuffer {
     /// An empty buffer.
     pub(super) const fn new(size: SendBufferSize) -> Self {
-        Self { size: size.initial, max: size.max, unsent: u64::MAX, packet: 1, waiting: false, acknowledged: false }
+        Self { size: size.initial, max: size.max, unsent: u64::MAX, waiting: false, acknowledged: false }
     }
 
     /// A further packet begins only with fewer than `most` unsent bytes.
@@ -98,7 +88,7 @@ impl SendBuffer {
 
     /// Whether an application that waits for room writes again.
     pub(super) fn is_writeable(&mut self, content: &Content) -> bool {
-        let memory = content.memory(self.packet);
+        let memory = content.memory();
         let writeable = 2 * self.size.saturating_sub(memory) >= memory && self.has_room(memory, content);
         self.waiting &= !writeable;
         writeable
@@ -116,16 +106,14 @@ impl SendBuffer {
     /// The bytes that a write adds at once, and whether they begin a packet; otherwise they fill the last one. None: the application waits
     /// for room.
     pub(super) fn room(&mut self, content: &Content) -> (u64, bool) {
-        let tail = content.tail(self.packet);
-        if tail > 0 && tail < content.packet {
-            return (content.packet - tail, false);
+        if content.tail > 0 && content.tail < content.full {
+            return (content.full - content.tail, false);
         }
-        if !self.has_room(content.memory(self.packet), content) {
+        if !self.has_room(content.memory(), content) {
             self.waiting = true;
             return (0, false);
         }
-        self.packet = content.written;
-        (content.packet, true)
+        (content.full, true)
     }
 }
 
@@ -139,7 +127,7 @@ mod tests {
 
     /// Nothing is sent.
     fn unsent(bytes: u64) -> Content {
-        Content { bytes, unsent: bytes, blocks: 0, written: 1 + bytes, packet: 10_000 }
+        Content { bytes, unsent: bytes, packets: bytes.div_ceil(10_000), tail: bytes % 10_000, full: 10_000 }
     }
 
     #[test]
@@ -161,7 +149,7 @@ mod tests {
         assert_eq!(buffer.room(&unsent(4000)), (6000, false), "the packet is not full");
         assert_eq!(buffer.room(&unsent(10_000)), (10_000, true), "there is room for another one");
         assert_eq!((buffer.room(&unsent(20_000)), buffer.is_waiting()), ((0, false), true));
-        let sent = |bytes| Content { blocks: 4, unsent: 0, ..unsent(bytes) };
+        let sent = |bytes| Content { packets: 4, unsent: 0, tail: 0, ..unsent(bytes) };
         assert!(!buffer.is_writeable(&sent(8000)), "11328 of 16384 B: less than a third is free");
         assert!(buffer.is_waiting());
         assert!(buffer.is_writeable(&sent(7594)));
@@ -173,7 +161,6 @@ mod tests {
         let mut buffer = buffer();
         buffer.acknowledge();
         assert!(!buffer.may_grow());
-        buffer.packet = 20_001;
         assert_eq!(buffer.room(&unsent(30_000)).0, 0);
         assert!(!buffer.may_grow(), "no ACK has arrived since");
         buffer.acknowledge();

@@ -24,18 +24,19 @@ impl Sender {
         let srtt = self.rtt.srtt();
         let most = window.cwnd.max(self.board.segments() as f64);
         let offered = self.window.offered().saturating_sub(self.window.nxt() - self.window.una());
-        let unsent = self.stream.written().saturating_sub(self.window.nxt());
         Room {
+            smss,
+            nxt: self.window.nxt(),
             cwnd: cwnd / unit,
             pipe: pipe.div_ceil(unit),
-            available: unsent.min(offered).div_ceil(smss),
-            offered: offered / smss,
-            rwnd: self.window.offered() / smss,
+            offered,
+            rwnd: self.window.offered(),
             suggested: srtt.map_or(1, |srtt| suggested(most, gain, srtt, self.rtt.min(), smss)),
             recovering: matches!(self.repair.phase(), Phase::Fast | Phase::Timeout),
             idle: now.since(self.last_sent),
             head: self.board.segment_at(self.window.una()).map(|it| (now.since(it.sent_at()), srtt.unwrap_or(Duration::ZERO))),
             closed: self.stream.end_of_fin().is_some(),
+            holds_small: self.nagle && self.small > self.window.una(),
         }
     }
 

@@ -10,13 +10,17 @@ impl Sender {
     /// What lies in the send buffer.
     fn content(&self) -> Content {
         let (una, nxt, written) = (self.window.una().max(1), self.window.nxt().max(1), self.stream.written());
-        let blocks = match (&self.blocks, self.board.segment_at(una).map(SentSegment::block)) {
+        let sent = match (&self.blocks, self.board.segment_at(una).map(SentSegment::block)) {
             (Some(blocks), Some(first)) => u64::from(blocks.number().wrapping_sub(first)) + 1,
             (None, Some(_)) => self.board.segments() as u64,
             (_, None) => 0,
         };
-        let packet = packet(self.window.largest(), self.seat.smss());
-        Content { bytes: written.saturating_sub(una), unsent: written.saturating_sub(nxt), blocks, written, packet }
+        let (unsent, full) = (written.saturating_sub(nxt), packet(self.window.largest(), self.seat.smss()));
+        let (waiting, tail) = match &self.blocks {
+            Some(blocks) => (blocks.packets() as u64, blocks.tail(nxt)),
+            None => (unsent.div_ceil(full), Some(unsent % full).filter(|tail| *tail > 0)),
+        };
+        Content { bytes: written.saturating_sub(una), unsent, packets: sent + waiting, tail: tail.unwrap_or(0), full }
     }
 
     /// Segment size that the peer announces.
@@ -53,13 +57,12 @@ impl Sender {
         let Some(buffer) = &mut self.buffer else { return 0 };
         let (room, begins) = buffer.room(&content);
         let bytes = room.min(most);
-        let (start, end) = (content.written, content.written + bytes);
         self.stream.write(bytes);
         if let Some(blocks) = &mut self.blocks {
             if bytes > 0 {
-                blocks.write_packet((start, end), (begins, first, bytes == most), (self.window.largest(), content.unsent));
+                blocks.write_packet(self.stream.written(), begins, (first, bytes == most), self.window.largest());
             } else {
-                blocks.end_write(end, content.unsent > 0);
+                blocks.end_write();
             }
         }
         self.supply_first_flight();
