@@ -46,6 +46,15 @@ impl Sender {
         writeable
     }
 
+    /// New data has left: after a block, the send buffer may grow for an application that waits for room.
+    pub(super) fn make_room(&mut self) {
+        let completes = self.blocks.as_ref().is_none_or(|blocks| blocks.is_complete());
+        if let Some(buffer) = self.buffer.as_mut().filter(|buffer| completes && buffer.is_waiting()) {
+            buffer.acknowledge();
+            self.is_writeable();
+        }
+    }
+
     /// Whether a block of the packet that the application fills has left, and its write continues.
     pub(in super::super) fn continues_write(&self) -> bool {
         self.blocks.as_ref().is_some_and(|blocks| blocks.continues_write())
