@@ -170,10 +170,14 @@ impl Blocks {
         }
     }
 
-    /// The application writes a part of a packet that ends at `end`: a further one if `begins`, the last of its write if `last`. `most`: the
-    /// peer's largest window. After the last one, and after half of that window, all blocks leave that the windows allow; otherwise one, if it
+    /// The application writes a part of a packet that ends at `end`: a further one if `begins`, and the `first` or `last` of its write.
+    /// `most`: the peer's largest window. After the last one, and after half of that window, all blocks leave that the windows allow; otherwise one, if it
     /// belongs to this packet, before the write continues.
-    pub(super) fn write_packet(&mut self, end: u64, begins: bool, last: bool, most: u64) {
+    pub(super) fn write_packet(&mut self, end: u64, begins: bool, (first, last): (bool, bool), most: u64) {
+        if let Some(packet) = self.queue.back_mut().filter(|_| first) {
+            // Another write continues the packet, which then ends later.
+            packet.push &= begins;
+        }
         self.fill(end, begins);
         self.step = if last || end > self.pushed + half(most) {
             self.mark();

@@ -133,9 +133,10 @@ impl Endpoint {
         self.sender.continues_write()
     }
 
-    /// The application writes up to `most` bytes, at most as many as fill a packet; returns how many. None: the send buffer is full.
-    pub(super) fn write_packet(&mut self, most: u64) -> u64 {
-        self.sender.write_packet(most)
+    /// The application writes up to `most` bytes, at most as many as fill a packet; `first`: it begins a write. Returns how many; none if the
+    /// send buffer is full.
+    pub(super) fn write_packet(&mut self, most: u64, first: bool) -> u64 {
+        self.sender.write_packet(most, first)
     }
 
     /// Seeds the control's random decisions.

@@ -5,7 +5,7 @@
 //! size of the buffer. The application writes again as soon as a third of the buffer is free.
 //!
 //! The size follows the congestion window: twice its segments, each with the memory of a packet of its own. It grows at an ACK if the
-//! application waits for room in the buffer and the window has room for more, and never shrinks.
+//! application waits for room in the buffer and the window has room for more, after each block too, and never shrinks.
 //!
 //! ## References
 //! Linux Documentation/networking/ip-sysctl, `tcp_wmem`; measured with Linux 7.2 (the numbers of the tests below), as built for a network
@@ -33,7 +33,7 @@ pub(super) struct SendBuffer {
     unsent: u64,
     /// Whether the application waits for room.
     waiting: bool,
-    /// Whether an ACK has arrived since the application last looked for room.
+    /// Whether an ACK has arrived or a block has left since the last look for room.
     acknowledged: bool,
 }
 
@@ -76,12 +76,12 @@ impl SendBuffer {
         self.size = self.size.max(wanted.min(self.max));
     }
 
-    /// An ACK has arrived.
+    /// An ACK has arrived, or a block has left.
     pub(super) fn acknowledge(&mut self) {
         self.acknowledged = true;
     }
 
-    /// Whether the size may grow: an ACK has arrived while the application waits for room.
+    /// Whether the size may grow: an ACK has arrived or a block has left, and the application waits for room.
     pub(super) fn may_grow(&mut self) -> bool {
         std::mem::take(&mut self.acknowledged) && self.waiting
     }

@@ -67,13 +67,14 @@ impl Writer {
             }
             return self.done;
         }
-        if !end.is_writeable() && self.part == 0 {
-            return false;
-        }
-        if self.part == 0 {
+        let first = self.part == 0;
+        if first {
+            if !end.is_writeable() {
+                return false;
+            }
             self.part = if self.endless { CHUNK } else { self.left.min(CHUNK) };
         }
-        let written = end.write_packet(self.part);
+        let written = end.write_packet(self.part, first);
         self.part = if written == 0 { 0 } else { self.part - written };
         self.left -= if self.endless { 0 } else { written };
         if self.at_once && self.closes && self.left == 0 && !self.endless {

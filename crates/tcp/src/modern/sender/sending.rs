@@ -260,6 +260,7 @@ impl Sender {
         }
         if !output.retransmission {
             self.schedule_probe(now);
+            self.make_room();
         }
     }
 

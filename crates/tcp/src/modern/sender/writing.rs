@@ -46,13 +46,22 @@ impl Sender {
         writeable
     }
 
+    /// New data has left: after a block, the send buffer may grow for an application that waits for room.
+    pub(super) fn make_room(&mut self) {
+        let completes = self.blocks.as_ref().is_none_or(|blocks| blocks.is_complete());
+        if let Some(buffer) = self.buffer.as_mut().filter(|buffer| completes && buffer.is_waiting()) {
+            buffer.acknowledge();
+            self.is_writeable();
+        }
+    }
+
     /// Whether a block of the packet that the application fills has left, and its write continues.
     pub(in super::super) fn continues_write(&self) -> bool {
         self.blocks.as_ref().is_some_and(|blocks| blocks.continues_write())
     }
 
-    /// The application writes up to `most` bytes, at most as many as fill a packet; returns how many.
-    pub(in super::super) fn write_packet(&mut self, most: u64) -> u64 {
+    /// The application writes up to `most` bytes, at most as many as fill a packet; `first`: it begins a write. Returns how many.
+    pub(in super::super) fn write_packet(&mut self, most: u64, first: bool) -> u64 {
         let content = self.content();
         let Some(buffer) = &mut self.buffer else { return 0 };
         let (room, begins) = buffer.room(&content);
@@ -60,7 +69,7 @@ impl Sender {
         self.stream.write(bytes);
         if let Some(blocks) = &mut self.blocks {
             if bytes > 0 {
-                blocks.write_packet(self.stream.written(), begins, bytes == most, self.window.largest());
+                blocks.write_packet(self.stream.written(), begins, (first, bytes == most), self.window.largest());
             } else {
                 blocks.end_write();
             }
