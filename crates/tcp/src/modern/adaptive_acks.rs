@@ -82,6 +82,8 @@ pub(super) struct AdaptiveAcks {
     writes: u8,
     /// Tick for which the delayed ACK is planned.
     due: Option<u64>,
+    /// Tick at which the timer of delayed ACKs expires. It runs on when its ACK has left earlier, and then releases a compressed one.
+    timer: Option<u64>,
     /// When the compressed ACK is sent.
     compressed_due: Option<Instant>,
     /// ACKs that compression has saved since the last one sent.
@@ -112,6 +114,7 @@ impl AdaptiveAcks {
             scheduled: false,
             writes: 0,
             due: None,
+            timer: None,
             compressed_due: None,
             compressed: 0,
             duplicates: (0, 0),
@@ -235,6 +238,8 @@ impl AdaptiveAcks {
             let part = eighths.saturating_add(eighths / 4).saturating_mul(self.settings.compression_percent.into());
             let wait = Duration::from_nanos(part.min(self.settings.compression.as_nanos()));
             self.compressed_due = Some(now + wait + self.settings.compression_slack);
+            let tick = self.ticks(now);
+            self.timer = self.timer.filter(|timer| *timer + self.late > tick);
         }
         false
     }
@@ -260,6 +265,7 @@ impl AdaptiveAcks {
             return true;
         }
         self.due = Some(planned.min(tick + delay));
+        self.timer = self.due;
         false
     }
 
@@ -271,7 +277,8 @@ impl AdaptiveAcks {
 
     /// When the next timer expires.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        let delayed = self.due.map(|due| Instant::from_nanos(((due + self.late) * self.tick).saturating_sub(self.phase.as_nanos())));
+        let running = if self.compressed > 0 { self.timer } else { None };
+        let delayed = self.due.or(running).map(|due| Instant::from_nanos(((due + self.late) * self.tick).saturating_sub(self.phase.as_nanos())));
         match (delayed, self.compressed_due) {
             (Some(one), Some(other)) => Some(if one < other { one } else { other }),
             (one, other) => one.or(other),
@@ -282,6 +289,9 @@ impl AdaptiveAcks {
     pub(super) fn handle_timeout(&mut self, now: Instant, rtt: &Rtt) -> bool {
         let compressed = self.compressed_due.take_if(|due| *due <= now).is_some() && self.compressed > 0;
         let (tick, late) = (self.ticks(now), self.late);
+        if self.timer.take_if(|timer| *timer + late <= tick).is_some() && self.compressed > 0 {
+            return true;
+        }
         let delayed = self.due.take_if(|due| *due + late <= tick).is_some() && self.scheduled;
         if delayed {
             if self.interactive {
@@ -315,6 +325,7 @@ impl AdaptiveAcks {
     /// Cancels the timers.
     pub(super) fn stop(&mut self) {
         self.due = None;
+        self.timer = None;
         self.compressed_due = None;
     }
 }

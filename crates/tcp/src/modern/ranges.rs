@@ -72,6 +72,7 @@ impl RangeSet {
     }
 
     /// The range that contains `position`.
+    #[cfg(test)]
     pub(crate) fn containing(&self, position: u64) -> Option<Range> {
         let index = self.0.partition_point(|range| range.1 <= position);
         self.0.get(index).copied().filter(|range| range.0 <= position)

@@ -15,11 +15,12 @@ use super::handshake::Agreed;
 use super::peer_segment::PeerSegment;
 use super::ranges::{Range, RangeSet};
 use super::rtt::Rtt;
+use super::segment::MAX_SACK_BLOCKS;
 use super::settings::Config;
 use super::window::ReceiveWindow;
 
-/// Number of blocks whose order of arrival is stored: those that an ACK can report, and a few more.
-const REMEMBERED: usize = 8;
+/// Number of blocks that are remembered: as many as an ACK can report.
+const REMEMBERED: usize = MAX_SACK_BLOCKS;
 
 /// Number of blocks whose changes an ACK can wait for.
 const COMPRESSIBLE: usize = 2;
@@ -98,8 +99,8 @@ pub(super) struct Receiver {
     above: RangeSet,
     /// The new parts of the last segment; stored to reuse the memory.
     fresh: Vec<Range>,
-    /// A position in each of the most recently changed blocks, the latest first.
-    recent: VecDeque<u64>,
+    /// The most recently changed blocks, the latest first.
+    recent: VecDeque<Range>,
     dsack: Option<Range>,
     /// Position of the FIN.
     fin: Option<u64>,
@@ -119,6 +120,11 @@ pub(super) struct Receiver {
     released: bool,
     /// Position that the last ACK acknowledged.
     last_ack: u64,
+}
+
+/// Whether two ranges overlap or are adjacent.
+fn touches(one: Range, other: Range) -> bool {
+    one.0 <= other.1 && other.0 <= one.1
 }
 
 impl Receiver {
@@ -213,7 +219,7 @@ impl Receiver {
         if start <= self.rcv_nxt || !acks.is_compressing() {
             return false;
         }
-        let extends = |&position: &u64| self.above.containing(position).is_some_and(|(left, right)| start <= right && left <= end);
+        let extends = |&block: &Range| touches(block, (start, end));
         self.released = self.recent.iter().position(extends).unwrap_or(self.recent.len()) >= COMPRESSIBLE;
         self.released
     }
@@ -320,13 +326,24 @@ impl Receiver {
         while let Some(end) = self.above.take_first_at(self.rcv_nxt) {
             self.rcv_nxt = self.rcv_nxt.max(end);
         }
-        if let Some(block) = self.above.containing(known) {
-            self.recent.retain(|&position| position < block.0 || position >= block.1);
-            self.recent.push_front(known);
-            self.recent.truncate(REMEMBERED);
-        } else if self.above.is_empty() {
-            self.recent.clear();
+        self.report((known, end));
+    }
+
+    /// RFC 2018 §4: a segment above the next expected position extends a reported block, which becomes the first one, or begins one. A block
+    /// that is forgotten does not come back: later data next to it begins a block of its own.
+    fn report(&mut self, (start, end): Range) {
+        let rcv_nxt = self.rcv_nxt;
+        self.recent.retain(|block| block.0 > rcv_nxt);
+        if start <= rcv_nxt || start >= end {
+            return;
         }
+        let mut block = (start, end);
+        while let Some(place) = self.recent.iter().position(|other| touches(block, *other)) {
+            let other = self.recent.remove(place).unwrap_or(block);
+            block = (block.0.min(other.0), block.1.max(other.1));
+        }
+        self.recent.push_front(block);
+        self.recent.truncate(REMEMBERED);
     }
 
     /// RFC 2883 §4: the first part of a segment that had already arrived.
@@ -344,8 +361,7 @@ impl Receiver {
     /// The SACK blocks of the next ACK, at most `most`. A D-SACK block comes first and is reported once (RFC 2883 §4). The block of the
     /// last segment and the most recently reported blocks follow (RFC 2018 §4).
     pub(super) fn take_sack_blocks(&mut self, most: usize) -> impl Iterator<Item = Range> + '_ {
-        let blocks = self.recent.iter().filter_map(|&position| self.above.containing(position));
-        self.dsack.take().into_iter().chain(blocks).take(most)
+        self.dsack.take().into_iter().chain(self.recent.iter().copied()).take(most)
     }
 
     /// Whether the next ACK carries SACK blocks.

@@ -15,6 +15,7 @@ use super::super::prr::Progress;
 use super::super::ranges::Range;
 use super::super::repair::{Force, Phase};
 use super::super::scoreboard::SentSegment;
+use super::super::segment::MAX_SACK_BLOCKS;
 use super::super::tlp::ProbeAck;
 use super::super::undo::{Evidence, Verdict};
 use super::Sender;
@@ -148,7 +149,11 @@ impl Sender {
         let segments = self.board.acknowledge(ack.number, delivered);
         let dsack = ack.dsack();
         let without_sack = self.repair.method() == Recovery::NewReno;
-        let blocks = if without_sack { &[] } else { ack.sack };
+        let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
+        let blocks = &mut blocks[..if without_sack { 0 } else { ack.sack.len() }];
+        blocks.copy_from_slice(&ack.sack[..blocks.len()]);
+        // In the order of the data: what lies below data that has arrived before has been reordered, but not what lies below data of this ACK.
+        blocks.sort_unstable();
         for &(start, end) in blocks.iter().filter(|block| block.1 > ack.number && Some(**block) != dsack) {
             self.board.sack((start.max(ack.number), end.min(self.window.nxt())), delivered);
         }
