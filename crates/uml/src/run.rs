@@ -5,7 +5,9 @@ use std::net::Ipv4Addr;
 
 use ackclock_core::units::Duration;
 use ackclock_host::Side;
-use ackclock_kernel::{Chosen, FlowPlan, KernelConnection, KernelControl, KernelError, Offer, Plan, Seats, Terminal, address, is_old, owner};
+use ackclock_kernel::{
+    Chosen, FlowPlan, KernelConnection, KernelControl, KernelError, Offer, Plan, Seats, Terminal, address, is_old, owner,
+};
 use ackclock_linux::kept::processor_time;
 use ackclock_linux::scheduling::Pinned;
 use ackclock_sim::engine::{Arrival, FrameConnection, Lockstep, Outside, Replayed, RunError, RunResult, Warning, replays};
