@@ -214,19 +214,19 @@ impl Blocks {
         self.left == 0 && self.step == Step::Nothing
     }
 
-    /// Number of the present block, or of the last one.
-    pub(super) fn number(&self) -> u32 {
-        self.number
-    }
-
     /// Whether no block is under way.
     pub(super) fn is_complete(&self) -> bool {
         self.left == 0
     }
 
+    /// Most segments of a block, of which the rate suggests so many.
+    pub(super) fn most(&self, suggested: u64) -> u64 {
+        suggested.max(self.least)
+    }
+
     /// Begins a block; returns whether it leaves now instead of being deferred.
     pub(super) fn begin(&mut self, room: &Room) -> bool {
-        let most = room.suggested.max(self.least);
+        let most = self.most(room.suggested);
         let free = room.cwnd.saturating_sub(room.pipe);
         let quota = (room.cwnd / 2).max(1).min(free).min(most).max(1);
         self.join(room.nxt + quota * room.smss);

@@ -302,6 +302,19 @@ impl Scoreboard {
         self.segments.get(self.index_of(position))
     }
 
+    /// Number of packets in which the segments lie: SACKed neighbours are one, and so are others that left together, first and last.
+    pub(super) fn packets(&self) -> u64 {
+        let alike = |one: &SentSegment, other: &SentSegment| {
+            if one.is_sacked() || other.is_sacked() {
+                one.is_sacked() && other.is_sacked()
+            } else {
+                one.block() == other.block() && one.sent_at == other.sent_at
+            }
+        };
+        let ends = self.segments.iter().zip(self.segments.iter().skip(1)).filter(|(one, other)| !alike(one, other)).count();
+        (ends + usize::from(!self.segments.is_empty())) as u64
+    }
+
     /// The first segment that waits for its retransmission.
     pub(super) fn next_lost(&self) -> Option<Range> {
         let start = *self.waiting.front()?;

@@ -15,7 +15,7 @@
 //! From the paper, as measured:
 //! - Congestion leaves 0.7 of the window instead of 0.8, in units of 1/1024.
 //! - An ACK counts the segments that it acknowledges. At most one new segment results from two of them.
-//! - If the window stays the same, the target is computed anew at most every 1/32 s. The target is that of time t plus the smallest
+//! - If the window stays the same, also across congestion, the target is computed anew at most every 1/32 s. The target is that of time t plus the smallest
 //!   round-trip time, which the paper has as well; RFC 9438 has the smoothed one.
 //! - t and K are multiples of 1/1024 s, and t comes from a clock that advances every `tick`.
 //! - The smallest round-trip time ignores the first second after congestion. A timeout resets it.
@@ -91,6 +91,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             tick: if tick == 0 { 1 } else { tick },
             w_max: 0,
             stage: None,
+            updated: (0, 0),
             min_rtt: None,
             per_segment: u64::MAX,
             count: Count::default(),
@@ -116,6 +117,8 @@ pub struct CubicLinux {
     /// The window at the last congestion, or less; 0 before any congestion and after a timeout.
     w_max: u64,
     stage: Option<Stage>,
+    /// Window and tick of the last target.
+    updated: (u64, u64),
     min_rtt: Option<Duration>,
     per_segment: u64,
     count: Count,
@@ -131,8 +134,6 @@ struct Stage {
     w_est: u64,
     /// Acknowledged segments that `w_est` does not count yet.
     acked: u64,
-    /// Window and time of the last target.
-    updated: (u64, u64),
 }
 
 /// The integer cube root.
@@ -155,7 +156,7 @@ impl CubicLinux {
     /// Begins a stage with the window `cwnd`.
     fn begin(&self, now: u64, cwnd: u64) -> Stage {
         let k = if cwnd < self.w_max { cbrt((self.w_max - cwnd) * UNIT.pow(3) * UNIT / self.c) } else { 0 };
-        Stage { epoch: now, k, origin: self.w_max.max(cwnd), w_est: cwnd, acked: 0, updated: (0, 0) }
+        Stage { epoch: now, k, origin: self.w_max.max(cwnd), w_est: cwnd, acked: 0 }
     }
 
     /// The segments to acknowledge for a further segment, by the cubic function.
@@ -207,24 +208,26 @@ impl Avoidance for CubicLinux {
 
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments {
         let (now, cwnd) = (self.ticks(ack.now), window.cwnd as u64);
-        let fresh = self.stage.is_none();
-        let mut stage = self.stage.unwrap_or_else(|| self.begin(now, cwnd));
-        stage.acked += ack.counted as u64;
-        let (updated_cwnd, updated) = stage.updated;
-        let is_due = fresh || updated_cwnd != cwnd || (now - updated) * self.tick > SECOND / 32;
-        if is_due {
+        let (updated_cwnd, updated) = self.updated;
+        if let Some(stage) = &mut self.stage {
+            stage.acked += ack.counted as u64;
+        }
+        // Congestion changes nothing of this: if the window is that of the last target, the stage after it begins later.
+        if updated_cwnd != cwnd || (now - updated) * self.tick > SECOND / 32 {
+            let fresh = self.stage.is_none();
+            let mut stage = self.stage.unwrap_or_else(|| Stage { acked: ack.counted as u64, ..self.begin(now, cwnd) });
             // The target changes with the clock alone: at most once a tick, even if the window has changed.
             if fresh || updated != now {
                 self.per_segment = self.by_time(&stage, now, cwnd);
-                stage.updated = (cwnd, now);
+                self.updated = (cwnd, now);
             }
             if self.reno_friendly {
                 self.per_segment = self.per_segment.min(self.by_reno(&mut stage, cwnd));
             }
             // The window grows by at most half per round trip.
             self.per_segment = self.per_segment.max(2);
+            self.stage = Some(stage);
         }
-        self.stage = Some(stage);
         window.cwnd + self.count.add(ack.counted, self.per_segment as f64)
     }
 
@@ -239,7 +242,7 @@ impl Avoidance for CubicLinux {
         self.w_max = if falls { cwnd * (UNIT + self.beta) / (2 * UNIT) } else { cwnd };
         (self.stage, self.count) = (None, Count::default());
         if event.restart || event.cause == Cause::Timeout {
-            (self.w_max, self.min_rtt) = (0, None);
+            (self.w_max, self.min_rtt, self.updated) = (0, None, (0, 0));
         }
     }
 

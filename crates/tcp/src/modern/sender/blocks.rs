@@ -19,10 +19,7 @@ impl Sender {
 
     fn room(&self, now: Instant, pipe: u64, cwnd: u64) -> Room {
         let (smss, unit) = (self.seat.smss(), self.seat.unit());
-        let window = self.seat.window();
-        let gain = if window.cwnd < window.ssthresh / 2.0 { 2.0 } else { 1.2 };
         let srtt = self.rtt.srtt();
-        let most = window.cwnd.max(self.board.segments() as f64);
         let offered = self.window.offered().saturating_sub(self.window.nxt() - self.window.una());
         Room {
             smss,
@@ -31,7 +28,7 @@ impl Sender {
             pipe: pipe.div_ceil(unit),
             offered,
             rwnd: self.window.offered(),
-            suggested: srtt.map_or(1, |srtt| suggested(most, gain, srtt, self.rtt.min(), smss)),
+            suggested: self.suggested(),
             recovering: matches!(self.repair.phase(), Phase::Fast | Phase::Timeout),
             idle: now.since(self.last_sent),
             head: self.board.segment_at(self.window.una()).map(|it| (now.since(it.sent_at()), srtt.unwrap_or(Duration::ZERO))),
@@ -40,12 +37,20 @@ impl Sender {
         }
     }
 
+    /// The segments of a block that the rate of the sender suggests.
+    fn suggested(&self) -> u64 {
+        let Some(srtt) = self.rtt.srtt() else { return 1 };
+        let window = self.seat.window();
+        let gain = if window.cwnd < window.ssthresh / 2.0 { 2.0 } else { 1.2 };
+        suggested(window.cwnd.max(self.board.segments() as f64), gain, srtt, self.rtt.min(), self.seat.smss())
+    }
+
     /// Decides whether a segment carries PSH.
     pub(super) fn set_push(&mut self, output: &mut Output) {
         let Some(mut blocks) = self.blocks.take() else { return };
         let (start, end) = output.range;
         if output.retransmission {
-            let room = self.cwnd().saturating_sub(self.pipe()) / self.seat.unit();
+            let room = (self.cwnd().saturating_sub(self.pipe()) / self.seat.unit()).min(blocks.most(self.suggested()));
             let count = if blocks.continues(start) { 0 } else { self.board.waiting_block(start, room.max(1)) };
             let marked = self.board.segment_at(start).is_some_and(SentSegment::is_pushed);
             output.push = blocks.resend(output.range, count) || marked;

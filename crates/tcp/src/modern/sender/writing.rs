@@ -4,7 +4,6 @@ use ackclock_core::units::Instant;
 use ackclock_host::Limit;
 
 use super::super::blocks::packet;
-use super::super::scoreboard::SentSegment;
 use super::super::segment::BASE_HEADER;
 use super::super::send_buffer::Content;
 use super::Sender;
@@ -13,11 +12,7 @@ impl Sender {
     /// What lies in the send buffer.
     fn content(&self) -> Content {
         let (una, nxt, written) = (self.window.una().max(1), self.window.nxt().max(1), self.stream.written());
-        let sent = match (&self.blocks, self.board.segment_at(una).map(SentSegment::block)) {
-            (Some(blocks), Some(first)) => u64::from(blocks.number().wrapping_sub(first)) + 1,
-            (None, Some(_)) => self.board.segments() as u64,
-            (_, None) => 0,
-        };
+        let sent = if self.blocks.is_some() { self.board.packets() } else { self.board.segments() as u64 };
         let (unsent, full) = (written.saturating_sub(nxt), packet(self.window.largest(), self.seat.smss()));
         let (waiting, tail) = match &self.blocks {
             Some(blocks) => (blocks.packets() as u64, blocks.tail(nxt)),
