@@ -16,8 +16,8 @@ use ackclock_core::units::Duration;
 
 use super::config::Offload;
 
-/// Largest packet that a device splits, in bytes, less its headers.
-const LARGEST: u64 = 65_536 - 320;
+/// Largest packet that a device splits, in bytes, less room for its headers, as built for a network without wireless devices and tunnels.
+const LARGEST: u64 = 65_536 - 193;
 /// A block may hold the data of this part of a second at the sender's rate.
 const SHARE: f64 = 1.0 / 1024.0;
 /// Minimum round-trip time for which a block may be half as large.
