@@ -60,8 +60,9 @@ pub enum Kernel<C: 'static> {
     Own,
     /// By these parameters.
     By(&'static [Parameter<C>]),
-    /// By this parameter, which older kernels lack: it is written only if its value differs from that of the preset `linux`.
-    Since(Parameter<C>),
+    /// By this parameter, which older kernels lack; they do what this value says. It is written only if its value differs from that of the
+    /// preset `linux`.
+    Since(Parameter<C>, &'static str),
     /// By its route or its socket, or by the parameter of another setting.
     Otherwise,
 }

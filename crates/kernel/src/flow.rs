@@ -163,7 +163,7 @@ impl FlowPlan {
                         self.parameters.extend(value(host).map(|value| (*name, value)));
                     }
                 }
-                Kernel::Since((name, value)) if value(host) != value(linux) => {
+                Kernel::Since((name, value), _) if value(host) != value(linux) => {
                     self.parameters.extend(value(host).map(|value| (*name, value)));
                 }
                 Kernel::Own => {
@@ -173,7 +173,7 @@ impl FlowPlan {
                         self.own.push(format!("modern.{key}"));
                     }
                 }
-                Kernel::Since(_) | Kernel::Otherwise => {}
+                Kernel::Since(..) | Kernel::Otherwise => {}
             }
         }
         let differs = [
@@ -212,6 +212,11 @@ impl FlowPlan {
         let own = [("header", u64::from(HEADER) != host.header.0), ("initial_pacing", host.initial_pacing)];
         self.own.extend(own.into_iter().filter(|(_, own)| *own).map(|(key, _)| key.to_owned()));
     }
+}
+
+/// Whether kernels without the parameter `name` do what `value` says.
+pub fn is_old(name: &str, value: &str) -> bool {
+    SETTINGS.iter().any(|setting| matches!(setting.kernel, Kernel::Since((other, _), old) if other == name && old == value))
 }
 
 /// The control of the kernel that the flow names and gets.

@@ -35,7 +35,7 @@ pub use connection::KernelConnection;
 pub use controls::{Check, KernelControl, Offer, Seats, choose};
 pub use ends::{Ends, Order};
 pub use error::KernelError;
-pub use flow::{ACCURATE_ECN, FlowPlan, Parameters};
+pub use flow::{ACCURATE_ECN, FlowPlan, Parameters, is_old};
 pub use info::{Info, Recovery};
 pub use plan::{Chosen, Plan, refused};
 pub use program::{Part, Program};

@@ -186,7 +186,8 @@ mod tests {
         let times = Info { busy: 600_000, rwnd_limited: 100_000, sndbuf_limited: 50_000, ..info(9.0, 9.0, Recovery::None) };
         sender.observe(at(900), times);
         let limited = sender.limited(at(1001)).unwrap();
-        let millis = [limited.application, limited.send_buffer, limited.receive_window, limited.congestion_window].map(|time| time.as_nanos() / 1_000_000);
+        let millis = [limited.application, limited.send_buffer, limited.receive_window, limited.congestion_window]
+            .map(|time| time.as_nanos() / 1_000_000);
         assert_eq!(millis, [400, 50, 100, 450]);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use ackclock_sim::engine::{bottleneck, digest};
+use ackclock_sim::engine::{bottleneck, digest, foreign};
 use ackclock_sim::scenario::{
     ControlFactory, Document, Makers, Points, Scenario, SlowStartFactory, SweepData, TableColumn, TraceKind, Variant,
 };
@@ -156,6 +156,12 @@ impl PyScenario {
     #[getter]
     fn needs_kernel(&self) -> Option<String> {
         self.scenario.needs_kernel()
+    }
+
+    /// The name and text of the warning about congestion controls that mainline kernels have in another version.
+    #[getter]
+    fn foreign(&self) -> Option<(&'static str, String)> {
+        foreign(self.scenario()).map(|warning| (warning.name, warning.text))
     }
 
     /// The version of the kernel that the scenario names, and its place for a message.

@@ -58,6 +58,16 @@ fn the_windows_and_the_application_share_the_active_time() {
 }
 
 #[test]
+fn bbr_on_linux_is_another_version_than_that_of_its_kernels() {
+    let flow = |host: &str, name: &str| format!("[[flow]]\nhost = \"{host}\"\nname = \"{name}\"\ncongestion_control = \"bbr\"\n");
+    let found = warnings("10 s", "'50 packets'", &(flow("linux", "a") + &flow("linux", "b") + &flow("windows_7", "c")));
+    let text = "a and b: bbr is version 3 here, but version 1 in a mainline Linux kernel; no such host sends like this";
+    assert_eq!((found.len(), found[0].name, found[0].text.as_str()), (1, "linux_bbr", text));
+    assert_eq!(found[0].flows, ["a", "b"]);
+    assert_eq!(warnings("10 s", "'50 packets'", "[flow]\nhost = \"linux\"\n"), []);
+}
+
+#[test]
 fn time_after_the_stop_of_a_transfer_is_not_active() {
     for host in HOSTS {
         let (flows, warnings) = simulate("60 s", "'20 packets'", &format!("[flow]\n{host}\nstop = \"2 s\"\n"));

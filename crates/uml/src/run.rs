@@ -5,7 +5,9 @@ use std::net::Ipv4Addr;
 
 use ackclock_core::units::Duration;
 use ackclock_host::Side;
-use ackclock_kernel::{Chosen, FlowPlan, KernelConnection, KernelControl, KernelError, Offer, Plan, Seats, Terminal, address, owner};
+use ackclock_kernel::{
+    Chosen, FlowPlan, KernelConnection, KernelControl, KernelError, Offer, Plan, Seats, Terminal, address, is_old, owner,
+};
 use ackclock_linux::kept::processor_time;
 use ackclock_linux::scheduling::Pinned;
 use ackclock_sim::engine::{Arrival, FrameConnection, Lockstep, Outside, Replayed, RunError, RunResult, Warning, replays};
@@ -206,7 +208,12 @@ fn set_up(guest: &mut Guest, scenario: &Scenario, plan: &Plan, controls: &Contro
             commands.add(&format!("set {name} {value}"))?;
         }
         for (name, value) in plan.parameters(scenario, node).into_iter().flatten() {
-            commands.add(&format!("set {name} {value}"))?;
+            let command = format!("set {name} {value}");
+            if is_old(name, value) {
+                commands.attempt(&command)?;
+            } else {
+                commands.add(&command)?;
+            }
         }
         for (name, given) in plan.sysctls(scenario, node) {
             commands.ask(&format!("set {} {}", name.strip_prefix("net.").unwrap_or(name).replace('.', "/"), given.value), given)?;

@@ -9,6 +9,7 @@ CLAUSES = {
     "application_limited": "The application limited flows",
     "initial_window": "Flows never grew beyond their initial window",
     "slow_start_only": "Flows delivered all data in slow start",
+    "linux_bbr": "Hosts of Linux ran another version of BBR than its kernels",
     "slow_start_unfinished": "Flows were still in slow start at the end",
 }
 """What happened to the flows, by the name of the warning."""

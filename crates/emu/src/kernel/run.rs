@@ -1,8 +1,10 @@
 //! Runs of a scenario on the kernel.
 
+use std::path::Path;
+
 use ackclock_core::units::Duration;
 use ackclock_host::Side;
-use ackclock_kernel::{KernelConnection, Plan};
+use ackclock_kernel::{KernelConnection, Plan, is_old};
 use ackclock_sim::engine::{FrameConnection, Live, RunResult, Warning};
 use ackclock_sim::scenario::Scenario;
 
@@ -107,7 +109,13 @@ fn attempt(scenario: &Scenario, plan: &Plan, captured: &[String], interrupted: &
     let space = Space::new(&plan.terminals(scenario))?;
     for node in &space.nodes {
         if let Some(parameters) = plan.parameters(scenario, node.index) {
-            let parameters: Vec<(&str, &str)> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            // A kernel without a parameter may do what it says anyway.
+            let present = |name: &str| Path::new("/proc/sys/net").join(name).exists();
+            let parameters: Vec<(&str, &str)> = parameters
+                .iter()
+                .map(|(name, value)| (*name, value.as_str()))
+                .filter(|(name, value)| present(name) || !is_old(name, value))
+                .collect();
             node.set(&parameters)?;
         }
         for (name, given) in plan.sysctls(scenario, node.index) {

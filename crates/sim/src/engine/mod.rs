@@ -50,4 +50,4 @@ pub use replay::{Arrival, Replayed, replay, replays};
 pub use result::{ApplicationResult, FlowResult, LinkResult, RunResult, digest};
 pub use summary::{Summary, summary_schema};
 pub use tables::tables_json;
-pub use warnings::Warning;
+pub use warnings::{Warning, foreign};

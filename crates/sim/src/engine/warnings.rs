@@ -1,6 +1,7 @@
 //! Warnings: signs that a run says little about congestion control.
 //!
-//! Warnings derive from the columns of the flows. A flow causes at most one: the first that applies, in the order of [`Finding`].
+//! Warnings derive from the columns of the flows. A flow causes at most one: the first that applies, in the order of [`Finding`]. Beside
+//! these, flows are named whose host has no such congestion control.
 //!
 //! A run is *quiet* if no flow met a loss or a mark, and none left slow start. Some findings count only in a quiet run. A short or idle flow
 //! beside long transfers is usual traffic.
@@ -10,7 +11,7 @@ use std::ops::RangeInclusive;
 use ackclock_core::units::Instant;
 
 use super::result::{FlowResult, RunResult};
-use crate::scenario::{FlowSpec, HostSpec, Scenario, Traffic};
+use crate::scenario::{ControlSpec, FlowSpec, HostSpec, Scenario, Traffic};
 
 /// The share of the active time from which on a limit counts as the usual one.
 const MOST: f64 = 0.5;
@@ -126,7 +127,22 @@ fn warnings(scenario: &Scenario, result: &RunResult) -> Vec<Warning> {
         let text = format!("{} {}: {remedy}", listed(&names, flows.len()), finding.fact(&numbers, seconds));
         Warning { name, flows: names.into_iter().map(str::to_owned).collect(), text }
     };
-    groups.into_iter().map(warning).collect()
+    groups.into_iter().map(warning).chain(foreign(scenario)).collect()
+}
+
+/// The warning about flows with the rules of Linux, whose mainline kernels have another version of their congestion control.
+pub fn foreign(scenario: &Scenario) -> Option<Warning> {
+    let is_foreign = |flow: &&FlowSpec| {
+        let linux = flow.host.as_modern().is_some_and(|host| host.whole_segments);
+        linux && matches!(&flow.control, ControlSpec::Whole(part) if part.name == "bbr")
+    };
+    let names: Vec<&str> = scenario.flows.iter().filter(is_foreign).map(|flow| flow.name.as_str()).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let flows = listed(&names, scenario.flows.len());
+    let text = format!("{flows}: bbr is version 3 here, but version 1 in a mainline Linux kernel; no such host sends like this");
+    Some(Warning { name: "linux_bbr", flows: names.into_iter().map(str::to_owned).collect(), text })
 }
 
 fn find(scenario: &Scenario, spec: &FlowSpec, flow: &FlowResult, quiet: bool, flows: &[(&FlowSpec, &FlowResult)]) -> Option<Finding> {

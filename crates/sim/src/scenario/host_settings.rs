@@ -115,6 +115,7 @@ mod tests {
             ("pacing", Value::Word("window")),
             ("tso_segments", Value::Whole(2)),
             ("acks", Value::Word("adaptive")),
+            ("send_buffer", Value::Whole(1)),
         ] {
             let setting = modern::SETTINGS.iter().find(|setting| setting.key == key).unwrap();
             (setting.place.set)(&mut host, value);

@@ -278,7 +278,8 @@ impl AdaptiveAcks {
     /// When the next timer expires.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let running = if self.compressed > 0 { self.timer } else { None };
-        let delayed = self.due.or(running).map(|due| Instant::from_nanos(((due + self.late) * self.tick).saturating_sub(self.phase.as_nanos())));
+        let delayed =
+            self.due.or(running).map(|due| Instant::from_nanos(((due + self.late) * self.tick).saturating_sub(self.phase.as_nanos())));
         match (delayed, self.compressed_due) {
             (Some(one), Some(other)) => Some(if one < other { one } else { other }),
             (one, other) => one.or(other),

@@ -300,7 +300,8 @@ impl Blocks {
         if self.left == 0 {
             // A probe is a block of its own.
             self.number += 1;
-            (self.several, self.marked) = (false, false);
+            self.several = false;
+            self.marked = self.queue.front().is_some_and(|packet| packet.push && packet.end == end);
         }
         self.left = self.left.saturating_sub(1);
         while self.queue.front().is_some_and(|packet| packet.end <= end) {
@@ -380,17 +381,17 @@ mod tests {
     #[test]
     fn a_write_into_a_limited_buffer_stops_for_the_blocks_that_leave() {
         let mut blocks = blocks();
-        blocks.write_packet(16_001, true, false, 65_160);
+        blocks.write_packet(16_001, true, (true, false), 65_160);
         assert!(!blocks.continues_write() && blocks.begin(&Room { suggested: 12, head: None, ..ROOM }));
         let sent: Vec<_> = (1..=5).map(|number| blocks.send(1 + 1000 * number)).collect();
         assert_eq!((sent[3], sent[4]), ((false, false, 1), (false, true, 1)), "half of the window");
         assert!(blocks.continues_write());
         assert_eq!((blocks.tail(5001), blocks.packets()), (Some(11_000), 1));
-        blocks.write_packet(21_001, false, false, 65_160);
+        blocks.write_packet(21_001, false, (false, false), 65_160);
         assert!(!blocks.continues_write(), "the first packet: another block leaves");
-        blocks.write_packet(37_001, true, false, 65_160);
+        blocks.write_packet(37_001, true, (false, false), 65_160);
         assert_eq!((ends(&blocks), blocks.step), (vec![(21_001, false), (37_001, true)], Step::All), "half of the peer's window");
-        blocks.write_packet(40_001, true, false, 65_160);
+        blocks.write_packet(40_001, true, (false, false), 65_160);
         assert!(blocks.continues_write(), "behind other packets nothing leaves");
         blocks.end_write();
         assert_eq!(ends(&blocks).last(), Some(&(40_001, true)));

@@ -124,7 +124,7 @@ impl Connection {
         if side == Side::Sender && self.bulk.as_ref().is_some_and(|bulk| bulk.stop.is_some_and(|stop| stop <= now)) {
             writer.stop();
         }
-        writer.proceed(&mut self.ends[side.index()])
+        writer.proceed(now, &mut self.ends[side.index()])
     }
 
     /// The next segment of an end; none if the application cannot go on either.

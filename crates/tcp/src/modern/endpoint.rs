@@ -124,8 +124,8 @@ impl Endpoint {
     }
 
     /// Nothing can be sent now: whether the send buffer has enough room for another write.
-    pub(super) fn is_writeable(&mut self) -> bool {
-        self.sender.is_writeable()
+    pub(super) fn is_writeable(&mut self, now: Instant) -> bool {
+        self.sender.is_writeable(now)
     }
 
     /// Whether a block of the packet that the application fills has left, and its write continues.

@@ -497,11 +497,8 @@ impl MemoryWindow {
     /// Enlarges the buffer for an application that reads `copied` bytes in a round trip; `span`: distance to the end of the data above a hole.
     fn tune_to(&mut self, copied: u64, span: u64) {
         let (window, rtt) = (2 * copied, self.rtt / 8);
-        let growth = if rtt < NEAR_MICROS {
-            window * rtt / NEAR_MICROS
-        } else {
-            2 * window * (copied - self.per_round) / self.per_round.max(1)
-        };
+        let growth =
+            if rtt < NEAR_MICROS { window * rtt / NEAR_MICROS } else { 2 * window * (copied - self.per_round) / self.per_round.max(1) };
         self.per_round = copied;
         self.enlarge(window + growth + span);
     }

@@ -213,7 +213,7 @@ settings! {
         Kernel::Since(("ipv4/tcp_pacing_ss_ratio", |config| match config.pacing {
         Pacing::Window { slow_start, .. } => Some(format!("{:.0}", 100.0 * slow_start)),
         Pacing::Control => None,
-    })),
+    }), "200"),
         "Multiple of cwnd/srtt at which pacing by the window sends in slow start (Linux tcp_pacing_ss_ratio).",
         Place {
             get: |config| if let Pacing::Window { slow_start, .. } = config.pacing { Some(Value::Number(slow_start)) } else { None },
@@ -225,7 +225,7 @@ settings! {
         Kernel::Since(("ipv4/tcp_pacing_ca_ratio", |config| match config.pacing {
         Pacing::Window { avoidance, .. } => Some(format!("{:.0}", 100.0 * avoidance)),
         Pacing::Control => None,
-    })),
+    }), "120"),
         "Multiple of cwnd/srtt at which pacing by the window sends in congestion avoidance (Linux tcp_pacing_ca_ratio).",
         Place {
             get: |config| if let Pacing::Window { avoidance, .. } = config.pacing { Some(Value::Number(avoidance)) } else { None },
@@ -237,14 +237,14 @@ settings! {
     field rto: RtoBounds =
         RtoBounds { initial: millis(1000), min: millis(200), max: millis(60_000), margin: millis(200), per_round: false };
     setting min_rto: Kind::Delay, Default::Value(Value::Time(millis(200))),
-        Kernel::Since(("ipv4/tcp_rto_min_us", |config| Some((config.rto.min.as_nanos() / 1000).to_string()))),
+        Kernel::Since(("ipv4/tcp_rto_min_us", |config| Some((config.rto.min.as_nanos() / 1000).to_string())), "200000"),
         "Smallest retransmission timeout.",
         place!(Time, rto.min);
     setting initial_rto: Kind::Time, Default::Value(Value::Time(millis(1000))), Kernel::Own,
         "Retransmission timeout before the first measurement (RFC 6298).",
         place!(Time, rto.initial);
     setting max_rto: Kind::Time, Default::Value(Value::Time(millis(60_000))),
-        Kernel::Since(("ipv4/tcp_rto_max_ms", |config| Some((config.rto.max.as_nanos() / 1_000_000).to_string()))),
+        Kernel::Since(("ipv4/tcp_rto_max_ms", |config| Some((config.rto.max.as_nanos() / 1_000_000).to_string())), "120000"),
         "Largest retransmission timeout.",
         place!(Time, rto.max);
     setting rto_margin: Kind::Delay, Default::Value(Value::Time(millis(200))), Kernel::Own,
@@ -331,7 +331,7 @@ settings! {
     count lost_syns_tolerated = 0, 100, Kernel::Own,
         "Number of lost SYNs that leave the initial window as it is (RFC 6928 §2: 0).";
     count syn_linear_timeouts = 0, 100,
-        Kernel::Since(("ipv4/tcp_syn_linear_timeouts", |config| Some(config.syn_linear_timeouts.to_string()))),
+        Kernel::Since(("ipv4/tcp_syn_linear_timeouts", |config| Some(config.syn_linear_timeouts.to_string())), "0"),
         "Number of SYNs whose timeout does not double the next one (Linux tcp_syn_linear_timeouts). 0: every timeout doubles the next (RFC \
          6298 §5.5).";
     flag backoff_until_measured = false, Kernel::Own,
@@ -377,7 +377,7 @@ settings! {
         "Longest time for which ACKs of out-of-order segments wait for one another; 0 s: each has its ACK (adaptive acks).",
         adaptive!(Time, compression);
     setting sack_compression_rtt: Kind::Count(0, 1000), Default::Value(Value::Whole(ADAPTIVE.compression_percent as u64)),
-        Kernel::Since(("ipv4/tcp_comp_sack_rtt_percent", |config| adaptive(config).map(|acks| acks.compression_percent.to_string()))),
+        Kernel::Since(("ipv4/tcp_comp_sack_rtt_percent", |config| adaptive(config).map(|acks| acks.compression_percent.to_string())), "5"),
         "Per cent of a round trip for which ACKs of out-of-order segments wait for one another, if that is less than sack_compression \
          (adaptive acks; Linux tcp_comp_sack_rtt_percent).",
         Place {

@@ -3,6 +3,8 @@
 //! It writes at most [`CHUNK`] bytes at a time, as soon as the buffer has enough room. Each write is transmitted as far as the windows allow
 //! before the next one.
 
+use ackclock_core::units::Instant;
+
 use super::endpoint::Endpoint;
 
 /// Bytes of a write.
@@ -56,7 +58,7 @@ impl Writer {
     }
 
     /// Nothing can be sent now, or a write is under way: the application goes on. Returns whether it has written or closed.
-    pub(super) fn proceed(&mut self, end: &mut Endpoint) -> bool {
+    pub(super) fn proceed(&mut self, now: Instant, end: &mut Endpoint) -> bool {
         if self.done || !end.is_established() {
             return false;
         }
@@ -69,7 +71,7 @@ impl Writer {
         }
         let first = self.part == 0;
         if first {
-            if !end.is_writeable() {
+            if !end.is_writeable(now) {
                 return false;
             }
             self.part = if self.endless { CHUNK } else { self.left.min(CHUNK) };

@@ -23,6 +23,9 @@ def check(
         points = scenario.sweep_points()
         for _ in points:  # each is checked when it is made
             pass
+        if foreign := scenario.core.foreign:
+            name, text = foreign
+            output.warning(f"{text} ({name})")
         runs = f", {len(points)} variants" if len(points) > 1 else ""
         output.note(
             f"{file}: {counted(len(scenario.flows), 'flow')}, {counted(len(scenario.links), 'link')}, "

@@ -10,12 +10,12 @@
 //! that shows the sign already counts for the avoidance.
 //! ## References
 //! Ha & Rhee, *Taming the elephants: new TCP slow start*, Computer Networks 55(9), 2011. Linux, which enables HyStart with CUBIC: the
-//! defaults are those of version 6.14 and later, and agree with measurements of version 6.18.
+//! defaults are those of version 6.14 and later, and agree with measurements of versions 6.18 and 7.2.
 //! ## Differs from the document
 //! - The paper's upper and lower bounds of the rise are 8 ms and 2 ms; Linux has doubled both. Linux adds `train_allowance` to the
 //!   threshold of the train, and does not halve it if the host paces.
-//! - Linux 5.16 to 6.13 begins a round only from `low_window` on (`round_reset`): the first round then begins in the middle of a flight, and
-//!   slow start ends later.
+//! - Linux 5.16 to 6.13 begins a round only from `low_window` on (`round_reset`), except for later maintenance releases: the first round
+//!   then begins in the middle of a flight, and slow start ends later.
 //! - Linux before 5.7 ignores round-trip times after the first `min_samples` of a round (`late_samples`).
 //! - Linux also looks for both signs while Proportional Rate Reduction holds the window below `ssthresh`: the threshold, to which recovery
 //!   returns, then becomes that window (measured in loss recovery with 6.18). So does this part on hosts with such a reduction.

@@ -138,8 +138,7 @@ impl Sender {
             self.limits.note(now, Limit::CongestionWindow);
         } else {
             self.rate.note_app_limited(self.board.pipe());
-            let waits = self.buffer.as_ref().is_some_and(|buffer| buffer.is_waiting());
-            self.limits.note(now, if waits { Limit::SendBuffer } else { Limit::Application });
+            self.limits.note(now, Limit::Application);
         }
     }
 

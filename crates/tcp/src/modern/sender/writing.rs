@@ -1,5 +1,8 @@
 //! Writes into a limited send buffer.
 
+use ackclock_core::units::Instant;
+use ackclock_host::Limit;
+
 use super::super::blocks::packet;
 use super::super::segment::BASE_HEADER;
 use super::super::send_buffer::Content;
@@ -30,14 +33,12 @@ impl Sender {
         }
     }
 
-    /// Nothing can be sent now: whether the send buffer has enough room for another write.
-    pub(in super::super) fn is_writeable(&mut self) -> bool {
-        let Some(mut buffer) = self.buffer.take() else { return true };
-        if buffer.may_grow() && self.pipe() < self.cwnd() {
-            buffer.grow(self.seat.window().cwnd, self.mss());
+    /// Nothing can be sent now: whether the send buffer has enough room for another write. Otherwise it limits a sender that has sent all.
+    pub(in super::super) fn is_writeable(&mut self, now: Instant) -> bool {
+        let writeable = self.look_for_room();
+        if !writeable && self.unsent() == 0 && self.pipe() < self.cwnd() {
+            self.limits.note(now, Limit::SendBuffer);
         }
-        let writeable = buffer.is_writeable(&self.content());
-        self.buffer = Some(buffer);
         writeable
     }
 
@@ -46,8 +47,19 @@ impl Sender {
         let completes = self.blocks.as_ref().is_none_or(|blocks| blocks.is_complete());
         if let Some(buffer) = self.buffer.as_mut().filter(|buffer| completes && buffer.is_waiting()) {
             buffer.acknowledge();
-            self.is_writeable();
+            self.look_for_room();
         }
+    }
+
+    /// Whether the send buffer has enough room for another write, after it has grown if it may.
+    fn look_for_room(&mut self) -> bool {
+        let Some(mut buffer) = self.buffer.take() else { return true };
+        if buffer.may_grow() && self.pipe() < self.cwnd() {
+            buffer.grow(self.seat.window().cwnd, self.mss());
+        }
+        let writeable = buffer.is_writeable(&self.content());
+        self.buffer = Some(buffer);
+        writeable
     }
 
     /// Whether a block of the packet that the application fills has left, and its write continues.
