@@ -2,6 +2,7 @@
 
 use ackclock_wire::segment::{self, EcnCounts, Segment, Timestamps};
 
+use super::fast_open::Cookie;
 use crate::packet::{Packet, encode_options};
 use crate::script::{EcnCounter, TcpOption};
 use crate::stack::Ends;
@@ -11,8 +12,11 @@ const TTL: u8 = 64;
 /// The counters of the AccECN option of kind 172 (RFC 9768 §3.2.3).
 const ORDER: [EcnCounter; 3] = [EcnCounter::Ect0, EcnCounter::Ce, EcnCounter::Ect1];
 
-/// The packet that carries `segment`; `tos`: the byte of DSCP and ECN field, whose ECN field the segment sets.
-pub(super) fn packet(segment: &Segment, ends: Ends, tos: u8) -> Packet {
+/// The packet that carries `segment`; `tos`: the byte of DSCP and ECN field, whose ECN field the segment sets; `cookie`: the option of Fast
+/// Open.
+pub(super) fn packet(segment: &Segment, ends: Ends, tos: u8, cookie: Option<Cookie>) -> Packet {
+    let mut options = layout(&segment.options);
+    options.extend(cookie.into_iter().flat_map(Cookie::options));
     Packet {
         source: ends.local,
         target: ends.remote,
@@ -26,7 +30,7 @@ pub(super) fn packet(segment: &Segment, ends: Ends, tos: u8) -> Packet {
         window: segment.window,
         urgent: 0,
         // The layout pads to a multiple of four, and the segment has no more options than fit.
-        options: encode_options(&layout(&segment.options)).unwrap_or_default(),
+        options: encode_options(&options).unwrap_or_default(),
         payload: vec![0; segment.payload as usize],
     }
 }

@@ -3,7 +3,7 @@
 //! Meanings: Linux, Documentation/networking/ip-sysctl.
 
 /// Parameters that a host may have to follow.
-pub(super) const PARAMETERS: [&str; 53] = [
+pub(super) const PARAMETERS: [&str; 55] = [
     "core.default_qdisc",
     "core.rmem_max",
     "core.wmem_max",
@@ -30,6 +30,8 @@ pub(super) const PARAMETERS: [&str; 53] = [
     "tcp_ecn_fallback",
     "tcp_ecn_option",
     "tcp_fack",
+    "tcp_fastopen",
+    "tcp_fastopen_key",
     "tcp_frto",
     "tcp_limit_output_bytes",
     "tcp_linear_timeouts",
@@ -60,8 +62,8 @@ pub(super) const PARAMETERS: [&str; 53] = [
 ];
 
 /// Parameters of what a simulated host does not have: limits of the whole system, listeners under load, caches, connections that have
-/// ended, Fast Open, the input's rate limits, addresses and neighbours. A kernel obeys them.
-const OF_KERNELS: [&str; 33] = [
+/// ended, the input's rate limits, addresses and neighbours. A kernel obeys them.
+const OF_KERNELS: [&str; 31] = [
     "core.netdev_max_backlog",
     "core.optmem_max",
     "core.rmem_default",
@@ -78,9 +80,7 @@ const OF_KERNELS: [&str; 33] = [
     "tcp_challenge_ack_limit",
     "tcp_early_demux",
     "tcp_ecn_option_beacon",
-    "tcp_fastopen",
     "tcp_fastopen_blackhole_timeout_sec",
-    "tcp_fastopen_key",
     "tcp_fin_timeout",
     "tcp_invalid_ratelimit",
     "tcp_low_latency",

@@ -42,6 +42,8 @@ pub(super) struct Blocks {
     packet: u64,
     /// Position of the last mark.
     pushed: u64,
+    /// End of the last record; 0: there is none.
+    record: u64,
     /// Retransmissions that the present block of them still lacks, and where the next one begins.
     repaired: (u64, u64),
     /// Number of the present block.
@@ -54,6 +56,11 @@ pub(super) fn suggested(cwnd: f64, gain: f64, srtt: Duration, min_rtt: Option<Du
     let halvings = min_rtt.map_or(0.0, |rtt| rtt.as_secs_f64() / HALVING.as_secs_f64()) as u32;
     let near = LARGEST.checked_shr(halvings).unwrap_or(0);
     (((rate * SHARE) as u64 + near).min(LARGEST) / smss).max(1)
+}
+
+/// Half of the peer's largest window, unless that is tiny.
+fn half(most: u64) -> u64 {
+    if most > 536 { most / 2 } else { most }
 }
 
 /// What the windows and the path allow a block.
@@ -92,17 +99,25 @@ impl Blocks {
             marks: VecDeque::new(),
             packet: 1,
             pushed: 1,
+            record: 0,
             repaired: (0, 0),
             number: 0,
         }
     }
 
+    /// Data that fits a packet of a write; `most`: the peer's largest window.
+    pub(super) fn packet(smss: u64, most: u64) -> u64 {
+        (LARGEST.min(half(most).max(1)) / smss).max(1) * smss
+    }
+
     /// The application writes the data from `start` to `end`; all data below `nxt` has been sent. `most`: the peer's largest window. `room`:
     /// bytes that the windows allow now.
     pub(super) fn write(&mut self, (start, end): (u64, u64), (nxt, room): (u64, u64), smss: u64, most: u64) {
-        let half = if most > 536 { most / 2 } else { most };
-        let size = (LARGEST.min(half.max(1)) / smss).max(1) * smss;
-        if nxt >= start {
+        let half = half(most);
+        let size = Self::packet(smss, most);
+        if self.record == start {
+            self.packet = start;
+        } else if nxt >= start {
             self.packet = start;
             let leaving = room / smss * smss;
             if start + size < end && leaving < size {
@@ -124,6 +139,18 @@ impl Blocks {
         }
         self.marks.push_back(end);
         self.pushed = end;
+    }
+
+    /// More data will follow `end`, so that it carries no mark.
+    pub(super) fn unmark(&mut self, end: u64) {
+        if self.marks.back() == Some(&end) {
+            self.marks.pop_back();
+        }
+    }
+
+    /// The data written so far ends a record: later data begins another packet.
+    pub(super) fn end_record(&mut self) {
+        self.record = self.pushed;
     }
 
     /// Whether no block is under way.
@@ -156,12 +183,12 @@ impl Blocks {
     }
 
     /// A new segment that ends at `end` leaves; returns whether it carries PSH by itself, whether it ends a block of several, and the
-    /// number of its block.
-    pub(super) fn send(&mut self, end: u64) -> (bool, bool, u32) {
+    /// number of its block. `record`: it ends a record, and so its block.
+    pub(super) fn send(&mut self, end: u64, record: bool) -> (bool, bool, u32) {
         if self.left == 0 {
             self.number += 1;
         }
-        self.left = self.left.saturating_sub(1);
+        self.left = if record { 0 } else { self.left.saturating_sub(1) };
         let ends = self.several && self.left == 0;
         let mut marked = false;
         while let Some(&mark) = self.marks.front().filter(|mark| **mark <= end) {
@@ -234,15 +261,15 @@ mod tests {
     fn the_last_segment_of_a_block_of_several_carries_psh() {
         let mut blocks = blocks();
         assert!(blocks.begin(&ROOM));
-        assert_eq!([blocks.send(1001), blocks.send(2001)], [(false, false, 1), (false, true, 1)]);
+        assert_eq!([blocks.send(1001, false), blocks.send(2001, false)], [(false, false, 1), (false, true, 1)]);
         // Room for one segment only.
         assert!(blocks.is_complete() && blocks.begin(&Room { pipe: 9, idle: Duration::from_millis(2), ..ROOM }));
-        assert_eq!(blocks.send(3001), (false, false, 2));
+        assert_eq!(blocks.send(3001, false), (false, false, 2));
         blocks.stop();
-        assert_eq!(blocks.send(4001), (false, false, 3), "a probe is a block of its own");
+        assert_eq!(blocks.send(4001, false), (false, false, 3), "a probe is a block of its own");
         blocks.write((4001, 100_001), (4001, 10_000), 1000, 32_896);
         assert!(blocks.begin(&ROOM), "the mark of the first packet falls into a block");
-        assert_eq!([blocks.send(30_001), blocks.send(31_001)], [(false, false, 4), (false, true, 4)]);
+        assert_eq!([blocks.send(30_001, false), blocks.send(31_001, false)], [(false, false, 4), (false, true, 4)]);
         assert!(!blocks.resend((1, 1001), 2) && blocks.resend((1001, 2001), 9), "a block again");
         assert!(!blocks.resend((5001, 6001), 1), "a part of a block alone");
     }

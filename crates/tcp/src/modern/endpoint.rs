@@ -15,8 +15,8 @@ use ackclock_host::{DropNotice, LimitedTimes, SlowStartExit};
 
 use super::ack::Ack;
 use super::config::TIMESTAMPS;
-use super::handshake::{Handshake, Stage};
-use super::info::Info;
+use super::handshake::{Agreed, Handshake, Stage};
+use super::info::{AgreedOptions, Info};
 use super::paws::{self, PeerClock};
 use super::ranges::Range;
 use super::receiver::{Arrival, Receiver};
@@ -88,7 +88,28 @@ impl Endpoint {
 
     /// The application writes `bytes`.
     pub fn write(&mut self, bytes: u64) {
-        self.sender.write(bytes);
+        self.sender.write(bytes, false, false);
+    }
+
+    /// The application writes `bytes`. `more`: it announces more data, for which a small segment waits until the next ACK or timer
+    /// (`MSG_MORE`); `record`: they end a record, which no segment joins with later data (`MSG_EOR`).
+    pub fn write_part(&mut self, bytes: u64, more: bool, record: bool) {
+        self.sender.write(bytes, more, record);
+    }
+
+    /// Sets whether the application holds back small segments (`TCP_CORK`).
+    pub fn set_cork(&mut self, cork: bool) {
+        self.sender.set_cork(cork);
+    }
+
+    /// Data that fits a packet of the network device, and the bytes that the windows allow to leave now.
+    pub fn room(&self) -> (u64, u64) {
+        self.sender.packet_and_room()
+    }
+
+    /// Whether only the peer's window holds back the data.
+    pub fn waits_for_window(&self) -> bool {
+        self.sender.waits_for_window()
     }
 
     /// Sets whether a small segment waits while another small one is outstanding (Nagle's algorithm; `TCP_NODELAY` turns it off).
@@ -198,9 +219,17 @@ impl Endpoint {
             total_retrans: info.total_retrans + self.handshake.lost_syns(),
             bytes_received: self.receiver.rcv_nxt().saturating_sub(1 + u64::from(self.receiver.is_finished())),
             snd_wscale: self.handshake.agreed.peer_scale,
+            rcv_mss: self.receiver.segment() as u32,
+            advmss: u32::from(self.mss),
+            agreed: self.agreed_options(),
             rcv_wscale: self.receiver.window.scale(),
             ..info
         }
+    }
+
+    fn agreed_options(&self) -> AgreedOptions {
+        let Agreed { timestamps, sack, scaling, ecn, .. } = self.handshake.agreed;
+        AgreedOptions { timestamps, sack, scaling, ecn: ecn.is_some(), syn_data: self.took_syn_data() }
     }
 
     /// The congestion window at the end of the handshake.
@@ -244,6 +273,11 @@ impl Endpoint {
         window.nxt() - window.una()
     }
 
+    /// Next position of the stream to send; the first byte has position 1.
+    pub fn stream_position(&self) -> u64 {
+        self.sender.window().nxt().max(1)
+    }
+
     /// Largest payload that the end sends.
     pub fn smss(&self) -> u16 {
         self.handshake.agreed.smss
@@ -283,6 +317,10 @@ impl Endpoint {
         let flags = segment.flags;
         if flags.has(Flags::SYN) && !flags.has(Flags::ACK) && !flags.has(Flags::RST) {
             self.take_syn(now, segment);
+            if self.handshake.early {
+                self.take_syn_data(now, segment);
+                self.sender.begin(now, 0, 1);
+            }
             (self.handshake.stage, self.handshake.due) = (Stage::SynReceived, true);
         }
     }
@@ -290,12 +328,12 @@ impl Endpoint {
     /// RFC 9293 §3.10.7.3.
     fn handle_in_syn_sent(&mut self, now: Instant, segment: &Segment) {
         let flags = segment.flags;
-        let acknowledges = flags.has(Flags::ACK) && segment.ack == to_wire(1, self.handshake.iss);
-        if flags.has(Flags::ACK) && !acknowledges {
+        let confirmed = self.confirmed(segment);
+        if flags.has(Flags::ACK) && confirmed.is_none() {
             return;
         }
         if flags.has(Flags::RST) {
-            if acknowledges {
+            if confirmed.is_some() {
                 self.reset();
             }
             return;
@@ -304,8 +342,10 @@ impl Endpoint {
             return;
         }
         self.take_syn(now, segment);
-        if acknowledges {
-            self.establish(now, segment);
+        if let Some(first) = confirmed {
+            self.handshake.took_syn_data = first > 1 && first == 1 + self.handshake.syn_data;
+            self.establish(now, segment, first);
+            self.take_syn_data(now, segment);
             self.receiver.demand_ack();
             self.answers_syn = self.answers_before_application();
         } else {
@@ -329,13 +369,18 @@ impl Endpoint {
         self.sender.agree(*agreed, u64::from(segment.window));
     }
 
-    fn establish(&mut self, now: Instant, segment: &Segment) {
+    /// The peer has acknowledged the SYN, and the data that it carried below `first`.
+    fn establish(&mut self, now: Instant, segment: &Segment, first: u64) {
         let echo = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps).map(|it| it.echo);
         let lost_syns = self.handshake.lost_syns();
         let rtt = self.handshake.complete(now, echo, self.initial_timestamp);
         self.sender.agree_on_marks(self.handshake.agreed);
-        self.sender.establish(now, lost_syns, rtt);
-        self.receiver.establish(now);
+        if self.handshake.early {
+            self.sender.measure_syn(rtt);
+        } else {
+            self.sender.establish(now, lost_syns, rtt, first);
+            self.receiver.establish(now);
+        }
     }
 
     /// RFC 9293 §3.10.7.4.
@@ -421,10 +466,10 @@ impl Endpoint {
         let Some(ack) = to_position(segment.ack, iss, self.sender.window().una()) else { return true };
         let mut ace = Some(segment.flags.ace());
         if self.handshake.stage == Stage::SynReceived {
-            if ack != 1 {
+            if ack < 1 || ack > self.sender.window().nxt().max(1) {
                 return false;
             }
-            self.establish(now, segment);
+            self.establish(now, segment, 1);
             // RFC 9768 §3.2.2.1: a pure ACK feeds back how the SYN-ACK has arrived.
             if segment.is_empty() && segment.options.sack.as_slice().is_empty() {
                 self.sender.note_syn_ack_feedback(segment.flags.ace());
@@ -466,7 +511,10 @@ impl Endpoint {
             self.sender.back_off();
         }
         self.receiver.handle_timeout(now, self.sender.rtt());
-        self.sender.handle_timeout(now);
+        // Until then, the SYN-ACK is what is sent again.
+        if !self.is_early() {
+            self.sender.handle_timeout(now);
+        }
     }
 
     /// A queue has dropped a segment. [`Endpoint::poll_transmit`] then returns the segments to send.
@@ -487,13 +535,14 @@ impl Endpoint {
     /// When [`Endpoint::handle_timeout`] is due.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let never = |deadline: Option<Instant>| deadline.unwrap_or(Instant::MAX);
-        let first = never(self.handshake.poll_timeout()).min(never(self.receiver.poll_timeout())).min(self.sender.poll_timeout());
+        let sender = if self.is_early() { Instant::MAX } else { self.sender.poll_timeout() };
+        let first = never(self.handshake.poll_timeout()).min(never(self.receiver.poll_timeout())).min(sender);
         (first < Instant::MAX).then_some(first)
     }
 
     /// The next segment to send, if any.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
-        if self.handshake.stage != Stage::Established {
+        if self.handshake.stage != Stage::Established && (self.handshake.due || !self.is_early()) {
             return self.poll_opening(now);
         }
         if let Some(position) = self.receiver.take_earlier() {
@@ -531,13 +580,19 @@ impl Endpoint {
 
     fn syn(&mut self, now: Instant) -> Segment {
         let timeout = self.sender.rtt().timeout();
+        let first = self.handshake.syns() == 0;
+        let data = if first { self.handshake.syn_data } else { 0 };
         self.handshake.note_sent(now, timeout);
         let mut options = self.handshake.options(self.mss, self.receiver.window.scale());
         if self.handshake.has_ecn_option() {
             options.ecn = self.ecn_counts(&options);
         }
         let flags = self.handshake.flags();
-        self.segment(now, 0, (flags, 0), options)
+        let segment = self.segment(now, 0, (flags, data as u32), options);
+        if first && self.handshake.early {
+            self.receiver.establish(now);
+        }
+        segment
     }
 
     fn pure_ack(&mut self, now: Instant) -> Segment {

@@ -76,6 +76,12 @@ pub(super) struct Handshake {
     linear_timeouts: u32,
     /// The codepoint with which the peer's SYN has arrived.
     syn: Ecn,
+    /// Bytes of data that the SYN carries (RFC 7413 §4.2.1).
+    pub(super) syn_data: u64,
+    /// Whether data of the SYN was accepted, or that of this end's SYN acknowledged.
+    pub(super) took_syn_data: bool,
+    /// Whether data flows before the peer has acknowledged the SYN-ACK (RFC 7413 §4.2.2).
+    pub(super) early: bool,
 }
 
 impl Handshake {
@@ -104,6 +110,9 @@ impl Handshake {
             ticks: Ticks::new(config.timer_tick, config.timer_phase),
             linear_timeouts: config.syn_linear_timeouts,
             syn: Ecn::NotEct,
+            syn_data: 0,
+            took_syn_data: false,
+            early: false,
         }
     }
 

@@ -155,6 +155,11 @@ impl Receiver {
         self.rcv_nxt
     }
 
+    /// Size of the peer's full segments, as estimated.
+    pub(super) fn segment(&self) -> u64 {
+        self.peer.full()
+    }
+
     /// Position that the last ACK acknowledged.
     pub(super) fn last_ack(&self) -> u64 {
         self.last_ack
@@ -174,6 +179,17 @@ impl Receiver {
     /// The connection is established.
     pub(super) fn establish(&mut self, now: Instant) {
         self.window.establish(now);
+    }
+
+    /// Takes the data of a SYN, whatever the window: none has been offered yet.
+    pub(super) fn receive_with_syn(&mut self, now: Instant, arrival: &Arrival) {
+        let (start, end) = arrival.range;
+        if start == end {
+            return;
+        }
+        self.fin = arrival.fin.then(|| end - 1);
+        self.rcv_nxt = end;
+        self.store(now, arrival, start);
     }
 
     /// Receives data or a FIN. `rtt`: timing of the sending half.

@@ -61,6 +61,7 @@ impl Sender {
         if ack.number < self.window.una() {
             return true;
         }
+        self.hold.acknowledge();
         if self.is_uninformative(ack) {
             self.window.update(ack);
             return true;

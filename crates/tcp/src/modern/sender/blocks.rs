@@ -39,7 +39,7 @@ impl Sender {
         }
     }
 
-    /// Decides whether a segment carries PSH.
+    /// Decides whether a segment carries PSH; one that breaks through a limit keeps it.
     pub(super) fn set_push(&mut self, output: &mut Output) {
         let Some(mut blocks) = self.blocks.take() else { return };
         let (start, end) = output.range;
@@ -49,7 +49,8 @@ impl Sender {
             let marked = self.board.segment_at(start).is_some_and(SentSegment::is_pushed);
             output.push = blocks.resend(output.range, count) || marked;
         } else if start < end {
-            let (marked, ends, block) = blocks.send(end - u64::from(output.fin));
+            let record = self.stream.record_end(start) == Some(end);
+            let (marked, ends, block) = blocks.send(end - u64::from(output.fin), record);
             (output.push, output.marks) = (marked || ends, (marked, block));
         }
         self.blocks = Some(blocks);

@@ -35,6 +35,7 @@ use ackclock_host::{ControlSeat, DeliveryRate, Limit, LimitedTimes, Limits, Seat
 use super::blocks::Blocks;
 use super::config::{Recovery, TIMESTAMPS};
 use super::handshake::Agreed;
+use super::hold::Hold;
 use super::marks::Marks;
 use super::rack::Rack;
 use super::ranges::Range;
@@ -138,9 +139,7 @@ pub(super) struct Sender {
     /// Whether the congestion window has caused the deferral of a block.
     has_deferred: bool,
     blocks: Option<Box<Blocks>>,
-    nagle: bool,
-    /// End of the last segment sent that was smaller than a full one.
-    small: u64,
+    hold: Hold,
 }
 
 impl Sender {
@@ -180,8 +179,7 @@ impl Sender {
             has_sent: false,
             has_deferred: false,
             blocks: config.offload.map(|offload| Box::new(Blocks::new(offload))),
-            nagle: config.nagle,
-            small: 0,
+            hold: Hold::new(config.nagle),
         }
     }
 
@@ -207,17 +205,27 @@ impl Sender {
         self.marks.note_syn_ack(field);
     }
 
-    /// The SYN was acknowledged; `rtt`: its round-trip time, if measured.
-    pub(super) fn establish(&mut self, now: Instant, lost_syns: u32, rtt: Option<Duration>) {
-        match rtt {
-            Some(rtt) => {
-                self.rtt.end_backoff();
-                self.rtt.measure_at(rtt, (1, 1));
-                self.tlp.measure();
-            }
-            None => self.rtt.restart_after_lost_syn(),
+    /// The SYN was acknowledged, and the data that it carried below `first`; `rtt`: its round-trip time, if measured.
+    pub(super) fn establish(&mut self, now: Instant, lost_syns: u32, rtt: Option<Duration>, first: u64) {
+        if rtt.is_none() {
+            self.rtt.restart_after_lost_syn();
         }
-        self.window.establish();
+        self.measure_syn(rtt);
+        self.begin(now, lost_syns, first);
+    }
+
+    /// The round-trip time of the SYN, if measured.
+    pub(super) fn measure_syn(&mut self, rtt: Option<Duration>) {
+        if let Some(rtt) = rtt {
+            self.rtt.end_backoff();
+            self.rtt.measure_at(rtt, (1, 1));
+            self.tlp.measure();
+        }
+    }
+
+    /// Data may be sent from `first` on.
+    pub(super) fn begin(&mut self, now: Instant, lost_syns: u32, first: u64) {
+        self.window.establish(first);
         self.counters.delivered = 1;
         self.limits.begin(now);
         self.last_sent = now;
@@ -232,8 +240,7 @@ impl Sender {
             whole_segments: self.settings.rules.counts_segments,
             ..Established::new(now, Bytes(self.seat.smss()))
         };
-        // Data begins at position 1.
-        self.seat.establish(&event, (1, self.seat.smss()));
+        self.seat.establish(&event, (first, self.seat.smss()));
         if self.next_new().is_none() {
             self.seat.begin_idle(now);
         }
@@ -250,20 +257,34 @@ impl Sender {
         self.stream.pull(bytes);
     }
 
-    /// The application writes `bytes`.
-    pub(super) fn write(&mut self, bytes: u64) {
+    /// The application writes `bytes`. `more`: it announces more data; `record`: the data ends a record.
+    pub(super) fn write(&mut self, bytes: u64, more: bool, record: bool) {
         let start = self.stream.written();
         self.stream.write(bytes);
+        self.hold.write(more);
         if self.stream.is_written()
             && let Some(mut blocks) = self.blocks.take()
         {
             let (end, smss, nxt) = (self.stream.written(), self.seat.smss(), self.window.nxt());
-            let allowed = self.cwnd().saturating_sub(self.pipe()) / self.seat.unit() * smss;
-            let room = allowed.min(self.window.offered().saturating_sub(nxt - self.window.una()));
-            blocks.write((start, end), (nxt, room), smss, self.window.largest());
+            blocks.write((start, end), (nxt, self.leaving()), smss, self.window.largest());
+            if more {
+                blocks.unmark(end);
+            }
+            if record {
+                blocks.end_record();
+            }
             self.blocks = Some(blocks);
         }
+        if record {
+            self.stream.end_record();
+        }
         self.supply_first_flight();
+    }
+
+    /// Bytes that the windows allow to leave now.
+    fn leaving(&self) -> u64 {
+        let allowed = self.cwnd().saturating_sub(self.pipe()) / self.seat.unit() * self.seat.smss();
+        allowed.min(self.window.offered().saturating_sub(self.window.nxt() - self.window.una()))
     }
 
     /// Spreads the data that an application has written over the first flight.
@@ -368,9 +389,25 @@ impl Sender {
         self.rtt.back_off();
     }
 
+    /// Sets whether the application holds back small segments.
+    pub(super) fn set_cork(&mut self, cork: bool) {
+        self.hold.set_cork(cork);
+    }
+
+    /// Whether only the peer's window holds back the data.
+    pub(super) fn waits_for_window(&self) -> bool {
+        self.unsent() > 0 && self.next_new().is_none() && !self.hold.holds(self.window.una())
+    }
+
+    /// Data that fits a packet of the device, and the bytes that the windows allow to leave now.
+    pub(super) fn packet_and_room(&self) -> (u64, u64) {
+        let largest = self.blocks.as_ref().map_or(u64::MAX, |_| Blocks::packet(self.seat.smss(), self.window.largest()));
+        (largest, self.leaving())
+    }
+
     /// Sets whether small segments wait for each other (Nagle's algorithm).
     pub(super) fn set_nagle(&mut self, nagle: bool) {
-        self.nagle = nagle;
+        self.hold.set_nagle(nagle);
     }
 
     /// Stops all timers at the end of the connection.

@@ -26,11 +26,12 @@ impl Sender {
         if self.seat.is_idle() && self.next_new().is_some() {
             self.end_idle(now);
         }
+        let overrides = self.repair.is_forced_through();
         let Some(mut output) = self.take_forced(now).or_else(|| self.choose(now)) else {
             self.note_stop();
             return None;
         };
-        if self.blocks.is_some() {
+        if self.blocks.is_some() && !overrides {
             self.set_push(&mut output);
         }
         self.note_sent(now, &output);
@@ -162,7 +163,8 @@ impl Sender {
         let continues = self.blocks.as_ref().is_some_and(|blocks| !blocks.is_complete());
         let range = self.window.next_new(&self.stream, self.seat.smss(), continues)?;
         let (start, end) = range;
-        let waits = self.nagle && self.small > self.window.una() && end - start < self.seat.smss() && end <= self.stream.written();
+        let small = end - start < self.seat.smss() && end <= self.stream.written();
+        let waits = small && self.hold.holds(self.window.una()) && self.stream.record_end(start) != Some(end);
         (!waits).then_some(range)
     }
 
@@ -226,9 +228,8 @@ impl Sender {
             self.board.send(output.range, snapshot, output.marks);
             self.has_sent = true;
             self.window.advance(end);
-            if size < self.seat.smss() {
-                self.small = end;
-            }
+            self.hold.send(end, size < self.seat.smss());
+            self.stream.forget_records(end);
             if output.cwr {
                 self.marks.send_cwr();
             }
