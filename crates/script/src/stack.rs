@@ -99,6 +99,8 @@ pub struct Writing {
     pub ends_record: bool,
     /// The application waits for a message before it uses the buffer again (`MSG_ZEROCOPY`).
     pub zero_copy: bool,
+    /// The call has waited for room before.
+    pub again: bool,
 }
 
 /// What opening a connection with data has done (RFC 7413).

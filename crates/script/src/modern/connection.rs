@@ -14,6 +14,24 @@ use crate::packet::Packet;
 use crate::script::Flags;
 use crate::stack::{Ends, Refusal, Socket, Status, Writing};
 
+/// How long a SYN is sent again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// Retransmissions, unless the socket says otherwise.
+    pub(super) syn_retries: u32,
+    /// More retransmissions, whose timeouts do not double.
+    pub(super) linear: u32,
+    /// First timeout.
+    pub(super) timeout: Duration,
+}
+
+impl Patience {
+    /// Whether `retries` SYNs in `elapsed` are enough: as many as `most` and the linear ones, or as long as `most` doubling timeouts take.
+    fn is_over(&self, most: u32, retries: u32, elapsed: Duration) -> bool {
+        retries >= most + self.linear || retries > 0 && elapsed >= self.timeout * ((2_u64 << most.min(62)) - 1) as f64
+    }
+}
+
 /// A connection.
 #[derive(Debug)]
 pub(super) struct Connection {
@@ -42,8 +60,9 @@ pub(super) struct Connection {
     wakes: u64,
     /// Since when retransmissions have had no answer.
     stalled: Option<Instant>,
-    /// When data last arrived.
-    heard: Instant,
+    /// When the connection began, and when data last arrived.
+    began: Instant,
+    heard: Option<Instant>,
 }
 
 impl Connection {
@@ -66,7 +85,8 @@ impl Connection {
             asked: None,
             wakes: 0,
             stalled: None,
-            heard: now,
+            began: now,
+            heard: None,
         }
     }
 
@@ -86,12 +106,14 @@ impl Connection {
         }
         let news = self.endpoint.readable() > unread || self.endpoint.has_heard_fin() != heard_fin || self.is_usable() != usable;
         self.wakes += u64::from(news);
-        if self.endpoint.readable() > unread {
-            self.heard = now;
+        // The handshake counts as data.
+        if self.endpoint.readable() > unread || self.is_usable() != usable {
+            self.heard = Some(now);
         }
         // Nobody will read data that arrives after the socket was closed (RFC 9293 §3.10.7.4; RFC 2525 §2.17).
-        if self.closed && self.endpoint.readable() > 0 {
-            self.abort(now);
+        if self.closed && self.endpoint.readable() > 0 && !self.broken {
+            self.endpoint.abort(now);
+            (self.broken, self.reset) = (true, segments::refusal(packet));
         }
         if packet.has(Flags::ACK) {
             self.release();
@@ -116,11 +138,11 @@ impl Connection {
     }
 
     /// Handles expired timers.
-    pub(super) fn handle_timeout(&mut self, now: Instant, most_syns: u32) {
+    pub(super) fn handle_timeout(&mut self, now: Instant, patience: &Patience) {
         let opening = self.endpoint.state() == State::SynSent;
-        let limit = self.options.syn_retries.unwrap_or(most_syns);
-        let given_up = opening && self.endpoint.info(now).total_retrans >= limit || self.expiry().is_some_and(|due| due <= now);
-        if given_up {
+        let syns = self.options.syn_retries.unwrap_or(patience.syn_retries);
+        let given_up = opening && patience.is_over(syns, self.endpoint.info(now).total_retrans, now.since(self.began));
+        if given_up || self.expiry().is_some_and(|due| due <= now) {
             self.endpoint.abort(now);
             return self.fail(Errno::ETIMEDOUT);
         }
@@ -172,6 +194,11 @@ impl Connection {
         self.is_open() || self.endpoint.is_early()
     }
 
+    /// Packets do not belong to the connection any more: it was reset, or has given up.
+    pub(super) fn is_gone(&self) -> bool {
+        self.broken && self.endpoint.state() == State::Closed
+    }
+
     /// The connection can be forgotten: closed by the application, and over. In TIME-WAIT it still answers the peer's FIN.
     pub(super) fn is_over(&self) -> bool {
         self.closed && self.reset.is_none() && self.endpoint.state() == State::Closed
@@ -185,7 +212,7 @@ impl Connection {
         if self.shut.0 || self.broken {
             return Err(Errno::EPIPE.into());
         }
-        if !self.is_usable() {
+        if !self.is_usable() || how.again && self.buffer.lacks_room() {
             return Ok(0);
         }
         let taken = self.buffer.write(&self.endpoint, bytes, how.ends_record);
@@ -271,7 +298,7 @@ impl Connection {
 
     /// Time since data arrived, or since the connection began.
     pub(super) fn silence(&self, now: Instant) -> Duration {
-        now.since(self.heard)
+        now.since(self.heard.unwrap_or(self.began))
     }
 
     /// What the socket can do.

@@ -45,10 +45,11 @@ pub(super) struct Cookie {
 }
 
 impl Cookie {
-    /// The cookie in the options of a packet.
+    /// The cookie in the options of a packet, unless its size is not valid.
     pub(super) fn of(packet: &Packet) -> Option<Self> {
+        let valid = |size: usize| size == 0 || (4..=16).contains(&size) && size.is_multiple_of(2);
         decode_options(&packet.options).ok()?.into_iter().find_map(|option| match option {
-            TcpOption::FastOpen { cookie, experimental } => Some(Self { bytes: cookie, experimental }),
+            TcpOption::FastOpen { cookie, experimental } if valid(cookie.len()) => Some(Self { bytes: cookie, experimental }),
             _ => None,
         })
     }

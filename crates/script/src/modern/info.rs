@@ -1,7 +1,7 @@
 //! The state of an endpoint in the fields of `struct tcp_info`.
 
 use ackclock_core::units::{Duration, Instant};
-use ackclock_tcp::modern::AgreedOptions;
+use ackclock_tcp::modern::{AgreedOptions, State};
 
 use super::connection::Connection;
 use crate::stack::Info;
@@ -50,7 +50,7 @@ pub(super) fn fields(now: Instant, connection: &Connection) -> Info {
         ("tcpi_snd_wscale", i64::from(info.snd_wscale)),
         ("tcpi_rcv_wscale", i64::from(info.rcv_wscale)),
         ("tcpi_total_rto", i64::from(info.total_rto)),
-        ("tcpi_state", state(connection.endpoint.state())),
+        ("tcpi_state", number(connection.endpoint.state())),
         ("tcpi_options", options(&info.agreed)),
         ("tcpi_rcv_mss", i64::from(info.rcv_mss)),
         ("tcpi_advmss", i64::from(info.advmss)),
@@ -63,6 +63,11 @@ pub(super) fn fields(now: Instant, connection: &Connection) -> Info {
     ]
 }
 
+/// The fields of a socket without connection.
+pub(super) fn unconnected(state: State) -> Info {
+    vec![("tcpi_state", number(state)), ("tcpi_options", 0)]
+}
+
 /// The bits of `tcpi_options`.
 fn options(agreed: &AgreedOptions) -> i64 {
     let AgreedOptions { timestamps, sack, scaling, ecn, syn_data } = *agreed;
@@ -70,8 +75,7 @@ fn options(agreed: &AgreedOptions) -> i64 {
 }
 
 /// The number of a state in `tcpi_state`.
-fn state(state: ackclock_tcp::modern::State) -> i64 {
-    use ackclock_tcp::modern::State;
+fn number(state: State) -> i64 {
     match state {
         State::Established => 1,
         State::SynSent => 2,

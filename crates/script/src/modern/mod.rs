@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 use ackclock_core::units::{Duration, Instant};
 use ackclock_tcp::modern::{Config, Endpoint, State};
 
-use self::connection::Connection;
+use self::connection::{Connection, Patience};
 use self::fast_open::{FastOpen, Request};
 use self::options::SocketOptions;
 use crate::errno::Errno;
@@ -144,30 +144,6 @@ impl Modern {
         (self.slots.iter().filter(waits).count() as i64) < most
     }
 
-    /// RFC 9293 §3.10.7.1: the answer to a packet for which there is no connection.
-    fn refuse(&mut self, packet: &Packet) {
-        if packet.has(Flags::RST) {
-            return;
-        }
-        let reset = if packet.has(Flags::ACK) {
-            Packet { flags: Flags::RST, seq: packet.ack, ack: 0, ..packet.clone() }
-        } else {
-            Packet { flags: Flags::RST | Flags::ACK, seq: 0, ack: packet.seq.wrapping_add(packet.length()), ..packet.clone() }
-        };
-        let (source, target) = (packet.target, packet.source);
-        self.resets.push_back(Packet {
-            source,
-            target,
-            tos: 0,
-            ttl: 64,
-            window: 0,
-            urgent: 0,
-            options: Vec::new(),
-            payload: Vec::new(),
-            ..reset
-        });
-    }
-
     /// Forgets connections that are over.
     fn tidy(&mut self) {
         for slot in &mut self.slots {
@@ -183,7 +159,7 @@ impl Stack for Modern {
         let Ok(packet) = Packet::decode(bytes) else { return };
         let ends = Ends { local: packet.target, remote: packet.source };
         let known = self.slots.iter_mut().find_map(|slot| match slot {
-            Slot::Connected(connection) if connection.ends == ends => Some(connection),
+            Slot::Connected(connection) if connection.ends == ends && !connection.is_gone() => Some(connection),
             _ => None,
         });
         if let Some(connection) = known {
@@ -199,7 +175,7 @@ impl Stack for Modern {
         }
         let opens = packet.has(Flags::SYN) && !packet.has(Flags::ACK) && !packet.has(Flags::RST);
         let listener = self.slots.iter().position(|slot| matches!(slot, Slot::Listening(local, ..) if *local == ends.local));
-        let Some(listener) = listener.filter(|_| opens) else { return self.refuse(&packet) };
+        let Some(listener) = listener.filter(|_| opens) else { return self.resets.extend(segments::refusal(&packet)) };
         let Slot::Listening(_, options, backlog) = &self.slots[listener] else { return };
         let (options, backlog, listener) = (options.clone(), *backlog, listener as Socket);
         let reply = self.fast_open.reply(&packet, ends, options.fast_open_key, self.takes_early(listener, &options, backlog));
@@ -228,10 +204,11 @@ impl Stack for Modern {
     fn handle_timeout(&mut self, now: Instant) {
         // Deadlines may be a rounding error later than the time of a script.
         let late = now + Duration::NANOSECOND;
-        let most_syns = self.send.syn_retries;
+        let Config { syn_linear_timeouts: linear, rto, .. } = self.host.config;
+        let patience = Patience { syn_retries: self.send.syn_retries, linear, timeout: rto.initial };
         for connection in self.connections() {
             if connection.poll_timeout().is_some_and(|due| due <= late) {
-                connection.handle_timeout(now, most_syns);
+                connection.handle_timeout(now, &patience);
             }
         }
         self.tidy();
@@ -423,7 +400,8 @@ impl Stack for Modern {
     fn info(&self, now: Instant, socket: Socket) -> Info {
         match self.slots.get(socket as usize) {
             Some(Slot::Connected(connection)) => info::fields(now, connection),
-            _ => Info::new(),
+            Some(Slot::Listening(..)) => info::unconnected(State::Listen),
+            _ => info::unconnected(State::Closed),
         }
     }
 

@@ -4,7 +4,7 @@ use ackclock_wire::segment::{self, EcnCounts, Segment, Timestamps};
 
 use super::fast_open::Cookie;
 use crate::packet::{Packet, encode_options};
-use crate::script::{EcnCounter, TcpOption};
+use crate::script::{EcnCounter, Flags, TcpOption};
 use crate::stack::Ends;
 
 /// Initial time to live.
@@ -33,6 +33,33 @@ pub(super) fn packet(segment: &Segment, ends: Ends, tos: u8, cookie: Option<Cook
         options: encode_options(&options).unwrap_or_default(),
         payload: vec![0; segment.payload as usize],
     }
+}
+
+/// RFC 9293 §3.10.7.1: the reset that answers a packet for which there is no connection.
+pub(super) fn refusal(packet: &Packet) -> Option<Packet> {
+    if packet.has(Flags::RST) {
+        return None;
+    }
+    let (flags, seq, ack) = if packet.has(Flags::ACK) {
+        (Flags::RST, packet.ack, 0)
+    } else {
+        (Flags::RST | Flags::ACK, 0, packet.seq.wrapping_add(packet.length()))
+    };
+    Some(Packet {
+        source: packet.target,
+        target: packet.source,
+        tos: 0,
+        ttl: TTL,
+        flow_label: packet.flow_label,
+        seq,
+        ack,
+        flags,
+        reserved: packet.reserved,
+        window: 0,
+        urgent: 0,
+        options: Vec::new(),
+        payload: Vec::new(),
+    })
 }
 
 /// The options in the order in which Linux sends them, each aligned by no-operations before it.

@@ -96,6 +96,8 @@ pub struct Simulated<S> {
     next_port: u16,
     sent: VecDeque<Vec<u8>>,
     epolls: BTreeMap<Fd, Epoll>,
+    /// Whether the present attempt of a call is not its first.
+    waited: bool,
 }
 
 impl<S: Stack> Simulated<S> {
@@ -110,6 +112,7 @@ impl<S: Stack> Simulated<S> {
             next_port: EPHEMERAL_PORT,
             sent: VecDeque::new(),
             epolls: BTreeMap::new(),
+            waited: false,
         }
     }
 
@@ -308,9 +311,12 @@ impl<S: Stack> Simulated<S> {
     fn write(&mut self, fd: Fd, bytes: u64, flags: i64, mut written: u64) -> Answer<Option<Return>> {
         let open = *self.open(fd)?;
         let waits = !open.nonblocking && flags & DONT_WAIT == 0;
-        let how = Writing { more: flags & MORE != 0, ends_record: flags & RECORD != 0, zero_copy: flags & ZERO_COPY != 0 };
+        let how =
+            Writing { more: flags & MORE != 0, ends_record: flags & RECORD != 0, zero_copy: flags & ZERO_COPY != 0, again: self.waited };
         let retried = self.blocked.as_ref().is_some_and(|blocked| blocked.opening);
-        let opens = !retried && (open.deferred.is_some() || flags & FAST_OPEN != 0);
+        // The first call after the opening takes its result, as `connect` would.
+        let finishes = open.connecting && !open.connected && !self.stack.status(open.socket).connecting;
+        let opens = !retried && !finishes && (open.deferred.is_some() || flags & FAST_OPEN != 0);
         if opens {
             let ends = open.deferred.map_or_else(|| self.ends(&open, None), |ends| ends);
             let opening = self.stack.connect_with_data(self.now, open.socket, ends, bytes, how)?;
@@ -337,6 +343,9 @@ impl<S: Stack> Simulated<S> {
             if let Some(blocked) = &mut self.blocked {
                 blocked.opening = false;
             }
+        }
+        if finishes {
+            self.open(fd)?.connected = true;
         }
         let taken = match self.stack.write(self.now, open.socket, bytes - written, how) {
             // An error after a part was written is reported by the next call.
@@ -366,6 +375,9 @@ impl<S: Stack> Simulated<S> {
                 Some(notification) => Ok(Some(message(0, ERROR_QUEUE, vec![notification]))),
                 None => Err(Errno::EAGAIN.into()),
             };
+        }
+        if open.deferred.is_some() {
+            return Err(Errno::EAGAIN.into());
         }
         if null && most > 0 && self.stack.status(open.socket).readable {
             return Err(Errno::EFAULT.into());
@@ -423,7 +435,10 @@ impl<S: Stack> Simulated<S> {
         let Some(blocked) = self.blocked.as_ref() else { return Ok(None) };
         let (call, written, expired) =
             (blocked.call.clone(), blocked.written, blocked.deadline.is_some_and(|deadline| deadline <= self.now));
-        let result = match self.attempt(&call, written) {
+        self.waited = true;
+        let attempt = self.attempt(&call, written);
+        self.waited = false;
+        let result = match attempt {
             Ok(Some(result)) => result,
             Ok(None) if expired => {
                 let output = match &call {

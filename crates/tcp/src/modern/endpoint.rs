@@ -329,7 +329,10 @@ impl Endpoint {
     fn handle_in_syn_sent(&mut self, now: Instant, segment: &Segment) {
         let flags = segment.flags;
         let confirmed = self.confirmed(segment);
-        if flags.has(Flags::ACK) && confirmed.is_none() {
+        // An echo that this end never sent is as wrong as a wrong acknowledgement.
+        let echo = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps).map_or(0, |it| it.echo);
+        if flags.has(Flags::ACK) && (confirmed.is_none() || echo != 0 && !self.handshake.has_stamped(now, echo)) {
+            self.handshake.refuse(segment);
             return;
         }
         if flags.has(Flags::RST) {
@@ -345,9 +348,13 @@ impl Endpoint {
         if let Some(first) = confirmed {
             self.handshake.took_syn_data = first > 1 && first == 1 + self.handshake.syn_data;
             self.establish(now, segment, first);
+            if first <= self.handshake.syn_data {
+                self.sender.lose_syn_data(now, 1 + self.handshake.syn_data);
+            }
             self.take_syn_data(now, segment);
             self.receiver.demand_ack();
-            self.answers_syn = self.answers_before_application();
+            // Data of the SYN that the peer did not take carries the ACK.
+            self.answers_syn = self.answers_before_application() && first == 1 + self.handshake.syn_data;
         } else {
             // Both ends open the connection at the same time.
             (self.handshake.stage, self.handshake.due) = (Stage::SynReceived, true);
@@ -408,7 +415,7 @@ impl Endpoint {
             ecn: segment.ecn,
             cwr: flags.has(Flags::CWR),
         };
-        if !self.receiver.is_acceptable((start, end)) {
+        if !self.receiver.is_acceptable((start, end), arrival.fin) {
             if flags.has(Flags::RST) {
                 return;
             }
@@ -435,10 +442,10 @@ impl Endpoint {
         if flags.has(Flags::SYN) || !flags.has(Flags::ACK) {
             return self.receiver.demand_ack();
         }
-        if let Some(timestamps) = timestamps {
-            self.note_timestamps(now, timestamps, start, u64::from(segment.payload));
-        }
         if self.take_ack(now, segment, start) {
+            if let Some(timestamps) = timestamps {
+                self.note_timestamps(now, timestamps, start, u64::from(segment.payload));
+            }
             self.receiver.receive(now, &arrival, self.sender.rtt());
             if arrival.fin && self.sender.has_sent_fin() {
                 self.receiver.demand_ack();
@@ -566,6 +573,9 @@ impl Endpoint {
     /// The next segment to send while the SYNs are not acknowledged.
     #[cold]
     fn poll_opening(&mut self, now: Instant) -> Option<Segment> {
+        if let Some(reset) = self.handshake.take_refusal() {
+            return Some(reset);
+        }
         match self.handshake.stage {
             Stage::SynSent | Stage::SynReceived if self.handshake.due => Some(self.syn(now)),
             Stage::SynReceived if self.reports_blocks() || self.receiver.owes_ack() => Some(self.pure_ack(now)),

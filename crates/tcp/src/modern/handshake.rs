@@ -82,6 +82,11 @@ pub(super) struct Handshake {
     pub(super) took_syn_data: bool,
     /// Whether data flows before the peer has acknowledged the SYN-ACK (RFC 7413 §4.2.2).
     pub(super) early: bool,
+    /// Number of the reset that answers a wrong acknowledgement (RFC 9293 §3.10.7.3).
+    refusal: Option<u32>,
+    /// When the first SYN was sent.
+    began: Instant,
+    initial_timestamp: u32,
 }
 
 impl Handshake {
@@ -113,6 +118,9 @@ impl Handshake {
             syn_data: 0,
             took_syn_data: false,
             early: false,
+            refusal: None,
+            began: Instant::ZERO,
+            initial_timestamp: config.initial_timestamp,
         }
     }
 
@@ -204,6 +212,9 @@ impl Handshake {
 
     /// Records the transmission of a SYN or SYN-ACK, which is retransmitted after `timeout`.
     pub(super) fn note_sent(&mut self, now: Instant, timeout: Duration) {
+        if self.sent == 0 {
+            self.began = now;
+        }
         (self.due, self.sent_at, self.deadline) = (false, now, Some(self.ticks.expiry(now, timeout)));
         self.sent += 1;
         self.note_clearing(self.sent > SYNS_WITH_FLAGS);
@@ -243,6 +254,24 @@ impl Handshake {
             return Some(now.since(self.sent_at));
         }
         paws::since(now, echo?, initial_timestamp)
+    }
+
+    /// Whether a SYN can have carried the timestamp `echo`.
+    pub(super) fn has_stamped(&self, now: Instant, echo: u32) -> bool {
+        let [first, last] = [self.began, now].map(|at| paws::timestamp(at, self.initial_timestamp));
+        echo.wrapping_sub(first) <= last.wrapping_sub(first)
+    }
+
+    /// Answers a segment with a wrong acknowledgement by a reset, unless it is one.
+    pub(super) fn refuse(&mut self, segment: &Segment) {
+        self.refusal = Some(segment.ack).filter(|_| !segment.flags.has(Flags::RST));
+    }
+
+    /// The reset that answers a wrong acknowledgement.
+    pub(super) fn take_refusal(&mut self) -> Option<Segment> {
+        let seq = self.refusal.take()?;
+        let (flags, options) = (Flags::RST, Options::default());
+        Some(Segment { seq, ack: 0, flags, window: 0, options, payload: 0, ecn: Ecn::NotEct })
     }
 
     /// The connection was reset.

@@ -39,7 +39,7 @@ impl Hold {
 
     /// The application has written; `more`: it has announced more data.
     pub(super) fn write(&mut self, more: bool) {
-        self.more = more;
+        (self.more, self.push) = (more, false);
     }
 
     /// An ACK has arrived.

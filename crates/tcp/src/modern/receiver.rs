@@ -170,10 +170,20 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.rcv_nxt > fin)
     }
 
-    /// RFC 9293 §3.10.7.4, table 6: whether the range of a segment, or the position of an empty one, lies in the window.
-    pub(super) fn is_acceptable(&self, (start, end): Range) -> bool {
+    /// RFC 9293 §3.10.7.4, table 6: whether the range of a segment, or the position of an empty one, lies in the window; `fin`: the last
+    /// position is a FIN.
+    pub(super) fn is_acceptable(&self, (start, end): Range, fin: bool) -> bool {
         let edge = self.window.edge().max(self.rcv_nxt);
-        if start == end { start == self.rcv_nxt || start > self.rcv_nxt && start < edge } else { end > self.rcv_nxt && start < edge }
+        if start == end {
+            return start == self.rcv_nxt || start > self.rcv_nxt && start < edge;
+        }
+        if self.window.takes_whole_segments() {
+            // A FIN may lie at the edge. Data beyond it is taken if nothing else waits for the application.
+            let data = end - u64::from(fin);
+            let fits = data <= edge || self.readable() == 0 && start < edge;
+            return end > self.rcv_nxt && start <= edge && fits && (start < edge || start == data);
+        }
+        end > self.rcv_nxt && start < edge
     }
 
     /// The connection is established.
@@ -206,7 +216,7 @@ impl Receiver {
         }
         self.release_compressed(start, end);
         // Data beyond the window is discarded (RFC 9293 §3.10.7.4).
-        self.insert((start, end.min(self.window.edge())));
+        self.insert((start, if self.window.takes_whole_segments() { end } else { end.min(self.window.edge()) }));
         let data = end - start - u64::from(arrival.fin);
         if let Acks::EverySecond(acks) = &mut self.acks {
             acks.largest = acks.largest.max(data);
@@ -263,6 +273,10 @@ impl Receiver {
         let waiting = self.rcv_nxt - self.last_ack > segment;
         let (holds, scarce) = if waiting { self.window.outlook(segment) } else { (false, false) };
         let finished = arrival.fin && self.is_finished();
+        if finished {
+            // Nothing about earlier data matters any more.
+            self.dsack = None;
+        }
         let pending = Pending {
             more_than_a_segment: waiting && holds,
             filled: hole && self.above.is_empty() && end > before,

@@ -39,6 +39,10 @@ pub(super) struct Rules {
     /// Whether a reduction leaves at least two segments for every cause; otherwise RFC 5681 §3.1 (loss) and RFC 3168 §6.1.2 (mark) apply.
     /// `ecn-2`, `nosack-2`, `-5`, `-14` and `reorder-3`.
     pub(super) keeps_two_segments: bool,
+    /// Whether a SACK block counts as far as it covers whole segments; otherwise every byte does. `a_part_of_a_segment_is_not_sacked`.
+    pub(super) sacks_whole_segments: bool,
+    /// Whether the SACK blocks of an ACK below the last one count. `an_old_ack_reports_sacked_data`.
+    pub(super) reads_old_sacks: bool,
     /// Whether a tail loss probe that repeats the last segment leaves the count of its transmissions. `slow_start-12`.
     pub(super) ignores_repeated_probe: bool,
 }
@@ -55,6 +59,8 @@ impl Rules {
         reduces_own_window: false,
         keeps_pipe_after_timeout: false,
         keeps_two_segments: false,
+        sacks_whole_segments: false,
+        reads_old_sacks: false,
         ignores_repeated_probe: false,
     };
     /// Those of Linux.
@@ -68,6 +74,8 @@ impl Rules {
         reduces_own_window: true,
         keeps_pipe_after_timeout: true,
         keeps_two_segments: true,
+        sacks_whole_segments: true,
+        reads_old_sacks: true,
         ignores_repeated_probe: true,
     };
 

@@ -75,6 +75,11 @@ impl ReceiveWindow {
         }
     }
 
+    /// Whether a segment is taken as a whole, or not at all.
+    pub(super) fn takes_whole_segments(&self) -> bool {
+        matches!(self, Self::Memory(_))
+    }
+
     /// One past the last position that may arrive.
     pub(super) fn edge(&self) -> u64 {
         match self {

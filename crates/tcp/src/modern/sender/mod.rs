@@ -214,8 +214,9 @@ impl Sender {
         self.begin(now, lost_syns, first);
     }
 
-    /// The round-trip time of the SYN, if measured.
+    /// The SYN was delivered; `rtt`: its round-trip time, if measured.
     pub(super) fn measure_syn(&mut self, rtt: Option<Duration>) {
+        self.counters.delivered += 1;
         if let Some(rtt) = rtt {
             self.rtt.end_backoff();
             self.rtt.measure_at(rtt, (1, 1));
@@ -226,7 +227,6 @@ impl Sender {
     /// Data may be sent from `first` on.
     pub(super) fn begin(&mut self, now: Instant, lost_syns: u32, first: u64) {
         self.window.establish(first);
-        self.counters.delivered = 1;
         self.limits.begin(now);
         self.last_sent = now;
         let event = Established {
@@ -245,6 +245,22 @@ impl Sender {
             self.seat.begin_idle(now);
         }
         self.supply_first_flight();
+    }
+
+    /// The SYN carried data up to `end` that the peer has not taken: it counts as lost.
+    #[cold]
+    pub(super) fn lose_syn_data(&mut self, now: Instant, end: u64) {
+        let mut start = self.window.nxt();
+        while start < end {
+            let last = (start + self.seat.smss()).min(end);
+            let snapshot = self.rate.send(now, last - start, self.board.pipe());
+            self.board.send((start, last), snapshot, (last == end, 0));
+            self.counters.sent += 1;
+            self.sent_bytes += last - start;
+            start = last;
+        }
+        self.window.advance(end.max(self.window.nxt()));
+        self.board.mark_all_lost();
     }
 
     /// Sets the segment size to `smss` bytes. Outstanding segments keep their size; their retransmissions do not.
@@ -396,7 +412,8 @@ impl Sender {
 
     /// Whether only the peer's window holds back the data.
     pub(super) fn waits_for_window(&self) -> bool {
-        self.unsent() > 0 && self.next_new().is_none() && !self.hold.holds(self.window.una())
+        let allowed = self.unsent() > 0 && self.pipe() < self.cwnd();
+        allowed && self.next_new().is_none() && !self.hold.holds(self.window.una())
     }
 
     /// Data that fits a packet of the device, and the bytes that the windows allow to leave now.

@@ -117,7 +117,8 @@ impl Sender {
         let length = self.in_units(range);
         // RFC 5681 §3.1: any window allows one segment.
         let fits = pipe + length <= cwnd || pipe == 0;
-        let next = self.seat.next_release();
+        // The pacer releases whole blocks.
+        let next = if self.continues_block() { now } else { self.seat.next_release() };
         let deferred = fits && next <= now && range.0 == self.window.nxt() && self.defers_block(now, pipe, cwnd);
         if !fits || next > now || deferred {
             // RFC 9002 §7.8: a sender limited by its pacer counts as using its window.
@@ -158,10 +159,14 @@ impl Sender {
         self.stream.fit(range, self.seat.smss())
     }
 
+    /// Whether a block of segments is under way.
+    fn continues_block(&self) -> bool {
+        self.blocks.as_ref().is_some_and(|blocks| !blocks.is_complete())
+    }
+
     /// The next segment of new data, if the peer's window has room for a segment worth sending.
     pub(super) fn next_new(&self) -> Option<Range> {
-        let continues = self.blocks.as_ref().is_some_and(|blocks| !blocks.is_complete());
-        let range = self.window.next_new(&self.stream, self.seat.smss(), continues)?;
+        let range = self.window.next_new(&self.stream, self.seat.smss(), self.continues_block())?;
         let (start, end) = range;
         let small = end - start < self.seat.smss() && end <= self.stream.written();
         let waits = small && self.hold.holds(self.window.una()) && self.stream.record_end(start) != Some(end);
