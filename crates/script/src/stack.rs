@@ -37,6 +37,7 @@ use ackclock_core::units::Instant;
 
 use crate::errno::Errno;
 use crate::world::Control;
+use ackclock_wire::icmp::Message;
 
 /// A socket, by a number that the stack chooses.
 pub type Socket = u32;
@@ -186,6 +187,17 @@ pub const INFO_FIELDS: [&str; 46] = [
 pub trait Stack {
     /// An IP packet arrives.
     fn handle(&mut self, now: Instant, packet: &[u8]);
+
+    /// Whether the stack reads messages of ICMP.
+    fn reads_icmp(&self) -> bool {
+        false
+    }
+
+    /// A message of ICMP arrives.
+    #[expect(clippy::missing_errors_doc, reason = "said above")]
+    fn handle_icmp(&mut self, now: Instant, message: &Message) -> Answer<()> {
+        missing("ICMP")
+    }
 
     /// The next IP packet that the stack sends now, if any.
     fn poll_transmit(&mut self, now: Instant) -> Option<Vec<u8>>;

@@ -4,6 +4,7 @@ use ackclock_core::units::{Duration, Instant};
 use ackclock_tcp::modern::{Endpoint, State};
 
 use super::fast_open::Cookie;
+use super::keep_alive::{Probes, Step};
 use super::limits::{Activity, Limits};
 use super::options::SocketOptions;
 use super::segments;
@@ -57,6 +58,9 @@ pub(super) struct Connection {
     pub(super) cookie: Option<Cookie>,
     /// The option of Fast Open that opened the connection.
     pub(super) asked: Option<Cookie>,
+    /// The segment size that a SYN cookie gives, once the connection is open.
+    pub(super) cookie_segment: Option<u16>,
+    probes: Probes,
     wakes: u64,
     /// Since when retransmissions have had no answer.
     stalled: Option<Instant>,
@@ -83,6 +87,8 @@ impl Connection {
             limits: Limits::default(),
             cookie: None,
             asked: None,
+            cookie_segment: None,
+            probes: Probes::new(now),
             wakes: 0,
             stalled: None,
             began: now,
@@ -106,6 +112,10 @@ impl Connection {
         }
         let news = self.endpoint.readable() > unread || self.endpoint.has_heard_fin() != heard_fin || self.is_usable() != usable;
         self.wakes += u64::from(news);
+        self.probes = Probes::new(now);
+        if let Some(segment) = self.cookie_segment.take_if(|_| self.endpoint.is_established()) {
+            self.endpoint.change_mss(segment);
+        }
         // The handshake counts as data.
         if self.endpoint.readable() > unread || self.is_usable() != usable {
             self.heard = Some(now);
@@ -131,6 +141,16 @@ impl Connection {
         self.wakes += u64::from(told) + u64::from(room);
     }
 
+    /// The network cannot reach the peer: that ends a connection that opens, and one whose early data nobody has accepted.
+    pub(super) fn note_unreachable(&mut self, error: Errno) {
+        let request = self.listener.is_some() && !self.is_usable();
+        if request || self.endpoint.state() == State::SynSent || self.endpoint.is_early() && self.listener.is_some() {
+            self.closed |= request;
+            self.endpoint.forget();
+            self.fail(error);
+        }
+    }
+
     /// The connection ends with an error.
     fn fail(&mut self, error: Errno) {
         (self.broken, self.error) = (true, Some(error));
@@ -142,9 +162,13 @@ impl Connection {
         let opening = self.endpoint.state() == State::SynSent;
         let syns = self.options.syn_retries.unwrap_or(patience.syn_retries);
         let given_up = opening && patience.is_over(syns, self.endpoint.info(now).total_retrans, now.since(self.began));
-        if given_up || self.expiry().is_some_and(|due| due <= now) {
-            self.endpoint.abort(now);
+        let step = if self.is_idle() { self.probes.step(now, &self.options.keep_alive) } else { Step::Wait };
+        if given_up || step == Step::GiveUp || self.expiry().is_some_and(|due| due <= now) {
+            self.endpoint.forget();
             return self.fail(Errno::ETIMEDOUT);
+        }
+        if step == Step::Probe {
+            self.endpoint.probe();
         }
         self.endpoint.handle_timeout(now);
         let info = self.endpoint.info(now);
@@ -156,6 +180,11 @@ impl Connection {
         self.note_activity(now);
     }
 
+    /// Whether the connection is open, and neither sends nor waits for an ACK.
+    fn is_idle(&self) -> bool {
+        self.is_open() && !self.broken && self.endpoint.unacknowledged() + self.endpoint.unsent() == 0
+    }
+
     /// When the connection gives up (`TCP_USER_TIMEOUT`).
     fn expiry(&self) -> Option<Instant> {
         self.stalled.zip(self.options.user_timeout).filter(|_| !self.broken).map(|(since, most)| since + Duration::from_millis(most))
@@ -163,7 +192,8 @@ impl Connection {
 
     /// When [`Connection::handle_timeout`] is due.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        self.endpoint.poll_timeout().into_iter().chain(self.expiry()).reduce(Instant::min)
+        let probe = self.probes.due(&self.options.keep_alive).filter(|_| self.is_idle());
+        self.endpoint.poll_timeout().into_iter().chain(self.expiry()).chain(probe).reduce(Instant::min)
     }
 
     /// Aborts the connection with a reset.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::net::IpAddr;
 
+use super::segments;
 use crate::network::Network;
 use crate::packet::{Packet, decode_options};
 use crate::script::{Flags, TcpOption};
@@ -155,8 +156,7 @@ impl FastOpen {
     /// A SYN-ACK answers a SYN with the option `sent`; `repeated`: the SYN was sent again; `carried`: it carried data.
     pub(super) fn note_answer(&mut self, packet: &Packet, sent: &Cookie, repeated: bool, carried: bool) {
         let peer = self.peers.entry(packet.source.ip()).or_default();
-        let options = decode_options(&packet.options).unwrap_or_default();
-        peer.mss = options.iter().find_map(|option| if let TcpOption::Mss(mss) = option { Some(*mss) } else { None }).or(peer.mss);
+        peer.mss = segments::mss(packet).or(peer.mss);
         match Cookie::of(packet) {
             Some(cookie) if !cookie.bytes.is_empty() => peer.cookie = cookie,
             None if !repeated && !carried => peer.tried = peer.tried.max(if sent.experimental { 2 } else { 1 }),

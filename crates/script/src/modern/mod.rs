@@ -2,12 +2,15 @@
 
 mod connection;
 mod fast_open;
+mod icmp;
 mod info;
+mod keep_alive;
 mod limits;
 mod options;
 mod segments;
 mod send_buffer;
 mod settings;
+mod syn_cookies;
 mod zero_copy;
 
 use std::collections::VecDeque;
@@ -18,6 +21,7 @@ use ackclock_tcp::modern::{Config, Endpoint, State};
 
 use self::connection::{Connection, Patience};
 use self::fast_open::{FastOpen, Request};
+use self::icmp::Meaning;
 use self::options::SocketOptions;
 use crate::errno::Errno;
 use crate::host::{ControlParameters, Host};
@@ -27,6 +31,10 @@ use crate::play::constants;
 use crate::script::Flags;
 use crate::stack::{Answer, Ends, Info, Opening, Refusal, Socket, Stack, Status, Value, Writing};
 use crate::world::Control;
+use ackclock_wire::icmp::Message;
+
+/// Smallest segment of a link, in bytes.
+const LEAST_MSS: u16 = 48;
 
 /// A socket of the host.
 #[derive(Debug)]
@@ -54,6 +62,8 @@ pub struct Modern {
     network: Network,
     fast_open: FastOpen,
     send: settings::Send,
+    /// Whether listening sockets always use SYN cookies (`tcp_syncookies` = 2).
+    syn_cookies: bool,
 }
 
 impl Modern {
@@ -73,6 +83,7 @@ impl Modern {
             network: *network,
             fast_open: FastOpen::new(network),
             send: settings::Send::default(),
+            syn_cookies: false,
         }
     }
 
@@ -186,7 +197,28 @@ impl Stack for Modern {
             connection.endpoint.accept_early();
         }
         connection.handle(now, &packet);
+        let mss = segments::mss(&packet);
+        connection.cookie_segment = mss.filter(|_| self.syn_cookies).map(|mss| syn_cookies::segment(ends.local.is_ipv4(), mss));
         self.add(Slot::Connected(Box::new(connection)));
+    }
+
+    fn reads_icmp(&self) -> bool {
+        true
+    }
+
+    fn handle_icmp(&mut self, _now: Instant, message: &Message) -> Answer<()> {
+        let ends = Ends { local: message.source, remote: message.target };
+        let Some(connection) = self.connections().find(|connection| connection.ends == ends) else { return Ok(()) };
+        if !connection.endpoint.is_outstanding(message.seq) {
+            return Ok(());
+        }
+        match icmp::meaning(message) {
+            Meaning::Unreachable(error) => connection.note_unreachable(error),
+            Meaning::TooLarge => return Err(Refusal::Unsupported("`modern` does not model messages about the path's MTU".to_owned())),
+            Meaning::Nothing => {}
+        }
+        self.tidy();
+        Ok(())
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Vec<u8>> {
@@ -413,6 +445,15 @@ impl Stack for Modern {
         }
         if name == "tcp_ecn" {
             self.ecn = settings::ecn(value)?;
+            return Ok(());
+        }
+        if name == "tcp_syncookies" {
+            self.syn_cookies = value.trim() == "2";
+            return Ok(());
+        }
+        if name == "link.mtu" {
+            let mtu: u16 = value.trim().parse().map_err(|_| Refusal::Error(Errno::EINVAL))?;
+            self.host.config.mss = mtu.checked_sub(self.network.headers()).filter(|mss| *mss >= LEAST_MSS).ok_or(Errno::EINVAL)?;
             return Ok(());
         }
         if fast_open::PARAMETERS.contains(&name) {

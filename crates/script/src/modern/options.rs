@@ -1,8 +1,10 @@
 //! The socket options of the host, and what each changes.
 
+use ackclock_core::units::Duration;
 use ackclock_tcp::modern::{Config, ReceiveBuffer};
 
 use super::fast_open::Key;
+use super::keep_alive::KeepAlive;
 use super::send_buffer::SendBuffer;
 use crate::errno::Errno;
 use crate::stack::{Answer, Refusal, Value};
@@ -17,6 +19,12 @@ const LONGEST: i64 = i32::MAX as i64;
 
 /// `TCP_MAXSEG` of a socket without connection (RFC 9293 §3.7.1).
 const DEFAULT_MSS: i64 = 536;
+
+/// A time between 1 s and 32,767 s.
+fn seconds(number: i64) -> Answer<Duration> {
+    let valid = u64::try_from(number).ok().filter(|seconds| (1..=32_767).contains(seconds));
+    Ok(valid.map(|seconds| Duration::from_millis(1000 * seconds)).ok_or(Errno::EINVAL)?)
+}
 
 /// The options of a socket; a connection inherits those of its listening socket.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +51,8 @@ pub(super) struct SocketOptions {
     pub(super) user_timeout: Option<u64>,
     /// `TCP_SYNCNT`: retransmissions of a SYN.
     pub(super) syn_retries: Option<u32>,
+    /// `SO_KEEPALIVE`, `TCP_KEEPIDLE`, `TCP_KEEPINTVL`, `TCP_KEEPCNT`.
+    pub(super) keep_alive: KeepAlive,
     /// `TCP_FASTOPEN`: connections with data that wait for the peer's ACK.
     pub(super) fast_open_queue: Option<i64>,
     /// `TCP_FASTOPEN_KEY`.
@@ -103,6 +113,13 @@ impl SocketOptions {
                 Ok(count @ 1..=127) => self.syn_retries = Some(count),
                 _ => return Err(Errno::EINVAL.into()),
             },
+            "SO_KEEPALIVE" => self.keep_alive.on = number? != 0,
+            "TCP_KEEPIDLE" => self.keep_alive.idle = seconds(number?)?,
+            "TCP_KEEPINTVL" => self.keep_alive.interval = seconds(number?)?,
+            "TCP_KEEPCNT" => match u32::try_from(number?) {
+                Ok(count @ 1..=127) => self.keep_alive.count = count,
+                _ => return Err(Errno::EINVAL.into()),
+            },
             "TCP_FASTOPEN" => self.fast_open_queue = Some(number?),
             "TCP_FASTOPEN_KEY" => {
                 let Value::Text(text) = value else { return Err(Errno::EINVAL.into()) };
@@ -146,6 +163,10 @@ impl SocketOptions {
             "TCP_MAXSEG" => self.max_segment.map_or(DEFAULT_MSS, i64::from),
             "TCP_NOTSENT_LOWAT" => self.lowat.unwrap_or(0).cast_signed(),
             "TCP_USER_TIMEOUT" => self.user_timeout.unwrap_or(0).cast_signed(),
+            "SO_KEEPALIVE" => i64::from(self.keep_alive.on),
+            "TCP_KEEPIDLE" => self.keep_alive.idle.as_secs_f64() as i64,
+            "TCP_KEEPINTVL" => self.keep_alive.interval.as_secs_f64() as i64,
+            "TCP_KEEPCNT" => i64::from(self.keep_alive.count),
             "TCP_FASTOPEN" => self.fast_open_queue.unwrap_or(0),
             "IP_TOS" | "IPV6_TCLASS" => i64::from(self.tos),
             "SO_LINGER" => return Ok(Value::Linger(self.linger.is_some(), self.linger.unwrap_or(0))),

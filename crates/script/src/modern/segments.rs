@@ -35,6 +35,11 @@ pub(super) fn packet(segment: &Segment, ends: Ends, tos: u8, cookie: Option<Cook
     }
 }
 
+/// The MSS in the options of a packet.
+pub(super) fn mss(packet: &Packet) -> Option<u16> {
+    packet.segment().options.mss
+}
+
 /// RFC 9293 §3.10.7.1: the reset that answers a packet for which there is no connection.
 pub(super) fn refusal(packet: &Packet) -> Option<Packet> {
     if packet.has(Flags::RST) {

@@ -3,7 +3,7 @@
 //! Meanings: Linux, Documentation/networking/ip-sysctl.
 
 /// Parameters that a host may have to follow.
-pub(super) const PARAMETERS: [&str; 55] = [
+pub(super) const PARAMETERS: [&str; 56] = [
     "core.default_qdisc",
     "core.rmem_max",
     "core.wmem_max",
@@ -55,6 +55,7 @@ pub(super) const PARAMETERS: [&str; 55] = [
     "tcp_syn_linear_timeouts",
     "tcp_syn_retries",
     "tcp_synack_retries",
+    "tcp_syncookies",
     "tcp_timestamps",
     "tcp_tso_win_divisor",
     "tcp_window_scaling",
@@ -63,7 +64,7 @@ pub(super) const PARAMETERS: [&str; 55] = [
 
 /// Parameters of what a simulated host does not have: limits of the whole system, listeners under load, caches, connections that have
 /// ended, the input's rate limits, addresses and neighbours. A kernel obeys them.
-const OF_KERNELS: [&str; 31] = [
+const OF_KERNELS: [&str; 30] = [
     "core.netdev_max_backlog",
     "core.optmem_max",
     "core.rmem_default",
@@ -91,7 +92,6 @@ const OF_KERNELS: [&str; 31] = [
     "tcp_no_metrics_save",
     "tcp_rfc1337",
     "tcp_shrink_window",
-    "tcp_syncookies",
     "tcp_tso_rtt_log",
     "tcp_tw_reuse",
     "tcp_tw_reuse_delay",

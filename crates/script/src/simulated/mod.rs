@@ -13,6 +13,7 @@ use crate::play::constants::{self, DONT_WAIT, ERROR_QUEUE, FAST_OPEN, MORE, NO_S
 use crate::settings::is_of_kernels;
 use crate::stack::{Answer, Ends, Info, Opening, Refusal, Socket, Stack, Status, Value, Writing};
 use crate::world::{Call, Control, Fd, Happening, Output, Return, World};
+use ackclock_wire::icmp::Message;
 use epoll::Epoll;
 
 /// First file descriptor of a script: 0 to 2 are the standard streams.
@@ -495,6 +496,18 @@ impl<S: Stack> World for Simulated<S> {
     fn inject(&mut self, packet: &[u8]) -> Result<(), String> {
         self.stack.handle(self.now, packet);
         self.collect()
+    }
+
+    fn reads_icmp(&self) -> bool {
+        self.stack.reads_icmp()
+    }
+
+    fn inject_icmp(&mut self, message: &Message) -> Result<(), String> {
+        match self.stack.handle_icmp(self.now, message) {
+            Ok(()) => self.collect(),
+            Err(Refusal::Unsupported(what)) => Err(what),
+            Err(Refusal::Error(errno)) => Err(errno.to_string()),
+        }
     }
 
     fn call(&mut self, call: &Call, _may_block: bool) -> Result<Option<Return>, Refusal> {

@@ -263,7 +263,7 @@ impl Endpoint {
     }
 
     /// Whether both SYNs are acknowledged.
-    pub(super) fn is_established(&self) -> bool {
+    pub fn is_established(&self) -> bool {
         self.handshake.stage == Stage::Established
     }
 
@@ -290,6 +290,23 @@ impl Endpoint {
         let reset = (!silent).then(|| self.segment(now, position, (Flags::RST | Flags::ACK, 0), Options::default()));
         self.reset();
         reset
+    }
+
+    /// Ends the connection without a word to the peer.
+    pub fn forget(&mut self) {
+        self.reset();
+    }
+
+    /// Sends a segment that causes an ACK: that of a window probe (RFC 9293 §3.8.4).
+    pub fn probe(&mut self) {
+        self.sender.probe();
+    }
+
+    /// Whether the number `seq` is sent and not acknowledged, as a message about a segment must quote (RFC 5927 §4).
+    pub fn is_outstanding(&self, seq: u32) -> bool {
+        let window = self.sender.window();
+        let position = to_position(seq, self.handshake.iss, window.una());
+        position.is_some_and(|position| window.una() <= position && position <= window.nxt())
     }
 
     /// Whether an ACK is due that leaves before the application can react to what has arrived.

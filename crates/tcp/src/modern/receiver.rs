@@ -269,6 +269,8 @@ impl Receiver {
             self.window.suit_ratio(data, u64::from(arrival.size));
         }
         let segment = self.peer.full();
+        // The peer learns at once that there is no memory.
+        self.ack_now |= self.window.is_overfull();
         let grows = self.store(now, arrival, before);
         let waiting = self.rcv_nxt - self.last_ack > segment;
         let (holds, scarce) = if waiting { self.window.outlook(segment) } else { (false, false) };

@@ -39,7 +39,7 @@ use super::hold::Hold;
 use super::marks::Marks;
 use super::rack::Rack;
 use super::ranges::Range;
-use super::repair::Repair;
+use super::repair::{Force, Repair};
 use super::rtt::Rtt;
 use super::rules::Rules;
 use super::scoreboard::{Scoreboard, SentSegment};
@@ -403,6 +403,11 @@ impl Sender {
     /// Backs off the timeout, because the SYN was not acknowledged in time.
     pub(super) fn back_off(&mut self) {
         self.rtt.back_off();
+    }
+
+    /// Sends a segment that causes an ACK.
+    pub(super) fn probe(&mut self) {
+        self.repair.force(Force::WindowProbe);
     }
 
     /// Sets whether the application holds back small segments.
