@@ -349,7 +349,7 @@ impl Endpoint {
         // An echo that this end never sent is as wrong as a wrong acknowledgement.
         let echo = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps).map_or(0, |it| it.echo);
         if flags.has(Flags::ACK) && (confirmed.is_none() || echo != 0 && !self.handshake.has_stamped(now, echo)) {
-            self.handshake.refuse(segment);
+            self.handshake.refuse(now, segment, confirmed.is_none());
             return;
         }
         if flags.has(Flags::RST) {

@@ -9,6 +9,7 @@ use ackclock_core::units::{Duration, Instant};
 use super::config::{Feedback, Recovery, TIMESTAMPS};
 use super::feedback::{fed_back, handshake_field};
 use super::paws;
+use super::rules::Rules;
 use super::segment::{Flags, Options, Segment};
 use super::settings::Config;
 use super::ticks::Ticks;
@@ -87,6 +88,8 @@ pub(super) struct Handshake {
     /// When the first SYN was sent.
     began: Instant,
     initial_timestamp: u32,
+    /// Time after which a SYN with a wrong answer is sent again, if it is.
+    hurry: Option<Duration>,
 }
 
 impl Handshake {
@@ -121,6 +124,7 @@ impl Handshake {
             refusal: None,
             began: Instant::ZERO,
             initial_timestamp: config.initial_timestamp,
+            hurry: Rules::of(config).repeats_refused_syn.then_some(config.timer_tick * 2.0),
         }
     }
 
@@ -262,9 +266,15 @@ impl Handshake {
         echo.wrapping_sub(first) <= last.wrapping_sub(first)
     }
 
-    /// Answers a segment with a wrong acknowledgement by a reset, unless it is one.
-    pub(super) fn refuse(&mut self, segment: &Segment) {
-        self.refusal = Some(segment.ack).filter(|_| !segment.flags.has(Flags::RST));
+    /// Answers a segment with a wrong acknowledgement by a reset, unless it is one; `number`: its acknowledgement number is wrong.
+    pub(super) fn refuse(&mut self, now: Instant, segment: &Segment, number: bool) {
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        self.refusal = Some(segment.ack);
+        if let Some(hurry) = self.hurry.filter(|_| number && self.sent == 1) {
+            self.deadline = Some(self.ticks.expiry(now, hurry));
+        }
     }
 
     /// The reset that answers a wrong acknowledgement.

@@ -39,9 +39,12 @@ pub(super) struct Rules {
     /// Whether a reduction leaves at least two segments for every cause; otherwise RFC 5681 §3.1 (loss) and RFC 3168 §6.1.2 (mark) apply.
     /// `ecn-2`, `nosack-2`, `-5`, `-14` and `reorder-3`.
     pub(super) keeps_two_segments: bool,
-    /// Whether a SACK block counts as far as it covers whole segments; otherwise every byte does. `a_part_of_a_segment_is_not_sacked`.
+    /// Whether a SYN that a wrong acknowledgement answers is sent again after two ticks. The script
+    /// `rfc9293-3.10.7.3-wrong-acknowledgement`.
+    pub(super) repeats_refused_syn: bool,
+    /// Whether a SACK block counts as far as it covers whole segments; otherwise every byte does. The script `rfc2018-3-part-of-a-segment`.
     pub(super) sacks_whole_segments: bool,
-    /// Whether the SACK blocks of an ACK below the last one count. `an_old_ack_reports_sacked_data`.
+    /// Whether the SACK blocks of an ACK below the last one count. The script `rfc2018-3-blocks-of-an-old-ack`.
     pub(super) reads_old_sacks: bool,
     /// Whether a tail loss probe that repeats the last segment leaves the count of its transmissions. `slow_start-12`.
     pub(super) ignores_repeated_probe: bool,
@@ -59,6 +62,7 @@ impl Rules {
         reduces_own_window: false,
         keeps_pipe_after_timeout: false,
         keeps_two_segments: false,
+        repeats_refused_syn: false,
         sacks_whole_segments: false,
         reads_old_sacks: false,
         ignores_repeated_probe: false,
@@ -74,6 +78,7 @@ impl Rules {
         reduces_own_window: true,
         keeps_pipe_after_timeout: true,
         keeps_two_segments: true,
+        repeats_refused_syn: true,
         sacks_whole_segments: true,
         reads_old_sacks: true,
         ignores_repeated_probe: true,
