@@ -83,13 +83,19 @@ impl SendBuffer {
         let sent = self.written - before;
         let start = self.written;
         let mut gone = 0;
+        if !self.has_room(before) {
+            self.lacks_room = true;
+            return 0;
+        }
         while self.written < start + bytes {
             let left = start + bytes - self.written;
             let unsent = before + self.written - start - gone;
             let has_room = self.has_room(unsent);
-            let last = self.packets.back_mut().filter(|last| last.end > sent && !last.complete && last.end - last.start < largest);
+            // What is sent of a packet does not count.
+            let size = |packet: &Packet| packet.end - packet.start.max(sent);
+            let last = self.packets.back_mut().filter(|last| last.end > sent && !last.complete && size(last) < largest);
             if let Some(last) = last {
-                let part = left.min(largest - (last.end - last.start));
+                let part = left.min(largest - size(last));
                 last.end += part;
                 self.written += part;
             } else if has_room {
