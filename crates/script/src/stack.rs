@@ -93,6 +93,7 @@ pub struct Status {
 
 /// How data is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub struct Writing {
     /// The application announces more data (`MSG_MORE`).
     pub more: bool,
@@ -236,9 +237,9 @@ pub trait Stack {
         missing("connect")
     }
 
-    /// Begins to open a connection with the first of `bytes` bytes of data in the SYN (`MSG_FASTOPEN`).
+    /// Begins to open a connection with the first of `data` in the SYN, whose size it gives (`MSG_FASTOPEN`).
     #[expect(clippy::missing_errors_doc, reason = "said above")]
-    fn connect_with_data(&mut self, now: Instant, socket: Socket, ends: Ends, bytes: u64, how: Writing) -> Answer<Opening> {
+    fn connect_with_data(&mut self, now: Instant, socket: Socket, ends: Ends, data: (u64, Writing)) -> Answer<Opening> {
         missing("Fast Open")
     }
 

@@ -51,7 +51,7 @@ pub(super) fn fields(now: Instant, connection: &Connection) -> Info {
         ("tcpi_rcv_wscale", i64::from(info.rcv_wscale)),
         ("tcpi_total_rto", i64::from(info.total_rto)),
         ("tcpi_state", number(connection.endpoint.state())),
-        ("tcpi_options", options(&info.agreed)),
+        ("tcpi_options", options(info.agreed)),
         ("tcpi_rcv_mss", i64::from(info.rcv_mss)),
         ("tcpi_advmss", i64::from(info.advmss)),
         ("tcpi_probes", i64::from(info.probes)),
@@ -69,8 +69,8 @@ pub(super) fn unconnected(state: State) -> Info {
 }
 
 /// The bits of `tcpi_options`.
-fn options(agreed: &AgreedOptions) -> i64 {
-    let AgreedOptions { timestamps, sack, scaling, ecn, syn_data } = *agreed;
+fn options(agreed: AgreedOptions) -> i64 {
+    let AgreedOptions { timestamps, sack, scaling, ecn, syn_data } = agreed;
     [timestamps, sack, scaling, ecn, false, syn_data].into_iter().rev().fold(0, |bits, bit| bits << 1 | i64::from(bit))
 }
 

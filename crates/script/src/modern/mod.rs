@@ -152,7 +152,7 @@ impl Modern {
     fn takes_early(&self, listener: Socket, options: &SocketOptions, backlog: i64) -> bool {
         let most = options.fast_open_queue.or(self.fast_open.enables_all().then_some(backlog)).unwrap_or(0);
         let waits = |slot: &&Slot| matches!(slot, Slot::Connected(it) if it.listener == Some(listener) && it.endpoint.is_early());
-        (self.slots.iter().filter(waits).count() as i64) < most
+        i64::try_from(self.slots.iter().filter(waits).count()).is_ok_and(|count| count < most)
     }
 
     /// Forgets connections that are over.
@@ -274,14 +274,14 @@ impl Stack for Modern {
     fn connect(&mut self, now: Instant, socket: Socket, ends: Ends) -> Answer<()> {
         let options = self.fresh(socket)?;
         if options.is_set("TCP_FASTOPEN_CONNECT") {
-            return self.connect_with_data(now, socket, ends, 0, Writing::default()).map(drop);
+            return self.connect_with_data(now, socket, ends, (0, Writing::default())).map(drop);
         }
         let connection = self.connect_endpoint(now, options, ends, true)?;
         *self.slot(socket)? = Slot::Connected(Box::new(connection));
         Ok(())
     }
 
-    fn connect_with_data(&mut self, now: Instant, socket: Socket, ends: Ends, bytes: u64, how: Writing) -> Answer<Opening> {
+    fn connect_with_data(&mut self, now: Instant, socket: Socket, ends: Ends, (bytes, how): (u64, Writing)) -> Answer<Opening> {
         let options = self.fresh(socket)?;
         if !self.fast_open.is_client() {
             return Err(Errno::EOPNOTSUPP.into());

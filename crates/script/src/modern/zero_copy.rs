@@ -4,7 +4,7 @@
 //! in the next numbers. The network of the scripts copies every packet, which the message says.
 //!
 //! ## References
-//! Linux, Documentation/networking/msg_zerocopy.
+//! Linux, `Documentation/networking/msg_zerocopy`.
 
 use std::collections::VecDeque;
 
@@ -33,7 +33,8 @@ impl ZeroCopy {
     /// Data below `una` is acknowledged; returns whether there is a new message.
     pub(super) fn acknowledge(&mut self, una: u64) -> bool {
         let mut told = false;
-        while let Some((number, _)) = self.waiting.pop_front_if(|(_, end)| *end <= una) {
+        while let Some(&(number, _)) = self.waiting.front().filter(|(_, end)| *end <= una) {
+            self.waiting.pop_front();
             match self.messages.back_mut() {
                 Some((_, last)) if last.wrapping_add(1) == number => *last = number,
                 _ => self.messages.push_back((number, number)),

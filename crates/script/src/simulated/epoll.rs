@@ -1,7 +1,7 @@
 //! Sets of descriptors that an application waits for (epoll).
 //!
 //! ## References
-//! epoll(7), epoll_ctl(2): `EPOLLET`, `EPOLLONESHOT`.
+//! `epoll(7)`, `epoll_ctl(2)`: `EPOLLET`, `EPOLLONESHOT`.
 
 use crate::errno::Errno;
 use crate::stack::Socket;

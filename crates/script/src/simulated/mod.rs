@@ -319,8 +319,8 @@ impl<S: Stack> Simulated<S> {
         let finishes = open.connecting && !open.connected && !self.stack.status(open.socket).connecting;
         let opens = !retried && !finishes && (open.deferred.is_some() || flags & FAST_OPEN != 0);
         if opens {
-            let ends = open.deferred.map_or_else(|| self.ends(&open, None), |ends| ends);
-            let opening = self.stack.connect_with_data(self.now, open.socket, ends, bytes, how)?;
+            let ends = open.deferred.unwrap_or_else(|| self.ends(&open, None));
+            let opening = self.stack.connect_with_data(self.now, open.socket, ends, (bytes, how))?;
             *self.open(fd)? = Open { connecting: true, bound: Some(ends.local), deferred: None, ..open };
             if let Opening::Carries(carried) = opening {
                 written = carried;

@@ -15,10 +15,8 @@ use ackclock_host::{DropNotice, LimitedTimes, SlowStartExit};
 
 use super::ack::Ack;
 use super::config::TIMESTAMPS;
-use super::handshake::{Agreed, Handshake, Stage};
-use super::info::{AgreedOptions, Info};
+use super::handshake::{Handshake, Stage};
 use super::paws::{self, PeerClock};
-use super::ranges::Range;
 use super::receiver::{Arrival, Receiver};
 use super::segment::{EcnCounts, Flags, MAX_OPTIONS, MAX_SACK_BLOCKS, Options, Segment, Timestamps, to_position, to_wire};
 use super::sender::{Counters, Output, Sender};
@@ -50,7 +48,7 @@ pub struct Endpoint {
     pub(super) receiver: Receiver,
     pub(super) sender: Sender,
     /// The segment size that the end announces.
-    mss: u16,
+    pub(super) mss: u16,
     /// Whether accurate feedback has its option.
     ecn_option: bool,
     /// Value of the timestamp clock at the start of the run.
@@ -86,42 +84,6 @@ impl Endpoint {
         }
     }
 
-    /// The application writes `bytes`.
-    pub fn write(&mut self, bytes: u64) {
-        self.sender.write(bytes, false, false);
-    }
-
-    /// The application writes `bytes`. `more`: it announces more data, for which a small segment waits until the next ACK or timer
-    /// (`MSG_MORE`); `record`: they end a record, which no segment joins with later data (`MSG_EOR`).
-    pub fn write_part(&mut self, bytes: u64, more: bool, record: bool) {
-        self.sender.write(bytes, more, record);
-    }
-
-    /// Sets whether the application holds back small segments (`TCP_CORK`).
-    pub fn set_cork(&mut self, cork: bool) {
-        self.sender.set_cork(cork);
-    }
-
-    /// Data that fits a packet of the network device, and the bytes that the windows allow to leave now.
-    pub fn room(&self) -> (u64, u64) {
-        self.sender.packet_and_room()
-    }
-
-    /// Whether only the peer's window holds back the data.
-    pub fn waits_for_window(&self) -> bool {
-        self.sender.waits_for_window()
-    }
-
-    /// Sets whether a small segment waits while another small one is outstanding (Nagle's algorithm; `TCP_NODELAY` turns it off).
-    pub fn set_nagle(&mut self, nagle: bool) {
-        self.sender.set_nagle(nagle);
-    }
-
-    /// The application closes the stream.
-    pub fn close(&mut self) {
-        self.sender.close();
-    }
-
     /// Sets the path's segment size to `mss` bytes without headers, limited by the peer's MSS (RFC 8201, RFC 8899). New segments have this
     /// size, and retransmissions do not exceed it; outstanding segments keep theirs. The congestion control is notified.
     pub fn change_mss(&mut self, mss: u16) {
@@ -155,17 +117,6 @@ impl Endpoint {
     /// far.
     pub(super) fn finish_first_flight(&mut self, learned: Option<Segments>) -> Option<Segments> {
         self.sender.finish_first_flight(learned)
-    }
-
-    /// Bytes available to the application.
-    pub fn readable(&self) -> u64 {
-        self.receiver.readable()
-    }
-
-    /// The application reads up to `most` bytes. Returns their range in the stream, whose first byte has position 1.
-    /// [`Endpoint::poll_transmit`] may then return a window update.
-    pub fn read(&mut self, now: Instant, most: u64) -> Range {
-        self.receiver.read(now, most)
     }
 
     /// The state of the connection.
@@ -212,26 +163,6 @@ impl Endpoint {
         (rtt.srtt(), rtt.min(), rtt.timeout())
     }
 
-    /// The state of the connection as Linux shows it to an application (`TCP_INFO`).
-    pub fn info(&self, now: Instant) -> Info {
-        let info = self.sender.info(now);
-        Info {
-            total_retrans: info.total_retrans + self.handshake.lost_syns(),
-            bytes_received: self.receiver.rcv_nxt().saturating_sub(1 + u64::from(self.receiver.is_finished())),
-            snd_wscale: self.handshake.agreed.peer_scale,
-            rcv_mss: self.receiver.segment() as u32,
-            advmss: u32::from(self.mss),
-            agreed: self.agreed_options(),
-            rcv_wscale: self.receiver.window.scale(),
-            ..info
-        }
-    }
-
-    fn agreed_options(&self) -> AgreedOptions {
-        let Agreed { timestamps, sack, scaling, ecn, .. } = self.handshake.agreed;
-        AgreedOptions { timestamps, sack, scaling, ecn: ecn.is_some(), syn_data: self.took_syn_data() }
-    }
-
     /// The congestion window at the end of the handshake.
     pub(super) fn initial_window(&self) -> Option<Segments> {
         self.sender.seat().initial_window()
@@ -257,30 +188,9 @@ impl Endpoint {
         self.sender.rtt().latest()
     }
 
-    /// Bytes written and not yet sent.
-    pub fn unsent(&self) -> u64 {
-        self.sender.unsent()
-    }
-
     /// Whether both SYNs are acknowledged.
     pub fn is_established(&self) -> bool {
         self.handshake.stage == Stage::Established
-    }
-
-    /// Bytes sent and not yet acknowledged, including a FIN.
-    pub fn unacknowledged(&self) -> u64 {
-        let window = self.sender.window();
-        window.nxt() - window.una()
-    }
-
-    /// Next position of the stream to send; the first byte has position 1.
-    pub fn stream_position(&self) -> u64 {
-        self.sender.window().nxt().max(1)
-    }
-
-    /// Largest payload that the end sends.
-    pub fn smss(&self) -> u16 {
-        self.handshake.agreed.smss
     }
 
     /// Aborts the connection (RFC 9293 §3.10.5). Returns the reset to send, unless the connection has no peer or is over.
@@ -297,26 +207,9 @@ impl Endpoint {
         self.reset();
     }
 
-    /// Sends a segment that causes an ACK: that of a window probe (RFC 9293 §3.8.4).
-    pub fn probe(&mut self) {
-        self.sender.probe();
-    }
-
-    /// Whether the number `seq` is sent and not acknowledged, as a message about a segment must quote (RFC 5927 §4).
-    pub fn is_outstanding(&self, seq: u32) -> bool {
-        let window = self.sender.window();
-        let position = to_position(seq, self.handshake.iss, window.una());
-        position.is_some_and(|position| window.una() <= position && position <= window.nxt())
-    }
-
     /// Whether an ACK is due that leaves before the application can react to what has arrived.
     pub(super) fn answers_before_application(&self) -> bool {
         self.receiver.owes_ack() && self.receiver.is_adaptive()
-    }
-
-    /// Whether the peer's FIN and all data before it have arrived.
-    pub fn has_heard_fin(&self) -> bool {
-        self.receiver.is_finished()
     }
 
     /// Receives a segment. [`Endpoint::poll_transmit`] then returns the segments to send.

@@ -17,6 +17,7 @@
 //! | `marks` | owner: ECN of the sender, and the data that a reduction covers |
 //! | `timers`, `ticks`, `rtt` and the crate's `rate`, `pacing` | owners: timing |
 //! | `hold` | owner: small segments that wait for more data |
+//! | `application` | what an application does and sees |
 //! | `fast_open` | data in the SYN |
 //! | `ack` | an acknowledgement in positions |
 //! | `receiver`, `adaptive_acks`, `peer_segment` | the receiving half: order, ACKs |
@@ -24,6 +25,7 @@
 
 mod ack;
 mod adaptive_acks;
+mod application;
 mod blocks;
 mod config;
 mod connection;
