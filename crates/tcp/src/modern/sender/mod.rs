@@ -33,7 +33,7 @@ use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 use ackclock_host::{ControlSeat, DeliveryRate, Limit, LimitedTimes, Limits, SeatRules};
 
 use super::blocks::Blocks;
-use super::config::{Recovery, TIMESTAMPS};
+use super::config::{Pacing, Recovery, TIMESTAMPS};
 use super::handshake::Agreed;
 use super::hold::Hold;
 use super::marks::Marks;
@@ -153,6 +153,7 @@ impl Sender {
             growth: config.growth,
             abc_limit: config.abc_limit,
             initial_pacing: config.initial_pacing,
+            queue_pacing: Rules::of(config).paces_in_queue && matches!(config.pacing, Pacing::Window { .. }),
         };
         Self {
             window: SendWindow::default(),
