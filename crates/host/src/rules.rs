@@ -52,11 +52,21 @@ pub struct SeatRules {
     pub abc_limit: Segments,
     /// Whether the first flight is spread over the first round trip with any initial window.
     pub initial_pacing: bool,
+    /// Whether a queue of Linux paces: it spares the first segments, and idle time shortens a pause.
+    pub queue_pacing: bool,
 }
 
 impl SeatRules {
     /// An endpoint that counts bytes: segments of `smss` bytes, pacing by the control alone, growth of a full window.
     pub const fn new(smss: u64) -> Self {
-        Self { smss, whole_segments: false, pacing: Pacing::Control, growth: Growth::Full, abc_limit: 2.0, initial_pacing: false }
+        Self {
+            smss,
+            whole_segments: false,
+            pacing: Pacing::Control,
+            growth: Growth::Full,
+            abc_limit: 2.0,
+            initial_pacing: false,
+            queue_pacing: false,
+        }
     }
 }

@@ -88,7 +88,7 @@ impl ControlSeat {
             idle_since: None,
             timer: Instant::MAX,
             pacing: rules.pacing,
-            pacer: Pacer::default(),
+            pacer: if rules.queue_pacing { Pacer::of_queue() } else { Pacer::default() },
             abc_limit: rules.abc_limit,
             whole_segments: rules.whole_segments,
             first: None,

@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::net::{IpAddr, SocketAddr};
 
 use ackclock_core::units::Instant;
-use ackclock_script::stack::{Answer, Ends, INFO_FIELDS, Info, Refusal, Socket, Stack, Status, Value};
+use ackclock_script::stack::{Answer, Ends, INFO_FIELDS, Info, Refusal, Socket, Stack, Status, Value, Writing};
 use ackclock_script::{Errno, Options, Outcome, Simulated, Tolerance, Verdict, run};
 
 /// No timer is set.
@@ -131,7 +131,7 @@ impl Stack for Foreign {
         call!(self, socket).map(|socket| socket as Socket)
     }
 
-    fn listen(&mut self, socket: Socket, local: SocketAddr) -> Answer<()> {
+    fn listen(&mut self, socket: Socket, local: SocketAddr, _backlog: i64) -> Answer<()> {
         call!(self, listen, socket, &Address::from(local)).map(drop)
     }
 
@@ -147,8 +147,11 @@ impl Stack for Foreign {
         call!(self, connect, now.as_nanos(), socket, &Address::from(ends.local), &Address::from(ends.remote)).map(drop)
     }
 
-    fn write(&mut self, now: Instant, socket: Socket, bytes: u64, more: bool) -> Answer<u64> {
-        call!(self, write, now.as_nanos(), socket, bytes, c_int::from(more)).map(i64::unsigned_abs)
+    fn write(&mut self, now: Instant, socket: Socket, bytes: u64, how: Writing) -> Answer<u64> {
+        if how.ends_record || how.zero_copy {
+            return Err(Refusal::Unsupported("the stack under test has neither MSG_EOR nor MSG_ZEROCOPY".to_owned()));
+        }
+        call!(self, write, now.as_nanos(), socket, bytes, c_int::from(how.more)).map(i64::unsigned_abs)
     }
 
     fn read(&mut self, now: Instant, socket: Socket, most: u64) -> Answer<Option<u64>> {
@@ -193,6 +196,7 @@ impl Stack for Foreign {
             peer_closed: bits & 8 != 0,
             hung_up: bits & 16 != 0,
             error: (error != 0).then_some(Errno(error)),
+            ..Status::default()
         }
     }
 

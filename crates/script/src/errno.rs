@@ -29,6 +29,7 @@ errors! {
     EACCES 13 "Permission denied"
     EFAULT 14 "Bad address"
     EBUSY 16 "Device or resource busy"
+    EEXIST 17 "File exists"
     EINVAL 22 "Invalid argument"
     EMFILE 24 "Too many open files"
     ENOTTY 25 "Inappropriate ioctl for device"

@@ -36,6 +36,8 @@ use std::net::SocketAddr;
 use ackclock_core::units::Instant;
 
 use crate::errno::Errno;
+use crate::world::Control;
+use ackclock_wire::icmp::Message;
 
 /// A socket, by a number that the stack chooses.
 pub type Socket = u32;
@@ -83,6 +85,33 @@ pub struct Status {
     pub hung_up: bool,
     /// The pending error, which the next call returns.
     pub error: Option<Errno>,
+    /// Whether the queue of messages about data sent has one (`MSG_ERRQUEUE`).
+    pub notified: bool,
+    /// How often the socket has woken those who wait for it: at data, room, errors and messages.
+    pub wakes: u64,
+}
+
+/// How data is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
+pub struct Writing {
+    /// The application announces more data (`MSG_MORE`).
+    pub more: bool,
+    /// The data ends a record, which no segment joins with later data (`MSG_EOR`).
+    pub ends_record: bool,
+    /// The application waits for a message before it uses the buffer again (`MSG_ZEROCOPY`).
+    pub zero_copy: bool,
+    /// The call has waited for room before.
+    pub again: bool,
+}
+
+/// What opening a connection with data has done (RFC 7413).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// The SYN carries so many bytes of the data.
+    Carries(u64),
+    /// The SYN requests a cookie.
+    Requests,
 }
 
 /// The value of a socket option.
@@ -105,7 +134,7 @@ fn missing<T>(what: &str) -> Answer<T> {
 pub type Info = Vec<(&'static str, i64)>;
 
 /// The fields of `struct tcp_info` that scripts ask for.
-pub const INFO_FIELDS: [&str; 42] = [
+pub const INFO_FIELDS: [&str; 46] = [
     "tcpi_state",
     "tcpi_ca_state",
     "tcpi_retransmits",
@@ -148,6 +177,10 @@ pub const INFO_FIELDS: [&str; 42] = [
     "tcpi_delivered_ce",
     "tcpi_dsack_dups",
     "tcpi_reord_seen",
+    "tcpi_last_data_recv",
+    "tcpi_busy_time",
+    "tcpi_rwnd_limited",
+    "tcpi_sndbuf_limited",
 ];
 
 /// A TCP implementation. Only packets are mandatory: a call without an implementation makes the script unsupported.
@@ -155,6 +188,17 @@ pub const INFO_FIELDS: [&str; 42] = [
 pub trait Stack {
     /// An IP packet arrives.
     fn handle(&mut self, now: Instant, packet: &[u8]);
+
+    /// Whether the stack reads messages of ICMP.
+    fn reads_icmp(&self) -> bool {
+        false
+    }
+
+    /// A message of ICMP arrives.
+    #[expect(clippy::missing_errors_doc, reason = "said above")]
+    fn handle_icmp(&mut self, now: Instant, message: &Message) -> Answer<()> {
+        missing("ICMP")
+    }
 
     /// The next IP packet that the stack sends now, if any.
     fn poll_transmit(&mut self, now: Instant) -> Option<Vec<u8>>;
@@ -175,9 +219,9 @@ pub trait Stack {
         missing("socket")
     }
 
-    /// Listens at `local`.
+    /// Listens at `local`, with a queue of `backlog` connections.
     #[expect(clippy::missing_errors_doc, reason = "said above")]
-    fn listen(&mut self, socket: Socket, local: SocketAddr) -> Answer<()> {
+    fn listen(&mut self, socket: Socket, local: SocketAddr, backlog: i64) -> Answer<()> {
         missing("listen")
     }
 
@@ -193,10 +237,40 @@ pub trait Stack {
         missing("connect")
     }
 
-    /// Writes up to `bytes` bytes; returns the number written, 0 if there is no room. `more`: the application announces more data.
+    /// Begins to open a connection with the first of `data` in the SYN, whose size it gives (`MSG_FASTOPEN`).
     #[expect(clippy::missing_errors_doc, reason = "said above")]
-    fn write(&mut self, now: Instant, socket: Socket, bytes: u64, more: bool) -> Answer<u64> {
+    fn connect_with_data(&mut self, now: Instant, socket: Socket, ends: Ends, data: (u64, Writing)) -> Answer<Opening> {
+        missing("Fast Open")
+    }
+
+    /// Whether `connect` to the address `remote` returns at once, because the first data will open the connection
+    /// (`TCP_FASTOPEN_CONNECT`).
+    fn defers_connect(&mut self, socket: Socket, remote: SocketAddr) -> bool {
+        false
+    }
+
+    /// Ends the connection, so that the socket can open another (`connect` with `AF_UNSPEC`).
+    #[expect(clippy::missing_errors_doc, reason = "said above")]
+    fn disconnect(&mut self, now: Instant, socket: Socket) -> Answer<()> {
+        missing("connect with AF_UNSPEC")
+    }
+
+    /// Writes up to `bytes` bytes; returns the number written, 0 if there is no room.
+    #[expect(clippy::missing_errors_doc, reason = "said above")]
+    fn write(&mut self, now: Instant, socket: Socket, bytes: u64, how: Writing) -> Answer<u64> {
         missing("write")
+    }
+
+    /// Takes the next message about data sent (`recvmsg` with `MSG_ERRQUEUE`); `None`: there is none.
+    #[expect(clippy::missing_errors_doc, reason = "said above")]
+    fn notification(&mut self, now: Instant, socket: Socket) -> Answer<Option<Control>> {
+        missing("MSG_ERRQUEUE")
+    }
+
+    /// The control messages of the latest read.
+    #[expect(clippy::missing_errors_doc, reason = "said above")]
+    fn controls(&mut self, socket: Socket) -> Answer<Vec<Control>> {
+        missing("control messages")
     }
 
     /// Reads up to `most` bytes; returns the number read, 0 after the peer's FIN; `None`: nothing can be read yet.

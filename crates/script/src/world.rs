@@ -7,6 +7,7 @@ use ackclock_core::units::{Duration, Instant};
 
 use crate::errno::Errno;
 use crate::stack::{Info, Refusal, Value};
+use ackclock_wire::icmp::Message;
 
 /// A file descriptor in the world.
 pub type Fd = i32;
@@ -262,6 +263,14 @@ pub trait World {
     /// Whether the stack reads messages of ICMP.
     fn reads_icmp(&self) -> bool {
         false
+    }
+
+    /// A message of ICMP arrives at the stack.
+    ///
+    /// # Errors
+    /// If the world cannot deliver it, or the stack cannot read it.
+    fn inject_icmp(&mut self, message: &Message) -> Result<(), String> {
+        self.inject(&message.encode()?)
     }
 
     /// Executes a call; `None`: it blocks, and [`World::advance`] reports its return. At most one call is blocked. `may_block`: whether

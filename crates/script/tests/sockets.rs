@@ -186,8 +186,8 @@ fn socket_options() {
 +0 > [tos 0x04] P. 1:101(100) ack 1",
     );
     fails(&format!("{SERVER}+0 getsockopt(4, SOL_TCP, TCP_NODELAY, [1], [4]) = 0\n"), 9, "getsockopt wrote something else");
-    let verdict = play(&format!("{SERVER}+0 setsockopt(4, SOL_TCP, TCP_CORK, [1], 4) = 0\n"), &Options::default()).verdict;
-    assert!(matches!(&verdict, Verdict::Unsupported { line: 9, reason } if reason.contains("TCP_CORK")), "{verdict:?}");
+    let verdict = play(&format!("{SERVER}+0 setsockopt(4, SOL_TCP, TCP_SAVE_SYN, [1], 4) = 0\n"), &Options::default()).verdict;
+    assert!(matches!(&verdict, Verdict::Unsupported { line: 9, reason } if reason.contains("TCP_SAVE_SYN")), "{verdict:?}");
 }
 
 #[test]
@@ -229,4 +229,161 @@ fn open_descriptors_are_limited_as_on_linux() {
     let waiting = "+0 bind(3, ..., ...) = 0\n+0 listen(3, 1) = 0\n+0 accept(3, ..., ...) = -1 EMFILE (Too many open files)\n";
     passes(&format!("{sockets}{full}{free}{waiting}"));
     fails(&format!("{sockets}{}", socket(1024)), 1022, "socket returned something else");
+}
+
+#[test]
+fn data_sent_without_a_copy_is_reported_once_it_is_acknowledged() {
+    let report = |first: u32, last: u32| {
+        format!(
+            "+0 recvmsg(4, {{msg_name(...)=..., msg_iov(1)=[{{...,0}}], msg_flags=MSG_ERRQUEUE, msg_control=[{{cmsg_level=SOL_IP, \
+             cmsg_type=IP_RECVERR, cmsg_data={{ee_errno=0, ee_origin=SO_EE_ORIGIN_ZEROCOPY, ee_type=0, ee_code=1, ee_info={first}, \
+             ee_data={last}}}}}]}}, MSG_ERRQUEUE) = 0\n"
+        )
+    };
+    let none = "+0 recvmsg(4, {msg_name(...)=..., msg_iov(1)=[{...,0}], msg_flags=0, msg_control=[]}, MSG_ERRQUEUE) = -1 EAGAIN (again)\n";
+    let start = "\
++0 setsockopt(4, SOL_SOCKET, SO_ZEROCOPY, [1], 4) = 0
++0 send(4, ..., 1000, MSG_ZEROCOPY) = 1000
++0 send(4, ..., 2000, MSG_ZEROCOPY) = 2000
++0 send(4, ..., 3000, MSG_ZEROCOPY) = 3000
++0 > P. 1:1001(1000) ack 1
++0 > P. 1001:3001(2000) ack 1
++0 > P. 3001:6001(3000) ack 1
+";
+    serves(&format!(
+        "{start}{none}+.1 < . 1:1(0) ack 3001 win 1000\n{}{none}+.1 < . 1:1(0) ack 6001 win 1000\n{}{none}",
+        report(0, 1),
+        report(2, 2)
+    ));
+    fails(&format!("{SERVER}{start}+.1 < . 1:1(0) ack 3001 win 1000\n{}", report(0, 0)), 17, "recvmsg wrote something else");
+}
+
+#[test]
+fn epoll_reports_edges_levels_and_one_shots() {
+    serves(
+        "\
++0 epoll_create(1) = 5
++0 epoll_ctl(5, EPOLL_CTL_ADD, 4, {events=EPOLLIN|EPOLLET, fd=4}) = 0
++0 epoll_wait(5, {events=0, ptr=0}, 1, 0) = 0
++.1 < P. 1:101(100) ack 1 win 1000
++0 > . 1:1(0) ack 101
++0 epoll_wait(5, {events=EPOLLIN, fd=4}, 1, 0) = 1
++0 epoll_wait(5, {events=0, ptr=0}, 1, 0) = 0
++0 epoll_ctl(5, EPOLL_CTL_MOD, 4, {events=EPOLLIN|EPOLLONESHOT, fd=4}) = 0
++0 epoll_wait(5, {events=EPOLLIN, fd=4}, 1, 0) = 1
++0 epoll_wait(5, {events=0, ptr=0}, 1, 0) = 0
++0 epoll_ctl(5, EPOLL_CTL_MOD, 4, {events=EPOLLOUT, fd=4}) = 0
++0 epoll_wait(5, {events=EPOLLOUT, fd=4}, 1, 0) = 1
++0 epoll_wait(5, {events=EPOLLOUT, fd=4}, 1, 0) = 1
++0 epoll_ctl(5, EPOLL_CTL_DEL, 4, {events=0, fd=4}) = 0
++0...0.05 epoll_wait(5, {events=0, ptr=0}, 1, 50) = 0",
+    );
+}
+
+#[test]
+fn a_full_send_buffer_blocks_until_a_third_of_it_is_free() {
+    // The peer's window of 128,000 bytes allows packets of 64,000 bytes: 10,000 leave at once, and 64,000 wait for room with them.
+    let script = "\
++0 setsockopt(4, SOL_SOCKET, SO_SNDBUF, [10000], 4) = 0
++0...0.3 write(4, ..., 80000) = 80000
++0 > P. 1:10001(10000) ack 1
++.1 < . 1:1(0) ack 10001 win 1000
++0 > P. 10001:30001(20000) ack 1
++.1 < . 1:1(0) ack 30001 win 1000
++0 > P. 30001:70001(40000) ack 1
++.1 < . 1:1(0) ack 70001 win 1000
++0 > P. 70001:80001(10000) ack 1
+";
+    serves(script.trim_end());
+    fails(
+        &format!("{SERVER}{}", script.replace("70001 win", "50001 win").replace("+0 > P. 70001:80001(10000) ack 1\n", "")),
+        10,
+        "write still blocks",
+    );
+}
+
+#[test]
+fn little_may_wait_to_be_sent() {
+    serves(
+        "\
++0 setsockopt(4, SOL_TCP, TCP_NOTSENT_LOWAT, [1000], 4) = 0
++0 getsockopt(4, SOL_TCP, TCP_NOTSENT_LOWAT, [1000], [4]) = 0
++0 fcntl(4, F_SETFL, O_RDWR|O_NONBLOCK) = 0
++0 write(4, ..., 12000) = 12000
++0 > P. 1:10001(10000) ack 1
++0 write(4, ..., 100) = -1 EAGAIN (Resource temporarily unavailable)
++0 poll([{fd=4, events=POLLOUT, revents=0}], 1, 0) = 0",
+    );
+}
+
+#[test]
+fn records_keep_to_segments_of_their_own() {
+    serves(
+        "\
++0 setsockopt(4, SOL_TCP, TCP_NODELAY, [1], 4) = 0
++0 send(4, ..., 300, MSG_EOR) = 300
++0 write(4, ..., 400) = 400
++0 > P. 1:301(300) ack 1
++0 > P. 301:701(400) ack 1",
+    );
+}
+
+#[test]
+fn a_connection_gives_up_after_the_users_timeout() {
+    serves(
+        "\
++0 setsockopt(4, SOL_TCP, TCP_USER_TIMEOUT, [1500], 4) = 0
++0 write(4, ..., 100) = 100
++0 > P. 1:101(100) ack 1
++.2~+.4 > P. 1:101(100) ack 1
++.2~+.4 > P. 1:101(100) ack 1
++.5~+.8 > P. 1:101(100) ack 1
++1.5 write(4, ..., 100) = -1 ETIMEDOUT (Connection timed out)",
+    );
+}
+
+#[test]
+fn bytes_that_wait_are_told_with_the_read() {
+    let read = |most: u64, left: u64| {
+        format!(
+            "+0 recvmsg(4, {{msg_name(...)=..., msg_iov(1)=[{{..., {most}}}], msg_flags=0, msg_control=[{{cmsg_level=SOL_TCP, \
+             cmsg_type=TCP_CM_INQ, cmsg_data={left}}}]}}, 0) = {most}\n"
+        )
+    };
+    serves(&format!(
+        "+0 setsockopt(4, SOL_TCP, TCP_INQ, [1], 4) = 0\n+0 < FP. 1:1001(1000) ack 1 win 1000\n+.04~+.05 > . 1:1(0) ack 1002\n{}{}",
+        read(400, 600),
+        read(600, 1)
+    ));
+}
+
+#[test]
+fn an_unreachable_peer_ends_an_attempt() {
+    let script = "\
+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0...0.1 connect(3, ..., ...) = -1 EHOSTUNREACH (No route to host)
++0 > S 0:0(0) <...>
++.05 < icmp unreachable host_unreachable [7000:7000(0)]
++.05 < icmp unreachable host_unreachable [0:0(0)]
+";
+    passes(script);
+    fails(&script.replace("EHOSTUNREACH", "ENETUNREACH"), 2, "connect failed with another error");
+}
+
+#[test]
+fn a_cookie_rounds_the_segment_size_down() {
+    let script = "\
+`ip link set dev tun0 mtu 9000
+sysctl -q net.ipv4.tcp_syncookies=2`
+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0 < S 0:0(0) win 65535 <mss 1450>
++0 > S. 0:0(0) ack 1 <mss 8960>
++.1 < . 1:1(0) ack 1 win 10000
++0 accept(3, ..., ...) = 4
++0 %{ assert tcpi_snd_mss == 1440, tcpi_snd_mss }%
+";
+    passes(script);
+    passes(&script.replace("1440", "1450").replace("syncookies=2", "syncookies=1"));
 }

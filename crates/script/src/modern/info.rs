@@ -1,16 +1,18 @@
 //! The state of an endpoint in the fields of `struct tcp_info`.
 
 use ackclock_core::units::{Duration, Instant};
-use ackclock_tcp::modern::Endpoint;
+use ackclock_tcp::modern::{AgreedOptions, State};
 
+use super::connection::Connection;
 use crate::stack::Info;
 
 /// `TCP_INFINITE_SSTHRESH`.
 const INFINITE: i64 = 0x7FFF_FFFF;
 
 /// The fields that the endpoint knows; times in microseconds, as in Linux.
-pub(super) fn fields(now: Instant, endpoint: &Endpoint) -> Info {
-    let info = endpoint.info(now);
+pub(super) fn fields(now: Instant, connection: &Connection) -> Info {
+    let info = connection.endpoint.info(now);
+    let [busy, window, buffer] = connection.limits(now);
     let micros = |time: Duration| (time.as_secs_f64() * 1e6).round() as i64;
     let millis = |time: Duration| (time.as_secs_f64() * 1e3).floor() as i64;
     vec![
@@ -48,13 +50,32 @@ pub(super) fn fields(now: Instant, endpoint: &Endpoint) -> Info {
         ("tcpi_snd_wscale", i64::from(info.snd_wscale)),
         ("tcpi_rcv_wscale", i64::from(info.rcv_wscale)),
         ("tcpi_total_rto", i64::from(info.total_rto)),
-        ("tcpi_state", state(endpoint.state())),
+        ("tcpi_state", number(connection.endpoint.state())),
+        ("tcpi_options", options(info.agreed)),
+        ("tcpi_rcv_mss", i64::from(info.rcv_mss)),
+        ("tcpi_advmss", i64::from(info.advmss)),
+        ("tcpi_probes", i64::from(info.probes)),
+        ("tcpi_retransmits", i64::from(info.backoff)),
+        ("tcpi_last_data_recv", millis(connection.silence(now))),
+        ("tcpi_busy_time", micros(busy)),
+        ("tcpi_rwnd_limited", micros(window)),
+        ("tcpi_sndbuf_limited", micros(buffer)),
     ]
 }
 
+/// The fields of a socket without connection.
+pub(super) fn unconnected(state: State) -> Info {
+    vec![("tcpi_state", number(state)), ("tcpi_options", 0)]
+}
+
+/// The bits of `tcpi_options`.
+fn options(agreed: AgreedOptions) -> i64 {
+    let AgreedOptions { timestamps, sack, scaling, ecn, syn_data } = agreed;
+    [timestamps, sack, scaling, ecn, false, syn_data].into_iter().rev().fold(0, |bits, bit| bits << 1 | i64::from(bit))
+}
+
 /// The number of a state in `tcpi_state`.
-fn state(state: ackclock_tcp::modern::State) -> i64 {
-    use ackclock_tcp::modern::State;
+fn number(state: State) -> i64 {
     match state {
         State::Established => 1,
         State::SynSent => 2,

@@ -1,33 +1,48 @@
 //! A host of `modern` endpoints as a [`Stack`]: sockets, listening, resets for packets that belong to no connection.
 
 mod connection;
+mod fast_open;
+mod icmp;
 mod info;
+mod keep_alive;
+mod limits;
 mod options;
 mod segments;
+mod send_buffer;
 mod settings;
+mod syn_cookies;
+mod zero_copy;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use ackclock_core::units::{Duration, Instant};
-use ackclock_tcp::modern::{Config, Endpoint, PacketMemory};
+use ackclock_tcp::modern::{Config, Endpoint, PacketMemory, State};
 
-use self::connection::Connection;
+use self::connection::{Connection, Patience};
+use self::fast_open::{FastOpen, Request};
+use self::icmp::Meaning;
 use self::options::SocketOptions;
 use crate::errno::Errno;
 use crate::host::{ControlParameters, Host};
 use crate::network::Network;
 use crate::packet::Packet;
+use crate::play::constants;
 use crate::script::Flags;
-use crate::stack::{Answer, Ends, Info, Refusal, Socket, Stack, Status, Value};
+use crate::stack::{Answer, Ends, Info, Opening, Refusal, Socket, Stack, Status, Value, Writing};
+use crate::world::Control;
+use ackclock_wire::icmp::Message;
+
+/// Smallest segment of a link, in bytes.
+const LEAST_MSS: u16 = 48;
 
 /// A socket of the host.
 #[derive(Debug)]
 enum Slot {
     /// Neither listening nor connected.
     Fresh(SocketOptions),
-    /// Waits for connections at an address.
-    Listening(SocketAddr, SocketOptions),
+    /// Waits for connections at an address; the last number is the length of the queue.
+    Listening(SocketAddr, SocketOptions, i64),
     /// A connection.
     Connected(Box<Connection>),
     /// Closed, and over.
@@ -44,6 +59,11 @@ pub struct Modern {
     slots: Vec<Slot>,
     /// Resets to send.
     resets: VecDeque<Packet>,
+    network: Network,
+    fast_open: FastOpen,
+    send: settings::Send,
+    /// Whether listening sockets always use SYN cookies (`tcp_syncookies` = 2).
+    syn_cookies: bool,
 }
 
 impl Modern {
@@ -56,7 +76,17 @@ impl Modern {
         let packet_memory = PacketMemory::PowerOfTwo;
         let host = Host { config: Config { mss, offload, packet_memory, ..host.config.clone() }, ..host.clone() };
         let ecn = settings::Ecn { offers: host.config.ecn, accepts: host.config.ecn };
-        Self { host, ecn, control: ControlParameters::new(), slots: Vec::new(), resets: VecDeque::new() }
+        Self {
+            host,
+            ecn,
+            control: ControlParameters::new(),
+            slots: Vec::new(),
+            resets: VecDeque::new(),
+            network: *network,
+            fast_open: FastOpen::new(network),
+            send: settings::Send::default(),
+            syn_cookies: false,
+        }
     }
 
     /// Stores a socket in the first free slot, so that their number stays that of open sockets.
@@ -97,28 +127,34 @@ impl Modern {
         Ok(if active { Endpoint::open(&config, control) } else { Endpoint::listen(&config, control) })
     }
 
-    /// RFC 9293 §3.10.7.1: the answer to a packet for which there is no connection.
-    fn refuse(&mut self, packet: &Packet) {
-        if packet.has(Flags::RST) {
-            return;
+    /// A connection with the options of its socket.
+    fn connect_endpoint(&self, now: Instant, options: SocketOptions, ends: Ends, active: bool) -> Answer<Connection> {
+        let buffer = options.buffer(self.send.sizes, self.send.lowat);
+        let mut endpoint = self.endpoint(&options, active)?;
+        endpoint.set_cork(options.is_set("TCP_CORK"));
+        Ok(Connection::new(now, endpoint, ends, options, buffer))
+    }
+
+    /// The options of a socket that neither listens nor is connected.
+    fn fresh(&mut self, socket: Socket) -> Answer<SocketOptions> {
+        match self.slot(socket)? {
+            Slot::Fresh(options) => Ok(options.clone()),
+            Slot::Connected(connection) if !connection.is_usable() => Err(Errno::EALREADY.into()),
+            _ => Err(Errno::EISCONN.into()),
         }
-        let reset = if packet.has(Flags::ACK) {
-            Packet { flags: Flags::RST, seq: packet.ack, ack: 0, ..packet.clone() }
-        } else {
-            Packet { flags: Flags::RST | Flags::ACK, seq: 0, ack: packet.seq.wrapping_add(packet.length()), ..packet.clone() }
-        };
-        let (source, target) = (packet.target, packet.source);
-        self.resets.push_back(Packet {
-            source,
-            target,
-            tos: 0,
-            ttl: 64,
-            window: 0,
-            urgent: 0,
-            options: Vec::new(),
-            payload: Vec::new(),
-            ..reset
-        });
+    }
+
+    /// How to open a connection of a socket with `options`.
+    fn request(&self, options: &SocketOptions, remote: SocketAddr) -> Request {
+        let mss = options.segment(self.host.config.mss);
+        self.fast_open.request(remote.ip(), options.is_set("TCP_FASTOPEN_NO_COOKIE"), mss)
+    }
+
+    /// Whether a listening socket takes another connection whose SYN brings data.
+    fn takes_early(&self, listener: Socket, options: &SocketOptions, backlog: i64) -> bool {
+        let most = options.fast_open_queue.or(self.fast_open.enables_all().then_some(backlog)).unwrap_or(0);
+        let waits = |slot: &&Slot| matches!(slot, Slot::Connected(it) if it.listener == Some(listener) && it.endpoint.is_early());
+        i64::try_from(self.slots.iter().filter(waits).count()).is_ok_and(|count| count < most)
     }
 
     /// Forgets connections that are over.
@@ -135,20 +171,56 @@ impl Stack for Modern {
     fn handle(&mut self, now: Instant, bytes: &[u8]) {
         let Ok(packet) = Packet::decode(bytes) else { return };
         let ends = Ends { local: packet.target, remote: packet.source };
-        let known = self.connections().find(|connection| connection.ends == ends).map(|connection| connection.handle(now, &packet));
-        if known.is_some() {
+        let known = self.slots.iter_mut().find_map(|slot| match slot {
+            Slot::Connected(connection) if connection.ends == ends && !connection.is_gone() => Some(connection),
+            _ => None,
+        });
+        if let Some(connection) = known {
+            let opening = connection.endpoint.state() == State::SynSent;
+            connection.handle(now, &packet);
+            let answered = opening && packet.has(Flags::SYN | Flags::ACK) && connection.is_open();
+            let carried = connection.endpoint.carried_data();
+            let repeated = connection.endpoint.info(now).total_retrans > 0;
+            if let Some(asked) = connection.asked.take_if(|_| answered) {
+                self.fast_open.note_answer(&packet, &asked, repeated, carried);
+            }
             return self.tidy();
         }
         let opens = packet.has(Flags::SYN) && !packet.has(Flags::ACK) && !packet.has(Flags::RST);
-        let listener = self.slots.iter().position(|slot| matches!(slot, Slot::Listening(local, _) if *local == ends.local));
-        let Some(listener) = listener.filter(|_| opens) else { return self.refuse(&packet) };
-        let Slot::Listening(_, options) = &self.slots[listener] else { return };
-        let options = options.clone();
+        let listener = self.slots.iter().position(|slot| matches!(slot, Slot::Listening(local, ..) if *local == ends.local));
+        let Some(listener) = listener.filter(|_| opens) else { return self.resets.extend(segments::refusal(&packet)) };
+        let Slot::Listening(_, options, backlog) = &self.slots[listener] else { return };
+        let (options, backlog, listener) = (options.clone(), *backlog, listener as Socket);
+        let reply = self.fast_open.reply(&packet, ends, options.fast_open_key, self.takes_early(listener, &options, backlog));
         // `listen` has checked that the endpoint can be made.
-        let Ok(endpoint) = self.endpoint(&options, false) else { return };
-        let mut connection = Connection::new(endpoint, ends, options, Some(listener as Socket));
+        let Ok(mut connection) = self.connect_endpoint(now, options, ends, false) else { return };
+        (connection.listener, connection.cookie) = (Some(listener), reply.cookie);
+        if reply.accepts {
+            connection.endpoint.accept_early();
+        }
         connection.handle(now, &packet);
+        let mss = segments::mss(&packet);
+        connection.cookie_segment = mss.filter(|_| self.syn_cookies).map(|mss| syn_cookies::segment(ends.local.is_ipv4(), mss));
         self.add(Slot::Connected(Box::new(connection)));
+    }
+
+    fn reads_icmp(&self) -> bool {
+        true
+    }
+
+    fn handle_icmp(&mut self, _now: Instant, message: &Message) -> Answer<()> {
+        let ends = Ends { local: message.source, remote: message.target };
+        let Some(connection) = self.connections().find(|connection| connection.ends == ends) else { return Ok(()) };
+        if !connection.endpoint.is_outstanding(message.seq) {
+            return Ok(());
+        }
+        match icmp::meaning(message) {
+            Meaning::Unreachable(error) => connection.note_unreachable(error),
+            Meaning::TooLarge => return Err(Refusal::Unsupported("`modern` does not model messages about the path's MTU".to_owned())),
+            Meaning::Nothing => {}
+        }
+        self.tidy();
+        Ok(())
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Vec<u8>> {
@@ -159,38 +231,41 @@ impl Stack for Modern {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let deadlines = self.slots.iter().filter_map(|slot| if let Slot::Connected(it) = slot { it.endpoint.poll_timeout() } else { None });
+        let deadlines = self.slots.iter().filter_map(|slot| if let Slot::Connected(it) = slot { it.poll_timeout() } else { None });
         deadlines.reduce(Instant::min)
     }
 
     fn handle_timeout(&mut self, now: Instant) {
         // Deadlines may be a rounding error later than the time of a script.
         let late = now + Duration::NANOSECOND;
+        let Config { syn_linear_timeouts: linear, rto, .. } = self.host.config;
+        let patience = Patience { syn_retries: self.send.syn_retries, linear, timeout: rto.initial };
         for connection in self.connections() {
-            if connection.endpoint.poll_timeout().is_some_and(|due| due <= late) {
-                connection.endpoint.handle_timeout(now);
+            if connection.poll_timeout().is_some_and(|due| due <= late) {
+                connection.handle_timeout(now, &patience);
             }
         }
+        self.tidy();
     }
 
     fn socket(&mut self) -> Answer<Socket> {
         Ok(self.add(Slot::Fresh(SocketOptions::default())))
     }
 
-    fn listen(&mut self, socket: Socket, local: SocketAddr) -> Answer<()> {
-        if self.slots.iter().any(|slot| matches!(slot, Slot::Listening(other, _) if *other == local)) {
+    fn listen(&mut self, socket: Socket, local: SocketAddr, backlog: i64) -> Answer<()> {
+        if self.slots.iter().any(|slot| matches!(slot, Slot::Listening(other, ..) if *other == local)) {
             return Err(Errno::EADDRINUSE.into());
         }
         let slot = self.slot(socket)?;
         let Slot::Fresh(options) = slot else { return Err(Errno::EINVAL.into()) };
         let options = options.clone();
-        *slot = Slot::Listening(local, options.clone());
+        *slot = Slot::Listening(local, options.clone(), backlog);
         self.endpoint(&options, false).map(drop)
     }
 
     fn accept(&mut self, _now: Instant, listener: Socket) -> Answer<Option<Socket>> {
         let Slot::Listening(..) = self.slot(listener)? else { return Err(Errno::EINVAL.into()) };
-        let waits = |slot: &Slot| matches!(slot, Slot::Connected(it) if it.listener == Some(listener) && it.is_open());
+        let waits = |slot: &Slot| matches!(slot, Slot::Connected(it) if it.listener == Some(listener) && it.is_usable());
         let Some(index) = self.slots.iter().position(waits) else { return Ok(None) };
         if let Slot::Connected(connection) = &mut self.slots[index] {
             connection.listener = None;
@@ -198,21 +273,75 @@ impl Stack for Modern {
         Ok(Some(index as Socket))
     }
 
-    fn connect(&mut self, _now: Instant, socket: Socket, ends: Ends) -> Answer<()> {
-        let options = match self.slot(socket)? {
-            Slot::Fresh(options) => options.clone(),
-            _ => return Err(Errno::EISCONN.into()),
-        };
-        let endpoint = self.endpoint(&options, true)?;
-        *self.slot(socket)? = Slot::Connected(Box::new(Connection::new(endpoint, ends, options, None)));
+    fn connect(&mut self, now: Instant, socket: Socket, ends: Ends) -> Answer<()> {
+        let options = self.fresh(socket)?;
+        if options.is_set("TCP_FASTOPEN_CONNECT") {
+            return self.connect_with_data(now, socket, ends, (0, Writing::default())).map(drop);
+        }
+        let connection = self.connect_endpoint(now, options, ends, true)?;
+        *self.slot(socket)? = Slot::Connected(Box::new(connection));
         Ok(())
     }
 
-    fn write(&mut self, _now: Instant, socket: Socket, bytes: u64, more: bool) -> Answer<u64> {
-        if more {
-            return Err(Refusal::Unsupported("`modern` does not model MSG_MORE".to_owned()));
+    fn connect_with_data(&mut self, now: Instant, socket: Socket, ends: Ends, (bytes, how): (u64, Writing)) -> Answer<Opening> {
+        let options = self.fresh(socket)?;
+        if !self.fast_open.is_client() {
+            return Err(Errno::EOPNOTSUPP.into());
         }
-        self.connection(socket, Errno::EPIPE)?.write(bytes)
+        let request = self.request(&options, ends.remote);
+        let mut connection = self.connect_endpoint(now, options, ends, true)?;
+        (connection.asked, connection.cookie) = (Some(request.cookie.clone().unwrap_or_default()), request.cookie);
+        let opening = match request.room {
+            Some(room) if bytes > 0 => {
+                let carried = bytes.min(u64::from(room));
+                connection.write_with_syn(carried, how);
+                Opening::Carries(carried)
+            }
+            _ => Opening::Requests,
+        };
+        *self.slot(socket)? = Slot::Connected(Box::new(connection));
+        Ok(opening)
+    }
+
+    fn defers_connect(&mut self, socket: Socket, remote: SocketAddr) -> bool {
+        match self.fresh(socket) {
+            Ok(options) => options.is_set("TCP_FASTOPEN_CONNECT") && self.request(&options, remote).room.is_some(),
+            Err(_) => false,
+        }
+    }
+
+    fn disconnect(&mut self, now: Instant, socket: Socket) -> Answer<()> {
+        let connection = self.connection(socket, Errno::EINVAL)?;
+        connection.abort(now);
+        let reset = connection.poll_transmit(now);
+        let options = connection.options.clone();
+        self.resets.extend(reset);
+        *self.slot(socket)? = Slot::Fresh(options);
+        Ok(())
+    }
+
+    fn write(&mut self, now: Instant, socket: Socket, bytes: u64, how: Writing) -> Answer<u64> {
+        self.connection(socket, Errno::EPIPE)?.write(now, bytes, how)
+    }
+
+    fn notification(&mut self, _now: Instant, socket: Socket) -> Answer<Option<Control>> {
+        let network = self.network;
+        match self.slot(socket)? {
+            Slot::Connected(connection) => Ok(connection.zero_copy.take(&network)),
+            _ => Ok(None),
+        }
+    }
+
+    fn controls(&mut self, socket: Socket) -> Answer<Vec<Control>> {
+        let Slot::Connected(connection) = self.slot(socket)? else { return Ok(Vec::new()) };
+        if !connection.options.is_set("TCP_INQ") {
+            return Ok(Vec::new());
+        }
+        // The peer's FIN counts as a byte once all data is read.
+        let unread = connection.endpoint.readable();
+        let left = unread + u64::from(unread == 0 && connection.endpoint.has_heard_fin());
+        let number = |name: &str| constants::find(name).unwrap_or(0);
+        Ok(vec![Control { level: number("SOL_TCP"), kind: number("TCP_CM_INQ"), fields: vec![(String::new(), left.cast_signed())] }])
     }
 
     fn read(&mut self, now: Instant, socket: Socket, most: u64) -> Answer<Option<u64>> {
@@ -237,6 +366,7 @@ impl Stack for Modern {
             }
             _ => *slot = Slot::Free,
         }
+        self.tidy();
         Ok(())
     }
 
@@ -245,16 +375,26 @@ impl Stack for Modern {
             let parameters = ControlParameters::from([("tcp_congestion_control".to_owned(), control.clone())]);
             (self.host.controls)(&parameters).map_err(Refusal::Unsupported)?;
         }
-        let nagle = self.host.config.nagle;
+        if name.starts_with("TCP_FASTOPEN") && !self.fast_open.is_allowed(name) {
+            return Err(Errno::EOPNOTSUPP.into());
+        }
+        let (nagle, lowat) = (self.host.config.nagle, self.send.lowat);
         match self.slot(socket)? {
-            Slot::Fresh(options) | Slot::Listening(_, options) => options.set(name, value),
+            Slot::Fresh(options) | Slot::Listening(_, options, _) => options.set(name, value),
             Slot::Connected(connection) => match name {
                 "TCP_CONGESTION" | "TCP_MAXSEG" | "SO_RCVBUF" => {
                     Err(Refusal::Unsupported(format!("`modern` does not change {name} of an open connection")))
                 }
                 _ => {
                     connection.options.set(name, value)?;
-                    connection.endpoint.set_nagle(nagle && !connection.options.nodelay);
+                    let Connection { options, endpoint, buffer, .. } = &mut **connection;
+                    match (name, value) {
+                        ("TCP_NODELAY", _) => endpoint.set_nagle(nagle && !options.nodelay),
+                        ("TCP_CORK", _) => endpoint.set_cork(options.is_set(name)),
+                        ("SO_SNDBUF", Value::Integer(bytes)) => buffer.fix(bytes.max(&0).unsigned_abs()),
+                        ("TCP_NOTSENT_LOWAT", _) => buffer.set_lowat(options.lowat.or(lowat)),
+                        _ => {}
+                    }
                     Ok(())
                 }
             },
@@ -264,9 +404,10 @@ impl Stack for Modern {
 
     fn option(&mut self, _now: Instant, socket: Socket, name: &str) -> Answer<Value> {
         match self.slot(socket)? {
-            Slot::Fresh(options) | Slot::Listening(_, options) => options.get(name),
+            Slot::Fresh(options) | Slot::Listening(_, options, _) => options.get(name),
             Slot::Connected(connection) => match name {
                 "SO_ERROR" => Ok(Value::Integer(connection.error.take().map_or(0, |error| i64::from(error.0)))),
+                "SO_SNDBUF" => Ok(Value::Integer(connection.buffer.size().cast_signed())),
                 "TCP_MAXSEG" => Ok(Value::Integer(i64::from(connection.endpoint.smss()))),
                 _ => connection.options.get(name),
             },
@@ -283,7 +424,7 @@ impl Stack for Modern {
         match self.slots.get(socket as usize) {
             Some(Slot::Connected(connection)) => connection.status(),
             Some(Slot::Listening(..)) => {
-                let ready = |slot: &Slot| matches!(slot, Slot::Connected(it) if it.listener == Some(socket) && it.is_open());
+                let ready = |slot: &Slot| matches!(slot, Slot::Connected(it) if it.listener == Some(socket) && it.is_usable());
                 Status { readable: self.slots.iter().any(ready), ..Status::default() }
             }
             _ => Status { writable: true, hung_up: true, ..Status::default() },
@@ -292,8 +433,9 @@ impl Stack for Modern {
 
     fn info(&self, now: Instant, socket: Socket) -> Info {
         match self.slots.get(socket as usize) {
-            Some(Slot::Connected(connection)) => info::fields(now, &connection.endpoint),
-            _ => Info::new(),
+            Some(Slot::Connected(connection)) => info::fields(now, connection),
+            Some(Slot::Listening(..)) => info::unconnected(State::Listen),
+            _ => info::unconnected(State::Closed),
         }
     }
 
@@ -306,6 +448,21 @@ impl Stack for Modern {
         if name == "tcp_ecn" {
             self.ecn = settings::ecn(value)?;
             return Ok(());
+        }
+        if name == "tcp_syncookies" {
+            self.syn_cookies = value.trim() == "2";
+            return Ok(());
+        }
+        if name == "link.mtu" {
+            let mtu: u16 = value.trim().parse().map_err(|_| Refusal::Error(Errno::EINVAL))?;
+            self.host.config.mss = mtu.checked_sub(self.network.headers()).filter(|mss| *mss >= LEAST_MSS).ok_or(Errno::EINVAL)?;
+            return Ok(());
+        }
+        if fast_open::PARAMETERS.contains(&name) {
+            return self.fast_open.configure(name, value).ok_or(Refusal::Error(Errno::EINVAL));
+        }
+        if let Some(valid) = self.send.configure(name, value) {
+            return valid;
         }
         settings::apply(&mut self.host.config, name, value)
     }

@@ -2,8 +2,9 @@
 
 use ackclock_wire::segment::{self, EcnCounts, Segment, Timestamps};
 
+use super::fast_open::Cookie;
 use crate::packet::{Packet, encode_options};
-use crate::script::{EcnCounter, TcpOption};
+use crate::script::{EcnCounter, Flags, TcpOption};
 use crate::stack::Ends;
 
 /// Initial time to live.
@@ -11,8 +12,11 @@ const TTL: u8 = 64;
 /// The counters of the AccECN option of kind 172 (RFC 9768 §3.2.3).
 const ORDER: [EcnCounter; 3] = [EcnCounter::Ect0, EcnCounter::Ce, EcnCounter::Ect1];
 
-/// The packet that carries `segment`; `tos`: the byte of DSCP and ECN field, whose ECN field the segment sets.
-pub(super) fn packet(segment: &Segment, ends: Ends, tos: u8) -> Packet {
+/// The packet that carries `segment`; `tos`: the byte of DSCP and ECN field, whose ECN field the segment sets; `cookie`: the option of Fast
+/// Open.
+pub(super) fn packet(segment: &Segment, ends: Ends, tos: u8, cookie: Option<Cookie>) -> Packet {
+    let mut options = layout(&segment.options);
+    options.extend(cookie.into_iter().flat_map(Cookie::options));
     Packet {
         source: ends.local,
         target: ends.remote,
@@ -26,9 +30,41 @@ pub(super) fn packet(segment: &Segment, ends: Ends, tos: u8) -> Packet {
         window: segment.window,
         urgent: 0,
         // The layout pads to a multiple of four, and the segment has no more options than fit.
-        options: encode_options(&layout(&segment.options)).unwrap_or_default(),
+        options: encode_options(&options).unwrap_or_default(),
         payload: vec![0; segment.payload as usize],
     }
+}
+
+/// The MSS in the options of a packet.
+pub(super) fn mss(packet: &Packet) -> Option<u16> {
+    packet.segment().options.mss
+}
+
+/// RFC 9293 §3.10.7.1: the reset that answers a packet for which there is no connection.
+pub(super) fn refusal(packet: &Packet) -> Option<Packet> {
+    if packet.has(Flags::RST) {
+        return None;
+    }
+    let (flags, seq, ack) = if packet.has(Flags::ACK) {
+        (Flags::RST, packet.ack, 0)
+    } else {
+        (Flags::RST | Flags::ACK, 0, packet.seq.wrapping_add(packet.length()))
+    };
+    Some(Packet {
+        source: packet.target,
+        target: packet.source,
+        tos: 0,
+        ttl: TTL,
+        flow_label: packet.flow_label,
+        seq,
+        ack,
+        flags,
+        reserved: packet.reserved,
+        window: 0,
+        urgent: 0,
+        options: Vec::new(),
+        payload: Vec::new(),
+    })
 }
 
 /// The options in the order in which Linux sends them, each aligned by no-operations before it.

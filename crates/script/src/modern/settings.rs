@@ -101,7 +101,6 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("tcp_min_rtt_wlen", &["300"]),
     ("tcp_moderate_rcvbuf", &["1"]),
     ("tcp_mtu_probing", &["0"]),
-    ("tcp_notsent_lowat", &["4294967295", "-1", "0xffffffff"]),
     ("tcp_pacing_ca_ratio", &[]),
     ("tcp_pacing_ss_ratio", &[]),
     ("tcp_reordering", &["3"]),
@@ -110,10 +109,43 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("tcp_retries1", &[]),
     ("tcp_retries2", &[]),
     ("tcp_syn_linear_timeouts", &["4"]),
-    ("tcp_syn_retries", &[]),
     ("tcp_synack_retries", &[]),
-    ("tcp_wmem", &[]),
 ];
+
+/// What limits the sender of a socket, beside its options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Send {
+    /// First and largest size of the buffer (`tcp_wmem`).
+    pub(super) sizes: (u64, u64),
+    /// Bytes that may wait to be sent; `None`: as many as the buffer holds (`tcp_notsent_lowat`).
+    pub(super) lowat: Option<u64>,
+    /// Retransmissions of a SYN (`tcp_syn_retries`).
+    pub(super) syn_retries: u32,
+}
+
+impl Default for Send {
+    /// Linux's.
+    fn default() -> Self {
+        Self { sizes: (16_384, 4_194_304), lowat: None, syn_retries: 6 }
+    }
+}
+
+impl Send {
+    /// Applies the parameter `name`; `None`: it is another one.
+    pub(super) fn configure(&mut self, name: &str, value: &str) -> Option<Answer<()>> {
+        let valid = match name {
+            "tcp_wmem" => numbers(value).map(|[_, size, max]| self.sizes = (size, max)),
+            "tcp_notsent_lowat" => {
+                let digits = value.trim().strip_prefix("0x").map(|digits| u64::from_str_radix(digits, 16).ok());
+                let bytes = if value.trim() == "-1" { Some(u64::from(u32::MAX)) } else { digits.unwrap_or_else(|| number(value)) };
+                bytes.map(|bytes| self.lowat = Some(bytes).filter(|bytes| *bytes < u64::from(u32::MAX)))
+            }
+            "tcp_syn_retries" => number(value).and_then(|count| u32::try_from(count).ok()).map(|count| self.syn_retries = count),
+            _ => return None,
+        };
+        Some(valid.ok_or(Refusal::Error(Errno::EINVAL)))
+    }
+}
 
 /// The use of ECN that `tcp_ecn` sets.
 pub(super) fn ecn(value: &str) -> Answer<Ecn> {

@@ -30,7 +30,7 @@ const CONSTANTS: &[(&str, i64)] = &[
     ("MSG_DONTWAIT", DONT_WAIT),
     ("MSG_WAITALL", 0x100),
     ("MSG_CTRUNC", 8),
-    ("MSG_EOR", 0x80),
+    ("MSG_EOR", RECORD),
     ("MSG_ERRQUEUE", ERROR_QUEUE),
     ("MSG_NOSIGNAL", NO_SIGNAL),
     ("MSG_MORE", MORE),
@@ -103,7 +103,8 @@ pub(crate) const DONT_WAIT: i64 = 0x40;
 pub(crate) const NO_SIGNAL: i64 = 0x4000;
 /// `MSG_MORE`.
 pub(crate) const MORE: i64 = 0x8000;
-
+/// `MSG_EOR`.
+pub(crate) const RECORD: i64 = 0x80;
 /// `MSG_ERRQUEUE`.
 pub(crate) const ERROR_QUEUE: i64 = 0x2000;
 /// `MSG_ZEROCOPY`.
@@ -114,6 +115,11 @@ pub(crate) const FAST_OPEN: i64 = 0x2000_0000;
 /// The value of a constant.
 pub(crate) fn find(name: &str) -> Option<i64> {
     CONSTANTS.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+}
+
+/// The names of flags of messages among `bits`.
+pub(crate) fn names_of(bits: i64) -> Vec<&'static str> {
+    CONSTANTS.iter().filter(|(name, value)| name.starts_with("MSG_") && value & bits != 0).map(|(name, _)| *name).collect()
 }
 
 /// Names of all constants.

@@ -18,7 +18,7 @@ impl<W: World> Player<'_, W> {
             let message = self.mapping.answer(icmp).map_err(|why| End::Unsupported(at, why))?;
             let bytes = message.encode().map_err(|why| End::Error(at, why))?;
             let now = self.world.now();
-            self.world.inject(&bytes).map_err(|why| End::Error(at, why))?;
+            self.world.inject_icmp(&message).map_err(|why| End::Unsupported(at, why))?;
             self.record(now, Direction::In, line.to_string(), bytes);
             return Ok(());
         }

@@ -3,7 +3,7 @@
 //! Meanings: Linux, Documentation/networking/ip-sysctl.
 
 /// Parameters that a host may have to follow.
-pub(super) const PARAMETERS: [&str; 53] = [
+pub(super) const PARAMETERS: [&str; 56] = [
     "core.default_qdisc",
     "core.rmem_max",
     "core.wmem_max",
@@ -30,6 +30,8 @@ pub(super) const PARAMETERS: [&str; 53] = [
     "tcp_ecn_fallback",
     "tcp_ecn_option",
     "tcp_fack",
+    "tcp_fastopen",
+    "tcp_fastopen_key",
     "tcp_frto",
     "tcp_limit_output_bytes",
     "tcp_linear_timeouts",
@@ -53,6 +55,7 @@ pub(super) const PARAMETERS: [&str; 53] = [
     "tcp_syn_linear_timeouts",
     "tcp_syn_retries",
     "tcp_synack_retries",
+    "tcp_syncookies",
     "tcp_timestamps",
     "tcp_tso_win_divisor",
     "tcp_window_scaling",
@@ -60,8 +63,8 @@ pub(super) const PARAMETERS: [&str; 53] = [
 ];
 
 /// Parameters of what a simulated host does not have: limits of the whole system, listeners under load, caches, connections that have
-/// ended, Fast Open, the input's rate limits, addresses and neighbours. A kernel obeys them.
-const OF_KERNELS: [&str; 33] = [
+/// ended, the input's rate limits, addresses and neighbours. A kernel obeys them.
+const OF_KERNELS: [&str; 30] = [
     "core.netdev_max_backlog",
     "core.optmem_max",
     "core.rmem_default",
@@ -78,9 +81,7 @@ const OF_KERNELS: [&str; 33] = [
     "tcp_challenge_ack_limit",
     "tcp_early_demux",
     "tcp_ecn_option_beacon",
-    "tcp_fastopen",
     "tcp_fastopen_blackhole_timeout_sec",
-    "tcp_fastopen_key",
     "tcp_fin_timeout",
     "tcp_invalid_ratelimit",
     "tcp_low_latency",
@@ -91,7 +92,6 @@ const OF_KERNELS: [&str; 33] = [
     "tcp_no_metrics_save",
     "tcp_rfc1337",
     "tcp_shrink_window",
-    "tcp_syncookies",
     "tcp_tso_rtt_log",
     "tcp_tw_reuse",
     "tcp_tw_reuse_delay",

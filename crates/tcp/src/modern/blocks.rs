@@ -52,6 +52,8 @@ struct Waiting {
     end: u64,
     /// Whether its last segment carries PSH.
     push: bool,
+    /// Whether it ends a record: later data begins another packet.
+    record: bool,
 }
 
 /// What leaves before a write continues.
@@ -153,7 +155,7 @@ impl Blocks {
         room = room / smss * smss;
         while start < end {
             let tail = self.tail(nxt).unwrap_or(0);
-            let begins = tail == 0 || tail >= size;
+            let begins = tail == 0 || tail >= size || self.ends_record();
             let part = (end - start).min(if begins { size } else { size - tail });
             start += part;
             self.fill(start, begins);
@@ -198,7 +200,25 @@ impl Blocks {
     fn fill(&mut self, end: u64, begins: bool) {
         match self.queue.back_mut() {
             Some(last) if !begins => last.end = end,
-            _ => self.queue.push_back(Waiting { end, push: false }),
+            _ => self.queue.push_back(Waiting { end, push: false, record: false }),
+        }
+    }
+
+    fn ends_record(&self) -> bool {
+        self.queue.back().is_some_and(|last| last.record)
+    }
+
+    /// More data will follow `end`, so that it carries no mark.
+    pub(super) fn unmark(&mut self, end: u64) {
+        if let Some(last) = self.queue.back_mut().filter(|last| last.end == end) {
+            last.push = false;
+        }
+    }
+
+    /// The data written so far ends a record.
+    pub(super) fn end_record(&mut self) {
+        if let Some(last) = self.queue.back_mut() {
+            last.record = true;
         }
     }
 
@@ -230,12 +250,13 @@ impl Blocks {
         let free = room.cwnd.saturating_sub(room.pipe);
         let quota = (room.cwnd / 2).max(1).min(free).min(most).max(1);
         self.join(room.nxt + quota * room.smss);
-        let Some(&Waiting { end, push }) = self.queue.front() else {
+        let Some(&Waiting { end, push, record }) = self.queue.front() else {
             (self.left, self.several, self.marked) = (1, false, false);
             self.number += 1;
             return true;
         };
-        let (length, single) = (end - room.nxt, self.queue.len() == 1);
+        // Nothing is added to a packet that ends a record.
+        let (length, single) = (end - room.nxt, self.queue.len() == 1 && !record);
         if length > room.smss && self.step != Step::One && self.defers(room, most * room.smss, free * room.smss, (length, single)) {
             return false;
         }
@@ -249,13 +270,14 @@ impl Blocks {
 
     /// Data of the second packet joins the first one up to `end`.
     fn join(&mut self, end: u64) {
-        if self.queue.len() < 2 || self.queue[0].end >= end {
+        if self.queue.len() < 2 || self.queue[0].end >= end || self.queue[0].record {
             return;
         }
         let next = self.queue[1];
         self.queue[0].end = end.min(next.end);
         if end >= next.end {
             self.queue[0].push |= next.push;
+            self.queue[0].record = next.record;
             self.queue.remove(1);
         }
     }
@@ -417,7 +439,7 @@ mod tests {
     #[test]
     fn a_block_takes_from_the_second_packet_what_the_first_lacks() {
         let mut blocks = blocks();
-        blocks.queue.extend([Waiting { end: 3001, push: true }, Waiting { end: 9001, push: true }, Waiting { end: 10_001, push: false }]);
+        blocks.queue.extend([Waiting { end: 3001, push: true, record: false }, Waiting { end: 9001, push: true, record: false }, Waiting { end: 10_001, push: false, record: false }]);
         let room = Room { suggested: 5, ..ROOM };
         assert!(blocks.begin(&room));
         assert_eq!((blocks.left, ends(&blocks)), (5, vec![(5001, true), (9001, true), (10_001, false)]));
@@ -451,7 +473,7 @@ mod tests {
         assert!(!blocks().begin(&near));
         // Linux 7.2: a first packet that fits as a whole leaves, since nothing is added to it.
         let mut two = blocks();
-        two.queue.push_front(Waiting { end: 2001, push: false });
+        two.queue.push_front(Waiting { end: 2001, push: false, record: false });
         assert!(two.begin(&Room { suggested: 9, pipe: 8, cwnd: 30, ..ROOM }) || !two.queue.is_empty());
     }
 

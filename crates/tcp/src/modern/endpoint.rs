@@ -16,9 +16,7 @@ use ackclock_host::{DropNotice, LimitedTimes, SlowStartExit};
 use super::ack::Ack;
 use super::config::TIMESTAMPS;
 use super::handshake::{Handshake, Stage};
-use super::info::Info;
 use super::paws::{self, PeerClock};
-use super::ranges::Range;
 use super::receiver::{Arrival, Receiver};
 use super::segment::{EcnCounts, Flags, MAX_OPTIONS, MAX_SACK_BLOCKS, Options, Segment, Timestamps, to_position, to_wire};
 use super::sender::{Counters, Output, Sender};
@@ -50,7 +48,7 @@ pub struct Endpoint {
     pub(super) receiver: Receiver,
     pub(super) sender: Sender,
     /// The segment size that the end announces.
-    mss: u16,
+    pub(super) mss: u16,
     /// Whether accurate feedback has its option.
     ecn_option: bool,
     /// Value of the timestamp clock at the start of the run.
@@ -87,21 +85,6 @@ impl Endpoint {
             answers_fin: false,
             answers_syn: false,
         }
-    }
-
-    /// The application writes `bytes`.
-    pub fn write(&mut self, bytes: u64) {
-        self.sender.write(bytes);
-    }
-
-    /// Sets whether a small segment waits while another small one is outstanding (Nagle's algorithm; `TCP_NODELAY` turns it off).
-    pub fn set_nagle(&mut self, nagle: bool) {
-        self.sender.set_nagle(nagle);
-    }
-
-    /// The application closes the stream.
-    pub fn close(&mut self) {
-        self.sender.close();
     }
 
     /// Sets the path's segment size to `mss` bytes without headers, limited by the peer's MSS (RFC 8201, RFC 8899). New segments have this
@@ -160,20 +143,12 @@ impl Endpoint {
         self.sender.finish_first_flight(learned)
     }
 
-    /// Bytes available to the application.
-    pub fn readable(&self) -> u64 {
-        self.receiver.readable()
-    }
-
-    /// The application reads up to `most` bytes. Returns their range in the stream, whose first byte has position 1.
-    /// [`Endpoint::poll_transmit`] may then return a window update.
-    pub fn read(&mut self, now: Instant, most: u64) -> Range {
-        // What has arrived is acknowledged before the application runs.
+    /// What has arrived is acknowledged before the application runs.
+    pub(super) fn acknowledge_before_application(&mut self, now: Instant) {
         let acknowledges = self.receiver.is_adaptive() && self.receiver.owes_ack() && !self.answers_syn;
         if acknowledges && self.sender.has_nothing_to_do() && self.is_established() {
             self.prompt = Some(self.pure_ack(now));
         }
-        self.receiver.read(now, most)
     }
 
     /// The state of the connection.
@@ -220,18 +195,6 @@ impl Endpoint {
         (rtt.srtt(), rtt.min(), rtt.timeout())
     }
 
-    /// The state of the connection as Linux shows it to an application (`TCP_INFO`).
-    pub fn info(&self, now: Instant) -> Info {
-        let info = self.sender.info(now);
-        Info {
-            total_retrans: info.total_retrans + self.handshake.lost_syns(),
-            bytes_received: self.receiver.rcv_nxt().saturating_sub(1 + u64::from(self.receiver.is_finished())),
-            snd_wscale: self.handshake.agreed.peer_scale,
-            rcv_wscale: self.receiver.window.scale(),
-            ..info
-        }
-    }
-
     /// The congestion window at the end of the handshake.
     pub(super) fn initial_window(&self) -> Option<Segments> {
         self.sender.seat().initial_window()
@@ -257,25 +220,9 @@ impl Endpoint {
         self.sender.rtt().latest()
     }
 
-    /// Bytes written and not yet sent.
-    pub fn unsent(&self) -> u64 {
-        self.sender.unsent()
-    }
-
     /// Whether both SYNs are acknowledged.
-    pub(super) fn is_established(&self) -> bool {
+    pub fn is_established(&self) -> bool {
         self.handshake.stage == Stage::Established
-    }
-
-    /// Bytes sent and not yet acknowledged, including a FIN.
-    pub fn unacknowledged(&self) -> u64 {
-        let window = self.sender.window();
-        window.nxt() - window.una()
-    }
-
-    /// Largest payload that the end sends.
-    pub fn smss(&self) -> u16 {
-        self.handshake.agreed.smss
     }
 
     /// Aborts the connection (RFC 9293 §3.10.5). Returns the reset to send, unless the connection has no peer or is over.
@@ -287,14 +234,14 @@ impl Endpoint {
         reset
     }
 
+    /// Ends the connection without a word to the peer.
+    pub fn forget(&mut self) {
+        self.reset();
+    }
+
     /// Whether an ACK is due that leaves before the application can react to what has arrived.
     pub(super) fn answers_before_application(&self) -> bool {
         self.receiver.owes_ack() && self.receiver.is_adaptive()
-    }
-
-    /// Whether the peer's FIN and all data before it have arrived.
-    pub fn has_heard_fin(&self) -> bool {
-        self.receiver.is_finished()
     }
 
     /// Receives a segment. [`Endpoint::poll_transmit`] then returns the segments to send.
@@ -312,6 +259,10 @@ impl Endpoint {
         let flags = segment.flags;
         if flags.has(Flags::SYN) && !flags.has(Flags::ACK) && !flags.has(Flags::RST) {
             self.take_syn(now, segment);
+            if self.handshake.early {
+                self.take_syn_data(now, segment);
+                self.sender.begin(now, 0, 1);
+            }
             (self.handshake.stage, self.handshake.due) = (Stage::SynReceived, true);
         }
     }
@@ -319,12 +270,15 @@ impl Endpoint {
     /// RFC 9293 §3.10.7.3.
     fn handle_in_syn_sent(&mut self, now: Instant, segment: &Segment) {
         let flags = segment.flags;
-        let acknowledges = flags.has(Flags::ACK) && segment.ack == to_wire(1, self.handshake.iss);
-        if flags.has(Flags::ACK) && !acknowledges {
+        let confirmed = self.confirmed(segment);
+        // An echo that this end never sent is as wrong as a wrong acknowledgement.
+        let echo = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps).map_or(0, |it| it.echo);
+        if flags.has(Flags::ACK) && (confirmed.is_none() || echo != 0 && !self.handshake.has_stamped(now, echo)) {
+            self.handshake.refuse(now, segment, confirmed.is_none());
             return;
         }
         if flags.has(Flags::RST) {
-            if acknowledges {
+            if confirmed.is_some() {
                 self.reset();
             }
             return;
@@ -333,10 +287,16 @@ impl Endpoint {
             return;
         }
         self.take_syn(now, segment);
-        if acknowledges {
-            self.establish(now, segment);
+        if let Some(first) = confirmed {
+            self.handshake.took_syn_data = first > 1 && first == 1 + self.handshake.syn_data;
+            self.establish(now, segment, first);
+            if first <= self.handshake.syn_data {
+                self.sender.lose_syn_data(now, 1 + self.handshake.syn_data);
+            }
+            self.take_syn_data(now, segment);
             self.receiver.demand_ack();
-            self.answers_syn = self.answers_before_application();
+            // Data of the SYN that the peer did not take carries the ACK.
+            self.answers_syn = self.answers_before_application() && first == 1 + self.handshake.syn_data;
         } else {
             // Both ends open the connection at the same time.
             (self.handshake.stage, self.handshake.due) = (Stage::SynReceived, true);
@@ -358,13 +318,18 @@ impl Endpoint {
         self.sender.agree(*agreed, u64::from(segment.window));
     }
 
-    fn establish(&mut self, now: Instant, segment: &Segment) {
+    /// The peer has acknowledged the SYN, and the data that it carried below `first`.
+    fn establish(&mut self, now: Instant, segment: &Segment, first: u64) {
         let echo = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps).map(|it| it.echo);
         let lost_syns = self.handshake.lost_syns();
         let rtt = self.handshake.complete(now, echo, self.initial_timestamp);
         self.sender.agree_on_marks(self.handshake.agreed);
-        self.sender.establish(now, lost_syns, rtt);
-        self.receiver.establish(now);
+        if self.handshake.early {
+            self.sender.measure_syn(rtt);
+        } else {
+            self.sender.establish(now, lost_syns, rtt, first);
+            self.receiver.establish(now);
+        }
     }
 
     /// RFC 9293 §3.10.7.4.
@@ -392,7 +357,7 @@ impl Endpoint {
             ecn: segment.ecn,
             cwr: flags.has(Flags::CWR),
         };
-        if !self.receiver.is_acceptable((start, end)) {
+        if !self.receiver.is_acceptable((start, end), arrival.fin) {
             if flags.has(Flags::RST) {
                 return;
             }
@@ -419,10 +384,10 @@ impl Endpoint {
         if flags.has(Flags::SYN) || !flags.has(Flags::ACK) {
             return self.receiver.demand_ack();
         }
-        if let Some(timestamps) = timestamps {
-            self.note_timestamps(now, timestamps, start, u64::from(segment.payload));
-        }
         if self.take_ack(now, segment, start) {
+            if let Some(timestamps) = timestamps {
+                self.note_timestamps(now, timestamps, start, u64::from(segment.payload));
+            }
             if self.receiver.releases_compressed((start, end)) {
                 self.prompt = Some(self.pure_ack(now));
             }
@@ -453,10 +418,10 @@ impl Endpoint {
         let Some(ack) = to_position(segment.ack, iss, self.sender.window().una()) else { return true };
         let mut ace = Some(segment.flags.ace());
         if self.handshake.stage == Stage::SynReceived {
-            if ack != 1 {
+            if ack < 1 || ack > self.sender.window().nxt().max(1) {
                 return false;
             }
-            self.establish(now, segment);
+            self.establish(now, segment, 1);
             // RFC 9768 §3.2.2.1: a pure ACK feeds back how the SYN-ACK has arrived.
             if segment.is_empty() && segment.options.sack.as_slice().is_empty() {
                 self.sender.note_syn_ack_feedback(segment.flags.ace());
@@ -498,7 +463,10 @@ impl Endpoint {
             self.sender.back_off();
         }
         self.receiver.handle_timeout(now, self.sender.rtt());
-        self.sender.handle_timeout(now);
+        // Until then, the SYN-ACK is what is sent again.
+        if !self.is_early() {
+            self.sender.handle_timeout(now);
+        }
     }
 
     /// A queue has dropped a segment. [`Endpoint::poll_transmit`] then returns the segments to send.
@@ -519,13 +487,14 @@ impl Endpoint {
     /// When [`Endpoint::handle_timeout`] is due.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let never = |deadline: Option<Instant>| deadline.unwrap_or(Instant::MAX);
-        let first = never(self.handshake.poll_timeout()).min(never(self.receiver.poll_timeout())).min(self.sender.poll_timeout());
+        let sender = if self.is_early() { Instant::MAX } else { self.sender.poll_timeout() };
+        let first = never(self.handshake.poll_timeout()).min(never(self.receiver.poll_timeout())).min(sender);
         (first < Instant::MAX).then_some(first)
     }
 
     /// The next segment to send, if any.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
-        if self.handshake.stage != Stage::Established {
+        if self.handshake.stage != Stage::Established && (self.handshake.due || !self.is_early()) {
             return self.poll_opening(now);
         }
         if let Some(position) = self.receiver.take_earlier() {
@@ -552,6 +521,9 @@ impl Endpoint {
     /// The next segment to send while the SYNs are not acknowledged.
     #[cold]
     fn poll_opening(&mut self, now: Instant) -> Option<Segment> {
+        if let Some(reset) = self.handshake.take_refusal() {
+            return Some(reset);
+        }
         match self.handshake.stage {
             Stage::SynSent | Stage::SynReceived if self.handshake.due => Some(self.syn(now)),
             Stage::SynReceived if self.reports_blocks() || self.receiver.owes_ack() => Some(self.pure_ack(now)),
@@ -566,13 +538,19 @@ impl Endpoint {
 
     fn syn(&mut self, now: Instant) -> Segment {
         let timeout = self.sender.rtt().timeout();
+        let first = self.handshake.syns() == 0;
+        let data = if first { self.handshake.syn_data } else { 0 };
         self.handshake.note_sent(now, timeout);
         let mut options = self.handshake.options(self.mss, self.receiver.window.scale());
         if self.handshake.has_ecn_option() {
             options.ecn = self.ecn_counts(&options);
         }
         let flags = self.handshake.flags();
-        self.segment(now, 0, (flags, 0), options)
+        let segment = self.segment(now, 0, (flags, data as u32), options);
+        if first && self.handshake.early {
+            self.receiver.establish(now);
+        }
+        segment
     }
 
     fn pure_ack(&mut self, now: Instant) -> Segment {

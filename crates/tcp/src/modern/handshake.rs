@@ -9,6 +9,7 @@ use ackclock_core::units::{Duration, Instant};
 use super::config::{Feedback, Recovery, TIMESTAMPS};
 use super::feedback::{fed_back, handshake_field};
 use super::paws;
+use super::rules::Rules;
 use super::segment::{Flags, Options, Segment};
 use super::settings::Config;
 use super::ticks::Ticks;
@@ -76,6 +77,19 @@ pub(super) struct Handshake {
     linear_timeouts: u32,
     /// The codepoint with which the peer's SYN has arrived.
     syn: Ecn,
+    /// Bytes of data that the SYN carries (RFC 7413 §4.2.1).
+    pub(super) syn_data: u64,
+    /// Whether data of the SYN was accepted, or that of this end's SYN acknowledged.
+    pub(super) took_syn_data: bool,
+    /// Whether data flows before the peer has acknowledged the SYN-ACK (RFC 7413 §4.2.2).
+    pub(super) early: bool,
+    /// Number of the reset that answers a wrong acknowledgement (RFC 9293 §3.10.7.3).
+    refusal: Option<u32>,
+    /// When the first SYN was sent.
+    began: Instant,
+    initial_timestamp: u32,
+    /// Time after which a SYN with a wrong answer is sent again, if it is.
+    hurry: Option<Duration>,
 }
 
 impl Handshake {
@@ -104,6 +118,13 @@ impl Handshake {
             ticks: Ticks::new(config.timer_tick, config.timer_phase),
             linear_timeouts: config.syn_linear_timeouts,
             syn: Ecn::NotEct,
+            syn_data: 0,
+            took_syn_data: false,
+            early: false,
+            refusal: None,
+            began: Instant::ZERO,
+            initial_timestamp: config.initial_timestamp,
+            hurry: Rules::of(config).repeats_refused_syn.then_some(config.timer_tick * 2.0),
         }
     }
 
@@ -195,6 +216,9 @@ impl Handshake {
 
     /// Records the transmission of a SYN or SYN-ACK, which is retransmitted after `timeout`.
     pub(super) fn note_sent(&mut self, now: Instant, timeout: Duration) {
+        if self.sent == 0 {
+            self.began = now;
+        }
         (self.due, self.sent_at, self.deadline) = (false, now, Some(self.ticks.expiry(now, timeout)));
         self.sent += 1;
         self.note_clearing(self.sent > SYNS_WITH_FLAGS);
@@ -234,6 +258,30 @@ impl Handshake {
             return Some(now.since(self.sent_at));
         }
         paws::since(now, echo?, initial_timestamp)
+    }
+
+    /// Whether a SYN can have carried the timestamp `echo`.
+    pub(super) fn has_stamped(&self, now: Instant, echo: u32) -> bool {
+        let [first, last] = [self.began, now].map(|at| paws::timestamp(at, self.initial_timestamp));
+        echo.wrapping_sub(first) <= last.wrapping_sub(first)
+    }
+
+    /// Answers a segment with a wrong acknowledgement by a reset, unless it is one; `number`: its acknowledgement number is wrong.
+    pub(super) fn refuse(&mut self, now: Instant, segment: &Segment, number: bool) {
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        self.refusal = Some(segment.ack);
+        if let Some(hurry) = self.hurry.filter(|_| number && self.sent == 1) {
+            self.deadline = Some(self.ticks.expiry(now, hurry));
+        }
+    }
+
+    /// The reset that answers a wrong acknowledgement.
+    pub(super) fn take_refusal(&mut self) -> Option<Segment> {
+        let seq = self.refusal.take()?;
+        let (flags, options) = (Flags::RST, Options::default());
+        Some(Segment { seq, ack: 0, flags, window: 0, options, payload: 0, ecn: Ecn::NotEct })
     }
 
     /// The connection was reset.

@@ -90,4 +90,28 @@ pub struct Info {
     pub rcv_wscale: u8,
     /// Expired retransmission timers.
     pub total_rto: u32,
+    /// Size of the peer's full segments, as estimated.
+    pub rcv_mss: u32,
+    /// Largest segment that this end announces.
+    pub advmss: u32,
+    /// Window probes without an answer.
+    pub probes: u32,
+    /// The options that both ends use: timestamps, SACK, window scale, ECN; and whether data travelled with a SYN.
+    pub agreed: AgreedOptions,
+}
+
+/// The options that both ends use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
+pub struct AgreedOptions {
+    /// Timestamps.
+    pub timestamps: bool,
+    /// SACK.
+    pub sack: bool,
+    /// Window scale.
+    pub scaling: bool,
+    /// ECN.
+    pub ecn: bool,
+    /// Data of a SYN was accepted.
+    pub syn_data: bool,
 }

@@ -225,6 +225,11 @@ impl MemoryWindow {
         self.offered
     }
 
+    /// Whether the packets hold more memory than the buffer can have.
+    pub(super) fn is_overfull(&self) -> bool {
+        self.unread_memory + self.above_memory > self.max
+    }
+
     /// Data that fits `memory` bytes.
     fn data_in(&self, memory: u64) -> u64 {
         memory * self.ratio / WHOLE

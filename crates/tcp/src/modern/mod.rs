@@ -18,18 +18,24 @@
 //! | `feedback` | owners: the counters of marks and their feedback |
 //! | `marks` | owner: ECN of the sender, and the data that a reduction covers |
 //! | `timers`, `ticks`, `rtt` and the crate's `rate`, `pacing` | owners: timing |
+//! | `hold` | owner: small segments that wait for more data |
+//! | `application` | what an application does and sees |
+//! | `fast_open` | data in the SYN |
 //! | `ack` | an acknowledgement in positions |
 //! | `receiver`, `adaptive_acks`, `peer_segment` | the receiving half: order, ACKs |
 //! | `window`, `memory_window` | owners: the receive window, of data or of memory |
 
 mod ack;
 mod adaptive_acks;
+mod application;
 mod blocks;
 mod config;
 mod connection;
 pub mod endpoint;
+mod fast_open;
 mod feedback;
 mod handshake;
+mod hold;
 mod info;
 mod marks;
 mod memory_window;
@@ -64,5 +70,5 @@ pub use config::{
 };
 pub use connection::Connection;
 pub use endpoint::{Endpoint, State};
-pub use info::{CaState, Info};
+pub use info::{AgreedOptions, CaState, Info};
 pub use settings::{Config, SETTINGS};

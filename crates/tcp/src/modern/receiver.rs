@@ -164,6 +164,11 @@ impl Receiver {
         self.rcv_nxt
     }
 
+    /// Size of the peer's full segments, as estimated.
+    pub(super) fn segment(&self) -> u64 {
+        self.peer.full()
+    }
+
     /// Position that the last ACK acknowledged.
     pub(super) fn last_ack(&self) -> u64 {
         self.last_ack
@@ -174,15 +179,36 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.rcv_nxt > fin)
     }
 
-    /// RFC 9293 §3.10.7.4, table 6: whether the range of a segment, or the position of an empty one, lies in the window.
-    pub(super) fn is_acceptable(&self, (start, end): Range) -> bool {
+    /// RFC 9293 §3.10.7.4, table 6: whether the range of a segment, or the position of an empty one, lies in the window; `fin`: the last
+    /// position is a FIN.
+    pub(super) fn is_acceptable(&self, (start, end): Range, fin: bool) -> bool {
         let edge = self.window.edge().max(self.rcv_nxt);
-        if start == end { start == self.rcv_nxt || start > self.rcv_nxt && start < edge } else { end > self.rcv_nxt && start < edge }
+        if start == end {
+            return start == self.rcv_nxt || start > self.rcv_nxt && start < edge;
+        }
+        if self.window.takes_whole_segments() {
+            // A FIN may lie at the edge. Data beyond it is taken if nothing else waits for the application.
+            let data = end - u64::from(fin);
+            let fits = data <= edge || self.readable() == 0 && start < edge;
+            return end > self.rcv_nxt && start <= edge && fits && (start < edge || start == data);
+        }
+        end > self.rcv_nxt && start < edge
     }
 
     /// The connection is established.
     pub(super) fn establish(&mut self, now: Instant) {
         self.window.establish(now);
+    }
+
+    /// Takes the data of a SYN, whatever the window: none has been offered yet.
+    pub(super) fn receive_with_syn(&mut self, now: Instant, arrival: &Arrival) {
+        let (start, end) = arrival.range;
+        if start == end {
+            return;
+        }
+        self.fin = arrival.fin.then(|| end - 1);
+        self.rcv_nxt = end;
+        self.store(now, arrival, start);
     }
 
     /// Receives data or a FIN. `rtt`: timing of the sending half.
@@ -198,7 +224,7 @@ impl Receiver {
             self.fin = Some(end - 1);
         }
         // Data beyond the window is discarded (RFC 9293 §3.10.7.4).
-        self.insert((start, end.min(self.window.edge())));
+        self.insert((start, if self.window.takes_whole_segments() { end } else { end.min(self.window.edge()) }));
         let data = end - start - u64::from(arrival.fin);
         if let Acks::EverySecond(acks) = &mut self.acks {
             acks.largest = acks.largest.max(data);
@@ -251,10 +277,16 @@ impl Receiver {
             self.window.suit_ratio(data, u64::from(arrival.size));
         }
         let segment = self.peer.full();
+        // The peer learns at once that there is no memory.
+        self.ack_now |= self.window.is_overfull();
         let grows = self.store(now, arrival, before);
         let waiting = self.rcv_nxt - self.last_ack > segment;
         let (holds, scarce) = if waiting { self.window.outlook(segment) } else { (false, false) };
         let finished = arrival.fin && self.is_finished();
+        if finished {
+            // Nothing about earlier data matters any more.
+            self.dsack = None;
+        }
         let pending = Pending {
             more_than_a_segment: waiting && holds,
             filled: hole && self.above.is_empty() && end > before,

@@ -139,6 +139,11 @@ impl Repair {
         self.force != Force::Nothing
     }
 
+    /// Whether the forced transmission breaks through the avoidance of small segments.
+    pub(super) fn is_forced_through(&self) -> bool {
+        self.force == Force::Override
+    }
+
     /// Counts duplicate ACKs: an ACK that acknowledges new data (`advances`) resets the count, a `duplicate` raises it.
     pub(super) fn count_duplicates(&mut self, advances: bool, duplicate: bool) {
         self.dupacks = if advances { 0 } else { self.dupacks + u32::from(duplicate) };

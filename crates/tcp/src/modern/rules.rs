@@ -39,6 +39,15 @@ pub(super) struct Rules {
     /// Whether a reduction leaves at least two segments for every cause; otherwise RFC 5681 §3.1 (loss) and RFC 3168 §6.1.2 (mark) apply.
     /// `ecn-2`, `nosack-2`, `-5`, `-14` and `reorder-3`.
     pub(super) keeps_two_segments: bool,
+    /// Whether pacing at multiples of the window is that of Linux's queue `fq`.
+    pub(super) paces_in_queue: bool,
+    /// Whether a SYN that a wrong acknowledgement answers is sent again after two ticks. The script
+    /// `rfc9293-3.10.7.3-wrong-acknowledgement`.
+    pub(super) repeats_refused_syn: bool,
+    /// Whether a SACK block counts as far as it covers whole segments; otherwise every byte does. The script `rfc2018-3-part-of-a-segment`.
+    pub(super) sacks_whole_segments: bool,
+    /// Whether the SACK blocks of an ACK below the last one count. The script `rfc2018-3-blocks-of-an-old-ack`.
+    pub(super) reads_old_sacks: bool,
     /// Whether a tail loss probe that repeats the last segment leaves the count of its transmissions. `slow_start-12`.
     pub(super) ignores_repeated_probe: bool,
 }
@@ -55,6 +64,10 @@ impl Rules {
         reduces_own_window: false,
         keeps_pipe_after_timeout: false,
         keeps_two_segments: false,
+        paces_in_queue: false,
+        repeats_refused_syn: false,
+        sacks_whole_segments: false,
+        reads_old_sacks: false,
         ignores_repeated_probe: false,
     };
     /// Those of Linux.
@@ -68,6 +81,10 @@ impl Rules {
         reduces_own_window: true,
         keeps_pipe_after_timeout: true,
         keeps_two_segments: true,
+        paces_in_queue: true,
+        repeats_refused_syn: true,
+        sacks_whole_segments: true,
+        reads_old_sacks: true,
         ignores_repeated_probe: true,
     };
 

@@ -465,6 +465,14 @@ impl Scoreboard {
         self.fresh = fresh;
     }
 
+    /// The part of a block of SACKed data that consists of whole segments; empty if there is none.
+    pub(super) fn whole_segments(&self, (start, end): Range) -> Range {
+        let inside = |position: u64| self.segment_at(position).filter(|segment| segment.start < position);
+        let first = inside(start).map_or(start, SentSegment::end);
+        let last = inside(end).map_or(end, |segment| segment.start);
+        (first, last.max(first))
+    }
+
     /// Subtracts a segment from the sums.
     fn forget(&mut self, segment: &SentSegment) {
         let tag = segment.tag;

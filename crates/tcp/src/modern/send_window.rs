@@ -28,9 +28,10 @@ impl SendWindow {
         (self.edge, self.largest) = (1 + window, window);
     }
 
-    /// The SYN was acknowledged.
-    pub(super) fn establish(&mut self) {
-        (self.una, self.nxt) = (1, 1);
+    /// The SYN was acknowledged, and the data that it carried below `first`.
+    pub(super) fn establish(&mut self, first: u64) {
+        self.edge += first - 1;
+        (self.una, self.nxt) = (first, first);
     }
 
     /// First unacknowledged position.
@@ -102,7 +103,7 @@ impl SendWindow {
     pub(super) fn reach(&self, stream: &Stream, smss: u64) -> u64 {
         let written = stream.written();
         // The FIN travels with the last byte.
-        let full = (self.nxt + smss).min(written);
+        let full = (self.nxt + smss).min(written).min(stream.record_end(self.nxt).unwrap_or(u64::MAX));
         let end = if full == written { stream.end() } else { full };
         end.min(self.edge).max(self.nxt)
     }
@@ -113,7 +114,8 @@ impl SendWindow {
         let end = self.reach(stream, smss);
         let length = end - self.nxt;
         // RFC 9293 §3.8.6.2.1, without the Nagle algorithm: a full segment, the end of the data, or half of the largest window.
-        let worthy = fill || length >= smss || end == stream.end() || 2 * length >= self.largest;
+        let whole = end == stream.end() || stream.record_end(self.nxt) == Some(end);
+        let worthy = fill || length >= smss || whole || 2 * length >= self.largest;
         (length > 0 && worthy).then_some((self.nxt, end))
     }
 }

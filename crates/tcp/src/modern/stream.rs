@@ -2,6 +2,8 @@
 //!
 //! Positions count from the SYN, which has position 0; the FIN has the position after the last byte.
 
+use std::collections::VecDeque;
+
 use super::ranges::Range;
 
 /// The source of the data.
@@ -21,12 +23,14 @@ pub(super) struct Stream {
     /// Whether the application has closed the stream.
     closed: bool,
     supply: Supply,
+    /// Ends of records (`MSG_EOR`), which no segment crosses.
+    records: VecDeque<u64>,
 }
 
 impl Stream {
     /// An empty stream.
     pub(super) fn new() -> Self {
-        Self { written: 1, closed: false, supply: Supply::Written }
+        Self { written: 1, closed: false, supply: Supply::Written, records: VecDeque::new() }
     }
 
     /// A bulk transfer keeps the stream filled: `bytes` in all, or unlimited.
@@ -39,6 +43,23 @@ impl Stream {
         if !self.closed {
             self.written += bytes;
         }
+    }
+
+    /// The data written so far ends a record.
+    pub(super) fn end_record(&mut self) {
+        self.records.push_back(self.written);
+    }
+
+    /// Forgets the records that end below `nxt`, which is sent.
+    pub(super) fn forget_records(&mut self, nxt: u64) {
+        while self.records.front().is_some_and(|end| *end <= nxt) {
+            self.records.pop_front();
+        }
+    }
+
+    /// The end of the record that begins at `nxt` or before, if later data exists.
+    pub(super) fn record_end(&self, nxt: u64) -> Option<u64> {
+        self.records.iter().copied().find(|end| *end > nxt).filter(|end| *end < self.written)
     }
 
     /// The application closes the stream.

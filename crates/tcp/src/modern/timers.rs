@@ -48,6 +48,11 @@ impl Timers {
         self.due.iter().copied().fold(Instant::MAX, Instant::min)
     }
 
+    /// Window probes without an answer.
+    pub(super) fn probes(&self) -> u32 {
+        self.persist_backoff
+    }
+
     /// The deadline of a timer; `Instant::MAX`: not set.
     pub(super) fn due(&self, timer: Timer) -> Instant {
         self.due[timer as usize]

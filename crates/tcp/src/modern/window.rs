@@ -77,6 +77,19 @@ impl ReceiveWindow {
         }
     }
 
+    /// Whether the packets that wait hold more memory than the buffer can have.
+    pub(super) fn is_overfull(&self) -> bool {
+        match self {
+            Self::Data(_) => false,
+            Self::Memory(window) => window.is_overfull(),
+        }
+    }
+
+    /// Whether a segment is taken as a whole, or not at all.
+    pub(super) fn takes_whole_segments(&self) -> bool {
+        matches!(self, Self::Memory(_))
+    }
+
     /// One past the last position that may arrive.
     pub(super) fn edge(&self) -> u64 {
         match self {

@@ -60,8 +60,9 @@ impl Sender {
             return false;
         }
         if ack.number < self.window.una() {
-            return true;
+            return self.handle_old_ack(now, ack);
         }
+        self.hold.acknowledge();
         if self.is_uninformative(ack) {
             self.window.update(ack);
             return true;
@@ -107,6 +108,18 @@ impl Sender {
         self.update_timers(now, &change);
         self.delivered = delivered;
         true
+    }
+
+    /// Processes an ACK below the last one. RFC 5961 §5.2: one below what a peer with such windows can send is not acceptable. Its SACK blocks
+    /// may still be news.
+    #[cold]
+    fn handle_old_ack(&mut self, now: Instant, ack: &Ack<'_>) -> bool {
+        let una = self.window.una();
+        if ack.number + self.window.largest() < una {
+            return false;
+        }
+        let news = self.settings.rules.reads_old_sacks && ack.sack.first().is_some_and(|block| block.0 >= una);
+        !news || self.handle_ack(now, &Ack { number: una, window: self.window.offered(), echo: None, delay: None, ..*ack })
     }
 
     /// Whether no data is in flight and the ACK repeats the last one: the usual case at the end that receives data.
@@ -155,7 +168,11 @@ impl Sender {
         // In the order of the data: what lies below data that has arrived before has been reordered, but not what lies below data of this ACK.
         blocks.sort_unstable();
         for &(start, end) in blocks.iter().filter(|block| block.1 > ack.number && Some(**block) != dsack) {
-            self.board.sack((start.max(ack.number), end.min(self.window.nxt())), delivered);
+            let mut block = (start.max(ack.number), end.min(self.window.nxt()));
+            if self.settings.rules.sacks_whole_segments {
+                block = self.board.whole_segments(block);
+            }
+            self.board.sack(block, delivered);
         }
         let bytes = delivered.iter().map(SentSegment::len).sum();
         // RFC 5681 §2; with SACK, RFC 6675 §2: a duplicate ACK must report new data.

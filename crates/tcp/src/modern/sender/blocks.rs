@@ -33,7 +33,7 @@ impl Sender {
             idle: now.since(self.last_sent),
             head: self.board.segment_at(self.window.una()).map(|it| (now.since(it.sent_at()), srtt.unwrap_or(Duration::ZERO))),
             closed: self.stream.end_of_fin().is_some(),
-            holds_small: self.nagle && self.small > self.window.una(),
+            holds_small: self.hold.holds(self.window.una()),
         }
     }
 
@@ -45,7 +45,7 @@ impl Sender {
         suggested(window.cwnd.max(self.board.segments() as f64), gain, srtt, self.rtt.min(), self.seat.smss())
     }
 
-    /// Decides whether a segment carries PSH.
+    /// Decides whether a segment carries PSH; one that breaks through a limit keeps it.
     pub(super) fn set_push(&mut self, output: &mut Output) {
         let Some(mut blocks) = self.blocks.take() else { return };
         let (start, end) = output.range;

@@ -51,6 +51,7 @@ impl Sender {
             snd_wnd: self.window.offered() as u32,
             dsack_dups: counters.dsacks as u32,
             total_rto: counters.timeouts as u32,
+            probes: self.timers.probes(),
             ..Info::default()
         }
     }

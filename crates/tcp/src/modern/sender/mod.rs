@@ -34,13 +34,14 @@ use ackclock_core::events::Established;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 use ackclock_host::{ControlSeat, DeliveryRate, Limit, LimitedTimes, Limits, SeatRules};
 
-use super::blocks::Blocks;
-use super::config::{Recovery, TIMESTAMPS};
+use super::blocks::{Blocks, packet};
+use super::config::{Pacing, Recovery, TIMESTAMPS};
 use super::handshake::Agreed;
+use super::hold::Hold;
 use super::marks::Marks;
 use super::rack::Rack;
 use super::ranges::Range;
-use super::repair::Repair;
+use super::repair::{Force, Repair};
 use super::rtt::Rtt;
 use super::rules::Rules;
 use super::scoreboard::{Scoreboard, SentSegment};
@@ -143,9 +144,7 @@ pub(super) struct Sender {
     blocks: Option<Box<Blocks>>,
     /// The send buffer; `None`: the application's data is always at hand.
     buffer: Option<Box<SendBuffer>>,
-    nagle: bool,
-    /// End of the last segment sent that was smaller than a full one.
-    small: u64,
+    hold: Hold,
 }
 
 impl Sender {
@@ -159,6 +158,7 @@ impl Sender {
             growth: config.growth,
             abc_limit: config.abc_limit,
             initial_pacing: config.initial_pacing,
+            queue_pacing: Rules::of(config).paces_in_queue && matches!(config.pacing, Pacing::Window { .. }),
         };
         Self {
             window: SendWindow::default(),
@@ -186,8 +186,7 @@ impl Sender {
             has_deferred: false,
             blocks: config.offload.map(|offload| Box::new(Blocks::new(offload))),
             buffer: config.send_buffer.map(|size| Box::new(SendBuffer::new(size))),
-            nagle: config.nagle,
-            small: 0,
+            hold: Hold::new(config.nagle),
         }
     }
 
@@ -213,18 +212,28 @@ impl Sender {
         self.marks.note_syn_ack(field);
     }
 
-    /// The SYN was acknowledged; `rtt`: its round-trip time, if measured.
-    pub(super) fn establish(&mut self, now: Instant, lost_syns: u32, rtt: Option<Duration>) {
-        match rtt {
-            Some(rtt) => {
-                self.rtt.end_backoff();
-                self.rtt.measure_at(rtt, (1, 1));
-                self.tlp.measure();
-            }
-            None => self.rtt.restart_after_lost_syn(),
+    /// The SYN was acknowledged, and the data that it carried below `first`; `rtt`: its round-trip time, if measured.
+    pub(super) fn establish(&mut self, now: Instant, lost_syns: u32, rtt: Option<Duration>, first: u64) {
+        if rtt.is_none() {
+            self.rtt.restart_after_lost_syn();
         }
-        self.window.establish();
-        self.counters.delivered = 1;
+        self.measure_syn(rtt);
+        self.begin(now, lost_syns, first);
+    }
+
+    /// The SYN was delivered; `rtt`: its round-trip time, if measured.
+    pub(super) fn measure_syn(&mut self, rtt: Option<Duration>) {
+        self.counters.delivered += 1;
+        if let Some(rtt) = rtt {
+            self.rtt.end_backoff();
+            self.rtt.measure_at(rtt, (1, 1));
+            self.tlp.measure();
+        }
+    }
+
+    /// Data may be sent from `first` on.
+    pub(super) fn begin(&mut self, now: Instant, lost_syns: u32, first: u64) {
+        self.window.establish(first);
         self.limits.begin(now);
         self.last_sent = now;
         let event = Established {
@@ -238,8 +247,7 @@ impl Sender {
             whole_segments: self.settings.rules.counts_segments,
             ..Established::new(now, Bytes(self.seat.smss()))
         };
-        // Data begins at position 1.
-        self.seat.establish(&event, (1, self.seat.smss()));
+        self.seat.establish(&event, (first, self.seat.smss()));
         if let Some(mut buffer) = self.buffer.take() {
             buffer.grow(self.seat.window().cwnd, self.mss());
             self.buffer = Some(buffer);
@@ -248,6 +256,22 @@ impl Sender {
             self.seat.begin_idle(now);
         }
         self.supply_first_flight();
+    }
+
+    /// The SYN carried data up to `end` that the peer has not taken: it counts as lost.
+    #[cold]
+    pub(super) fn lose_syn_data(&mut self, now: Instant, end: u64) {
+        let mut start = self.window.nxt();
+        while start < end {
+            let last = (start + self.seat.smss()).min(end);
+            let snapshot = self.rate.send(now, last - start, self.board.pipe());
+            self.board.send((start, last), snapshot, (last == end, 0));
+            self.counters.sent += 1;
+            self.sent_bytes += last - start;
+            start = last;
+        }
+        self.window.advance(end.max(self.window.nxt()));
+        self.board.mark_all_lost();
     }
 
     /// Sets the segment size to `smss` bytes. Outstanding segments keep their size; their retransmissions do not.
@@ -260,20 +284,34 @@ impl Sender {
         self.stream.pull(bytes);
     }
 
-    /// The application writes `bytes`.
-    pub(super) fn write(&mut self, bytes: u64) {
+    /// The application writes `bytes`. `more`: it announces more data; `record`: the data ends a record.
+    pub(super) fn write(&mut self, bytes: u64, more: bool, record: bool) {
         let start = self.stream.written();
         self.stream.write(bytes);
+        self.hold.write(more);
         if self.stream.is_written()
             && let Some(mut blocks) = self.blocks.take()
         {
             let (end, smss, nxt) = (self.stream.written(), self.seat.smss(), self.window.nxt());
-            let allowed = self.cwnd().saturating_sub(self.pipe()) / self.seat.unit() * smss;
-            let room = allowed.min(self.window.offered().saturating_sub(nxt - self.window.una()));
-            blocks.write((start, end), (nxt, room), smss, self.window.largest());
+            blocks.write((start, end), (nxt, self.leaving()), smss, self.window.largest());
+            if more {
+                blocks.unmark(end);
+            }
+            if record {
+                blocks.end_record();
+            }
             self.blocks = Some(blocks);
         }
+        if record {
+            self.stream.end_record();
+        }
         self.supply_first_flight();
+    }
+
+    /// Bytes that the windows allow to leave now.
+    fn leaving(&self) -> u64 {
+        let allowed = self.cwnd().saturating_sub(self.pipe()) / self.seat.unit() * self.seat.smss();
+        allowed.min(self.window.offered().saturating_sub(self.window.nxt() - self.window.una()))
     }
 
     /// Spreads the data that an application has written over the first flight.
@@ -378,9 +416,31 @@ impl Sender {
         self.rtt.back_off();
     }
 
+    /// Sends a segment that causes an ACK.
+    pub(super) fn probe(&mut self) {
+        self.repair.force(Force::WindowProbe);
+    }
+
+    /// Sets whether the application holds back small segments.
+    pub(super) fn set_cork(&mut self, cork: bool) {
+        self.hold.set_cork(cork);
+    }
+
+    /// Whether only the peer's window holds back the data.
+    pub(super) fn waits_for_window(&self) -> bool {
+        let allowed = self.unsent() > 0 && self.pipe() < self.cwnd();
+        allowed && self.next_new().is_none() && !self.hold.holds(self.window.una())
+    }
+
+    /// Data that fits a packet of the device, and the bytes that the windows allow to leave now.
+    pub(super) fn packet_and_room(&self) -> (u64, u64) {
+        let largest = self.blocks.as_ref().map_or(u64::MAX, |_| packet(self.window.largest(), self.seat.smss()));
+        (largest, self.leaving())
+    }
+
     /// Sets whether small segments wait for each other (Nagle's algorithm).
     pub(super) fn set_nagle(&mut self, nagle: bool) {
-        self.nagle = nagle;
+        self.hold.set_nagle(nagle);
     }
 
     /// Stops all timers at the end of the connection.

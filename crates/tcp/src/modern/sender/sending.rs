@@ -26,11 +26,12 @@ impl Sender {
         if self.seat.is_idle() && self.next_new().is_some() {
             self.end_idle(now);
         }
+        let overrides = self.repair.is_forced_through();
         let Some(mut output) = self.take_forced(now).or_else(|| self.choose(now)) else {
             self.note_stop();
             return None;
         };
-        if self.blocks.is_some() {
+        if self.blocks.is_some() && !overrides {
             self.set_push(&mut output);
         }
         self.note_sent(now, &output);
@@ -116,7 +117,8 @@ impl Sender {
         let length = self.in_units(range);
         // RFC 5681 §3.1: any window allows one segment.
         let fits = pipe + length <= cwnd || pipe == 0;
-        let next = self.seat.next_release();
+        // The pacer releases whole blocks.
+        let next = if self.continues_block() { now } else { self.seat.next_release() };
         let deferred = fits && next <= now && range.0 == self.window.nxt() && self.defers_block(now, pipe, cwnd);
         if !fits || next > now || deferred {
             // RFC 9002 §7.8: a sender limited by its pacer counts as using its window.
@@ -157,12 +159,17 @@ impl Sender {
         self.stream.fit(range, self.seat.smss())
     }
 
+    /// Whether a block of segments is under way.
+    fn continues_block(&self) -> bool {
+        self.blocks.as_ref().is_some_and(|blocks| !blocks.is_complete())
+    }
+
     /// The next segment of new data, if the peer's window has room for a segment worth sending.
     pub(super) fn next_new(&self) -> Option<Range> {
-        let continues = self.blocks.as_ref().is_some_and(|blocks| !blocks.is_complete());
-        let range = self.window.next_new(&self.stream, self.seat.smss(), continues)?;
+        let range = self.window.next_new(&self.stream, self.seat.smss(), self.continues_block())?;
         let (start, end) = range;
-        let waits = self.nagle && self.small > self.window.una() && end - start < self.seat.smss() && end <= self.stream.written();
+        let small = end - start < self.seat.smss() && end <= self.stream.written();
+        let waits = small && self.hold.holds(self.window.una()) && self.stream.record_end(start) != Some(end);
         (!waits).then_some(range)
     }
 
@@ -232,9 +239,8 @@ impl Sender {
             self.board.send(output.range, snapshot, output.marks);
             self.has_sent = true;
             self.window.advance(end);
-            if size < self.seat.smss() {
-                self.small = end;
-            }
+            self.hold.send(end, size < self.seat.smss());
+            self.stream.forget_records(end);
             if output.cwr {
                 self.marks.send_cwr();
             }

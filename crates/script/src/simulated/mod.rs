@@ -1,16 +1,20 @@
 //! The world of virtual time: runs a [`Stack`] from timer to timer, and gives its sockets file descriptors and blocking calls.
 
-use std::collections::VecDeque;
+mod epoll;
+
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
 use ackclock_core::units::{Duration, Instant};
 
 use crate::errno::Errno;
 use crate::network::Network;
-use crate::play::constants::{DONT_WAIT, MORE, NO_SIGNAL};
+use crate::play::constants::{self, DONT_WAIT, ERROR_QUEUE, FAST_OPEN, MORE, NO_SIGNAL, RECORD, ZERO_COPY};
 use crate::settings::is_of_kernels;
-use crate::stack::{Answer, Ends, Info, Refusal, Socket, Stack, Status, Value};
-use crate::world::{Call, Fd, Happening, Output, Return, World};
+use crate::stack::{Answer, Ends, Info, Opening, Refusal, Socket, Stack, Status, Value, Writing};
+use crate::world::{Call, Control, Fd, Happening, Output, Return, World};
+use ackclock_wire::icmp::Message;
+use epoll::Epoll;
 
 /// First file descriptor of a script: 0 to 2 are the standard streams.
 const FIRST_FD: Fd = 3;
@@ -48,6 +52,8 @@ struct Open {
     /// Whether `connect` was called, and whether its success was reported.
     connecting: bool,
     connected: bool,
+    /// Where the first data opens a connection, after a `connect` that did not.
+    deferred: Option<Ends>,
 }
 
 /// A call that waits.
@@ -56,18 +62,26 @@ struct Blocked {
     call: Call,
     /// Bytes written so far.
     written: u64,
+    /// Whether the call waits for the connection that it opens.
+    opening: bool,
     /// When the wait ends without result.
     deadline: Option<Instant>,
 }
 
-/// Refuses flags of `send` and `recv` that stacks do not know, and a buffer that is `NULL`.
-fn plain(flags: i64, null: bool, call: &str) -> Answer<()> {
-    match flags & !(DONT_WAIT | NO_SIGNAL | MORE) {
-        0 if !null => Ok(()),
-        0 => Err(Refusal::Unsupported(format!("{call} with NULL needs a kernel under test"))),
+/// A socket that epoll descriptors have instead of one of the stack.
+const NO_SOCKET: Socket = Socket::MAX;
+/// Flags that `send` knows.
+const OF_SEND: i64 = DONT_WAIT | NO_SIGNAL | MORE | RECORD | ZERO_COPY | FAST_OPEN;
+/// Flags that `recv` knows.
+const OF_RECEIVE: i64 = DONT_WAIT | NO_SIGNAL | ERROR_QUEUE;
+
+/// Refuses flags that are not `known`.
+fn check(flags: i64, known: i64, call: &str) -> Answer<()> {
+    let names = constants::names_of(known).join(", ");
+    match flags & !known {
+        0 => Ok(()),
         other => {
-            let known = "MSG_DONTWAIT, MSG_MORE and MSG_NOSIGNAL are supported; others need a kernel under test";
-            Err(Refusal::Unsupported(format!("{call} with the flags {other:#x}: {known}")))
+            Err(Refusal::Unsupported(format!("{call} with the flags {other:#x}: {names} are supported; others need a kernel under test")))
         }
     }
 }
@@ -82,6 +96,9 @@ pub struct Simulated<S> {
     blocked: Option<Blocked>,
     next_port: u16,
     sent: VecDeque<Vec<u8>>,
+    epolls: BTreeMap<Fd, Epoll>,
+    /// Whether the present attempt of a call is not its first.
+    waited: bool,
 }
 
 impl<S: Stack> Simulated<S> {
@@ -95,6 +112,8 @@ impl<S: Stack> Simulated<S> {
             blocked: None,
             next_port: EPHEMERAL_PORT,
             sent: VecDeque::new(),
+            epolls: BTreeMap::new(),
+            waited: false,
         }
     }
 
@@ -119,7 +138,7 @@ impl<S: Stack> Simulated<S> {
         if index == self.fds.len() {
             self.fds.push(None);
         }
-        self.fds[index] = Some(Open { socket, nonblocking, bound: None, connecting: false, connected: false });
+        self.fds[index] = Some(Open { socket, nonblocking, bound: None, connecting: false, connected: false, deferred: None });
         // `vacancy` returns small indices only.
         Fd::try_from(index).unwrap_or(Fd::MAX - FIRST_FD) + FIRST_FD
     }
@@ -150,10 +169,10 @@ impl<S: Stack> Simulated<S> {
                 self.open(fd)?.bound = Some(local);
                 0
             }
-            Call::Listen { fd, .. } => {
+            Call::Listen { fd, backlog } => {
                 let open = *self.open(fd)?;
                 let local = open.bound.unwrap_or_else(|| self.ephemeral());
-                self.stack.listen(open.socket, local)?;
+                self.stack.listen(open.socket, local, backlog)?;
                 0
             }
             Call::Accept { fd, nonblocking } => {
@@ -166,25 +185,25 @@ impl<S: Stack> Simulated<S> {
                     None => return Ok(None),
                 }
             }
-            Call::Connect { ends: true, .. } => {
-                return Err(Refusal::Unsupported("connect with AF_UNSPEC needs a kernel under test".to_owned()));
+            Call::Connect { fd, ends: true, .. } => {
+                let open = self.open(fd)?;
+                (open.connecting, open.connected, open.deferred) = (false, false, None);
+                let socket = open.socket;
+                self.stack.disconnect(self.now, socket)?;
+                0
             }
             Call::Connect { fd, port, .. } => return self.connect(fd, port),
             Call::Write { fd, bytes, flags, null, .. } => {
-                plain(flags, null, "send")?;
-                return self.write(fd, bytes, (flags & MORE != 0, flags & DONT_WAIT != 0), written);
+                check(flags, OF_SEND, "send")?;
+                self.open(fd)?;
+                if null && bytes > 0 {
+                    return Err(Errno::EFAULT.into());
+                }
+                return self.write(fd, bytes, flags, written);
             }
             Call::Read { fd, most, flags, control, null } => {
-                plain(flags, null, "recv")?;
-                if control {
-                    return Err(Refusal::Unsupported("recvmsg with msg_control needs a kernel under test".to_owned()));
-                }
-                let open = *self.open(fd)?;
-                match self.stack.read(self.now, open.socket, most)? {
-                    Some(bytes) => bytes.cast_signed(),
-                    None if open.nonblocking || flags & DONT_WAIT != 0 => return Err(Errno::EAGAIN.into()),
-                    None => return Ok(None),
-                }
+                check(flags, OF_RECEIVE, "recv")?;
+                return self.read(fd, most, flags, (control, null));
             }
             Call::Shutdown { fd, read, write } => {
                 let socket = self.open(fd)?.socket;
@@ -194,7 +213,11 @@ impl<S: Stack> Simulated<S> {
             Call::Close { fd } => {
                 let socket = self.open(fd)?.socket;
                 self.fds[(fd - FIRST_FD) as usize] = None;
-                self.stack.close(self.now, socket)?;
+                self.epolls.remove(&fd);
+                self.epolls.values_mut().for_each(|set| set.forget(fd));
+                if socket != NO_SOCKET {
+                    self.stack.close(self.now, socket)?;
+                }
                 0
             }
             Call::SetOption { fd, ref name, ref value, .. } => {
@@ -219,9 +242,19 @@ impl<S: Stack> Simulated<S> {
                 return Ok(Some(Return { output: Output::Value(Value::Integer(bytes.cast_signed())), ..Return::success(0) }));
             }
             Call::Poll { ref fds, timeout } => return Ok(self.poll(fds, timeout == 0)),
-            Call::EpollCreate | Call::EpollControl { .. } | Call::EpollWait { .. } => {
-                return Err(Refusal::Unsupported("epoll needs a kernel under test".to_owned()));
+            Call::EpollCreate => {
+                let index = self.vacancy()?;
+                let fd = self.allot(index, NO_SOCKET, false);
+                self.epolls.insert(fd, Epoll::default());
+                i64::from(fd)
             }
+            Call::EpollControl { epoll, operation, fd, events } => {
+                let socket = self.open(fd)?.socket;
+                let set = self.epolls.get_mut(&epoll).ok_or(Errno::EINVAL)?;
+                set.control(operation, (fd, socket), events)?;
+                0
+            }
+            Call::EpollWait { epoll, most, timeout } => return self.wait(epoll, most, timeout == 0),
         };
         Ok(Some(Return::success(value)))
     }
@@ -232,13 +265,25 @@ impl<S: Stack> Simulated<S> {
         SocketAddr::new(self.network.local, self.next_port - 1)
     }
 
+    /// The ends of a connection that a descriptor opens.
+    fn ends(&mut self, open: &Open, port: Option<u16>) -> Ends {
+        let local = open.bound.unwrap_or_else(|| self.ephemeral());
+        Ends { local, remote: SocketAddr::new(self.network.remote, port.unwrap_or(self.network.remote_port)) }
+    }
+
     fn connect(&mut self, fd: Fd, port: Option<u16>) -> Answer<Option<Return>> {
         let open = *self.open(fd)?;
+        if open.deferred.is_some() {
+            return Err(Errno::EISCONN.into());
+        }
         if !open.connecting {
-            let local = open.bound.unwrap_or_else(|| self.ephemeral());
-            let remote = SocketAddr::new(self.network.remote, port.unwrap_or(self.network.remote_port));
-            self.stack.connect(self.now, open.socket, Ends { local, remote })?;
-            *self.open(fd)? = Open { connecting: true, bound: Some(local), ..open };
+            let ends = self.ends(&open, port);
+            if self.stack.defers_connect(open.socket, ends.remote) {
+                *self.open(fd)? = Open { bound: Some(ends.local), deferred: Some(ends), ..open };
+                return Ok(Some(Return::success(0)));
+            }
+            self.stack.connect(self.now, open.socket, ends)?;
+            *self.open(fd)? = Open { connecting: true, bound: Some(ends.local), ..open };
         }
         let status = self.stack.status(open.socket);
         if status.connecting {
@@ -264,24 +309,104 @@ impl<S: Stack> Simulated<S> {
         Ok(Some(Return::success(0)))
     }
 
-    fn write(&mut self, fd: Fd, bytes: u64, (more, dont_wait): (bool, bool), written: u64) -> Answer<Option<Return>> {
+    fn write(&mut self, fd: Fd, bytes: u64, flags: i64, mut written: u64) -> Answer<Option<Return>> {
         let open = *self.open(fd)?;
-        let taken = match self.stack.write(self.now, open.socket, bytes - written, more) {
+        let waits = !open.nonblocking && flags & DONT_WAIT == 0;
+        let how =
+            Writing { more: flags & MORE != 0, ends_record: flags & RECORD != 0, zero_copy: flags & ZERO_COPY != 0, again: self.waited };
+        let retried = self.blocked.as_ref().is_some_and(|blocked| blocked.opening);
+        // The first call after the opening takes its result, as `connect` would.
+        let finishes = open.connecting && !open.connected && !self.stack.status(open.socket).connecting;
+        let opens = !retried && !finishes && (open.deferred.is_some() || flags & FAST_OPEN != 0);
+        if opens {
+            let ends = open.deferred.unwrap_or_else(|| self.ends(&open, None));
+            let opening = self.stack.connect_with_data(self.now, open.socket, ends, (bytes, how))?;
+            *self.open(fd)? = Open { connecting: true, bound: Some(ends.local), deferred: None, ..open };
+            if let Opening::Carries(carried) = opening {
+                written = carried;
+            }
+        }
+        if opens || retried {
+            if self.stack.status(open.socket).connecting {
+                if waits {
+                    if let Some(blocked) = &mut self.blocked {
+                        (blocked.written, blocked.opening) = (written, true);
+                    }
+                    return Ok(None);
+                }
+                return if written > 0 { Ok(Some(Return::success(written.cast_signed()))) } else { Err(Errno::EINPROGRESS.into()) };
+            }
+            // The data that the SYN carried does not hide the error of the opening.
+            if let Some(error) = self.stack.status(open.socket).error {
+                self.stack.option(self.now, open.socket, "SO_ERROR").ok();
+                return Err(error.into());
+            }
+            if let Some(blocked) = &mut self.blocked {
+                blocked.opening = false;
+            }
+        }
+        if finishes {
+            self.open(fd)?.connected = true;
+        }
+        let taken = match self.stack.write(self.now, open.socket, bytes - written, how) {
             // An error after a part was written is reported by the next call.
             Err(_) if written > 0 => return Ok(Some(Return::success(written.cast_signed()))),
             answer => answer?,
         };
         let total = written + taken;
-        if total == bytes || total > 0 && (open.nonblocking || dont_wait) {
+        if total == bytes || total > 0 && !waits {
             return Ok(Some(Return::success(total.cast_signed())));
         }
-        if open.nonblocking || dont_wait {
+        if !waits {
             return Err(Errno::EAGAIN.into());
         }
         if let Some(blocked) = &mut self.blocked {
             blocked.written = total;
         }
         Ok(None)
+    }
+
+    /// Reads; `control`: with control messages; `null`: into no buffer.
+    fn read(&mut self, fd: Fd, most: u64, flags: i64, (control, null): (bool, bool)) -> Answer<Option<Return>> {
+        let open = *self.open(fd)?;
+        let message =
+            |value: i64, flags, messages: Vec<Control>| Return { output: Output::Message(flags, messages), ..Return::success(value) };
+        if flags & ERROR_QUEUE != 0 {
+            return match self.stack.notification(self.now, open.socket)? {
+                Some(notification) => Ok(Some(message(0, ERROR_QUEUE, vec![notification]))),
+                None => Err(Errno::EAGAIN.into()),
+            };
+        }
+        if open.deferred.is_some() {
+            return Err(Errno::EAGAIN.into());
+        }
+        if null && most > 0 && self.stack.status(open.socket).readable {
+            return Err(Errno::EFAULT.into());
+        }
+        match self.stack.read(self.now, open.socket, most)? {
+            Some(bytes) => {
+                let messages = if control { self.stack.controls(open.socket)? } else { Vec::new() };
+                Ok(Some(message(bytes.cast_signed(), 0, messages)))
+            }
+            None if open.nonblocking || flags & DONT_WAIT != 0 => Err(Errno::EAGAIN.into()),
+            None => Ok(None),
+        }
+    }
+
+    /// The descriptors of an epoll set that have events; `None`: none has, and the call waits.
+    fn wait(&mut self, epoll: Fd, most: i64, at_once: bool) -> Answer<Option<Return>> {
+        let mut set = self.epolls.remove(&epoll).ok_or(Errno::EINVAL)?;
+        let most = usize::try_from(most).ok().filter(|most| *most > 0);
+        let ready = most.map(|most| {
+            set.ready(most, |fd, socket, wanted| {
+                let wakes = self.stack.status(socket).wakes;
+                (self.events(fd, wanted), wakes)
+            })
+        });
+        self.epolls.insert(epoll, set);
+        let ready = ready.ok_or(Errno::EINVAL)?;
+        let count = i64::try_from(ready.len()).unwrap_or(i64::MAX);
+        Ok((count > 0 || at_once).then(|| Return { output: Output::Ready(ready), ..Return::success(count) }))
     }
 
     /// The events of sockets; `None`: there are none, and the call waits.
@@ -294,12 +419,16 @@ impl<S: Stack> Simulated<S> {
 
     fn events(&mut self, fd: Fd, wanted: i16) -> i16 {
         let Ok(open) = self.open(fd).copied() else { return events::INVALID };
-        let Status { connecting, readable, writable, peer_closed, hung_up, error } = self.stack.status(open.socket);
+        let Status { connecting, readable, writable, peer_closed, hung_up, error, notified, .. } = match open.deferred {
+            // The first data will open the connection.
+            Some(_) => Status { writable: true, ..Status::default() },
+            None => self.stack.status(open.socket),
+        };
         let mask = |condition: bool, bits: i16| if condition { bits } else { 0 };
         let asked = mask(readable || peer_closed || error.is_some(), events::IN | events::READ_NORMAL)
             | mask(!connecting && (writable || error.is_some()), events::OUT | events::WRITE_NORMAL)
             | mask(peer_closed || hung_up, events::PEER_CLOSED);
-        asked & wanted | mask(error.is_some(), events::ERR) | mask(hung_up, events::HUP)
+        asked & wanted | mask(error.is_some() || notified, events::ERR) | mask(hung_up, events::HUP)
     }
 
     /// Attempts the blocked call again.
@@ -307,11 +436,17 @@ impl<S: Stack> Simulated<S> {
         let Some(blocked) = self.blocked.as_ref() else { return Ok(None) };
         let (call, written, expired) =
             (blocked.call.clone(), blocked.written, blocked.deadline.is_some_and(|deadline| deadline <= self.now));
-        let result = match self.attempt(&call, written) {
+        self.waited = true;
+        let attempt = self.attempt(&call, written);
+        self.waited = false;
+        let result = match attempt {
             Ok(Some(result)) => result,
             Ok(None) if expired => {
-                let Call::Poll { fds, .. } = &call else { return Ok(None) };
-                Return { output: Output::Events(vec![0; fds.len()]), ..Return::success(0) }
+                let output = match &call {
+                    Call::Poll { fds, .. } => Output::Events(vec![0; fds.len()]),
+                    _ => Output::Ready(Vec::new()),
+                };
+                Return { output, ..Return::success(0) }
             }
             Ok(None) => return Ok(None),
             Err(Refusal::Error(errno)) => Return::error(errno),
@@ -363,12 +498,26 @@ impl<S: Stack> World for Simulated<S> {
         self.collect()
     }
 
+    fn reads_icmp(&self) -> bool {
+        self.stack.reads_icmp()
+    }
+
+    fn inject_icmp(&mut self, message: &Message) -> Result<(), String> {
+        match self.stack.handle_icmp(self.now, message) {
+            Ok(()) => self.collect(),
+            Err(Refusal::Unsupported(what)) => Err(what),
+            Err(Refusal::Error(errno)) => Err(errno.to_string()),
+        }
+    }
+
     fn call(&mut self, call: &Call, _may_block: bool) -> Result<Option<Return>, Refusal> {
         let deadline = match call {
-            Call::Poll { timeout, .. } if *timeout > 0 => Some(self.now + Duration::from_millis(timeout.unsigned_abs())),
+            Call::Poll { timeout, .. } | Call::EpollWait { timeout, .. } if *timeout > 0 => {
+                Some(self.now + Duration::from_millis(timeout.unsigned_abs()))
+            }
             _ => None,
         };
-        self.blocked = Some(Blocked { call: call.clone(), written: 0, deadline });
+        self.blocked = Some(Blocked { call: call.clone(), written: 0, opening: false, deadline });
         let result = match self.attempt(call, 0) {
             Ok(None) => return Ok(None),
             Ok(Some(result)) => result,
