@@ -462,6 +462,12 @@ impl Stack for Modern {
         if let Some(valid) = self.send.configure(name, value) {
             return valid;
         }
-        settings::apply(&mut self.host.config, name, value)
+        settings::apply(&mut self.host.config, name, value)?;
+        if name == "tcp_ecn_option" {
+            // Holds for connections that are open, too.
+            let on = self.host.config.ecn_option;
+            self.connections().for_each(|connection| connection.endpoint.send_ecn_option(on));
+        }
+        Ok(())
     }
 }

@@ -29,7 +29,9 @@ pub(super) const OFFLOAD: Offload = Offload { min_segments: 2, window_divisor: 3
 const PARAMETERS: &[(&str, Apply)] = &[
     ("tcp_timestamps", |config, value| flag(value, &mut config.timestamps)),
     ("tcp_window_scaling", |config, value| flag(value, &mut config.window_scaling)),
+    // 2 sends the option wherever it fits, and 3 does not stop if the network discards it.
     ("tcp_ecn_option", |config, value| flag(value, &mut config.ecn_option)),
+    ("tcp_ecn_fallback", |config, value| flag(value, &mut config.ecn_fallback)),
     ("tcp_frto", |config, value| flag(value, &mut config.frto)),
     ("tcp_slow_start_after_idle", |config, value| flag(value, &mut config.idle_restart)),
     ("tcp_sack", |config, value| {
@@ -93,7 +95,7 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("tcp_comp_sack_nr", &[]),
     ("tcp_comp_sack_slack_ns", &[]),
     ("tcp_dsack", &["1"]),
-    ("tcp_ecn_fallback", &[]),
+    ("tcp_ecn_option_beacon", &[]),
     ("tcp_fack", &[]),
     ("tcp_limit_output_bytes", &[]),
     ("tcp_linear_timeouts", &["0"]),

@@ -16,11 +16,11 @@ use ackclock_host::{DropNotice, LimitedTimes, SlowStartExit};
 use super::ack::Ack;
 use super::config::TIMESTAMPS;
 use super::handshake::{Agreed, Handshake, Stage};
-use super::info::{AgreedOptions, Info};
+use super::info::{AgreedOptions, EcnBytes, Info};
 use super::paws::{self, PeerClock};
 use super::ranges::Range;
 use super::receiver::{Arrival, Receiver};
-use super::segment::{EcnCounts, Flags, MAX_OPTIONS, MAX_SACK_BLOCKS, Options, Segment, Timestamps, to_position, to_wire};
+use super::segment::{Flags, MAX_OPTIONS, MAX_SACK_BLOCKS, Options, Segment, Timestamps, to_position, to_wire};
 use super::sender::{Counters, Output, Sender};
 use super::settings::Config;
 
@@ -51,8 +51,6 @@ pub struct Endpoint {
     pub(super) sender: Sender,
     /// The segment size that the end announces.
     mss: u16,
-    /// Whether accurate feedback has its option.
-    ecn_option: bool,
     /// Value of the timestamp clock at the start of the run.
     initial_timestamp: u32,
     /// Whether the peer's FIN had arrived before this end sent its own.
@@ -75,7 +73,6 @@ impl Endpoint {
     fn new(config: &Config, control: Box<dyn CongestionControl>, active: bool) -> Self {
         Self {
             mss: config.mss,
-            ecn_option: config.ecn_option,
             initial_timestamp: config.initial_timestamp,
             handshake: Handshake::new(config, active),
             sender: Sender::new(config, control),
@@ -215,6 +212,7 @@ impl Endpoint {
     /// The state of the connection as Linux shows it to an application (`TCP_INFO`).
     pub fn info(&self, now: Instant) -> Info {
         let info = self.sender.info(now);
+        let (received_ce, received) = self.receiver.echo.arrived();
         Info {
             total_retrans: info.total_retrans + self.handshake.lost_syns(),
             bytes_received: self.receiver.rcv_nxt().saturating_sub(1 + u64::from(self.receiver.is_finished())),
@@ -222,6 +220,8 @@ impl Endpoint {
             rcv_mss: self.receiver.segment() as u32,
             advmss: u32::from(self.mss),
             agreed: self.agreed_options(),
+            received_bytes: EcnBytes::of(received),
+            received_ce,
             rcv_wscale: self.receiver.window.scale(),
             ..info
         }
@@ -385,12 +385,44 @@ impl Endpoint {
         self.receiver.begin(*agreed, if agreed.timestamps { u64::from(TIMESTAMPS) } else { 0 });
         if segment.flags.has(Flags::ACK) {
             self.receiver.echo.note_syn_ack(segment.ecn);
+        } else {
+            self.receiver.echo.note_syn(segment.ecn);
         }
+        self.hear_ecn_option(segment);
+        let agreed = &self.handshake.agreed;
         if let Some(timestamps) = segment.options.timestamps.filter(|_| agreed.timestamps) {
             self.clock.note(now, timestamps.value, true);
         }
         // RFC 7323 §2.2: the window of a SYN is not scaled.
         self.sender.agree(*agreed, u64::from(segment.window));
+    }
+
+    /// The segment may carry the first option of accurate feedback; this end then sends it too.
+    fn hear_ecn_option(&mut self, segment: &Segment) {
+        if let Some(option) = segment.options.ecn.as_ref().filter(|_| self.receiver.echo.is_everywhere()) {
+            self.receiver.echo.hear_option();
+            self.sender.hear_ecn_option(option);
+            self.fit_ecn_option();
+        }
+    }
+
+    /// Data segments leave room for the option of accurate feedback if they carry it.
+    fn fit_ecn_option(&mut self) {
+        if !self.handshake.carry_ecn_counts(self.receiver.echo.is_in_data()) {
+            return;
+        }
+        let smss = u64::from(self.handshake.agreed.smss);
+        if self.handshake.stage == Stage::Established {
+            self.sender.change_mss(smss);
+        } else {
+            self.sender.agree_on_mss(smss);
+        }
+    }
+
+    /// Sets whether this end sends the option of accurate feedback.
+    pub fn send_ecn_option(&mut self, on: bool) {
+        self.receiver.echo.send_option(on);
+        self.fit_ecn_option();
     }
 
     /// The peer has acknowledged the SYN, and the data that it carried below `first`.
@@ -442,6 +474,10 @@ impl Endpoint {
             self.receiver.demand_ack();
             // A duplicate is reported (RFC 2883 §4).
             if !flags.has(Flags::SYN) && start > 0 && end <= self.receiver.rcv_nxt() {
+                if start < end {
+                    self.receiver.echo.note_duplicate(start);
+                    self.fit_ecn_option();
+                }
                 self.receiver.receive(now, &arrival, self.sender.rtt());
             }
             return;
@@ -489,6 +525,7 @@ impl Endpoint {
         let iss = self.handshake.iss;
         let Some(ack) = to_position(segment.ack, iss, self.sender.window().una()) else { return true };
         let mut ace = Some(segment.flags.ace());
+        self.hear_ecn_option(segment);
         if self.handshake.stage == Stage::SynReceived {
             if ack < 1 || ack > self.sender.window().nxt().max(1) {
                 return false;
@@ -512,6 +549,7 @@ impl Endpoint {
             }
         }
         let timestamps = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps);
+        let fresh = timestamps.is_some_and(|it| self.clock.is_after(it.value));
         self.sender.handle_ack(
             now,
             &Ack {
@@ -524,6 +562,7 @@ impl Endpoint {
                 ece: segment.flags.has(Flags::ECE),
                 ace,
                 counts: segment.options.ecn,
+                fresh,
                 bare: segment.is_empty(),
             },
         )
@@ -612,7 +651,7 @@ impl Endpoint {
         self.handshake.note_sent(now, timeout);
         let mut options = self.handshake.options(self.mss, self.receiver.window.scale());
         if self.handshake.has_ecn_option() {
-            options.ecn = self.ecn_counts(&options);
+            options.ecn = self.receiver.echo.first_option(self.option_room(&options));
         }
         let flags = self.handshake.flags();
         let segment = self.segment(now, 0, (flags, data as u32), options);
@@ -627,22 +666,38 @@ impl Endpoint {
         // RFC 2018 §3: with timestamps only three blocks fit.
         let most = if agreed.timestamps { MAX_SACK_BLOCKS - 1 } else { MAX_SACK_BLOCKS };
         let mut options = Options::default();
+        let mut duplicate = None;
         if agreed.sack && self.receiver.has_sack_blocks() {
-            let irs = self.handshake.irs;
+            let (irs, next) = (self.handshake.irs, self.receiver.rcv_nxt());
             for (start, end) in self.receiver.take_sack_blocks(most) {
+                duplicate = duplicate.or((start < next).then_some(start));
                 options.sack.push((to_wire(start, irs), to_wire(end, irs)));
             }
         }
-        options.ecn = self.ecn_counts(&options);
+        let mut ecn = Ecn::NotEct;
+        if self.receiver.echo.is_everywhere() {
+            let reserved = self.timestamps_size();
+            self.receiver.echo.add_option(&mut options, reserved, duplicate);
+            ecn = self.codepoint();
+        } else {
+            options.ecn = self.receiver.echo.option(self.option_room(&options));
+        }
         let position = self.sender.window().nxt().max(1);
-        self.segment(now, position, (Flags::ACK, 0), options)
+        Segment { ecn, ..self.segment(now, position, (Flags::ACK, 0), options) }
     }
 
-    /// The AccECN option beside `options` and timestamps.
-    fn ecn_counts(&self, options: &Options) -> Option<EcnCounts> {
-        let timestamps = if self.handshake.agreed.timestamps { u32::from(TIMESTAMPS) } else { 0 };
-        let room = MAX_OPTIONS.saturating_sub(options.size() + timestamps);
-        self.receiver.echo.option(room).filter(|_| self.ecn_option)
+    /// The codepoint of a packet that may be ECN-capable.
+    fn codepoint(&self) -> Ecn {
+        if self.sender.uses_ecn() { self.sender.seat().ecn() } else { Ecn::NotEct }
+    }
+
+    fn timestamps_size(&self) -> u32 {
+        if self.handshake.agreed.timestamps { u32::from(TIMESTAMPS) } else { 0 }
+    }
+
+    /// Bytes for another option beside `options` and timestamps.
+    fn option_room(&self, options: &Options) -> u32 {
+        MAX_OPTIONS.saturating_sub(options.size() + self.timestamps_size())
     }
 
     /// RFC 8257 §3.2: the ACK of the data before `position`, whose marks differ from those of the data after it.
@@ -659,12 +714,18 @@ impl Endpoint {
         let payload = (end - start) as u32 - u32::from(fin);
         let flags = Flags::ACK.with(Flags::FIN, fin).with(Flags::PSH, push && payload > 0).with(Flags::CWR, cwr);
         // RFC 3168 §6.1.5 and §6.1.6: neither retransmissions nor window probes are ECN-capable.
-        let capable = self.sender.uses_ecn() && !retransmission && payload > 0;
-        let ecn = if capable { self.sender.seat().ecn() } else { Ecn::NotEct };
+        let mut capable = !retransmission && payload > 0;
+        let mut options = Options::default();
+        if self.receiver.echo.is_everywhere() {
+            capable = true;
+            let reserved = self.timestamps_size();
+            self.receiver.echo.add_option(&mut options, reserved, None);
+        }
+        let ecn = if capable { self.codepoint() } else { Ecn::NotEct };
         if payload > 0 {
             self.receiver.note_data_sent(now);
         }
-        Segment { ecn, ..self.segment(now, start, (flags, payload), Options::default()) }
+        Segment { ecn, ..self.segment(now, start, (flags, payload), options) }
     }
 
     /// A segment of `payload` bytes at position `start`. Sets the fields that every segment has: numbers, window, timestamps, echo of marks.

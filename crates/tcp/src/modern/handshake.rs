@@ -6,9 +6,10 @@
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
 
-use super::config::{Feedback, Recovery, TIMESTAMPS};
+use super::config::{ECN_COUNTS, Feedback, Recovery, TIMESTAMPS};
 use super::feedback::{fed_back, handshake_field};
 use super::paws;
+use super::rules::Rules;
 use super::segment::{Flags, Options, Segment};
 use super::settings::Config;
 use super::ticks::Ticks;
@@ -84,6 +85,12 @@ pub(super) struct Handshake {
     pub(super) early: bool,
     /// Number of the reset that answers a wrong acknowledgement (RFC 9293 §3.10.7.3).
     refusal: Option<u32>,
+    /// Whether the marks of accurate feedback are on every packet.
+    marks_every_packet: bool,
+    /// Whether a codepoint that has changed ends the use of ECN.
+    ecn_fallback: bool,
+    /// Whether every segment carries the option of accurate feedback.
+    ecn_counts: bool,
     /// When the first SYN was sent.
     began: Instant,
     initial_timestamp: u32,
@@ -119,6 +126,9 @@ impl Handshake {
             took_syn_data: false,
             early: false,
             refusal: None,
+            marks_every_packet: Rules::of(config).marks_every_packet,
+            ecn_fallback: config.ecn_fallback,
+            ecn_counts: false,
             began: Instant::ZERO,
             initial_timestamp: config.initial_timestamp,
         }
@@ -157,7 +167,8 @@ impl Handshake {
             _ => Some(Feedback::Accurate),
         };
         // RFC 9768 §3.2.2.3: the SYN left as Not-ECT.
-        agreed.capable &= !answer || agreed.ecn != Some(Feedback::Accurate) || fed_back(field) == Ecn::NotEct;
+        let checks = answer && agreed.ecn == Some(Feedback::Accurate) && self.ecn_fallback;
+        agreed.capable &= !checks || fed_back(field) == Ecn::NotEct;
         self.note_clearing(!answer && field == 0);
     }
 
@@ -170,7 +181,8 @@ impl Handshake {
     pub(super) fn note_repeated_syn(&mut self, segment: &Segment) {
         self.due = true;
         self.syn = segment.ecn;
-        self.note_clearing(!segment.flags.has(Flags::ACK) && segment.flags.ace() == 0);
+        let silent = self.marks_every_packet && self.sent >= SYNS_WITH_FLAGS;
+        self.note_clearing(!segment.flags.has(Flags::ACK) && (segment.flags.ace() == 0 || silent));
     }
 
     /// Sets the path's segment size: `mss` bytes, including only the options that every segment carries. The peer's limit still holds.
@@ -181,8 +193,17 @@ impl Handshake {
 
     /// RFC 9293 §3.7.1: subtracts the options that every segment carries.
     fn fit(&mut self) {
-        let options = if self.agreed.timestamps { TIMESTAMPS } else { 0 };
+        let options = if self.agreed.timestamps { TIMESTAMPS } else { 0 } + if self.ecn_counts { ECN_COUNTS } else { 0 };
         self.agreed.smss = self.mss.min(self.peer_mss).saturating_sub(options).max(1);
+    }
+
+    /// Sets whether every segment carries the option of accurate feedback; returns whether that changes their size.
+    pub(super) fn carry_ecn_counts(&mut self, carries: bool) -> bool {
+        let changes = std::mem::replace(&mut self.ecn_counts, carries) != carries;
+        if changes {
+            self.fit();
+        }
+        changes
     }
 
     /// The options of a SYN or SYN-ACK, except timestamps.
@@ -217,7 +238,8 @@ impl Handshake {
         }
         (self.due, self.sent_at, self.deadline) = (false, now, Some(self.ticks.expiry(now, timeout)));
         self.sent += 1;
-        self.note_clearing(self.sent > SYNS_WITH_FLAGS);
+        // Linux forgets only after a SYN that has arrived again.
+        self.note_clearing(self.sent > SYNS_WITH_FLAGS && !self.marks_every_packet);
     }
 
     /// When the SYN or SYN-ACK must be retransmitted.

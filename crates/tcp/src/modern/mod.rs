@@ -49,6 +49,7 @@ mod send_window;
 mod sender;
 mod settings;
 mod stream;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod ticks;
@@ -61,5 +62,5 @@ pub use ackclock_wire::segment;
 pub use config::{AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
 pub use connection::Connection;
 pub use endpoint::{Endpoint, State};
-pub use info::{AgreedOptions, CaState, Info};
+pub use info::{AgreedOptions, CaState, EcnBytes, Info};
 pub use settings::{Config, SETTINGS};

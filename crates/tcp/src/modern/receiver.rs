@@ -135,7 +135,7 @@ impl Receiver {
             acks: Acks::new(config),
             peer: PeerSegment::new(u64::from(config.mss)),
             sack: true,
-            echo: Echo::new(),
+            echo: Echo::new(config),
             earlier: None,
             last_ack: 0,
         }

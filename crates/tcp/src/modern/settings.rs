@@ -6,8 +6,9 @@ use ackclock_host::setting::Kind;
 use ackclock_host::{place, settings};
 
 use super::config::{
-    AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS,
+    AckRules, AdaptiveAcks, ECN_COUNTS, Feedback, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS,
 };
+use super::rules::Rules;
 
 /// `tso_window_divisor` without offload.
 const WINDOW_DIVISOR: u32 = 3;
@@ -338,6 +339,9 @@ settings! {
                 acks.compressed_max = most as u32;
             },
         };
+    /// Whether feedback that shows a change of the ECN field of a SYN or SYN-ACK ends the use of ECN (RFC 9768 §3.2.2.3; Linux
+    /// `tcp_ecn_fallback`).
+    field ecn_fallback: bool = true;
     /// Initial sequence number.
     field initial_sequence: u32 = 0;
     /// Value of the timestamp clock at the start of the run.
@@ -347,6 +351,8 @@ settings! {
 impl Config {
     /// Data in a full segment, if both ends have the same settings.
     pub fn packet_size(&self) -> Bytes {
-        Bytes(u64::from(self.mss - if self.timestamps { TIMESTAMPS } else { 0 }))
+        let counters = Rules::of(self).marks_every_packet && self.ecn == Some(Feedback::Accurate) && self.ecn_option;
+        let options = if self.timestamps { TIMESTAMPS } else { 0 } + if counters { ECN_COUNTS } else { 0 };
+        Bytes(u64::from(self.mss - options))
     }
 }
