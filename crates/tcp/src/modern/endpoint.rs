@@ -408,14 +408,8 @@ impl Endpoint {
 
     /// Data segments leave room for the option of accurate feedback if they carry it.
     fn fit_ecn_option(&mut self) {
-        if !self.handshake.carry_ecn_counts(self.receiver.echo.is_in_data()) {
-            return;
-        }
-        let smss = u64::from(self.handshake.agreed.smss);
-        if self.handshake.stage == Stage::Established {
-            self.sender.change_mss(smss);
-        } else {
-            self.sender.agree_on_mss(smss);
+        if self.handshake.carry_ecn_counts(self.receiver.echo.is_in_data()) {
+            self.sender.agree_on_mss(u64::from(self.handshake.agreed.smss));
         }
     }
 

@@ -107,7 +107,14 @@ impl Tally {
         self.marked += packets;
         let counted = option.is_some() && !self.cleared;
         let guess = if packets >= delivery.segments { delivery.bytes } else { (packets * delivery.largest).min(delivery.bytes) };
-        let bytes = if counted { marked_bytes } else { guess };
+        // Bytes without packets are an old packet's: the control hears of packets.
+        let bytes = if packets == 0 {
+            0
+        } else if counted {
+            marked_bytes
+        } else {
+            guess
+        };
         let count = if counted { MarkCount::Exact } else { MarkCount::Estimate };
         Report { echo: packets > 0, bytes, packets, count }
     }

@@ -273,7 +273,7 @@ impl Sender {
         self.seat.change_mss(smss);
     }
 
-    /// Sets the segment size before data may be sent.
+    /// Sets the segment size. The window keeps its segments.
     pub(super) fn agree_on_mss(&mut self, smss: u64) {
         self.seat.agree(smss);
     }
