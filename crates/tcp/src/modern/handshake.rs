@@ -181,8 +181,7 @@ impl Handshake {
     pub(super) fn note_repeated_syn(&mut self, segment: &Segment) {
         self.due = true;
         self.syn = segment.ecn;
-        let silent = self.marks_every_packet && self.sent >= SYNS_WITH_FLAGS;
-        self.note_clearing(!segment.flags.has(Flags::ACK) && (segment.flags.ace() == 0 || silent));
+        self.note_clearing(!segment.flags.has(Flags::ACK) && segment.flags.ace() == 0);
     }
 
     /// Sets the path's segment size: `mss` bytes, including only the options that every segment carries. The peer's limit still holds.
@@ -238,8 +237,9 @@ impl Handshake {
         }
         (self.due, self.sent_at, self.deadline) = (false, now, Some(self.ticks.expiry(now, timeout)));
         self.sent += 1;
-        // Linux forgets only after a SYN that has arrived again.
-        self.note_clearing(self.sent > SYNS_WITH_FLAGS && !self.marks_every_packet);
+        // Linux goes on if it is a SYN that was lost.
+        let kept = self.marks_every_packet && self.stage == Stage::SynSent;
+        self.note_clearing(self.sent > SYNS_WITH_FLAGS && !kept);
     }
 
     /// When the SYN or SYN-ACK must be retransmitted.
