@@ -139,3 +139,46 @@ impl Tally {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delivery(segments: u64) -> Delivery {
+        Delivery { bytes: segments * 1000, segments, largest: 1000, news: true, advances: true, selective: true }
+    }
+
+    #[test]
+    fn a_step_back_corrects_an_estimate() {
+        let mut tally = Tally::default();
+        let option = |e0b, ceb| EcnCounts::new(EcnCounts::KINDS[0], &[e0b, ceb, 1]);
+        tally.read(5, Some(&option(1001, 0)), &delivery(1), 1000);
+        // Without an option, what is delivered counts for the usual codepoint; the next option corrects that.
+        tally.read(6, None, &delivery(1), 1000);
+        assert_eq!((tally.bytes(), tally.marked), ([0, 2000, 0], 1));
+        tally.read(6, Some(&option(1001, 1000)), &delivery(1), 1000);
+        assert_eq!((tally.bytes(), tally.usual), ([0, 1000, 1000], None));
+    }
+
+    #[test]
+    fn cleared_options_do_not_count() {
+        let mut tally = Tally::default();
+        let cleared = EcnCounts::new(EcnCounts::KINDS[1], &[0, 0, 0]);
+        tally.hear(&cleared);
+        let report = tally.read(6, Some(&cleared), &delivery(2), 1000);
+        assert_eq!((report.packets, report.bytes, report.count, tally.bytes()), (1, 1000, MarkCount::Estimate, [0; 3]));
+    }
+
+    #[test]
+    fn certain_bytes_decide_on_rounds_of_the_field() {
+        let packets = |ace, bytes, segments| {
+            let tally = Tally { usual: Some(Ecn::Ce), ..Tally::default() };
+            tally.packets(ace, bytes, &delivery(segments), 1000)
+        };
+        // The field shows one packet, and nine are as many as it allows.
+        assert_eq!([None, Some(0), Some(1000), Some(4499), Some(4500), Some(9000)].map(|bytes| packets(6, bytes, 10)), [9, 1, 1, 9, 9, 9]);
+        // Of many packets, the share of the bytes.
+        assert_eq!([4000, 9000, 20_000].map(|bytes| packets(6, Some(bytes), 20)), [1, 9, 17]);
+        assert_eq!(packets(6, Some(20_000), 7), 1);
+    }
+}
