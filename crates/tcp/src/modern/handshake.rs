@@ -56,6 +56,7 @@ pub(super) struct Agreed {
 
 /// The handshake.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(super) struct Handshake {
     pub(super) stage: Stage,
     /// Initial send sequence number.
