@@ -463,10 +463,10 @@ impl Stack for Modern {
             return valid;
         }
         settings::apply(&mut self.host.config, name, value)?;
-        if name == "tcp_ecn_option" {
+        if name.starts_with("tcp_ecn_option") {
             // Holds for connections that are open, too.
-            let on = self.host.config.ecn_option;
-            self.connections().for_each(|connection| connection.endpoint.send_ecn_option(on));
+            let config = self.host.config.clone();
+            self.connections().for_each(|connection| connection.endpoint.configure_ecn_option(&config));
         }
         Ok(())
     }

@@ -388,7 +388,7 @@ impl Endpoint {
         } else {
             self.receiver.echo.note_syn(segment.ecn);
         }
-        self.hear_ecn_option(segment);
+        self.hear_ecn_option(now, segment);
         let agreed = &self.handshake.agreed;
         if let Some(timestamps) = segment.options.timestamps.filter(|_| agreed.timestamps) {
             self.clock.note(now, timestamps.value, true);
@@ -398,25 +398,35 @@ impl Endpoint {
     }
 
     /// The segment may carry the first option of accurate feedback; this end then sends it too.
-    fn hear_ecn_option(&mut self, segment: &Segment) {
+    fn hear_ecn_option(&mut self, now: Instant, segment: &Segment) {
         if let Some(option) = segment.options.ecn.as_ref().filter(|_| self.receiver.echo.is_everywhere()) {
-            self.receiver.echo.hear_option();
+            let demand = if segment.flags.has(Flags::SYN) { 2 } else { 1 };
+            self.receiver.echo.hear_option(demand);
             self.sender.hear_ecn_option(option);
-            self.fit_ecn_option();
+            self.fit_ecn_option(now);
         }
     }
 
     /// Data segments leave room for the option of accurate feedback if they carry it.
-    fn fit_ecn_option(&mut self) {
-        if self.handshake.carry_ecn_counts(self.receiver.echo.is_in_data()) {
+    fn fit_ecn_option(&mut self, now: Instant) {
+        let carries = self.receiver.echo.is_in_data(now, self.srtt());
+        if self.handshake.carry_ecn_counts(carries) {
             self.sender.agree_on_mss(u64::from(self.handshake.agreed.smss));
         }
     }
 
-    /// Sets whether this end sends the option of accurate feedback.
-    pub fn send_ecn_option(&mut self, on: bool) {
-        self.receiver.echo.send_option(on);
-        self.fit_ecn_option();
+    /// Changes whether and when this end sends the option of accurate feedback: `ecn_option`, `ecn_seldom` and `ecn_beacons` of `config`.
+    pub fn configure_ecn_option(&mut self, config: &Config) {
+        self.receiver.echo.configure(config);
+        // Otherwise each segment is fitted when it is sent.
+        if !self.receiver.echo.is_seldom() {
+            self.fit_ecn_option(Instant::ZERO);
+        }
+    }
+
+    /// The smoothed round-trip time; zero if unknown.
+    fn srtt(&self) -> Duration {
+        self.sender.rtt().srtt().unwrap_or(Duration::ZERO)
     }
 
     /// The peer has acknowledged the SYN, and the data that it carried below `first`.
@@ -470,7 +480,7 @@ impl Endpoint {
             if !flags.has(Flags::SYN) && start > 0 && end <= self.receiver.rcv_nxt() {
                 if start < end {
                     self.receiver.echo.note_duplicate(start);
-                    self.fit_ecn_option();
+                    self.fit_ecn_option(now);
                 }
                 self.receiver.receive(now, &arrival, self.sender.rtt());
             }
@@ -519,7 +529,7 @@ impl Endpoint {
         let iss = self.handshake.iss;
         let Some(ack) = to_position(segment.ack, iss, self.sender.window().una()) else { return true };
         let mut ace = Some(segment.flags.ace());
-        self.hear_ecn_option(segment);
+        self.hear_ecn_option(now, segment);
         if self.handshake.stage == Stage::SynReceived {
             if ack < 1 || ack > self.sender.window().nxt().max(1) {
                 return false;
@@ -609,6 +619,9 @@ impl Endpoint {
         if mem::take(&mut self.answers_syn) || self.reports_blocks() {
             return Some(self.pure_ack(now));
         }
+        if self.receiver.echo.is_seldom() {
+            self.fit_ecn_option(now);
+        }
         let before = self.sender.has_sent_fin();
         if let Some(output) = self.sender.next(now) {
             if !before && output.fin {
@@ -670,8 +683,8 @@ impl Endpoint {
         }
         let mut ecn = Ecn::NotEct;
         if self.receiver.echo.is_everywhere() {
-            let reserved = self.timestamps_size();
-            self.receiver.echo.add_option(&mut options, reserved, duplicate);
+            let (reserved, times) = (self.timestamps_size(), (now, self.srtt()));
+            self.receiver.echo.add_option(&mut options, reserved, duplicate, times);
             ecn = self.codepoint();
         } else {
             options.ecn = self.receiver.echo.option(self.option_room(&options));
@@ -712,8 +725,8 @@ impl Endpoint {
         let mut options = Options::default();
         if self.receiver.echo.is_everywhere() {
             capable = true;
-            let reserved = self.timestamps_size();
-            self.receiver.echo.add_option(&mut options, reserved, None);
+            let (reserved, times) = (self.timestamps_size(), (now, self.srtt()));
+            self.receiver.echo.add_option(&mut options, reserved, None, times);
         }
         let ecn = if capable { self.codepoint() } else { Ecn::NotEct };
         if payload > 0 {

@@ -9,6 +9,7 @@
 
 use ackclock_core::events::MarkCount;
 use ackclock_core::qdisc::Ecn;
+use ackclock_core::units::{Duration, Instant};
 
 use super::config::Feedback;
 use super::rules::Rules;
@@ -23,6 +24,8 @@ pub(super) const ACE: u32 = 8;
 const AT_ONCE: u32 = 2;
 /// Marked packets after which an ACK is due at once on every packet, before the field goes round.
 const NEARLY_ROUND: u32 = 6;
+/// Options that a change of the codepoint demands.
+const DEMANDED: u32 = 2;
 
 /// The ACE field of a SYN-ACK, or of the ACK of one, that feeds back `arrived` (RFC 9768 §3.1.2 and §3.2.2.1, tables 2 and 3).
 pub(super) const fn handshake_field(arrived: Ecn) -> u8 {
@@ -97,9 +100,28 @@ struct Everywhere {
     last: Option<Ecn>,
     /// Whether the codepoint has changed, which is acknowledged at once.
     changed: bool,
+    /// How many times in a round trip the option is sent at least; `None`: always.
+    beacons: Option<u32>,
+    /// Options that the last change demands.
+    demand: u32,
+    /// When the last option was sent.
+    sent_at: Instant,
 }
 
 impl Everywhere {
+    /// Whether the option is due. `srtt`: the round-trip time.
+    fn is_due(&self, now: Instant, srtt: Duration) -> bool {
+        let Some(beacons) = self.beacons else { return true };
+        // The segments of a block have the same options.
+        self.demand > 0 || now == self.sent_at || beacons > 0 && now.since(self.sent_at) * f64::from(beacons) >= srtt
+    }
+
+    /// The option is sent.
+    fn note_sent(&mut self, now: Instant) {
+        let again = now == self.sent_at;
+        (self.least, self.demand, self.sent_at) = (0, self.demand.saturating_sub(u32::from(!again)), now);
+    }
+
     /// A packet with `payload` bytes has arrived. Returns whether its ACK is due at once.
     fn note(&mut self, arrived: Ecn, payload: u64, unreported: u32) -> bool {
         if payload > 0 {
@@ -111,7 +133,11 @@ impl Everywhere {
             };
             self.least = self.least.max(place);
         }
-        self.changed |= self.last.replace(arrived).unwrap_or(Ecn::NotEct) != arrived;
+        let changed = self.last.replace(arrived).unwrap_or(Ecn::NotEct) != arrived;
+        self.changed |= changed;
+        if changed || arrived == Ecn::Ce {
+            self.demand = DEMANDED;
+        }
         payload > 0 && (self.changed || unreported >= NEARLY_ROUND)
     }
 }
@@ -119,7 +145,7 @@ impl Everywhere {
 impl Echo {
     /// No feedback, until both ends have agreed on one.
     pub(super) fn new(config: &Config) -> Self {
-        Self {
+        let mut echo = Self {
             feedback: None,
             marked: false,
             cep: FIRST_CEP,
@@ -128,7 +154,22 @@ impl Echo {
             syn_ack: None,
             sends_option: config.ecn_option,
             everywhere: Rules::of(config).marks_every_packet.then(Everywhere::default),
+        };
+        echo.configure(config);
+        echo
+    }
+
+    /// Sets whether and when this end sends the option.
+    pub(super) fn configure(&mut self, config: &Config) {
+        self.sends_option = config.ecn_option;
+        if let Some(everywhere) = &mut self.everywhere {
+            everywhere.beacons = config.ecn_seldom.then_some(config.ecn_beacons);
         }
+    }
+
+    /// Whether some packets have the option, and others do not.
+    pub(super) fn is_seldom(&self) -> bool {
+        self.everywhere.as_ref().is_some_and(|it| it.beacons.is_some())
     }
 
     /// Whether accurate feedback is on every packet.
@@ -136,21 +177,19 @@ impl Echo {
         self.everywhere.is_some() && self.feedback == Some(Feedback::Accurate)
     }
 
-    /// Whether data carries the option.
-    pub(super) fn is_in_data(&self) -> bool {
-        let peer = self.everywhere.as_ref().is_some_and(|it| it.heard_option && !it.discards_option);
-        peer && self.sends_option && self.feedback == Some(Feedback::Accurate)
+    /// Whether a packet that is sent `now` carries the option. `srtt`: the round-trip time.
+    pub(super) fn is_in_data(&self, now: Instant, srtt: Duration) -> bool {
+        let due = |it: &Everywhere| it.heard_option && !it.discards_option && it.is_due(now, srtt);
+        self.everywhere.as_ref().is_some_and(due) && self.sends_option && self.feedback == Some(Feedback::Accurate)
     }
 
-    /// Sets whether this end sends the option.
-    pub(super) fn send_option(&mut self, on: bool) {
-        self.sends_option = on;
-    }
-
-    /// The peer has sent an option.
-    pub(super) fn hear_option(&mut self) {
+    /// The peer has sent an option; the first demands so many of this end.
+    pub(super) fn hear_option(&mut self, demand: u32) {
         if let Some(everywhere) = &mut self.everywhere {
-            everywhere.heard_option = true;
+            // The first option of a SYN or SYN-ACK is answered.
+            if !std::mem::replace(&mut everywhere.heard_option, true) {
+                everywhere.demand = everywhere.demand.max(demand);
+            }
         }
     }
 
@@ -259,9 +298,9 @@ impl Echo {
     }
 
     /// Adds the option of a packet, if there is feedback on every packet. `reserved`: bytes of other options that are not yet in `options`;
-    /// `duplicate`: the first byte that a D-SACK block reports. The last of three SACK blocks or more gives way to counters that have changed.
-    pub(super) fn add_option(&mut self, options: &mut Options, reserved: u32, duplicate: Option<u64>) {
-        let sends = self.is_in_data();
+    /// `duplicate`: the first byte that a D-SACK block reports; then the time, and the round-trip time. The last of three SACK blocks or more gives way to counters that have changed.
+    pub(super) fn add_option(&mut self, options: &mut Options, reserved: u32, duplicate: Option<u64>, (now, srtt): (Instant, Duration)) {
+        let sends = self.is_in_data(now, srtt);
         let Some(everywhere) = &mut self.everywhere else { return };
         let full = options.sack;
         let counts = if sends {
@@ -280,7 +319,7 @@ impl Echo {
         options.ecn = counts;
         everywhere.duplicate = duplicate.filter(|_| counts.is_some());
         if counts.is_some() {
-            everywhere.least = 0;
+            everywhere.note_sent(now);
         } else {
             options.sack = full;
         }

@@ -339,6 +339,10 @@ settings! {
                 acks.compressed_max = most as u32;
             },
         };
+    /// Whether feedback on every packet has its option only when a codepoint has changed, and now and then (Linux `tcp_ecn_option` = 1).
+    field ecn_seldom: bool = false;
+    /// How many times in a round trip it then has the option at least (Linux `tcp_ecn_option_beacon`).
+    field ecn_beacons: u32 = 3;
     /// Whether feedback that shows a change of the ECN field of a SYN or SYN-ACK ends the use of ECN (RFC 9768 §3.2.2.3; Linux
     /// `tcp_ecn_fallback`).
     field ecn_fallback: bool = true;

@@ -429,7 +429,7 @@ fn accurate_feedback_is_on_every_packet() {
     let info = script.info();
     assert_eq!((info.delivered_ce, info.delivered_bytes.ce, info.delivered_bytes.ect0), (1, 988, 1012));
     assert_eq!((info.received_ce, info.received_bytes.ce), (1, 1000));
-    script.endpoint.send_ecn_option(false);
+    script.endpoint.configure_ecn_option(&Config { ecn_option: false, ..config });
     script.play(
         "400 write 1000
          400 > data 2001:3001 ae cwr ect",
