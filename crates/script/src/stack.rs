@@ -134,7 +134,7 @@ fn missing<T>(what: &str) -> Answer<T> {
 pub type Info = Vec<(&'static str, i64)>;
 
 /// The fields of `struct tcp_info` that scripts ask for.
-pub const INFO_FIELDS: [&str; 46] = [
+pub const INFO_FIELDS: [&str; 53] = [
     "tcpi_state",
     "tcpi_ca_state",
     "tcpi_retransmits",
@@ -181,6 +181,13 @@ pub const INFO_FIELDS: [&str; 46] = [
     "tcpi_busy_time",
     "tcpi_rwnd_limited",
     "tcpi_sndbuf_limited",
+    "tcpi_received_ce",
+    "tcpi_delivered_e1_bytes",
+    "tcpi_delivered_e0_bytes",
+    "tcpi_delivered_ce_bytes",
+    "tcpi_received_e1_bytes",
+    "tcpi_received_e0_bytes",
+    "tcpi_received_ce_bytes",
 ];
 
 /// A TCP implementation. Only packets are mandatory: a call without an implementation makes the script unsupported.

@@ -119,6 +119,11 @@ impl SackBlocks {
         &self.blocks[..usize::from(self.len)]
     }
 
+    /// Removes the last block.
+    pub const fn pop(&mut self) {
+        self.len = self.len.saturating_sub(1);
+    }
+
     /// Appends a block, if the list has room.
     pub fn push(&mut self, block: (u32, u32)) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
@@ -177,6 +182,17 @@ impl EcnCounts {
         (room >= 8).then_some(self)
     }
 
+    /// The option with ECT(1) first, as many counters as fit `room` bytes, and at least `least`; `None` if these do not fit. `beside_blocks`:
+    /// it takes the place of the two no-operations before SACK blocks.
+    #[must_use]
+    pub fn most_fitting(self, room: u32, least: u8, beside_blocks: bool) -> Option<Self> {
+        let saving = if beside_blocks { 2 } else { 0 };
+        (least..=3).rev().map(|present| Self { ect1_first: true, present, ..self }).find(|it| {
+            let over = it.size() % 4;
+            room >= it.size() - over + if over > saving { 4 } else { 0 }
+        })
+    }
+
     /// The option's kind.
     pub fn kind(&self) -> u8 {
         Self::KINDS[usize::from(self.ect1_first)]
@@ -187,6 +203,13 @@ impl EcnCounts {
         let Self { counts: [e0b, ceb, e1b], ect1_first, present } = *self;
         let order = if ect1_first { [e1b, ceb, e0b] } else { [e0b, ceb, e1b] };
         order.into_iter().take(usize::from(present))
+    }
+
+    /// The counters in the order of the option, without their first values, each with its codepoint.
+    pub fn counted(&self) -> impl Iterator<Item = (Ecn, u32)> {
+        let [first, last] = if self.ect1_first { [(Ecn::Ect1, 1), (Ecn::Ect0, 1)] } else { [(Ecn::Ect0, 1), (Ecn::Ect1, 1)] };
+        let order = [first, (Ecn::Ce, 0), last];
+        order.into_iter().zip(self.fields()).map(|((codepoint, first), field)| (codepoint, field.wrapping_sub(first) & Self::MASK))
     }
 
     /// The counter of marked bytes, if the option has it.

@@ -208,7 +208,11 @@ impl Connection {
         if let Some(reset) = self.reset.take() {
             return Some(reset);
         }
-        let segment = self.endpoint.poll_transmit(now)?;
+        let mut segment = self.endpoint.poll_transmit(now)?;
+        if self.closed && matches!(self.endpoint.state(), State::FinWait2 | State::TimeWait) {
+            // A closed socket that waits for the peer's FIN has forgotten the counters of marks.
+            (segment.flags, segment.options.ecn) = (segment.flags.without_ace(), None);
+        }
         let cookie = if segment.flags.bits() & Flags::SYN != 0 { self.cookie.take() } else { None };
         self.note_activity(now);
         Some(segments::packet(&segment, self.ends, self.options.tos, cookie))

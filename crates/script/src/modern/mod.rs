@@ -464,6 +464,12 @@ impl Stack for Modern {
         if let Some(valid) = self.send.configure(name, value) {
             return valid;
         }
-        settings::apply(&mut self.host.config, name, value)
+        settings::apply(&mut self.host.config, name, value)?;
+        if name.starts_with("tcp_ecn_option") {
+            // Holds for connections that are open, too.
+            let config = self.host.config.clone();
+            self.connections().for_each(|connection| connection.endpoint.configure_ecn_option(&config));
+        }
+        Ok(())
     }
 }

@@ -15,8 +15,13 @@ const ORDER: [EcnCounter; 3] = [EcnCounter::Ect0, EcnCounter::Ce, EcnCounter::Ec
 /// The packet that carries `segment`; `tos`: the byte of DSCP and ECN field, whose ECN field the segment sets; `cookie`: the option of Fast
 /// Open.
 pub(super) fn packet(segment: &Segment, ends: Ends, tos: u8, cookie: Option<Cookie>) -> Packet {
-    let mut options = layout(&segment.options);
-    options.extend(cookie.into_iter().flat_map(Cookie::options));
+    let cookies: Vec<TcpOption> = cookie.into_iter().flat_map(Cookie::options).collect();
+    let encoded = |options: &segment::Options| {
+        let list: Vec<TcpOption> = layout(options).into_iter().chain(cookies.iter().cloned()).collect();
+        encode_options(&list).ok()
+    };
+    // The counters give way to a cookie.
+    let without = segment::Options { ecn: None, ..segment.options };
     Packet {
         source: ends.local,
         target: ends.remote,
@@ -29,8 +34,8 @@ pub(super) fn packet(segment: &Segment, ends: Ends, tos: u8, cookie: Option<Cook
         reserved: 0,
         window: segment.window,
         urgent: 0,
-        // The layout pads to a multiple of four, and the segment has no more options than fit.
-        options: encode_options(&options).unwrap_or_default(),
+        // The layout pads to a multiple of four.
+        options: encoded(&segment.options).or_else(|| encoded(&without)).unwrap_or_default(),
         payload: vec![0; segment.payload as usize],
     }
 }
@@ -70,11 +75,12 @@ pub(super) fn refusal(packet: &Packet) -> Option<Packet> {
 /// The options in the order in which Linux sends them, each aligned by no-operations before it.
 fn layout(options: &segment::Options) -> Vec<TcpOption> {
     let mut list = Vec::new();
+    let mut combined = 0;
     let nops = |list: &mut Vec<TcpOption>, count: u32| list.extend(std::iter::repeat_n(TcpOption::Nop, count as usize));
     list.extend(options.mss.map(TcpOption::Mss));
-    if options.sack_permitted {
-        // SACK-permitted takes the place of the two no-operations before timestamps.
-        nops(&mut list, if options.timestamps.is_some() { 0 } else { 2 });
+    // SACK-permitted takes the place of the two no-operations before timestamps; without them, it follows the counters.
+    let first = options.sack_permitted && options.timestamps.is_some();
+    if first {
         list.push(TcpOption::SackPermitted);
     }
     if let Some(Timestamps { value, echo }) = options.timestamps {
@@ -84,7 +90,15 @@ fn layout(options: &segment::Options) -> Vec<TcpOption> {
     if let Some(counts) = &options.ecn {
         let order = if counts.kind() == EcnCounts::KINDS[0] { ORDER } else { [ORDER[2], ORDER[1], ORDER[0]] };
         list.push(TcpOption::AccurateEcn(order.into_iter().zip(counts.fields()).collect()));
-        nops(&mut list, counts.size().next_multiple_of(4) - counts.size());
+        // Up to two no-operations before SACK blocks have room beside the counters.
+        let followed = !options.sack.as_slice().is_empty();
+        let over = counts.size() % 4;
+        nops(&mut list, if over == 0 || followed && over <= 2 { 0 } else { 4 - over });
+        combined = if followed && over <= 2 { over } else { 0 };
+    }
+    if options.sack_permitted && !first {
+        nops(&mut list, 2);
+        list.push(TcpOption::SackPermitted);
     }
     if let Some(shift) = options.window_scale {
         nops(&mut list, 1);
@@ -92,7 +106,7 @@ fn layout(options: &segment::Options) -> Vec<TcpOption> {
     }
     let blocks = options.sack.as_slice();
     if !blocks.is_empty() {
-        nops(&mut list, 2);
+        nops(&mut list, 2 - combined);
         list.push(TcpOption::Sack(blocks.to_vec()));
     }
     list

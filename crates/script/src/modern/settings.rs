@@ -29,7 +29,16 @@ pub(super) const OFFLOAD: Offload = Offload { min_segments: 2, window_divisor: 3
 const PARAMETERS: &[(&str, Apply)] = &[
     ("tcp_timestamps", |config, value| flag(value, &mut config.timestamps)),
     ("tcp_window_scaling", |config, value| flag(value, &mut config.window_scaling)),
-    ("tcp_ecn_option", |config, value| flag(value, &mut config.ecn_option)),
+    // 1 sends the option on demand, 2 wherever it fits; 3 does not stop if the network discards it, which is not modelled.
+    ("tcp_ecn_option", |config, value| {
+        config.ecn_seldom = number(value)? == 1;
+        flag(value, &mut config.ecn_option)
+    }),
+    ("tcp_ecn_option_beacon", |config, value| {
+        config.ecn_beacons = u32::try_from(number(value)?).ok()?;
+        Some(())
+    }),
+    ("tcp_ecn_fallback", |config, value| flag(value, &mut config.ecn_fallback)),
     ("tcp_frto", |config, value| flag(value, &mut config.frto)),
     ("tcp_slow_start_after_idle", |config, value| flag(value, &mut config.idle_restart)),
     ("tcp_sack", |config, value| {
@@ -93,7 +102,6 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("tcp_comp_sack_nr", &[]),
     ("tcp_comp_sack_slack_ns", &[]),
     ("tcp_dsack", &["1"]),
-    ("tcp_ecn_fallback", &[]),
     ("tcp_fack", &[]),
     ("tcp_limit_output_bytes", &[]),
     ("tcp_linear_timeouts", &["0"]),

@@ -3,7 +3,7 @@
 //! Meanings: Linux, Documentation/networking/ip-sysctl.
 
 /// Parameters that a host may have to follow.
-pub(super) const PARAMETERS: [&str; 56] = [
+pub(super) const PARAMETERS: [&str; 57] = [
     "core.default_qdisc",
     "core.rmem_max",
     "core.wmem_max",
@@ -29,6 +29,7 @@ pub(super) const PARAMETERS: [&str; 56] = [
     "tcp_ecn",
     "tcp_ecn_fallback",
     "tcp_ecn_option",
+    "tcp_ecn_option_beacon",
     "tcp_fack",
     "tcp_fastopen",
     "tcp_fastopen_key",
@@ -64,7 +65,7 @@ pub(super) const PARAMETERS: [&str; 56] = [
 
 /// Parameters of what a simulated host does not have: limits of the whole system, listeners under load, caches, connections that have
 /// ended, the input's rate limits, addresses and neighbours. A kernel obeys them.
-const OF_KERNELS: [&str; 30] = [
+const OF_KERNELS: [&str; 29] = [
     "core.netdev_max_backlog",
     "core.optmem_max",
     "core.rmem_default",
@@ -80,7 +81,6 @@ const OF_KERNELS: [&str; 30] = [
     "tcp_backlog_ack_defer",
     "tcp_challenge_ack_limit",
     "tcp_early_demux",
-    "tcp_ecn_option_beacon",
     "tcp_fastopen_blackhole_timeout_sec",
     "tcp_fin_timeout",
     "tcp_invalid_ratelimit",

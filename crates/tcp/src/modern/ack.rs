@@ -24,6 +24,8 @@ pub(super) struct Ack<'a> {
     pub(super) ace: Option<u8>,
     /// The bytes that have arrived with each codepoint.
     pub(super) counts: Option<EcnCounts>,
+    /// Whether the peer's clock has advanced since the last segment.
+    pub(super) fresh: bool,
     /// Whether the segment is a pure ACK.
     pub(super) bare: bool,
 }

@@ -7,7 +7,7 @@ use ackclock_core::units::Instant;
 
 use super::endpoint::Endpoint;
 use super::handshake::Agreed;
-use super::info::{AgreedOptions, Info};
+use super::info::{AgreedOptions, EcnBytes, Info};
 use super::ranges::Range;
 use super::segment::to_position;
 
@@ -84,6 +84,7 @@ impl Endpoint {
     /// The state of the connection as Linux shows it to an application (`TCP_INFO`).
     pub fn info(&self, now: Instant) -> Info {
         let info = self.sender.info(now);
+        let (received_ce, received) = self.receiver.echo.arrived();
         Info {
             total_retrans: info.total_retrans + self.handshake.lost_syns(),
             bytes_received: self.receiver.rcv_nxt().saturating_sub(1 + u64::from(self.receiver.is_finished())),
@@ -91,6 +92,8 @@ impl Endpoint {
             rcv_mss: self.receiver.segment() as u32,
             advmss: u32::from(self.mss),
             agreed: self.agreed_options(),
+            received_bytes: EcnBytes::of(received),
+            received_ce,
             rcv_wscale: self.receiver.window.scale(),
             ..info
         }

@@ -178,3 +178,5 @@ pub struct ProbeMargins {
 
 /// Size of the timestamps option in every segment, in bytes, including padding (RFC 7323 appendix A).
 pub const TIMESTAMPS: u16 = 12;
+/// Size of the AccECN option in bytes, with all counters and padding.
+pub(super) const ECN_COUNTS: u16 = 12;

@@ -18,7 +18,7 @@ use super::config::TIMESTAMPS;
 use super::handshake::{Handshake, Stage};
 use super::paws::{self, PeerClock};
 use super::receiver::{Arrival, Receiver};
-use super::segment::{EcnCounts, Flags, MAX_OPTIONS, MAX_SACK_BLOCKS, Options, Segment, Timestamps, to_position, to_wire};
+use super::segment::{Flags, MAX_OPTIONS, MAX_SACK_BLOCKS, Options, Segment, Timestamps, to_position, to_wire};
 use super::sender::{Counters, Output, Sender};
 use super::settings::Config;
 
@@ -49,8 +49,6 @@ pub struct Endpoint {
     pub(super) sender: Sender,
     /// The segment size that the end announces.
     pub(super) mss: u16,
-    /// Whether accurate feedback has its option.
-    ecn_option: bool,
     /// Value of the timestamp clock at the start of the run.
     initial_timestamp: u32,
     /// An ACK that was due before what happened since.
@@ -75,7 +73,6 @@ impl Endpoint {
     fn new(config: &Config, control: Box<dyn CongestionControl>, active: bool) -> Self {
         Self {
             mss: config.mss,
-            ecn_option: config.ecn_option,
             initial_timestamp: config.initial_timestamp,
             prompt: None,
             handshake: Handshake::new(config, active),
@@ -310,12 +307,48 @@ impl Endpoint {
         self.receiver.begin(*agreed, if agreed.timestamps { u64::from(TIMESTAMPS) } else { 0 });
         if segment.flags.has(Flags::ACK) {
             self.receiver.echo.note_syn_ack(segment.ecn);
+        } else {
+            self.receiver.echo.note_syn(segment.ecn);
         }
+        self.hear_ecn_option(now, segment);
+        let agreed = &self.handshake.agreed;
         if let Some(timestamps) = segment.options.timestamps.filter(|_| agreed.timestamps) {
             self.clock.note(now, timestamps.value, true);
         }
         // RFC 7323 §2.2: the window of a SYN is not scaled.
         self.sender.agree(*agreed, u64::from(segment.window));
+    }
+
+    /// The segment may carry the first option of accurate feedback; this end then sends it too.
+    fn hear_ecn_option(&mut self, now: Instant, segment: &Segment) {
+        if let Some(option) = segment.options.ecn.as_ref().filter(|_| self.receiver.echo.is_everywhere()) {
+            let demand = if segment.flags.has(Flags::SYN) { 2 } else { 1 };
+            self.receiver.echo.hear_option(demand);
+            self.sender.hear_ecn_option(option);
+            self.fit_ecn_option(now);
+        }
+    }
+
+    /// Data segments leave room for the option of accurate feedback if they carry it.
+    fn fit_ecn_option(&mut self, now: Instant) {
+        let carries = self.receiver.echo.is_in_data(now, self.srtt());
+        if self.handshake.carry_ecn_counts(carries) {
+            self.sender.agree_on_mss(u64::from(self.handshake.agreed.smss));
+        }
+    }
+
+    /// Changes whether and when this end sends the option of accurate feedback: `ecn_option`, `ecn_seldom` and `ecn_beacons` of `config`.
+    pub fn configure_ecn_option(&mut self, config: &Config) {
+        self.receiver.echo.configure(config);
+        // Otherwise each segment is fitted when it is sent.
+        if !self.receiver.echo.is_seldom() {
+            self.fit_ecn_option(Instant::ZERO);
+        }
+    }
+
+    /// The smoothed round-trip time; zero if unknown.
+    fn srtt(&self) -> Duration {
+        self.sender.rtt().srtt().unwrap_or(Duration::ZERO)
     }
 
     /// The peer has acknowledged the SYN, and the data that it carried below `first`.
@@ -367,6 +400,10 @@ impl Endpoint {
             self.receiver.demand_ack();
             // A duplicate is reported (RFC 2883 §4).
             if !flags.has(Flags::SYN) && start > 0 && end <= self.receiver.rcv_nxt() {
+                if start < end {
+                    self.receiver.echo.note_duplicate(start);
+                    self.fit_ecn_option(now);
+                }
                 self.receiver.receive(now, &arrival, self.sender.rtt());
             }
             return;
@@ -417,6 +454,7 @@ impl Endpoint {
         let iss = self.handshake.iss;
         let Some(ack) = to_position(segment.ack, iss, self.sender.window().una()) else { return true };
         let mut ace = Some(segment.flags.ace());
+        self.hear_ecn_option(now, segment);
         if self.handshake.stage == Stage::SynReceived {
             if ack < 1 || ack > self.sender.window().nxt().max(1) {
                 return false;
@@ -440,6 +478,7 @@ impl Endpoint {
             }
         }
         let timestamps = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps);
+        let fresh = timestamps.is_some_and(|it| self.clock.is_after(it.value));
         self.sender.handle_ack(
             now,
             &Ack {
@@ -452,6 +491,7 @@ impl Endpoint {
                 ece: segment.flags.has(Flags::ECE),
                 ace,
                 counts: segment.options.ecn,
+                fresh,
                 bare: segment.is_empty(),
             },
         )
@@ -507,6 +547,9 @@ impl Endpoint {
         if mem::take(&mut self.answers_syn) || self.reports_blocks() {
             return Some(self.pure_ack(now));
         }
+        if self.receiver.echo.is_seldom() {
+            self.fit_ecn_option(now);
+        }
         let before = self.sender.has_sent_fin();
         if let Some(output) = self.sender.next(now) {
             if !before && output.fin {
@@ -543,7 +586,7 @@ impl Endpoint {
         self.handshake.note_sent(now, timeout);
         let mut options = self.handshake.options(self.mss, self.receiver.window.scale());
         if self.handshake.has_ecn_option() {
-            options.ecn = self.ecn_counts(&options);
+            options.ecn = self.receiver.echo.first_option(self.option_room(&options));
         }
         let flags = self.handshake.flags();
         let segment = self.segment(now, 0, (flags, data as u32), options);
@@ -558,22 +601,38 @@ impl Endpoint {
         // RFC 2018 §3: with timestamps only three blocks fit.
         let most = if agreed.timestamps { MAX_SACK_BLOCKS - 1 } else { MAX_SACK_BLOCKS };
         let mut options = Options::default();
+        let mut duplicate = None;
         if agreed.sack && self.receiver.has_sack_blocks() {
-            let irs = self.handshake.irs;
+            let (irs, next) = (self.handshake.irs, self.receiver.rcv_nxt());
             for (start, end) in self.receiver.take_sack_blocks(most) {
+                duplicate = duplicate.or((start < next).then_some(start));
                 options.sack.push((to_wire(start, irs), to_wire(end, irs)));
             }
         }
-        options.ecn = self.ecn_counts(&options);
+        let mut ecn = Ecn::NotEct;
+        if self.receiver.echo.is_everywhere() {
+            let (reserved, times) = (self.timestamps_size(), (now, self.srtt()));
+            self.receiver.echo.add_option(&mut options, reserved, duplicate, times);
+            ecn = self.codepoint();
+        } else {
+            options.ecn = self.receiver.echo.option(self.option_room(&options));
+        }
         let position = self.sender.window().nxt().max(1);
-        self.segment(now, position, (Flags::ACK, 0), options)
+        Segment { ecn, ..self.segment(now, position, (Flags::ACK, 0), options) }
     }
 
-    /// The AccECN option beside `options` and timestamps.
-    fn ecn_counts(&self, options: &Options) -> Option<EcnCounts> {
-        let timestamps = if self.handshake.agreed.timestamps { u32::from(TIMESTAMPS) } else { 0 };
-        let room = MAX_OPTIONS.saturating_sub(options.size() + timestamps);
-        self.receiver.echo.option(room).filter(|_| self.ecn_option)
+    /// The codepoint of a packet that may be ECN-capable.
+    fn codepoint(&self) -> Ecn {
+        if self.sender.uses_ecn() { self.sender.seat().ecn() } else { Ecn::NotEct }
+    }
+
+    fn timestamps_size(&self) -> u32 {
+        if self.handshake.agreed.timestamps { u32::from(TIMESTAMPS) } else { 0 }
+    }
+
+    /// Bytes for another option beside `options` and timestamps.
+    fn option_room(&self, options: &Options) -> u32 {
+        MAX_OPTIONS.saturating_sub(options.size() + self.timestamps_size())
     }
 
     /// RFC 8257 §3.2: the ACK of the data before `position`, whose marks differ from those of the data after it.
@@ -590,12 +649,18 @@ impl Endpoint {
         let payload = (end - start) as u32 - u32::from(fin);
         let flags = Flags::ACK.with(Flags::FIN, fin).with(Flags::PSH, push && payload > 0).with(Flags::CWR, cwr);
         // RFC 3168 §6.1.5 and §6.1.6: neither retransmissions nor window probes are ECN-capable.
-        let capable = self.sender.uses_ecn() && !retransmission && payload > 0;
-        let ecn = if capable { self.sender.seat().ecn() } else { Ecn::NotEct };
+        let mut capable = !retransmission && payload > 0;
+        let mut options = Options::default();
+        if self.receiver.echo.is_everywhere() {
+            capable = true;
+            let (reserved, times) = (self.timestamps_size(), (now, self.srtt()));
+            self.receiver.echo.add_option(&mut options, reserved, None, times);
+        }
+        let ecn = if capable { self.codepoint() } else { Ecn::NotEct };
         if payload > 0 {
             self.receiver.note_data_sent(now);
         }
-        Segment { ecn, ..self.segment(now, start, (flags, payload), Options::default()) }
+        Segment { ecn, ..self.segment(now, start, (flags, payload), options) }
     }
 
     /// A segment of `payload` bytes at position `start`. Sets the fields that every segment has: numbers, window, timestamps, echo of marks.

@@ -9,16 +9,23 @@
 
 use ackclock_core::events::MarkCount;
 use ackclock_core::qdisc::Ecn;
+use ackclock_core::units::{Duration, Instant};
 
 use super::config::Feedback;
-use super::segment::{EcnCounts, Flags};
+use super::rules::Rules;
+use super::segment::{EcnCounts, Flags, MAX_OPTIONS, Options};
+use super::settings::Config;
 
 /// First value of the counter of marked packets (RFC 9768 §3.2.1).
-const FIRST_CEP: u32 = 5;
+pub(super) const FIRST_CEP: u32 = 5;
 /// Values of the ACE field.
-const ACE: u32 = 8;
+pub(super) const ACE: u32 = 8;
 /// Marked packets after which an ACK is due at once if data is unacknowledged (RFC 9768 §3.2.2.5.1).
 const AT_ONCE: u32 = 2;
+/// Marked packets after which an ACK is due at once on every packet, before the field goes round.
+const NEARLY_ROUND: u32 = 6;
+/// Options that a change of the codepoint demands.
+const DEMANDED: u32 = 2;
 
 /// The ACE field of a SYN-ACK, or of the ACK of one, that feeds back `arrived` (RFC 9768 §3.1.2 and §3.2.2.1, tables 2 and 3).
 pub(super) const fn handshake_field(arrived: Ecn) -> u8 {
@@ -37,6 +44,15 @@ pub(super) const fn fed_back(field: u8) -> Ecn {
         0b100 => Ecn::Ect0,
         0b110 => Ecn::Ce,
         _ => Ecn::NotEct,
+    }
+}
+
+/// The place of a codepoint among ECT(1), ECT(0) and CE.
+pub(super) const fn place(codepoint: Ecn) -> usize {
+    match codepoint {
+        Ecn::NotEct | Ecn::Ect1 => 0,
+        Ecn::Ect0 => 1,
+        Ecn::Ce => 2,
     }
 }
 
@@ -63,12 +79,141 @@ pub(super) struct Echo {
     bytes: EcnCounts,
     /// The codepoint of the SYN-ACK, which the next pure ACK feeds back.
     syn_ack: Option<Ecn>,
+    /// Whether this end sends the option.
+    sends_option: bool,
+    /// Whether feedback is on every packet.
+    everywhere: Option<Everywhere>,
+}
+
+/// Feedback on every packet.
+#[derive(Debug, Default)]
+struct Everywhere {
+    /// Whether the peer has sent an option.
+    heard_option: bool,
+    /// Whether the network discards packets with the option.
+    discards_option: bool,
+    /// The first byte that the D-SACK block beside the last option reported.
+    duplicate: Option<u64>,
+    /// Counters that the next option must have, since they have changed.
+    least: u8,
+    /// Codepoint of the last packet.
+    last: Option<Ecn>,
+    /// Whether the codepoint has changed, which is acknowledged at once.
+    changed: bool,
+    /// How many times in a round trip the option is sent at least; `None`: always.
+    beacons: Option<u32>,
+    /// Options that the last change demands.
+    demand: u32,
+    /// When the last option was sent.
+    sent_at: Instant,
+}
+
+impl Everywhere {
+    /// Whether the option is due. `srtt`: the round-trip time.
+    fn is_due(&self, now: Instant, srtt: Duration) -> bool {
+        let Some(beacons) = self.beacons else { return true };
+        // The segments of a block have the same options.
+        self.demand > 0 || now == self.sent_at || beacons > 0 && now.since(self.sent_at) * f64::from(beacons) >= srtt
+    }
+
+    /// The option is sent.
+    fn note_sent(&mut self, now: Instant) {
+        let again = now == self.sent_at;
+        (self.least, self.demand, self.sent_at) = (0, self.demand.saturating_sub(u32::from(!again)), now);
+    }
+
+    /// A packet with `payload` bytes has arrived. Returns whether its ACK is due at once.
+    fn note(&mut self, arrived: Ecn, payload: u64, unreported: u32) -> bool {
+        if payload > 0 {
+            let place = match arrived {
+                Ecn::NotEct => 0,
+                Ecn::Ect1 => 1,
+                Ecn::Ce => 2,
+                Ecn::Ect0 => 3,
+            };
+            self.least = self.least.max(place);
+        }
+        let changed = self.last.replace(arrived).unwrap_or(Ecn::NotEct) != arrived;
+        self.changed |= changed;
+        if changed || arrived == Ecn::Ce {
+            self.demand = DEMANDED;
+        }
+        payload > 0 && (self.changed || unreported >= NEARLY_ROUND)
+    }
 }
 
 impl Echo {
     /// No feedback, until both ends have agreed on one.
-    pub(super) fn new() -> Self {
-        Self { feedback: None, marked: false, cep: FIRST_CEP, unreported: 0, bytes: EcnCounts::FIRST, syn_ack: None }
+    pub(super) fn new(config: &Config) -> Self {
+        let mut echo = Self {
+            feedback: None,
+            marked: false,
+            cep: FIRST_CEP,
+            unreported: 0,
+            bytes: EcnCounts::FIRST,
+            syn_ack: None,
+            sends_option: config.ecn_option,
+            everywhere: Rules::of(config).marks_every_packet.then(Everywhere::default),
+        };
+        echo.configure(config);
+        echo
+    }
+
+    /// Sets whether and when this end sends the option.
+    pub(super) fn configure(&mut self, config: &Config) {
+        self.sends_option = config.ecn_option;
+        if let Some(everywhere) = &mut self.everywhere {
+            everywhere.beacons = config.ecn_seldom.then_some(config.ecn_beacons);
+        }
+    }
+
+    /// Whether some packets have the option, and others do not.
+    pub(super) fn is_seldom(&self) -> bool {
+        self.everywhere.as_ref().is_some_and(|it| it.beacons.is_some())
+    }
+
+    /// Whether accurate feedback is on every packet.
+    pub(super) fn is_everywhere(&self) -> bool {
+        self.everywhere.is_some() && self.feedback == Some(Feedback::Accurate)
+    }
+
+    /// Whether a packet that is sent `now` carries the option. `srtt`: the round-trip time.
+    pub(super) fn is_in_data(&self, now: Instant, srtt: Duration) -> bool {
+        let due = |it: &Everywhere| it.heard_option && !it.discards_option && it.is_due(now, srtt);
+        self.everywhere.as_ref().is_some_and(due) && self.sends_option && self.feedback == Some(Feedback::Accurate)
+    }
+
+    /// The peer has sent an option; the first demands so many of this end.
+    pub(super) fn hear_option(&mut self, demand: u32) {
+        if let Some(everywhere) = &mut self.everywhere {
+            // The first option of a SYN or SYN-ACK is answered.
+            if !std::mem::replace(&mut everywhere.heard_option, true) {
+                everywhere.demand = everywhere.demand.max(demand);
+            }
+        }
+    }
+
+    /// A SYN has arrived.
+    pub(super) fn note_syn(&mut self, arrived: Ecn) {
+        if let Some(everywhere) = &mut self.everywhere {
+            everywhere.last = Some(arrived);
+        }
+    }
+
+    /// Data that begins at `start` has arrived again. If the option was beside the report of the same, the network discards packets with it.
+    pub(super) fn note_duplicate(&mut self, start: u64) {
+        if let Some(everywhere) = &mut self.everywhere {
+            everywhere.discards_option |= everywhere.duplicate == Some(start);
+        }
+    }
+
+    /// Marked packets that have arrived, and bytes with ECT(1), ECT(0) and CE, modulo the range of the option's counters.
+    pub(super) fn arrived(&self) -> (u32, [u64; 3]) {
+        let mut bytes = [0; 3];
+        for (codepoint, count) in self.bytes.counted() {
+            bytes[place(codepoint)] = count.into();
+        }
+        (self.cep - FIRST_CEP, bytes)
     }
 
     /// Sets the feedback of the connection.
@@ -106,6 +251,9 @@ impl Echo {
                 self.cep += u32::from(ce);
                 self.unreported += u32::from(ce);
                 self.bytes.add(arrived, payload as u32);
+                if let Some(everywhere) = &mut self.everywhere {
+                    return Reaction { earlier_apart: false, at_once: everywhere.note(arrived, payload, self.unreported) };
+                }
                 if payload == 0 {
                     return Reaction::default();
                 }
@@ -123,6 +271,9 @@ impl Echo {
             Some(Feedback::Classic | Feedback::Dctcp) => Flags::NONE.with(Flags::ECE, self.marked),
             Some(Feedback::Accurate) => {
                 self.unreported = 0;
+                if let Some(everywhere) = &mut self.everywhere {
+                    everywhere.changed = false;
+                }
                 match self.syn_ack.take_if(|_| pure) {
                     Some(arrived) => Flags::of_ace(handshake_field(arrived)),
                     None => Flags::of_ace((self.cep % ACE) as u8),
@@ -138,7 +289,40 @@ impl Echo {
 
     /// The option of an ACK with `room` bytes for options; `None` if the feedback has none or no option fits.
     pub(super) fn option(&self, room: u32) -> Option<EcnCounts> {
-        if self.feedback == Some(Feedback::Accurate) { self.bytes.fitting(room) } else { None }
+        if self.feedback == Some(Feedback::Accurate) && self.sends_option { self.bytes.fitting(room) } else { None }
+    }
+
+    /// The option of a SYN-ACK with `room` bytes for options.
+    pub(super) fn first_option(&self, room: u32) -> Option<EcnCounts> {
+        if self.is_everywhere() && self.sends_option { EcnCounts::FIRST.most_fitting(room, 0, false) } else { self.option(room) }
+    }
+
+    /// Adds the option of a packet, if there is feedback on every packet. `reserved`: bytes of other options that are not yet in `options`;
+    /// `duplicate`: the first byte that a D-SACK block reports; then the time, and the round-trip time. The last of three SACK blocks or more gives way to counters that have changed.
+    pub(super) fn add_option(&mut self, options: &mut Options, reserved: u32, duplicate: Option<u64>, (now, srtt): (Instant, Duration)) {
+        let sends = self.is_in_data(now, srtt);
+        let Some(everywhere) = &mut self.everywhere else { return };
+        let full = options.sack;
+        let counts = if sends {
+            loop {
+                let blocks = options.sack.as_slice().len();
+                let room = MAX_OPTIONS.saturating_sub(options.size() + reserved);
+                let counts = self.bytes.most_fitting(room, everywhere.least, blocks > 0);
+                if counts.is_some() || everywhere.least == 0 || blocks <= 2 {
+                    break counts;
+                }
+                options.sack.pop();
+            }
+        } else {
+            None
+        };
+        options.ecn = counts;
+        everywhere.duplicate = duplicate.filter(|_| counts.is_some());
+        if counts.is_some() {
+            everywhere.note_sent(now);
+        } else {
+            options.sack = full;
+        }
     }
 }
 
@@ -151,6 +335,8 @@ pub(super) struct Delivery {
     pub(super) segments: u64,
     /// The largest of them.
     pub(super) largest: u64,
+    /// Whether the ACK advances.
+    pub(super) advances: bool,
     /// Whether the ACK advances, or reports new data.
     pub(super) news: bool,
     /// Whether ACKs report data that has arrived out of order.

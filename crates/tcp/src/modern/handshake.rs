@@ -6,7 +6,7 @@
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
 
-use super::config::{Feedback, Recovery, TIMESTAMPS};
+use super::config::{ECN_COUNTS, Feedback, Recovery, TIMESTAMPS};
 use super::feedback::{fed_back, handshake_field};
 use super::paws;
 use super::rules::Rules;
@@ -56,6 +56,7 @@ pub(super) struct Agreed {
 
 /// The handshake.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(super) struct Handshake {
     pub(super) stage: Stage,
     /// Initial send sequence number.
@@ -85,6 +86,12 @@ pub(super) struct Handshake {
     pub(super) early: bool,
     /// Number of the reset that answers a wrong acknowledgement (RFC 9293 §3.10.7.3).
     refusal: Option<u32>,
+    /// Whether the marks of accurate feedback are on every packet.
+    marks_every_packet: bool,
+    /// Whether a codepoint that has changed ends the use of ECN.
+    ecn_fallback: bool,
+    /// Whether every segment carries the option of accurate feedback.
+    ecn_counts: bool,
     /// When the first SYN was sent.
     began: Instant,
     initial_timestamp: u32,
@@ -122,6 +129,9 @@ impl Handshake {
             took_syn_data: false,
             early: false,
             refusal: None,
+            marks_every_packet: Rules::of(config).marks_every_packet,
+            ecn_fallback: config.ecn_fallback,
+            ecn_counts: false,
             began: Instant::ZERO,
             initial_timestamp: config.initial_timestamp,
             hurry: Rules::of(config).repeats_refused_syn.then_some(config.timer_tick * 2.0),
@@ -161,7 +171,8 @@ impl Handshake {
             _ => Some(Feedback::Accurate),
         };
         // RFC 9768 §3.2.2.3: the SYN left as Not-ECT.
-        agreed.capable &= !answer || agreed.ecn != Some(Feedback::Accurate) || fed_back(field) == Ecn::NotEct;
+        let checks = answer && agreed.ecn == Some(Feedback::Accurate) && self.ecn_fallback;
+        agreed.capable &= !checks || fed_back(field) == Ecn::NotEct;
         self.note_clearing(!answer && field == 0);
     }
 
@@ -185,8 +196,17 @@ impl Handshake {
 
     /// RFC 9293 §3.7.1: subtracts the options that every segment carries.
     fn fit(&mut self) {
-        let options = if self.agreed.timestamps { TIMESTAMPS } else { 0 };
+        let options = if self.agreed.timestamps { TIMESTAMPS } else { 0 } + if self.ecn_counts { ECN_COUNTS } else { 0 };
         self.agreed.smss = self.mss.min(self.peer_mss).saturating_sub(options).max(1);
+    }
+
+    /// Sets whether every segment carries the option of accurate feedback; returns whether that changes their size.
+    pub(super) fn carry_ecn_counts(&mut self, carries: bool) -> bool {
+        let changes = std::mem::replace(&mut self.ecn_counts, carries) != carries;
+        if changes {
+            self.fit();
+        }
+        changes
     }
 
     /// The options of a SYN or SYN-ACK, except timestamps.
@@ -221,7 +241,9 @@ impl Handshake {
         }
         (self.due, self.sent_at, self.deadline) = (false, now, Some(self.ticks.expiry(now, timeout)));
         self.sent += 1;
-        self.note_clearing(self.sent > SYNS_WITH_FLAGS);
+        // Linux goes on if it is a SYN that was lost.
+        let kept = self.marks_every_packet && self.stage == Stage::SynSent;
+        self.note_clearing(self.sent > SYNS_WITH_FLAGS && !kept);
     }
 
     /// When the SYN or SYN-ACK must be retransmitted.

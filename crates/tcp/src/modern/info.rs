@@ -98,6 +98,30 @@ pub struct Info {
     pub probes: u32,
     /// The options that both ends use: timestamps, SACK, window scale, ECN; and whether data travelled with a SYN.
     pub agreed: AgreedOptions,
+    /// Bytes that have arrived at the peer, as accurate feedback counts them.
+    pub delivered_bytes: EcnBytes,
+    /// Bytes that have arrived.
+    pub received_bytes: EcnBytes,
+    /// Marked packets that have arrived.
+    pub received_ce: u32,
+}
+
+/// Bytes by the codepoint with which they have arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EcnBytes {
+    /// ECT(1).
+    pub ect1: u64,
+    /// ECT(0).
+    pub ect0: u64,
+    /// CE.
+    pub ce: u64,
+}
+
+impl EcnBytes {
+    /// Bytes with ECT(1), ECT(0) and CE.
+    pub(super) const fn of([ect1, ect0, ce]: [u64; 3]) -> Self {
+        Self { ect1, ect0, ce }
+    }
 }
 
 /// The options that both ends use.

@@ -10,6 +10,10 @@ use ackclock_core::qdisc::Ecn;
 use super::ack::Ack;
 use super::config::Feedback;
 use super::feedback::{Counters, Delivery, Report, fed_back};
+use super::rules::Rules;
+use super::segment::EcnCounts;
+use super::settings::Config;
+use super::tally::Tally;
 
 /// The sender's ECN state.
 #[derive(Debug)]
@@ -23,12 +27,24 @@ pub(super) struct Marks {
     /// Whether the next new segment carries CWR.
     cwr: bool,
     counters: Counters,
+    /// Reads the counters in place of `counters`.
+    tally: Option<Tally>,
+    /// Whether a codepoint that has changed ends the use of ECN.
+    fallback: bool,
 }
 
 impl Marks {
     /// No ECN, until both ends have agreed on it.
-    pub(super) const fn new() -> Self {
-        Self { feedback: None, capable: false, answered: 0, cwr: false, counters: Counters::new() }
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            feedback: None,
+            capable: false,
+            answered: 0,
+            cwr: false,
+            counters: Counters::new(),
+            tally: Rules::of(config).marks_every_packet.then(Tally::default),
+            fallback: config.ecn_fallback,
+        }
     }
 
     /// Sets the feedback that both ends use, and whether data may be ECN-capable.
@@ -46,13 +62,32 @@ impl Marks {
         self.capable
     }
 
-    /// The ACK of the SYN-ACK feeds back how that has arrived, in this ACE field.
-    pub(super) fn note_syn_ack(&mut self, field: u8) {
-        if self.feedback == Some(Feedback::Accurate) {
-            self.counters.note_syn_ack(fed_back(field));
-            // RFC 9768 §3.2.2.3 and §3.2.2.4: the SYN-ACK left as Not-ECT, and no ACK of it has a field of zero.
-            self.capable &= field != 0 && fed_back(field) == Ecn::NotEct;
+    /// The ACK of the SYN-ACK feeds back how that has arrived, in this ACE field. Returns whether it counts as marked.
+    pub(super) fn note_syn_ack(&mut self, field: u8) -> bool {
+        if self.feedback != Some(Feedback::Accurate) {
+            return false;
         }
+        let arrived = fed_back(field);
+        self.counters.note_syn_ack(arrived);
+        // RFC 9768 §3.2.2.3 and §3.2.2.4: the SYN-ACK left as Not-ECT, and no ACK of it has a field of zero.
+        self.capable &= field != 0 && (arrived == Ecn::NotEct || !self.fallback);
+        let marked = arrived == Ecn::Ce && !self.fallback;
+        if let Some(tally) = self.tally.as_mut().filter(|_| marked) {
+            tally.count_syn_ack();
+        }
+        marked
+    }
+
+    /// The peer has sent an option of accurate feedback.
+    pub(super) fn hear_option(&mut self, option: &EcnCounts) {
+        if let Some(tally) = &mut self.tally {
+            tally.hear(option);
+        }
+    }
+
+    /// Bytes that have arrived at the peer with ECT(1), ECT(0) and CE, if they are counted.
+    pub(super) fn bytes(&self) -> [u64; 3] {
+        self.tally.as_ref().map_or([0; 3], Tally::bytes)
     }
 
     /// Whether the feedback counts packets.
@@ -62,7 +97,10 @@ impl Marks {
 
     /// Whether an ACK that delivers nothing reports a mark.
     pub(super) fn is_echo(&self, ack: &Ack<'_>) -> bool {
-        ack.ece && self.feedback != Some(Feedback::Accurate)
+        if self.feedback == Some(Feedback::Accurate) {
+            return ack.fresh && self.tally.as_ref().zip(ack.ace).is_some_and(|(tally, ace)| tally.differs(ace));
+        }
+        ack.ece
     }
 
     /// The marks that an ACK reports. `segment`: size of a full segment.
@@ -71,6 +109,10 @@ impl Marks {
             None => return Report::NONE,
             Some(Feedback::Accurate) => {
                 let Some(ace) = ack.ace else { return Report::NONE };
+                if let Some(tally) = &mut self.tally {
+                    let news = delivery.bytes > 0 || delivery.advances || ack.fresh;
+                    return tally.read(ace, ack.counts.as_ref(), &Delivery { news, ..*delivery }, segment);
+                }
                 // RFC 9768 §3.2.2.4.
                 self.capable &= !self.counters.looks_zeroed(ace, ack.counts.as_ref(), delivery);
                 if !self.capable {

@@ -54,6 +54,7 @@ mod send_window;
 mod sender;
 mod settings;
 mod stream;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod ticks;
@@ -70,5 +71,5 @@ pub use config::{
 };
 pub use connection::Connection;
 pub use endpoint::{Endpoint, State};
-pub use info::{AgreedOptions, CaState, Info};
+pub use info::{AgreedOptions, CaState, EcnBytes, Info};
 pub use settings::{Config, SETTINGS};

@@ -43,6 +43,11 @@ impl PeerClock {
         self.recent.map_or(0, |(value, _)| value)
     }
 
+    /// Whether `value` is later than the timestamp to echo.
+    pub(super) fn is_after(&self, value: u32) -> bool {
+        self.recent.is_some_and(|(recent, _)| is_before(recent, value))
+    }
+
     /// RFC 7323 §5.3 rule R1: whether a segment with this timestamp can be new.
     pub(super) fn accepts(&self, now: Instant, value: u32) -> bool {
         self.recent.is_none_or(|(recent, noted)| !is_before(value, recent) || now.since(noted) > OUTDATED)

@@ -143,7 +143,7 @@ impl Receiver {
             acks: Acks::new(config),
             peer: PeerSegment::new(u64::from(config.mss)),
             sack: true,
-            echo: Echo::new(),
+            echo: Echo::new(config),
             earlier: None,
             released: false,
             last_ack: 0,

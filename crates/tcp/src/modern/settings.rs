@@ -6,9 +6,10 @@ use ackclock_host::setting::Kind;
 use ackclock_host::{place, settings};
 
 use super::config::{
-    AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, PacketMemory, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds,
+    AckRules, AdaptiveAcks, ECN_COUNTS, Feedback, Growth, Offload, Pacing, PacketMemory, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds,
     SendBufferSize, TIMESTAMPS,
 };
+use super::rules::Rules;
 
 /// `tso_window_divisor` without offload.
 const WINDOW_DIVISOR: u32 = 3;
@@ -399,6 +400,13 @@ settings! {
                 acks.compressed_max = most as u32;
             },
         };
+    /// Whether feedback on every packet has its option only when a codepoint has changed, and now and then (Linux `tcp_ecn_option` = 1).
+    field ecn_seldom: bool = false;
+    /// How many times in a round trip it then has the option at least (Linux `tcp_ecn_option_beacon`).
+    field ecn_beacons: u32 = 3;
+    /// Whether feedback that shows a change of the ECN field of a SYN or SYN-ACK ends the use of ECN (RFC 9768 §3.2.2.3; Linux
+    /// `tcp_ecn_fallback`).
+    field ecn_fallback: bool = true;
     /// Initial sequence number.
     field initial_sequence: u32 = 0;
     /// Value of the timestamp clock at the start of the run.
@@ -408,6 +416,8 @@ settings! {
 impl Config {
     /// Data in a full segment, if both ends have the same settings.
     pub fn packet_size(&self) -> Bytes {
-        Bytes(u64::from(self.mss - if self.timestamps { TIMESTAMPS } else { 0 }))
+        let counters = Rules::of(self).marks_every_packet && self.ecn == Some(Feedback::Accurate) && self.ecn_option;
+        let options = if self.timestamps { TIMESTAMPS } else { 0 } + if counters { ECN_COUNTS } else { 0 };
+        Bytes(u64::from(self.mss - options))
     }
 }

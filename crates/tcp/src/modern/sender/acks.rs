@@ -137,6 +137,7 @@ impl Sender {
             bytes: change.delivered,
             segments: delivered.len() as u64,
             largest: delivered.iter().map(SentSegment::len).max().unwrap_or(0),
+            advances: change.acked > 0,
             news: change.acked > 0 || change.delivered > 0 || change.duplicate,
             selective: self.repair.method() != Recovery::NewReno,
         };

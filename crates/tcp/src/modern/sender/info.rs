@@ -7,7 +7,7 @@ use ackclock_core::events::RateSample;
 use ackclock_core::units::{Duration, Instant};
 
 use super::super::config::Recovery;
-use super::super::info::{CaState, Info};
+use super::super::info::{CaState, EcnBytes, Info};
 use super::super::repair::Phase;
 use super::{Measured, Sender};
 
@@ -50,6 +50,7 @@ impl Sender {
             notsent_bytes: (self.stream.written() - self.window.nxt().clamp(1, self.stream.written())) as u32,
             snd_wnd: self.window.offered() as u32,
             dsack_dups: counters.dsacks as u32,
+            delivered_bytes: EcnBytes::of(self.marks.bytes()),
             total_rto: counters.timeouts as u32,
             probes: self.timers.probes(),
             ..Info::default()

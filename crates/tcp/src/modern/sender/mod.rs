@@ -45,7 +45,7 @@ use super::repair::{Force, Repair};
 use super::rtt::Rtt;
 use super::rules::Rules;
 use super::scoreboard::{Scoreboard, SentSegment};
-use super::segment::BASE_HEADER;
+use super::segment::{BASE_HEADER, EcnCounts};
 use super::send_buffer::SendBuffer;
 use super::send_window::SendWindow;
 use super::settings::Config;
@@ -179,7 +179,7 @@ impl Sender {
             settings: Settings::new(config),
             tlp: Tlp::default(),
             rack: Rack::default(),
-            marks: Marks::new(),
+            marks: Marks::new(config),
             undo: Undo::default(),
             delivered: Vec::new(),
             has_sent: false,
@@ -209,7 +209,12 @@ impl Sender {
 
     /// The ACK of the SYN-ACK feeds back how that has arrived, in this ACE field.
     pub(super) fn note_syn_ack_feedback(&mut self, field: u8) {
-        self.marks.note_syn_ack(field);
+        self.counters.delivered_marked += u64::from(self.marks.note_syn_ack(field));
+    }
+
+    /// The peer has sent an option of accurate feedback.
+    pub(super) fn hear_ecn_option(&mut self, option: &EcnCounts) {
+        self.marks.hear_option(option);
     }
 
     /// The SYN was acknowledged, and the data that it carried below `first`; `rtt`: its round-trip time, if measured.
@@ -277,6 +282,11 @@ impl Sender {
     /// Sets the segment size to `smss` bytes. Outstanding segments keep their size; their retransmissions do not.
     pub(super) fn change_mss(&mut self, smss: u64) {
         self.seat.change_mss(smss);
+    }
+
+    /// Sets the segment size. The window keeps its segments.
+    pub(super) fn agree_on_mss(&mut self, smss: u64) {
+        self.seat.agree(smss);
     }
 
     /// A bulk transfer keeps the stream filled: `bytes` in all, or unlimited.

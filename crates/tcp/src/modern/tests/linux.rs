@@ -408,3 +408,49 @@ fn without_sack_recovery_lasts_until_later_data_is_acknowledged() {
     script.play("322 < ack 17001\n 322 > data 22001:23001");
     assert_eq!(marks(&script), (6, Some(6), 0, 0, CaState::Open));
 }
+
+#[test]
+fn accurate_feedback_is_on_every_packet() {
+    let config = Config { ecn: Some(Feedback::Accurate), ..linux() };
+    let mut script = Script::new(&config, true);
+    script.play(
+        "0 > syn ae cwr ece notect
+         100 < syn cwr ack 1 seq 0 mss 1000 sackok counts 1,0,1
+         100 > ack 1 cwr ect counts1 1,0,1
+         200 write 2000
+         # The option leaves 12 bytes less for data.
+         200 > data 1:1977 ae ece ect counts1 1,0,1
+         200 > data 1977:2001 ae ece ect counts1 1,0,1
+         300 < ack 989 ae cwr counts 1,988,1
+         # The change of the codepoint has an ACK at once.
+         310 < data 1:1001 ack 2001 ae cwr counts 1013,988,1 ce
+         310 > ack 1001 ae cwr ect counts1 1,1000,1",
+    );
+    let info = script.info();
+    assert_eq!((info.delivered_ce, info.delivered_bytes.ce, info.delivered_bytes.ect0), (1, 988, 1012));
+    assert_eq!((info.received_ce, info.received_bytes.ce), (1, 1000));
+    script.endpoint.configure_ecn_option(&Config { ecn_option: false, ..config });
+    script.play(
+        "400 write 1000
+         400 > data 2001:3001 ae cwr ect",
+    );
+}
+
+#[test]
+fn a_field_that_may_have_gone_round_counts_as_marked_unless_acks_are_merged() {
+    let marked = |acks: &str| {
+        let mut script = Script::new(&Config { ecn: Some(Feedback::Accurate), ..linux() }, true);
+        script.play(
+            "0 > syn ae cwr ece notect
+             100 < syn cwr ack 1 seq 0 mss 1000 sackok
+             100 > ack 1 cwr ect
+             200 write 10000
+             200 > data 1:10001 ae ece ect",
+        );
+        script.play(acks);
+        script.info().delivered_ce
+    };
+    assert_eq!(marked("300 < ack 10001 ae ece"), 0, "an ACK of ten packets is usual");
+    assert_eq!(marked("300 < ack 10001 ae cwr"), 1);
+    assert_eq!(marked("300 < ack 1001 ae ece\n310 < ack 10001 ae ece"), 8);
+}

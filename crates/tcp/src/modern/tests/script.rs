@@ -9,7 +9,8 @@
 //! | `50 cwnd 10`, `50 ssthresh 5`, `50 state Established`, `50 pipe 3000`, `50 rto 300` | the quantity must have this value |
 //!
 //! Words of a segment: `syn fin rst psh ece cwr ae`, `ect ect1 ce` (in the IP header), `data START:END`, `seq`, `ack`, `win` (not scaled),
-//! `mss`, `wscale`, `sackok`, `sack START:END,…`, `ts VALUE/ECHO`, `counts E0B,CEB,E1B` (AccECN option, or fewer counters). Numbers count from the SYN, which is 0. A script must expect every segment that
+//! `mss`, `wscale`, `sackok`, `sack START:END,…`, `ts VALUE/ECHO`, `counts E0B,CEB,E1B` (AccECN option, or fewer counters), `counts1
+//! E1B,CEB,E0B` (the same with ECT(1) first). Numbers count from the SYN, which is 0. A script must expect every segment that
 //! the endpoint sends. It compares the words of the line, and always the flags except `ack` and `psh`.
 
 use ackclock_core::cc::CongestionControl;
@@ -278,9 +279,10 @@ fn fill(segment: &mut Segment, words: &[&str], initial: u32) -> Result<(), Strin
     if let Some((stamp, echo)) = value(words, "ts").and_then(|text| text.split_once('/')) {
         options.timestamps = Some(Timestamps { value: number(stamp)? as u32, echo: number(echo)? as u32 });
     }
-    if let Some(counts) = value(words, "counts") {
+    for (word, kind) in ["counts", "counts1"].into_iter().zip(EcnCounts::KINDS) {
+        let Some(counts) = value(words, word) else { continue };
         let counts = counts.split(',').map(|count| number(count).map(|count| count as u32)).collect::<Result<Vec<_>, _>>()?;
-        options.ecn = Some(EcnCounts::new(EcnCounts::KINDS[0], &counts));
+        options.ecn = Some(EcnCounts::new(kind, &counts));
     }
     if let Some(blocks) = value(words, "sack") {
         options.sack = SackBlocks::EMPTY;
