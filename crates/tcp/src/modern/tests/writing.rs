@@ -81,6 +81,5 @@ fn an_idle_time_halves_the_window_for_each_timeout() {
              {again} > data 30001:31001
              {again} cwnd {window}"
         ));
-        assert_eq!(script.info().snd_ssthresh, (pause > 200).then_some(30), "three quarters, after {pause} ms");
     }
 }
