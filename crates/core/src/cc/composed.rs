@@ -450,6 +450,18 @@ mod tests {
     }
 
     #[test]
+    fn an_idle_time_shrinks_the_window_and_the_threshold_remembers_it() {
+        let after = |restart_window, threshold| {
+            let mut control = standard(20.0, 12.0);
+            control.on_idle(&Idle { now: Instant::ZERO, since: Instant::ZERO, restart_window, threshold });
+            control.window()
+        };
+        assert_eq!(after(Some(10.0), Some(15.0)), Window { cwnd: 10.0, ssthresh: 15.0 });
+        assert_eq!(after(Some(30.0), Some(9.0)), Window { cwnd: 20.0, ssthresh: 12.0 });
+        assert_eq!(after(None, None), Window { cwnd: 20.0, ssthresh: 12.0 });
+    }
+
+    #[test]
     fn a_loss_response_may_set_the_restart_window() {
         let response = build(&loss_response::return_to_threshold::ENTRY, &[]).unwrap();
         let mut control = Composed { loss_response: Some(response), ..standard(20.0, 100.0) };

@@ -38,7 +38,7 @@ fn changes(name: &str) -> Vec<Vec<[String; 3]>> {
 
 /// Settings of `modern` that only the presets of Linux change, also those that depend on its `acks` and `receive_buffer_unit`; the other
 /// presets keep the profile's value.
-const LINUX_ONLY: [&str; 38] = [
+const LINUX_ONLY: [&str; 37] = [
     "whole_segments",
     "growth",
     "timer_tick",
@@ -73,20 +73,19 @@ const LINUX_ONLY: [&str; 38] = [
     "sack_compression_max",
     "sack_compression_rtt",
     "sack_compression_slack",
-    "packet_memory",
     "gradual_restart",
     "send_buffer",
     "send_buffer_max",
 ];
-/// Settings of a single run, which no preset has.
-const OF_A_RUN: [&str; 1] = ["timer_phase"];
+/// Settings of a network card and of a single run, which no preset has.
+const OF_NO_PRESET: [&str; 2] = ["packet_memory", "timer_phase"];
 
 /// The keys that a preset must set.
 fn expected(name: &str) -> BTreeSet<String> {
     let keys = SETTINGS
         .iter()
         .map(|setting| setting.key)
-        .filter(|key| !OF_A_RUN.contains(key) && (name.starts_with("linux") || !LINUX_ONLY.contains(key)));
+        .filter(|key| !OF_NO_PRESET.contains(key) && (name.starts_with("linux") || !LINUX_ONLY.contains(key)));
     keys.map(|key| format!("modern.{key}")).chain(["initial_window", "slow_start", "avoidance"].map(str::to_owned)).collect()
 }
 

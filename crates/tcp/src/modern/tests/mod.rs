@@ -12,3 +12,4 @@ mod receiving;
 mod recovering;
 mod script;
 mod sending;
+mod writing;
