@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars
 
@@ -20,6 +22,10 @@ FIELDS = ("direction", "from", "flags", "seq", "bytes", "ack", "sack", "ecn", "s
 """What makes two packets the same, besides place and flow."""
 LATE = 50e-6
 """Largest distance of the times of two packets that are the same, in seconds."""
+AFTER = 0.05
+"""What a shorter scenario still lasts after its difference, in seconds."""
+SHORTER = 0.9
+"""Share of a duration below which it counts as shorter."""
 STATE = ("cwnd", "rtt")
 """Traces that tell what a sender knew."""
 
@@ -145,6 +151,69 @@ def in_phase(scenario: Scenario, phase: float) -> Scenario:
     return scenario.set({f"flow.{number}.modern.timer_phase": f"{phase} s" for number in range(len(Frozen(scenario).flows))})
 
 
+def shrink(compared: Compared, kernel: Built, *, phase: float = 0.0, cancel: _core.Cancel | None = None) -> Compared:
+    """Return a scenario that is as small as a difference allows: shorter, with fewer flows and losses, and with usual values.
+
+    Each step tries one simplification and keeps it if any packet still differs.
+
+    Parameters
+    ----------
+    compared
+        A comparison that found a difference.
+    kernel, phase, cancel
+        As in `compare`.
+    """
+    while True:
+        for simpler in _simpler(compared):
+            try:
+                tried = compare(simpler, kernel, phase=phase, cancel=cancel)
+            except ValueError:
+                continue
+            if tried.difference is not None:
+                compared = tried
+                break
+        else:
+            return compared
+
+
+def _simpler(compared: Compared) -> Iterator[Scenario]:
+    """Yield scenarios that are simpler by one step, the largest steps first."""
+    scenario, difference = compared.scenario, compared.difference
+    if difference is None:
+        return
+    document = Frozen(scenario).document
+    end = difference.time + AFTER
+    if end < SHORTER * scenario.duration:
+        yield _made(document | {"duration": f"{end:.3f} s"})
+    flows = document["flow"]
+    if len(flows) > 1:
+        yield from (_made(document | {"flow": rest}) for rest in _without_one(flows))
+    links = document["topology"]["link"]
+    for place, link in enumerate(links):
+        for change in _simpler_link(link):
+            changed = [*links[:place], {**link, **change}, *links[place + 1 :]]
+            yield _made(document | {"topology": {**document["topology"], "link": changed}})
+
+
+def _simpler_link(link: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    loss, delay = link.get("loss"), link["delay"]
+    if isinstance(loss, dict):
+        yield {"loss": "none"}
+        listed = loss.get("packets", [])
+        yield from ({"loss": {**loss, "packets": rest}} for rest in _without_one(listed) if rest)
+    if isinstance(delay, dict):
+        yield {"delay": delay["delay"]}
+
+
+def _without_one(items: Sequence[Any]) -> Iterator[list[Any]]:
+    return ([*items[:place], *items[place + 1 :]] for place in range(len(items)))
+
+
+def _made(document: Mapping[str, Any]) -> Scenario:
+    tables = dict(document)
+    return Scenario(tables.pop("name"), **tables)
+
+
 def judge(scenario: Scenario, simulation: Side, kernel: Side) -> Compared:
     """Find the first packet that differs."""
     found: list[Difference] = []
@@ -193,21 +262,20 @@ def _first(
     return Difference(flow, place, both, float(longer["time_s"][both]), ("missing",)), late
 
 
-def digest(packets: polars.DataFrame, count: int | None = None) -> str:
-    """Return a hash of the first packets, of their `FIELDS` and their times in whole `LATE`; None: of all."""
-    rows = packets.head(len(packets) if count is None else count)
+def digest(packets: polars.DataFrame, until: float = math.inf) -> str:
+    """Return a hash of the packets before a time in seconds: of their `FIELDS`, in the order of each flow at each place."""
+    rows = packets.filter(polars.col("time_s") < until).sort("flow", "place", maintain_order=True)
     return hashlib.sha256(rows.select("flow", "place", *FIELDS).write_csv().encode()).hexdigest()
 
 
-def columns(packets: polars.DataFrame) -> Sequence[str]:
+def lines(packets: polars.DataFrame) -> list[str]:
     """Return each packet as a line of a script."""
-    return [line(row) for row in packets.to_dicts()]
+    return [_line(row) for row in packets.to_dicts()]
 
 
-def line(row: dict[str, object]) -> str:
-    """Return a packet as in a script: time, direction, flags, sequence numbers, ACK, SACK blocks, ECN."""
-    seq, size = int(str(row["seq"])), int(str(row["bytes"]))
-    words = [f"{row['time_s']:.6f}", "<" if row["direction"] == "received" else ">", str(row["flags"])]
+def _line(row: Mapping[str, Any]) -> str:
+    seq, size = int(row["seq"]), int(row["bytes"])
+    words = [f"{row['time_s']:.6f}", "<" if row["direction"] == "received" else ">", row["flags"]]
     words.append(f"{seq}:{seq + size}({size})")
     if row["ack"] is not None:
         words.append(f"ack {row['ack']}")

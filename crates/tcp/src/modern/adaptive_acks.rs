@@ -28,6 +28,8 @@ use super::settings::Config;
 
 /// The unit of time of a host with exact timers.
 const EXACT: u64 = 1_000;
+/// ACKs that a mark makes immediate.
+const MARKED: u32 = 2;
 /// Duplicate ACKs that are not compressed.
 const UNCOMPRESSED: u32 = 3;
 
@@ -189,6 +191,13 @@ impl AdaptiveAcks {
         self.interactive = false;
         self.delay = self.least;
         self.scheduled = true;
+    }
+
+    /// A mark arrived: the window of its sender can be very small.
+    pub(super) fn note_mark(&mut self) {
+        self.quick = self.quick.max(MARKED);
+        self.interactive = false;
+        self.delay = self.least;
     }
 
     /// Less than half of the buffer is free: quick ACKs end.

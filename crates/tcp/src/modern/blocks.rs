@@ -12,6 +12,7 @@
 
 use std::collections::VecDeque;
 
+use ackclock_core::cc::Window;
 use ackclock_core::units::Duration;
 
 use super::config::Offload;
@@ -37,9 +38,25 @@ fn half(window: u64) -> u64 {
     if window > 536 { window / 2 } else { window }
 }
 
-/// The segments of a block that a rate of `cwnd` segments per `srtt`, times `gain`, and a minimum round-trip time suggest.
-pub(super) fn suggested(cwnd: f64, gain: f64, srtt: Duration, min_rtt: Option<Duration>, smss: u64) -> u64 {
-    let rate = gain * cwnd * smss as f64 / srtt.max(Duration::NANOSECOND).as_secs_f64();
+/// The rate of a sender as the latest ACK left it: segments in a round trip. A window that changes later, as by idle time, leaves it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    segments: f64,
+    srtt: Option<Duration>,
+}
+
+impl Pace {
+    /// The rate of a window, of which `outstanding` segments are outstanding: twice as many segments in slow start, 1.2 times later.
+    pub(super) fn new(window: Window, outstanding: usize, srtt: Option<Duration>) -> Self {
+        let gain = if window.cwnd < (window.ssthresh / 2.0).floor() { 2.0 } else { 1.2 };
+        Self { segments: gain * window.cwnd.max(outstanding as f64), srtt }
+    }
+}
+
+/// The segments of a block that a rate and a minimum round-trip time suggest.
+pub(super) fn suggested(rate: Pace, min_rtt: Option<Duration>, smss: u64) -> u64 {
+    let Some(srtt) = rate.srtt else { return 1 };
+    let rate = rate.segments * smss as f64 / srtt.max(Duration::NANOSECOND).as_secs_f64();
     let halvings = min_rtt.map_or(0.0, |rtt| rtt.as_secs_f64() / HALVING.as_secs_f64()) as u32;
     let near = LARGEST.checked_shr(halvings).unwrap_or(0);
     (((rate * SHARE) as u64 + near).min(LARGEST) / smss).max(1)
@@ -89,6 +106,7 @@ pub(super) struct Blocks {
     repaired: (u64, u64),
     /// Number of the present block.
     number: u32,
+    rate: Pace,
 }
 
 /// What the windows and the path allow a block.
@@ -106,8 +124,8 @@ pub(super) struct Room {
     pub(super) offered: u64,
     /// Window of the peer, in bytes.
     pub(super) rwnd: u64,
-    /// Segments that the sender's rate and the distance to the peer suggest.
-    pub(super) suggested: u64,
+    /// The smallest round-trip time.
+    pub(super) min_rtt: Option<Duration>,
     /// Whether the sender recovers from losses.
     pub(super) recovering: bool,
     /// Time since the last transmission.
@@ -134,6 +152,7 @@ impl Blocks {
             step: Step::All,
             repaired: (0, 0),
             number: 0,
+            rate: Pace { segments: 0.0, srtt: None },
         }
     }
 
@@ -239,14 +258,19 @@ impl Blocks {
         self.left == 0
     }
 
-    /// Most segments of a block, of which the rate suggests so many.
-    pub(super) fn most(&self, suggested: u64) -> u64 {
-        suggested.max(self.least)
+    /// An ACK leaves the sender with this rate.
+    pub(super) fn set_rate(&mut self, rate: Pace) {
+        self.rate = rate;
+    }
+
+    /// Most segments of a block.
+    pub(super) fn most(&self, min_rtt: Option<Duration>, smss: u64) -> u64 {
+        suggested(self.rate, min_rtt, smss).max(self.least)
     }
 
     /// Begins a block; returns whether it leaves now instead of being deferred.
     pub(super) fn begin(&mut self, room: &Room) -> bool {
-        let most = self.most(room.suggested);
+        let most = self.most(room.min_rtt, room.smss);
         let free = room.cwnd.saturating_sub(room.pipe);
         let quota = (room.cwnd / 2).max(1).min(free).min(most).max(1);
         self.join(room.nxt + quota * room.smss);
@@ -372,13 +396,18 @@ mod tests {
         pipe: 0,
         offered: 32_000,
         rwnd: 32_000,
-        suggested: 1,
+        min_rtt: None,
         recovering: false,
         idle: Duration::ZERO,
         head: Some((Duration::from_millis(100), Duration::from_millis(100))),
         closed: false,
         holds_small: false,
     };
+
+    /// A rate that suggests blocks of so many segments.
+    fn fast(segments: f64) -> Pace {
+        Pace { segments: 1024.0 * (segments + 0.1), srtt: Some(Duration::from_millis(1000)) }
+    }
 
     fn ends(blocks: &Blocks) -> Vec<(u64, bool)> {
         blocks.queue.iter().map(|packet| (packet.end, packet.push)).collect()
@@ -404,7 +433,8 @@ mod tests {
     fn a_write_into_a_limited_buffer_stops_for_the_blocks_that_leave() {
         let mut blocks = blocks();
         blocks.write_packet(16_001, true, (true, false), 65_160);
-        assert!(!blocks.continues_write() && blocks.begin(&Room { suggested: 12, head: None, ..ROOM }));
+        blocks.set_rate(fast(12.0));
+        assert!(!blocks.continues_write() && blocks.begin(&Room { head: None, ..ROOM }));
         let sent: Vec<_> = (1..=5).map(|number| blocks.send(1 + 1000 * number)).collect();
         assert_eq!((sent[3], sent[4]), ((false, false, 1), (false, true, 1)), "half of the window");
         assert!(blocks.continues_write());
@@ -440,7 +470,8 @@ mod tests {
     fn a_block_takes_from_the_second_packet_what_the_first_lacks() {
         let mut blocks = blocks();
         blocks.queue.extend([Waiting { end: 3001, push: true, record: false }, Waiting { end: 9001, push: true, record: false }, Waiting { end: 10_001, push: false, record: false }]);
-        let room = Room { suggested: 5, ..ROOM };
+        blocks.set_rate(fast(5.0));
+        let room = ROOM;
         assert!(blocks.begin(&room));
         assert_eq!((blocks.left, ends(&blocks)), (5, vec![(5001, true), (9001, true), (10_001, false)]));
         blocks.stop();
@@ -473,14 +504,17 @@ mod tests {
         assert!(!blocks().begin(&near));
         // Linux 7.2: a first packet that fits as a whole leaves, since nothing is added to it.
         let mut two = blocks();
+        two.set_rate(fast(9.0));
+        let room = Room { cwnd: 30, pipe: 25, ..ROOM };
+        assert!(!two.begin(&room));
         two.queue.push_front(Waiting { end: 2001, push: false, record: false });
-        assert!(two.begin(&Room { suggested: 9, pipe: 8, cwnd: 30, ..ROOM }) || !two.queue.is_empty());
+        assert!(two.begin(&room));
     }
 
     #[test]
     fn a_fast_sender_fills_larger_blocks() {
         let millis = Duration::from_millis;
-        let segments = |cwnd, rtt| suggested(cwnd, 1.2, rtt, Some(rtt), 1000);
+        let segments = |cwnd, rtt| suggested(Pace { segments: 1.2 * cwnd, srtt: Some(rtt) }, Some(rtt), 1000);
         assert_eq!([segments(10.0, millis(100)), segments(600.0, millis(100)), segments(1e4, millis(100))], [1, 7, 65]);
         assert_eq!(segments(1.0, Duration::from_nanos(500_000)), 65, "the peer is near");
     }

@@ -258,7 +258,7 @@ impl Endpoint {
             self.take_syn(now, segment);
             if self.handshake.early {
                 self.take_syn_data(now, segment);
-                self.sender.begin(now, 0, 1);
+                self.sender.begin(now, false, 0, 1);
             }
             (self.handshake.stage, self.handshake.due) = (Stage::SynReceived, true);
         }
@@ -360,7 +360,7 @@ impl Endpoint {
         if self.handshake.early {
             self.sender.measure_syn(rtt);
         } else {
-            self.sender.establish(now, lost_syns, rtt, first);
+            self.sender.establish(now, segment.flags.has(Flags::SYN), lost_syns, rtt, first);
             self.receiver.establish(now);
         }
     }

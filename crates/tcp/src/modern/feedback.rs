@@ -63,6 +63,10 @@ pub(super) struct Reaction {
     pub(super) earlier_apart: bool,
     /// An ACK is due at once.
     pub(super) at_once: bool,
+    /// The first mark of a window: the next two ACKs are due at once, where ACKs adapt.
+    pub(super) quicken: bool,
+    /// The peer has reduced its window, which may be very small now: the ACK is due at once, where ACKs adapt.
+    pub(super) reduced: bool,
 }
 
 /// The receiving half's feedback.
@@ -167,6 +171,11 @@ impl Echo {
         }
     }
 
+    /// Whether marks are echoed until the peer has reduced its window (RFC 3168).
+    pub(super) fn is_classic(&self) -> bool {
+        self.feedback == Some(Feedback::Classic)
+    }
+
     /// Whether some packets have the option, and others do not.
     pub(super) fn is_seldom(&self) -> bool {
         self.everywhere.as_ref().is_some_and(|it| it.beacons.is_some())
@@ -238,28 +247,29 @@ impl Echo {
         match self.feedback {
             // RFC 3168 §6.1.3: echoes a mark on every ACK until CWR arrives. A packet with CWR may itself be marked again.
             None | Some(Feedback::Classic) => {
+                let quicken = ce && (!self.marked || cwr);
                 self.marked = ce || self.marked && !cwr;
-                Reaction::default()
+                Reaction { quicken, reduced: cwr && payload > 0, ..Reaction::default() }
             }
             // RFC 8257 §3.2: a change of state has an ACK at once, and so have the segments before it.
             Some(Feedback::Dctcp) => {
                 let changes = payload > 0 && ce != self.marked;
                 self.marked = if payload > 0 { ce } else { self.marked };
-                Reaction { earlier_apart: changes, at_once: changes }
+                Reaction { earlier_apart: changes, at_once: changes, ..Reaction::default() }
             }
             Some(Feedback::Accurate) => {
                 self.cep += u32::from(ce);
                 self.unreported += u32::from(ce);
                 self.bytes.add(arrived, payload as u32);
                 if let Some(everywhere) = &mut self.everywhere {
-                    return Reaction { earlier_apart: false, at_once: everywhere.note(arrived, payload, self.unreported) };
+                    return Reaction { at_once: everywhere.note(arrived, payload, self.unreported), ..Reaction::default() };
                 }
                 if payload == 0 {
                     return Reaction::default();
                 }
                 let first = ce && !std::mem::replace(&mut self.marked, ce);
                 // RFC 9768 §3.2.2.5.1.
-                Reaction { earlier_apart: false, at_once: first || ce && self.unreported >= AT_ONCE }
+                Reaction { at_once: first || ce && self.unreported >= AT_ONCE, ..Reaction::default() }
             }
         }
     }

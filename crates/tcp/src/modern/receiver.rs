@@ -339,6 +339,14 @@ impl Receiver {
             self.earlier = Some(self.rcv_nxt);
         }
         self.ack_now |= reaction.at_once;
+        if let Acks::Adaptive(acks) = &mut self.acks
+            && self.echo.is_classic()
+        {
+            if reaction.quicken {
+                acks.note_mark();
+            }
+            self.ack_now |= reaction.reduced;
+        }
     }
 
     /// The position of an ACK of its own, with the echo before the last change, that is due before any other.

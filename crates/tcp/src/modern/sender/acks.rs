@@ -105,6 +105,7 @@ impl Sender {
         if let Some(buffer) = &mut self.buffer {
             buffer.acknowledge();
         }
+        self.set_rate();
         self.update_timers(now, &change);
         self.delivered = delivered;
         true

@@ -2,7 +2,7 @@
 
 use ackclock_core::units::{Duration, Instant};
 
-use super::super::blocks::{Room, suggested};
+use super::super::blocks::{Pace, Room};
 use super::super::repair::Phase;
 use super::super::scoreboard::SentSegment;
 use super::{Output, Sender};
@@ -28,7 +28,7 @@ impl Sender {
             pipe: pipe.div_ceil(unit),
             offered,
             rwnd: self.window.offered(),
-            suggested: self.suggested(),
+            min_rtt: self.rtt.min(),
             recovering: matches!(self.repair.phase(), Phase::Fast | Phase::Timeout),
             idle: now.since(self.last_sent),
             head: self.board.segment_at(self.window.una()).map(|it| (now.since(it.sent_at()), srtt.unwrap_or(Duration::ZERO))),
@@ -37,12 +37,11 @@ impl Sender {
         }
     }
 
-    /// The segments of a block that the rate of the sender suggests.
-    fn suggested(&self) -> u64 {
-        let Some(srtt) = self.rtt.srtt() else { return 1 };
-        let window = self.seat.window();
-        let gain = if window.cwnd < window.ssthresh / 2.0 { 2.0 } else { 1.2 };
-        suggested(window.cwnd.max(self.board.segments() as f64), gain, srtt, self.rtt.min(), self.seat.smss())
+    /// An ACK has been processed, which determines the size of the blocks until the next one.
+    pub(super) fn set_rate(&mut self) {
+        if let Some(blocks) = &mut self.blocks {
+            blocks.set_rate(Pace::new(self.seat.window(), self.board.segments(), self.rtt.srtt()));
+        }
     }
 
     /// Decides whether a segment carries PSH; one that breaks through a limit keeps it.
@@ -50,7 +49,7 @@ impl Sender {
         let Some(mut blocks) = self.blocks.take() else { return };
         let (start, end) = output.range;
         if output.retransmission {
-            let room = (self.cwnd().saturating_sub(self.pipe()) / self.seat.unit()).min(blocks.most(self.suggested()));
+            let room = (self.cwnd().saturating_sub(self.pipe()) / self.seat.unit()).min(blocks.most(self.rtt.min(), self.seat.smss()));
             let count = if blocks.continues(start) { 0 } else { self.board.waiting_block(start, room.max(1)) };
             let marked = self.board.segment_at(start).is_some_and(SentSegment::is_pushed);
             output.push = blocks.resend(output.range, count) || marked;

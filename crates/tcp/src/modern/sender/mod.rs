@@ -29,12 +29,12 @@ mod timeouts;
 mod writing;
 
 use self::settings::Settings;
-use ackclock_core::cc::CongestionControl;
+use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::events::Established;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 use ackclock_host::{ControlSeat, DeliveryRate, Limit, LimitedTimes, Limits, SeatRules};
 
-use super::blocks::{Blocks, packet};
+use super::blocks::{Blocks, Pace, packet};
 use super::config::{Pacing, Recovery, TIMESTAMPS};
 use super::handshake::Agreed;
 use super::hold::Hold;
@@ -72,6 +72,9 @@ pub(super) struct Output {
     /// Whether a new segment carries PSH by itself, and the number of its block.
     pub(super) marks: (bool, u32),
 }
+
+/// The window with which a system processes a SYN-ACK, in segments.
+const FIRST_WINDOW: f64 = 10.0;
 
 /// The sender's counters.
 #[derive(Clone, Copy, Debug, Default)]
@@ -218,12 +221,12 @@ impl Sender {
     }
 
     /// The SYN was acknowledged, and the data that it carried below `first`; `rtt`: its round-trip time, if measured.
-    pub(super) fn establish(&mut self, now: Instant, lost_syns: u32, rtt: Option<Duration>, first: u64) {
+    pub(super) fn establish(&mut self, now: Instant, active: bool, lost_syns: u32, rtt: Option<Duration>, first: u64) {
         if rtt.is_none() {
             self.rtt.restart_after_lost_syn();
         }
         self.measure_syn(rtt);
-        self.begin(now, lost_syns, first);
+        self.begin(now, active, lost_syns, first);
     }
 
     /// The SYN was delivered; `rtt`: its round-trip time, if measured.
@@ -236,8 +239,8 @@ impl Sender {
         }
     }
 
-    /// Data may be sent from `first` on.
-    pub(super) fn begin(&mut self, now: Instant, lost_syns: u32, first: u64) {
+    /// Data may be sent from `first` on; `active`: this end has opened the connection.
+    pub(super) fn begin(&mut self, now: Instant, active: bool, lost_syns: u32, first: u64) {
         self.window.establish(first);
         self.limits.begin(now);
         self.last_sent = now;
@@ -252,7 +255,17 @@ impl Sender {
             whole_segments: self.settings.rules.counts_segments,
             ..Established::new(now, Bytes(self.seat.smss()))
         };
+        if active {
+            // The SYN-ACK is processed with the window that the system starts with, before the connection has its own.
+            let window = Window { cwnd: FIRST_WINDOW, ..self.seat.window() };
+            if let Some(blocks) = &mut self.blocks {
+                blocks.set_rate(Pace::new(window, 0, self.rtt.srtt()));
+            }
+        }
         self.seat.establish(&event, (first, self.seat.smss()));
+        if !active {
+            self.set_rate();
+        }
         if let Some(mut buffer) = self.buffer.take() {
             buffer.grow(self.seat.window().cwnd, self.mss());
             self.buffer = Some(buffer);

@@ -1,0 +1,100 @@
+"""Random scenarios for the comparison of simulation and kernel, packet by packet."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from ackclock import Scenario
+
+KINDS = (
+    *("bulk", "transfer", "listed losses", "random losses", "lost ACKs", "jitter", "reordering", "marks"),
+    *("limits", "bursts", "requests", "start-up", "two flows"),
+)
+"""Classes of scenarios."""
+RATES = (0.5, 1, 2, 5, 10, 20, 50, 100)
+DELAYS = (1, 2, 5, 10, 20, 50, 100)
+DEEP = (0.5, 1, 2, 4)
+SEGMENT = 1448
+
+
+def make(seed: int, number: int) -> tuple[str, Scenario]:
+    """Return the class and the scenario with this number."""
+    draw = random.Random(seed * 1_000_003 + number)
+    kind = KINDS[number % len(KINDS)]
+    rate, delay = draw.choice(RATES), draw.choice(DELAYS)
+    waiting = max(4, round(rate * 1e6 * 2 * delay / 1e3 / 12_000 * draw.choice(DEEP)))
+    forward: dict[str, Any] = {"rate": f"{rate} Mbit/s", "delay": f"{delay} ms", "queue": f"{waiting} packets"}
+    back: dict[str, Any] = {"queue": "unlimited"}
+    flows = [_flow(draw, rate)]
+    duration = min(10.0, 200 / rate)
+    if kind == "transfer" or (kind != "bulk" and draw.random() < 0.4):
+        flows[0]["size"], duration = f"{draw.randint(1, 400)} packets", 10.0
+    duration = _change(kind, draw, (rate, delay, duration), forward, back, flows)
+    forward["reverse"] = back
+    link = {"from": "a", "to": "b", **forward}
+    topology = {"kind": "explicit", "node": ["a", "b"], "link": link}
+    name = f"{kind.replace(' ', '-')}-{seed}-{number}"
+    return kind, Scenario(name, duration=f"{duration:.3f} s", seed=draw.randint(1, 10**6), topology=topology, flow=flows)
+
+
+def _flow(draw: random.Random, rate: float) -> dict[str, Any]:
+    size = draw.choice((536, 1000, SEGMENT, SEGMENT, SEGMENT)) if rate < 100 else SEGMENT  # noqa: PLR2004
+    flow: dict[str, Any] = {"name": "f", "from": "a", "to": "b", "host": "linux", "packet_size": f"{size} B"}
+    if draw.random() < 0.5:
+        flow |= {"slow_start": "standard", "avoidance": "reno"}
+    return flow
+
+
+def _change(
+    kind: str,
+    draw: random.Random,
+    path: tuple[float, int, float],
+    forward: dict[str, Any],
+    back: dict[str, Any],
+    flows: list[dict[str, Any]],
+) -> float:
+    """Make the scenario one of its class; return its duration in seconds."""
+    (rate, delay, duration), first = path, flows[0]
+    share = f"{draw.choice((0.1, 0.5, 1, 2, 5))} %"
+    match kind:
+        case "listed losses":
+            lost = sorted(draw.sample(range(1, 300), draw.randint(1, 6)))
+            forward["loss"] = {"kind": "listed", "packets": lost, "position": draw.choice(("before", "after"))}
+        case "random losses":
+            forward["loss"] = {"kind": "bernoulli", "rate": share}
+        case "lost ACKs":
+            back["loss"] = {"kind": "bernoulli", "rate": f"{draw.choice((1, 5, 20))} %"}
+        case "jitter" | "reordering":
+            spread = f"{round(delay * draw.choice((0.05, 0.2, 0.5)), 3)} ms"
+            order = "free" if kind == "reordering" else "kept"
+            forward["delay"] = {"kind": "jitter", "delay": f"{delay} ms", "jitter": spread, "order": order}
+        case "marks":
+            first["ecn"] = True
+            forward["queue"] = {"kind": "codel", "ecn": True}
+        case "limits":
+            if draw.random() < 0.5:
+                first["modern"] = {"receive_buffer_max": f"{draw.choice((131072, 200000, 500000))} B"}
+            else:
+                first["modern"] = {"send_buffer_max": f"{draw.choice((30000, 100000, 400000))} B"}
+        case "bursts":
+            pause = {"kind": "fixed", "mean": f"{draw.choice((0.05, 0.2, 0.5, 1, 2))} s"}
+            burst = {"kind": "fixed", "mean": f"{draw.choice((1, 5, 50, 200)) * SEGMENT} B"}
+            first["application"] = {"kind": "on-off", "burst": burst, "pause": pause}
+            first.pop("size", None)
+            duration = 10.0
+        case "requests":
+            size = {"kind": "fixed", "mean": f"{draw.choice((100, 2000, 20000, 200000))} B"}
+            pause = {"kind": "fixed", "mean": f"{draw.choice((0.01, 0.3, 1.5))} s"}
+            first["application"] = {"kind": "request-response", "response": size, "think": pause}
+            first.pop("size", None)
+            duration = 10.0
+        case "start-up":
+            first["initial_window"] = f"{draw.choice((1, 2, 4, 10, 20, 30))} segments"
+            if first.get("avoidance") != "reno" and draw.random() < 0.5:
+                first["slow_start"] = "standard"
+        case "two flows":
+            other = _flow(draw, rate) | {"name": "g", "start": f"{draw.randint(0, 1000)} ms"}
+            flows.append(other)
+            duration = min(10.0, duration + 1)
+    return duration
