@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from ackclock import Scenario
-
 KINDS = (
     *("bulk", "transfer", "listed losses", "random losses", "lost ACKs", "jitter", "reordering", "marks"),
     *("limits", "bursts", "requests", "start-up", "two flows"),
@@ -18,8 +16,8 @@ DEEP = (0.5, 1, 2, 4)
 SEGMENT = 1448
 
 
-def make(seed: int, number: int) -> tuple[str, Scenario]:
-    """Return the class and the scenario with this number."""
+def make(seed: int, number: int) -> tuple[str, dict[str, Any]]:
+    """Return the class of the scenario with this number, and its document."""
     draw = random.Random(seed * 1_000_003 + number)
     kind = KINDS[number % len(KINDS)]
     rate, delay = draw.choice(RATES), draw.choice(DELAYS)
@@ -35,7 +33,8 @@ def make(seed: int, number: int) -> tuple[str, Scenario]:
     link = {"from": "a", "to": "b", **forward}
     topology = {"kind": "explicit", "node": ["a", "b"], "link": link}
     name = f"{kind.replace(' ', '-')}-{seed}-{number}"
-    return kind, Scenario(name, duration=f"{duration:.3f} s", seed=draw.randint(1, 10**6), topology=topology, flow=flows)
+    numbers = {"duration": f"{duration:.3f} s", "seed": draw.randint(1, 10**6)}
+    return kind, {"name": name, **numbers, "topology": topology, "flow": flows}
 
 
 def _flow(draw: random.Random, rate: float) -> dict[str, Any]:

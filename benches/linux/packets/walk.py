@@ -20,7 +20,7 @@ from typing import Any
 
 from scenarios import KINDS, make
 
-from ackclock import kernels
+from ackclock import Scenario, kernels
 from ackclock.kernels import packets
 from ackclock.kernels.packets import Compared, Side
 
@@ -46,7 +46,8 @@ class Outcome:
 def job(number: int, seed: int, on: str, phase: float) -> Outcome:
     """Compare one scenario."""
     warnings.simplefilter("ignore")
-    kind, scenario = make(seed, number)
+    kind, document = make(seed, number)
+    scenario = Scenario(**document)
     compared = packets.compare(scenario, kernels.find(on), phase=phase)
     first = compared.difference
     until = math.inf if first is None else first.time - MARGIN
@@ -54,7 +55,7 @@ def job(number: int, seed: int, on: str, phase: float) -> Outcome:
     if first is not None:
         text = f"{first.time:.6f} s: {first.flow} at {first.place}, packet {first.index}, {', '.join(first.fields)}"
     row = {
-        "scenario": scenario.to_toml(),
+        "scenario": document,
         "until": None if first is None else until,
         "packets": len(compared.kernel.packets),
         "hash": packets.digest(compared.kernel.packets, until),

@@ -22,6 +22,8 @@ FIELDS = ("direction", "from", "flags", "seq", "bytes", "ack", "sack", "ecn", "s
 """What makes two packets the same, besides place and flow."""
 LATE = 50e-6
 """Largest distance of the times of two packets that are the same, in seconds."""
+LONGEST = 1.0
+"""Largest phase, in seconds: longer than the coarsest tick at which timers of usual length expire."""
 AFTER = 0.05
 """What a shorter scenario still lasts after its difference, in seconds."""
 SHORTER = 0.9

@@ -118,6 +118,8 @@ pub(super) struct Receiver {
     earlier: Option<u64>,
     /// Whether a compressed ACK has left in place of that of the present segment.
     released: bool,
+    /// Whether the present segment has the first mark of a window.
+    quickens: bool,
     /// Position that the last ACK acknowledged.
     last_ack: u64,
 }
@@ -146,6 +148,7 @@ impl Receiver {
             echo: Echo::new(config),
             earlier: None,
             released: false,
+            quickens: false,
             last_ack: 0,
         }
     }
@@ -309,6 +312,9 @@ impl Receiver {
                 acks.note_data(rtt, || self.window.half(before, segment));
             }
         }
+        if std::mem::take(&mut self.quickens) {
+            acks.note_mark();
+        }
         if grows {
             acks.note_growth();
         }
@@ -339,12 +345,8 @@ impl Receiver {
             self.earlier = Some(self.rcv_nxt);
         }
         self.ack_now |= reaction.at_once;
-        if let Acks::Adaptive(acks) = &mut self.acks
-            && self.echo.is_classic()
-        {
-            if reaction.quicken {
-                acks.note_mark();
-            }
+        if self.is_adaptive() && self.echo.is_classic() {
+            self.quickens |= reaction.quicken;
             self.ack_now |= reaction.reduced;
         }
     }

@@ -26,6 +26,9 @@ const FACTOR: u64 = 4;
 /// Additional segments in an autotuned buffer.
 const HEADROOM: u64 = 16;
 
+/// The largest buffer that an application can ask for, in bytes of memory (Linux `net.core.rmem_max` of 7.2).
+const ASKED: u64 = 4 << 20;
+
 /// The receive window.
 #[derive(Debug)]
 pub(super) enum ReceiveWindow {
@@ -42,8 +45,9 @@ impl ReceiveWindow {
             ReceiveBuffer::Fixed(bytes) => (bytes, bytes),
             ReceiveBuffer::Autotuned { initial, max } | ReceiveBuffer::Memory { initial, max, .. } => (initial, max),
         };
-        // The smallest scale that can express the largest window.
-        let least = (0..MAX_SCALE).find(|scale| u16::try_from(max >> scale).is_ok()).unwrap_or(MAX_SCALE);
+        // The smallest scale that can express the largest window, or what an application could ask for.
+        let most = if matches!(config.buffer, ReceiveBuffer::Memory { .. }) { max.max(ASKED) } else { max };
+        let least = (0..MAX_SCALE).find(|scale| u16::try_from(most >> scale).is_ok()).unwrap_or(MAX_SCALE);
         let (mss, scale) = (u64::from(config.mss), if config.window_scaling { least } else { 0 });
         match config.buffer {
             ReceiveBuffer::Memory { first_window, .. } => {

@@ -46,6 +46,22 @@ def compare(
     out: Out = None,
     json: Json = False,
     on: On = "machine",
+    packets: Annotated[
+        bool,
+        typer.Option(
+            "--packets",
+            help="Compare packet by packet with a kernel in virtual time, and show the first difference: ten packets "
+            "before and after it in both worlds, and what the sender knew.",
+        ),
+    ] = False,
+    phase: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", help="With --packets: start of the run after a tick of both clocks."),
+    ] = 0.0,
+    shrink: Annotated[
+        bool,
+        typer.Option("--shrink", help="With --packets: make a scenario that differs as small as the difference allows."),
+    ] = False,
 ) -> None:
     """Compare simulations with the kernel's TCP: how far apart they are, and what is known of larger differences.
 
@@ -53,6 +69,15 @@ def compare(
     same command continues after an interruption.
     """
     with plain_errors():
+        if packets:
+            from ackclock.cli.kernelpackets import packets_command
+
+            if out is not None:
+                raise ValueError("--out: --packets prints its result; --json gives it as JSON")
+            packets_command(files, on=on, phase=phase, shrink=shrink, json_output=json)
+            return
+        if shrink or phase:
+            raise ValueError(f"{'--shrink' if shrink else '--phase'}: only with --packets")
         from ackclock.cli.kernelcomparisons import compare_command
         from ackclock.kernels import worlds
 

@@ -1,0 +1,135 @@
+"""The host `linux` against a kernel in virtual time, packet by packet: stored scenarios, and the option that shows a difference."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ackclock
+from ackclock import Scenario, kernels
+from ackclock.kernels import packets
+from ackclock.kernels.packets import Side
+
+from .conftest import Cli
+
+STORED = Path(__file__).parent / "data" / "kernel_packets.json.gz"
+PATH = {"from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "20 ms", "queue": "20 packets"}
+FLOW = {"name": "f", "from": "a", "to": "b", "host": "linux", "packet_size": "1448 B"}
+"""A flow whose packets are those of Linux 7.2."""
+
+
+def rows() -> list[dict[str, Any]]:
+    """Return what Linux 7.2 sent in 200 random scenarios, as `benches/linux/packets/walk.py --store` wrote it."""
+    found: list[dict[str, Any]] = json.loads(gzip.decompress(STORED.read_bytes()))
+    return found
+
+
+def scenario(**changes: Any) -> Scenario:
+    topology = {"kind": "explicit", "node": ["a", "b"], "link": {**PATH, "reverse": {"queue": "unlimited"}}}
+    return Scenario("pair", duration="2 s", topology=topology, flow=[{**FLOW, **changes}])
+
+
+def simulated(what: Scenario) -> Side:
+    return Side.of(ackclock.run(what, record=packets.STATE, capture=packets.ends(what)))
+
+
+def test_the_host_linux_sends_the_packets_of_linux() -> None:
+    stored = rows()
+    assert len(stored) == 200
+    wrong = []
+    for row in stored:
+        found = simulated(Scenario(**row["scenario"])).packets
+        whole = row["until"] is None
+        same = packets.digest(found, math.inf if whole else row["until"]) == row["hash"]
+        if not same or (whole and len(found) != row["packets"]):
+            wrong.append(row["scenario"]["name"])
+    assert not wrong
+
+
+def test_most_stored_scenarios_are_the_same_to_the_end() -> None:
+    assert sum(row["until"] is None for row in rows()) >= 160
+
+
+def test_the_kernel_still_sends_what_is_stored(built: kernels.Built) -> None:
+    if not built.release.startswith("7.2"):
+        pytest.skip(f"the stored packets are of Linux 7.2, and this kernel is {built.release}")
+    for row in rows()[::20]:
+        found = packets.compare(Scenario(**row["scenario"]), built)
+        until = math.inf if row["until"] is None else row["until"]
+        assert packets.digest(found.kernel.packets, until) == row["hash"], row["scenario"]["name"]
+
+
+def test_both_worlds_have_the_same_packets_at_any_phase(built: kernels.Built) -> None:
+    for phase in (0.0, 0.003, 0.0175):
+        found = packets.compare(scenario(size="200 packets"), built, phase=phase)
+        assert found.difference is None, phase
+        assert found.latest < 2e-6
+
+
+def test_the_first_difference_is_found() -> None:
+    one, other = simulated(scenario()), simulated(scenario(initial_window="4 segments"))
+    found = packets.judge(scenario(), one, other)
+    assert found.difference is not None
+    assert (found.difference.flow, found.difference.place) == ("f", "a")
+    # SYN, SYN-ACK, ACK, and four segments.
+    assert found.difference.index == 7
+    assert packets.lines(one.around(found.difference, 1))[1].split()[1:4] == [">", ".", "5793:7241(1448)"]
+    assert one.before(found.difference)["ssthresh"] in {None, math.inf}
+    assert packets.judge(scenario(), one, one).difference is None
+
+
+def test_packets_that_are_missing_or_late_differ() -> None:
+    one = simulated(scenario(size="20 packets"))
+    short = Side(one.packets.head(len(one.packets) - 1), one.states)
+    found = packets.judge(scenario(), one, short).difference
+    assert found is not None
+    assert found.fields == ("missing",)
+    late = Side(one.packets.with_columns(one.packets["time_s"] + 1e-3), one.states)
+    found = packets.judge(scenario(), one, late).difference
+    assert found is not None
+    assert (found.index, found.fields) == (0, ("time",))
+
+
+def test_a_difference_is_made_small(built: kernels.Built) -> None:
+    document = {**rows()[0]["scenario"], "flow": [{**FLOW, "modern": {"delayed_ack": "100 ms"}, "size": "7 packets"}]}
+    document["topology"]["link"]["loss"] = {"kind": "listed", "packets": [100, 200]}
+    found = packets.compare(Scenario(**document), built)
+    if found.difference is None:
+        pytest.skip("this kernel delays ACKs as the scenario says")
+    small = packets.shrink(found, built)
+    assert small.difference is not None
+    assert "listed" not in small.scenario.to_toml()
+    assert small.scenario.duration < found.scenario.duration
+
+
+def test_the_command_shows_the_packets_around_a_difference(cli: Cli, tmp_path: Path, built: kernels.Built) -> None:
+    file = tmp_path / "pair.toml"
+    file.write_text(scenario(size="30 packets").to_toml(), encoding="utf-8")
+    shown = cli("kernel", "compare", file, "--packets", "--on", f"linux:{built.version}", "--json")
+    assert shown.returncode == 0, shown.stderr
+    (one,) = json.loads(shown.stdout)["scenarios"]
+    assert one["packets"]["simulation"] > 60
+    assert one["difference"] is None or set(one["difference"]["around"]) == {"simulation", "kernel"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--packets"], "--packets: needs a kernel in virtual time, as in --on linux, not --on machine"),
+        (["--shrink"], "--shrink: only with --packets"),
+        (["--phase", "0.001"], "--phase: only with --packets"),
+        (["--packets", "--on", "linux", "--phase", "-1"], "--phase -1: must be at least 0 s and below 1 s"),
+        (["--packets", "--on", "linux", "--out", "x"], "--out: --packets prints its result; --json gives it as JSON"),
+    ],
+)
+def test_wrong_options_are_refused(cli: Cli, tmp_path: Path, options: list[str], message: str) -> None:
+    file = tmp_path / "pair.toml"
+    file.write_text(scenario().to_toml(), encoding="utf-8")
+    refused = cli("kernel", "compare", file, *options)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == f"error: {message}\n"
