@@ -439,7 +439,11 @@ mod tests {
     #[test]
     fn a_block_takes_from_the_second_packet_what_the_first_lacks() {
         let mut blocks = blocks();
-        blocks.queue.extend([Waiting { end: 3001, push: true, record: false }, Waiting { end: 9001, push: true, record: false }, Waiting { end: 10_001, push: false, record: false }]);
+        blocks.queue.extend([
+            Waiting { end: 3001, push: true, record: false },
+            Waiting { end: 9001, push: true, record: false },
+            Waiting { end: 10_001, push: false, record: false },
+        ]);
         let room = Room { suggested: 5, ..ROOM };
         assert!(blocks.begin(&room));
         assert_eq!((blocks.left, ends(&blocks)), (5, vec![(5001, true), (9001, true), (10_001, false)]));
