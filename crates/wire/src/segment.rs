@@ -258,7 +258,9 @@ impl Options {
                 TcpOption::Timestamps { value, echo } => options.timestamps = Some(Timestamps { value: *value, echo: *echo }),
                 TcpOption::Sack(blocks) => {
                     options.sack = SackBlocks::EMPTY;
-                    blocks.iter().for_each(|block| options.sack.push(*block));
+                    for block in blocks {
+                        options.sack.push(*block);
+                    }
                 }
                 TcpOption::AccurateEcn(counters) => {
                     let kind = EcnCounts::KINDS[usize::from(counters.first().is_some_and(|(counter, _)| *counter == EcnCounter::Ect1))];

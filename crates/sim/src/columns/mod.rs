@@ -199,7 +199,7 @@ macro_rules! table {
                 kind: <$type as $crate::columns::Value>::KIND,
                 optional: <$type as $crate::columns::Value>::OPTIONAL,
                 source: {
-                    $($crate::columns::Source::Measured(|row: &$row| $crate::columns::Value::cell(row.$field.clone())))?
+                    $($crate::columns::Source::Measured(|row: &$row| $crate::columns::Value::cell(<$type as Clone>::clone(&row.$field))))?
                     $($crate::columns::Source::Measured(|row| {
                         const GET: fn(&$row) -> $type = $get;
                         $crate::columns::Value::cell(GET(row))

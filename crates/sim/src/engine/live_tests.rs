@@ -49,6 +49,9 @@ impl Connection for AsFrames {
         self.segments.extend(payload);
         Some((Datagram { number, size, sent, ecn, echo, payload: Some(index.to_be_bytes().to_vec()) }, kind))
     }
+    fn answers_later(&self) -> bool {
+        self.inner.answers_later()
+    }
     fn poll_timeout(&self, side: Side) -> Option<Instant> {
         self.inner.poll_timeout(side)
     }

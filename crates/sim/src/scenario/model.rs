@@ -201,6 +201,7 @@ pub struct FlowSpec {
 
 /// The end hosts of a flow: a profile with its settings.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "the large one is the usual one, and a flow has one of them")]
 pub enum HostSpec {
     /// Profile `ns2`: the packet-counting one-way TCP of ns-2.35.
     Ns2(Ns2Host),

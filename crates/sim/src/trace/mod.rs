@@ -9,8 +9,8 @@ mod recording;
 
 pub use capture::Capture;
 pub(crate) use crossings::Watch;
-pub use packets::CapturedPacket;
 pub use crossings::{Crossing, Crossings, Span};
+pub use packets::CapturedPacket;
 pub(crate) use recorder::{Off, Point, Recorder};
 pub(crate) use recording::Recording;
 

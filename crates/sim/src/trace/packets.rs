@@ -1,6 +1,6 @@
 //! The captured packets as a table.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use ackclock_core::units::Instant;
 use ackclock_host::Side;
@@ -57,7 +57,7 @@ struct End {
 impl Capture {
     /// The captured TCP packets of IPv4 in the order of time, each with the index of its flow.
     pub fn packets(&self) -> Vec<(usize, CapturedPacket)> {
-        let mut ends: HashMap<(u32, usize), End> = HashMap::new();
+        let mut ends: BTreeMap<(u32, usize), End> = BTreeMap::new();
         let mut found = Vec::new();
         for (seen, segment) in self.segments() {
             let [own, peer] = [seen.from, seen.from.peer()].map(|side| (seen.flow, side.index()));

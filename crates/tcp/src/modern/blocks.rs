@@ -469,7 +469,11 @@ mod tests {
     #[test]
     fn a_block_takes_from_the_second_packet_what_the_first_lacks() {
         let mut blocks = blocks();
-        blocks.queue.extend([Waiting { end: 3001, push: true, record: false }, Waiting { end: 9001, push: true, record: false }, Waiting { end: 10_001, push: false, record: false }]);
+        blocks.queue.extend([
+            Waiting { end: 3001, push: true, record: false },
+            Waiting { end: 9001, push: true, record: false },
+            Waiting { end: 10_001, push: false, record: false },
+        ]);
         blocks.set_rate(fast(5.0));
         let room = ROOM;
         assert!(blocks.begin(&room));

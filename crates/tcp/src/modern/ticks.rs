@@ -172,8 +172,8 @@ mod tests {
     #[test]
     fn a_phase_moves_all_ticks() {
         let ticks = Ticks::new(millis(4.0), millis(3.0));
-        let expiry = |now, delay| (ticks.expiry(Instant::ZERO + millis(now), millis(delay)).as_secs_f64() * 1e6).round();
-        assert_eq!([expiry(0.0, 4.0), expiry(1.5, 4.0), expiry(0.0, 256.0)], [5000.0, 9000.0, 285_000.0]);
+        let expiry = |now, delay| (ticks.expiry(Instant::ZERO + millis(now), millis(delay)).as_secs_f64() * 1e6).round() as u64;
+        assert_eq!([expiry(0.0, 4.0), expiry(1.5, 4.0), expiry(0.0, 256.0)], [5000, 9000, 285_000]);
     }
 
     #[test]

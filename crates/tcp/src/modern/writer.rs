@@ -11,12 +11,10 @@ use super::endpoint::Endpoint;
 const CHUNK: u64 = 128 << 10;
 
 /// What the application of one end has still to do.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Writer {
-    /// Bytes to write.
-    left: u64,
-    /// Whether there is no end of them.
-    endless: bool,
+    /// Bytes to write; `None` without an end.
+    left: Option<u64>,
     /// Bytes that the present write still lacks.
     part: u64,
     /// Whether the application closes the stream at the end.
@@ -29,22 +27,22 @@ pub(super) struct Writer {
 impl Writer {
     /// An application that closes with its last write (`at_once`), or after its transmission.
     pub(super) fn new(at_once: bool) -> Self {
-        Self { at_once, ..Self::default() }
+        Self { left: Some(0), part: 0, closes: false, at_once, done: false }
     }
 
     /// The application has `bytes` more.
     pub(super) fn add(&mut self, bytes: u64) {
-        self.left += bytes;
+        self.left = self.left.map(|left| left + bytes);
     }
 
     /// The application has no end of data.
     pub(super) fn set_endless(&mut self) {
-        self.endless = true;
+        self.left = None;
     }
 
     /// The application writes nothing more.
     pub(super) fn stop(&mut self) {
-        (self.left, self.endless) = (0, false);
+        self.left = Some(0);
     }
 
     /// The application closes the stream after its last byte.
@@ -62,7 +60,7 @@ impl Writer {
         if self.done || !end.is_established() {
             return false;
         }
-        if self.left == 0 && !self.endless {
+        if self.left == Some(0) {
             self.done = self.closes;
             if self.done {
                 end.close();
@@ -74,12 +72,12 @@ impl Writer {
             if !end.is_writeable(now) {
                 return false;
             }
-            self.part = if self.endless { CHUNK } else { self.left.min(CHUNK) };
+            self.part = self.left.map_or(CHUNK, |left| left.min(CHUNK));
         }
         let written = end.write_packet(self.part, first);
         self.part = if written == 0 { 0 } else { self.part - written };
-        self.left -= if self.endless { 0 } else { written };
-        if self.at_once && self.closes && self.left == 0 && !self.endless {
+        self.left = self.left.map(|left| left - written);
+        if self.at_once && self.closes && self.left == Some(0) {
             self.done = true;
             end.close();
         }

@@ -424,7 +424,7 @@ mod tests {
     fn cube_roots_of_linux_are_close() {
         // Linux: 1, 10, 100 and 1000 segments below the plateau, in units of 1/1024 s.
         assert_eq!([1, 10, 100, 1000].map(|below| cbrt(UNIT.pow(4) / 410 * below)), [1388, 2991, 6451, 13_897]);
-        for value in (0..2000).map(|number| 1_u64 << 20 | number * 7919) {
+        for value in (0..2000).map(|number| (1_u64 << 20) | (number * 7919)) {
             let exact = libm::cbrt(value as f64);
             assert!((cbrt(value) as f64 / exact - 1.0).abs() < 0.01, "{value}");
         }
