@@ -26,7 +26,8 @@ def run() -> ackclock.Result:
         "profile": "modern",
         "application": {"kind": "request-response", "response": "20 kB"},
     }
-    return ackclock.run(ackclock.Scenario(duration="2 s", flow=[flow, {"avoidance": "vegas"}]), record=traces)
+    scenario = ackclock.Scenario(duration="2 s", flow=[flow, {"avoidance": "vegas"}])
+    return ackclock.run(scenario, record=traces, capture=[scenario.bottleneck])
 
 
 def test_tables_have_the_declared_columns() -> None:

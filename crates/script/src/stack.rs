@@ -36,7 +36,6 @@ use std::net::SocketAddr;
 use ackclock_core::units::Instant;
 
 use crate::errno::Errno;
-use crate::world::Control;
 use ackclock_wire::icmp::Message;
 
 /// A socket, by a number that the stack chooses.
@@ -123,6 +122,22 @@ pub enum Value {
     Text(String),
     /// `struct linger`: whether it is on, and seconds.
     Linger(bool, i64),
+}
+
+/// A control message of `recvmsg`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// Level, by the number of Linux.
+    pub level: i64,
+    /// Type.
+    pub kind: i64,
+    /// Fields of the data with their names in scripts; `""`: the data is this number; [`Control::TIME`]: nanoseconds of the script.
+    pub fields: Vec<(String, i64)>,
+}
+
+impl Control {
+    /// The name of the field of a time.
+    pub const TIME: &'static str = "time";
 }
 
 /// A system call that a stack does not implement.

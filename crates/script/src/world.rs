@@ -6,7 +6,7 @@
 use ackclock_core::units::{Duration, Instant};
 
 use crate::errno::Errno;
-use crate::stack::{Info, Refusal, Value};
+use crate::stack::{Control, Info, Refusal, Value};
 use ackclock_wire::icmp::Message;
 
 /// A file descriptor in the world.
@@ -161,22 +161,6 @@ pub enum Call {
         /// Milliseconds to wait; below 0 without end.
         timeout: i64,
     },
-}
-
-/// A control message of `recvmsg`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Control {
-    /// Level, by the number of Linux.
-    pub level: i64,
-    /// Type.
-    pub kind: i64,
-    /// Fields of the data with their names in scripts; `""`: the data is this number; [`Control::TIME`]: nanoseconds of the script.
-    pub fields: Vec<(String, i64)>,
-}
-
-impl Control {
-    /// The name of the field of a time.
-    pub const TIME: &'static str = "time";
 }
 
 /// The result of a call.

@@ -6,8 +6,7 @@ use std::io;
 use ackclock_linux::libc;
 
 use super::system::{Handle, System};
-use crate::stack::{Info, Refusal, Value};
-use crate::world::Control;
+use crate::stack::{Control, Info, Refusal, Value};
 
 /// How an option's value is laid out.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -199,7 +199,7 @@ impl Connection {
     /// Aborts the connection with a reset.
     pub(super) fn abort(&mut self, now: Instant) {
         let (ends, tos) = (self.ends, self.options.tos);
-        self.reset = self.endpoint.abort(now).map(|segment| segments::packet(&segment, ends, tos, None)).or(self.reset.take());
+        self.reset = self.endpoint.abort(now).map(|segment| segments::packet(&segment, ends, tos, &[])).or(self.reset.take());
         self.broken = true;
     }
 
@@ -213,9 +213,9 @@ impl Connection {
             // A closed socket that waits for the peer's FIN has forgotten the counters of marks.
             (segment.flags, segment.options.ecn) = (segment.flags.without_ace(), None);
         }
-        let cookie = if segment.flags.bits() & Flags::SYN != 0 { self.cookie.take() } else { None };
+        let cookie = if segment.flags.bits() & Flags::SYN != 0 { self.cookie.take() } else { None }.map_or_else(Vec::new, Cookie::options);
         self.note_activity(now);
-        Some(segments::packet(&segment, self.ends, self.options.tos, cookie))
+        Some(segments::packet(&segment, self.ends, self.options.tos, &cookie))
     }
 
     /// Whether the handshake is over.

@@ -29,8 +29,7 @@ use crate::network::Network;
 use crate::packet::Packet;
 use crate::play::constants;
 use crate::script::Flags;
-use crate::stack::{Answer, Ends, Info, Opening, Refusal, Socket, Stack, Status, Value, Writing};
-use crate::world::Control;
+use crate::stack::{Answer, Control, Ends, Info, Opening, Refusal, Socket, Stack, Status, Value, Writing};
 use ackclock_wire::icmp::Message;
 
 /// Smallest segment of a link, in bytes.

@@ -2,7 +2,6 @@
 
 use ackclock_wire::segment::{self, EcnCounts, Segment, Timestamps};
 
-use super::fast_open::Cookie;
 use crate::packet::{Packet, encode_options};
 use crate::script::{EcnCounter, Flags, TcpOption};
 use crate::stack::Ends;
@@ -12,15 +11,14 @@ const TTL: u8 = 64;
 /// The counters of the AccECN option of kind 172 (RFC 9768 §3.2.3).
 const ORDER: [EcnCounter; 3] = [EcnCounter::Ect0, EcnCounter::Ce, EcnCounter::Ect1];
 
-/// The packet that carries `segment`; `tos`: the byte of DSCP and ECN field, whose ECN field the segment sets; `cookie`: the option of Fast
-/// Open.
-pub(super) fn packet(segment: &Segment, ends: Ends, tos: u8, cookie: Option<Cookie>) -> Packet {
-    let cookies: Vec<TcpOption> = cookie.into_iter().flat_map(Cookie::options).collect();
+/// The packet that carries `segment`; `tos`: the byte of DSCP and ECN field, whose ECN field the segment sets; `further`: options after its
+/// own.
+pub(super) fn packet(segment: &Segment, ends: Ends, tos: u8, further: &[TcpOption]) -> Packet {
     let encoded = |options: &segment::Options| {
-        let list: Vec<TcpOption> = layout(options).into_iter().chain(cookies.iter().cloned()).collect();
+        let list: Vec<TcpOption> = layout(options).into_iter().chain(further.iter().cloned()).collect();
         encode_options(&list).ok()
     };
-    // The counters give way to a cookie.
+    // The counters give way to the further options.
     let without = segment::Options { ecn: None, ..segment.options };
     Packet {
         source: ends.local,

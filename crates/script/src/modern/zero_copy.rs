@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use crate::network::Network;
 use crate::play::constants;
-use crate::world::Control;
+use crate::stack::Control;
 
 /// The writes of a connection.
 #[derive(Clone, Debug, Default)]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::constants::{self, CLOSE_ON_EXEC, NONBLOCK};
 use crate::error::suggestion;
 use crate::script::{self, Expression, Field, Kind, Nanos, Operator};
-use crate::stack::Value;
-use crate::world::{Call, Control, Fd, Output};
+use crate::stack::{Control, Value};
+use crate::world::{Call, Fd, Output};
 
 /// The system calls that are executed.
 const CALLS: [&str; 27] = [

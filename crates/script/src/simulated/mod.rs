@@ -11,8 +11,8 @@ use crate::errno::Errno;
 use crate::network::Network;
 use crate::play::constants::{self, DONT_WAIT, ERROR_QUEUE, FAST_OPEN, MORE, NO_SIGNAL, RECORD, ZERO_COPY};
 use crate::settings::is_of_kernels;
-use crate::stack::{Answer, Ends, Info, Opening, Refusal, Socket, Stack, Status, Value, Writing};
-use crate::world::{Call, Control, Fd, Happening, Output, Return, World};
+use crate::stack::{Answer, Control, Ends, Info, Opening, Refusal, Socket, Stack, Status, Value, Writing};
+use crate::world::{Call, Fd, Happening, Output, Return, World};
 use ackclock_wire::icmp::Message;
 use epoll::Epoll;
 

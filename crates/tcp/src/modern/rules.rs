@@ -8,6 +8,9 @@
 //! [`Rules::LINUX`] was measured with Linux 6.18. Each rule names what fails without it: tests in `tests/linux.rs`, and scripts recorded
 //! on the kernel (`crates/script/tests/recorded.rs`), such as `loss-3`.
 
+use ackclock_core::units::Bytes;
+
+use super::config::{ECN_COUNTS, Feedback, TIMESTAMPS};
 use super::settings::Config;
 
 /// How a sender counts, reduces and repairs.
@@ -96,5 +99,14 @@ impl Rules {
     /// The rules of a host with these settings.
     pub(super) const fn of(config: &Config) -> Self {
         if config.whole_segments { Self::LINUX } else { Self::RFC }
+    }
+}
+
+impl Config {
+    /// Data in a full segment, if both ends have the same settings.
+    pub fn packet_size(&self) -> Bytes {
+        let counters = Rules::of(self).marks_every_packet && self.ecn == Some(Feedback::Accurate) && self.ecn_option;
+        let options = if self.timestamps { TIMESTAMPS } else { 0 } + if counters { ECN_COUNTS } else { 0 };
+        Bytes(u64::from(self.mss - options))
     }
 }

@@ -1,15 +1,14 @@
 //! The settings of a `modern` host, with the defaults of today's systems. Each stands here once: scenario files, frozen scenarios, schema,
 //! reference pages, the kernel's parameters and [`Config`] follow from it.
 
-use ackclock_core::units::{Bytes, Duration, Segments};
+use ackclock_core::units::{Duration, Segments};
 use ackclock_host::setting::Kind;
 use ackclock_host::{place, settings};
 
 use super::config::{
-    AckRules, AdaptiveAcks, ECN_COUNTS, Feedback, Growth, Offload, Pacing, PacketMemory, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds,
-    SendBufferSize, TIMESTAMPS,
+    AckRules, AdaptiveAcks, Feedback, Growth, Offload, Pacing, PacketMemory, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds,
+    SendBufferSize,
 };
-use super::rules::Rules;
 
 /// `tso_window_divisor` without offload.
 const WINDOW_DIVISOR: u32 = 3;
@@ -411,13 +410,4 @@ settings! {
     field initial_sequence: u32 = 0;
     /// Value of the timestamp clock at the start of the run.
     field initial_timestamp: u32 = 0;
-}
-
-impl Config {
-    /// Data in a full segment, if both ends have the same settings.
-    pub fn packet_size(&self) -> Bytes {
-        let counters = Rules::of(self).marks_every_packet && self.ecn == Some(Feedback::Accurate) && self.ecn_option;
-        let options = if self.timestamps { TIMESTAMPS } else { 0 } + if counters { ECN_COUNTS } else { 0 };
-        Bytes(u64::from(self.mss - options))
-    }
 }
