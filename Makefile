@@ -16,7 +16,7 @@ ENGINE ?=
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .DEFAULT_GOAL := help
-.PHONY: help core page web ebpf kernel demo test count check format lint types pages fuzz fuzz-ns2 bench docs site wheel clean
+.PHONY: help core page web ebpf kernel demo test count check format lint types pages fuzz fuzz-ns2 fuzz-linux bench docs site wheel clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-8s %s\n' "$$name" "$$text"; done
@@ -101,6 +101,9 @@ fuzz:  ## fuzz readers, engine and endpoints, each target for 10 seconds
 
 fuzz-ns2: core  ## compare with ns-2 on 600 random networks; needs ns-2
 	$(BIN)/python benches/ns2/fuzz/fuzz.py --count 600
+
+fuzz-linux: core  ## compare with Linux packet by packet on 260 random scenarios; needs a kernel (ackclock kernel build)
+	$(BIN)/python benches/linux/packets/walk.py --count 260
 
 bench: core  ## measure speed, also of ns-2 if installed; writes target/bench.json
 	$(BIN)/python benches/bench.py

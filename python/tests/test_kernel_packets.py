@@ -1,4 +1,4 @@
-"""The host `linux` against a kernel in virtual time, packet by packet: stored scenarios, and the option that shows a difference."""
+"""The host `linux` against a kernel in virtual time: stored packets, and the option that shows a difference."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def make(seed: int, number: int) -> tuple[str, dict[str, Any]]:
 
 
 def _flow(draw: random.Random, rate: float) -> dict[str, Any]:
-    size = draw.choice((536, 1000, SEGMENT, SEGMENT, SEGMENT)) if rate < 100 else SEGMENT  # noqa: PLR2004
+    size = draw.choice((536, 1000, SEGMENT, SEGMENT, SEGMENT)) if rate < RATES[-1] else SEGMENT
     flow: dict[str, Any] = {"name": "f", "from": "a", "to": "b", "host": "linux", "packet_size": f"{size} B"}
     if draw.random() < 0.5:
         flow |= {"slow_start": "standard", "avoidance": "reno"}
@@ -54,14 +54,21 @@ def _change(
     flows: list[dict[str, Any]],
 ) -> float:
     """Make the scenario one of its class; return its duration in seconds."""
-    (rate, delay, duration), first = path, flows[0]
-    share = f"{draw.choice((0.1, 0.5, 1, 2, 5))} %"
+    rate, delay, duration = path
+    _impair(kind, draw, delay, forward, back)
+    if kind == "two flows":
+        flows.append(_flow(draw, rate) | {"name": "g", "start": f"{draw.randint(0, 1000)} ms"})
+        return min(10.0, duration + 1)
+    return _use(kind, draw, duration, flows[0])
+
+
+def _impair(kind: str, draw: random.Random, delay: int, forward: dict[str, Any], back: dict[str, Any]) -> None:
     match kind:
         case "listed losses":
             lost = sorted(draw.sample(range(1, 300), draw.randint(1, 6)))
             forward["loss"] = {"kind": "listed", "packets": lost, "position": draw.choice(("before", "after"))}
         case "random losses":
-            forward["loss"] = {"kind": "bernoulli", "rate": share}
+            forward["loss"] = {"kind": "bernoulli", "rate": f"{draw.choice((0.1, 0.5, 1, 2, 5))} %"}
         case "lost ACKs":
             back["loss"] = {"kind": "bernoulli", "rate": f"{draw.choice((1, 5, 20))} %"}
         case "jitter" | "reordering":
@@ -69,31 +76,31 @@ def _change(
             order = "free" if kind == "reordering" else "kept"
             forward["delay"] = {"kind": "jitter", "delay": f"{delay} ms", "jitter": spread, "order": order}
         case "marks":
-            first["ecn"] = True
             forward["queue"] = {"kind": "codel", "ecn": True}
+
+
+def _use(kind: str, draw: random.Random, duration: float, flow: dict[str, Any]) -> float:
+    match kind:
+        case "marks":
+            flow["ecn"] = True
         case "limits":
             if draw.random() < 0.5:
-                first["modern"] = {"receive_buffer_max": f"{draw.choice((131072, 200000, 500000))} B"}
+                flow["modern"] = {"receive_buffer_max": f"{draw.choice((131072, 200000, 500000))} B"}
             else:
-                first["modern"] = {"send_buffer_max": f"{draw.choice((30000, 100000, 400000))} B"}
+                flow["modern"] = {"send_buffer_max": f"{draw.choice((30000, 100000, 400000))} B"}
         case "bursts":
             pause = {"kind": "fixed", "mean": f"{draw.choice((0.05, 0.2, 0.5, 1, 2))} s"}
             burst = {"kind": "fixed", "mean": f"{draw.choice((1, 5, 50, 200)) * SEGMENT} B"}
-            first["application"] = {"kind": "on-off", "burst": burst, "pause": pause}
-            first.pop("size", None)
-            duration = 10.0
+            flow["application"] = {"kind": "on-off", "burst": burst, "pause": pause}
         case "requests":
             size = {"kind": "fixed", "mean": f"{draw.choice((100, 2000, 20000, 200000))} B"}
             pause = {"kind": "fixed", "mean": f"{draw.choice((0.01, 0.3, 1.5))} s"}
-            first["application"] = {"kind": "request-response", "response": size, "think": pause}
-            first.pop("size", None)
-            duration = 10.0
+            flow["application"] = {"kind": "request-response", "response": size, "think": pause}
         case "start-up":
-            first["initial_window"] = f"{draw.choice((1, 2, 4, 10, 20, 30))} segments"
-            if first.get("avoidance") != "reno" and draw.random() < 0.5:
-                first["slow_start"] = "standard"
-        case "two flows":
-            other = _flow(draw, rate) | {"name": "g", "start": f"{draw.randint(0, 1000)} ms"}
-            flows.append(other)
-            duration = min(10.0, duration + 1)
+            flow["initial_window"] = f"{draw.choice((1, 2, 4, 10, 20, 30))} segments"
+            if flow.get("avoidance") != "reno" and draw.random() < 0.5:
+                flow["slow_start"] = "standard"
+    if "application" in flow:
+        flow.pop("size", None)
+        return 10.0
     return duration

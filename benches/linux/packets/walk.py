@@ -1,7 +1,7 @@
 """Compares the simulated host `linux` with a kernel in virtual time, packet by packet, on random scenarios.
 
-Prints, for each class of scenarios, how many have the same packets to the end, and how far the results of the others are apart. Needs a kernel
-(`ackclock kernel build`). With --store, writes what the kernel sent as hashes, for the tests.
+Prints, for each class of scenarios, how many have the same packets to the end, and how many have close results. Needs
+a kernel (`ackclock kernel build`). With --store, writes hashes of what the kernel sent, for the tests.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CLOSE = 0.005
 
 @dataclass(frozen=True)
 class Outcome:
-    """The comparison of a scenario: its class, its name, the difference in words, results that are not close, and a row to store."""
+    """The comparison of a scenario: class, name, difference in words, results that are not close, a row to store."""
 
     kind: str
     name: str
@@ -71,7 +71,7 @@ def apart(compared: Compared) -> tuple[str, ...]:
 
 
 def results(side: Side) -> dict[str, float]:
-    """Return delivered packets, retransmissions, and the time of the last ACK in milliseconds."""
+    """Return the numbers of packets delivered, sent again, and lost."""
     data = side.packets.filter(side.packets["from"] == "sender")
     arrived = data.filter(data["direction"] == "received")
     sent = data.filter((data["direction"] == "sent") & (data["bytes"] > 0))

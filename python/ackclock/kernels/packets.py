@@ -150,11 +150,13 @@ def in_phase(scenario: Scenario, phase: float) -> Scenario:
     """Return a scenario whose hosts have had their latest tick `phase` seconds before its start."""
     if phase == 0:
         return scenario
-    return scenario.set({f"flow.{number}.modern.timer_phase": f"{phase} s" for number in range(len(Frozen(scenario).flows))})
+    return scenario.set(
+        {f"flow.{number}.modern.timer_phase": f"{phase} s" for number in range(len(Frozen(scenario).flows))}
+    )
 
 
 def shrink(compared: Compared, kernel: Built, *, phase: float = 0.0, cancel: _core.Cancel | None = None) -> Compared:
-    """Return a scenario that is as small as a difference allows: shorter, with fewer flows and losses, and with usual values.
+    """Return a scenario that is as small as a difference allows: shorter, with fewer flows and losses.
 
     Each step tries one simplification and keeps it if any packet still differs.
 
@@ -239,13 +241,11 @@ def _own(packets: polars.DataFrame, flow: str, place: str) -> polars.DataFrame:
     return packets.filter((polars.col("flow") == flow) & (polars.col("place") == place))
 
 
-def _first(
-    one: polars.DataFrame, other: polars.DataFrame, flow: str, place: str
-) -> tuple[Difference | None, float]:
+def _first(one: polars.DataFrame, other: polars.DataFrame, flow: str, place: str) -> tuple[Difference | None, float]:
     """Return the first difference of a flow's packets at a place, and the largest distance in time before it."""
     both = min(len(one), len(other))
     head, tail = one.head(both), other.head(both)
-    apart = (head["time_s"] - tail["time_s"]).abs()
+    apart = (head["time_s"] - tail["time_s"]).abs().fill_null(0.0)
     wrong = apart > LATE
     for name in FIELDS:
         wrong |= head[name].ne_missing(tail[name])
@@ -255,9 +255,9 @@ def _first(
         rows = head.row(index, named=True), tail.row(index, named=True)
         fields = [name for name in FIELDS if rows[0][name] != rows[1][name]]
         time = min(row["time_s"] for row in rows)
-        late = float(apart[:index].max() or 0.0)
+        late = max(apart[:index].to_list(), default=0.0)
         return Difference(flow, place, index, time, tuple(fields) or ("time",)), late
-    late = float(apart.max() or 0.0) if both else 0.0
+    late = max(apart.to_list(), default=0.0)
     if len(one) == len(other):
         return None, late
     longer = one if len(one) > both else other
@@ -265,7 +265,7 @@ def _first(
 
 
 def digest(packets: polars.DataFrame, until: float = math.inf) -> str:
-    """Return a hash of the packets before a time in seconds: of their `FIELDS`, in the order of each flow at each place."""
+    """Return a hash of the `FIELDS` of the packets before a time in seconds, in the order of each flow at each place."""
     rows = packets.filter(polars.col("time_s") < until).sort("flow", "place", maintain_order=True)
     return hashlib.sha256(rows.select("flow", "place", *FIELDS).write_csv().encode()).hexdigest()
 

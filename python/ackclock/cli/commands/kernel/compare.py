@@ -60,7 +60,9 @@ def compare(
     ] = 0.0,
     shrink: Annotated[
         bool,
-        typer.Option("--shrink", help="With --packets: make a scenario that differs as small as the difference allows."),
+        typer.Option(
+            "--shrink", help="With --packets: make a scenario that differs as small as the difference allows."
+        ),
     ] = False,
 ) -> None:
     """Compare simulations with the kernel's TCP: how far apart they are, and what is known of larger differences.
