@@ -265,7 +265,7 @@ def _first(one: polars.DataFrame, other: polars.DataFrame, flow: str, place: str
 
 
 def digest(packets: polars.DataFrame, until: float = math.inf) -> str:
-    """Return a hash of the `FIELDS` of the packets before a time in seconds, in the order of each flow at each place."""
+    """Return a hash of the `FIELDS` of the packets before a time in seconds, in the order of flow and place."""
     rows = packets.filter(polars.col("time_s") < until).sort("flow", "place", maintain_order=True)
     return hashlib.sha256(rows.select("flow", "place", *FIELDS).write_csv().encode()).hexdigest()
 
