@@ -70,6 +70,10 @@ impl<I: Interface> Connection for Passage<I> {
         Some((Datagram { number: *sent, size, sent: now, ecn, echo: false, payload: Some(frame) }, kind))
     }
 
+    fn answers_later(&self) -> bool {
+        true
+    }
+
     fn poll_timeout(&self, _side: Side) -> Option<Instant> {
         None
     }

@@ -43,6 +43,15 @@ pub(crate) fn host(table: &Record) -> HostSpec {
     HostSpec::Ns2(host)
 }
 
+/// The key `packet_size` from which [`host`] makes these hosts. Their segments have less data where another option than timestamps takes room
+/// in them.
+pub(crate) fn packet_size(host: &HostSpec) -> Bytes {
+    match host {
+        HostSpec::Modern(host) => Bytes(u64::from(host.mss - if host.timestamps { TIMESTAMPS } else { 0 })),
+        _ => host.packet_size(),
+    }
+}
+
 /// The feedback of ECN.
 pub(crate) fn feedback(table: &Record) -> Option<Feedback> {
     match table.text("ecn") {

@@ -11,6 +11,7 @@ use crate::net::route::Ends;
 use crate::scenario::app_keys;
 use crate::scenario::application::ApplicationSpec;
 use crate::scenario::build::{Built, Python};
+use crate::scenario::flow_keys;
 use crate::scenario::flows::Drawn;
 use crate::scenario::host_settings;
 use crate::scenario::kernel;
@@ -178,7 +179,7 @@ fn flow(spec: &FlowSpec, application: Option<&ApplicationSpec>, scenario: &Scena
     if let Some(spec) = &spec.kernel {
         put("kernel", kernel::write(spec));
     }
-    put("packet_size", json!(format!("{} B", spec.host.packet_size().0)));
+    put("packet_size", json!(format!("{} B", flow_keys::packet_size(&spec.host).0)));
     let unlimited = spec.initial_ssthresh.is_infinite();
     put("initial_ssthresh", if unlimited { json!("unlimited") } else { json!(format!("{} segments", spec.initial_ssthresh)) });
     put("ecn", ecn);
