@@ -28,6 +28,9 @@ PAGE = FOLDER / "validation.md"
 MEASURED = FOLDER / "validation" / "linux-6.18.csv"
 OUTSIDE = FOLDER / "validation" / "outside.csv"
 """Comparisons outside their tolerance: scenario, flow and measure."""
+HOST = {"kind": "linux", "version": "6.18"}
+SETTINGS = {"packet_memory": "power_of_two", "send_buffer": "16 MiB", "send_buffer_max": "16 MiB"}
+"""The connections ran over TUN devices, and their send buffers were no limit."""
 DURATION = 20.0
 SEEDS = range(1, 21)
 """Seeds of a scenario with random losses whose packets are unknown; any other scenario has no random numbers."""
@@ -125,15 +128,14 @@ class Reference:
 
     def _flow(self, row: dict[str, str], later: float) -> dict[str, Any]:
         start = f"{1000 * float(row['start_s'] or 0) + later} ms"
-        flow: dict[str, Any] = {"from": "a", "to": "b", "host": "linux", "packet_size": "1448 B", "start": start}
+        flow: dict[str, Any] = {"from": "a", "to": "b", "host": HOST, "packet_size": "1448 B", "start": start}
         if row["control"] == "reno":
             flow |= {"slow_start": "standard", "avoidance": "reno"}
         elif row["hystart"] == "0":
             flow["slow_start"] = "standard"
         if row["initial_window"] not in ("", "10"):
             flow["initial_window"] = f"{row['initial_window']} segments"
-        if row["close"] == "later":
-            flow["modern"] = {"fin": "alone"}
+        flow["modern"] = {**SETTINGS, "fin": "alone" if row["close"] == "later" else "with_data"}
         if row["segments"]:
             flow["size"] = f"{row['segments']} packets"
         return flow
