@@ -122,6 +122,10 @@ pub(crate) fn kernel_refusal(py: Python<'_>, scenario: &PyScenario, change_hysta
     py.detach(|| system::refusal(scenario.scenario(), change_hystart))
 }
 
+/// What [`guest_run`] captures, whether queues are outside, the control and whether the file names it, the phase, and the limits `cpu` and
+/// `silence`.
+type GuestOptions<'a> = (&'a [String], bool, Option<&'a str>, bool, Option<u64>, [Option<f64>; 2]);
+
 #[cfg(target_os = "linux")]
 mod system {
     use std::path::Path;
@@ -135,7 +139,7 @@ mod system {
     use ackclock_uml::run as guest;
     use serde_json::json;
 
-    use super::{Cancel, PyErr, PyResult, Python, ScenarioError};
+    use super::{Cancel, GuestOptions, PyErr, PyResult, Python, ScenarioError};
     use crate::error::Interrupted;
 
     pub(super) use ackclock_emu::kernel::Options;
@@ -150,7 +154,7 @@ mod system {
         py: Python<'_>,
         (folder, hz): (&Path, u32),
         scenario: &Scenario,
-        (captured, outside, control, named, phase, times): (&[String], bool, Option<&str>, bool, Option<u64>, [Option<f64>; 2]),
+        (captured, outside, control, named, phase, times): GuestOptions<'_>,
         stop: impl Fn() -> bool + Send + Sync + 'static,
     ) -> PyResult<(RunResult, f64, String)> {
         let kernel = guest::Kernel { folder, hz };
@@ -236,7 +240,7 @@ mod system {
     use ackclock_sim::engine::{Arrival, Replayed, RunResult};
     use ackclock_sim::scenario::Scenario;
 
-    use super::{Cancel, PyResult, Python, ScenarioError};
+    use super::{Cancel, GuestOptions, PyResult, Python, ScenarioError};
 
     fn reason() -> String {
         format!("cannot run on the kernel: this system is {}, not Linux", std::env::consts::OS)
@@ -271,7 +275,7 @@ mod system {
         _: Python<'_>,
         _: (&Path, u32),
         _: &Scenario,
-        _: (&[String], bool, Option<&str>, bool, Option<u64>, [Option<f64>; 2]),
+        _: GuestOptions<'_>,
         _: impl Fn() -> bool + Send + Sync + 'static,
     ) -> PyResult<(RunResult, f64, String)> {
         Err(ScenarioError::new_err(reason()))
