@@ -86,11 +86,11 @@ impl SendBuffer {
         std::mem::take(&mut self.acknowledged) && self.waiting
     }
 
-    /// Whether an application that waits for room writes again.
+    /// Whether an application writes again; otherwise it waits for room.
     pub(super) fn is_writeable(&mut self, content: &Content) -> bool {
         let memory = content.memory();
         let writeable = 2 * self.size.saturating_sub(memory) >= memory && self.has_room(memory, content);
-        self.waiting &= !writeable;
+        self.waiting = !writeable;
         writeable
     }
 

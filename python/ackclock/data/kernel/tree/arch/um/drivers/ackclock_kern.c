@@ -465,6 +465,9 @@ static void write_some(struct end *end, struct ackclock_socket *state)
 		if (!end->endless)
 			end->left -= count;
 	}
+	/* As poll does: the kernel makes the buffer grow only for a program that waits for room. */
+	if ((end->left || end->endless) && !end->done && !sk_stream_is_writeable(sk))
+		set_bit(SOCK_NOSPACE, &end->socket->flags);
 	if (end->closes && !end->left && !end->endless && !end->done) {
 		end->done = true;
 		kernel_sock_shutdown(end->socket, SHUT_WR);
