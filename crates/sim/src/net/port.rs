@@ -112,8 +112,7 @@ impl Transmitter {
     /// Whether `now` comes before the next transmission, which starts at `start`. What a stack sends now comes after all that happens now, also
     /// if the rounding of sums puts that a little later.
     pub(super) fn precedes(&self, now: Moment, start: Instant) -> bool {
-        let at = if now.since == now.at { now.at + ROUNDING } else { now.at };
-        Moment { at, ..now } < Moment { at: start, since: self.in_service_since }
+        if now.at < start { now.since != now.at || now.at + ROUNDING < start } else { now.at == start && now.since < self.in_service_since }
     }
 
     /// Sends `size` bytes from `start` on.

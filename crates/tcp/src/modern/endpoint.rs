@@ -360,7 +360,7 @@ impl Endpoint {
         if self.handshake.early {
             self.sender.measure_syn(rtt);
         } else {
-            self.sender.establish(now, segment.flags.has(Flags::SYN), lost_syns, rtt, first);
+            self.sender.establish(now, (segment.flags.has(Flags::SYN), lost_syns), rtt, first);
             self.receiver.establish(now);
         }
     }

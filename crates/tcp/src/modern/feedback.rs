@@ -58,6 +58,7 @@ pub(super) const fn place(codepoint: Ecn) -> usize {
 
 /// What an arriving segment makes the receiving half do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a reaction of its own")]
 pub(super) struct Reaction {
     /// Earlier data that is not yet acknowledged needs an ACK of its own, with the earlier echo.
     pub(super) earlier_apart: bool,

@@ -92,6 +92,7 @@ impl Acks {
 
 /// The receiving half of an endpoint.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(super) struct Receiver {
     /// Next expected position.
     rcv_nxt: u64,

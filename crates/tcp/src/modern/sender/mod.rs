@@ -221,7 +221,7 @@ impl Sender {
     }
 
     /// The SYN was acknowledged, and the data that it carried below `first`; `rtt`: its round-trip time, if measured.
-    pub(super) fn establish(&mut self, now: Instant, active: bool, lost_syns: u32, rtt: Option<Duration>, first: u64) {
+    pub(super) fn establish(&mut self, now: Instant, (active, lost_syns): (bool, u32), rtt: Option<Duration>, first: u64) {
         if rtt.is_none() {
             self.rtt.restart_after_lost_syn();
         }
