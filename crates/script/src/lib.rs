@@ -15,6 +15,7 @@
 //! | `outcome`, `trace` | verdicts, and how a failure is shown; captures and logs |
 #![forbid(unsafe_code)]
 
+mod blocked;
 pub mod code;
 mod errno;
 mod error;

@@ -18,6 +18,7 @@ use ackclock_linux::libc;
 
 pub use self::machine::Machine;
 pub use self::system::{Handle, Incoming, Outgoing, System};
+use crate::blocked::{self, Blocked};
 use crate::errno::Errno;
 use crate::network::Network;
 use crate::play::constants::{DONT_WAIT, ERROR_QUEUE};
@@ -41,18 +42,6 @@ struct Open {
     nonblocking: bool,
     /// Whether `connect` leaves the SYN to the first write (`TCP_FASTOPEN_CONNECT`).
     deferred: bool,
-}
-
-/// A call that waits.
-#[derive(Debug)]
-struct Blocked {
-    call: Call,
-    /// Bytes written so far.
-    written: u64,
-    /// Whether the write has sent the SYN, and waits for the answer.
-    opening: bool,
-    /// When the wait ends without result.
-    deadline: Option<Instant>,
 }
 
 /// The TCP of a kernel.
@@ -341,19 +330,10 @@ impl<S: System> Kernel<S> {
     fn retry(&mut self) -> Result<Option<Return>, String> {
         let now = self.system.now();
         let Some(blocked) = self.blocked.as_ref() else { return Ok(None) };
-        let (call, written, expired) = (blocked.call.clone(), blocked.written, blocked.deadline.is_some_and(|deadline| deadline <= now));
-        let result = match self.attempt(&call, written, true) {
-            Ok(Some(result)) => result,
-            Ok(None) => match &call {
-                Call::Poll { fds, .. } if expired => Return { output: Output::Events(vec![0; fds.len()]), ..Return::success(0) },
-                Call::EpollWait { .. } if expired => Return::success(0),
-                _ => return Ok(None),
-            },
-            Err(Refusal::Error(errno)) => Return::error(errno),
-            Err(Refusal::Unsupported(what)) => return Err(what),
-        };
-        self.blocked = None;
-        Ok(Some(result))
+        let (call, written, expired) = (blocked.call.clone(), blocked.written, blocked.expired(now));
+        let result = blocked::seen(self.attempt(&call, written, true))?.or(expired);
+        self.blocked.take_if(|_| result.is_some());
+        Ok(result)
     }
 
     /// The sockets for which the blocked call waits, with their events.
@@ -410,26 +390,13 @@ impl<S: System> World for Kernel<S> {
     }
 
     fn call(&mut self, call: &Call, _may_block: bool) -> Attempt {
-        let now = self.system.now();
-        let deadline = match call {
-            Call::Poll { timeout, .. } | Call::EpollWait { timeout, .. } if *timeout > 0 => {
-                Some(now + Duration::from_millis(timeout.unsigned_abs()))
-            }
-            _ => None,
-        };
-        self.blocked = Some(Blocked { call: call.clone(), written: 0, opening: false, deadline });
-        let result = match self.attempt(call, 0, false) {
-            Ok(None) => return Ok(None),
-            Ok(Some(result)) => result,
-            Err(Refusal::Error(errno)) => Return::error(errno),
-            Err(refusal) => {
-                self.blocked = None;
-                return Err(refusal);
-            }
-        };
-        self.blocked = None;
-        self.collect().map_err(Refusal::Unsupported)?;
-        Ok(Some(result))
+        self.blocked = Some(Blocked::new(call, self.system.now()));
+        let result = blocked::seen(self.attempt(call, 0, false));
+        if !matches!(result, Ok(None)) {
+            self.blocked = None;
+            self.collect().map_err(Refusal::Unsupported)?;
+        }
+        result.map_err(Refusal::Unsupported)
     }
 
     fn info(&mut self, fd: Fd) -> Result<Info, Refusal> {

@@ -66,7 +66,9 @@ impl SocketOptions {
         if let Some(bytes) = self.receive_buffer {
             // Linux doubles the value for its overhead, and half of the doubled buffer is the window.
             config.buffer = match config.buffer {
-                ReceiveBuffer::Memory { first_window, .. } => ReceiveBuffer::Memory { initial: 2 * bytes, max: 2 * bytes, first_window },
+                ReceiveBuffer::Memory { first_window, .. } => {
+                    ReceiveBuffer::Memory { initial: 2 * bytes, max: 2 * bytes, first_window, asked: Some(bytes) }
+                }
                 _ => ReceiveBuffer::Fixed(bytes),
             };
         }

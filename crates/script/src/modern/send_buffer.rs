@@ -66,12 +66,12 @@ impl SendBuffer {
         self.size
     }
 
-    /// Memory of the packets of which a part is not acknowledged; data below `una` is.
+    /// Memory of the packets of which a part is not acknowledged.
     fn memory(&self) -> u64 {
         self.packets.iter().map(|packet| packet.end - packet.start + OVERHEAD).sum()
     }
 
-    /// Whether a packet may be added; `unsent`: bytes that wait, of which `share` count.
+    /// Whether a packet may be added; `unsent`: bytes that wait.
     fn has_room(&self, unsent: u64) -> bool {
         self.memory() < self.size && self.lowat.is_none_or(|lowat| unsent < lowat)
     }
@@ -144,7 +144,7 @@ impl SendBuffer {
         self.size.saturating_sub(memory) >= memory / 2 && self.size > memory && self.lowat.is_none_or(|lowat| 2 * unsent < lowat)
     }
 
-    /// Whether the application was told that there is no room.
+    /// Whether the application has found the buffer full since it was last woken.
     pub(super) fn lacks_room(&self) -> bool {
         self.lacks_room
     }

@@ -68,7 +68,7 @@ const PARAMETERS: &[(&str, Apply)] = &[
     ("tcp_rmem", |config, value| {
         let [_, initial, max] = numbers(value)?;
         config.buffer = match config.buffer {
-            ReceiveBuffer::Memory { first_window, .. } => ReceiveBuffer::Memory { initial, max, first_window },
+            ReceiveBuffer::Memory { first_window, asked, .. } => ReceiveBuffer::Memory { initial, max, first_window, asked },
             // Half of the buffer is window; the other half is the kernel's overhead.
             _ => ReceiveBuffer::Autotuned { initial: initial / 2, max: max / 2 },
         };

@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 
 use ackclock_core::units::{Duration, Instant};
 
+use crate::blocked::{self, Blocked};
 use crate::errno::Errno;
 use crate::network::Network;
 use crate::play::constants::{self, DONT_WAIT, ERROR_QUEUE, FAST_OPEN, MORE, NO_SIGNAL, RECORD, ZERO_COPY};
@@ -56,18 +57,6 @@ struct Open {
     deferred: Option<Ends>,
 }
 
-/// A call that waits.
-#[derive(Debug)]
-struct Blocked {
-    call: Call,
-    /// Bytes written so far.
-    written: u64,
-    /// Whether the call waits for the connection that it opens.
-    opening: bool,
-    /// When the wait ends without result.
-    deadline: Option<Instant>,
-}
-
 /// A socket that epoll descriptors have instead of one of the stack.
 const NO_SOCKET: Socket = Socket::MAX;
 /// Flags that `send` knows.
@@ -97,8 +86,6 @@ pub struct Simulated<S> {
     next_port: u16,
     sent: VecDeque<Vec<u8>>,
     epolls: BTreeMap<Fd, Epoll>,
-    /// Whether the present attempt of a call is not its first.
-    waited: bool,
 }
 
 impl<S: Stack> Simulated<S> {
@@ -113,7 +100,6 @@ impl<S: Stack> Simulated<S> {
             next_port: EPHEMERAL_PORT,
             sent: VecDeque::new(),
             epolls: BTreeMap::new(),
-            waited: false,
         }
     }
 
@@ -156,8 +142,8 @@ impl<S: Stack> Simulated<S> {
         Ok(())
     }
 
-    /// Attempts a call once; `None`: it cannot finish yet.
-    fn attempt(&mut self, call: &Call, written: u64) -> Answer<Option<Return>> {
+    /// Attempts a call once; `None`: it cannot finish yet. `again`: it has waited before.
+    fn attempt(&mut self, call: &Call, written: u64, again: bool) -> Answer<Option<Return>> {
         let value = match *call {
             Call::Socket { nonblocking } => {
                 let index = self.vacancy()?;
@@ -199,7 +185,7 @@ impl<S: Stack> Simulated<S> {
                 if null && bytes > 0 {
                     return Err(Errno::EFAULT.into());
                 }
-                return self.write(fd, bytes, flags, written);
+                return self.write(fd, (bytes, written), flags, again);
             }
             Call::Read { fd, most, flags, control, null } => {
                 check(flags, OF_RECEIVE, "recv")?;
@@ -309,11 +295,10 @@ impl<S: Stack> Simulated<S> {
         Ok(Some(Return::success(0)))
     }
 
-    fn write(&mut self, fd: Fd, bytes: u64, flags: i64, mut written: u64) -> Answer<Option<Return>> {
+    fn write(&mut self, fd: Fd, (bytes, mut written): (u64, u64), flags: i64, again: bool) -> Answer<Option<Return>> {
         let open = *self.open(fd)?;
         let waits = !open.nonblocking && flags & DONT_WAIT == 0;
-        let how =
-            Writing { more: flags & MORE != 0, ends_record: flags & RECORD != 0, zero_copy: flags & ZERO_COPY != 0, again: self.waited };
+        let how = Writing { more: flags & MORE != 0, ends_record: flags & RECORD != 0, zero_copy: flags & ZERO_COPY != 0, again };
         let retried = self.blocked.as_ref().is_some_and(|blocked| blocked.opening);
         // The first call after the opening takes its result, as `connect` would.
         let finishes = open.connecting && !open.connected && !self.stack.status(open.socket).connecting;
@@ -434,26 +419,10 @@ impl<S: Stack> Simulated<S> {
     /// Attempts the blocked call again.
     fn retry(&mut self) -> Result<Option<Return>, String> {
         let Some(blocked) = self.blocked.as_ref() else { return Ok(None) };
-        let (call, written, expired) =
-            (blocked.call.clone(), blocked.written, blocked.deadline.is_some_and(|deadline| deadline <= self.now));
-        self.waited = true;
-        let attempt = self.attempt(&call, written);
-        self.waited = false;
-        let result = match attempt {
-            Ok(Some(result)) => result,
-            Ok(None) if expired => {
-                let output = match &call {
-                    Call::Poll { fds, .. } => Output::Events(vec![0; fds.len()]),
-                    _ => Output::Ready(Vec::new()),
-                };
-                Return { output, ..Return::success(0) }
-            }
-            Ok(None) => return Ok(None),
-            Err(Refusal::Error(errno)) => Return::error(errno),
-            Err(Refusal::Unsupported(what)) => return Err(what),
-        };
-        self.blocked = None;
-        Ok(Some(result))
+        let (call, written, expired) = (blocked.call.clone(), blocked.written, blocked.expired(self.now));
+        let result = blocked::seen(self.attempt(&call, written, true))?.or(expired);
+        self.blocked.take_if(|_| result.is_some());
+        Ok(result)
     }
 }
 
@@ -511,25 +480,13 @@ impl<S: Stack> World for Simulated<S> {
     }
 
     fn call(&mut self, call: &Call, _may_block: bool) -> Result<Option<Return>, Refusal> {
-        let deadline = match call {
-            Call::Poll { timeout, .. } | Call::EpollWait { timeout, .. } if *timeout > 0 => {
-                Some(self.now + Duration::from_millis(timeout.unsigned_abs()))
-            }
-            _ => None,
-        };
-        self.blocked = Some(Blocked { call: call.clone(), written: 0, opening: false, deadline });
-        let result = match self.attempt(call, 0) {
-            Ok(None) => return Ok(None),
-            Ok(Some(result)) => result,
-            Err(Refusal::Error(errno)) => Return::error(errno),
-            Err(refusal) => {
-                self.blocked = None;
-                return Err(refusal);
-            }
-        };
-        self.blocked = None;
-        self.collect().map_err(Refusal::Unsupported)?;
-        Ok(Some(result))
+        self.blocked = Some(Blocked::new(call, self.now));
+        let result = blocked::seen(self.attempt(call, 0, false));
+        if !matches!(result, Ok(None)) {
+            self.blocked = None;
+            self.collect().map_err(Refusal::Unsupported)?;
+        }
+        result.map_err(Refusal::Unsupported)
     }
 
     fn info(&mut self, fd: Fd) -> Result<Info, Refusal> {

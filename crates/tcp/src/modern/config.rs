@@ -48,6 +48,8 @@ pub enum ReceiveBuffer {
         max: u64,
         /// Upper bound of the first window, in bytes of data.
         first_window: u64,
+        /// The size that the application has set, in bytes of data (`SO_RCVBUF`); the window scale need not express more.
+        asked: Option<u64>,
     },
 }
 

@@ -130,13 +130,14 @@ impl Everywhere {
     /// A packet with `payload` bytes has arrived. Returns whether its ACK is due at once.
     fn note(&mut self, arrived: Ecn, payload: u64, unreported: u32) -> bool {
         if payload > 0 {
-            let place = match arrived {
+            // The option of kind 174 counts ECT(1), CE and ECT(0), and may end after any of them.
+            let counters = match arrived {
                 Ecn::NotEct => 0,
                 Ecn::Ect1 => 1,
                 Ecn::Ce => 2,
                 Ecn::Ect0 => 3,
             };
-            self.least = self.least.max(place);
+            self.least = self.least.max(counters);
         }
         let changed = self.last.replace(arrived).unwrap_or(Ecn::NotEct) != arrived;
         self.changed |= changed;

@@ -281,7 +281,7 @@ impl Receiver {
             self.window.suit_ratio(data, u64::from(arrival.size));
         }
         let segment = self.peer.full();
-        // The peer learns at once that there is no memory.
+        // The peer learns at once that the buffer is full.
         self.ack_now |= self.window.is_overfull();
         let grows = self.store(now, arrival, before);
         let waiting = self.rcv_nxt - self.last_ack > segment;

@@ -134,6 +134,14 @@ impl SentSegment {
         !self.is_sacked() && !self.waits()
     }
 
+    /// Whether the segment lies in one packet with the one before: both are SACKed, or they left together, first and last.
+    fn joins(&self, before: &Self) -> bool {
+        match (before.is_sacked(), self.is_sacked()) {
+            (false, false) => before.block() == self.block() && before.sent_at == self.sent_at,
+            (one, other) => one && other,
+        }
+    }
+
     fn is_sacked(&self) -> bool {
         self.tag.has(Tag::SACKED)
     }
@@ -208,6 +216,8 @@ pub(super) struct Scoreboard {
     copied_segments: u32,
     /// Segments that duplicate ACKs count as SACKed.
     duplicates: u32,
+    /// Segments that lie in one packet with the one before.
+    joined: u32,
     segments: VecDeque<SentSegment>,
     sacked: RangeSet,
     /// The new parts of the last block; stored to reuse the memory.
@@ -302,17 +312,22 @@ impl Scoreboard {
         self.segments.get(self.index_of(position))
     }
 
-    /// Number of packets in which the segments lie: SACKed neighbours are one, and so are others that left together, first and last.
+    /// Number of packets in which the segments lie ([`SentSegment::joins`]).
     pub(super) fn packets(&self) -> u64 {
-        let alike = |one: &SentSegment, other: &SentSegment| {
-            if one.is_sacked() || other.is_sacked() {
-                one.is_sacked() && other.is_sacked()
-            } else {
-                one.block() == other.block() && one.sent_at == other.sent_at
-            }
-        };
-        let ends = self.segments.iter().zip(self.segments.iter().skip(1)).filter(|(one, other)| !alike(one, other)).count();
-        (ends + usize::from(!self.segments.is_empty())) as u64
+        self.segments.len() as u64 - u64::from(self.joined)
+    }
+
+    /// The number of segments from `first` to `last` that lie in one packet with the one before.
+    fn joined(&self, first: usize, last: usize) -> u32 {
+        let joins = |index: &usize| self.segments.get(*index).is_some_and(|segment| segment.joins(&self.segments[index - 1]));
+        (first.max(1)..=last).filter(joins).count() as u32
+    }
+
+    /// Changes the segment at `index`, and with it the packets in which it and its neighbours lie.
+    fn change(&mut self, index: usize, change: impl FnOnce(&mut SentSegment)) {
+        self.joined -= self.joined(index, index + 1);
+        change(&mut self.segments[index]);
+        self.joined += self.joined(index, index + 1);
     }
 
     /// The first segment that waits for its retransmission.
@@ -345,7 +360,9 @@ impl Scoreboard {
     /// Records the transmission of new data; `push`: whether the segment carries PSH by itself, and the number of its block.
     pub(super) fn send(&mut self, (start, end): Range, snapshot: Snapshot, push: (bool, u32)) {
         let number = self.transmit(snapshot.sent_at, (start, end));
-        self.segments.push_back(SentSegment::new((start, end), push).sent(number, &snapshot));
+        let segment = SentSegment::new((start, end), push).sent(number, &snapshot);
+        self.joined += u32::from(self.segments.back().is_some_and(|before| segment.joins(before)));
+        self.segments.push_back(segment);
         self.flight += end - start;
     }
 
@@ -369,8 +386,10 @@ impl Scoreboard {
             self.copied_bytes += segment.len();
             self.copied_segments += 1;
         }
-        *segment = segment.sent(number, &snapshot);
-        segment.tag.set(Tag::RETRANSMITTED, true);
+        self.change(index, |segment| {
+            *segment = segment.sent(number, &snapshot);
+            segment.tag.set(Tag::RETRANSMITTED, true);
+        });
         self.stop_waiting(start);
     }
 
@@ -436,6 +455,7 @@ impl Scoreboard {
                 delivered.push(segment);
             }
             self.segments.pop_front();
+            self.joined -= u32::from(self.segments.front().is_some_and(|next| next.joins(&segment)));
         }
         count
     }
@@ -457,9 +477,10 @@ impl Scoreboard {
                 delivered.push(segment);
                 self.sacked_bytes += segment.len();
                 self.sacked_segments += 1;
-                let tag = &mut self.segments[index].tag;
-                tag.set(Tag::LOST | Tag::COPIED, false);
-                tag.set(Tag::SACKED, true);
+                self.change(index, |segment| {
+                    segment.tag.set(Tag::LOST | Tag::COPIED, false);
+                    segment.tag.set(Tag::SACKED, true);
+                });
             }
         }
         self.fresh = fresh;
@@ -501,6 +522,7 @@ impl Scoreboard {
         }
         self.segments[index].length = (position - segment.start) as u32;
         self.segments.insert(index + 1, SentSegment { start: position, length: (segment.end() - position) as u32, ..segment });
+        self.joined += 1;
         self.sacked_segments += u32::from(segment.is_sacked());
         self.lost_segments += u32::from(segment.is_lost());
         self.copied_segments += u32::from(segment.is_copied());
@@ -605,6 +627,7 @@ impl Scoreboard {
         }
         self.sacked = RangeSet::default();
         (self.sacked_bytes, self.sacked_segments, self.lost_below) = (0, 0, 0);
+        self.joined = self.joined(0, self.segments.len());
     }
 
     /// Removes and returns the next segment marked as lost and not yet reported.
@@ -633,20 +656,18 @@ impl Scoreboard {
     pub(super) fn expire(&mut self, newest: (Instant, u64), expired: impl Fn(Instant) -> bool) -> (bool, Option<Instant>) {
         let (mut marked, mut index) = (false, 0);
         while let Some(&Transmission { sent_at, .. }) = self.by_time.get(index).filter(|it| it.sent_at <= newest.0) {
-            let awaited = self.is_awaited(index);
-            let before = self.is_before(index, newest);
-            if awaited && before {
+            if !self.is_before(index, newest) {
+                // Sent at the same time as the newest, but above it: stays.
+                index += 1;
+                continue;
+            }
+            if self.is_awaited(index) {
                 if !expired(sent_at) {
                     break;
                 }
                 marked |= self.mark_transmission(index);
             }
-            // A segment sent at the same time as the newest, but above it, stays.
-            if awaited && !before {
-                index += 1;
-            } else {
-                self.by_time.remove(index);
-            }
+            self.by_time.remove(index);
         }
         let later = |transmission: &Transmission| transmission.sent_at > newest.0;
         let mut index = if self.by_time.front().is_none_or(later) { 0 } else { self.by_time.partition_point(|it| !later(it)) };
@@ -732,6 +753,7 @@ impl Scoreboard {
             && self.copied_bytes == sum(SentSegment::is_copied)
             && self.lost_segments as usize == self.segments.iter().filter(|it| it.is_lost()).count()
             && self.copied_segments as usize == self.segments.iter().filter(|it| it.is_copied()).count()
+            && self.joined == self.joined(0, self.segments.len())
             && self.sacked_bytes + self.lost_bytes <= self.flight_size()
             && self.segments.iter().all(|it| !it.is_sacked() || !it.is_lost() && !it.is_copied())
     }

@@ -117,7 +117,7 @@ settings! {
             get: |config| Some(Value::Word(if let ReceiveBuffer::Memory { .. } = config.buffer { "memory" } else { "data" })),
             set: |config, value| if value == Value::Word("memory") {
                 let (initial, max) = (config.buffer.initial(), config.buffer.max());
-                config.buffer = ReceiveBuffer::Memory { initial, max, first_window: u64::MAX };
+                config.buffer = ReceiveBuffer::Memory { initial, max, first_window: u64::MAX, asked: None };
             },
         };
     /// The memory of a received packet, if the buffer counts memory.

@@ -24,7 +24,7 @@ pub(super) struct Tally {
     marked: u64,
     /// Bytes that have arrived with ECT(1), ECT(0) and CE.
     bytes: [u64; 3],
-    /// The only codepoint whose counter the last option has changed: without an option, what is delivered has arrived with it.
+    /// The only codepoint whose counter the last option has changed. Data that an ACK without an option delivers counts for it.
     usual: Option<Ecn>,
     /// Packets that an ACK delivers, on average.
     packets_per_ack: Option<f64>,
@@ -153,7 +153,7 @@ mod tests {
         let mut tally = Tally::default();
         let option = |e0b, ceb| EcnCounts::new(EcnCounts::KINDS[0], &[e0b, ceb, 1]);
         tally.read(5, Some(&option(1001, 0)), &delivery(1), 1000);
-        // Without an option, what is delivered counts for the usual codepoint; the next option corrects that.
+        // Data that an ACK without an option delivers counts for the usual codepoint, until the next option corrects that.
         tally.read(6, None, &delivery(1), 1000);
         assert_eq!((tally.bytes(), tally.marked), ([0, 2000, 0], 1));
         tally.read(6, Some(&option(1001, 1000)), &delivery(1), 1000);

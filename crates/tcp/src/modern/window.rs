@@ -45,8 +45,11 @@ impl ReceiveWindow {
             ReceiveBuffer::Fixed(bytes) => (bytes, bytes),
             ReceiveBuffer::Autotuned { initial, max } | ReceiveBuffer::Memory { initial, max, .. } => (initial, max),
         };
-        // The smallest scale that can express the largest window, or what an application could ask for.
-        let most = if matches!(config.buffer, ReceiveBuffer::Memory { .. }) { max.max(ASKED) } else { max };
+        // The smallest scale that can express the largest window: what the application has asked for, or still may.
+        let most = match config.buffer {
+            ReceiveBuffer::Memory { asked, .. } => asked.unwrap_or(max.max(ASKED)),
+            _ => max,
+        };
         let least = (0..MAX_SCALE).find(|scale| u16::try_from(most >> scale).is_ok()).unwrap_or(MAX_SCALE);
         let (mss, scale) = (u64::from(config.mss), if config.window_scaling { least } else { 0 });
         match config.buffer {

@@ -63,7 +63,8 @@ fn random_config(random: &mut Generator) -> Config {
 fn receive_like_linux(config: &mut Config, random: &mut Generator) {
     if below(random, 3) > 0 {
         let initial = [10_000, 87_380, 131_072][below(random, 3) as usize];
-        config.buffer = ReceiveBuffer::Memory { initial, max: 1 << 20, first_window: [3_000, u64::MAX][below(random, 2) as usize] };
+        config.buffer =
+            ReceiveBuffer::Memory { initial, max: 1 << 20, first_window: [3_000, u64::MAX][below(random, 2) as usize], asked: None };
     }
     let mut coin = || random.uniform() < 0.8;
     if coin() {

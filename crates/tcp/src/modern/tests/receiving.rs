@@ -31,7 +31,7 @@ fn millis(millis: f64) -> Instant {
 
 fn config() -> Config {
     Config {
-        buffer: ReceiveBuffer::Memory { initial: 131_072, max: 32 << 20, first_window: u64::MAX },
+        buffer: ReceiveBuffer::Memory { initial: 131_072, max: 32 << 20, first_window: u64::MAX, asked: None },
         acks: AckRules::Adaptive(AdaptiveAcks {
             delay_max: Duration::from_millis(196),
             on_growth: true,
@@ -137,7 +137,7 @@ fn first_windows() {
         let bench = Bench::new(&config, 40.0);
         bench.answers[0].2
     };
-    let memory = |initial, first_window| ReceiveBuffer::Memory { initial, max: 32 << 20, first_window };
+    let memory = |initial, first_window| ReceiveBuffer::Memory { initial, max: 32 << 20, first_window, asked: None };
     // 45 segments of 1448 B, and 44 of 1460 B.
     assert_eq!([first(true, memory(131_072, u64::MAX)), first(false, memory(131_072, u64::MAX))], [65_160, 64_240]);
     assert_eq!(first(true, memory(540_000, u64::MAX)), 65_535, "a field of 16 bits");
@@ -148,7 +148,7 @@ fn first_windows() {
 fn the_second_window_is_larger_than_the_field_of_the_first() {
     // With tcp_rmem 4096 540000 15728640, the first data segment of the kernel offers 1053 · 256 B with timestamps and 1050 · 256 B without.
     let second = |timestamps| {
-        let buffer = ReceiveBuffer::Memory { initial: 540_000, max: 15 << 20, first_window: u64::MAX };
+        let buffer = ReceiveBuffer::Memory { initial: 540_000, max: 15 << 20, first_window: u64::MAX, asked: None };
         let mut bench = Bench::new(&Config { timestamps, buffer, ..config() }, 40.0);
         bench.end.write(100);
         bench.collect();
