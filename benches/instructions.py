@@ -65,6 +65,8 @@ ROWS = [
     Row("queue_gk", (2, 6)),
     Row("queue_drr", (2, 6)),
     *(Row(f"hosts_{control}", (2, 6), host) for control in ("reno_1", "reno_10", "bbr_10") for host in scenarios.HOSTS),
+    Row("hosts_cubic_1", (2, 6), "linux"),
+    Row("hosts_cubic_10", (2, 6), "linux"),
 ]
 
 

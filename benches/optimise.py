@@ -92,7 +92,7 @@ def training() -> list[Path]:
     folder.mkdir(parents=True)
     files = {name: scenarios.scenario(name, folder) for name in scenarios.WORKLOADS}
     for name in scenarios.HOST_WORKLOADS:
-        files |= {f"{name}_{host}": scenarios.host_scenario(name, host, folder) for host in scenarios.HOSTS}
+        files |= {f"{name}_{host}": scenarios.host_scenario(name, host, folder) for host in scenarios.ALL_HOSTS}
     written = []
     for name, file in files.items():
         span = next(span for start, span in SPANS.items() if name.startswith(start))

@@ -46,6 +46,8 @@ HOSTS = {
     "modern": 'profile = "modern"\nmodern = { receive_buffer = "20 MB" }',
     "ns2": 'rwnd = "20000 packets"',
 }
+# Those, and the preset that follows a kernel.
+ALL_HOSTS = HOSTS | {"linux": 'host = "linux"'}
 # Paths of the second table, by the number of flows.
 SLOW = {"DURATION": "60 s", "ACCESS": "1 Gbit/s", "BOTTLENECK": "100 Mbit/s", "QUEUE": "480 packets"}
 FAST = {"DURATION": "8 s", "ACCESS": "10 Gbit/s", "BOTTLENECK": "1 Gbit/s", "QUEUE": "4800 packets"}
@@ -76,7 +78,7 @@ def host_scenario(workload: str, host: str, target: Path) -> Path:
     comment, text = (FOLDER / "hosts.toml").read_text().split("\n", 1)
     for place, value in PATHS[int(flows)].items():
         text = text.replace(f"= {place}", f'= "{value}"')
-    text = text.replace("= COUNT", f"= {flows}").replace("\nHOST\n", f"\n{HOSTS[host]}\n{CONTROLS[control]}\n")
+    text = text.replace("= COUNT", f"= {flows}").replace("\nHOST\n", f"\n{ALL_HOSTS[host]}\n{CONTROLS[control]}\n")
     path = target / f"{workload}_{host}.toml"
     path.write_text(f"{comment}\n{text}")
     return path

@@ -216,8 +216,9 @@ pub(super) struct Scoreboard {
     copied_segments: u32,
     /// Segments that duplicate ACKs count as SACKed.
     duplicates: u32,
-    /// Segments that lie in one packet with the one before.
+    /// Segments that lie in one packet with the one before; always zero unless somebody asks for packets.
     joined: u32,
+    counts_packets: bool,
     segments: VecDeque<SentSegment>,
     sacked: RangeSet,
     /// The new parts of the last block; stored to reuse the memory.
@@ -237,6 +238,11 @@ pub(super) struct Scoreboard {
 }
 
 impl Scoreboard {
+    /// An empty scoreboard. `counts_packets`: somebody will ask for [`Scoreboard::packets`].
+    pub(super) fn new(counts_packets: bool) -> Self {
+        Self { counts_packets, ..Self::default() }
+    }
+
     /// Estimated bytes in the network (RFC 6675 §4, `SetPipe`): neither SACKed nor lost, plus retransmissions.
     pub(super) fn pipe(&self) -> u64 {
         self.flight - self.sacked_bytes - self.lost_bytes + self.copied_bytes
@@ -319,15 +325,11 @@ impl Scoreboard {
 
     /// The number of segments from `first` to `last` that lie in one packet with the one before.
     fn joined(&self, first: usize, last: usize) -> u32 {
+        if !self.counts_packets {
+            return 0;
+        }
         let joins = |index: &usize| self.segments.get(*index).is_some_and(|segment| segment.joins(&self.segments[index - 1]));
         (first.max(1)..=last).filter(joins).count() as u32
-    }
-
-    /// Changes the segment at `index`, and with it the packets in which it and its neighbours lie.
-    fn change(&mut self, index: usize, change: impl FnOnce(&mut SentSegment)) {
-        self.joined -= self.joined(index, index + 1);
-        change(&mut self.segments[index]);
-        self.joined += self.joined(index, index + 1);
     }
 
     /// The first segment that waits for its retransmission.
@@ -361,7 +363,7 @@ impl Scoreboard {
     pub(super) fn send(&mut self, (start, end): Range, snapshot: Snapshot, push: (bool, u32)) {
         let number = self.transmit(snapshot.sent_at, (start, end));
         let segment = SentSegment::new((start, end), push).sent(number, &snapshot);
-        self.joined += u32::from(self.segments.back().is_some_and(|before| segment.joins(before)));
+        self.joined += u32::from(self.counts_packets && self.segments.back().is_some_and(|before| segment.joins(before)));
         self.segments.push_back(segment);
         self.flight += end - start;
     }
@@ -386,10 +388,11 @@ impl Scoreboard {
             self.copied_bytes += segment.len();
             self.copied_segments += 1;
         }
-        self.change(index, |segment| {
-            *segment = segment.sent(number, &snapshot);
-            segment.tag.set(Tag::RETRANSMITTED, true);
-        });
+        self.joined -= self.joined(index, index + 1);
+        let segment = &mut self.segments[index];
+        *segment = segment.sent(number, &snapshot);
+        segment.tag.set(Tag::RETRANSMITTED, true);
+        self.joined += self.joined(index, index + 1);
         self.stop_waiting(start);
     }
 
@@ -455,7 +458,7 @@ impl Scoreboard {
                 delivered.push(segment);
             }
             self.segments.pop_front();
-            self.joined -= u32::from(self.segments.front().is_some_and(|next| next.joins(&segment)));
+            self.joined -= u32::from(self.counts_packets && self.segments.front().is_some_and(|next| next.joins(&segment)));
         }
         count
     }
@@ -467,21 +470,19 @@ impl Scoreboard {
         for &(start, end) in &fresh {
             self.split(start);
             self.split(end);
-            let first = self.index_of(start);
-            for index in first..self.segments.len() {
+            let (first, last) = (self.index_of(start), self.index_of(end));
+            self.joined -= self.joined(first, last);
+            for index in first..last {
                 let segment = self.segments[index];
-                if segment.end() > end {
-                    break;
-                }
                 self.forget(&segment);
                 delivered.push(segment);
                 self.sacked_bytes += segment.len();
                 self.sacked_segments += 1;
-                self.change(index, |segment| {
-                    segment.tag.set(Tag::LOST | Tag::COPIED, false);
-                    segment.tag.set(Tag::SACKED, true);
-                });
+                let tag = &mut self.segments[index].tag;
+                tag.set(Tag::LOST | Tag::COPIED, false);
+                tag.set(Tag::SACKED, true);
             }
+            self.joined += self.joined(first, last);
         }
         self.fresh = fresh;
     }
@@ -522,7 +523,7 @@ impl Scoreboard {
         }
         self.segments[index].length = (position - segment.start) as u32;
         self.segments.insert(index + 1, SentSegment { start: position, length: (segment.end() - position) as u32, ..segment });
-        self.joined += 1;
+        self.joined += u32::from(self.counts_packets);
         self.sacked_segments += u32::from(segment.is_sacked());
         self.lost_segments += u32::from(segment.is_lost());
         self.copied_segments += u32::from(segment.is_copied());
