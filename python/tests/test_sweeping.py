@@ -19,9 +19,11 @@ import ackclock
 from ackclock import Scenario, _core
 from ackclock.cli import sweeping as command
 from ackclock.datasets import Writer
+from ackclock.datasets.batch import Batch
 from ackclock.experiments import sweeping
 from ackclock.experiments.averages import averages
 from ackclock.experiments.engines.local import Local
+from ackclock.experiments.execute import Interrupted
 from ackclock.experiments.sweeping import Limits, Until, sweep
 from ackclock.statistics.sequential import Stopping
 
@@ -357,6 +359,27 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path: Path) -> 
     assert found.manifest["state"] == "interrupted"
     done = found.runs.collect().height
     assert f"{done} of 320 runs" in errors.replace(",", "")
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_ctrl_c_while_rows_are_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool) -> None:
+    own = Batch.add
+    calls = []
+
+    def interrupted(batch: Batch, tables: dict[str, polars.DataFrame]) -> None:
+        calls.append(tables)
+        if kept or len(calls) != 2:
+            own(batch, tables)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Batch, "add", interrupted)
+    with pytest.raises(Interrupted) as caught:
+        sweep(scenario(), tmp_path / "o", seeds=40, engine=Local(1))
+    done = ackclock.open(tmp_path / "o").runs.collect().height
+    assert 0 < done < 320
+    assert f"{done} of 320 runs" in str(caught.value)
+    assert sum(result is not None for result in caught.value.results) == done
 
 
 def start(file: Path, out: Path, *, seeds: int) -> subprocess.Popen[str]:

@@ -374,8 +374,10 @@ class _Running:
                 self._all(writer)
                 writer.describe(planned=self._planned)
             except KeyboardInterrupt:
+                # Ctrl-C may come between the storing of rows and their counting, so that the store has the last word.
+                stored = writer.stored().height
                 writer.finish(INTERRUPTED)
-                done = [index if index < self._done else None for index in range(self._planned)]
+                done = [index if index < stored else None for index in range(self._planned)]
                 raise Interrupted(done, advice="run the same command to continue") from None
             writer.finish(COMPLETE)
         return Outcome(Dataset(self._folder), self._planned, stored, self._copied, self._moved, self._wide)
