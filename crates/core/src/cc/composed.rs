@@ -153,12 +153,10 @@ impl CongestionControl for Composed {
 
     fn on_ack(&mut self, ack: &Ack) {
         self.observe(ack);
-        if ack.reduced.is_some()
-            && let Some(ssthresh) = self.slow_start.end_in_recovery(ack)
-        {
-            self.window = self.fit(Window { cwnd: self.window.cwnd.min(ssthresh), ssthresh }, LOSS_WINDOW);
-        }
         if !ack.may_grow || !ack.cwnd_limited {
+            if let Some(ssthresh) = self.slow_start.end_without_growth(ack, &self.window) {
+                self.window = self.fit(Window { cwnd: self.window.cwnd.min(ssthresh), ssthresh }, LOSS_WINDOW);
+            }
             return;
         }
         if self.is_in_slow_start() {

@@ -231,9 +231,9 @@ pub trait SlowStart: CloneSlowStart + Debug + Send + Sync {
     fn observe(&mut self, _ack: &Ack, _window: &Window) {}
     /// Decides on an ACK of new data in slow start.
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step;
-    /// Whether the ACK, which the part has observed, ends slow start while the host reduces the window step by step ([`Ack::reduced`]): the
-    /// new threshold.
-    fn end_in_recovery(&mut self, _ack: &Ack) -> Option<Segments> {
+    /// Whether the ACK, which the part has observed and at which the window may not grow, ends slow start: the new threshold. While the host
+    /// reduces the window step by step, [`Ack::reduced`] is the window in force.
+    fn end_without_growth(&mut self, _ack: &Ack, _window: &Window) -> Option<Segments> {
         None
     }
     /// Least growth per ACK in avoidance, in segments. Zero unless the algorithm continues beyond `ssthresh` (ns-2's limited slow start).

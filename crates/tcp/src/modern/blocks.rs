@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 
 use ackclock_core::cc::Window;
 use ackclock_core::units::Duration;
+use ackclock_host::Limit;
 
 use super::config::Offload;
 
@@ -268,8 +269,8 @@ impl Blocks {
         suggested(self.rate, min_rtt, smss).max(self.least)
     }
 
-    /// Begins a block; returns whether it leaves now instead of being deferred.
-    pub(super) fn begin(&mut self, room: &Room) -> bool {
+    /// Begins a block; returns what it waits for if it is deferred.
+    pub(super) fn begin(&mut self, room: &Room) -> Option<Limit> {
         let most = self.most(room.min_rtt, room.smss);
         let free = room.cwnd.saturating_sub(room.pipe);
         let quota = (room.cwnd / 2).max(1).min(free).min(most).max(1);
@@ -277,19 +278,22 @@ impl Blocks {
         let Some(&Waiting { end, push, record }) = self.queue.front() else {
             (self.left, self.several, self.marked) = (1, false, false);
             self.number += 1;
-            return true;
+            return None;
         };
         // Nothing is added to a packet that ends a record.
         let (length, single) = (end - room.nxt, self.queue.len() == 1 && !record);
-        if length > room.smss && self.step != Step::One && self.defers(room, most * room.smss, free * room.smss, (length, single)) {
-            return false;
+        if length > room.smss
+            && self.step != Step::One
+            && let Some(limit) = self.deferred(room, most * room.smss, free * room.smss, (length, single))
+        {
+            return Some(limit);
         }
         let bytes = Self::allowed(room, quota * room.smss, (length, single));
         self.left = bytes.div_ceil(room.smss).max(1);
         self.several = self.left > 1;
         self.marked = push && bytes == length;
         self.number += 1;
-        true
+        None
     }
 
     /// Data of the second packet joins the first one up to `end`.
@@ -322,22 +326,27 @@ impl Blocks {
         }
     }
 
-    /// Whether it is better to wait for the next ACK than to send a small block of the first packet, which has `length` bytes; `single`: there
-    /// is no other. `most`: bytes of a full block; `free`: those that the congestion window allows.
-    fn defers(&self, room: &Room, most: u64, free: u64, (length, single): (u64, bool)) -> bool {
+    /// What the block waits for if it is better to wait for the next ACK than to send a small block of the first packet, which has `length`
+    /// bytes; `single`: there is no other. `most`: bytes of a full block; `free`: those that the congestion window allows.
+    fn deferred(&self, room: &Room, most: u64, free: u64, (length, single): (u64, bool)) -> Option<Limit> {
         let limit = room.offered.min(free);
         let fraction = room.rwnd.min(room.cwnd * room.smss).checked_div(self.divisor).unwrap_or(2 * room.smss);
         if room.recovering || room.idle > NEAR + ROUNDING || limit >= most || !single && limit >= length || limit >= fraction {
-            return false;
+            return None;
         }
-        let Some((age, srtt)) = room.head else { return false };
+        let (age, srtt) = room.head?;
         let (half, left) = (srtt * 0.5, srtt.as_secs_f64() - age.as_secs_f64());
         if left > (if half < NEAR { half } else { NEAR } + ROUNDING).as_secs_f64() {
-            return false;
+            return None;
         }
-        // A packet that gets no more data does not wait for it.
-        let filled = if free < room.offered { free <= length } else { room.offered <= length };
-        filled || !(room.closed && single)
+        if free < room.offered && free <= length {
+            Some(Limit::CongestionWindow)
+        } else if free >= room.offered && room.offered <= length {
+            Some(Limit::ReceiveWindow)
+        } else {
+            // A packet that gets no more data does not wait for it.
+            (!(room.closed && single)).then_some(Limit::Application)
+        }
     }
 
     /// A new segment that ends at `end` leaves; returns whether it carries PSH by itself, whether it ends a block of several, and the
@@ -434,7 +443,7 @@ mod tests {
         let mut blocks = blocks();
         blocks.write_packet(16_001, true, (true, false), 65_160);
         blocks.set_rate(fast(12.0));
-        assert!(!blocks.continues_write() && blocks.begin(&Room { head: None, ..ROOM }));
+        assert!(!blocks.continues_write() && blocks.begin(&Room { head: None, ..ROOM }).is_none());
         let sent: Vec<_> = (1..=5).map(|number| blocks.send(1 + 1000 * number)).collect();
         assert_eq!((sent[3], sent[4]), ((false, false, 1), (false, true, 1)), "half of the window");
         assert!(blocks.continues_write());
@@ -453,14 +462,14 @@ mod tests {
     fn the_last_segment_of_a_block_of_several_carries_psh() {
         let mut blocks = blocks();
         blocks.write((1, 20_001), (1, 0), 1000, 65_160);
-        assert!(blocks.begin(&ROOM));
+        assert_eq!(blocks.begin(&ROOM), None);
         assert_eq!([blocks.send(1001), blocks.send(2001)], [(false, false, 1), (false, true, 1)]);
         // Room for one segment only.
-        assert!(blocks.is_complete() && blocks.begin(&Room { nxt: 2001, pipe: 9, idle: Duration::from_millis(2), ..ROOM }));
+        assert!(blocks.is_complete() && blocks.begin(&Room { nxt: 2001, pipe: 9, idle: Duration::from_millis(2), ..ROOM }).is_none());
         assert_eq!(blocks.send(3001), (false, false, 2));
         blocks.stop();
         assert_eq!(blocks.send(4001), (false, false, 3), "a probe is a block of its own");
-        assert!(blocks.begin(&Room { nxt: 19_001, ..ROOM }));
+        assert_eq!(blocks.begin(&Room { nxt: 19_001, ..ROOM }), None);
         assert_eq!(blocks.send(20_001), (true, false, 4), "the end of the write");
         assert!(!blocks.resend((1, 1001), 2) && blocks.resend((1001, 2001), 9), "a block again");
         assert!(!blocks.resend((5001, 6001), 1), "a part of a block alone");
@@ -476,10 +485,10 @@ mod tests {
         ]);
         blocks.set_rate(fast(5.0));
         let room = ROOM;
-        assert!(blocks.begin(&room));
+        assert_eq!(blocks.begin(&room), None);
         assert_eq!((blocks.left, ends(&blocks)), (5, vec![(5001, true), (9001, true), (10_001, false)]));
         blocks.stop();
-        assert!(blocks.begin(&Room { nxt: 6001, ..room }));
+        assert_eq!(blocks.begin(&Room { nxt: 6001, ..room }), None);
         assert_eq!((blocks.left, ends(&blocks)), (3, vec![(9001, true), (10_001, false)]), "and nothing of the third");
     }
 
@@ -492,7 +501,7 @@ mod tests {
         };
         // Linux 6.18: the second SACK within 1 ms releases nothing, after 2 ms it releases a segment.
         let one = Room { pipe: 9, ..ROOM };
-        assert!(!blocks().begin(&one));
+        assert_eq!(blocks().begin(&one), Some(Limit::CongestionWindow));
         let leaves = [
             Room { idle: Duration::from_millis(2), ..one },
             Room { recovering: true, ..one },
@@ -503,16 +512,17 @@ mod tests {
             Room { head: Some((Duration::from_nanos(78_500_000), Duration::from_nanos(80_200_000))), ..one },
             Room { head: None, ..one },
         ];
-        assert!(leaves.iter().all(|room| blocks().begin(room)));
+        assert!(leaves.iter().all(|room| blocks().begin(room).is_none()));
         let near = Room { head: Some((Duration::from_nanos(79_900_000), Duration::from_nanos(80_100_000))), ..one };
-        assert!(!blocks().begin(&near));
+        assert_eq!(blocks().begin(&near), Some(Limit::CongestionWindow));
+        assert_eq!(blocks().begin(&Room { pipe: 0, offered: 1000, ..near }), Some(Limit::ReceiveWindow), "the peer's window is smaller");
         // Linux 7.2: a first packet that fits as a whole leaves, since nothing is added to it.
         let mut two = blocks();
         two.set_rate(fast(9.0));
         let room = Room { cwnd: 30, pipe: 25, ..ROOM };
-        assert!(!two.begin(&room));
+        assert_eq!(two.begin(&room), Some(Limit::CongestionWindow));
         two.queue.push_front(Waiting { end: 2001, push: false, record: false });
-        assert!(two.begin(&room));
+        assert_eq!(two.begin(&room), None);
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub(super) struct Hold {
     more: bool,
     /// The data so far leaves, whatever else holds it back.
     push: bool,
+    /// A write is under way: what has been filled so far leaves too.
+    filling: bool,
     /// End of the last segment sent that was smaller than a full one.
     small: u64,
 }
@@ -23,7 +25,7 @@ pub(super) struct Hold {
 impl Hold {
     /// Holds back segments by Nagle's algorithm, or not.
     pub(super) fn new(nagle: bool) -> Self {
-        Self { nagle, cork: false, more: false, push: false, small: 0 }
+        Self { nagle, cork: false, more: false, push: false, filling: false, small: 0 }
     }
 
     /// Turns Nagle's algorithm on or off; off, the data so far leaves.
@@ -42,6 +44,11 @@ impl Hold {
         (self.more, self.push) = (more, false);
     }
 
+    /// A write into a limited buffer has more data than fits a packet, or than the buffer has room for.
+    pub(super) fn fill(&mut self, filling: bool) {
+        self.filling = filling;
+    }
+
     /// An ACK has arrived.
     pub(super) fn acknowledge(&mut self) {
         self.more = false;
@@ -57,6 +64,6 @@ impl Hold {
 
     /// Whether a small segment waits; `una`: first unacknowledged position.
     pub(super) fn holds(&self, una: u64) -> bool {
-        !self.push && (self.more || self.cork || self.nagle && self.small > una)
+        !self.push && !self.filling && (self.more || self.cork || self.nagle && self.small > una)
     }
 }

@@ -43,50 +43,66 @@ pub(super) struct Rtt {
     held: Option<Held>,
 }
 
-/// The deviation of the timeout, in seconds: the largest of a round trip counts at once, and decays by a quarter of the difference in each
-/// round trip (Sarolahti and Kuznetsov, *Congestion Control in Linux TCP*, USENIX 2002, §3.3).
+/// Estimates in whole microseconds, and a deviation of the timeout that changes with the round trips: the largest of a round trip counts at
+/// once, and decays by a quarter of the difference in each round trip (Sarolahti and Kuznetsov, *Congestion Control in Linux TCP*,
+/// USENIX 2002, §3.3).
 #[derive(Clone, Debug)]
 struct Held {
-    /// Four deviations, as in the timeout.
-    variance: f64,
+    /// Smoothed round-trip time in eighths of a microsecond.
+    srtt: i64,
+    /// Four deviations, as in the timeout, in microseconds; so are the following ones.
+    deviation: i64,
+    /// What counts.
+    variance: i64,
     /// The largest in the present round trip.
-    largest: f64,
+    largest: i64,
     /// The smallest that counts.
-    least: f64,
+    least: i64,
     /// The round trip ends when all data below this position is acknowledged.
     end: u64,
 }
 
 impl Held {
-    /// Adds a sample; returns `srtt` with its deviation, and the timeout.
-    fn measure(&mut self, smoothed: Option<(f64, f64)>, sample: f64, (una, nxt): (u64, u64)) -> ((f64, f64), f64) {
-        let Some((mut srtt, mut deviation)) = smoothed else {
-            self.variance = (2.0 * sample).max(self.least);
-            (self.largest, self.end) = (self.variance, nxt);
-            return ((sample, sample / 2.0), sample + self.variance);
-        };
-        let error = sample - srtt;
-        srtt += ALPHA * error;
-        let excess = error.abs() - deviation;
-        // A falling round-trip time hardly raises the deviation.
-        let gain = if error < 0.0 && excess > 0.0 { BETA / 8.0 } else { BETA };
-        deviation += gain * excess;
-        self.largest = self.largest.max(K * deviation);
-        self.variance = self.variance.max(self.largest);
-        if una > self.end {
-            self.variance -= (self.variance - self.largest) / 4.0;
-            (self.largest, self.end) = (self.least, nxt);
-        }
-        ((srtt, deviation), srtt + self.variance)
+    fn new(margin: Duration) -> Self {
+        let least = micros(margin);
+        Self { srtt: 0, deviation: 0, variance: least, largest: least, least, end: 0 }
     }
+
+    /// Adds a sample; returns `srtt` with its deviation, and the timeout, in seconds.
+    fn measure(&mut self, is_first: bool, sample: Duration, (una, nxt): (u64, u64)) -> ((f64, f64), f64) {
+        let sample = micros(sample).max(1);
+        if is_first {
+            (self.srtt, self.deviation) = (8 * sample, 2 * sample);
+            self.variance = self.deviation.max(self.least);
+            (self.largest, self.end) = (self.variance, nxt);
+        } else {
+            let error = sample - (self.srtt >> 3);
+            self.srtt += error;
+            let excess = error.abs() - (self.deviation >> 2);
+            // A falling round-trip time hardly raises the deviation.
+            self.deviation += if error < 0 && excess > 0 { excess >> 3 } else { excess };
+            self.largest = self.largest.max(self.deviation);
+            self.variance = self.variance.max(self.largest);
+            if una > self.end {
+                self.variance -= (self.variance - self.largest) >> 2;
+                (self.largest, self.end) = (self.least, nxt);
+            }
+        }
+        let seconds = |eighths: i64| eighths as f64 / 8e6;
+        ((seconds(self.srtt), seconds(2 * self.deviation)), seconds(8 * ((self.srtt >> 3) + self.variance)))
+    }
+}
+
+/// Whole microseconds.
+fn micros(duration: Duration) -> i64 {
+    (duration.as_secs_f64() * 1e6).round() as i64
 }
 
 impl Rtt {
     /// An estimator without a measurement.
     pub(super) fn new(bounds: RtoBounds, ticks: Ticks) -> Self {
         let (timeout, base) = (Duration::ZERO, bounds.initial);
-        let least = bounds.margin.as_secs_f64();
-        let held = bounds.per_round.then_some(Held { variance: least, largest: least, least, end: 0 });
+        let held = bounds.per_round.then(|| Held::new(bounds.margin));
         let mut rtt = Self { bounds, smoothed: None, latest: None, min: None, backoff: 0, timeout, base, ticks, held };
         rtt.double();
         rtt
@@ -102,13 +118,13 @@ impl Rtt {
     pub(super) fn measure_at(&mut self, rtt: Duration, (una, nxt): (u64, u64)) {
         self.latest = Some(rtt);
         self.note_min(rtt);
-        let sample = rtt.as_secs_f64();
         if let Some(held) = &mut self.held {
-            let (smoothed, timeout) = held.measure(self.smoothed, sample, (una, nxt));
+            let (smoothed, timeout) = held.measure(self.smoothed.is_none(), rtt, (una, nxt));
             self.smoothed = Some(smoothed);
             self.base = self.ticks.round_up(Duration::from_secs_f64(timeout)).max(self.bounds.min);
             return self.double();
         }
+        let sample = rtt.as_secs_f64();
         let (srtt, rttvar) = match self.smoothed {
             // RFC 6298 §2.2.
             None => (sample, sample / 2.0),

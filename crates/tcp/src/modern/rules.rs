@@ -53,6 +53,8 @@ pub(super) struct Rules {
     pub(super) reads_old_sacks: bool,
     /// Whether a tail loss probe that repeats the last segment leaves the count of its transmissions. `slow_start-12`.
     pub(super) ignores_repeated_probe: bool,
+    /// Whether the ages of segments are differences of a clock of whole microseconds. `a_sample_is_a_difference_of_whole_microseconds`.
+    pub(super) measures_microseconds: bool,
     /// Whether accurate feedback makes every packet ECN-capable, and gives each the option; otherwise new data is ECN-capable, and pure ACKs
     /// have the option (RFC 9768). [`super::tally`] then reads the peer's feedback. `accurate_feedback_is_on_every_packet`.
     pub(super) marks_every_packet: bool,
@@ -75,6 +77,7 @@ impl Rules {
         sacks_whole_segments: false,
         reads_old_sacks: false,
         ignores_repeated_probe: false,
+        measures_microseconds: false,
         marks_every_packet: false,
     };
     /// Those of Linux.
@@ -93,6 +96,7 @@ impl Rules {
         sacks_whole_segments: true,
         reads_old_sacks: true,
         ignores_repeated_probe: true,
+        measures_microseconds: true,
         marks_every_packet: true,
     };
 

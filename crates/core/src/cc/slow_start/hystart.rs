@@ -254,8 +254,8 @@ impl SlowStart for Hystart {
         Step::Grow(ack.counted)
     }
 
-    fn end_in_recovery(&mut self, ack: &Ack) -> Option<Segments> {
-        if std::mem::take(&mut self.exit_due) { ack.reduced } else { None }
+    fn end_without_growth(&mut self, ack: &Ack, window: &Window) -> Option<Segments> {
+        std::mem::take(&mut self.exit_due).then_some(ack.reduced.unwrap_or(window.cwnd))
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent, _window: &Window) {
@@ -438,8 +438,9 @@ mod tests {
         let mut ends = |reduced: Segments| {
             let rtt = Some(Duration::from_millis(60));
             let ack = Ack { now: Instant::from_nanos(5000 * MS), rtt, snd_una: 2001, snd_nxt: 3000, reduced: Some(reduced), ..ACK };
-            part.observe(&ack, &Window { cwnd: 70.0, ssthresh: 70.0 });
-            part.end_in_recovery(&ack)
+            let window = Window { cwnd: 70.0, ssthresh: 70.0 };
+            part.observe(&ack, &window);
+            part.end_without_growth(&ack, &window)
         };
         assert_eq!([70.0; 9].map(&mut ends), [None; 9], "not below the threshold");
         let windows = [40.0, 41.0, 42.0, 43.0, 44.0, 45.0, 46.0, 47.0];

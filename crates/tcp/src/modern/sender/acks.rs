@@ -217,13 +217,14 @@ impl Sender {
         // RFC 6298 §3 (Karn): no sample if a segment was retransmitted, because the others may have waited for it. The first segment's time
         // includes the delay of the ACK (RFC 7323 §4.1); the last segment caused the ACK.
         let clear = delivered.iter().all(|segment| !segment.is_retransmitted());
-        let time = |segment: Option<&SentSegment>| segment.filter(|_| clear).map(|segment| now.since(segment.sent_at()));
+        let whole = self.settings.rules.measures_microseconds;
+        let age = |segment: &SentSegment| if whole { micros_between(segment.sent_at(), now) } else { now.since(segment.sent_at()) };
+        let time = |segment: Option<&SentSegment>| segment.filter(|_| clear).map(age);
         let mut first = time(delivered.first());
         change.rtt = time(delivered.last());
         if !clear && self.settings.rtt_of_sacked {
             // SACKed segments that were sent once give a sample of their own.
-            let mut sacked =
-                delivered.iter().filter(|it| it.end() > ack.number && !it.is_retransmitted()).map(|it| now.since(it.sent_at()));
+            let mut sacked = delivered.iter().filter(|it| it.end() > ack.number && !it.is_retransmitted()).map(age);
             first = sacked.next();
             change.rtt = sacked.next_back().or(first);
         }
@@ -386,4 +387,10 @@ impl Sender {
             self.schedule_probe(now);
         }
     }
+}
+
+/// The difference of two times on a clock of whole microseconds, to which each is rounded.
+fn micros_between(earlier: Instant, later: Instant) -> Duration {
+    let micros = |time: Instant| (time.as_secs_f64() * 1e6).round() as u64;
+    Duration::from_nanos(1000 * (micros(later) - micros(earlier)))
 }

@@ -1,6 +1,8 @@
 //! Blocks of segments, and PSH.
 
+use ackclock_core::cc::Window;
 use ackclock_core::units::{Duration, Instant};
+use ackclock_host::Limit;
 
 use super::super::blocks::{Pace, Room};
 use super::super::repair::Phase;
@@ -8,12 +10,12 @@ use super::super::scoreboard::SentSegment;
 use super::{Output, Sender};
 
 impl Sender {
-    /// Begins a block with the next new segment if none is under way; returns whether it is deferred. `pipe`, `cwnd`: in units.
-    pub(super) fn defers_block(&mut self, now: Instant, pipe: u64, cwnd: u64) -> bool {
-        let Some(mut blocks) = self.blocks.take() else { return false };
-        let deferred = blocks.is_complete() && !blocks.begin(&self.room(now, pipe, cwnd));
+    /// Begins a block with the next new segment if none is under way; returns what it waits for if it is deferred. `pipe`, `cwnd`: in units.
+    pub(super) fn begin_block(&mut self, now: Instant, pipe: u64, cwnd: u64) -> Option<Limit> {
+        let mut blocks = self.blocks.take()?;
+        let deferred = if blocks.is_complete() { blocks.begin(&self.room(now, pipe, cwnd)) } else { None };
         self.blocks = Some(blocks);
-        self.has_deferred |= deferred;
+        self.has_deferred |= deferred == Some(Limit::CongestionWindow);
         deferred
     }
 
@@ -39,8 +41,11 @@ impl Sender {
 
     /// An ACK has been processed, which determines the size of the blocks until the next one.
     pub(super) fn set_rate(&mut self) {
+        let unit = self.seat.unit();
         if let Some(blocks) = &mut self.blocks {
-            blocks.set_rate(Pace::new(self.seat.window(), self.board.segments(), self.rtt.srtt()));
+            // Recovery lowers the window step by step.
+            let window = Window { cwnd: self.repair.window(self.seat.cwnd(), unit) as f64 / unit as f64, ..self.seat.window() };
+            blocks.set_rate(Pace::new(window, self.board.segments(), self.rtt.srtt()));
         }
     }
 

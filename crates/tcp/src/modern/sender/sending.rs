@@ -44,6 +44,7 @@ impl Sender {
         if let Some(blocks) = &mut self.blocks {
             blocks.stop();
         }
+        self.hold.fill(false);
         if self.has_sent || full && self.unsent() > 0 {
             self.seat.note_usage(full, self.board.segments(), (self.window.una(), self.window.nxt()));
             self.has_sent = false;
@@ -119,12 +120,17 @@ impl Sender {
         let fits = pipe + length <= cwnd || pipe == 0;
         // The pacer releases whole blocks.
         let next = if self.continues_block() { now } else { self.seat.next_release() };
-        let deferred = fits && next <= now && range.0 == self.window.nxt() && self.defers_block(now, pipe, cwnd);
-        if !fits || next > now || deferred {
+        let new = fits && next <= now && range.0 == self.window.nxt();
+        let deferred = if new { self.begin_block(now, pipe, cwnd) } else { None };
+        if deferred == Some(Limit::ReceiveWindow) {
+            self.limits.note(now, Limit::ReceiveWindow);
+            return None;
+        }
+        if !fits || next > now || deferred.is_some() {
             // RFC 9002 §7.8: a sender limited by its pacer counts as using its window.
             self.seat.note_limited(self.window.nxt());
             self.limits.note(now, Limit::CongestionWindow);
-            if fits && !deferred {
+            if fits && deferred.is_none() {
                 self.timers.set(Timer::Pace, next);
             }
             return None;
