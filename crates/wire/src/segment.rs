@@ -312,6 +312,11 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// The reset that answers a segment with this acknowledgement number (RFC 9293 §3.10.7.1).
+    pub fn reset(number: u32) -> Self {
+        Self { seq: number, ack: 0, flags: Flags::RST, window: 0, options: Options::default(), payload: 0, ecn: Ecn::NotEct }
+    }
+
     /// Size on the wire in bytes, with IPv4 and TCP headers.
     pub fn wire_size(&self) -> u32 {
         BASE_HEADER + self.options.size() + self.payload

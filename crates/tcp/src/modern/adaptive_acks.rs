@@ -143,13 +143,17 @@ impl AdaptiveAcks {
         self.quick = self.quick.max(segments.min(u64::from(self.quick_max)) as u32);
     }
 
-    /// A segment arrived: an ACK is due now or later.
-    pub(super) fn schedule(&mut self, now: Instant) {
+    /// A segment arrived.
+    pub(super) fn note_time(&mut self, now: Instant) {
         // Most packets arrive in the tick of the one before.
         if self.fraction_of_ticks(now) >= self.until {
             self.now = self.ticks(now);
             self.until = (self.now + 1) as f64;
         }
+    }
+
+    /// An ACK is due, now or later.
+    pub(super) fn schedule(&mut self) {
         self.scheduled = true;
     }
 
@@ -190,7 +194,6 @@ impl AdaptiveAcks {
         self.quicken(half);
         self.interactive = false;
         self.delay = self.least;
-        self.scheduled = true;
     }
 
     /// A mark arrived: the window of its sender can be very small.

@@ -108,6 +108,8 @@ pub(super) struct Blocks {
     /// Number of the present block.
     number: u32,
     rate: Pace,
+    /// What a deferred block waits for. Only what the sender learns or does can change that, not the time.
+    deferred: Option<Limit>,
 }
 
 /// What the windows and the path allow a block.
@@ -154,6 +156,7 @@ impl Blocks {
             repaired: (0, 0),
             number: 0,
             rate: Pace { segments: 0.0, srtt: None },
+            deferred: None,
         }
     }
 
@@ -259,6 +262,11 @@ impl Blocks {
         self.left == 0
     }
 
+    /// An ACK, a timer or the application may change what a deferred block waits for.
+    pub(super) fn wake(&mut self) {
+        self.deferred = None;
+    }
+
     /// An ACK leaves the sender with this rate.
     pub(super) fn set_rate(&mut self, rate: Pace) {
         self.rate = rate;
@@ -271,6 +279,9 @@ impl Blocks {
 
     /// Begins a block; returns what it waits for if it is deferred.
     pub(super) fn begin(&mut self, room: &Room) -> Option<Limit> {
+        if self.deferred.is_some() {
+            return self.deferred;
+        }
         let most = self.most(room.min_rtt, room.smss);
         let free = room.cwnd.saturating_sub(room.pipe);
         let quota = (room.cwnd / 2).max(1).min(free).min(most).max(1);
@@ -282,11 +293,11 @@ impl Blocks {
         };
         // Nothing is added to a packet that ends a record.
         let (length, single) = (end - room.nxt, self.queue.len() == 1 && !record);
-        if length > room.smss
-            && self.step != Step::One
-            && let Some(limit) = self.deferred(room, most * room.smss, free * room.smss, (length, single))
-        {
-            return Some(limit);
+        if length > room.smss && self.step != Step::One {
+            self.deferred = self.defer(room, most * room.smss, free * room.smss, (length, single));
+        }
+        if self.deferred.is_some() {
+            return self.deferred;
         }
         let bytes = Self::allowed(room, quota * room.smss, (length, single));
         self.left = bytes.div_ceil(room.smss).max(1);
@@ -328,7 +339,7 @@ impl Blocks {
 
     /// What the block waits for if it is better to wait for the next ACK than to send a small block of the first packet, which has `length`
     /// bytes; `single`: there is no other. `most`: bytes of a full block; `free`: those that the congestion window allows.
-    fn deferred(&self, room: &Room, most: u64, free: u64, (length, single): (u64, bool)) -> Option<Limit> {
+    fn defer(&self, room: &Room, most: u64, free: u64, (length, single): (u64, bool)) -> Option<Limit> {
         let limit = room.offered.min(free);
         let fraction = room.rwnd.min(room.cwnd * room.smss).checked_div(self.divisor).unwrap_or(2 * room.smss);
         if room.recovering || room.idle > NEAR + ROUNDING || limit >= most || !single && limit >= length || limit >= fraction {
@@ -521,6 +532,8 @@ mod tests {
         two.set_rate(fast(9.0));
         let room = Room { cwnd: 30, pipe: 25, ..ROOM };
         assert_eq!(two.begin(&room), Some(Limit::CongestionWindow));
+        assert_eq!(two.begin(&Room { idle: Duration::from_millis(2), ..room }), Some(Limit::CongestionWindow), "time alone changes nothing");
+        two.wake();
         two.queue.push_front(Waiting { end: 2001, push: false, record: false });
         assert_eq!(two.begin(&room), None);
     }

@@ -16,7 +16,9 @@ use ackclock_host::{DropNotice, LimitedTimes, SlowStartExit};
 use super::ack::Ack;
 use super::config::TIMESTAMPS;
 use super::handshake::{Handshake, Stage};
+use super::answers::{self, Answers};
 use super::paws::{self, PeerClock};
+use super::rules::Rules;
 use super::receiver::{Arrival, Receiver};
 use super::segment::{Flags, MAX_OPTIONS, MAX_SACK_BLOCKS, Options, Segment, Timestamps, to_position, to_wire};
 use super::sender::{Counters, Output, Sender};
@@ -45,6 +47,7 @@ pub enum State {
 pub struct Endpoint {
     pub(super) handshake: Handshake,
     clock: PeerClock,
+    answers: Answers,
     pub(super) receiver: Receiver,
     pub(super) sender: Sender,
     /// The segment size that the end announces.
@@ -79,6 +82,7 @@ impl Endpoint {
             sender: Sender::new(config, control),
             receiver: Receiver::new(config),
             clock: PeerClock::default(),
+            answers: Answers::new(Rules::of(config).answers_old_acks),
             answers_fin: false,
             answers_syn: false,
         }
@@ -374,12 +378,9 @@ impl Endpoint {
             self.handshake.note_repeated_syn(segment);
             return;
         }
-        let timestamps = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps);
-        // RFC 7323 §5.3 rule R1. An empty segment causes no ACK: otherwise two ends could acknowledge each other's reordered ACKs for ever.
-        if timestamps.is_some_and(|it| !self.clock.accepts(now, it.value)) && !flags.has(Flags::RST) {
-            if start < end {
-                self.receiver.demand_ack();
-            }
+        if self.answers_fin && self.answers.is_limited() && self.state() == State::Closed {
+            // RFC 9293 §3.10.7.1.
+            self.prompt = (flags.has(Flags::ACK) && !flags.has(Flags::RST)).then(|| Segment::reset(segment.ack));
             return;
         }
         let arrival = Arrival {
@@ -390,6 +391,20 @@ impl Endpoint {
             ecn: segment.ecn,
             cwr: flags.has(Flags::CWR),
         };
+        let timestamps = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps);
+        if let Some(timestamps) = timestamps.filter(|it| !self.clock.accepts(now, it.value, self.answers.slack()) && !flags.has(Flags::RST))
+            && !self.is_overtaken(segment, timestamps, (start, end))
+        {
+            // RFC 7323 §5.3 rule R1. ACKs that data has overtaken are common.
+            if start < end || self.answers.is_limited() && start >= self.receiver.rcv_nxt() && self.answers.allow(now) {
+                self.receiver.demand_ack();
+            }
+            let known = end.min(self.receiver.rcv_nxt());
+            if self.answers.is_limited() && 0 < start && start < known {
+                self.receiver.receive(now, &Arrival { range: (start, known), fin: false, ..arrival }, self.sender.rtt());
+            }
+            return;
+        }
         if !self.receiver.is_acceptable((start, end), arrival.fin) {
             if flags.has(Flags::RST) {
                 return;
@@ -397,7 +412,9 @@ impl Endpoint {
             if flags.has(Flags::SYN | Flags::ACK) && start == 0 {
                 self.receiver.echo.note_syn_ack(segment.ecn);
             }
-            self.receiver.demand_ack();
+            if start < end || self.answers.allow(now) {
+                self.receiver.demand_ack();
+            }
             // A duplicate is reported (RFC 2883 §4).
             if !flags.has(Flags::SYN) && start > 0 && end <= self.receiver.rcv_nxt() {
                 if start < end {
@@ -431,10 +448,23 @@ impl Endpoint {
             self.receiver.receive(now, &arrival, self.sender.rtt());
             if arrival.fin && self.sender.has_sent_fin() {
                 self.receiver.demand_ack();
+                self.answers.restart();
             }
         } else {
             self.receiver.demand_ack();
         }
+    }
+
+    /// Whether an empty segment with an old timestamp repeats the last ACK, which another has overtaken: its SACK blocks are news.
+    fn is_overtaken(&self, segment: &Segment, timestamps: Timestamps, (start, end): (u64, u64)) -> bool {
+        let window = u64::from(segment.window) << self.handshake.agreed.peer_scale;
+        let (sent, iss) = (self.sender.window(), self.handshake.iss);
+        self.answers.is_limited()
+            && start == end
+            && start == self.receiver.rcv_nxt()
+            && to_position(segment.ack, iss, sent.una()) == Some(sent.una())
+            && !sent.would_update(start, window)
+            && answers::is_overtaken(self.clock.recent().wrapping_sub(timestamps.value).cast_signed(), self.sender.rtt().timeout())
     }
 
     /// Resets the connection.

@@ -301,9 +301,7 @@ impl Handshake {
 
     /// The reset that answers a wrong acknowledgement.
     pub(super) fn take_refusal(&mut self) -> Option<Segment> {
-        let seq = self.refusal.take()?;
-        let (flags, options) = (Flags::RST, Options::default());
-        Some(Segment { seq, ack: 0, flags, window: 0, options, payload: 0, ecn: Ecn::NotEct })
+        self.refusal.take().map(Segment::reset)
     }
 
     /// The connection was reset.

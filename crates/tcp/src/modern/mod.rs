@@ -27,6 +27,7 @@
 
 mod ack;
 mod adaptive_acks;
+mod answers;
 mod application;
 mod blocks;
 mod config;

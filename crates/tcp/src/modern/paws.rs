@@ -48,14 +48,14 @@ impl PeerClock {
         self.recent.is_some_and(|(recent, _)| is_before(recent, value))
     }
 
-    /// RFC 7323 §5.3 rule R1: whether a segment with this timestamp can be new.
-    pub(super) fn accepts(&self, now: Instant, value: u32) -> bool {
-        self.recent.is_none_or(|(recent, noted)| !is_before(value, recent) || now.since(noted) > OUTDATED)
+    /// RFC 7323 §5.3 rule R1: whether a segment with this timestamp can be new. `slack`: ticks by which it may be too old all the same.
+    pub(super) fn accepts(&self, now: Instant, value: u32, slack: u32) -> bool {
+        self.recent.is_none_or(|(recent, noted)| !is_before(value.wrapping_add(slack), recent) || now.since(noted) > OUTDATED)
     }
 
     /// RFC 7323 §4.3 rule 2: stores the timestamp of an acceptable segment that begins at or below the last ACK sent.
     pub(super) fn note(&mut self, now: Instant, value: u32, covers_last_ack: bool) {
-        if covers_last_ack && self.accepts(now, value) {
+        if covers_last_ack && self.accepts(now, value, 0) {
             self.recent = Some((value, now));
         }
     }
@@ -76,10 +76,11 @@ mod tests {
     #[test]
     fn rfc_7323_section_5_3() {
         let mut clock = PeerClock::default();
-        assert!(clock.accepts(at(0), 7));
+        assert!(clock.accepts(at(0), 7, 0));
         clock.note(at(0), 100, true);
-        assert!(!clock.accepts(at(1), 99), "R1: older than TS.Recent");
-        assert!(clock.accepts(at(1), 100) && clock.accepts(at(1), 101));
+        assert!(!clock.accepts(at(1), 99, 0), "R1: older than TS.Recent");
+        assert!(clock.accepts(at(0), 99, 1) && !clock.accepts(at(0), 98, 1));
+        assert!(clock.accepts(at(1), 100, 0) && clock.accepts(at(1), 101, 0));
         clock.note(at(1), 200, false);
         assert_eq!(clock.recent(), 100, "§4.3: a segment beyond the last ACK is not echoed");
         clock.note(at(1), 200, true);
@@ -87,9 +88,9 @@ mod tests {
         // §5.2: the clock wraps.
         clock.note(at(2), u32::MAX / 2, true);
         clock.note(at(3), u32::MAX - 5, true);
-        assert!(clock.accepts(at(4), 3) && !clock.accepts(at(4), u32::MAX - 6));
+        assert!(clock.accepts(at(4), 3, 0) && !clock.accepts(at(4), u32::MAX - 6, 0));
         // §5.5: after 24 days no timestamp is too old.
-        assert!(clock.accepts(at(4 + 25 * 86_400), 7_000_000));
+        assert!(clock.accepts(at(4 + 25 * 86_400), 7_000_000, 0));
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub(super) struct Conditions {
     pub(super) srtt: Option<Duration>,
     /// Whether the sender is in fast or timeout recovery.
     pub(super) recovering: bool,
+    /// Whether a search for losses ends at the first transmission that is not before the newest delivered one.
+    pub(super) in_order: bool,
 }
 
 /// The state of RACK.
@@ -150,7 +152,7 @@ impl Rack {
     pub(super) fn detect(&self, now: Instant, board: &mut Scoreboard, at: &Conditions) -> (bool, Option<Instant>) {
         let Some(newest) = self.newest else { return (false, None) };
         let patience = self.rtt + self.reo_wnd(board, at);
-        let (marked, last) = board.expire(newest, |sent_at| has_come(now, sent_at + patience));
+        let (marked, last) = board.expire(newest, at.in_order, |sent_at| has_come(now, sent_at + patience));
         (marked, last.map(|sent_at| sent_at + patience))
     }
 
@@ -158,7 +160,7 @@ impl Rack {
     pub(super) fn mark_on_timeout(&self, now: Instant, board: &mut Scoreboard, at: &Conditions) {
         let patience = self.rtt + self.reo_wnd(board, at);
         board.mark_first_lost();
-        board.expire((Instant::MAX, u64::MAX), |sent_at| has_come(now, sent_at + patience));
+        board.expire((Instant::MAX, u64::MAX), false, |sent_at| has_come(now, sent_at + patience));
     }
 
     #[cfg(test)]

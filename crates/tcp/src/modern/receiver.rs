@@ -243,14 +243,17 @@ impl Receiver {
     }
 
     /// Whether a compressed ACK leaves before the segment counts, and takes its place: the segment belongs to none of the two latest blocks, and
-    /// no ACK shall report many blocks.
+    /// no ACK shall report many blocks. The ACK reports a block that the segment extends with it, at its old place.
     pub(super) fn releases_compressed(&mut self, (start, end): Range) -> bool {
         let Acks::Adaptive(acks) = &self.acks else { return false };
         if start <= self.rcv_nxt || !acks.is_compressing() {
             return false;
         }
-        let extends = |&block: &Range| touches(block, (start, end));
-        self.released = self.recent.iter().position(extends).unwrap_or(self.recent.len()) >= COMPRESSIBLE;
+        let extended = self.recent.iter().position(|&block| touches(block, (start, end)));
+        self.released = extended.unwrap_or(self.recent.len()) >= COMPRESSIBLE;
+        if let Some(block) = extended.filter(|_| self.released).and_then(|place| self.recent.get_mut(place)) {
+            *block = (block.0.min(start), block.1.max(end));
+        }
         self.released
     }
 
@@ -302,7 +305,11 @@ impl Receiver {
         let released = std::mem::take(&mut self.released);
         let Acks::Adaptive(acks) = &mut self.acks else { return };
         if !released {
-            acks.schedule(now);
+            acks.note_time(now);
+            // What lies below the last ACK gets one of its own, which is no quick ACK.
+            if end >= self.last_ack {
+                acks.schedule();
+            }
         }
         if end <= before {
             acks.note_duplicate(self.window.half(before, segment));

@@ -53,6 +53,15 @@ pub(super) struct Rules {
     pub(super) reads_old_sacks: bool,
     /// Whether a tail loss probe that repeats the last segment leaves the count of its transmissions. `slow_start-12`.
     pub(super) ignores_repeated_probe: bool,
+    /// Whether an ACK with an old timestamp gets an answer, though seldom, and counts if it repeats the last one; otherwise RFC 7323 §5.3
+    /// drops it in silence. `an_ack_that_another_has_overtaken`.
+    pub(super) answers_old_acks: bool,
+    /// Whether an ACK that brings nothing new leaves a window larger than its own; otherwise RFC 9293 §3.10.7.4 takes a part of it back.
+    /// `an_ack_that_another_has_overtaken`.
+    pub(super) keeps_offered_window: bool,
+    /// Whether RACK's search for losses ends at the first segment, in the order of sending, that was not sent before the newest delivered
+    /// one; otherwise those behind it with the same time count too (RFC 8985 §6.2). `losses_are_found_in_the_order_of_sending`.
+    pub(super) detects_losses_in_order: bool,
     /// Whether the ages of segments are differences of a clock of whole microseconds. `a_sample_is_a_difference_of_whole_microseconds`.
     pub(super) measures_microseconds: bool,
     /// Whether accurate feedback makes every packet ECN-capable, and gives each the option; otherwise new data is ECN-capable, and pure ACKs
@@ -77,6 +86,9 @@ impl Rules {
         sacks_whole_segments: false,
         reads_old_sacks: false,
         ignores_repeated_probe: false,
+        answers_old_acks: false,
+        detects_losses_in_order: false,
+        keeps_offered_window: false,
         measures_microseconds: false,
         marks_every_packet: false,
     };
@@ -96,6 +108,9 @@ impl Rules {
         sacks_whole_segments: true,
         reads_old_sacks: true,
         ignores_repeated_probe: true,
+        answers_old_acks: true,
+        detects_losses_in_order: true,
+        keeps_offered_window: true,
         measures_microseconds: true,
         marks_every_packet: true,
     };

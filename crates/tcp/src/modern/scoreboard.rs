@@ -653,32 +653,37 @@ impl Scoreboard {
     }
 
     /// Marks the `expired` transmissions before `newest` (time and end) as lost, in the order of sending. Returns whether any was marked,
-    /// and the time of the last transmission before `newest` that may still arrive.
-    pub(super) fn expire(&mut self, newest: (Instant, u64), expired: impl Fn(Instant) -> bool) -> (bool, Option<Instant>) {
-        let (mut marked, mut index) = (false, 0);
-        while let Some(&Transmission { sent_at, .. }) = self.by_time.get(index).filter(|it| it.sent_at <= newest.0) {
+    /// and the time of the last transmission before `newest` that may still arrive. `in_order`: those sent after one that is not before
+    /// `newest` do not count either.
+    pub(super) fn expire(&mut self, newest: (Instant, u64), in_order: bool, expired: impl Fn(Instant) -> bool) -> (bool, Option<Instant>) {
+        let (mut marked, mut index, mut end) = (false, 0, self.reach(newest, in_order));
+        while index < end {
             if !self.is_before(index, newest) {
                 // Sent at the same time as the newest, but above it: stays.
                 index += 1;
                 continue;
             }
             if self.is_awaited(index) {
-                if !expired(sent_at) {
+                if !expired(self.by_time[index].sent_at) {
                     break;
                 }
                 marked |= self.mark_transmission(index);
             }
             self.by_time.remove(index);
+            end -= 1;
         }
-        let later = |transmission: &Transmission| transmission.sent_at > newest.0;
-        let mut index = if self.by_time.front().is_none_or(later) { 0 } else { self.by_time.partition_point(|it| !later(it)) };
-        while index > 0 {
-            index -= 1;
-            if self.is_before(index, newest) && self.is_awaited(index) {
-                return (marked, Some(self.by_time[index].sent_at));
-            }
+        let last = (0..end).rev().find(|&index| self.is_before(index, newest) && self.is_awaited(index));
+        (marked, last.map(|index| self.by_time[index].sent_at))
+    }
+
+    /// Number of transmissions that may be before `newest`.
+    fn reach(&self, newest: (Instant, u64), in_order: bool) -> usize {
+        if self.by_time.front().is_none_or(|it| it.sent_at > newest.0) {
+            return 0;
         }
-        (marked, None)
+        let end = self.by_time.partition_point(|it| it.sent_at <= newest.0);
+        let begin = if in_order { self.by_time.partition_point(|it| it.sent_at < newest.0) } else { end };
+        (begin..end).find(|&index| !self.is_before(index, newest) && self.is_awaited(index)).unwrap_or(end)
     }
 
     /// RFC 8985 §6.2, `RACK_sent_after`.

@@ -80,9 +80,10 @@ impl SendWindow {
         self.nxt = end;
     }
 
-    /// RFC 9293 §3.10.7.4: stores the window of the newest segment; returns whether its edge has moved.
-    pub(super) fn update(&mut self, ack: &Ack<'_>) -> bool {
-        if self.last_update > (ack.seq, ack.number) {
+    /// RFC 9293 §3.10.7.4: stores the window of the newest segment; returns whether its edge has moved. `shrinks`: whether an ACK that brings
+    /// nothing else new may take back a part of it.
+    pub(super) fn update(&mut self, ack: &Ack<'_>, shrinks: bool) -> bool {
+        if self.last_update > (ack.seq, ack.number) || !shrinks && ack.number <= self.una && !self.would_update(ack.seq, ack.window) {
             return false;
         }
         self.last_update = (ack.seq, ack.number);
@@ -92,6 +93,11 @@ impl SendWindow {
         let moved = edge != self.edge;
         self.edge = edge.max(self.nxt.min(self.edge));
         moved
+    }
+
+    /// Whether a segment at `seq` that acknowledges nothing new brings a larger window, or closes it.
+    pub(super) fn would_update(&self, seq: u64, window: u64) -> bool {
+        seq > self.last_update.0 || seq == self.last_update.0 && (window > self.offered() || window == 0)
     }
 
     /// Bytes written and not yet sent, including a FIN.

@@ -77,12 +77,12 @@ fn a_late_segment_sent_before_the_newest_is_lost() {
     sack(&mut board, (500, 600));
     let newest = (at(5), 600);
     // Segments 0 to 4 were sent earlier; 0 to 2 are late.
-    assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (true, Some(at(4))));
+    assert_eq!(board.expire(newest, false, |sent_at| sent_at <= at(2)), (true, Some(at(4))));
     assert_eq!(board.pipe(), 600);
-    assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (false, Some(at(4))), "each segment is marked once");
+    assert_eq!(board.expire(newest, false, |sent_at| sent_at <= at(2)), (false, Some(at(4))), "each segment is marked once");
     board.resend((0, 100), sent(20), true);
     // The retransmission was sent after the newest delivered segment.
-    assert_eq!(board.expire(newest, |_| true), (true, None));
+    assert_eq!(board.expire(newest, false, |_| true), (true, None));
     assert_eq!((board.next_lost(), board.pipe()), (Some((100, 200)), 500));
 }
 
@@ -91,11 +91,11 @@ fn an_unmarked_segment_can_be_lost_again() {
     let mut board = board();
     sack(&mut board, (900, 1000));
     let newest = (at(9), 1000);
-    board.expire(newest, |_| true);
+    board.expire(newest, false, |_| true);
     assert_eq!(board.pipe(), 0);
     board.unmark_lost();
     assert_eq!((board.pipe(), board.next_lost()), (900, None));
-    assert_eq!(board.expire(newest, |sent_at| sent_at < at(4)), (true, Some(at(8))));
+    assert_eq!(board.expire(newest, false, |sent_at| sent_at < at(4)), (true, Some(at(8))));
     assert_eq!((board.pipe(), board.next_lost()), (500, Some((0, 100))));
     assert!(board.is_consistent());
 }
@@ -117,7 +117,7 @@ fn a_lost_piece_of_a_segment() {
     let mut board = board();
     sack(&mut board, (130, 160));
     sack(&mut board, (900, 1000));
-    assert_eq!(board.expire((at(9), 1000), |sent_at| sent_at <= at(1)), (true, Some(at(8))));
+    assert_eq!(board.expire((at(9), 1000), false, |sent_at| sent_at <= at(1)), (true, Some(at(8))));
     assert_eq!(board.next_lost(), Some((0, 100)));
     let mut waiting = Vec::new();
     while let Some((start, end)) = board.next_lost() {

@@ -59,12 +59,13 @@ impl Sender {
         if ack.number > self.window.nxt() {
             return false;
         }
+        self.wake();
         if ack.number < self.window.una() {
             return self.handle_old_ack(now, ack);
         }
         self.hold.acknowledge();
         if self.is_uninformative(ack) {
-            self.window.update(ack);
+            self.window.update(ack, !self.settings.rules.keeps_offered_window);
             return true;
         }
         let mut delivered = std::mem::take(&mut self.delivered);
@@ -158,7 +159,7 @@ impl Sender {
         let (una, outstanding, flight) = (self.window.una(), self.board.unsacked(), self.board.flight_size());
         let inflight = self.board.pipe();
         let reduced = self.repair.reduces().then(|| self.cwnd() as f64 / self.seat.unit() as f64);
-        let window_moved = self.window.update(ack);
+        let window_moved = self.window.update(ack, !self.settings.rules.keeps_offered_window);
         let acked = ack.number - una;
         self.window.acknowledge(ack.number);
         let segments = self.board.acknowledge(ack.number, delivered);

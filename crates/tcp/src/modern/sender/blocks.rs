@@ -19,6 +19,13 @@ impl Sender {
         deferred
     }
 
+    /// A deferred block may leave.
+    pub(super) fn wake(&mut self) {
+        if let Some(blocks) = &mut self.blocks {
+            blocks.wake();
+        }
+    }
+
     fn room(&self, now: Instant, pipe: u64, cwnd: u64) -> Room {
         let (smss, unit) = (self.seat.smss(), self.seat.unit());
         let srtt = self.rtt.srtt();

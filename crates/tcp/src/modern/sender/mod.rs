@@ -312,6 +312,7 @@ impl Sender {
         let start = self.stream.written();
         self.stream.write(bytes);
         self.hold.write(more);
+        self.wake();
         if self.stream.is_written()
             && let Some(mut blocks) = self.blocks.take()
         {

@@ -17,7 +17,8 @@ use super::Sender;
 
 impl Sender {
     fn conditions(&self) -> Conditions {
-        Conditions { min_rtt: self.rtt.min(), srtt: self.rtt.srtt(), recovering: !self.repair.is_open() }
+        let in_order = self.settings.rules.detects_losses_in_order;
+        Conditions { min_rtt: self.rtt.min(), srtt: self.rtt.srtt(), recovering: !self.repair.is_open(), in_order }
     }
 
     /// Marks lost segments, and begins fast recovery if there are any. `outstanding`: bytes that were not SACKed before the current ACK.

@@ -20,6 +20,9 @@ impl Sender {
 
     /// Handles all expired timers.
     pub(in super::super) fn handle_timeout(&mut self, now: Instant) {
+        if self.poll_timeout() <= now {
+            self.wake();
+        }
         self.timers.expires(Timer::Pace, now);
         self.seat.handle_timeout(now);
         if self.timers.expires(Timer::Reorder, now) {

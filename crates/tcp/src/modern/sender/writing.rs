@@ -75,6 +75,7 @@ impl Sender {
         let bytes = room.min(most);
         self.stream.write(bytes);
         self.hold.fill(bytes < most);
+        self.wake();
         if let Some(blocks) = &mut self.blocks {
             if bytes > 0 {
                 blocks.write_packet(self.stream.written(), begins, (first, bytes == most), self.window.largest());
