@@ -62,6 +62,12 @@ pub(super) struct Rules {
     /// Whether RACK's search for losses ends at the first segment, in the order of sending, that was not sent before the newest delivered
     /// one; otherwise those behind it with the same time count too (RFC 8985 §6.2). `losses_are_found_in_the_order_of_sending`.
     pub(super) detects_losses_in_order: bool,
+    /// Whether one timer serves retransmission, probe and reordering: after the last it starts anew for the first, for the rest of its time.
+    /// `a_timer_that_served_another_is_coarser`.
+    pub(super) has_one_timer: bool,
+    /// Whether an ACK with a D-SACK that advances gives a sample by its timestamp, though that is as old as the original. The table of
+    /// docs/validation.md.
+    pub(super) trusts_echoes_of_duplicates: bool,
     /// Whether the ages of segments are differences of a clock of whole microseconds. `a_sample_is_a_difference_of_whole_microseconds`.
     pub(super) measures_microseconds: bool,
     /// Whether accurate feedback makes every packet ECN-capable, and gives each the option; otherwise new data is ECN-capable, and pure ACKs
@@ -87,6 +93,8 @@ impl Rules {
         reads_old_sacks: false,
         ignores_repeated_probe: false,
         answers_old_acks: false,
+        trusts_echoes_of_duplicates: false,
+        has_one_timer: false,
         detects_losses_in_order: false,
         keeps_offered_window: false,
         measures_microseconds: false,
@@ -109,6 +117,8 @@ impl Rules {
         reads_old_sacks: true,
         ignores_repeated_probe: true,
         answers_old_acks: true,
+        trusts_echoes_of_duplicates: true,
+        has_one_timer: true,
         detects_losses_in_order: true,
         keeps_offered_window: true,
         measures_microseconds: true,

@@ -1,7 +1,7 @@
 //! The clock of a host's timers: timers expire at its ticks.
 //!
-//! A timer wheel has levels. A timer of n ticks expires at the tick after; from 64 ticks on at the next multiple of 8 ticks, from 512 ticks
-//! on at the next multiple of 64, and so on.
+//! A timer wheel has levels. A timer of n ticks expires at the tick after; from 63 ticks on at the next multiple of 8 ticks, from 504 ticks
+//! on at the next multiple of 64, and so on. A timer that is set at a tick, as by another that expires, counts from the tick after.
 //!
 //! ## References
 //! J. Corbet, *Reinventing the timer wheel*, LWN.net, 2015 (the wheel of Linux since 4.8); measured with Linux 6.18 at 250 ticks per second
@@ -11,8 +11,8 @@ use ackclock_core::units::{Duration, Instant};
 
 /// Levels of the wheel.
 const LEVELS: u32 = 8;
-/// Each level has 64 slots, and is 8 times coarser than the level below.
-const SLOTS: u64 = 64;
+/// Each level has this many slots beside the present one, and is 8 times coarser than the level below.
+const SLOTS: u64 = 63;
 
 /// Rounding error of times, in seconds.
 const ROUNDING: f64 = 1e-9;
@@ -52,6 +52,12 @@ impl Ticks {
         (now.as_secs_f64() + (self.phase + ROUNDING)) * self.frequency
     }
 
+    /// Whether a tick is now.
+    fn is_tick(self, now: Instant) -> bool {
+        let at = self.at(now);
+        at - at.floor() < 3.0 * ROUNDING * self.frequency
+    }
+
     /// `delay`, rounded up to whole ticks.
     pub(super) fn round_up(self, delay: Duration) -> Duration {
         if self.tick == 0.0 { delay } else { Duration::from_secs_f64(self.count(delay) as f64 * self.tick) }
@@ -83,7 +89,8 @@ impl Ticks {
         }
         let ticks = self.count(delay);
         let due = (self.at(now) as i64).cast_unsigned() + ticks;
-        let level = (0..LEVELS - 1).find(|level| ticks < SLOTS << (3 * level)).unwrap_or(LEVELS - 1);
+        let distance = ticks - u64::from(ticks > 0 && self.is_tick(now));
+        let level = (0..LEVELS - 1).find(|level| distance < SLOTS << (3 * level)).unwrap_or(LEVELS - 1);
         let slot = ((due >> (3 * level)) + 1) << (3 * level);
         Instant::ZERO + Duration::from_secs_f64(slot.cast_signed() as f64 * self.tick - self.phase)
     }
@@ -117,8 +124,10 @@ impl LastExpiry {
             return self.at;
         }
         let at = ticks.expiry(now, delay);
+        // A timer set at a tick is not like those set after it.
+        let until = if ticks.is_tick(now) { 0.0 } else { (started as i64 + 1) as f64 };
         // A delay of less than a nanosecond is negative here, and counts as none.
-        *self = Self { until: (started as i64 + 1) as f64, delay: if whole < 0.0 { f64::INFINITY } else { whole as i64 as f64 }, at };
+        *self = Self { until, delay: if whole < 0.0 { f64::INFINITY } else { whole as i64 as f64 }, at };
         at
     }
 }
@@ -145,8 +154,10 @@ mod tests {
 
     #[test]
     fn long_timers_expire_at_coarser_ticks() {
-        // 64 to 511 ticks: multiples of 32 ms; from 512 on multiples of 256 ms.
+        // 63 to 503 ticks: multiples of 32 ms; from 504 on multiples of 256 ms.
         assert_eq!([expiry(0.0, 256.0), expiry(4.0, 300.0), expiry(30.0, 1000.0)], [288, 320, 1056]);
+        assert_eq!([expiry(0.0, 252.0), expiry(1.0, 252.0), expiry(1.0, 248.0)], [256, 256, 252], "set at a tick, and after it");
+        assert_eq!([expiry(5.0, 252.0), expiry(8.0, 252.0)], [288, 264]);
         assert_eq!([expiry(0.0, 2044.0), expiry(0.0, 2048.0)], [2048, 2304]);
     }
 

@@ -80,14 +80,20 @@ impl Timers {
         self.set(Timer::Rto, due);
     }
 
+    /// Starts the retransmission timer in place of another timer, to expire at `at`.
+    pub(super) fn restart_rto(&mut self, now: Instant, at: Instant) {
+        self.rto = at;
+        self.start_until(Timer::Rto, now, at);
+    }
+
     /// Starts a timer that waits until `at`.
     pub(super) fn start_until(&mut self, timer: Timer, now: Instant, at: Instant) {
         self.set(timer, self.ticks.expiry_of(now, at));
     }
 
-    /// Starts the probe timer, which does not expire after the retransmission timer.
-    pub(super) fn start_probe(&mut self, now: Instant, timeout: Duration) {
-        let most = if self.is_set(Timer::Rto) { self.rto } else { Instant::MAX };
+    /// Starts the probe timer, which does not expire after the retransmission timer, nor after `most`.
+    pub(super) fn start_probe(&mut self, now: Instant, timeout: Duration, most: Instant) {
+        let most = if self.is_set(Timer::Rto) { self.rto.min(most) } else { most };
         let at = (now + timeout).min(most);
         let due = if self.ticks.are_exact() { at } else { self.last[1].expiry(self.ticks, now, at.since(now)) };
         self.set(Timer::Probe, due);

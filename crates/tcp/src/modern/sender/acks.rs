@@ -16,6 +16,7 @@ use super::super::ranges::Range;
 use super::super::repair::{Force, Phase};
 use super::super::scoreboard::SentSegment;
 use super::super::segment::MAX_SACK_BLOCKS;
+use super::super::timers::Timer;
 use super::super::tlp::ProbeAck;
 use super::super::undo::{Evidence, Verdict};
 use super::Sender;
@@ -42,6 +43,8 @@ struct Change {
     /// First unacknowledged position before the ACK.
     una: u64,
     rtt: Option<Duration>,
+    /// Age of the oldest segment that the ACK selects, among those that were sent once.
+    selected: Option<Duration>,
     /// The one-way delay, if the control wants it.
     delay: Option<Duration>,
     sample: Option<RateSample>,
@@ -199,6 +202,7 @@ impl Sender {
             outstanding,
             una,
             rtt: None,
+            selected: None,
             delay: None,
             sample: None,
             inflight,
@@ -229,8 +233,12 @@ impl Sender {
             first = sacked.next();
             change.rtt = sacked.next_back().or(first);
         }
+        if change.acked == 0 {
+            change.selected = first;
+        }
         // A duplicate causes an ACK with a D-SACK, but its timestamp is not echoed (RFC 7323 §4.3): the echo is as old as the original.
-        let echoed = || ack.echo.filter(|_| change.acked > 0 && change.dsack.is_none());
+        let trusted = change.dsack.is_none() || self.settings.rules.trusts_echoes_of_duplicates;
+        let echoed = || ack.echo.filter(|_| change.acked > 0 && trusted);
         let sample = first.or_else(|| paws::since(now, echoed()?, self.settings.initial_timestamp));
         if self.settings.rtt_of_sacked {
             // An ACK that advances gives the control the time between timestamps if no segment gives one.
@@ -378,14 +386,17 @@ impl Sender {
             }
             return;
         }
-        if change.acked > 0 {
+        // With Linux's rule, so does a SACK of data that was sent before the last retransmission of the first segment.
+        let head = || self.board.segment_at(self.window.una()).map(|it| now.since(it.sent_at()));
+        let selects = self.settings.rtt_of_sacked && change.selected.is_some_and(|age| head().is_some_and(|head| age > head));
+        if change.acked > 0 || selects && !self.timers.is_set(Timer::Reorder) {
             // RFC 6298 §5.3. A receiver that may have discarded SACKed data has half a round trip to acknowledge it.
             let half = || (self.rtt.srtt().unwrap_or(Duration::ZERO) * 0.5).max(RENEGING_MIN);
             let timeout = if self.board.is_reneged() { half() } else { self.rtt.timeout() };
             self.timers.start_rto(now, timeout);
         }
         if change.delivered > 0 {
-            self.schedule_probe(now);
+            self.schedule_probe(now, false);
         }
     }
 }

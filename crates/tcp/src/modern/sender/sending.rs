@@ -270,7 +270,7 @@ impl Sender {
             self.timers.start_rto(now, self.rtt.timeout());
         }
         if !output.retransmission {
-            self.schedule_probe(now);
+            self.schedule_probe(now, true);
             self.make_room();
         }
     }

@@ -33,6 +33,11 @@ impl Sender {
                 // Linux counts one delivered segment at the start of a recovery that a timer begins.
                 self.repair.deliver(Progress { delivered: 1, pipe: self.board_pipe(), safe: false });
             }
+            if self.settings.rules.has_one_timer
+                && let Some(head) = self.board.segment_at(self.window.una())
+            {
+                self.timers.restart_rto(now, head.sent_at() + self.rtt.timeout());
+            }
         }
         if self.timers.expires(Timer::Probe, now) {
             self.probe_tail(now);
@@ -48,7 +53,8 @@ impl Sender {
     }
 
     /// RFC 8985 §7.2: sets the probe timer after the transmission of new data and after an ACK that delivers data.
-    pub(super) fn schedule_probe(&mut self, now: Instant) {
+    /// After a transmission, Linux lets the probe expire no later than the timeout of the first segment (`has_one_timer`).
+    pub(super) fn schedule_probe(&mut self, now: Instant, sends: bool) {
         let applies = self.settings.tlp && self.repair.method() == Recovery::Rack && self.repair.is_open();
         let outstanding = self.board.segments();
         if !applies || outstanding == 0 || self.board.sacked_bytes() > 0 || !self.tlp.may_probe() {
@@ -57,7 +63,9 @@ impl Sender {
         }
         let ProbeMargins { several, single } = self.settings.probe_margins;
         let timeout = Tlp::timeout(self.rtt.srtt(), if outstanding == 1 { single } else { several });
-        self.timers.start_probe(now, timeout);
+        let head = self.board.segment_at(self.window.una()).filter(|_| sends && self.settings.rules.has_one_timer);
+        let most = head.map_or(Instant::MAX, |it| (it.sent_at() + self.rtt.timeout()).max(now));
+        self.timers.start_probe(now, timeout, most);
     }
 
     /// RFC 8985 §7.3: sends a probe: a new segment if available, otherwise the last segment again.
