@@ -72,8 +72,12 @@ class Side:
 
     @classmethod
     def of(cls, result: Result) -> Side:
-        """Return the packets of a run that captured at its ends and recorded `STATE`."""
-        return cls(frame(result.packets), {name: frame(result.trace(name)) for name in STATE if name in result.traces})
+        """Return the packets of a run that captured at its ends and recorded `STATE`.
+
+        Of packets at the same nanosecond, those received come first: which order a capture shows depends on its world.
+        """
+        packets = frame(result.packets).sort(polars.col("time_s").round(9), "direction", maintain_order=True)
+        return cls(packets, {name: frame(result.trace(name)) for name in STATE if name in result.traces})
 
     def around(self, difference: Difference, count: int) -> polars.DataFrame:
         """Return the packets up to `count` before and after a difference."""

@@ -261,6 +261,11 @@ impl AdaptiveAcks {
         self.compressed > 0
     }
 
+    /// Whether the timer of a compressed ACK expires now.
+    pub(super) fn expires_compressed(&self, now: Instant) -> bool {
+        self.compressed > 0 && self.compressed_due.is_some_and(|due| due <= now + Duration::NANOSECOND)
+    }
+
     /// Plans a delayed ACK; returns whether the one planned before is so near that it is sent now.
     fn postpone(&mut self, rtt: &Rtt) -> bool {
         let tick = self.now;

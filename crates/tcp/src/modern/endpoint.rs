@@ -378,6 +378,9 @@ impl Endpoint {
             self.handshake.note_repeated_syn(segment);
             return;
         }
+        if self.receiver.expires_compressed(now) {
+            self.prompt = Some(self.pure_ack(now));
+        }
         if self.answers_fin && self.answers.is_limited() && self.state() == State::Closed {
             // RFC 9293 §3.10.7.1.
             self.prompt = (flags.has(Flags::ACK) && !flags.has(Flags::RST)).then(|| Segment::reset(segment.ack));

@@ -46,6 +46,7 @@ mod prr;
 mod rack;
 mod ranges;
 mod receiver;
+mod resolution;
 mod repair;
 mod rtt;
 mod rules;

@@ -5,6 +5,7 @@
 
 use ackclock_core::units::{Duration, Instant};
 
+use super::resolution::Resolution;
 use super::scoreboard::{Scoreboard, SentSegment};
 
 /// Number of SACKed segments that ends the allowance for reordering (RFC 8985 §6.2 step 4).
@@ -30,6 +31,7 @@ pub(super) struct Conditions {
 /// The state of RACK.
 #[derive(Debug)]
 pub(super) struct Rack {
+    resolution: Resolution,
     /// Sending time and end of the most recently sent delivered segment.
     newest: Option<(Instant, u64)>,
     /// Round-trip time of that segment.
@@ -48,14 +50,11 @@ pub(super) struct Rack {
     dsack_round: Option<u64>,
 }
 
-/// Whether `deadline` has come, within one nanosecond: the deadline is a rounded sum of times.
-fn has_come(now: Instant, deadline: Instant) -> bool {
-    deadline <= now + Duration::NANOSECOND
-}
-
-impl Default for Rack {
-    fn default() -> Self {
+impl Rack {
+    /// The state at the start of a connection.
+    pub(super) fn new(resolution: Resolution) -> Self {
         Self {
+            resolution,
             newest: None,
             rtt: Duration::ZERO,
             has_news: false,
@@ -67,9 +66,7 @@ impl Default for Rack {
             dsack_round: None,
         }
     }
-}
 
-impl Rack {
     /// RFC 8985 §6.2 step 3: an ACK of all data below `una` has delivered segments, in ascending order; detects reordering, whose extent is
     /// counted in segments of `smss` bytes.
     pub(super) fn detect_reordering(&mut self, delivered: &[SentSegment], una: u64, smss: u64) {
@@ -99,7 +96,7 @@ impl Rack {
 
     /// RFC 8985 §6.2 step 2: a segment was delivered. `original`: the ACK echoes a timestamp older than the segment's last transmission.
     pub(super) fn deliver(&mut self, now: Instant, segment: &SentSegment, original: bool, min_rtt: Option<Duration>) {
-        let rtt = now.since(segment.sent_at());
+        let rtt = self.resolution.between(segment.sent_at(), now);
         // The ACK of a retransmitted segment may be caused by the original.
         if segment.is_retransmitted() && (original || min_rtt.is_some_and(|min| rtt < min)) {
             return;
@@ -144,15 +141,20 @@ impl Rack {
             return Duration::ZERO;
         }
         let Some(min_rtt) = at.min_rtt else { return Duration::ZERO };
-        let window = min_rtt * (f64::from(self.reo_wnd_mult) / 4.0);
-        at.srtt.map_or(window, |srtt| window.min(srtt))
+        let window = self.resolution.store(min_rtt * 0.25) * f64::from(self.reo_wnd_mult);
+        at.srtt.map_or(window, |srtt| window.min(self.resolution.store(srtt)))
+    }
+
+    /// Whether `patience` is over for a segment, within one nanosecond: it is a rounded sum of times.
+    fn is_over(&self, now: Instant, sent_at: Instant, patience: Duration) -> bool {
+        patience <= self.resolution.between(sent_at, now) + Duration::NANOSECOND
     }
 
     /// RFC 8985 §6.2 step 5: marks lost segments. Returns whether any was marked, and when to check again.
     pub(super) fn detect(&self, now: Instant, board: &mut Scoreboard, at: &Conditions) -> (bool, Option<Instant>) {
         let Some(newest) = self.newest else { return (false, None) };
         let patience = self.rtt + self.reo_wnd(board, at);
-        let (marked, last) = board.expire(newest, at.in_order, |sent_at| has_come(now, sent_at + patience));
+        let (marked, last) = board.expire(newest, at.in_order, |sent_at| self.is_over(now, sent_at, patience));
         (marked, last.map(|sent_at| sent_at + patience))
     }
 
@@ -160,7 +162,7 @@ impl Rack {
     pub(super) fn mark_on_timeout(&self, now: Instant, board: &mut Scoreboard, at: &Conditions) {
         let patience = self.rtt + self.reo_wnd(board, at);
         board.mark_first_lost();
-        board.expire((Instant::MAX, u64::MAX), false, |sent_at| has_come(now, sent_at + patience));
+        board.expire((Instant::MAX, u64::MAX), false, |sent_at| self.is_over(now, sent_at, patience));
     }
 
     #[cfg(test)]

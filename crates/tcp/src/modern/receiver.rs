@@ -242,6 +242,11 @@ impl Receiver {
         }
     }
 
+    /// Whether the timer of a compressed ACK expires now, before a segment that arrives at the same time.
+    pub(super) fn expires_compressed(&self, now: Instant) -> bool {
+        matches!(&self.acks, Acks::Adaptive(acks) if acks.expires_compressed(now))
+    }
+
     /// Whether a compressed ACK leaves before the segment counts, and takes its place: the segment belongs to none of the two latest blocks, and
     /// no ACK shall report many blocks. The ACK reports a block that the segment extends with it, at its old place.
     pub(super) fn releases_compressed(&mut self, (start, end): Range) -> bool {
@@ -289,7 +294,7 @@ impl Receiver {
         let grows = self.store(now, arrival, before);
         let waiting = self.rcv_nxt - self.last_ack > segment;
         let (holds, scarce) = if waiting { self.window.outlook(segment) } else { (false, false) };
-        let finished = arrival.fin && self.is_finished();
+        let finished = arrival.fin && end > before && self.is_finished();
         if finished {
             // Nothing about earlier data matters any more.
             self.dsack = None;

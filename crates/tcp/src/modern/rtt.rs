@@ -116,6 +116,7 @@ impl Rtt {
 
     /// Adds a round-trip time sample. `una`, `nxt`: first unacknowledged and next new position.
     pub(super) fn measure_at(&mut self, rtt: Duration, (una, nxt): (u64, u64)) {
+        let rtt = if self.held.is_some() { Duration::from_nanos(1000 * micros(rtt).cast_unsigned()) } else { rtt };
         self.latest = Some(rtt);
         self.note_min(rtt);
         if let Some(held) = &mut self.held {

@@ -11,6 +11,7 @@
 use ackclock_core::units::Bytes;
 
 use super::config::{ECN_COUNTS, Feedback, TIMESTAMPS};
+use super::resolution::Resolution;
 use super::settings::Config;
 
 /// How a sender counts, reduces and repairs.
@@ -68,8 +69,11 @@ pub(super) struct Rules {
     /// Whether an ACK with a D-SACK that advances gives a sample by its timestamp, though that is as old as the original. The table of
     /// docs/validation.md.
     pub(super) trusts_echoes_of_duplicates: bool,
-    /// Whether the ages of segments are differences of a clock of whole microseconds. `a_sample_is_a_difference_of_whole_microseconds`.
-    pub(super) measures_microseconds: bool,
+    /// Whether a D-SACK widens the reordering window only if segments have been seen out of order, and not if it reports a probe; otherwise each
+    /// does (RFC 8985 §6.2 step 4). `a_dsack_without_reordering_widens_no_window`.
+    pub(super) dsacks_need_reordering: bool,
+    /// How finely the ages of segments are measured. `a_sample_is_a_difference_of_whole_microseconds`.
+    pub(super) resolution: Resolution,
     /// Whether accurate feedback makes every packet ECN-capable, and gives each the option; otherwise new data is ECN-capable, and pure ACKs
     /// have the option (RFC 9768). [`super::tally`] then reads the peer's feedback. `accurate_feedback_is_on_every_packet`.
     pub(super) marks_every_packet: bool,
@@ -93,11 +97,12 @@ impl Rules {
         reads_old_sacks: false,
         ignores_repeated_probe: false,
         answers_old_acks: false,
+        dsacks_need_reordering: false,
         trusts_echoes_of_duplicates: false,
         has_one_timer: false,
         detects_losses_in_order: false,
         keeps_offered_window: false,
-        measures_microseconds: false,
+        resolution: Resolution::Exact,
         marks_every_packet: false,
     };
     /// Those of Linux.
@@ -117,11 +122,12 @@ impl Rules {
         reads_old_sacks: true,
         ignores_repeated_probe: true,
         answers_old_acks: true,
+        dsacks_need_reordering: true,
         trusts_echoes_of_duplicates: true,
         has_one_timer: true,
         detects_losses_in_order: true,
         keeps_offered_window: true,
-        measures_microseconds: true,
+        resolution: Resolution::Microsecond,
         marks_every_packet: true,
     };
 

@@ -222,8 +222,8 @@ impl Sender {
         // RFC 6298 §3 (Karn): no sample if a segment was retransmitted, because the others may have waited for it. The first segment's time
         // includes the delay of the ACK (RFC 7323 §4.1); the last segment caused the ACK.
         let clear = delivered.iter().all(|segment| !segment.is_retransmitted());
-        let whole = self.settings.rules.measures_microseconds;
-        let age = |segment: &SentSegment| if whole { micros_between(segment.sent_at(), now) } else { now.since(segment.sent_at()) };
+        let resolution = self.settings.rules.resolution;
+        let age = |segment: &SentSegment| resolution.between(segment.sent_at(), now);
         let time = |segment: Option<&SentSegment>| segment.filter(|_| clear).map(age);
         let mut first = time(delivered.first());
         change.rtt = time(delivered.last());
@@ -269,6 +269,8 @@ impl Sender {
         // Measured with Linux 6.18: the minimum before the ACK decides whether it can belong to the retransmission. No stored run
         // distinguishes it.
         let min_rtt = if self.settings.rtt_of_sacked { least } else { self.rtt.min() };
+        let needs = self.settings.rules.dsacks_need_reordering;
+        let dsack = change.dsack.is_some_and(|block| !needs || self.rack.reordering_seen() > 0 && !self.tlp.ends_at(block.1));
         self.rack.detect_reordering(delivered, self.window.una(), self.seat.smss());
         // Linux processes SACK blocks before the cumulative ACK, so that the latter's segments determine the round-trip time.
         let covered = if self.settings.rules.takes_sacks_first { delivered.partition_point(|it| it.end() <= ack.number) } else { 0 };
@@ -279,7 +281,7 @@ impl Sender {
             let original = segment.is_retransmitted() && segment.end() <= ack.number && ack.echo.is_some_and(is_older);
             self.rack.deliver(now, segment, original, min_rtt);
         }
-        self.rack.see_dsack(self.window.una(), self.window.nxt(), change.dsack.is_some());
+        self.rack.see_dsack(self.window.una(), self.window.nxt(), dsack);
     }
 
     /// Undoes a recovery that the ACK shows as spurious.
@@ -399,10 +401,4 @@ impl Sender {
             self.schedule_probe(now, false);
         }
     }
-}
-
-/// The difference of two times on a clock of whole microseconds, to which each is rounded.
-fn micros_between(earlier: Instant, later: Instant) -> Duration {
-    let micros = |time: Instant| (time.as_secs_f64() * 1e6).round() as u64;
-    Duration::from_nanos(1000 * (micros(later) - micros(earlier)))
 }

@@ -181,7 +181,7 @@ impl Sender {
             delivery_rate: None,
             settings: Settings::new(config),
             tlp: Tlp::default(),
-            rack: Rack::default(),
+            rack: Rack::new(Rules::of(config).resolution),
             marks: Marks::new(config),
             undo: Undo::default(),
             delivered: Vec::new(),
