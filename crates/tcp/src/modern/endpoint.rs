@@ -6,6 +6,7 @@
 //! ## References
 //! RFC 9293 §3.5, §3.6, §3.10; RFC 7323 §5 (PAWS); RFC 5961 §3 and §4 (resets and SYNs in an established connection).
 
+use std::collections::VecDeque;
 use std::mem;
 
 use ackclock_core::cc::{CongestionControl, Window};
@@ -54,8 +55,8 @@ pub struct Endpoint {
     pub(super) mss: u16,
     /// Value of the timestamp clock at the start of the run.
     initial_timestamp: u32,
-    /// An ACK that was due before what happened since.
-    prompt: Option<Segment>,
+    /// ACKs that were due before what happened since.
+    prompt: VecDeque<Segment>,
     /// Whether the peer's FIN had arrived before this end sent its own.
     answers_fin: bool,
     /// Whether the ACK of the SYN-ACK is due, and leaves before the application writes.
@@ -77,7 +78,7 @@ impl Endpoint {
         Self {
             mss: config.mss,
             initial_timestamp: config.initial_timestamp,
-            prompt: None,
+            prompt: VecDeque::new(),
             handshake: Handshake::new(config, active),
             sender: Sender::new(config, control),
             receiver: Receiver::new(config),
@@ -148,7 +149,7 @@ impl Endpoint {
     pub(super) fn acknowledge_before_application(&mut self, now: Instant) {
         let acknowledges = self.receiver.is_adaptive() && self.receiver.owes_ack() && !self.answers_syn;
         if acknowledges && self.sender.has_nothing_to_do() && self.is_established() {
-            self.prompt = Some(self.pure_ack(now));
+            self.acknowledge_at_once(now);
         }
     }
 
@@ -379,11 +380,13 @@ impl Endpoint {
             return;
         }
         if self.receiver.expires_compressed(now) {
-            self.prompt = Some(self.pure_ack(now));
+            self.acknowledge_at_once(now);
         }
         if self.answers_fin && self.answers.is_limited() && self.state() == State::Closed {
             // RFC 9293 §3.10.7.1.
-            self.prompt = (flags.has(Flags::ACK) && !flags.has(Flags::RST)).then(|| Segment::reset(segment.ack));
+            if flags.has(Flags::ACK) && !flags.has(Flags::RST) {
+                self.prompt.push_back(Segment::reset(segment.ack));
+            }
             return;
         }
         let arrival = Arrival {
@@ -446,7 +449,7 @@ impl Endpoint {
                 self.note_timestamps(now, timestamps, start, u64::from(segment.payload));
             }
             if self.receiver.releases_compressed((start, end)) {
-                self.prompt = Some(self.pure_ack(now));
+                self.acknowledge_at_once(now);
             }
             self.receiver.receive(now, &arrival, self.sender.rtt());
             if arrival.fin && self.sender.has_sent_fin() {
@@ -468,6 +471,12 @@ impl Endpoint {
             && to_position(segment.ack, iss, sent.una()) == Some(sent.una())
             && !sent.would_update(start, window)
             && answers::is_overtaken(self.clock.recent().wrapping_sub(timestamps.value).cast_signed(), self.sender.rtt().timeout())
+    }
+
+    /// An ACK of what has arrived so far leaves, whatever follows.
+    fn acknowledge_at_once(&mut self, now: Instant) {
+        let ack = self.pure_ack(now);
+        self.prompt.push_back(ack);
     }
 
     /// Resets the connection.
@@ -573,7 +582,7 @@ impl Endpoint {
         if let Some(position) = self.receiver.take_earlier() {
             return Some(self.earlier_ack(now, position));
         }
-        if let Some(ack) = self.prompt.take() {
+        if let Some(ack) = self.prompt.pop_front() {
             return Some(ack);
         }
         // SACK blocks travel in a pure ACK, so that data segments have one size.
