@@ -28,6 +28,8 @@ use super::settings::Config;
 
 /// The unit of time of a host with exact timers.
 const EXACT: u64 = 1_000;
+/// The longest delay that gaps between segments lead to (measured with Linux 7.2: a gap of 172 ms).
+const LONGEST: Duration = Duration::from_nanos(200_000_000);
 /// ACKs that a mark makes immediate.
 const MARKED: u32 = 2;
 /// Duplicate ACKs that are not compressed.
@@ -166,6 +168,11 @@ impl AdaptiveAcks {
         }
     }
 
+    /// The longest delay that gaps between segments lead to.
+    fn longest(&self, rtt: &Rtt) -> u64 {
+        self.ticks_in(rtt.timeout().min(LONGEST))
+    }
+
     /// Data arrived in order. `half`: half of the segments that fit the window.
     pub(super) fn note_data(&mut self, rtt: &Rtt, half: impl FnOnce() -> u64) {
         let gap = self.now.saturating_sub(self.latest);
@@ -175,7 +182,7 @@ impl AdaptiveAcks {
         } else if gap <= self.least / 2 {
             self.delay = self.delay / 2 + self.least / 2;
         } else if gap < self.delay {
-            self.delay = (self.delay / 2 + gap).min(self.ticks_in(rtt.timeout()));
+            self.delay = (self.delay / 2 + gap).min(self.longest(rtt));
         } else if gap > self.ticks_in(rtt.timeout()) {
             self.quicken(half());
         }
@@ -316,7 +323,7 @@ impl AdaptiveAcks {
                 self.interactive = false;
                 self.delay = self.least;
             } else {
-                self.delay = (2 * self.delay).min(self.ticks_in(rtt.timeout()));
+                self.delay = (2 * self.delay).min(self.longest(rtt));
             }
         }
         compressed || delayed
