@@ -86,6 +86,14 @@ impl Rack {
         self.widen(lowest, smss);
     }
 
+    /// Data from `lowest` on has arrived late, as an undone recovery shows; what lies above it had arrived before.
+    pub(super) fn note_late(&mut self, lowest: u64, smss: u64) {
+        if lowest < self.fack {
+            self.reordering_seen += 1;
+            self.widen(Some(lowest), smss);
+        }
+    }
+
     /// The segment that begins at `lowest` has arrived out of order.
     fn widen(&mut self, lowest: Option<u64>, smss: u64) {
         if let Some(lowest) = lowest {
@@ -162,7 +170,7 @@ impl Rack {
     pub(super) fn mark_on_timeout(&self, now: Instant, board: &mut Scoreboard, at: &Conditions) {
         let patience = self.rtt + self.reo_wnd(board, at);
         board.mark_first_lost();
-        board.expire((Instant::MAX, u64::MAX), false, |sent_at| self.is_over(now, sent_at, patience));
+        board.mark_expired(|sent_at| self.is_over(now, sent_at, patience));
     }
 
     #[cfg(test)]

@@ -37,11 +37,12 @@ mod tests {
 
     #[test]
     fn a_sample_is_a_difference_of_whole_microseconds() {
-        let at = Instant::from_nanos;
-        assert_eq!(Resolution::Exact.between(at(1600), at(4400)), Duration::from_nanos(2800));
-        assert_eq!(Resolution::Microsecond.between(at(1600), at(4400)), Duration::from_nanos(2000));
-        assert_eq!(Resolution::Microsecond.between(at(1400), at(4600)), Duration::from_nanos(4000));
-        let stored = [24_003_000.0, 24_004_000.0].map(|nanos: f64| Resolution::Microsecond.store(Duration::from_secs_f64(nanos / 4e9)));
-        assert_eq!(stored, [6_000_000, 6_001_000].map(Duration::from_nanos));
+        let nanos = |resolution: Resolution, [one, other]: [u64; 2]| {
+            resolution.between(Instant::from_nanos(one), Instant::from_nanos(other)).as_nanos()
+        };
+        assert_eq!(nanos(Resolution::Exact, [1600, 4400]), 2800);
+        assert_eq!([[1600, 4400], [1400, 4600]].map(|times| nanos(Resolution::Microsecond, times)), [2000, 4000]);
+        let stored = |nanos: u64| Resolution::Microsecond.store(Duration::from_nanos(nanos) * 0.25).as_nanos();
+        assert_eq!([24_003_000, 24_004_000].map(stored), [6_000_000, 6_001_000]);
     }
 }

@@ -61,7 +61,8 @@ pub(super) struct Rules {
     /// `an_ack_that_another_has_overtaken`.
     pub(super) keeps_offered_window: bool,
     /// Whether RACK's search for losses ends at the first segment, in the order of sending, that was not sent before the newest delivered
-    /// one; otherwise those behind it with the same time count too (RFC 8985 §6.2). `losses_are_found_in_the_order_of_sending`.
+    /// one; otherwise those behind it with the same time count too (RFC 8985 §6.2). It also leaves out the segments of an undone recovery.
+    /// `losses_are_found_in_the_order_of_sending`.
     pub(super) detects_losses_in_order: bool,
     /// Whether one timer serves retransmission, probe and reordering: after the last it starts anew for the first, for the rest of its time.
     /// `a_timer_that_served_another_is_coarser`.
@@ -72,6 +73,8 @@ pub(super) struct Rules {
     /// Whether a D-SACK widens the reordering window only if segments have been seen out of order, and not if it reports a probe; otherwise each
     /// does (RFC 8985 §6.2 step 4). `a_dsack_without_reordering_widens_no_window`.
     pub(super) dsacks_need_reordering: bool,
+    /// Whether an ACK of a part of the data of a recovery that it shows as spurious counts as reordering. `a_late_part_counts_as_reordering`.
+    pub(super) counts_late_data: bool,
     /// How finely the ages of segments are measured. `a_sample_is_a_difference_of_whole_microseconds`.
     pub(super) resolution: Resolution,
     /// Whether accurate feedback makes every packet ECN-capable, and gives each the option; otherwise new data is ECN-capable, and pure ACKs
@@ -97,6 +100,7 @@ impl Rules {
         reads_old_sacks: false,
         ignores_repeated_probe: false,
         answers_old_acks: false,
+        counts_late_data: false,
         dsacks_need_reordering: false,
         trusts_echoes_of_duplicates: false,
         has_one_timer: false,
@@ -122,6 +126,7 @@ impl Rules {
         reads_old_sacks: true,
         ignores_repeated_probe: true,
         answers_old_acks: true,
+        counts_late_data: true,
         dsacks_need_reordering: true,
         trusts_echoes_of_duplicates: true,
         has_one_timer: true,

@@ -572,8 +572,15 @@ impl Scoreboard {
     /// Marks all segments that are not SACKed as lost, including retransmissions.
     pub(super) fn mark_all_lost(&mut self) {
         self.duplicates = 0;
+        self.mark_expired(|_| true);
+    }
+
+    /// Marks the last transmissions as lost whose time has `expired`.
+    pub(super) fn mark_expired(&mut self, expired: impl Fn(Instant) -> bool) {
         for index in 0..self.segments.len() {
-            self.mark(index);
+            if expired(self.segments[index].sent_at()) {
+                self.mark(index);
+            }
         }
     }
 
@@ -636,10 +643,11 @@ impl Scoreboard {
         self.unreported.pop_front()
     }
 
-    /// Removes all marks of loss. Both original and retransmission then count in the pipe.
-    pub(super) fn unmark_lost(&mut self) {
+    /// Removes all marks of loss. Both original and retransmission then count in the pipe. `again`: the search in the order of sending finds
+    /// all segments again, also those that it has marked.
+    pub(super) fn unmark_lost(&mut self, again: bool) {
         for segment in &mut self.segments {
-            if segment.waits() {
+            if again && segment.waits() {
                 // The transmission counted as lost; now it may arrive again.
                 let &mut SentSegment { sent_at, start, length, number, .. } = segment;
                 self.by_time.push_back(Transmission { sent_at, start, length, number });
@@ -668,6 +676,10 @@ impl Scoreboard {
                     break;
                 }
                 marked |= self.mark_transmission(index);
+            } else if in_order && self.waits(index) {
+                // A timeout has marked it. If that is undone, it counts again.
+                index += 1;
+                continue;
             }
             self.by_time.remove(index);
             end -= 1;
@@ -704,6 +716,12 @@ impl Scoreboard {
     fn awaits(&self, piece: usize, index: usize) -> bool {
         let segment = &self.segments[piece];
         segment.number == self.by_time[index].number && segment.is_awaited()
+    }
+
+    /// Whether a part of transmission `index` is lost and not retransmitted.
+    fn waits(&self, index: usize) -> bool {
+        let number = self.by_time[index].number;
+        self.pieces(index).any(|piece| self.segments[piece].number == number && self.segments[piece].waits())
     }
 
     fn is_awaited(&self, index: usize) -> bool {

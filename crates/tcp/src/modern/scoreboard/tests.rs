@@ -93,7 +93,7 @@ fn an_unmarked_segment_can_be_lost_again() {
     let newest = (at(9), 1000);
     board.expire(newest, false, |_| true);
     assert_eq!(board.pipe(), 0);
-    board.unmark_lost();
+    board.unmark_lost(true);
     assert_eq!((board.pipe(), board.next_lost()), (900, None));
     assert_eq!(board.expire(newest, false, |sent_at| sent_at < at(4)), (true, Some(at(8))));
     assert_eq!((board.pipe(), board.next_lost()), (500, Some((0, 100))));

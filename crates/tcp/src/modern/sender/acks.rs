@@ -306,6 +306,9 @@ impl Sender {
         let dsack = change.dsack.is_some_and(|block| self.undo.is_dsack_spurious(block.1));
         let eifel = advances && self.undo.is_eifel_spurious(ack.echo);
         if verdict == Verdict::Spurious || self.settings.undo && (dsack || eifel) {
+            if eifel && self.settings.rules.counts_late_data && self.repair.covers(self.window.una()) {
+                self.rack.note_late(change.una, self.seat.smss());
+            }
             self.restore(now);
         } else if verdict == Verdict::Probe {
             self.repair.force(Force::New(2));

@@ -186,7 +186,7 @@ impl Sender {
     /// RFC 4015: the recovery was spurious; restores the state before it.
     pub(super) fn restore(&mut self, now: Instant) {
         self.counters.undone += 1;
-        self.board.unmark_lost();
+        self.board.unmark_lost(!self.settings.rules.detects_losses_in_order);
         self.end_recovery();
         self.undo.begin();
         self.marks.restore(self.window.una());
