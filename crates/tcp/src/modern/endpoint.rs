@@ -444,9 +444,12 @@ impl Endpoint {
         if flags.has(Flags::SYN) || !flags.has(Flags::ACK) {
             return self.receiver.demand_ack();
         }
+        let window = u64::from(segment.window) << self.handshake.agreed.peer_scale;
+        let opens = self.handshake.stage == Stage::SynReceived;
+        let expected = segment.payload == 0 && (opens || window == self.sender.window().offered());
         if self.take_ack(now, segment, start) {
             if let Some(timestamps) = timestamps {
-                self.note_timestamps(now, timestamps, start, u64::from(segment.payload));
+                self.note_timestamps(now, timestamps, start, (u64::from(segment.payload), expected));
             }
             if self.receiver.releases_compressed((start, end)) {
                 self.acknowledge_at_once(now);
@@ -486,7 +489,7 @@ impl Endpoint {
         self.receiver.stop_timer();
     }
 
-    fn note_timestamps(&mut self, now: Instant, timestamps: Timestamps, start: u64, data: u64) {
+    fn note_timestamps(&mut self, now: Instant, timestamps: Timestamps, start: u64, data: (u64, bool)) {
         self.clock.note(now, timestamps.value, start <= self.receiver.last_ack());
         self.receiver.measure(timestamps.echo, data, || paws::since(now, timestamps.echo, self.initial_timestamp));
     }

@@ -424,16 +424,18 @@ impl MemoryWindow {
         self.above = released;
     }
 
-    /// Whether the echo of a full segment differs from the last one.
+    /// Whether an echo differs from the last one.
     pub(super) fn is_new(&self, echo: u32) -> bool {
         self.last_echo != Some(echo)
     }
 
-    /// A full segment echoes a timestamp that this end sent `rtt` ago.
-    pub(super) fn measure(&mut self, echo: u32, rtt: Duration) {
+    /// A segment echoes a timestamp that this end sent `rtt` ago. Only a full one gives a sample, but the first that echoes it decides.
+    pub(super) fn measure(&mut self, echo: u32, rtt: Duration, full: bool) {
         if self.is_new(echo) {
             self.last_echo = Some(echo);
-            self.smooth(micros(rtt), true);
+            if full {
+                self.smooth(micros(rtt), true);
+            }
         }
     }
 
@@ -544,10 +546,13 @@ mod tests {
     fn a_smaller_round_trip_counts_at_once_and_a_larger_one_by_an_eighth() {
         let mut window = MemoryWindow::new((131_072, 1 << 25), PacketMemory::PowerOfTwo, 65_535, (1460, 10));
         let mut measure = |echo, micros: u64| {
-            window.measure(echo, Duration::from_nanos(1000 * micros));
+            window.measure(echo, Duration::from_nanos(1000 * micros), true);
             window.rtt_eighths() / 8
         };
         assert_eq!([measure(1, 41_000), measure(2, 40_000), measure(3, 41_000), measure(4, 41_000)], [41_000, 40_000, 40_125, 40_234]);
         assert_eq!(measure(4, 10_000), 40_234, "an echo counts once");
+        window.measure(5, Duration::from_millis(10), false);
+        window.measure(5, Duration::from_millis(10), true);
+        assert_eq!(window.rtt_eighths() / 8, 40_234, "a small segment has used up the echo");
     }
 }

@@ -340,10 +340,11 @@ impl Receiver {
         self.ack_now |= acks.is_due(now, rtt, &pending);
     }
 
-    /// A segment with `data` bytes echoes the timestamp `echo` of this end, sent as long ago as `rtt` returns.
-    pub(super) fn measure(&mut self, echo: u32, data: u64, rtt: impl FnOnce() -> Option<Duration>) {
+    /// A segment with `data` bytes echoes the timestamp `echo` of this end, sent as long ago as `rtt` returns. `expected`: it is an ACK without
+    /// news about the window.
+    pub(super) fn measure(&mut self, echo: u32, (data, expected): (u64, bool), rtt: impl FnOnce() -> Option<Duration>) {
         let full = data >= self.peer.full();
-        if self.window.takes(echo, full)
+        if self.window.takes(echo, expected)
             && let Some(rtt) = rtt()
         {
             self.window.measure(echo, rtt, full);

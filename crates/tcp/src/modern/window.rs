@@ -142,11 +142,12 @@ impl ReceiveWindow {
         }
     }
 
-    /// Whether a segment that echoes the timestamp `echo` gives a round-trip time; `full`: it is a full segment.
-    pub(super) fn takes(&self, echo: u32, full: bool) -> bool {
+    /// Whether a segment that echoes the timestamp `echo` counts for the round-trip time. `expected`: it is an ACK without data or news about
+    /// the window, which a kernel's quickest path takes.
+    pub(super) fn takes(&self, echo: u32, expected: bool) -> bool {
         match self {
             Self::Data(window) => window.tuning.is_some(),
-            Self::Memory(window) => full && window.is_new(echo),
+            Self::Memory(window) => !expected && window.is_new(echo),
         }
     }
 
@@ -154,8 +155,7 @@ impl ReceiveWindow {
     pub(super) fn measure(&mut self, echo: u32, rtt: Duration, full: bool) {
         match self {
             Self::Data(window) => window.measure(rtt),
-            Self::Memory(window) if full => window.measure(echo, rtt),
-            Self::Memory(_) => {}
+            Self::Memory(window) => window.measure(echo, rtt, full),
         }
     }
 
