@@ -532,7 +532,11 @@ mod tests {
         two.set_rate(fast(9.0));
         let room = Room { cwnd: 30, pipe: 25, ..ROOM };
         assert_eq!(two.begin(&room), Some(Limit::CongestionWindow));
-        assert_eq!(two.begin(&Room { idle: Duration::from_millis(2), ..room }), Some(Limit::CongestionWindow), "time alone changes nothing");
+        assert_eq!(
+            two.begin(&Room { idle: Duration::from_millis(2), ..room }),
+            Some(Limit::CongestionWindow),
+            "time alone changes nothing"
+        );
         two.wake();
         two.queue.push_front(Waiting { end: 2001, push: false, record: false });
         assert_eq!(two.begin(&room), None);

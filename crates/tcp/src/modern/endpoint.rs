@@ -15,12 +15,12 @@ use ackclock_core::units::{Duration, Instant, Segments};
 use ackclock_host::{DropNotice, LimitedTimes, SlowStartExit};
 
 use super::ack::Ack;
+use super::answers::{self, Answers};
 use super::config::TIMESTAMPS;
 use super::handshake::{Handshake, Stage};
-use super::answers::{self, Answers};
 use super::paws::{self, PeerClock};
-use super::rules::Rules;
 use super::receiver::{Arrival, Receiver};
+use super::rules::Rules;
 use super::segment::{Flags, MAX_OPTIONS, MAX_SACK_BLOCKS, Options, Segment, Timestamps, to_position, to_wire};
 use super::sender::{Counters, Output, Sender};
 use super::settings::Config;

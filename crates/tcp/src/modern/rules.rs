@@ -5,8 +5,8 @@
 //! ## References
 //! RFC 5681 §3.1 (reductions), RFC 3465 (growth), RFC 6582 (NewReno), RFC 8985 (RACK), RFC 9937 (PRR): [`Rules::RFC`].
 //!
-//! [`Rules::LINUX`] was measured with Linux 6.18. Each rule names what fails without it: tests in `tests/linux.rs`, and scripts recorded
-//! on the kernel (`crates/script/tests/recorded.rs`), such as `loss-3`.
+//! [`Rules::LINUX`] was measured with Linux 6.18 and 7.2. Each rule names what fails without it: tests in `tests/linux.rs`, and scripts
+//! recorded on the kernel (`crates/script/tests/recorded.rs`), such as `loss-3`.
 
 use ackclock_core::units::Bytes;
 
@@ -64,11 +64,11 @@ pub(super) struct Rules {
     /// one; otherwise those behind it with the same time count too (RFC 8985 §6.2). It also leaves out the segments of an undone recovery.
     /// `losses_are_found_in_the_order_of_sending`.
     pub(super) detects_losses_in_order: bool,
-    /// Whether one timer serves retransmission, probe and reordering: after the last it starts anew for the first, for the rest of its time.
-    /// `a_timer_that_served_another_is_coarser`.
-    pub(super) has_one_timer: bool,
-    /// Whether an ACK with a D-SACK that advances gives a sample by its timestamp, though that is as old as the original. The table of
-    /// docs/validation.md.
+    /// Whether a transmission plans the probe no later than the timeout of the first segment; otherwise no later than the timer of
+    /// retransmission (RFC 8985 §7.2). `a_probe_after_a_transmission_comes_no_later_than_the_first_timeout`.
+    pub(super) bounds_probe_by_first: bool,
+    /// Whether an ACK with a D-SACK that advances gives a sample by its timestamp, though that is as old as the original. Random scenarios
+    /// with lost ACKs (`benches/linux/packets`).
     pub(super) trusts_echoes_of_duplicates: bool,
     /// Whether a D-SACK widens the reordering window only if segments have been seen out of order, and not if it reports a probe; otherwise each
     /// does (RFC 8985 §6.2 step 4). `a_dsack_without_reordering_widens_no_window`.
@@ -103,7 +103,7 @@ impl Rules {
         counts_late_data: false,
         dsacks_need_reordering: false,
         trusts_echoes_of_duplicates: false,
-        has_one_timer: false,
+        bounds_probe_by_first: false,
         detects_losses_in_order: false,
         keeps_offered_window: false,
         resolution: Resolution::Exact,
@@ -129,7 +129,7 @@ impl Rules {
         counts_late_data: true,
         dsacks_need_reordering: true,
         trusts_echoes_of_duplicates: true,
-        has_one_timer: true,
+        bounds_probe_by_first: true,
         detects_losses_in_order: true,
         keeps_offered_window: true,
         resolution: Resolution::Microsecond,

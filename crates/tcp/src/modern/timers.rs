@@ -80,12 +80,6 @@ impl Timers {
         self.set(Timer::Rto, due);
     }
 
-    /// Starts the retransmission timer in place of another timer, to expire at `at`.
-    pub(super) fn restart_rto(&mut self, now: Instant, at: Instant) {
-        self.rto = at;
-        self.start_until(Timer::Rto, now, at);
-    }
-
     /// Starts a timer that waits until `at`.
     pub(super) fn start_until(&mut self, timer: Timer, now: Instant, at: Instant) {
         self.set(timer, self.ticks.expiry_of(now, at));

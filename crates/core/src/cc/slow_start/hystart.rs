@@ -17,8 +17,9 @@
 //! - Linux 5.16 to 6.13 begins a round only from `low_window` on (`round_reset`), except for later maintenance releases: the first round
 //!   then begins in the middle of a flight, and slow start ends later.
 //! - Linux before 5.7 ignores round-trip times after the first `min_samples` of a round (`late_samples`).
-//! - Linux also looks for both signs while Proportional Rate Reduction holds the window below `ssthresh`: the threshold, to which recovery
-//!   returns, then becomes that window (measured in loss recovery with 6.18). So does this part on hosts with such a reduction.
+//! - Linux also looks for both signs at ACKs at which the window may not grow because the sender does not fill it, and while Proportional
+//!   Rate Reduction holds the window below `ssthresh`: the threshold, to which recovery returns, then becomes that window (measured in loss
+//!   recovery with 6.18). So does this part on hosts with such a reduction.
 //! - Times are whole microseconds. A round begins at the ACK that ends the last one.
 //! - Linux compares the smallest round-trip time since the start of the connection or the last timeout. So does this part.
 //! ## Parameters

@@ -149,3 +149,29 @@ fn packets_are_blocks_until_their_segments_are_sacked_or_sent_again() {
     assert!(board.is_consistent());
     assert_eq!(self::board().packets(), 10);
 }
+
+#[test]
+fn losses_are_found_in_the_order_of_sending() {
+    let lost_again = |in_order: bool| {
+        let mut board = Scoreboard::new(false);
+        for index in 0..4 {
+            board.send((100 * index, 100 * index + 100), sent(0), (false, 0));
+        }
+        board.mark_first_lost();
+        board.resend((0, 100), sent(0), true);
+        sack(&mut board, (100, 200));
+        // The retransmission left after 200 and 300, which were not sent before what was delivered.
+        board.expire((at(0), 200), in_order, |_| true).0
+    };
+    assert_eq!([false, true].map(lost_again), [true, false]);
+
+    let mut board = board();
+    sack(&mut board, (900, 1000));
+    assert!(board.expire((at(9), 1000), true, |sent_at| sent_at <= at(2)).0);
+    board.unmark_lost(false);
+    assert_eq!(board.expire((at(9), 1000), true, |sent_at| sent_at <= at(3)), (true, Some(at(8))), "and not those marked before");
+    assert_eq!(board.next_lost(), Some((300, 400)));
+    board.mark_expired(|sent_at| sent_at <= at(1));
+    assert_eq!(board.lost_segments(), 3, "a timeout looks at all");
+    assert!(board.is_consistent());
+}

@@ -33,11 +33,6 @@ impl Sender {
                 // Linux counts one delivered segment at the start of a recovery that a timer begins.
                 self.repair.deliver(Progress { delivered: 1, pipe: self.board_pipe(), safe: false });
             }
-            if self.settings.rules.has_one_timer
-                && let Some(head) = self.board.segment_at(self.window.una())
-            {
-                self.timers.restart_rto(now, head.sent_at() + self.rtt.timeout());
-            }
         }
         if self.timers.expires(Timer::Probe, now) {
             self.probe_tail(now);
@@ -53,7 +48,7 @@ impl Sender {
     }
 
     /// RFC 8985 §7.2: sets the probe timer after the transmission of new data and after an ACK that delivers data.
-    /// After a transmission, Linux lets the probe expire no later than the timeout of the first segment (`has_one_timer`).
+    /// After a transmission, Linux lets the probe expire no later than the timeout of the first segment (`bounds_probe_by_first`).
     pub(super) fn schedule_probe(&mut self, now: Instant, sends: bool) {
         let applies = self.settings.tlp && self.repair.method() == Recovery::Rack && self.repair.is_open();
         let outstanding = self.board.segments();
@@ -63,7 +58,7 @@ impl Sender {
         }
         let ProbeMargins { several, single } = self.settings.probe_margins;
         let timeout = Tlp::timeout(self.rtt.srtt(), if outstanding == 1 { single } else { several });
-        let head = self.board.segment_at(self.window.una()).filter(|_| sends && self.settings.rules.has_one_timer);
+        let head = self.board.segment_at(self.window.una()).filter(|_| sends && self.settings.rules.bounds_probe_by_first);
         let most = head.map_or(Instant::MAX, |it| (it.sent_at() + self.rtt.timeout()).max(now));
         self.timers.start_probe(now, timeout, most);
     }

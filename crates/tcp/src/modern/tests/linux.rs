@@ -454,3 +454,76 @@ fn a_field_that_may_have_gone_round_counts_as_marked_unless_acks_are_merged() {
     assert_eq!(marked("300 < ack 10001 ae cwr"), 1);
     assert_eq!(marked("300 < ack 1001 ae ece\n310 < ack 10001 ae ece"), 8);
 }
+
+/// The numbers of this test and of those below are those of Linux 7.2 in virtual time.
+#[test]
+fn an_ack_that_another_has_overtaken() {
+    let mut script = Script::established(&Config { timestamps: true, ..linux() });
+    script.play(
+        "0 write 5928
+         0 > data 1:5929
+         100 < ack 1977 ts 120/100000 win 500
+         # Older by two ticks: an answer, and none to the next in half a second.
+         101 < ack 1 ts 118/100000
+         101 > seq 5929
+         102 < ack 989 ts 118/100000
+         # Older by one tick, which is new enough.
+         103 < ack 989 ts 119/100000
+         # It repeats the last ACK, so that its block counts, and its smaller window does not.
+         104 < ack 1977 sack 2965:3953 ts 110/100000 win 400",
+    );
+    assert_eq!((script.info().sacked, script.endpoint.sender.window().offered()), (1, 500 << 7));
+    script.play(
+        "110 < ack 5929 ts 130/100000
+         602 < ack 1 ts 118/100000
+         602 > seq 5929",
+    );
+    let mut silent = Script::established(&Config { timestamps: true, ..plain() });
+    silent.play(
+        "0 write 1980
+         0 > data 1:1981
+         100 < ack 1981 ts 120/100000
+         101 < ack 1 ts 118/100000",
+    );
+}
+
+#[test]
+fn a_probe_after_a_transmission_comes_no_later_than_the_first_timeout() {
+    let mut script = Script::established(&linux());
+    script.play(
+        "0 write 2000
+         0 > data 1:2001
+         # Twice srtt and 2 ms would be 202 ms more; the first segment's timeout is over after 300 ms.
+         190 write 1000
+         190 > data 2001:3001
+         304 > data 2001:3001",
+    );
+}
+
+#[test]
+fn a_dsack_without_reordering_widens_no_window() {
+    let mut script = Script::established(&linux());
+    script.play(
+        "0 write 10000
+         0 > data 1:10001
+         100 < ack 1 sack 1001:4001
+         100 > data 1:1001
+         110 < ack 10001
+         210 < ack 10001 sack 1:1001",
+    );
+    assert_eq!(script.endpoint.sender.rack().reo_wnd_mult(), 1);
+}
+
+#[test]
+fn a_late_part_counts_as_reordering() {
+    let mut script = Script::established(&Config { timestamps: true, ..linux() });
+    script.play(
+        "0 write 9880
+         0 > data 1:9881
+         100 < ack 1 sack 1977:5929 ts 120/100000
+         100 > data 1:989
+         # The echo is older than the retransmission: the first segment was late, and so may be the second.
+         110 < ack 989 sack 1977:5929 ts 130/100000",
+    );
+    assert_eq!((script.info().ca_state, script.endpoint.sender.rack().reordering_seen()), (CaState::Disorder, 1));
+}
