@@ -9,7 +9,8 @@ It prints the sections. With a directory it first takes the measurements of that
     python docs/kernelcomparison.py out/validation && python docs/generate.py
 
 docs/validation/kernel.csv has a row for each flow of each repetition on a machine's kernel, virtual.csv on one in
-virtual time. The simulations run anew, so the sections show what the current program predicts.
+virtual time. The simulations run anew, so the sections show what the current program predicts. packets.csv has a row
+for each scenario of `benches/linux/packets/walk.py --table`.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from ackclock.kernels.measuring import MEASURES
 FOLDER = Path(__file__).resolve().parent / "validation"
 MEASURED = {"machine": FOLDER / "kernel.csv", "linux": FOLDER / "virtual.csv"}
 """The measurements of each world."""
+PACKETS = FOLDER / "packets.csv"
+"""Scenarios that were compared packet by packet."""
 FRAME = re.compile(
     r"(<!-- comparison (\w+): made by docs/kernelcomparison\.py -->\n).*?(<!-- end of comparison -->)", re.DOTALL
 )
@@ -105,16 +108,42 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) ->
         yield "| " + " | ".join(row) + " |"
 
 
+def packets() -> str:
+    """Make the section on packets."""
+    rows = polars.read_csv(PACKETS, schema_overrides={"first_difference": polars.String})
+    same, close = polars.col("first_difference").is_null(), polars.col("close") == 1
+    counts = [polars.len(), same.sum().alias("same"), close.sum().alias("near")]
+    each = rows.group_by("class", maintain_order=True).agg(*counts)
+    one = rows.filter(polars.col("flows") == 1).select(polars.lit("all with one flow").alias("class"), *counts)
+    classes = (
+        [row["class"], *(str(row[name]) for name in ("len", "same", "near"))]
+        for row in polars.concat([each, one]).to_dicts()
+    )
+    causes = (
+        rows.filter(~same)["first_difference"]
+        .value_counts(name="count")
+        .sort("count", "first_difference", descending=[True, False])
+    )
+    late = rows.filter(same)["latest_us"].max()
+    lines = [*_table(["class", "scenarios", "same to the end", "results close"], classes), ""]
+    lines += [f"Times of the same packets differ by at most {late} µs. What differs first in the others:", ""]
+    lines += _table(
+        ["first difference", "scenarios"], ([row["first_difference"], str(row["count"])] for row in causes.to_dicts())
+    )
+    return "\n".join(lines)
+
+
 def filled(page: str) -> str:
     """Return docs/validation.md with new sections."""
-    return FRAME.sub(lambda frame: f"{frame[1]}\n{section(frame[2])}\n\n{frame[3]}", page)
+    make = {"packets": packets}
+    return FRAME.sub(lambda frame: f"{frame[1]}\n{make.get(frame[2], lambda: section(frame[2]))()}\n\n{frame[3]}", page)
 
 
 def main() -> int:
     """Take measurements if a directory is named, and print the sections; returns the exit code."""
     for directory in sys.argv[1:2]:
         take(Path(directory))
-    print("\n\n".join(map(section, MEASURED)))
+    print("\n\n".join([*map(section, MEASURED), packets()]))
     return 0
 
 

@@ -1,17 +1,19 @@
 """Compares the simulated host `linux` with a kernel in virtual time, packet by packet, on random scenarios.
 
 Prints, for each class of scenarios, how many have the same packets to the end, and how many have close results. Needs
-a kernel (`ackclock kernel build`). With --store, writes hashes of what the kernel sent, for the tests.
+a kernel (`ackclock kernel build`). With --store, writes hashes of what the kernel sent, for the tests; with --table, a
+row for each scenario, for docs/validation.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import gzip
 import json
 import math
 import warnings
-from collections import Counter, defaultdict
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -29,6 +31,9 @@ MARGIN = 1e-4
 CLOSE = 0.005
 """Relative difference of results that counts as none."""
 
+COLUMNS = ("scenario", "class", "flows", "packets", "close", "latest_us", "first_difference")
+"""Columns of the table."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -36,11 +41,16 @@ class Outcome:
 
     kind: str
     name: str
-    same: bool
     difference: str
-    fields: tuple[str, ...]
+    cause: str
     apart: tuple[str, ...]
+    latest: float
     row: dict[str, Any]
+
+    @property
+    def same(self) -> bool:
+        """Whether all packets are the same."""
+        return not self.cause
 
 
 def job(number: int, seed: int, on: str, phase: float) -> Outcome:
@@ -60,8 +70,29 @@ def job(number: int, seed: int, on: str, phase: float) -> Outcome:
         "packets": len(compared.kernel.packets),
         "hash": packets.digest(compared.kernel.packets, until),
     }
-    fields = () if first is None else first.fields
-    return Outcome(kind, scenario.name, first is None, text, fields, apart(compared), row)
+    return Outcome(kind, scenario.name, text, cause(compared), apart(compared), compared.latest, row)
+
+
+def cause(compared: Compared) -> str:
+    """Return what differs first, in words; empty if nothing does."""
+    first = compared.difference
+    if first is None:
+        return ""
+    both = [side.around(first, 0).to_dicts() for side in (compared.simulation, compared.kernel)]
+    sends = [bool(rows) and rows[-1]["direction"] == "sent" for rows in both]
+    # The flows begin at a.
+    at_sender = first.place == "a"
+    if first.fields == ("time",):
+        return "time of a timer" if all(sends) else "time of arrival"
+    if not any(sends):
+        return "what the network delivers"
+    if not all(sends):
+        return "whether data leaves" if at_sender else "whether an ACK leaves"
+    if not at_sender:
+        return "what an ACK reports"
+    if first.fields == ("flags",):
+        return "where a block ends"
+    return "which segment leaves" if "seq" in first.fields else "what a segment carries"
 
 
 def apart(compared: Compared) -> tuple[str, ...]:
@@ -90,13 +121,14 @@ def main() -> None:
     parser.add_argument("--phase", type=float, default=0.0, help="start of the run after a tick, in seconds")
     parser.add_argument("--store", type=Path, help="file for what the kernel sent")
     parser.add_argument("--jobs", type=int, default=2, help="number of parallel comparisons")
+    parser.add_argument("--table", type=Path, help="file for a row of each scenario")
     options = parser.parse_args()
     numbers = [n for n in range(options.count) if options.only in {None, KINDS[n % len(KINDS)]}]
     same: Counter[str] = Counter()
     close: Counter[str] = Counter()
     total: Counter[str] = Counter()
-    causes: dict[tuple[str, ...], int] = defaultdict(int)
-    rows = []
+    causes: Counter[str] = Counter()
+    rows, table = [], []
     with ProcessPoolExecutor(options.jobs) as pool:
         each = partial(job, seed=options.seed, on=options.on, phase=options.phase)
         for found in pool.map(each, numbers, chunksize=4):
@@ -104,15 +136,21 @@ def main() -> None:
             same[found.kind] += found.same
             close[found.kind] += not found.apart
             rows.append(found.row)
+            flows = len(found.row["scenario"]["flow"])
+            late = f"{1e6 * found.latest:.1f}"
+            table.append([found.name, found.kind, flows, found.row["packets"], int(not found.apart), late, found.cause])
             if not found.same:
-                causes[found.fields] += 1
+                causes[found.cause] += 1
                 print(found.name, found.difference, *(f"[{name}]" for name in found.apart), flush=True)
     for kind in KINDS:
         if total[kind]:
             print(f"{kind:16} same {same[kind]:5} close {close[kind]:5} of {total[kind]}")
     print(f"{'all':16} same {same.total():5} close {close.total():5} of {total.total()}")
-    for fields, count in sorted(causes.items(), key=lambda item: -item[1]):
-        print(f"{count:5} {', '.join(fields)}")
+    for name, count in causes.most_common():
+        print(f"{count:5} {name}")
+    if options.table:
+        with options.table.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *table])
     if options.store:
         options.store.write_bytes(gzip.compress(json.dumps(rows, indent=0).encode(), mtime=0))
 
