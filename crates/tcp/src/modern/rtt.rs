@@ -95,7 +95,7 @@ impl Held {
 
 /// Whole microseconds.
 fn micros(duration: Duration) -> i64 {
-    (duration.as_secs_f64() * 1e6).round() as i64
+    (duration.as_secs_f64() * 1e6 + 0.5) as i64
 }
 
 impl Rtt {

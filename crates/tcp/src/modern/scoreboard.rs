@@ -332,6 +332,11 @@ impl Scoreboard {
         (first.max(1)..=last).filter(joins).count() as u32
     }
 
+    /// When the first outstanding segment was last sent.
+    pub(super) fn first_sent_at(&self) -> Option<Instant> {
+        self.segments.front().map(SentSegment::sent_at)
+    }
+
     /// The first segment that waits for its retransmission.
     pub(super) fn next_lost(&self) -> Option<Range> {
         let start = *self.waiting.front()?;
@@ -664,9 +669,12 @@ impl Scoreboard {
     /// and the time of the last transmission before `newest` that may still arrive. `in_order`: those sent after one that is not before
     /// `newest` do not count either.
     pub(super) fn expire(&mut self, newest: (Instant, u64), in_order: bool, expired: impl Fn(Instant) -> bool) -> (bool, Option<Instant>) {
-        let (mut marked, mut index, mut end) = (false, 0, self.reach(newest, in_order));
-        while index < end {
+        let (mut marked, mut index) = (false, 0);
+        while self.by_time.get(index).is_some_and(|it| it.sent_at <= newest.0) {
             if !self.is_before(index, newest) {
+                if in_order && self.is_awaited(index) {
+                    break;
+                }
                 // Sent at the same time as the newest, but above it: stays.
                 index += 1;
                 continue;
@@ -682,9 +690,8 @@ impl Scoreboard {
                 continue;
             }
             self.by_time.remove(index);
-            end -= 1;
         }
-        let last = (0..end).rev().find(|&index| self.is_before(index, newest) && self.is_awaited(index));
+        let last = (0..self.reach(newest, in_order)).rev().find(|&index| self.is_before(index, newest) && self.is_awaited(index));
         (marked, last.map(|index| self.by_time[index].sent_at))
     }
 

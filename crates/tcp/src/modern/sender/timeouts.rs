@@ -58,8 +58,8 @@ impl Sender {
         }
         let ProbeMargins { several, single } = self.settings.probe_margins;
         let timeout = Tlp::timeout(self.rtt.srtt(), if outstanding == 1 { single } else { several });
-        let head = self.board.segment_at(self.window.una()).filter(|_| sends && self.settings.rules.bounds_probe_by_first);
-        let most = head.map_or(Instant::MAX, |it| (it.sent_at() + self.rtt.timeout()).max(now));
+        let first = self.board.first_sent_at().filter(|_| sends && self.settings.rules.bounds_probe_by_first);
+        let most = first.map_or(Instant::MAX, |sent_at| (sent_at + self.rtt.timeout()).max(now));
         self.timers.start_probe(now, timeout, most);
     }
 
