@@ -2,7 +2,8 @@
 
 Prints, for each class of scenarios, how many have the same packets to the end, and how many have close results. Needs
 a kernel (`ackclock kernel build`). With --store, writes hashes of what the kernel sent, for the tests; with --table, a
-row for each scenario, for docs/validation.md.
+row for each scenario, for docs/validation.md. With --phases, each scenario starts at as many times after a tick, and
+the data delivered, the retransmissions and the losses of both worlds are compared as distributions.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from scenarios import KINDS, make
+from scipy import stats
 
 from ackclock import Scenario, kernels
 from ackclock.kernels import packets
@@ -31,6 +33,10 @@ MARGIN = 1e-4
 CLOSE = 0.005
 """Relative difference of results that counts as none."""
 
+LONGEST = 0.256
+"""Phases are spread over this time, in seconds: the coarsest tick of timers below 2 s."""
+LEVEL = 0.05
+"""Level of the test of two distributions."""
 COLUMNS = ("scenario", "class", "flows", "packets", "close", "latest_us", "first_difference")
 """Columns of the table."""
 
@@ -71,6 +77,18 @@ def job(number: int, seed: int, on: str, phase: float) -> Outcome:
         "hash": packets.digest(compared.kernel.packets, until),
     }
     return Outcome(kind, scenario.name, text, cause(compared), apart(compared), compared.latest, row)
+
+
+def distributed(number: int, seed: int, on: str, phases: int) -> tuple[str, float]:
+    """Compare the results of one scenario over phases; return its name, and the smallest p of a result."""
+    warnings.simplefilter("ignore")
+    scenario, kernel = Scenario(**make(seed, number)[1]), kernels.find(on)
+    found = [packets.compare(scenario, kernel, phase=LONGEST * place / phases) for place in range(phases)]
+    one, other = (
+        [results(side) for side in sides] for sides in zip(*((f.simulation, f.kernel) for f in found), strict=True)
+    )
+    samples = ([[row[name] for row in world] for world in (one, other)] for name in one[0])
+    return scenario.name, min(float(stats.ks_2samp(*pair).pvalue) for pair in samples)
 
 
 def cause(compared: Compared) -> str:
@@ -122,8 +140,18 @@ def main() -> None:
     parser.add_argument("--store", type=Path, help="file for what the kernel sent")
     parser.add_argument("--jobs", type=int, default=2, help="number of parallel comparisons")
     parser.add_argument("--table", type=Path, help="file for a row of each scenario")
+    parser.add_argument("--phases", type=int, help="number of phases of each scenario")
     options = parser.parse_args()
     numbers = [n for n in range(options.count) if options.only in {None, KINDS[n % len(KINDS)]}]
+    if options.phases:
+        with ProcessPoolExecutor(options.jobs) as pool:
+            each_phase = partial(distributed, seed=options.seed, on=options.on, phases=options.phases)
+            pairs = list(pool.map(each_phase, numbers))
+        for name, least in sorted(pairs, key=lambda pair: pair[1]):
+            print(f"{least:8.4f} {name}")
+        # Each of three results may be the one that differs by chance.
+        print(f"{sum(least >= LEVEL / 3 for _, least in pairs)} of {len(pairs)} agree")
+        return
     same: Counter[str] = Counter()
     close: Counter[str] = Counter()
     total: Counter[str] = Counter()

@@ -18,7 +18,7 @@ use super::ack::Ack;
 use super::answers::{self, Answers};
 use super::config::TIMESTAMPS;
 use super::handshake::{Handshake, Stage};
-use super::paws::{self, PeerClock};
+use super::paws::{PeerClock, Stamps};
 use super::receiver::{Arrival, Receiver};
 use super::rules::Rules;
 use super::segment::{Flags, MAX_OPTIONS, MAX_SACK_BLOCKS, Options, Segment, Timestamps, to_position, to_wire};
@@ -53,8 +53,7 @@ pub struct Endpoint {
     pub(super) sender: Sender,
     /// The segment size that the end announces.
     pub(super) mss: u16,
-    /// Value of the timestamp clock at the start of the run.
-    initial_timestamp: u32,
+    stamps: Stamps,
     /// ACKs that were due before what happened since.
     prompt: VecDeque<Segment>,
     /// Whether the peer's FIN had arrived before this end sent its own.
@@ -77,7 +76,7 @@ impl Endpoint {
     fn new(config: &Config, control: Box<dyn CongestionControl>, active: bool) -> Self {
         Self {
             mss: config.mss,
-            initial_timestamp: config.initial_timestamp,
+            stamps: Stamps::of(config),
             prompt: VecDeque::new(),
             handshake: Handshake::new(config, active),
             sender: Sender::new(config, control),
@@ -360,7 +359,7 @@ impl Endpoint {
     fn establish(&mut self, now: Instant, segment: &Segment, first: u64) {
         let echo = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps).map(|it| it.echo);
         let lost_syns = self.handshake.lost_syns();
-        let rtt = self.handshake.complete(now, echo, self.initial_timestamp);
+        let rtt = self.handshake.complete(now, echo);
         self.sender.agree_on_marks(self.handshake.agreed);
         if self.handshake.early {
             self.sender.measure_syn(rtt);
@@ -491,7 +490,7 @@ impl Endpoint {
 
     fn note_timestamps(&mut self, now: Instant, timestamps: Timestamps, start: u64, data: (u64, bool)) {
         self.clock.note(now, timestamps.value, start <= self.receiver.last_ack());
-        self.receiver.measure(timestamps.echo, data, || paws::since(now, timestamps.echo, self.initial_timestamp));
+        self.receiver.measure(timestamps.echo, data, || self.stamps.since(now, timestamps.echo));
     }
 
     /// Processes the acknowledgement of a segment at position `start`; returns whether it is acceptable.
@@ -721,7 +720,7 @@ impl Endpoint {
             self.receiver.echo.flags(pure)
         };
         let timestamps = agreed.timestamps.then(|| {
-            let value = paws::timestamp(now, self.initial_timestamp);
+            let value = self.stamps.at(now);
             Timestamps { value, echo: self.clock.recent() }
         });
         Segment {

@@ -8,7 +8,7 @@ use ackclock_core::units::{Duration, Instant};
 
 use super::config::{ECN_COUNTS, Feedback, Recovery, TIMESTAMPS};
 use super::feedback::{fed_back, handshake_field};
-use super::paws;
+use super::paws::Stamps;
 use super::rules::Rules;
 use super::segment::{Flags, Options, Segment};
 use super::settings::Config;
@@ -94,7 +94,7 @@ pub(super) struct Handshake {
     ecn_counts: bool,
     /// When the first SYN was sent.
     began: Instant,
-    initial_timestamp: u32,
+    stamps: Stamps,
     /// Time after which a SYN with a wrong answer is sent again, if it is.
     hurry: Option<Duration>,
 }
@@ -133,7 +133,7 @@ impl Handshake {
             ecn_fallback: config.ecn_fallback,
             ecn_counts: false,
             began: Instant::ZERO,
-            initial_timestamp: config.initial_timestamp,
+            stamps: Stamps::of(config),
             hurry: Rules::of(config).repeats_refused_syn.then_some(config.timer_tick * 2.0),
         }
     }
@@ -274,17 +274,17 @@ impl Handshake {
     }
 
     /// A segment that echoes `echo` has acknowledged the SYN; returns the round-trip time, if it can be measured (RFC 6298 §3).
-    pub(super) fn complete(&mut self, now: Instant, echo: Option<u32>, initial_timestamp: u32) -> Option<Duration> {
+    pub(super) fn complete(&mut self, now: Instant, echo: Option<u32>) -> Option<Duration> {
         (self.stage, self.deadline, self.due) = (Stage::Established, None, false);
         if self.sent == 1 {
             return Some(now.since(self.sent_at));
         }
-        paws::since(now, echo?, initial_timestamp)
+        self.stamps.since(now, echo?)
     }
 
     /// Whether a SYN can have carried the timestamp `echo`.
     pub(super) fn has_stamped(&self, now: Instant, echo: u32) -> bool {
-        let [first, last] = [self.began, now].map(|at| paws::timestamp(at, self.initial_timestamp));
+        let [first, last] = [self.began, now].map(|at| self.stamps.at(at));
         echo.wrapping_sub(first) <= last.wrapping_sub(first)
     }
 

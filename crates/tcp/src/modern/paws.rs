@@ -5,24 +5,42 @@
 
 use ackclock_core::units::{Duration, Instant, NANOS_PER_SEC};
 
+use super::settings::Config;
+
 /// A tick of the timestamp clock.
 const TICK: Duration = Duration::from_nanos(TICK_NANOS);
 const TICK_NANOS: u64 = 1_000_000;
 /// Above this age the stored timestamp is invalid (RFC 7323 §5.5).
 const OUTDATED: Duration = Duration::from_millis(24 * 86_400 * 1000);
 
-/// The value of a clock that started at `initial`.
-pub(super) fn timestamp(now: Instant, initial: u32) -> u32 {
-    // Rounds to the nanosecond, so that a decimal time does not fall into the previous tick. A time is never negative; the signed
-    // conversion takes one instruction.
-    let nanos = (now.as_secs_f64() * NANOS_PER_SEC as f64 + 0.5) as i64;
-    initial.wrapping_add((nanos.cast_unsigned() / TICK_NANOS) as u32)
+/// The clock of this end's timestamps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stamps {
+    /// The value at the latest tick of the timers before the start of the run.
+    initial: u32,
+    /// Nanoseconds from that tick to the start, and a half to round.
+    phase: f64,
 }
 
-/// The time since the clock had the value `echo`, at least one tick; `None`: `echo` lies in the future.
-pub(super) fn since(now: Instant, echo: u32, initial: u32) -> Option<Duration> {
-    let ticks = timestamp(now, initial).wrapping_sub(echo).cast_signed();
-    (ticks >= 0).then(|| TICK * f64::from(ticks.max(1)))
+impl Stamps {
+    /// The clock of a host with these settings.
+    pub(super) fn of(config: &Config) -> Self {
+        Self { initial: config.initial_timestamp, phase: config.timer_phase.as_nanos() as f64 + 0.5 }
+    }
+
+    /// The value at a time.
+    pub(super) fn at(self, now: Instant) -> u32 {
+        // Rounds to the nanosecond, so that a decimal time does not fall into the previous tick. A time is never negative; the signed
+        // conversion takes one instruction.
+        let nanos = (now.as_secs_f64() * NANOS_PER_SEC as f64 + self.phase) as i64;
+        self.initial.wrapping_add((nanos.cast_unsigned() / TICK_NANOS) as u32)
+    }
+
+    /// The time since the clock had the value `echo`, at least one tick; `None`: `echo` lies in the future.
+    pub(super) fn since(self, now: Instant, echo: u32) -> Option<Duration> {
+        let ticks = self.at(now).wrapping_sub(echo).cast_signed();
+        (ticks >= 0).then(|| TICK * f64::from(ticks.max(1)))
+    }
 }
 
 /// A difference of two timestamps.
@@ -95,11 +113,14 @@ mod tests {
 
     #[test]
     fn the_clock_ticks_in_milliseconds() {
-        let initial = u32::MAX - 1;
-        assert_eq!(timestamp(at(0), initial), u32::MAX - 1);
-        assert_eq!(timestamp(at(1), initial), 998);
-        assert_eq!(since(at(1), 990, initial), Some(Duration::from_millis(8)));
-        assert_eq!(since(at(1), 998, initial), Some(TICK), "less than a tick counts as one");
-        assert_eq!(since(at(1), 1000, initial), None);
+        let config = Config { initial_timestamp: u32::MAX - 1, ..Config::default() };
+        let stamps = Stamps::of(&config);
+        assert_eq!([0, 1].map(|second| stamps.at(at(second))), [u32::MAX - 1, 998]);
+        assert_eq!(stamps.since(at(1), 990), Some(Duration::from_millis(8)));
+        assert_eq!(stamps.since(at(1), 998), Some(TICK), "less than a tick counts as one");
+        assert_eq!(stamps.since(at(1), 1000), None);
+        let late = Stamps::of(&Config { timer_phase: Duration::from_nanos(2_600_000), ..config });
+        let millis = |millis: f64| late.at(Instant::ZERO + Duration::from_secs_f64(millis / 1e3));
+        assert_eq!([0.0, 0.3, 0.4].map(millis), [0, 0, 1], "its ticks are those of the timers");
     }
 }

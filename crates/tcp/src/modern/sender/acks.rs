@@ -239,7 +239,7 @@ impl Sender {
         // A duplicate causes an ACK with a D-SACK, but its timestamp is not echoed (RFC 7323 §4.3): the echo is as old as the original.
         let trusted = change.dsack.is_none() || self.settings.rules.trusts_echoes_of_duplicates;
         let echoed = || ack.echo.filter(|_| change.acked > 0 && trusted);
-        let sample = first.or_else(|| paws::since(now, echoed()?, self.settings.initial_timestamp));
+        let sample = first.or_else(|| self.settings.stamps.since(now, echoed()?));
         if self.settings.rtt_of_sacked {
             // An ACK that advances gives the control the time between timestamps if no segment gives one.
             change.rtt = change.rtt.or(sample);
@@ -276,7 +276,7 @@ impl Sender {
         let covered = if self.settings.rules.takes_sacks_first { delivered.partition_point(|it| it.end() <= ack.number) } else { 0 };
         for segment in delivered[covered..].iter().chain(&delivered[..covered]) {
             // The timestamp of an out-of-order segment is not echoed (RFC 7323 §4.3), so the echo says nothing about a SACKed segment.
-            let sent = || paws::timestamp(segment.sent_at(), self.settings.initial_timestamp);
+            let sent = || self.settings.stamps.at(segment.sent_at());
             let is_older = |echo: u32| echo.wrapping_sub(sent()).cast_signed() < 0;
             let original = segment.is_retransmitted() && segment.end() <= ack.number && ack.echo.is_some_and(is_older);
             self.rack.deliver(now, segment, original, min_rtt);

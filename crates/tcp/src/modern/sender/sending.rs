@@ -7,7 +7,6 @@ use ackclock_core::events::{Sent, Totals};
 use ackclock_core::units::Instant;
 use ackclock_host::{Limit, Restart};
 
-use super::super::paws;
 use super::super::ranges::Range;
 use super::super::repair::Force;
 use super::super::timers::Timer;
@@ -237,7 +236,7 @@ impl Sender {
         if output.retransmission {
             self.counters.retransmitted += 1;
             self.counters.retransmitted_bytes += size;
-            self.undo.retransmit(paws::timestamp(now, self.settings.initial_timestamp));
+            self.undo.retransmit(self.settings.stamps.at(now));
             self.repair.send_again(&self.board, output.range);
             // Linux does not count a probe that repeats the last segment.
             self.board.resend(output.range, snapshot, !self.settings.rules.ignores_repeated_probe);

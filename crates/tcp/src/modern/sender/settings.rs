@@ -3,6 +3,7 @@
 use ackclock_core::units::Duration;
 
 use super::super::config::ProbeMargins;
+use super::super::paws::Stamps;
 use super::super::rules::Rules;
 use super::super::settings::Config;
 
@@ -13,6 +14,7 @@ macro_rules! copied {
         #[derive(Debug)]
         pub(super) struct Settings {
             pub(super) rules: Rules,
+            pub(super) stamps: Stamps,
             $(pub(super) $name: $type,)+
             pub(super) max_rto: Duration,
         }
@@ -20,7 +22,7 @@ macro_rules! copied {
         impl Settings {
             /// The part of `config` that the sender itself uses.
             pub(super) fn new(config: &Config) -> Self {
-                Self { rules: Rules::of(config), $($name: config.$name,)+ max_rto: config.rto.max }
+                Self { rules: Rules::of(config), stamps: Stamps::of(config), $($name: config.$name,)+ max_rto: config.rto.max }
             }
         }
     };
@@ -33,7 +35,6 @@ copied! {
     undo: bool,
     idle_restart: bool,
     gradual_restart: bool,
-    initial_timestamp: u32,
     reordering_margin: Duration,
     probe_margins: ProbeMargins,
     lost_syns_tolerated: u32,
