@@ -1,29 +1,30 @@
 //! One end of a connection: segments and timeouts go in, segments come out.
 //!
 //! Segments carry no data: the application writes and reads numbers of bytes, and a stream position identifies each byte. A connection
-//! closed from both ends has no timers. It still acknowledges a repeated FIN, so that no TIME-WAIT period is needed.
+//! closed from both ends has no timers. It still acknowledges a repeated FIN, so that no TIME-WAIT period is needed; with Linux's rules, the end
+//! that closed last answers with a reset.
 //!
 //! ## References
 //! RFC 9293 §3.5, §3.6, §3.10; RFC 7323 §5 (PAWS); RFC 5961 §3 and §4 (resets and SYNs in an established connection).
 
 use std::collections::VecDeque;
-use std::mem;
 
 use ackclock_core::cc::{CongestionControl, Window};
-use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
 use ackclock_host::{DropNotice, LimitedTimes, SlowStartExit};
 
 use super::ack::Ack;
 use super::answers::{self, Answers};
-use super::config::TIMESTAMPS;
 use super::handshake::{Handshake, Stage};
 use super::paws::{PeerClock, Stamps};
 use super::receiver::{Arrival, Receiver};
 use super::rules::Rules;
-use super::segment::{Flags, MAX_OPTIONS, MAX_SACK_BLOCKS, Options, Segment, Timestamps, to_position, to_wire};
-use super::sender::{Counters, Output, Sender};
+use super::segment::{Flags, MAX_SACK_BLOCKS, Options, Segment, Timestamps, to_position};
+use super::sender::{Counters, Sender};
 use super::settings::Config;
+
+mod opening;
+mod transmit;
 
 /// The states of RFC 9293 §3.3.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -255,74 +256,6 @@ impl Endpoint {
         }
     }
 
-    /// RFC 9293 §3.10.7.2.
-    fn handle_in_listen(&mut self, now: Instant, segment: &Segment) {
-        let flags = segment.flags;
-        if flags.has(Flags::SYN) && !flags.has(Flags::ACK) && !flags.has(Flags::RST) {
-            self.take_syn(now, segment);
-            if self.handshake.early {
-                self.take_syn_data(now, segment);
-                self.sender.begin(now, false, 0, 1);
-            }
-            (self.handshake.stage, self.handshake.due) = (Stage::SynReceived, true);
-        }
-    }
-
-    /// RFC 9293 §3.10.7.3.
-    fn handle_in_syn_sent(&mut self, now: Instant, segment: &Segment) {
-        let flags = segment.flags;
-        let confirmed = self.confirmed(segment);
-        // An echo that this end never sent is as wrong as a wrong acknowledgement.
-        let echo = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps).map_or(0, |it| it.echo);
-        if flags.has(Flags::ACK) && (confirmed.is_none() || echo != 0 && !self.handshake.has_stamped(now, echo)) {
-            self.handshake.refuse(now, segment, confirmed.is_none());
-            return;
-        }
-        if flags.has(Flags::RST) {
-            if confirmed.is_some() {
-                self.reset();
-            }
-            return;
-        }
-        if !flags.has(Flags::SYN) {
-            return;
-        }
-        self.take_syn(now, segment);
-        if let Some(first) = confirmed {
-            self.handshake.took_syn_data = first > 1 && first == 1 + self.handshake.syn_data;
-            self.establish(now, segment, first);
-            if first <= self.handshake.syn_data {
-                self.sender.lose_syn_data(now, 1 + self.handshake.syn_data);
-            }
-            self.take_syn_data(now, segment);
-            self.receiver.demand_ack();
-            // Data of the SYN that the peer did not take carries the ACK.
-            self.answers_syn = self.answers_before_application() && first == 1 + self.handshake.syn_data;
-        } else {
-            // Both ends open the connection at the same time.
-            (self.handshake.stage, self.handshake.due) = (Stage::SynReceived, true);
-        }
-    }
-
-    /// Processes the peer's SYN: options and window.
-    fn take_syn(&mut self, now: Instant, segment: &Segment) {
-        self.handshake.agree(segment);
-        let agreed = &self.handshake.agreed;
-        self.receiver.begin(*agreed, if agreed.timestamps { u64::from(TIMESTAMPS) } else { 0 });
-        if segment.flags.has(Flags::ACK) {
-            self.receiver.echo.note_syn_ack(segment.ecn);
-        } else {
-            self.receiver.echo.note_syn(segment.ecn);
-        }
-        self.hear_ecn_option(now, segment);
-        let agreed = &self.handshake.agreed;
-        if let Some(timestamps) = segment.options.timestamps.filter(|_| agreed.timestamps) {
-            self.clock.note(now, timestamps.value, true);
-        }
-        // RFC 7323 §2.2: the window of a SYN is not scaled.
-        self.sender.agree(*agreed, u64::from(segment.window));
-    }
-
     /// The segment may carry the first option of accurate feedback; this end then sends it too.
     fn hear_ecn_option(&mut self, now: Instant, segment: &Segment) {
         if let Some(option) = segment.options.ecn.as_ref().filter(|_| self.receiver.echo.is_everywhere()) {
@@ -353,20 +286,6 @@ impl Endpoint {
     /// The smoothed round-trip time; zero if unknown.
     fn srtt(&self) -> Duration {
         self.sender.rtt().srtt().unwrap_or(Duration::ZERO)
-    }
-
-    /// The peer has acknowledged the SYN, and the data that it carried below `first`.
-    fn establish(&mut self, now: Instant, segment: &Segment, first: u64) {
-        let echo = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps).map(|it| it.echo);
-        let lost_syns = self.handshake.lost_syns();
-        let rtt = self.handshake.complete(now, echo);
-        self.sender.agree_on_marks(self.handshake.agreed);
-        if self.handshake.early {
-            self.sender.measure_syn(rtt);
-        } else {
-            self.sender.establish(now, (segment.flags.has(Flags::SYN), lost_syns), rtt, first);
-            self.receiver.establish(now);
-        }
     }
 
     /// RFC 9293 §3.10.7.4.
@@ -574,163 +493,5 @@ impl Endpoint {
         let sender = if self.is_early() { Instant::MAX } else { self.sender.poll_timeout() };
         let first = never(self.handshake.poll_timeout()).min(never(self.receiver.poll_timeout())).min(sender);
         (first < Instant::MAX).then_some(first)
-    }
-
-    /// The next segment to send, if any.
-    pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
-        if self.handshake.stage != Stage::Established && (self.handshake.due || !self.is_early()) {
-            return self.poll_opening(now);
-        }
-        if let Some(position) = self.receiver.take_earlier() {
-            return Some(self.earlier_ack(now, position));
-        }
-        if let Some(ack) = self.prompt.pop_front() {
-            return Some(ack);
-        }
-        // SACK blocks travel in a pure ACK, so that data segments have one size.
-        if mem::take(&mut self.answers_syn) || self.reports_blocks() {
-            return Some(self.pure_ack(now));
-        }
-        if self.receiver.echo.is_seldom() {
-            self.fit_ecn_option(now);
-        }
-        let before = self.sender.has_sent_fin();
-        if let Some(output) = self.sender.next(now) {
-            if !before && output.fin {
-                self.answers_fin = self.receiver.is_finished();
-            }
-            return Some(self.data(now, &output));
-        }
-        self.sender.update_persist(now);
-        self.receiver.owes_ack().then(|| self.pure_ack(now))
-    }
-
-    /// The next segment to send while the SYNs are not acknowledged.
-    #[cold]
-    fn poll_opening(&mut self, now: Instant) -> Option<Segment> {
-        if let Some(reset) = self.handshake.take_refusal() {
-            return Some(reset);
-        }
-        match self.handshake.stage {
-            Stage::SynSent | Stage::SynReceived if self.handshake.due => Some(self.syn(now)),
-            Stage::SynReceived if self.reports_blocks() || self.receiver.owes_ack() => Some(self.pure_ack(now)),
-            _ => None,
-        }
-    }
-
-    /// Whether an ACK with SACK blocks is due.
-    fn reports_blocks(&self) -> bool {
-        self.receiver.owes_ack() && self.handshake.agreed.sack && self.receiver.has_sack_blocks()
-    }
-
-    fn syn(&mut self, now: Instant) -> Segment {
-        let timeout = self.sender.rtt().timeout();
-        let first = self.handshake.syns() == 0;
-        let data = if first { self.handshake.syn_data } else { 0 };
-        self.handshake.note_sent(now, timeout);
-        let mut options = self.handshake.options(self.mss, self.receiver.window.scale());
-        if self.handshake.has_ecn_option() {
-            options.ecn = self.receiver.echo.first_option(self.option_room(&options));
-        }
-        let flags = self.handshake.flags();
-        let segment = self.segment(now, 0, (flags, data as u32), options);
-        if first && self.handshake.early {
-            self.receiver.establish(now);
-        }
-        segment
-    }
-
-    fn pure_ack(&mut self, now: Instant) -> Segment {
-        let agreed = &self.handshake.agreed;
-        // RFC 2018 §3: with timestamps only three blocks fit.
-        let most = if agreed.timestamps { MAX_SACK_BLOCKS - 1 } else { MAX_SACK_BLOCKS };
-        let mut options = Options::default();
-        let mut duplicate = None;
-        if agreed.sack && self.receiver.has_sack_blocks() {
-            let (irs, next) = (self.handshake.irs, self.receiver.rcv_nxt());
-            for (start, end) in self.receiver.take_sack_blocks(most) {
-                duplicate = duplicate.or((start < next).then_some(start));
-                options.sack.push((to_wire(start, irs), to_wire(end, irs)));
-            }
-        }
-        let mut ecn = Ecn::NotEct;
-        if self.receiver.echo.is_everywhere() {
-            let (reserved, times) = (self.timestamps_size(), (now, self.srtt()));
-            self.receiver.echo.add_option(&mut options, reserved, duplicate, times);
-            ecn = self.codepoint();
-        } else {
-            options.ecn = self.receiver.echo.option(self.option_room(&options));
-        }
-        let position = self.sender.window().nxt().max(1);
-        Segment { ecn, ..self.segment(now, position, (Flags::ACK, 0), options) }
-    }
-
-    /// The codepoint of a packet that may be ECN-capable.
-    fn codepoint(&self) -> Ecn {
-        if self.sender.uses_ecn() { self.sender.seat().ecn() } else { Ecn::NotEct }
-    }
-
-    fn timestamps_size(&self) -> u32 {
-        if self.handshake.agreed.timestamps { u32::from(TIMESTAMPS) } else { 0 }
-    }
-
-    /// Bytes for another option beside `options` and timestamps.
-    fn option_room(&self, options: &Options) -> u32 {
-        MAX_OPTIONS.saturating_sub(options.size() + self.timestamps_size())
-    }
-
-    /// RFC 8257 §3.2: the ACK of the data before `position`, whose marks differ from those of the data after it.
-    fn earlier_ack(&mut self, now: Instant, position: u64) -> Segment {
-        let nxt = self.sender.window().nxt().max(1);
-        let segment = self.segment(now, nxt, (Flags::ACK, 0), Options::default());
-        self.receiver.demand_ack();
-        let flags = segment.flags.without_ace() | self.receiver.echo.earlier_flags();
-        Segment { ack: to_wire(position, self.handshake.irs), flags, ..segment }
-    }
-
-    fn data(&mut self, now: Instant, output: &Output) -> Segment {
-        let Output { range: (start, end), fin, push, retransmission, cwr, .. } = *output;
-        let payload = (end - start) as u32 - u32::from(fin);
-        let flags = Flags::ACK.with(Flags::FIN, fin).with(Flags::PSH, push && payload > 0).with(Flags::CWR, cwr);
-        // RFC 3168 §6.1.5 and §6.1.6: neither retransmissions nor window probes are ECN-capable.
-        let mut capable = !retransmission && payload > 0;
-        let mut options = Options::default();
-        if self.receiver.echo.is_everywhere() {
-            capable = true;
-            let (reserved, times) = (self.timestamps_size(), (now, self.srtt()));
-            self.receiver.echo.add_option(&mut options, reserved, None, times);
-        }
-        let ecn = if capable { self.codepoint() } else { Ecn::NotEct };
-        if payload > 0 {
-            self.receiver.note_data_sent(now);
-        }
-        Segment { ecn, ..self.segment(now, start, (flags, payload), options) }
-    }
-
-    /// A segment of `payload` bytes at position `start`. Sets the fields that every segment has: numbers, window, timestamps, echo of marks.
-    #[inline]
-    fn segment(&mut self, now: Instant, start: u64, (flags, payload): (Flags, u32), options: Options) -> Segment {
-        let Handshake { iss, irs, agreed, .. } = &self.handshake;
-        let syn = flags.has(Flags::SYN);
-        let window = self.receiver.acknowledge(syn);
-        let echo = if syn || !flags.has(Flags::ACK) {
-            Flags::NONE
-        } else {
-            let pure = payload == 0 && !flags.has(Flags::FIN) && !flags.has(Flags::RST) && options.sack.as_slice().is_empty();
-            self.receiver.echo.flags(pure)
-        };
-        let timestamps = agreed.timestamps.then(|| {
-            let value = self.stamps.at(now);
-            Timestamps { value, echo: self.clock.recent() }
-        });
-        Segment {
-            seq: to_wire(start, *iss),
-            ack: if flags.has(Flags::ACK) { to_wire(self.receiver.rcv_nxt(), *irs) } else { 0 },
-            flags: flags | echo,
-            window,
-            options: Options { timestamps, ..options },
-            payload,
-            ecn: Ecn::NotEct,
-        }
     }
 }

@@ -71,7 +71,7 @@ pub(super) struct Rules {
     /// with lost ACKs (`benches/linux/packets`).
     pub(super) trusts_echoes_of_duplicates: bool,
     /// Whether a D-SACK widens the reordering window only if segments have been seen out of order, and not if it reports a probe; otherwise each
-    /// does (RFC 8985 §6.2 step 4). `a_dsack_without_reordering_widens_no_window`.
+    /// does (RFC 8985 §6.2 step 4). `d_sacks_after_recovery_restore_the_window`.
     pub(super) dsacks_need_reordering: bool,
     /// Whether an ACK of a part of the data of a recovery that it shows as spurious counts as reordering. `a_late_part_counts_as_reordering`.
     pub(super) counts_late_data: bool,

@@ -11,198 +11,15 @@ use std::collections::VecDeque;
 use ackclock_core::events::Snapshot;
 use ackclock_core::units::Instant;
 
+use self::order::Transmission;
+pub(super) use self::segment::SentSegment;
+use self::segment::Tag;
 use super::ranges::{Range, RangeSet};
 
+mod order;
+mod segment;
 #[cfg(test)]
 mod tests;
-
-/// A segment that was sent. It fills one cache line, because a fast path holds many.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SentSegment {
-    /// First position.
-    pub(super) start: u64,
-    /// Length in bytes; a FIN counts as one.
-    length: u32,
-    /// Number of the segment's last transmission.
-    number: u32,
-    /// Snapshot of the connection at that transmission.
-    sent_at: Instant,
-    delivered: u64,
-    delivered_at: Instant,
-    first_sent: Instant,
-    lost: u64,
-    inflight: u32,
-    tag: Tag,
-}
-
-/// What is marked of a segment: bits, with the number of its block above them.
-#[derive(Clone, Copy, Debug)]
-struct Tag(u32);
-
-impl Tag {
-    /// The segment is SACKed.
-    const SACKED: u32 = 1;
-    /// The first transmission counts as lost.
-    const LOST: u32 = 1 << 1;
-    /// A retransmission is outstanding.
-    const COPIED: u32 = 1 << 2;
-    /// The segment was retransmitted at least once.
-    const RETRANSMITTED: u32 = 1 << 3;
-    /// The application had too little data at the last transmission.
-    const APP_LIMITED: u32 = 1 << 4;
-    /// The segment carried PSH by itself.
-    const PUSH: u32 = 1 << 5;
-    /// Number of bits. Blocks that are outstanding together have different numbers in the others.
-    const BITS: u32 = 6;
-
-    /// The tag of a segment sent for the first time; `push` as in [`Scoreboard::send`].
-    const fn new(push: (bool, u32)) -> Self {
-        let mut tag = Self(push.1 << Self::BITS);
-        tag.set(Self::PUSH, push.0);
-        tag
-    }
-
-    const fn has(self, marks: u32) -> bool {
-        self.0 & marks != 0
-    }
-
-    const fn set(&mut self, marks: u32, on: bool) {
-        self.0 = if on { self.0 | marks } else { self.0 & !marks };
-    }
-
-    const fn block(self) -> u32 {
-        self.0 >> Self::BITS
-    }
-}
-
-impl SentSegment {
-    /// Number of the block in which the segment left first.
-    pub(super) fn block(&self) -> u32 {
-        self.tag.block()
-    }
-
-    /// When the segment was last sent.
-    pub(super) fn sent_at(&self) -> Instant {
-        self.sent_at
-    }
-
-    /// Length in bytes; a FIN counts as one.
-    pub(super) fn len(&self) -> u64 {
-        u64::from(self.length)
-    }
-
-    /// One past the last position.
-    pub(super) fn end(&self) -> u64 {
-        self.start + u64::from(self.length)
-    }
-
-    /// First position, and one past the last.
-    pub(super) fn range(&self) -> Range {
-        (self.start, self.end())
-    }
-
-    /// Bytes delivered before the segment was last sent.
-    pub(super) fn delivered_before(&self) -> u64 {
-        self.delivered
-    }
-
-    /// Snapshot of the connection at the segment's last transmission.
-    pub(super) fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            sent_at: self.sent_at,
-            delivered: self.delivered,
-            delivered_at: self.delivered_at,
-            first_sent: self.first_sent,
-            lost: self.lost,
-            inflight: u64::from(self.inflight),
-            app_limited: self.tag.has(Tag::APP_LIMITED),
-        }
-    }
-
-    /// Whether the segment was ever retransmitted.
-    pub(super) fn is_retransmitted(&self) -> bool {
-        self.tag.has(Tag::RETRANSMITTED)
-    }
-
-    /// Whether the segment carried PSH by itself.
-    pub(super) fn is_pushed(&self) -> bool {
-        self.tag.has(Tag::PUSH)
-    }
-
-    /// Whether a transmission of the segment may still arrive.
-    pub(super) fn is_awaited(&self) -> bool {
-        !self.is_sacked() && !self.waits()
-    }
-
-    /// Whether the segment lies in one packet with the one before: both are SACKed, or they left together, first and last.
-    fn joins(&self, before: &Self) -> bool {
-        match (before.is_sacked(), self.is_sacked()) {
-            (false, false) => before.block() == self.block() && before.sent_at == self.sent_at,
-            (one, other) => one && other,
-        }
-    }
-
-    fn is_sacked(&self) -> bool {
-        self.tag.has(Tag::SACKED)
-    }
-
-    /// Whether the first transmission counts as lost.
-    fn is_lost(&self) -> bool {
-        self.tag.has(Tag::LOST)
-    }
-
-    /// Whether a retransmission is outstanding.
-    fn is_copied(&self) -> bool {
-        self.tag.has(Tag::COPIED)
-    }
-
-    /// Whether the segment counts as lost and waits for its retransmission.
-    fn waits(&self) -> bool {
-        self.is_lost() && !self.is_copied()
-    }
-
-    /// A segment that was not sent yet.
-    const fn new((start, end): Range, push: (bool, u32)) -> Self {
-        let never = Instant::ZERO;
-        Self {
-            start,
-            length: (end - start) as u32,
-            number: 0,
-            sent_at: never,
-            delivered: 0,
-            delivered_at: never,
-            first_sent: never,
-            lost: 0,
-            inflight: 0,
-            tag: Tag::new(push),
-        }
-    }
-
-    /// The segment after transmission `number`.
-    fn sent(mut self, number: u32, snapshot: &Snapshot) -> Self {
-        let Snapshot { sent_at, delivered, delivered_at, first_sent, lost, inflight, app_limited } = *snapshot;
-        self.tag.set(Tag::APP_LIMITED, app_limited);
-        // A window has at most 30 bits (RFC 7323 §2.2).
-        let inflight = inflight as u32;
-        Self { number, sent_at, delivered, delivered_at, first_sent, lost, inflight, ..self }
-    }
-}
-
-/// A transmission; outdated once its segment is retransmitted or delivered.
-#[derive(Clone, Copy, Debug)]
-struct Transmission {
-    sent_at: Instant,
-    start: u64,
-    length: u32,
-    number: u32,
-}
-
-impl Transmission {
-    /// One past the last position.
-    fn end(&self) -> u64 {
-        self.start + u64::from(self.length)
-    }
-}
 
 /// The scoreboard.
 #[derive(Debug, Default)]
@@ -527,7 +344,7 @@ impl Scoreboard {
             return;
         }
         self.segments[index].length = (position - segment.start) as u32;
-        self.segments.insert(index + 1, SentSegment { start: position, length: (segment.end() - position) as u32, ..segment });
+        self.segments.insert(index + 1, segment.part((position, segment.end())));
         self.joined += u32::from(self.counts_packets);
         self.sacked_segments += u32::from(segment.is_sacked());
         self.lost_segments += u32::from(segment.is_lost());
@@ -617,9 +434,9 @@ impl Scoreboard {
         segment.tag.set(Tag::LOST, true);
         self.lost_bytes += segment.len();
         self.lost_segments += 1;
-        let (start, length) = (segment.start, segment.length);
-        let original = self.originals.iter().find(|original| original.start <= start && start < original.end());
-        self.unreported.extend(original.map(|original| SentSegment { start, length, ..*original }));
+        let range = segment.range();
+        let original = self.originals.iter().find(|original| original.start <= range.0 && range.0 < original.end());
+        self.unreported.extend(original.map(|original| original.part(range)));
         true
     }
 
@@ -646,112 +463,6 @@ impl Scoreboard {
     /// Removes and returns the next segment marked as lost and not yet reported.
     pub(super) fn next_unreported(&mut self) -> Option<SentSegment> {
         self.unreported.pop_front()
-    }
-
-    /// Removes all marks of loss. Both original and retransmission then count in the pipe. `again`: the search in the order of sending finds
-    /// all segments again, also those that it has marked.
-    pub(super) fn unmark_lost(&mut self, again: bool) {
-        for segment in &mut self.segments {
-            if again && segment.waits() {
-                // The transmission counted as lost; now it may arrive again.
-                let &mut SentSegment { sent_at, start, length, number, .. } = segment;
-                self.by_time.push_back(Transmission { sent_at, start, length, number });
-            }
-            segment.tag.set(Tag::LOST, false);
-        }
-        let after = self.last_number.wrapping_add(1);
-        self.by_time.make_contiguous().sort_by_key(|transmission| transmission.number.wrapping_sub(after));
-        (self.lost_bytes, self.lost_segments) = (0, 0);
-        self.waiting.clear();
-    }
-
-    /// Marks the `expired` transmissions before `newest` (time and end) as lost, in the order of sending. Returns whether any was marked,
-    /// and the time of the last transmission before `newest` that may still arrive. `in_order`: those sent after one that is not before
-    /// `newest` do not count either.
-    pub(super) fn expire(&mut self, newest: (Instant, u64), in_order: bool, expired: impl Fn(Instant) -> bool) -> (bool, Option<Instant>) {
-        let (mut marked, mut index) = (false, 0);
-        while self.by_time.get(index).is_some_and(|it| it.sent_at <= newest.0) {
-            if !self.is_before(index, newest) {
-                if in_order && self.is_awaited(index) {
-                    break;
-                }
-                // Sent at the same time as the newest, but above it: stays.
-                index += 1;
-                continue;
-            }
-            if self.is_awaited(index) {
-                if !expired(self.by_time[index].sent_at) {
-                    break;
-                }
-                marked |= self.mark_transmission(index);
-            } else if in_order && self.waits(index) {
-                // A timeout has marked it. If that is undone, it counts again.
-                index += 1;
-                continue;
-            }
-            self.by_time.remove(index);
-        }
-        let last = (0..self.reach(newest, in_order)).rev().find(|&index| self.is_before(index, newest) && self.is_awaited(index));
-        (marked, last.map(|index| self.by_time[index].sent_at))
-    }
-
-    /// Number of transmissions that may be before `newest`.
-    fn reach(&self, newest: (Instant, u64), in_order: bool) -> usize {
-        if self.by_time.front().is_none_or(|it| it.sent_at > newest.0) {
-            return 0;
-        }
-        let end = self.by_time.partition_point(|it| it.sent_at <= newest.0);
-        let begin = if in_order { self.by_time.partition_point(|it| it.sent_at < newest.0) } else { end };
-        (begin..end).find(|&index| !self.is_before(index, newest) && self.is_awaited(index)).unwrap_or(end)
-    }
-
-    /// RFC 8985 §6.2, `RACK_sent_after`.
-    fn is_before(&self, index: usize, newest: (Instant, u64)) -> bool {
-        let transmission = &self.by_time[index];
-        (transmission.sent_at, transmission.end()) < newest
-    }
-
-    /// The segments, or pieces, that transmission `index` sent, regardless of their present state.
-    fn pieces(&self, index: usize) -> std::ops::Range<usize> {
-        let transmission = self.by_time[index];
-        let (first, end) = (self.index_of(transmission.start), transmission.end());
-        let count = self.segments.range(first..).take_while(|segment| segment.start < end).count();
-        first..first + count
-    }
-
-    /// Whether segment `piece` may still arrive by transmission `index`: it is neither delivered, nor lost, nor retransmitted since.
-    fn awaits(&self, piece: usize, index: usize) -> bool {
-        let segment = &self.segments[piece];
-        segment.number == self.by_time[index].number && segment.is_awaited()
-    }
-
-    /// Whether a part of transmission `index` is lost and not retransmitted.
-    fn waits(&self, index: usize) -> bool {
-        let number = self.by_time[index].number;
-        self.pieces(index).any(|piece| self.segments[piece].number == number && self.segments[piece].waits())
-    }
-
-    fn is_awaited(&self, index: usize) -> bool {
-        // The usual case: the transmission is cumulatively acknowledged.
-        let first = self.segments.front().map_or(u64::MAX, |segment| segment.start);
-        let transmission = self.by_time[index];
-        let (Transmission { number, start, .. }, end) = (transmission, transmission.end());
-        // A piece that awaits it usually comes first: the others need no look.
-        end > first
-            && self
-                .segments
-                .range(self.index_of(start)..)
-                .take_while(|segment| segment.start < end)
-                .any(|segment| segment.number == number && segment.is_awaited())
-    }
-
-    /// Marks the segments of a transmission as lost; returns whether any mark is new.
-    fn mark_transmission(&mut self, index: usize) -> bool {
-        let mut marked = false;
-        for piece in self.pieces(index) {
-            marked |= self.awaits(piece, index) && self.mark(piece);
-        }
-        marked
     }
 
     /// RFC 6675 §4: the position below which a segment counts as lost unless it is SACKed. Above it lie `dup_thresh` separate SACKed

@@ -451,6 +451,20 @@ mod tests {
     }
 
     #[test]
+    fn slow_start_also_ends_at_an_ack_at_which_the_window_may_not_grow() {
+        let mut part = hystart(&[]);
+        rounds(&mut *part, &[50_000]);
+        let mut ends = |millis: u64| {
+            let now = Instant::from_nanos((5000 + millis) * MS);
+            let ack = Ack { now, rtt: Some(Duration::from_millis(60)), snd_una: 2001, snd_nxt: 3000, cwnd_limited: false, ..ACK };
+            part.observe(&ack, &window(100.0));
+            part.end_without_growth(&ack, &window(100.0))
+        };
+        assert_eq!([0, 3, 6, 9, 12, 15, 18, 21].map(&mut ends), [None; 8]);
+        assert_eq!([24, 27].map(&mut ends), [Some(100.0), None], "once");
+    }
+
+    #[test]
     fn acks_in_congestion_avoidance_do_not_count() {
         let mut part = hystart(&[]);
         rounds(&mut *part, &[50_000]);

@@ -391,11 +391,12 @@ impl Sender {
             }
             return;
         }
-        // With Linux's rule, so does a SACK of data that was sent before the last retransmission of the first segment.
+        // RFC 6298 §5.3: an ACK that advances restarts the timer; with Linux's rule, so does a SACK of data that was sent before the last
+        // retransmission of the first segment.
         let head = || self.board.first_sent_at().map(|sent_at| now.since(sent_at));
         let selects = self.settings.rtt_of_sacked && change.selected.is_some_and(|age| head().is_some_and(|head| age > head));
         if change.acked > 0 || selects && !self.timers.is_set(Timer::Reorder) {
-            // RFC 6298 §5.3. A receiver that may have discarded SACKed data has half a round trip to acknowledge it.
+            // A receiver that may have discarded SACKed data has half a round trip to acknowledge it.
             let half = || (self.rtt.srtt().unwrap_or(Duration::ZERO) * 0.5).max(RENEGING_MIN);
             let timeout = if self.board.is_reneged() { half() } else { self.rtt.timeout() };
             self.timers.start_rto(now, timeout);

@@ -48,11 +48,10 @@ impl Sender {
 
     /// An ACK has been processed, which determines the size of the blocks until the next one.
     pub(super) fn set_rate(&mut self) {
-        let unit = self.seat.unit();
+        // Recovery lowers the window step by step.
+        let cwnd = self.cwnd() as f64 / self.seat.unit() as f64;
         if let Some(blocks) = &mut self.blocks {
-            // Recovery lowers the window step by step.
-            let window = Window { cwnd: self.repair.window(self.seat.cwnd(), unit) as f64 / unit as f64, ..self.seat.window() };
-            blocks.set_rate(Pace::new(window, self.board.segments(), self.rtt.srtt()));
+            blocks.set_rate(Pace::new(Window { cwnd, ..self.seat.window() }, self.board.segments(), self.rtt.srtt()));
         }
     }
 

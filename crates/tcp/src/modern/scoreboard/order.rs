@@ -1,0 +1,138 @@
+//! The transmissions in the order of sending, in which RACK looks for losses.
+//!
+//! ## References
+//! RFC 8985 §6.2.
+
+use ackclock_core::units::Instant;
+
+use super::Scoreboard;
+use super::segment::{SentSegment, Tag};
+
+/// A transmission; outdated once its segment is retransmitted or delivered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transmission {
+    pub(super) sent_at: Instant,
+    pub(super) start: u64,
+    pub(super) length: u32,
+    pub(super) number: u32,
+}
+
+impl Transmission {
+    /// One past the last position.
+    pub(super) fn end(&self) -> u64 {
+        self.start + u64::from(self.length)
+    }
+}
+
+impl Scoreboard {
+    /// Removes all marks of loss. Both original and retransmission then count in the pipe. `again`: the search in the order of sending finds
+    /// all segments again, also those that it has marked.
+    pub(in super::super) fn unmark_lost(&mut self, again: bool) {
+        for segment in &mut self.segments {
+            if again && segment.waits() {
+                // The transmission counted as lost; now it may arrive again.
+                let &mut SentSegment { sent_at, start, length, number, .. } = segment;
+                self.by_time.push_back(Transmission { sent_at, start, length, number });
+            }
+            segment.tag.set(Tag::LOST, false);
+        }
+        let after = self.last_number.wrapping_add(1);
+        self.by_time.make_contiguous().sort_by_key(|transmission| transmission.number.wrapping_sub(after));
+        (self.lost_bytes, self.lost_segments) = (0, 0);
+        self.waiting.clear();
+    }
+
+    /// Marks the `expired` transmissions before `newest` (time and end) as lost, in the order of sending. Returns whether any was marked,
+    /// and the time of the last transmission before `newest` that may still arrive. `in_order`: those sent after one that is not before
+    /// `newest` do not count either.
+    pub(in super::super) fn expire(
+        &mut self,
+        newest: (Instant, u64),
+        in_order: bool,
+        expired: impl Fn(Instant) -> bool,
+    ) -> (bool, Option<Instant>) {
+        let (mut marked, mut index) = (false, 0);
+        while self.by_time.get(index).is_some_and(|it| it.sent_at <= newest.0) {
+            if !self.is_before(index, newest) {
+                if in_order && self.is_awaited(index) {
+                    break;
+                }
+                // Sent at the same time as the newest, but above it: stays.
+                index += 1;
+                continue;
+            }
+            if self.is_awaited(index) {
+                if !expired(self.by_time[index].sent_at) {
+                    break;
+                }
+                marked |= self.mark_transmission(index);
+            } else if in_order && self.waits(index) {
+                // A timeout has marked it. If that is undone, it counts again.
+                index += 1;
+                continue;
+            }
+            self.by_time.remove(index);
+        }
+        let last = (0..self.reach(newest, in_order)).rev().find(|&index| self.is_before(index, newest) && self.is_awaited(index));
+        (marked, last.map(|index| self.by_time[index].sent_at))
+    }
+
+    /// Number of transmissions that may be before `newest`.
+    fn reach(&self, newest: (Instant, u64), in_order: bool) -> usize {
+        if self.by_time.front().is_none_or(|it| it.sent_at > newest.0) {
+            return 0;
+        }
+        let end = self.by_time.partition_point(|it| it.sent_at <= newest.0);
+        let begin = if in_order { self.by_time.partition_point(|it| it.sent_at < newest.0) } else { end };
+        (begin..end).find(|&index| !self.is_before(index, newest) && self.is_awaited(index)).unwrap_or(end)
+    }
+
+    /// RFC 8985 §6.2, `RACK_sent_after`.
+    fn is_before(&self, index: usize, newest: (Instant, u64)) -> bool {
+        let transmission = &self.by_time[index];
+        (transmission.sent_at, transmission.end()) < newest
+    }
+
+    /// The segments, or pieces, that transmission `index` sent, regardless of their present state.
+    fn pieces(&self, index: usize) -> std::ops::Range<usize> {
+        let transmission = self.by_time[index];
+        let (first, end) = (self.index_of(transmission.start), transmission.end());
+        let count = self.segments.range(first..).take_while(|segment| segment.start < end).count();
+        first..first + count
+    }
+
+    /// Whether segment `piece` may still arrive by transmission `index`: it is neither delivered, nor lost, nor retransmitted since.
+    fn awaits(&self, piece: usize, index: usize) -> bool {
+        let segment = &self.segments[piece];
+        segment.number == self.by_time[index].number && segment.is_awaited()
+    }
+
+    /// Whether a part of transmission `index` is lost and not retransmitted.
+    fn waits(&self, index: usize) -> bool {
+        let number = self.by_time[index].number;
+        self.pieces(index).any(|piece| self.segments[piece].number == number && self.segments[piece].waits())
+    }
+
+    fn is_awaited(&self, index: usize) -> bool {
+        // The usual case: the transmission is cumulatively acknowledged.
+        let first = self.segments.front().map_or(u64::MAX, |segment| segment.start);
+        let transmission = self.by_time[index];
+        let (Transmission { number, start, .. }, end) = (transmission, transmission.end());
+        // A piece that awaits it usually comes first: the others need no look.
+        end > first
+            && self
+                .segments
+                .range(self.index_of(start)..)
+                .take_while(|segment| segment.start < end)
+                .any(|segment| segment.number == number && segment.is_awaited())
+    }
+
+    /// Marks the segments of a transmission as lost; returns whether any mark is new.
+    fn mark_transmission(&mut self, index: usize) -> bool {
+        let mut marked = false;
+        for piece in self.pieces(index) {
+            marked |= self.awaits(piece, index) && self.mark(piece);
+        }
+        marked
+    }
+}
