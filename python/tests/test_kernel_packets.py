@@ -25,7 +25,10 @@ FLOW = {"name": "f", "from": "a", "to": "b", "host": "linux", "packet_size": "14
 
 
 def rows() -> list[dict[str, Any]]:
-    """Return what Linux 7.2 sent in 200 random scenarios, as `benches/linux/packets/walk.py --store` wrote it."""
+    """Return what Linux 7.2 sent in random scenarios, as `benches/linux/packets/walk.py --store` wrote it.
+
+    These are the first 200 of seed 11, and 17 of seed 2029 that need rules which no other one needs.
+    """
     found: list[dict[str, Any]] = json.loads(gzip.decompress(STORED.read_bytes()))
     return found
 
@@ -41,7 +44,7 @@ def simulated(what: Scenario) -> Side:
 
 def test_the_host_linux_sends_the_packets_of_linux() -> None:
     stored = rows()
-    assert len(stored) == 200
+    assert len(stored) == 217
     wrong = []
     for row in stored:
         found = simulated(Scenario(**row["scenario"])).packets
@@ -53,7 +56,7 @@ def test_the_host_linux_sends_the_packets_of_linux() -> None:
 
 
 def test_most_stored_scenarios_are_the_same_to_the_end() -> None:
-    assert sum(row["until"] is None for row in rows()) >= 180
+    assert sum(row["until"] is None for row in rows()) >= 190
 
 
 def test_the_kernel_still_sends_what_is_stored(built: kernels.Built) -> None:

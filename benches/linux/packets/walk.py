@@ -135,14 +135,16 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=260, help="number of scenarios")
     parser.add_argument("--seed", type=int, default=1, help="seed of the scenarios")
     parser.add_argument("--only", choices=KINDS, help="only scenarios of this class")
+    parser.add_argument("--numbers", type=int, nargs="+", help="only scenarios with these numbers")
     parser.add_argument("--on", default="linux", help="the kernel, as linux:7.2")
     parser.add_argument("--phase", type=float, default=0.0, help="start of the run after a tick, in seconds")
-    parser.add_argument("--store", type=Path, help="file for what the kernel sent")
+    parser.add_argument("--store", type=Path, help="file for what the kernel sent; its other scenarios stay")
     parser.add_argument("--jobs", type=int, default=2, help="number of parallel comparisons")
     parser.add_argument("--table", type=Path, help="file for a row of each scenario")
     parser.add_argument("--phases", type=int, help="number of phases of each scenario")
     options = parser.parse_args()
-    numbers = [n for n in range(options.count) if options.only in {None, KINDS[n % len(KINDS)]}]
+    chosen = options.numbers or range(options.count)
+    numbers = [n for n in chosen if options.only in {None, KINDS[n % len(KINDS)]}]
     if options.phases:
         with ProcessPoolExecutor(options.jobs) as pool:
             each_phase = partial(distributed, seed=options.seed, on=options.on, phases=options.phases)
@@ -180,6 +182,9 @@ def main() -> None:
         with options.table.open("w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([COLUMNS, *table])
     if options.store:
+        new = {row["scenario"]["name"] for row in rows}
+        stored = json.loads(gzip.decompress(options.store.read_bytes())) if options.store.exists() else []
+        rows = [row for row in stored if row["scenario"]["name"] not in new] + rows
         options.store.write_bytes(gzip.compress(json.dumps(rows, indent=0).encode(), mtime=0))
 
 
