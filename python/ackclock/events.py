@@ -486,6 +486,11 @@ class Established(Protocol):
         """Whether window and threshold are whole segments (`modern.whole_segments`)."""
         ...
 
+    @property
+    def clock_phase_s(self) -> float:
+        """Seconds from the latest tick of the host's clock to the start of the run (`modern.timer_phase`)."""
+        ...
+
 
 class FirstWindow(Protocol):
     """The outcome of the initial window."""

@@ -34,6 +34,8 @@ pub struct Established {
     /// Whether window and threshold are whole segments (Linux). Growth then counts segments until they amount to a whole one, and
     /// reductions are rounded down.
     pub whole_segments: bool,
+    /// Time from the latest tick of the host's clock to the start of the run, for a control that counts in ticks of that clock.
+    pub clock_phase: Duration,
 }
 
 impl Established {
@@ -52,6 +54,7 @@ impl Established {
             paced: false,
             seed: 0,
             whole_segments: false,
+            clock_phase: Duration::ZERO,
         }
     }
 

@@ -11,9 +11,8 @@ use std::collections::VecDeque;
 use ackclock_core::events::Snapshot;
 use ackclock_core::units::Instant;
 
-use self::order::Transmission;
 pub(super) use self::segment::SentSegment;
-use self::segment::Tag;
+use self::segment::{Tag, Transmission};
 use super::ranges::{Range, RangeSet};
 
 mod order;

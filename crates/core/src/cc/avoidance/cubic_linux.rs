@@ -33,7 +33,7 @@
 use super::reno::Count;
 use crate::cc::contract::{Avoidance, Window};
 use crate::entry::{Entry, quantity};
-use crate::events::{Ack, Cause, CongestionEvent, Sent};
+use crate::events::{Ack, Cause, CongestionEvent, Established, Sent};
 use crate::params::{Default, Kind, Param};
 use crate::units::{Duration, Instant, Segments};
 
@@ -89,6 +89,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             fast_convergence: params.flag("fast_convergence"),
             reno_friendly: params.flag("reno_friendly"),
             tick: if tick == 0 { 1 } else { tick },
+            phase: 0,
             w_max: 0,
             stage: None,
             updated: (0, 0),
@@ -112,8 +113,9 @@ pub struct CubicLinux {
     beta: u64,
     fast_convergence: bool,
     reno_friendly: bool,
-    /// Step of the clock in nanoseconds.
+    /// Step of the clock, and from its latest one to the start of the run, in nanoseconds.
     tick: u64,
+    phase: u64,
     /// The window at the last congestion, or less; 0 before any congestion and after a timeout.
     w_max: u64,
     stage: Option<Stage>,
@@ -157,7 +159,7 @@ fn cbrt(value: u64) -> u64 {
 
 impl CubicLinux {
     fn ticks(&self, at: Instant) -> u64 {
-        at.as_nanos() / self.tick
+        (at.as_nanos() + self.phase) / self.tick
     }
 
     /// Begins a stage with the window `cwnd`.
@@ -193,6 +195,10 @@ impl CubicLinux {
 }
 
 impl Avoidance for CubicLinux {
+    fn on_established(&mut self, event: &Established) {
+        self.phase = event.clock_phase.as_nanos();
+    }
+
     fn observe(&mut self, ack: &Ack, _window: &Window) {
         let Some(rtt) = ack.rtt else { return };
         let now = self.ticks(ack.now);
@@ -269,7 +275,7 @@ impl Avoidance for CubicLinux {
 mod tests {
     use super::*;
     use crate::params::Value;
-    use crate::testing::{ACK, SENT, build, congestion, internal, window};
+    use crate::testing::{ACK, SENT, build, congestion, established, internal, window};
 
     fn cubic(set: &[(&str, Value)]) -> Box<dyn Avoidance> {
         build(&ENTRY, set).unwrap()
@@ -351,6 +357,21 @@ mod tests {
             cwnd
         };
         assert!(grown(true) > grown(false) + 5.0, "{} {}", grown(true), grown(false));
+    }
+
+    #[test]
+    fn ticks_are_those_of_the_hosts_clock() {
+        let kept = |phase: u64| {
+            let mut part = cubic(&[("reno_friendly", Value::Bool(false))]);
+            part.on_established(&Established { clock_phase: Duration::from_millis(phase), ..established(1460) });
+            reduce(&mut *part, Cause::DupAck, 1000.0);
+            acknowledge(&mut *part, &ack(1000), 700.0);
+            let first = read(&*part, "per_segment");
+            // Another window counts from the next tick on: 2 ms later, if the run began 2 ms after one.
+            acknowledge(&mut *part, &ack(1002), 720.0);
+            read(&*part, "per_segment") == first
+        };
+        assert_eq!([0, 1, 2, 3, 4].map(kept), [true, true, false, false, true]);
     }
 
     #[test]

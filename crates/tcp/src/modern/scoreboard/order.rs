@@ -6,23 +6,7 @@
 use ackclock_core::units::Instant;
 
 use super::Scoreboard;
-use super::segment::{SentSegment, Tag};
-
-/// A transmission; outdated once its segment is retransmitted or delivered.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Transmission {
-    pub(super) sent_at: Instant,
-    pub(super) start: u64,
-    pub(super) length: u32,
-    pub(super) number: u32,
-}
-
-impl Transmission {
-    /// One past the last position.
-    pub(super) fn end(&self) -> u64 {
-        self.start + u64::from(self.length)
-    }
-}
+use super::segment::{SentSegment, Tag, Transmission};
 
 impl Scoreboard {
     /// Removes all marks of loss. Both original and retransmission then count in the pipe. `again`: the search in the order of sending finds

@@ -184,3 +184,19 @@ impl SentSegment {
         Self { number, sent_at, delivered, delivered_at, first_sent, lost, inflight, ..self }
     }
 }
+
+/// A transmission; outdated once its segment is retransmitted or delivered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transmission {
+    pub(super) sent_at: Instant,
+    pub(super) start: u64,
+    pub(super) length: u32,
+    pub(super) number: u32,
+}
+
+impl Transmission {
+    /// One past the last position.
+    pub(super) fn end(&self) -> u64 {
+        self.start + u64::from(self.length)
+    }
+}

@@ -253,6 +253,7 @@ impl Sender {
             header: Bytes(self.header),
             seed: self.seed,
             whole_segments: self.settings.rules.counts_segments,
+            clock_phase: self.settings.timer_phase,
             ..Established::new(now, Bytes(self.seat.smss()))
         };
         if active {

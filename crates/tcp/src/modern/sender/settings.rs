@@ -35,6 +35,7 @@ copied! {
     undo: bool,
     idle_restart: bool,
     gradual_restart: bool,
+    timer_phase: Duration,
     reordering_margin: Duration,
     probe_margins: ProbeMargins,
     lost_syns_tolerated: u32,
