@@ -110,13 +110,17 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) ->
 
 def packets() -> str:
     """Make the section on packets."""
-    rows = polars.read_csv(PACKETS, schema_overrides={"first_difference": polars.String})
+    rows = polars.read_csv(PACKETS, schema_overrides=dict.fromkeys(("first_difference", "first_state"), polars.String))
     same, close = polars.col("first_difference").is_null(), polars.col("close") == 1
-    counts = [polars.len(), same.sum().alias("same"), close.sum().alias("near")]
+    states = same & polars.col("first_state").is_null()
+    counts = [
+        polars.len(),
+        *(what.sum().alias(name) for name, what in (("same", same), ("states", states), ("near", close))),
+    ]
     each = rows.group_by("class", maintain_order=True).agg(*counts)
     one = rows.filter(polars.col("flows") == 1).select(polars.lit("all with one flow").alias("class"), *counts)
     classes = (
-        [row["class"], *(str(row[name]) for name in ("len", "same", "near"))]
+        [row["class"], *(str(row[name]) for name in ("len", "same", "states", "near"))]
         for row in polars.concat([each, one]).to_dicts()
     )
     causes = (
@@ -125,7 +129,7 @@ def packets() -> str:
         .sort("count", "first_difference", descending=[True, False])
     )
     late = rows.filter(same)["latest_us"].max()
-    lines = [*_table(["class", "scenarios", "same to the end", "results close"], classes), ""]
+    lines = [*_table(["class", "scenarios", "same to the end", "states as well", "results close"], classes), ""]
     lines += [f"Times of the same packets differ by at most {late} µs. What differs first in the others:", ""]
     lines += _table(
         ["first difference", "scenarios"], ([row["first_difference"], str(row["count"])] for row in causes.to_dicts())

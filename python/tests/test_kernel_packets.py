@@ -8,6 +8,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import ackclock
@@ -84,8 +85,40 @@ def test_the_first_difference_is_found() -> None:
     assert found.difference.index == 7
     assert packets.lines(one.around(found.difference, 1))[1].split()[1:4] == [">", ".", "5793:7241(1448)"]
     # The first flight leaves at the ACK of the SYN, before which nothing was measured.
-    assert one.before(found.difference) == {"cwnd": 1.0, "ssthresh": math.inf, "rtt": None, "srtt": None, "rto": None}
+    assert one.before(found.difference) == {
+        "cwnd": 1.0,
+        "ssthresh": math.inf,
+        "phase": "open",
+        **dict.fromkeys(("rtt", "srtt", "rto")),
+    }
     assert packets.judge(scenario(), one, one).difference is None
+
+
+def test_the_first_state_that_differs_is_found() -> None:
+    one = simulated(scenario(size="60 packets"))
+    heard = one.packets.filter(place="a", direction="received")["time_s"]
+    assert packets.judge(scenario(), one, one).state is None
+    for trace, name, other in (("cwnd", "cwnd", 3.0), ("rtt", "rto", 0.3), ("recovery", "phase", "fast")):
+        # From the fifth packet before the last on, the state is another one.
+        known = (
+            one.states[trace].filter(pl.col("time") < heard[-5]).with_columns(pl.col(pl.Categorical).cast(pl.String))
+        )
+        last = known.tail(1).with_columns(pl.lit(other).alias(name), pl.lit(heard[-5]).alias("time"))
+        changed = Side(one.packets, {**one.states, trace: pl.concat([known, last])})
+        found = packets.judge(scenario(), one, changed).state
+        assert found is not None
+        assert (found.flow, found.time) == ("f", pytest.approx(heard[-5]))
+        assert found.values[name][1] == other
+
+
+def test_timestamps_differ_by_more_than_a_tick() -> None:
+    one = simulated(scenario(size="20 packets"))
+    for ticks, differs in ((1, False), (2, True)):
+        later = pl.when(pl.col("time_s") > 0.05).then(pl.col("ts_value") + ticks).otherwise("ts_value")
+        other = Side(one.packets.with_columns(ts_value=later), one.states)
+        found = packets.judge(scenario(), one, other).difference
+        assert (found is not None) == differs
+        assert found is None or found.fields == ("ts_value",)
 
 
 def test_packets_that_are_missing_or_late_differ() -> None:

@@ -1,9 +1,10 @@
 """Compares the simulated host `linux` with a kernel in virtual time, packet by packet, on random scenarios.
 
-Prints, for each class of scenarios, how many have the same packets to the end, and how many have close results. Needs
-a kernel (`ackclock kernel build`). With --store, writes hashes of what the kernel sent, for the tests; with --table, a
-row for each scenario, for docs/validation.md. With --phases, each scenario starts at as many times after a tick, and
-the data delivered, the retransmissions and the losses of both worlds are compared as distributions.
+Prints, for each class of scenarios, how many have the same packets to the end, how many of these also have the same
+states of the sender after every ACK, and how many have close results. Needs a kernel (`ackclock kernel build`). With
+--store, writes hashes of what the kernel sent, for the tests; with --table, a row for each scenario, for
+docs/validation.md. With --phases, each scenario starts at as many times after a tick, and the data delivered, the
+retransmissions and the losses of both worlds are compared as distributions.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ LONGEST = 0.256
 """Phases are spread over this time, in seconds: the coarsest tick of timers below 2 s."""
 LEVEL = 0.05
 """Level of the test of two distributions."""
-COLUMNS = ("scenario", "class", "flows", "packets", "close", "latest_us", "first_difference")
+COLUMNS = ("scenario", "class", "flows", "packets", "close", "latest_us", "first_difference", "first_state")
 """Columns of the table."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The comparison of a scenario: class, name, difference in words, results that are not close, a row to store."""
+    """The comparison of a scenario: class, name, differences in words, results that are not close, a row to store."""
 
     kind: str
     name: str
@@ -51,6 +52,7 @@ class Outcome:
     cause: str
     apart: tuple[str, ...]
     latest: float
+    state: str
     row: dict[str, Any]
 
     @property
@@ -76,7 +78,8 @@ def job(number: int, seed: int, on: str, phase: float) -> Outcome:
         "packets": len(compared.kernel.packets),
         "hash": packets.digest(compared.kernel.packets, until),
     }
-    return Outcome(kind, scenario.name, text, cause(compared), apart(compared), compared.latest, row)
+    state = " ".join(compared.state.values) if compared.state else ""
+    return Outcome(kind, scenario.name, text, cause(compared), apart(compared), compared.latest, state, row)
 
 
 def distributed(number: int, seed: int, on: str, phases: int) -> tuple[str, float]:
@@ -155,6 +158,7 @@ def main() -> None:
         print(f"{sum(least >= LEVEL / 3 for _, least in pairs)} of {len(pairs)} agree")
         return
     same: Counter[str] = Counter()
+    known: Counter[str] = Counter()
     close: Counter[str] = Counter()
     total: Counter[str] = Counter()
     causes: Counter[str] = Counter()
@@ -164,18 +168,20 @@ def main() -> None:
         for found in pool.map(each, numbers, chunksize=4):
             total[found.kind] += 1
             same[found.kind] += found.same
+            known[found.kind] += found.same and not found.state
             close[found.kind] += not found.apart
             rows.append(found.row)
             flows = len(found.row["scenario"]["flow"])
             late = f"{1e6 * found.latest:.1f}"
-            table.append([found.name, found.kind, flows, found.row["packets"], int(not found.apart), late, found.cause])
+            counts = [flows, found.row["packets"], int(not found.apart), late]
+            table.append([found.name, found.kind, *counts, found.cause, found.state])
             if not found.same:
                 causes[found.cause] += 1
                 print(found.name, found.difference, *(f"[{name}]" for name in found.apart), flush=True)
     for kind in KINDS:
         if total[kind]:
-            print(f"{kind:16} same {same[kind]:5} close {close[kind]:5} of {total[kind]}")
-    print(f"{'all':16} same {same.total():5} close {close.total():5} of {total.total()}")
+            _print(kind, same[kind], known[kind], close[kind], total[kind])
+    _print("all", same.total(), known.total(), close.total(), total.total())
     for name, count in causes.most_common():
         print(f"{count:5} {name}")
     if options.table:
@@ -186,6 +192,10 @@ def main() -> None:
         stored = json.loads(gzip.decompress(options.store.read_bytes())) if options.store.exists() else []
         rows = [row for row in stored if row["scenario"]["name"] not in new] + rows
         options.store.write_bytes(gzip.compress(json.dumps(rows, indent=0).encode(), mtime=0))
+
+
+def _print(kind: str, same: int, known: int, close: int, total: int) -> None:
+    print(f"{kind:16} same {same:5} with states {known:5} close {close:5} of {total}")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ use ackclock_core::units::{Duration, Instant, Segments};
 use crate::capabilities::Capabilities;
 use crate::checkpoints::CHECKPOINTS;
 use crate::limits::LimitedTimes;
+use crate::recovery_phase::RecoveryPhase;
 use crate::slow_start_exit::{ExitReason, SlowStartExit};
 
 /// An end of a connection. Data flows from the sender to the receiver; an application's requests flow back.
@@ -213,6 +214,11 @@ pub trait Connection: Debug + Send {
 
     /// The sender's congestion window and threshold, if the sender has a congestion control.
     fn window(&self) -> Option<Window> {
+        None
+    }
+
+    /// What the sender does about losses, if it tells.
+    fn recovery(&self) -> Option<RecoveryPhase> {
         None
     }
 

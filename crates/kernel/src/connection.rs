@@ -2,7 +2,7 @@
 
 use ackclock_core::cc::Window;
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{Bulk, Checkpoints, Connection, Datagram, Side, SlowStartExit, StreamId, Tally, Transmission};
+use ackclock_host::{Bulk, Checkpoints, Connection, Datagram, RecoveryPhase, Side, SlowStartExit, StreamId, Tally, Transmission};
 use ackclock_wire::frame::Headers;
 use ackclock_wire::segment::Flags;
 
@@ -177,6 +177,10 @@ impl<E: Ends> Connection for KernelConnection<E> {
     fn window(&self) -> Option<Window> {
         // As in a simulation, the trace begins with the flow, not with the end of its handshake.
         self.sender.window().or(Some(self.first))
+    }
+
+    fn recovery(&self) -> Option<RecoveryPhase> {
+        Some(self.sender.recovery())
     }
 
     fn timing(&self) -> (Option<Duration>, Duration) {

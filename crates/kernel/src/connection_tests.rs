@@ -1,11 +1,12 @@
 use std::collections::VecDeque;
 
 use ackclock_core::qdisc::Ecn;
+use ackclock_host::RecoveryPhase;
 use ackclock_sim::scenario::Document;
 
 use super::*;
 use crate::controls::Offer;
-use crate::info::{Info, Recovery};
+use crate::info::Info;
 
 /// A call, with its time in milliseconds.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,7 +161,7 @@ fn the_sender_is_observed_at_acks_and_retransmissions() {
     arrives(&mut connection, 40, Side::Sender, frame((0, 1), Flags::SYN | Flags::ACK, 0));
     assert_eq!(connection.latest_rtt().map(Duration::as_nanos), Some(40_000_000));
     assert_eq!(sends(&mut connection, 41, Side::Sender, frame((1, 1), Flags::ACK, 1000)), (1, Transmission::New));
-    connection.ends.info = Some(Info { cwnd: 1.0, ssthresh: 5.0, recovery: Recovery::Timeout, timeouts: 1, ..open });
+    connection.ends.info = Some(Info { cwnd: 1.0, ssthresh: 5.0, recovery: RecoveryPhase::Timeout, timeouts: 1, ..open });
     connection.ends.calls.clear();
     assert_eq!(sends(&mut connection, 300, Side::Sender, frame((1, 1), Flags::ACK, 1000)), (1, Transmission::Retransmission));
     assert_eq!(connection.ends.calls, [Call::Info(300)]);

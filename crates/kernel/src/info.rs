@@ -1,23 +1,11 @@
 //! The state of a connection, as the socket option `TCP_INFO` gives it.
 
+use ackclock_host::RecoveryPhase;
+
 /// Threshold of a connection that has none yet (`TCP_INFINITE_SSTHRESH`).
 const NO_THRESHOLD: u32 = 0x7fff_ffff;
 /// Smallest round-trip time before the first measurement.
 const UNMEASURED: u32 = u32::MAX;
-
-/// State of loss recovery (`enum tcp_ca_state`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Recovery {
-    /// Nothing is wrong, or duplicate ACKs have arrived (`Open`, `Disorder`).
-    #[default]
-    None,
-    /// The window shrinks after an ECN mark, or after a device refused a packet (`CWR`).
-    Reduction,
-    /// Fast recovery (`Recovery`).
-    Fast,
-    /// Recovery after a timeout (`Loss`).
-    Timeout,
-}
 
 /// The fields by which a flow follows its sender. Times are in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -25,7 +13,7 @@ pub struct Info {
     /// Whether the handshake is over.
     pub established: bool,
     /// State of loss recovery.
-    pub recovery: Recovery,
+    pub recovery: RecoveryPhase,
     /// Congestion window in segments.
     pub cwnd: f64,
     /// Threshold in segments; infinite before the first reduction.
@@ -62,10 +50,10 @@ impl Info {
             // `TCP_ESTABLISHED`, `TCP_SYN_SENT`, `TCP_SYN_RECV`, `TCP_CLOSE`, `TCP_LISTEN`, `TCP_NEW_SYN_RECV`.
             established: !matches!(bytes[0], 2 | 3 | 7 | 10 | 12),
             recovery: match bytes[1] {
-                2 => Recovery::Reduction,
-                3 => Recovery::Fast,
-                4 => Recovery::Timeout,
-                _ => Recovery::None,
+                2 => RecoveryPhase::Reduction,
+                3 => RecoveryPhase::Fast,
+                4 => RecoveryPhase::Timeout,
+                _ => RecoveryPhase::Open,
             },
             cwnd: f64::from(short(80)),
             ssthresh: if ssthresh >= NO_THRESHOLD { f64::INFINITY } else { f64::from(ssthresh) },
@@ -97,7 +85,7 @@ mod tests {
         bytes[240] = 2;
         let expected = Info {
             established: true,
-            recovery: Recovery::Fast,
+            recovery: RecoveryPhase::Fast,
             cwnd: 17.0,
             ssthresh: f64::INFINITY,
             srtt: 40_123,

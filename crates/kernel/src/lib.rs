@@ -36,7 +36,7 @@ pub use controls::{Check, KernelControl, Offer, Seats, choose};
 pub use ends::{Ends, Order};
 pub use error::KernelError;
 pub use flow::{ACCURATE_ECN, FlowPlan, Parameters, is_old};
-pub use info::{Info, Recovery};
+pub use info::Info;
 pub use plan::{Chosen, Plan, refused};
 pub use program::{Part, Program};
 pub use route::{MOST_FLOWS, Route, Terminal, address, address_v6, owner};

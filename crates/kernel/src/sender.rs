@@ -2,9 +2,9 @@
 
 use ackclock_core::cc::Window;
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{Counters, ExitReason, LimitedTimes, SlowStartExit};
+use ackclock_host::{Counters, ExitReason, LimitedTimes, RecoveryPhase, SlowStartExit};
 
-use crate::info::{Info, Recovery};
+use crate::info::Info;
 
 /// Microseconds as a duration.
 fn micros(count: u64) -> Duration {
@@ -42,12 +42,13 @@ impl Sender {
             self.handshake = info.timeouts;
         }
         info.timeouts -= self.handshake.min(info.timeouts);
-        let timeout = info.timeouts > self.info.timeouts || (info.recovery == Recovery::Timeout && self.info.recovery != Recovery::Timeout);
+        let timeout =
+            info.timeouts > self.info.timeouts || (info.recovery == RecoveryPhase::Timeout && self.info.recovery != RecoveryPhase::Timeout);
         self.counters.timeouts = self.counters.timeouts.max(info.timeouts);
-        if info.recovery != Recovery::None && (info.recovery != self.info.recovery || timeout) {
+        if info.recovery != RecoveryPhase::Open && (info.recovery != self.info.recovery || timeout) {
             self.counters.reductions += 1;
         }
-        if timeout || info.recovery == Recovery::Fast {
+        if timeout || info.recovery == RecoveryPhase::Fast {
             self.exit.note_loss(now);
         }
         self.note_exit(now, &info, timeout);
@@ -63,20 +64,24 @@ impl Sender {
         let before = if self.info.cwnd > 0.0 { self.info.cwnd } else { info.cwnd };
         let reason = match info.recovery {
             _ if timeout => ExitReason::Timeout,
-            Recovery::Timeout => ExitReason::Timeout,
-            Recovery::Fast => ExitReason::Loss,
-            Recovery::Reduction => ExitReason::Mark,
+            RecoveryPhase::Timeout => ExitReason::Timeout,
+            RecoveryPhase::Fast => ExitReason::Loss,
+            RecoveryPhase::Reduction => ExitReason::Mark,
             // Without recovery the threshold is the scenario's, or that of the slow start.
-            Recovery::None if info.cwnd < info.ssthresh => return,
-            Recovery::None if self.threshold.is_finite() && info.ssthresh.ge(&self.threshold) => ExitReason::Threshold,
-            Recovery::None => ExitReason::Algorithm,
+            RecoveryPhase::Open if info.cwnd < info.ssthresh => return,
+            RecoveryPhase::Open if self.threshold.is_finite() && info.ssthresh.ge(&self.threshold) => ExitReason::Threshold,
+            RecoveryPhase::Open => ExitReason::Algorithm,
         };
-        let cwnd = if info.recovery == Recovery::None && !timeout { info.cwnd } else { before };
+        let cwnd = if info.recovery == RecoveryPhase::Open && !timeout { info.cwnd } else { before };
         self.exit.note(reason, now, cwnd);
     }
 
     pub(super) fn window(&self) -> Option<Window> {
         self.established.map(|_| Window { cwnd: self.info.cwnd, ssthresh: self.info.ssthresh })
+    }
+
+    pub(super) fn recovery(&self) -> RecoveryPhase {
+        self.info.recovery
     }
 
     pub(super) fn initial_window(&self) -> Option<Segments> {
@@ -111,7 +116,7 @@ impl Sender {
 mod tests {
     use super::*;
 
-    fn info(cwnd: f64, ssthresh: f64, recovery: Recovery) -> Info {
+    fn info(cwnd: f64, ssthresh: f64, recovery: RecoveryPhase) -> Info {
         Info { established: true, cwnd, ssthresh, recovery, ..Info::default() }
     }
 
@@ -124,8 +129,8 @@ mod tests {
         let mut sender = Sender::new(threshold);
         sender.observe(at(0), Info::default());
         assert!(sender.window().is_none());
-        sender.observe(at(1), info(10.0, f64::INFINITY, Recovery::None));
-        sender.observe(at(2), info(40.0, f64::INFINITY, Recovery::None));
+        sender.observe(at(1), info(10.0, f64::INFINITY, RecoveryPhase::Open));
+        sender.observe(at(2), info(40.0, f64::INFINITY, RecoveryPhase::Open));
         assert_eq!((sender.initial_window(), sender.exit.get()), (Some(10.0), None));
         sender
     }
@@ -133,7 +138,7 @@ mod tests {
     #[test]
     fn a_loss_ends_slow_start_with_the_window_before() {
         let mut sender = starting(f64::INFINITY);
-        for (millis, state) in (3..).zip([Recovery::Fast, Recovery::Fast, Recovery::None, Recovery::Fast]) {
+        for (millis, state) in (3..).zip([RecoveryPhase::Fast, RecoveryPhase::Fast, RecoveryPhase::Open, RecoveryPhase::Fast]) {
             sender.observe(at(millis), info(20.0, 20.0, state));
         }
         assert_eq!(sender.exit.get(), Some((ExitReason::Loss, at(3), 40.0)));
@@ -145,10 +150,10 @@ mod tests {
     #[test]
     fn a_timeout_counts_although_its_recovery_was_not_seen() {
         let mut sender = starting(f64::INFINITY);
-        sender.observe(at(3), Info { timeouts: 1, ..info(1.0, 20.0, Recovery::Timeout) });
-        sender.observe(at(4), Info { timeouts: 1, ..info(2.0, 20.0, Recovery::Timeout) });
+        sender.observe(at(3), Info { timeouts: 1, ..info(1.0, 20.0, RecoveryPhase::Timeout) });
+        sender.observe(at(4), Info { timeouts: 1, ..info(2.0, 20.0, RecoveryPhase::Timeout) });
         assert_eq!((sender.counters.reductions, sender.counters.timeouts), (1, 1));
-        sender.observe(at(5), Info { timeouts: 2, ..info(1.0, 20.0, Recovery::Timeout) });
+        sender.observe(at(5), Info { timeouts: 2, ..info(1.0, 20.0, RecoveryPhase::Timeout) });
         assert_eq!((sender.counters.reductions, sender.counters.timeouts), (2, 2));
         assert_eq!(sender.exit.get(), Some((ExitReason::Timeout, at(3), 40.0)));
     }
@@ -158,24 +163,24 @@ mod tests {
         let mut sender = Sender::new(f64::INFINITY);
         sender.observe(at(0), Info { timeouts: 1, ..Info::default() });
         for millis in 1..3 {
-            sender.observe(at(millis), Info { timeouts: 1, ..info(10.0, f64::INFINITY, Recovery::None) });
+            sender.observe(at(millis), Info { timeouts: 1, ..info(10.0, f64::INFINITY, RecoveryPhase::Open) });
         }
         assert_eq!((sender.counters.timeouts, sender.exit.get(), sender.exit.first_loss()), (0, None, None));
-        sender.observe(at(3), Info { timeouts: 2, ..info(1.0, 5.0, Recovery::Timeout) });
+        sender.observe(at(3), Info { timeouts: 2, ..info(1.0, 5.0, RecoveryPhase::Timeout) });
         assert_eq!(sender.counters.timeouts, 1);
     }
 
     #[test]
     fn slow_start_ends_by_itself_at_the_threshold_or_by_a_mark() {
         let mut sender = starting(f64::INFINITY);
-        sender.observe(at(3), info(41.0, 41.0, Recovery::None));
+        sender.observe(at(3), info(41.0, 41.0, RecoveryPhase::Open));
         assert_eq!(sender.exit.get(), Some((ExitReason::Algorithm, at(3), 41.0)));
         let mut sender = starting(50.0);
-        sender.observe(at(3), info(49.0, 50.0, Recovery::None));
-        sender.observe(at(4), info(50.0, 50.0, Recovery::None));
+        sender.observe(at(3), info(49.0, 50.0, RecoveryPhase::Open));
+        sender.observe(at(4), info(50.0, 50.0, RecoveryPhase::Open));
         assert_eq!(sender.exit.get(), Some((ExitReason::Threshold, at(4), 50.0)));
         let mut sender = starting(f64::INFINITY);
-        sender.observe(at(3), info(39.0, 20.0, Recovery::Reduction));
+        sender.observe(at(3), info(39.0, 20.0, RecoveryPhase::Reduction));
         assert_eq!(sender.exit.get(), Some((ExitReason::Mark, at(3), 40.0)));
         assert_eq!(sender.exit.first_loss(), None);
     }
@@ -183,7 +188,7 @@ mod tests {
     #[test]
     fn limits_share_the_time_since_the_handshake() {
         let mut sender = starting(f64::INFINITY);
-        let times = Info { busy: 600_000, rwnd_limited: 100_000, sndbuf_limited: 50_000, ..info(9.0, 9.0, Recovery::None) };
+        let times = Info { busy: 600_000, rwnd_limited: 100_000, sndbuf_limited: 50_000, ..info(9.0, 9.0, RecoveryPhase::Open) };
         sender.observe(at(900), times);
         let limited = sender.limited(at(1001)).unwrap();
         let millis = [limited.application, limited.send_buffer, limited.receive_window, limited.congestion_window]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ackclock.cli import output
 from ackclock.kernels import comparing, packets, store
-from ackclock.kernels.packets import Compared, Side
+from ackclock.kernels.packets import Compared, Side, Value
 from ackclock.texts.numbers import counted, finite
 
 AROUND = 10
@@ -50,6 +51,7 @@ def _described(name: str, compared: Compared) -> dict[str, Any]:
         "packets": {world: len(side.packets) for world, side in sides.items()},
         "latest_s": compared.latest,
         "difference": None,
+        "state": None if compared.state is None else dataclasses.asdict(compared.state),
     }
     if difference is not None:
         described["difference"] = {
@@ -74,16 +76,35 @@ def _show(name: str, compared: Compared, *, shrink: bool) -> None:
     late = f"times differ by at most {1e6 * compared.latest:.1f} µs"
     if difference is None:
         print(f"{name}: all {counted(len(compared.kernel.packets), 'packet')} are the same; {late}")
+        _show_state(compared)
         return
     what = ", ".join(difference.fields)
     where = f"packet {difference.index} of {difference.flow} at {difference.place}"
     print(f"{name}: {where}, at {difference.time:.6f} s, differs: {what}; before, {late}")
     for world, side in _sides(compared).items():
-        known = ", ".join(f"{key} {value:.6g}" for key, value in side.before(difference).items() if value is not None)
+        known = ", ".join(
+            f"{key} {_value(value)}" for key, value in side.before(difference).items() if value is not None
+        )
         print(f"  {world}: {known or 'nothing known yet'}")
         first = max(0, difference.index - AROUND)
         for number, line in enumerate(packets.lines(side.around(difference, AROUND)), first):
             print(f"  {'→' if number == difference.index else ' '} {number:>6} {line}")
+    _show_state(compared)
     if shrink:
         print("  the smallest scenario with a difference:")
         print("\n".join(f"    {line}" for line in compared.scenario.to_toml().splitlines()))
+
+
+def _show_state(compared: Compared) -> None:
+    """Print the first state of a sender that differs before the first packet that does."""
+    if (state := compared.state) is None:
+        return
+    pairs = (
+        f"{name} {_value(one)} in the simulation, {_value(other)} in the kernel"
+        for name, (one, other) in state.values.items()
+    )
+    print(f"  the state of {state.flow} differs after the ACK at {state.time:.6f} s: {'; '.join(pairs)}")
+
+
+def _value(value: Value) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""Simulation and kernel packet by packet: the first packet that differs, and what both ends knew before it."""
+"""Simulation and kernel packet by packet: the first packet and the first state of a sender that differ."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from ackclock.scenario import Scenario
 
 FIELDS = ("direction", "from", "flags", "seq", "bytes", "ack", "sack", "ecn", "size")
 """What makes two packets the same, besides place and flow."""
+STAMPS = ("ts_value", "ts_echo")
+"""Timestamps of two packets that are the same differ by at most one tick: a tick can lie between their times."""
 LATE = 50e-6
 """Largest distance of the times of two packets that are the same, in seconds."""
 LONGEST = 1.0
@@ -28,8 +30,15 @@ AFTER = 0.05
 """What a shorter scenario still lasts after its difference, in seconds."""
 SHORTER = 0.9
 """Share of a duration below which it counts as shorter."""
-STATE = ("cwnd", "rtt")
+STATE = ("cwnd", "rtt", "recovery")
 """Traces that tell what a sender knew."""
+VALUES = ("cwnd", "ssthresh", "srtt", "rto", "phase")
+"""Their values that make two states the same: all that `TCP_INFO` also has."""
+SETTLED = 5e-6
+"""Time after which both worlds have processed a packet, in seconds."""
+NEAR = 2e-6
+"""Largest distance of two times that are the same in a state, in seconds: `TCP_INFO` has whole microseconds."""
+Value = float | str | None
 
 
 @dataclass(frozen=True)
@@ -56,13 +65,32 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class StateDifference:
+    """The first state of a sender that differs, after a packet that it received.
+
+    Attributes
+    ----------
+    flow : str
+        Its flow.
+    time : float
+        When the packet arrived, in seconds.
+    values : dict of str to tuple
+        What differs: some of `VALUES`, each in the simulation and in the kernel.
+    """
+
+    flow: str
+    time: float
+    values: dict[str, tuple[Value, Value]]
+
+
+@dataclass(frozen=True)
 class Side:
     """The packets of one world.
 
     Attributes
     ----------
     packets : polars.DataFrame
-        All packets at both ends, as in `Result.packets`.
+        All packets at both ends, as in `Result.packets`, with timestamps that count from the first of their end.
     states : dict of str to polars.DataFrame
         The traces `STATE`.
     """
@@ -77,7 +105,7 @@ class Side:
         Of packets at the same nanosecond, those received come first: which order a capture shows depends on its world.
         """
         packets = frame(result.packets).sort(polars.col("time_s").round(9), "direction", maintain_order=True)
-        return cls(packets, {name: frame(result.trace(name)) for name in STATE if name in result.traces})
+        return cls(_from_zero(packets), {name: frame(result.trace(name)) for name in STATE if name in result.traces})
 
     def around(self, difference: Difference, count: int) -> polars.DataFrame:
         """Return the packets up to `count` before and after a difference."""
@@ -85,9 +113,9 @@ class Side:
         first = max(0, difference.index - count)
         return own.slice(first, difference.index + count + 1 - first)
 
-    def before(self, difference: Difference) -> dict[str, float | None]:
-        """Return the last known values of the sender before a difference: cwnd, ssthresh, rtt, srtt, rto."""
-        found: dict[str, float | None] = {}
+    def before(self, difference: Difference) -> dict[str, Value]:
+        """Return the last known values of the sender before a difference: cwnd, ssthresh, rtt, srtt, rto, phase."""
+        found: dict[str, Value] = {}
         for trace in self.states.values():
             rows = trace.filter((polars.col("flow") == difference.flow) & (polars.col("time") < difference.time - LATE))
             last = rows.tail(1).to_dicts()
@@ -110,6 +138,8 @@ class Compared:
         The first packet that differs; None if all are the same.
     latest : float
         Largest distance in time of two packets before it, in seconds.
+    state : StateDifference or None
+        The first state that differs before it; None if all are the same.
     """
 
     scenario: Scenario
@@ -117,10 +147,11 @@ class Compared:
     kernel: Side
     difference: Difference | None
     latest: float
+    state: StateDifference | None
 
 
 def compare(scenario: Scenario, kernel: Built, *, phase: float = 0.0, cancel: _core.Cancel | None = None) -> Compared:
-    """Run a scenario in the simulation and on a kernel in virtual time, and compare the packets at both ends.
+    """Run a scenario in the simulation and on a kernel in virtual time, and compare packets and states at both ends.
 
     Parameters
     ----------
@@ -223,7 +254,7 @@ def _made(document: Mapping[str, Any]) -> Scenario:
 
 
 def judge(scenario: Scenario, simulation: Side, kernel: Side) -> Compared:
-    """Find the first packet that differs."""
+    """Find the first packet and the first state that differ."""
     found: list[Difference] = []
     latest = 0.0
     for flow, place in _groups(simulation.packets, kernel.packets):
@@ -233,12 +264,62 @@ def judge(scenario: Scenario, simulation: Side, kernel: Side) -> Compared:
         if difference:
             found.append(difference)
     first = min(found, key=lambda difference: (difference.time, difference.place), default=None)
-    return Compared(scenario, simulation, kernel, first, latest)
+    state = _first_state(simulation, kernel, math.inf if first is None else first.time)
+    return Compared(scenario, simulation, kernel, first, latest, state)
+
+
+def _first_state(simulation: Side, kernel: Side, until: float) -> StateDifference | None:
+    """Return the first state that differs before a time in seconds."""
+    told = [name for name in STATE if name in simulation.states and name in kernel.states]
+    found = []
+    for (flow,), packets in kernel.packets.group_by("flow", maintain_order=True):
+        heard = packets.filter(
+            polars.col("direction") == "received",
+            polars.col("from") == "receiver",
+            ~polars.col("flags").str.contains("S"),
+            polars.col("time_s") < until - LATE,
+            # Of packets that arrive together, the last one counts.
+            (polars.col("time_s").diff(-1).abs() > 2 * SETTLED).fill_null(value=True),
+        )
+        rows = heard.select(time=polars.col("time_s") + SETTLED)
+        for name in told:
+            one, other = (
+                side.states[name].filter(polars.col("flow") == flow).drop("flow") for side in (simulation, kernel)
+            )
+            rows = rows.join_asof(one, on="time").join_asof(other, on="time", suffix="_kernel")
+        pairs = {name: (rows[name], rows[f"{name}_kernel"]) for name in VALUES if name in rows.columns}
+        wrong = {name: _apart(*pair).arg_true() for name, pair in pairs.items()}
+        places = [int(indices[0]) for indices in wrong.values() if len(indices)]
+        if places:
+            place = min(places)
+            values = {name: (one[place], other[place]) for name, (one, other) in pairs.items() if place in wrong[name]}
+            found.append(StateDifference(str(flow), rows["time"][place] - SETTLED, values))
+    return min(found, key=lambda state: state.time, default=None)
+
+
+def _apart(one: polars.Series, other: polars.Series) -> polars.Series:
+    """Return where two columns of a state differ."""
+    different = one.ne_missing(other)
+    if one.name in {"srtt", "rto"}:
+        return different & ((one - other).abs() > NEAR).fill_null(value=True)
+    return different
 
 
 def _groups(*tables: polars.DataFrame) -> list[tuple[str, str]]:
     pairs = polars.concat([table.select("flow", "place") for table in tables]).unique().sort("flow", "place")
     return list(pairs.iter_rows())
+
+
+def _from_zero(packets: polars.DataFrame) -> polars.DataFrame:
+    """Return packets whose timestamps count from the first of each end of a flow: a kernel begins at a random one."""
+    value, echo = polars.col("ts_value"), polars.col("ts_echo")
+    first = packets.drop_nulls("ts_value").group_by("flow", "from").agg(value.first().alias("first"))
+    peers = first.with_columns(polars.col("from").replace({"sender": "receiver", "receiver": "sender"}))
+    packets = packets.join(first, on=["flow", "from"], how="left", maintain_order="left")
+    packets = packets.join(peers, on=["flow", "from"], how="left", maintain_order="left", suffix="_peer")
+    # A segment without ACK echoes nothing.
+    since = polars.when(polars.col("ack").is_not_null()).then(echo - polars.col("first_peer"))
+    return packets.with_columns(ts_value=value - polars.col("first"), ts_echo=since).drop("first", "first_peer")
 
 
 def _own(packets: polars.DataFrame, flow: str, place: str) -> polars.DataFrame:
@@ -250,22 +331,35 @@ def _first(one: polars.DataFrame, other: polars.DataFrame, flow: str, place: str
     both = min(len(one), len(other))
     head, tail = one.head(both), other.head(both)
     apart = (head["time_s"] - tail["time_s"]).abs().fill_null(0.0)
-    wrong = apart > LATE
+    late = apart > LATE
+    wrong = late.clone()
     for name in FIELDS:
         wrong |= head[name].ne_missing(tail[name])
+    for name in STAMPS:
+        wrong |= _ticks_apart(head[name], tail[name]) > 1
     places = wrong.arg_true()
     if len(places):
         index = int(places[0])
         rows = head.row(index, named=True), tail.row(index, named=True)
-        fields = [name for name in FIELDS if rows[0][name] != rows[1][name]]
+        # Timestamps of packets that leave at different times differ as well.
+        names = FIELDS if late[index] else (*FIELDS, *STAMPS)
+        fields = [name for name in names if rows[0][name] != rows[1][name]]
         time = min(row["time_s"] for row in rows)
-        late = max(apart[:index].to_list(), default=0.0)
-        return Difference(flow, place, index, time, tuple(fields) or ("time",)), late
-    late = max(apart.to_list(), default=0.0)
+        latest = max(apart[:index].to_list(), default=0.0)
+        return Difference(flow, place, index, time, tuple(fields) or ("time",)), latest
+    latest = max(apart.to_list(), default=0.0)
     if len(one) == len(other):
-        return None, late
+        return None, latest
     longer = one if len(one) > both else other
-    return Difference(flow, place, both, float(longer["time_s"][both]), ("missing",)), late
+    return Difference(flow, place, both, float(longer["time_s"][both]), ("missing",)), latest
+
+
+def _ticks_apart(one: polars.Series, other: polars.Series) -> polars.Series:
+    """Return by how much timestamps differ; 2 where only one packet has any."""
+    apart = (one.cast(polars.Int64) - other.cast(polars.Int64)).abs()
+    return polars.select(
+        polars.when(one.is_null() == other.is_null()).then(apart.fill_null(0)).otherwise(2)
+    ).to_series()
 
 
 def digest(packets: polars.DataFrame, until: float = math.inf) -> str:

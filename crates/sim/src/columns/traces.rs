@@ -11,6 +11,7 @@
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::{Backlog, Reason};
 use ackclock_core::units::{Duration, Instant};
+use ackclock_host::RecoveryPhase;
 
 use super::Kind;
 use crate::scenario::text::unknown;
@@ -104,6 +105,8 @@ pub(crate) trait Listener {
     fn queue(&mut self, _at: Instant, _link: u32, _backlog: Backlog) {}
     /// The window of `flow` after an event.
     fn window(&mut self, _at: Instant, _flow: u32, _window: Window) {}
+    /// The phase of loss recovery of `flow` after an event.
+    fn recovery(&mut self, _at: Instant, _flow: u32, _phase: RecoveryPhase) {}
     /// The round-trip time that an ACK of `flow` shows, with the timer's smoothed round-trip time and timeout.
     fn rtt(&mut self, _at: Instant, _flow: u32, _rtt: Duration, _timing: (Option<Duration>, Duration)) {}
     /// The sender of `flow` sent or received segment `seq`.
@@ -187,6 +190,15 @@ macro_rules! values {
     };
 }
 
+/// Stores the latest value of a flow; returns whether it is a new one.
+fn replaces<T: Copy + PartialEq>(last: &mut Vec<Option<T>>, flow: u32, value: T) -> bool {
+    let index = flow as usize;
+    if index >= last.len() {
+        last.resize(index + 1, None);
+    }
+    last[index].replace(value) != Some(value)
+}
+
 // Every trace, with its table and its listener.
 
 columns! {
@@ -204,12 +216,7 @@ columns! {
 
 impl Listener for CwndTrace {
     fn window(&mut self, at: Instant, flow: u32, window: Window) {
-        let index = flow as usize;
-        if index >= self.last.len() {
-            self.last.resize(index + 1, None);
-        }
-        if self.last[index] != Some(window) {
-            self.last[index] = Some(window);
+        if replaces(&mut self.last, flow, window) {
             self.push(at.as_nanos(), flow, window.cwnd, window.ssthresh);
         }
     }
@@ -357,6 +364,32 @@ impl Listener for RttTrace {
     }
 }
 
+impl Word for RecoveryPhase {
+    fn word(self) -> &'static str {
+        self.name()
+    }
+}
+
+columns! {
+    /// Loss recovery at every change.
+    RecoveryTrace {
+        time: u64 as Seconds, "s", "time of the change";
+        flow: u32 as Flows, "", "name of the flow";
+        phase: RecoveryPhase as Words, "", "`open`, `reduction` (of the window, after a mark), `fast` or `timeout`";
+    } keeps {
+        /// The last phase of each flow.
+        last: Vec<Option<RecoveryPhase>>,
+    }
+}
+
+impl Listener for RecoveryTrace {
+    fn recovery(&mut self, at: Instant, flow: u32, phase: RecoveryPhase) {
+        if replaces(&mut self.last, flow, phase) {
+            self.push(at.as_nanos(), flow, phase);
+        }
+    }
+}
+
 columns! {
     /// The congestion controls' own quantities.
     InternalsTrace {
@@ -479,6 +512,9 @@ macro_rules! traces {
             fn window(&mut self, at: Instant, flow: u32, window: Window) {
                 $(if let Some(table) = &mut self.$name { table.window(at, flow, window); })+
             }
+            fn recovery(&mut self, at: Instant, flow: u32, phase: RecoveryPhase) {
+                $(if let Some(table) = &mut self.$name { table.recovery(at, flow, phase); })+
+            }
             fn rtt(&mut self, at: Instant, flow: u32, rtt: Duration, timing: (Option<Duration>, Duration)) {
                 $(if let Some(table) = &mut self.$name { table.rtt(at, flow, rtt, timing); })+
             }
@@ -505,5 +541,6 @@ traces! {
     discipline: Discipline DisciplineTrace, "every quantity that a queue discipline reports, at every arrival or, for a queue that decides on departure, at every change; `droptail` has none";
     sequence: Sequence SequenceTrace, "every packet sent and every ACK received by a sender";
     rtt: Rtt RttTrace, "every ACK received by a sender";
+    recovery: Recovery RecoveryTrace, "every change of a flow's loss recovery; hosts of the profile `ns2` have none";
     internals: Internals InternalsTrace, "every quantity that a congestion control reports, at every ACK";
 }

@@ -3,7 +3,7 @@
 
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{Connection, Datagram, DropNotice, Side, SlowStartExit, StreamId, Tally, Transmission};
+use ackclock_host::{Connection, Datagram, DropNotice, RecoveryPhase, Side, SlowStartExit, StreamId, Tally, Transmission};
 use ackclock_tcp::{modern, ns2};
 
 use crate::net::packet::{Packet, Payload, Payloads};
@@ -136,6 +136,10 @@ impl Hosts {
     /// The sender's window.
     pub(super) fn window(&self) -> Option<Window> {
         each!(self, connection => connection.window())
+    }
+
+    pub(super) fn recovery(&self) -> Option<RecoveryPhase> {
+        each!(self, connection => connection.recovery())
     }
 
     /// The sender's congestion control.

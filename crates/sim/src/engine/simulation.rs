@@ -442,7 +442,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let (flow, hosts) = (packet.flow() as u32, &self.flows[packet.flow()].hosts);
         self.recorder.segment(now, flow, packet.seq, SequenceKind::Ack);
         if let Some(window) = hosts.window() {
-            self.recorder.window(now, flow, window);
+            self.recorder.window(now, flow, window, hosts.recovery());
         }
         if let Some(rtt) = hosts.latest_rtt() {
             self.recorder.rtt(now, flow, rtt, hosts.timing());
@@ -454,8 +454,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
     /// Records the window of the sender of `flow`.
     pub(super) fn record_window(&mut self, now: Instant, flow: usize) {
-        if let Some(window) = self.flows[flow].hosts.window() {
-            self.recorder.window(now, flow as u32, window);
+        let hosts = &self.flows[flow].hosts;
+        if let Some(window) = hosts.window() {
+            self.recorder.window(now, flow as u32, window, hosts.recovery());
         }
     }
 

@@ -3,6 +3,7 @@
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::{Backlog, Reason};
 use ackclock_core::units::{Duration, Instant};
+use ackclock_host::RecoveryPhase;
 
 use crate::columns::traces::SequenceKind;
 use crate::net::entering::Entering;
@@ -35,8 +36,8 @@ pub(crate) trait Recorder {
     fn discipline(&mut self, at: Instant, link: u32, pull: impl Fn(&mut dyn FnMut(&'static str, f64)));
     /// The backlog of `link` has changed.
     fn queue(&mut self, at: Instant, link: u32, backlog: Backlog);
-    /// The window of `flow` after an event.
-    fn window(&mut self, at: Instant, flow: u32, window: Window);
+    /// The window of `flow` after an event, and its phase of loss recovery if the sender tells.
+    fn window(&mut self, at: Instant, flow: u32, window: Window, recovery: Option<RecoveryPhase>);
     /// The round-trip time that an ACK of `flow` shows, with the timer's smoothed round-trip time and timeout.
     fn rtt(&mut self, at: Instant, flow: u32, rtt: Duration, timing: (Option<Duration>, Duration));
     /// The sender of `flow` sent or received segment `seq`.
@@ -58,7 +59,7 @@ impl Recorder for Off {
     fn departed(&mut self, _: Instant, _: u32, _: &Entering, _: Instant) {}
     fn discipline(&mut self, _: Instant, _: u32, _: impl Fn(&mut dyn FnMut(&'static str, f64))) {}
     fn queue(&mut self, _: Instant, _: u32, _: Backlog) {}
-    fn window(&mut self, _: Instant, _: u32, _: Window) {}
+    fn window(&mut self, _: Instant, _: u32, _: Window, _: Option<RecoveryPhase>) {}
     fn rtt(&mut self, _: Instant, _: u32, _: Duration, _: (Option<Duration>, Duration)) {}
     fn segment(&mut self, _: Instant, _: u32, _: u32, _: SequenceKind) {}
     fn delivered(&mut self, _: Instant, _: u32, _: u64) {}

@@ -3,6 +3,7 @@
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::{Backlog, Reason};
 use ackclock_core::units::{Duration, Instant};
+use ackclock_host::RecoveryPhase;
 
 use super::{Capture, Entering, Point, Recorder, SequenceKind, Traces, Watch};
 use crate::columns::traces::{Fate, Listener};
@@ -68,8 +69,11 @@ impl Recorder for Recording {
         self.traces.queue(at, link, backlog);
     }
 
-    fn window(&mut self, at: Instant, flow: u32, window: Window) {
+    fn window(&mut self, at: Instant, flow: u32, window: Window, recovery: Option<RecoveryPhase>) {
         self.traces.window(at, flow, window);
+        if let Some(phase) = recovery {
+            self.traces.recovery(at, flow, phase);
+        }
     }
 
     fn rtt(&mut self, at: Instant, flow: u32, rtt: Duration, timing: (Option<Duration>, Duration)) {

@@ -3,7 +3,7 @@
 use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, CongestionEvent, Established};
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{Bulk, Checkpoints, Datagram, DropNotice, Side, SlowStartExit, StreamId, Tally, Transmission};
+use ackclock_host::{Bulk, Checkpoints, Datagram, DropNotice, RecoveryPhase, Side, SlowStartExit, StreamId, Tally, Transmission};
 
 use super::endpoint::Endpoint;
 use super::segment::{Flags, Segment, to_position};
@@ -326,6 +326,10 @@ impl ackclock_host::Connection for Connection {
 
     fn window(&self) -> Option<Window> {
         Some(self.sender().window())
+    }
+
+    fn recovery(&self) -> Option<RecoveryPhase> {
+        Some(self.sender().recovery())
     }
 
     fn control(&self) -> Option<&dyn CongestionControl> {

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{DropNotice, LimitedTimes, SlowStartExit};
+use ackclock_host::{DropNotice, LimitedTimes, RecoveryPhase, SlowStartExit};
 
 use super::ack::Ack;
 use super::answers::{self, Answers};
@@ -175,9 +175,14 @@ impl Endpoint {
         }
     }
 
-    /// The congestion window and threshold.
+    /// The congestion window in force, and the threshold.
     pub fn window(&self) -> Window {
-        self.sender.seat().window()
+        self.sender.congestion_window()
+    }
+
+    /// The phase of loss recovery.
+    pub fn recovery(&self) -> RecoveryPhase {
+        self.sender.recovery()
     }
 
     /// The congestion control; traces record its quantities.
@@ -338,6 +343,14 @@ impl Endpoint {
             }
             if start < end || self.answers.allow(now) {
                 self.receiver.demand_ack();
+            }
+            // Linux takes data that ends where its last ACK does as acceptable (RFC 9293 §3.10.7.4 demands one byte more).
+            let ends_at_ack = start < end && end >= self.receiver.last_ack() && end <= self.receiver.rcv_nxt();
+            if ends_at_ack && self.answers.is_limited() && !flags.has(Flags::SYN) {
+                self.take_ack(now, segment, start);
+                if let Some(timestamps) = timestamps {
+                    self.clock.note(now, timestamps.value, true);
+                }
             }
             // A duplicate is reported (RFC 2883 §4).
             if !flags.has(Flags::SYN) && start > 0 && end <= self.receiver.rcv_nxt() {

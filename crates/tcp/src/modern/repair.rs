@@ -6,23 +6,12 @@
 use super::config::Recovery;
 use super::prr::{Progress, Prr};
 use super::ranges::Range;
+pub(super) use ackclock_host::RecoveryPhase as Phase;
+
 use super::scoreboard::Scoreboard;
 
 /// Duplicate ACKs, or SACKed segments, that indicate a loss (RFC 5681 §3.2, RFC 6675 §2).
 pub(super) const DUP_THRESH: u32 = 3;
-
-/// The phase of loss recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// No recovery.
-    Open,
-    /// No recovery, but the window is being reduced gradually after a mark.
-    Reduction,
-    /// Fast recovery, after duplicate ACKs, SACK or RACK.
-    Fast,
-    /// Recovery after an expired retransmission timer.
-    Timeout,
-}
 
 /// A transmission that ignores the windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

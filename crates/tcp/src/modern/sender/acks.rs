@@ -161,7 +161,7 @@ impl Sender {
     fn update_scoreboard(&mut self, ack: &Ack<'_>, delivered: &mut Vec<SentSegment>) -> Change {
         let (una, outstanding, flight) = (self.window.una(), self.board.unsacked(), self.board.flight_size());
         let inflight = self.board.pipe();
-        let reduced = self.repair.reduces().then(|| self.cwnd() as f64 / self.seat.unit() as f64);
+        let reduced = self.repair.reduces().then(|| self.congestion_window().cwnd);
         let window_moved = self.window.update(ack, !self.settings.rules.keeps_offered_window);
         let acked = ack.number - una;
         self.window.acknowledge(ack.number);

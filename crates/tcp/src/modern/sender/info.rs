@@ -14,11 +14,9 @@ use super::{Measured, Sender};
 impl Sender {
     /// The state of the sender; the endpoint adds what it knows itself.
     pub(in super::super) fn info(&self, now: Instant) -> Info {
-        let (smss, window) = (self.seat.smss(), self.seat.window());
+        let (smss, window) = (self.seat.smss(), self.congestion_window());
         let counters = self.counters();
         let (srtt, deviation) = (self.rtt.srtt(), self.rtt.deviation());
-        // In recovery, the window is that of the recovery.
-        let cwnd = if self.repair.reduces() { (self.cwnd() / self.seat.unit()) as f64 } else { window.cwnd };
         let threshold = window.ssthresh.is_finite().then_some(window.ssthresh as u32);
         Info {
             ca_state: self.ca_state(),
@@ -34,7 +32,7 @@ impl Sender {
             rttvar: deviation.unwrap_or(Duration::ZERO),
             min_rtt: self.rtt.min().unwrap_or(Duration::ZERO),
             snd_ssthresh: threshold,
-            snd_cwnd: cwnd as u32,
+            snd_cwnd: window.cwnd as u32,
             reordering: self.rack.extent(),
             reord_seen: self.rack.reordering_seen(),
             total_retrans: counters.retransmitted as u32,
@@ -55,6 +53,11 @@ impl Sender {
             probes: self.timers.probes(),
             ..Info::default()
         }
+    }
+
+    /// The phase of loss recovery.
+    pub(in super::super) fn recovery(&self) -> Phase {
+        self.repair.phase()
     }
 
     fn ca_state(&self) -> CaState {

@@ -3,6 +3,7 @@
 //! ## References
 //! RFC 5681 §3.1 and §4.1; RFC 6675 §4 (`NextSeg`); RFC 6298 §5.1; RFC 9002 §7.8.
 
+use ackclock_core::cc::Window;
 use ackclock_core::events::{Sent, Totals};
 use ackclock_core::units::Instant;
 use ackclock_host::{Limit, Restart};
@@ -181,6 +182,14 @@ impl Sender {
     /// The congestion window in force, in units.
     pub(super) fn cwnd(&self) -> u64 {
         self.repair.window(self.seat.cwnd(), self.seat.unit())
+    }
+
+    /// The congestion window in force, in segments, and the threshold. A recovery that reduces in proportion has a window of its own (RFC
+    /// 9937 §5).
+    pub(in super::super) fn congestion_window(&self) -> Window {
+        let window = self.seat.window();
+        let cwnd = if self.repair.reduces() { self.cwnd() as f64 / self.seat.unit() as f64 } else { window.cwnd };
+        Window { cwnd, ..window }
     }
 
     /// The congestion window in force, in bytes.

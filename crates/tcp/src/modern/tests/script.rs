@@ -162,7 +162,7 @@ impl Script {
     fn check(&self, verb: &str, wanted: &str) -> Result<(), String> {
         let millis = |time: Duration| format!("{}", time.as_nanos() as f64 / 1e6);
         let found = match verb {
-            "cwnd" => format!("{}", (self.endpoint.window().cwnd * 1000.0).round() / 1000.0),
+            "cwnd" => format!("{}", (self.endpoint.sender.seat().window().cwnd * 1000.0).round() / 1000.0),
             "ssthresh" => format!("{}", self.endpoint.window().ssthresh),
             "state" => format!("{:?}", self.endpoint.state()),
             "pipe" => format!("{}", self.endpoint.sender.board().pipe()),
