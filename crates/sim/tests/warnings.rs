@@ -58,6 +58,23 @@ fn the_windows_and_the_application_share_the_active_time() {
 }
 
 #[test]
+fn drops_that_coincide_with_departures_are_ties() {
+    // ACKs release packets at the pace of the bottleneck, so that they reach its queue in step with its departures, unless the delay varies.
+    let found = |access: &str| {
+        let access = format!("{{ rate = \"100 Mbit/s\", delay = {access}, queue = \"unlimited\" }}");
+        let link = "{ rate = \"8 Mbit/s\", delay = \"10 ms\", queue = \"3 packets\" }";
+        let text =
+            format!("duration = \"10 s\"\ntopology = {{ kind = \"chain\", links = [{access}, {link}] }}\n[flow]\nhost = \"linux\"\n");
+        let scenario = Document::from_toml(&text, "t.toml").and_then(|document| document.scenario()).unwrap();
+        run(&scenario, &mut || false).unwrap().warnings(&scenario)
+    };
+    let tied = found("\"1 ms\"");
+    assert_eq!((tied.len(), tied[0].name, tied[0].flows.as_slice()), (1, "ties", ["flow0".to_owned()].as_slice()));
+    assert!(tied[0].text.contains(" drops at n1>n2 came less than 1 µs before"), "{}", tied[0].text);
+    assert_eq!(found("{ kind = \"jitter\", delay = \"1 ms\", jitter = \"20 us\" }"), []);
+}
+
+#[test]
 fn bbr_on_linux_is_another_version_than_that_of_its_kernels() {
     let flow = |host: &str, name: &str| format!("[[flow]]\nhost = \"{host}\"\nname = \"{name}\"\ncongestion_control = \"bbr\"\n");
     let found = warnings("10 s", "'50 packets'", &(flow("linux", "a") + &flow("linux", "b") + &flow("windows_7", "c")));

@@ -90,6 +90,8 @@ table! {
     } besides {
         /// Copies that loss models made.
         duplicated: u64,
+        /// Packets that a full queue dropped at the moment when the next departure made room.
+        tied_drops: u64,
         /// Drops by reason, in the order of [`Reason::ALL`].
         drops_by_reason: [u64; Reason::COUNT],
     }

@@ -533,6 +533,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             marks: counters.marks,
             losses: counters.losses,
             duplicated: counters.duplicated,
+            tied_drops: counters.tied_drops,
             utilisation: port.utilisation(seconds),
             queue_mean: (counters.waited.as_secs_f64() / seconds).min(counters.queue_max as f64),
             queue_max: counters.queue_max,

@@ -17,6 +17,8 @@ use crate::scenario::{ControlSpec, FlowSpec, HostSpec, Scenario, Traffic};
 const MOST: f64 = 0.5;
 /// A flow that delivers nothing within this time of its start, in seconds, has a problem: initial timeouts are 1 s to 3 s.
 const PATIENCE: f64 = 5.0;
+/// Fewer drops than this are too few to say that their order decides.
+const MANY: u64 = 10;
 /// Names of flows that a warning lists.
 const LISTED: usize = 3;
 
@@ -127,7 +129,24 @@ fn warnings(scenario: &Scenario, result: &RunResult) -> Vec<Warning> {
         let text = format!("{} {}: {remedy}", listed(&names, flows.len()), finding.fact(&numbers, seconds));
         Warning { name, flows: names.into_iter().map(str::to_owned).collect(), text }
     };
-    groups.into_iter().map(warning).chain(foreign(scenario)).collect()
+    groups.into_iter().map(warning).chain(foreign(scenario)).chain(tied(scenario, result)).collect()
+}
+
+/// The warning about links on which most drops coincide with a departure, so that the counts hang on the order of events that no path has.
+fn tied(scenario: &Scenario, result: &RunResult) -> Option<Warning> {
+    let links = result.links.iter().zip(&scenario.links).filter(|(link, _)| link.tied_drops >= MANY && 2 * link.tied_drops > link.drops);
+    let facts: Vec<String> = links.map(|(link, spec)| format!("{} of {} drops at {}", link.tied_drops, link.drops, spec.name)).collect();
+    if facts.is_empty() {
+        return None;
+    }
+    let met = result.flows.iter().zip(&scenario.flows).filter(|(flow, _)| flow.window_reductions > 0);
+    let flows = met.map(|(_, spec)| spec.name.clone()).collect();
+    let text = format!(
+        "{} came less than 1 µs before a departure that made room, and the order of such events can decide the counts: judge several runs, with \
+         flow.start or a delay changed by parts of a packet's transmission time",
+        facts.join(" and ")
+    );
+    Some(Warning { name: "ties", flows, text })
 }
 
 /// The warning about flows with the rules of Linux, whose mainline kernels have another version of their congestion control.

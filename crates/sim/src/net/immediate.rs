@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ackclock_core::qdisc::{Admission, Arrival, Backlog, Updated, Verdict};
+use ackclock_core::qdisc::{Admission, Arrival, Backlog, Reason, Updated, Verdict};
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Bytes, Instant, Moment};
 
@@ -90,6 +90,10 @@ impl Immediate {
             }
             Verdict::Drop(reason) => {
                 port.counters.drop(now.at, reason);
+                if reason == Reason::Overflow {
+                    let next = self.waiting.front().map_or(port.transmitter.free_at, |first| first.start);
+                    port.counters.overflow(now.at, next);
+                }
                 recorder.dropped(now.at, port.index, entering, reason);
                 let notice = self.discipline.as_ref().and_then(|discipline| discipline.updated.admission.notice(reason));
                 return Crossing::Lost(Loss { at: now.at, notice });

@@ -40,13 +40,23 @@ pub(crate) struct LinkCounters {
     pub(crate) queue_max: u64,
     /// Time of the queue's first drop.
     pub(crate) first_drop: Option<Instant>,
+    /// Packets that the queue dropped less than [`TIE`] before another one left it.
+    pub(crate) tied_drops: u64,
 }
+
+/// Which of two events less than this apart comes first depends on what no measurement tells about a path.
+const TIE: Duration = Duration::from_nanos(1000);
 
 impl LinkCounters {
     /// Counts a packet that the queue dropped.
     pub(super) fn drop(&mut self, at: Instant, reason: Reason) {
         self.drops[reason as usize] += 1;
         self.first_drop.get_or_insert(at);
+    }
+
+    /// Counts a packet that a full queue dropped before the transmission at `next` made room.
+    pub(super) fn overflow(&mut self, at: Instant, next: Instant) {
+        self.tied_drops += u64::from(next.since(at) < TIE);
     }
 }
 
