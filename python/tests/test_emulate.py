@@ -128,6 +128,13 @@ def test_other_flows_are_simulated(path: Path) -> None:
 
 
 @pytest.mark.usefixtures("kernel")
+def test_the_controls_of_both_ends_are_named(path: Path) -> None:
+    setting = Path("/proc/sys/net/ipv4/tcp_congestion_control")
+    ended = kernels.emulate(ackclock.load(path), ["true"], peer=f"echo reno > {setting}; " + SERVE)
+    assert ended.controls == ("reno", setting.read_text(encoding="utf-8").strip())
+
+
+@pytest.mark.usefixtures("kernel")
 def test_the_exit_code_is_the_command_s(cli: Cli, path: Path) -> None:
     done = cli("emulate", path, "--", "sh", "-c", "echo out; echo err >&2; exit 7")
     assert (done.returncode, done.stdout) == (7, "out\n")

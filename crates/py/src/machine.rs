@@ -125,6 +125,7 @@ mod linux {
                 facts.set_item(format!("lateness_{name}_s"), late.as_secs_f64())?;
             }
             facts.set_item("taint", ended.taint)?;
+            facts.set_item("controls", ended.controls)?;
             (Some(ended.code), ended.scenario, ended.result, ended.cpu)
         };
         let cpu = cpu.as_secs_f64();

@@ -85,6 +85,9 @@ def _show(ended: Emulated) -> None:
             f"{counted(ended.releases, 'packet')} in {elapsed} s; late by {p50} ms in the median, "
             f"{p99} ms at the 99th percentile, {largest} ms at most; {cpu}"
         )
+    if ended.controls:
+        sender, receiver = ended.controls
+        output.note(f"TCP uses {sender} at the sender and {receiver} at the receiver, unless a program chooses another")
     for text in ended.warnings:
         output.warning(text)
     if ended.taint is not None:

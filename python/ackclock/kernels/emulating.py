@@ -46,6 +46,8 @@ class Emulated:
     """Largest lateness, in seconds."""
     taint: str | None
     """Why the run should not count; None if it counts."""
+    controls: tuple[str, ...]
+    """The congestion control of connections that choose none, at both ends of the flow (sender, receiver)."""
     warnings: tuple[str, ...]
     """What else a reader should know."""
     links: tuple[dict[str, Any], ...]
@@ -143,6 +145,7 @@ def emulate(
         release="" if guest is None else guest.release,
         code=LIMIT if code is None else code,
         warnings=tuple(noted),
+        controls=tuple(facts.pop("controls", ())),
         links=tuple(row for row in rows(core.links) if row["arrivals"]),
         core=core,
         **{**never_late, **facts},

@@ -50,6 +50,8 @@ pub struct Ended {
     pub elapsed: Duration,
     /// Why the run should not count, if so.
     pub taint: Option<String>,
+    /// The control of new connections at the flow's sender and at its receiver, as `sysctl` shows it at the end; empty if unknown.
+    pub controls: [String; 2],
 }
 
 /// Runs a command behind the path of `scenario`, which exists as long as the command runs. Packets are captured at the links
@@ -98,11 +100,18 @@ pub fn run(scenario: Scenario, programs: &Programs, captured: &[String], interru
     })?;
     let code = command.end(outcome.interrupted)?;
     let ended = watch.join().unwrap_or_else(|_| scheduling::clock());
+    let controls = [Side::Sender, Side::Receiver].map(|side| end(side).map_or_else(|_| String::new(), control));
     drop(peer);
     let elapsed = Duration::from_nanos(ended.saturating_sub(began));
     let Outcome { lateness, cpu, interrupted, .. } = outcome;
     let taint = outcome.taint().or_else(memory::pressure);
-    Ok(Ended { code, interrupted, scenario, result: outcome.live.finish(), lateness, cpu, elapsed, taint })
+    Ok(Ended { code, interrupted, scenario, result: outcome.live.finish(), lateness, cpu, elapsed, taint, controls })
+}
+
+/// The control of connections that choose none, at an end.
+fn control(node: &Node) -> String {
+    let read = || fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
+    node.inside(read).ok().and_then(Result::ok).map_or_else(String::new, |name| name.trim().to_owned())
 }
 
 /// A program that ends when this is dropped.
