@@ -227,7 +227,8 @@ impl Blocks {
         }
     }
 
-    fn ends_record(&self) -> bool {
+    /// Whether later data begins another packet, because the last one ends a record.
+    pub(super) fn ends_record(&self) -> bool {
         self.queue.back().is_some_and(|last| last.record)
     }
 

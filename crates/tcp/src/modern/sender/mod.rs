@@ -34,7 +34,7 @@ use ackclock_core::events::Established;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 use ackclock_host::{ControlSeat, DeliveryRate, Limit, LimitedTimes, Limits, SeatRules};
 
-use super::blocks::{Blocks, Pace, packet};
+use super::blocks::{Blocks, Pace};
 use super::config::{Pacing, Recovery, TIMESTAMPS};
 use super::handshake::Agreed;
 use super::hold::Hold;
@@ -308,27 +308,18 @@ impl Sender {
         self.stream.pull(bytes);
     }
 
-    /// The application writes `bytes`. `more`: it announces more data; `record`: the data ends a record.
-    pub(super) fn write(&mut self, bytes: u64, more: bool, record: bool) {
+    /// The application writes `bytes`; the send buffer is not limited.
+    pub(super) fn write(&mut self, bytes: u64) {
         let start = self.stream.written();
         self.stream.write(bytes);
-        self.hold.write(more);
+        self.hold.write(false);
         self.wake();
         if self.stream.is_written()
             && let Some(mut blocks) = self.blocks.take()
         {
             let (end, smss, nxt) = (self.stream.written(), self.seat.smss(), self.window.nxt());
             blocks.write((start, end), (nxt, self.leaving()), smss, self.window.largest());
-            if more {
-                blocks.unmark(end);
-            }
-            if record {
-                blocks.end_record();
-            }
             self.blocks = Some(blocks);
-        }
-        if record {
-            self.stream.end_record();
         }
         self.supply_first_flight();
     }
@@ -455,12 +446,6 @@ impl Sender {
     pub(super) fn waits_for_window(&self) -> bool {
         let allowed = self.unsent() > 0 && self.pipe() < self.cwnd();
         allowed && self.next_new().is_none() && !self.hold.holds(self.window.una())
-    }
-
-    /// Data that fits a packet of the device, and the bytes that the windows allow to leave now.
-    pub(super) fn packet_and_room(&self) -> (u64, u64) {
-        let largest = self.blocks.as_ref().map_or(u64::MAX, |_| packet(self.window.largest(), self.seat.smss()));
-        (largest, self.leaving())
     }
 
     /// Sets whether small segments wait for each other (Nagle's algorithm).
