@@ -12,8 +12,6 @@
 //! ## References
 //! tcp(7), socket(7); Linux Documentation/networking/ip-sysctl, `tcp_wmem`; measured with Linux 7.2 (the numbers of the tests below).
 
-use ackclock_core::units::Segments;
-
 use super::config::SendBufferSize;
 
 /// Memory of a packet's descriptor.
@@ -89,10 +87,10 @@ impl SendBuffer {
         self.unsent = most;
     }
 
-    /// Grows for a window of `cwnd` segments of a peer that announces `mss` bytes.
-    pub(super) fn grow(&mut self, cwnd: Segments, mss: u64) {
+    /// Grows for a window of `segments` of a peer that announces `mss` bytes.
+    pub(super) fn grow(&mut self, segments: u64, mss: u64) {
         let segment = (mss + self.head).next_power_of_two() + DESCRIPTOR;
-        let wanted = WINDOWS * (cwnd as u64).max(LEAST) * segment;
+        let wanted = WINDOWS * segments.max(LEAST) * segment;
         self.size = self.size.max(wanted.min(self.max));
     }
 
@@ -165,9 +163,9 @@ mod tests {
             buffer.size
         };
         let [few, more] = [SendBufferSize::HEADERS, SendBufferSize::MORE_HEADERS];
-        assert_eq!([1.0, 10.0, 100.0, 1000.0].map(|cwnd| size(few, cwnd, 1460)), [46_080, 46_080, 460_800, 4 << 20]);
-        assert_eq!(size(few, 10.0, 8960), 332_800, "8960 B take 16 KiB");
-        assert_eq!(size(more, 10.0, 1460), 87_040, "1460 B take 4 KiB");
+        assert_eq!([1, 10, 100, 1000].map(|cwnd| size(few, cwnd, 1460)), [46_080, 46_080, 460_800, 4 << 20]);
+        assert_eq!(size(few, 10, 8960), 332_800, "8960 B take 16 KiB");
+        assert_eq!(size(more, 10, 1460), 87_040, "1460 B take 4 KiB");
     }
 
     #[test]
@@ -211,7 +209,7 @@ mod tests {
         let mut buffer = buffer();
         for (bytes, size) in [(0, 4608), (30_000, 60_000)] {
             buffer.fix(bytes);
-            buffer.grow(1000.0, 1460);
+            buffer.grow(1000, 1460);
             assert_eq!(buffer.size(), size);
         }
     }

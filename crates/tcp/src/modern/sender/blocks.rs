@@ -19,6 +19,14 @@ impl Sender {
         deferred
     }
 
+    /// The peer's window keeps back new data.
+    pub(super) fn keep_block(&mut self) {
+        let (unit, cwnd, pipe) = (self.seat.unit(), self.cwnd(), self.pipe());
+        if let Some(blocks) = self.blocks.as_mut().filter(|_| pipe < cwnd) {
+            blocks.keep((self.window.nxt(), self.seat.smss()), (cwnd / unit, (cwnd - pipe) / unit), self.rtt.min());
+        }
+    }
+
     /// A deferred block may leave.
     pub(super) fn wake(&mut self) {
         if let Some(blocks) = &mut self.blocks {

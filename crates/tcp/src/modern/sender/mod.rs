@@ -268,7 +268,7 @@ impl Sender {
             self.set_rate();
         }
         if let Some(mut buffer) = self.buffer.take() {
-            buffer.grow(self.seat.window().cwnd, self.mss());
+            buffer.grow(self.room_wanted(), self.mss());
             self.buffer = Some(buffer);
         }
         if self.next_new().is_none() {

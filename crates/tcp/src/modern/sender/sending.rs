@@ -106,6 +106,7 @@ impl Sender {
         self.timers.clear(Timer::Pace);
         let wanted = self.next_wanted();
         if wanted.is_none() && self.unsent() > 0 {
+            self.keep_block();
             self.limits.note(now, Limit::ReceiveWindow);
             return None;
         }

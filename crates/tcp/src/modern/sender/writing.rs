@@ -21,6 +21,11 @@ impl Sender {
         Content { bytes: written.saturating_sub(una), unsent, packets: sent + waiting, tail: tail.unwrap_or(0), full }
     }
 
+    /// Segments for which the send buffer should have room: the window in force, or more if segments arrive far out of order.
+    pub(super) fn room_wanted(&self) -> u64 {
+        (self.cwnd() / self.seat.unit()).max(u64::from(self.rack.extent()) + 1)
+    }
+
     /// Segment size that the peer announces.
     pub(super) fn mss(&self) -> u64 {
         self.seat.smss() + self.header - u64::from(BASE_HEADER)
@@ -68,7 +73,7 @@ impl Sender {
     fn look_for_room(&mut self) -> bool {
         let Some(mut buffer) = self.buffer.take() else { return true };
         if buffer.may_grow() && self.pipe() < self.cwnd() {
-            buffer.grow(self.seat.window().cwnd, self.mss());
+            buffer.grow(self.room_wanted(), self.mss());
         }
         let writeable = buffer.look_for_room(&self.content());
         self.buffer = Some(buffer);
