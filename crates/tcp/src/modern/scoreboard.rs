@@ -16,6 +16,7 @@ use self::segment::{Tag, Transmission};
 use super::ranges::{Range, RangeSet};
 
 mod order;
+mod packets;
 mod segment;
 #[cfg(test)]
 mod tests;
@@ -32,9 +33,11 @@ pub(super) struct Scoreboard {
     copied_segments: u32,
     /// Segments that duplicate ACKs count as SACKed.
     duplicates: u32,
-    /// Segments that lie in one packet with the one before; always zero unless somebody asks for packets.
+    /// Segments that lie in one packet with the one before; always zero unless blocks leave as packets.
     joined: u32,
     counts_packets: bool,
+    /// The SACKed packet that another one has joined last.
+    grown: Range,
     segments: VecDeque<SentSegment>,
     sacked: RangeSet,
     /// The new parts of the last block; stored to reuse the memory.
@@ -54,7 +57,7 @@ pub(super) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// An empty scoreboard. `counts_packets`: somebody will ask for [`Scoreboard::packets`].
+    /// An empty scoreboard. `counts_packets`: blocks leave as packets.
     pub(super) fn new(counts_packets: bool) -> Self {
         Self { counts_packets, ..Self::default() }
     }
@@ -134,20 +137,6 @@ impl Scoreboard {
         self.segments.get(self.index_of(position))
     }
 
-    /// Number of packets in which the segments lie ([`SentSegment::joins`]).
-    pub(super) fn packets(&self) -> u64 {
-        self.segments.len() as u64 - u64::from(self.joined)
-    }
-
-    /// The number of segments from `first` to `last` that lie in one packet with the one before.
-    fn joined(&self, first: usize, last: usize) -> u32 {
-        if !self.counts_packets {
-            return 0;
-        }
-        let joins = |index: &usize| self.segments.get(*index).is_some_and(|segment| segment.joins(&self.segments[index - 1]));
-        (first.max(1)..=last).filter(joins).count() as u32
-    }
-
     /// When the first outstanding segment was last sent.
     pub(super) fn first_sent_at(&self) -> Option<Instant> {
         self.segments.front().map(SentSegment::sent_at)
@@ -173,18 +162,11 @@ impl Scoreboard {
         self.segments.iter().rev().find(|segment| !segment.is_sacked()).map(SentSegment::range)
     }
 
-    /// The number of segments from `start` on, at most `most`, that belong to one block and wait for their retransmission.
-    pub(super) fn waiting_block(&self, start: u64, most: u64) -> u64 {
-        let mut segments = self.segments.range(self.index_of(start)..).peekable();
-        let Some(block) = segments.peek().map(|segment| segment.tag.block()) else { return 0 };
-        segments.take(most as usize).take_while(|it| it.waits() && it.tag.block() == block).count() as u64
-    }
-
     /// Records the transmission of new data; `push`: whether the segment carries PSH by itself, and the number of its block.
     pub(super) fn send(&mut self, (start, end): Range, snapshot: Snapshot, push: (bool, u32)) {
         let number = self.transmit(snapshot.sent_at, (start, end));
-        let segment = SentSegment::new((start, end), push).sent(number, &snapshot);
-        self.joined += u32::from(self.counts_packets && self.segments.back().is_some_and(|before| segment.joins(before)));
+        let segment = self.pack(SentSegment::new((start, end), push).sent(number, &snapshot));
+        self.joined += u32::from(segment.is_joined());
         self.segments.push_back(segment);
         self.flight += end - start;
     }
@@ -194,6 +176,7 @@ impl Scoreboard {
         if self.segment_at(start).is_some_and(|segment| segment.range() != (start, end)) {
             self.split(start);
             self.split(end);
+            self.cut(start, 1);
         }
         let index = self.index_of(start);
         if index == self.segments.len() {
@@ -209,11 +192,9 @@ impl Scoreboard {
             self.copied_bytes += segment.len();
             self.copied_segments += 1;
         }
-        self.joined -= self.joined(index, index + 1);
         let segment = &mut self.segments[index];
         *segment = segment.sent(number, &snapshot);
         segment.tag.set(Tag::RETRANSMITTED, true);
-        self.joined += self.joined(index, index + 1);
         self.stop_waiting(start);
     }
 
@@ -279,7 +260,7 @@ impl Scoreboard {
                 delivered.push(segment);
             }
             self.segments.pop_front();
-            self.joined -= u32::from(self.counts_packets && self.segments.front().is_some_and(|next| next.joins(&segment)));
+            self.join(0, false);
         }
         count
     }
@@ -292,7 +273,7 @@ impl Scoreboard {
             self.split(start);
             self.split(end);
             let (first, last) = (self.index_of(start), self.index_of(end));
-            self.joined -= self.joined(first, last);
+            self.pack_sacked(first, last);
             for index in first..last {
                 let segment = self.segments[index];
                 self.forget(&segment);
@@ -303,7 +284,6 @@ impl Scoreboard {
                 tag.set(Tag::LOST | Tag::COPIED, false);
                 tag.set(Tag::SACKED, true);
             }
-            self.joined += self.joined(first, last);
         }
         self.fresh = fresh;
     }
@@ -344,7 +324,7 @@ impl Scoreboard {
         }
         self.segments[index].length = (position - segment.start) as u32;
         self.segments.insert(index + 1, segment.part((position, segment.end())));
-        self.joined += u32::from(self.counts_packets);
+        self.join(index + 1, self.counts_packets);
         self.sacked_segments += u32::from(segment.is_sacked());
         self.lost_segments += u32::from(segment.is_lost());
         self.copied_segments += u32::from(segment.is_copied());
@@ -456,7 +436,7 @@ impl Scoreboard {
         }
         self.sacked = RangeSet::default();
         (self.sacked_bytes, self.sacked_segments, self.lost_below) = (0, 0, 0);
-        self.joined = self.joined(0, self.segments.len());
+        self.grown = (0, 0);
     }
 
     /// Removes and returns the next segment marked as lost and not yet reported.
@@ -494,7 +474,8 @@ impl Scoreboard {
             && self.copied_bytes == sum(SentSegment::is_copied)
             && self.lost_segments as usize == self.segments.iter().filter(|it| it.is_lost()).count()
             && self.copied_segments as usize == self.segments.iter().filter(|it| it.is_copied()).count()
-            && self.joined == self.joined(0, self.segments.len())
+            && self.joined as usize == self.segments.iter().filter(|it| it.is_joined()).count()
+            && self.segments.front().is_none_or(|first| !first.is_joined())
             && self.sacked_bytes + self.lost_bytes <= self.flight_size()
             && self.segments.iter().all(|it| !it.is_sacked() || !it.is_lost() && !it.is_copied())
     }

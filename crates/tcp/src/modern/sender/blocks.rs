@@ -69,7 +69,10 @@ impl Sender {
         let (start, end) = output.range;
         if output.retransmission {
             let room = (self.cwnd().saturating_sub(self.pipe()) / self.seat.unit()).min(blocks.most(self.rtt.min(), self.seat.smss()));
-            let count = if blocks.continues(start) { 0 } else { self.board.waiting_block(start, room.max(1)) };
+            let count = if blocks.continues(start) { 0 } else { self.board.waiting_block(start, room.max(1)).max(1) };
+            if count > 0 {
+                self.board.cut(start, count);
+            }
             let marked = self.board.segment_at(start).is_some_and(SentSegment::is_pushed);
             output.push = blocks.resend(output.range, count) || marked;
         } else if start < end {
