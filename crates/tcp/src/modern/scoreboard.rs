@@ -14,6 +14,7 @@ use ackclock_core::units::Instant;
 pub(super) use self::segment::SentSegment;
 use self::segment::{Tag, Transmission};
 use super::ranges::{Range, RangeSet};
+use super::segment::MAX_SACK_BLOCKS;
 
 mod order;
 mod packets;
@@ -38,6 +39,8 @@ pub(super) struct Scoreboard {
     counts_packets: bool,
     /// The SACKed packet that another one has joined last.
     grown: Range,
+    /// The SACK blocks of the last ACK that had some.
+    heard: [Range; MAX_SACK_BLOCKS],
     segments: VecDeque<SentSegment>,
     sacked: RangeSet,
     /// The new parts of the last block; stored to reuse the memory.
@@ -265,16 +268,18 @@ impl Scoreboard {
         count
     }
 
-    /// Processes a SACK block: appends the newly delivered segments to `delivered`, in ascending order.
-    pub(super) fn sack(&mut self, block: Range, delivered: &mut Vec<SentSegment>) {
+    /// Processes a SACK block: appends the newly delivered segments to `delivered`, in ascending order. Returns one past the last segment
+    /// whose packet it determines.
+    pub(super) fn sack(&mut self, block: Range, delivered: &mut Vec<SentSegment>) -> u64 {
         let mut fresh = std::mem::take(&mut self.fresh);
         self.sacked.insert(block, &mut fresh);
         for &(start, end) in &fresh {
             self.split(start);
             self.split(end);
-            let (first, last) = (self.index_of(start), self.index_of(end));
-            self.pack_sacked(first, last);
-            for index in first..last {
+        }
+        let reached = self.pack_block(block);
+        for &(start, end) in &fresh {
+            for index in self.index_of(start)..self.index_of(end) {
                 let segment = self.segments[index];
                 self.forget(&segment);
                 delivered.push(segment);
@@ -286,6 +291,7 @@ impl Scoreboard {
             }
         }
         self.fresh = fresh;
+        reached
     }
 
     /// The part of a block of SACKed data that consists of whole segments; empty if there is none.
@@ -436,7 +442,7 @@ impl Scoreboard {
         }
         self.sacked = RangeSet::default();
         (self.sacked_bytes, self.sacked_segments, self.lost_below) = (0, 0, 0);
-        self.grown = (0, 0);
+        (self.grown, self.heard) = ((0, 0), [(0, 0); MAX_SACK_BLOCKS]);
     }
 
     /// Removes and returns the next segment marked as lost and not yet reported.

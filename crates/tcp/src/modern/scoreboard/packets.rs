@@ -1,12 +1,15 @@
 //! The packets in which the segments lie.
 //!
-//! A block leaves as one packet. A retransmission takes its segments out of their packet. A SACK block that covers a part of a packet divides it,
-//! and a SACKed packet joins the SACKed one before it, and then the one behind it, as long as both have segments of one size and their data
-//! stays below a limit. A segment in flight twice, as after a probe, does not join.
+//! A block leaves as one packet. A retransmission takes its segments out of their packet. A SACK block that covers a part of a packet divides
+//! it, and a SACKed packet joins the SACKed one before it, and then the one behind it, as long as both have segments of one size and their
+//! data stays below a limit. A segment in flight twice, as after a probe, does not join. Only those parts of a block have this effect that
+//! the last ACK with SACK blocks has not reported, whether or not they are news, and packets that reach into these parts.
 //!
 //! ## References
 //! Measured with Linux 7.2: the memory of its send queue (the numbers of the tests).
 
+use super::super::ranges::Range;
+use super::super::segment::MAX_SACK_BLOCKS;
 use super::Scoreboard;
 use super::segment::{SentSegment, Tag};
 
@@ -41,6 +44,11 @@ impl Scoreboard {
         self.join(first + count as usize, false);
     }
 
+    /// Whether a segment, if it exists, lies in one packet with the one before.
+    fn is_joined(&self, index: usize) -> bool {
+        self.segments.get(index).is_some_and(SentSegment::is_joined)
+    }
+
     /// Sets whether a segment, if it exists, lies in one packet with the one before.
     pub(super) fn join(&mut self, index: usize, joins: bool) {
         if let Some(segment) = self.segments.get_mut(index).filter(|it| it.is_joined() != joins) {
@@ -49,11 +57,44 @@ impl Scoreboard {
         }
     }
 
-    /// The segments from `first` up to `last` are about to be SACKed.
-    pub(super) fn pack_sacked(&mut self, first: usize, last: usize) {
+    /// An ACK has these SACK blocks, in ascending order.
+    pub(in super::super) fn remember(&mut self, blocks: &[Range]) {
+        if !blocks.is_empty() {
+            self.heard = [(0, 0); MAX_SACK_BLOCKS];
+            self.heard[..blocks.len()].copy_from_slice(blocks);
+        }
+    }
+
+    /// A block of SACKed data, each part of which begins or ends a segment, determines packets. Returns one past the last segment for which
+    /// it does.
+    pub(in super::super) fn pack_block(&mut self, (first, end): Range) -> u64 {
+        let (mut start, mut reached) = (first, 0);
+        if !self.counts_packets {
+            return reached;
+        }
+        for (from, until) in self.heard {
+            if until > start && from < end {
+                if start < from {
+                    self.pack_sacked((start, from));
+                    reached = from;
+                }
+                start = if until < end { self.packet_start(until).max(first) } else { end };
+            }
+        }
+        if start < end {
+            self.pack_sacked((start, end));
+            reached = end;
+        }
+        reached
+    }
+
+    /// The segments of a range are SACKed, or are about to be.
+    pub(in super::super) fn pack_sacked(&mut self, range: Range) {
         if !self.counts_packets {
             return;
         }
+        let (first, last) = (self.index_of(range.0), self.index_of(range.1));
+        let divides = self.is_joined(last);
         self.join(first, false);
         self.join(last, false);
         let mut start = first;
@@ -61,7 +102,8 @@ impl Scoreboard {
             let end = (start + 1..last).find(|&index| !self.segments[index].is_joined()).unwrap_or(last);
             let follows = start > first || start > 0 && self.segments[start - 1].is_sacked();
             let twice = self.segments[start].is_copied() && !self.segments[start].is_lost();
-            if follows && !twice && self.merge(start, end) && end == last && self.segments.get(last).is_some_and(SentSegment::is_sacked) {
+            let merged = follows && !twice && self.merge(start, end);
+            if merged && end == last && !divides && self.segments.get(last).is_some_and(SentSegment::is_sacked) {
                 let end = (last + 1..self.segments.len()).find(|&index| !self.segments[index].is_joined());
                 self.merge(last, end.unwrap_or(self.segments.len()));
             }
@@ -87,9 +129,14 @@ impl Scoreboard {
         fits
     }
 
+    /// The start of the packet in which a position lies.
+    fn packet_start(&self, position: u64) -> u64 {
+        self.segments.get(self.head(self.index_of(position))).map_or(position, |first| first.start)
+    }
+
     /// The first segment of the packet of a segment.
     fn head(&self, index: usize) -> usize {
-        (1..=index).rev().find(|&index| !self.segments[index].is_joined()).unwrap_or(0)
+        (1..=index).rev().find(|&index| !self.is_joined(index)).unwrap_or(0)
     }
 }
 
@@ -164,5 +211,29 @@ mod tests {
         // 362 segments have 524,176 bytes.
         let each = [MSS; 800];
         assert_eq!(packets(&mut board(&each), &[(1, 363), (363, 364), (364, 700)]), [439, 439, 103]);
+    }
+
+    /// The number of packets after ACKs with these SACK blocks, in segments.
+    fn heard(acks: &[&[(u64, u64)]]) -> u64 {
+        let mut board = board(&[2 * MSS; 6]);
+        for blocks in acks {
+            let blocks: Vec<Range> = blocks.iter().map(|&(start, end)| (1 + start * MSS, 1 + end * MSS)).collect();
+            for &block in &blocks {
+                board.sack(block, &mut Vec::new());
+            }
+            board.remember(&blocks);
+            assert!(board.is_consistent());
+        }
+        board.packets()
+    }
+
+    #[test]
+    fn only_what_the_last_ack_has_not_reported_determines_packets() {
+        assert_eq!(heard(&[&[(4, 5)], &[(3, 5)]]), 8, "the second one joins nothing: 2, 1, 1, 1, 1, 2, 2, 2 segments");
+        assert_eq!(heard(&[&[(4, 5)], &[(3, 5)], &[(3, 5)]]), 8);
+        assert_eq!(heard(&[&[(4, 5)], &[(3, 5)], &[(8, 9)], &[(3, 5), (8, 9)]]), 8, "8:10 is divided, and the two are one");
+        assert_eq!(heard(&[&[(4, 6)], &[(5, 6)], &[(4, 6)]]), 7, "a part of a packet divides it");
+        let packets = heard(&[&[(4, 5)], &[(3, 6)], &[(5, 6)], &[(4, 6)]]);
+        assert_eq!(packets, heard(&[&[(4, 5)], &[(3, 6)]]), "4:6 are one packet");
     }
 }

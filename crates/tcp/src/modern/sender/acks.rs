@@ -123,8 +123,25 @@ impl Sender {
         if ack.number + self.window.largest() < una {
             return false;
         }
-        let news = self.settings.rules.reads_old_sacks && ack.sack.first().is_some_and(|block| block.0 >= una);
-        !news || self.handle_ack(now, &Ack { number: una, window: self.window.offered(), echo: None, delay: None, ..*ack })
+        if !self.settings.rules.reads_old_sacks {
+            return true;
+        }
+        if ack.sack.first().is_some_and(|block| block.0 >= una) {
+            return self.handle_ack(now, &Ack { number: una, window: self.window.offered(), echo: None, delay: None, ..*ack });
+        }
+        let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
+        let blocks = ascending(ack.sack, &mut blocks);
+        for block in blocks.iter().filter(|block| block.1 > una) {
+            self.board.pack_block(self.data_of(*block, una));
+        }
+        self.board.remember(blocks);
+        true
+    }
+
+    /// The outstanding data of a SACK block: in whole segments, if others do not count.
+    fn data_of(&self, (start, end): Range, una: u64) -> Range {
+        let block = (start.max(una), end.min(self.window.nxt()));
+        if self.settings.rules.sacks_whole_segments { self.board.whole_segments(block) } else { block }
     }
 
     /// Whether no data is in flight and the ACK repeats the last one: the usual case at the end that receives data.
@@ -169,17 +186,18 @@ impl Sender {
         let dsack = ack.dsack();
         let without_sack = self.repair.method() == Recovery::NewReno;
         let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
-        let blocks = &mut blocks[..if without_sack { 0 } else { ack.sack.len() }];
-        blocks.copy_from_slice(&ack.sack[..blocks.len()]);
         // In the order of the data: what lies below data that has arrived before has been reordered, but not what lies below data of this ACK.
-        blocks.sort_unstable();
-        for &(start, end) in blocks.iter().filter(|block| block.1 > ack.number && Some(**block) != dsack) {
-            let mut block = (start.max(ack.number), end.min(self.window.nxt()));
-            if self.settings.rules.sacks_whole_segments {
-                block = self.board.whole_segments(block);
+        let blocks = ascending(if without_sack { &[] } else { ack.sack }, &mut blocks);
+        let mut reached = 0;
+        for &block in blocks.iter().filter(|block| block.1 > ack.number) {
+            let data = self.data_of(block, ack.number);
+            if Some(block) != dsack {
+                reached = self.board.sack(data, delivered).max(reached);
+            } else if reached <= data.0 {
+                self.board.pack_sacked(data);
             }
-            self.board.sack(block, delivered);
         }
+        self.board.remember(blocks);
         let bytes = delivered.iter().map(SentSegment::len).sum();
         // RFC 5681 §2; with SACK, RFC 6675 §2: a duplicate ACK must report new data.
         let reports = if without_sack { ack.bare && !window_moved } else { bytes > 0 };
@@ -405,4 +423,12 @@ impl Sender {
             self.schedule_probe(now, false);
         }
     }
+}
+
+/// SACK blocks in ascending order.
+fn ascending<'a>(sack: &[Range], blocks: &'a mut [Range; MAX_SACK_BLOCKS]) -> &'a [Range] {
+    let blocks = &mut blocks[..sack.len()];
+    blocks.copy_from_slice(sack);
+    blocks.sort_unstable();
+    blocks
 }
