@@ -101,8 +101,7 @@ impl Scoreboard {
         while start < last {
             let end = (start + 1..last).find(|&index| !self.segments[index].is_joined()).unwrap_or(last);
             let follows = start > first || start > 0 && self.segments[start - 1].is_sacked();
-            let twice = self.segments[start].is_copied() && !self.segments[start].is_lost();
-            let merged = follows && !twice && self.merge(start, end);
+            let merged = follows && self.merge(start, end);
             if merged && end == last && !divides && self.segments.get(last).is_some_and(SentSegment::is_sacked) {
                 let end = (last + 1..self.segments.len()).find(|&index| !self.segments[index].is_joined());
                 self.merge(last, end.unwrap_or(self.segments.len()));
@@ -114,9 +113,10 @@ impl Scoreboard {
     /// The packet of the segments from `start` up to `end` joins the one before, if they fit together; returns whether they do.
     fn merge(&mut self, start: usize, end: usize) -> bool {
         let (before, next, last) = (self.segments[start - 1], self.segments[start], self.segments[end - 1]);
+        let twice = [before, next].iter().any(|it| it.is_copied() && !it.is_lost());
         // The last segment of a packet may be smaller than the others.
         let size = if before.is_joined() { before.len().max(self.segments[start - 2].len()) } else { before.len() };
-        if size != next.len() {
+        if twice || size != next.len() {
             return false;
         }
         let (known, until) = self.grown;
