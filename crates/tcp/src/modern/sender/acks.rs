@@ -36,6 +36,8 @@ struct Change {
     duplicate: bool,
     /// The D-SACK block.
     dsack: Option<Range>,
+    /// The retransmissions that it reports as duplicates.
+    reported: u32,
     /// Segments delivered, with those that a D-SACK reports as repeated, or that duplicate ACKs count.
     arrived: u64,
     /// Outstanding bytes not SACKed before the ACK.
@@ -163,10 +165,11 @@ impl Sender {
         let inflight = self.board.pipe();
         let reduced = self.repair.reduces().then(|| self.cwnd() as f64 / self.seat.unit() as f64);
         let window_moved = self.window.update(ack, !self.settings.rules.keeps_offered_window);
+        let dsack = ack.dsack();
+        let reported = dsack.map_or(0, |block| self.reported(block));
         let acked = ack.number - una;
         self.window.acknowledge(ack.number);
         let segments = self.board.acknowledge(ack.number, delivered);
-        let dsack = ack.dsack();
         let without_sack = self.repair.method() == Recovery::NewReno;
         let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
         let blocks = &mut blocks[..if without_sack { 0 } else { ack.sack.len() }];
@@ -179,6 +182,9 @@ impl Sender {
                 block = self.board.whole_segments(block);
             }
             self.board.sack(block, delivered);
+        }
+        if let Some(block) = dsack.filter(|_| self.settings.rules.keeps_copies) {
+            self.board.forget_copies(block);
         }
         let bytes = delivered.iter().map(SentSegment::len).sum();
         // RFC 5681 §2; with SACK, RFC 6675 §2: a duplicate ACK must report new data.
@@ -198,6 +204,7 @@ impl Sender {
             delivered: bytes,
             duplicate,
             dsack,
+            reported,
             arrived,
             outstanding,
             una,
@@ -215,6 +222,18 @@ impl Sender {
     fn repeated(&self, dsack: Option<Range>) -> u64 {
         let Some((start, end)) = dsack.filter(|_| self.counters.dsacks < self.counters.retransmitted) else { return 0 };
         (end - start).div_ceil(self.seat.smss()).max(1)
+    }
+
+    /// The retransmissions that a D-SACK block reports as duplicates: those of outstanding data, of which the scoreboard knows, or the
+    /// segments in the block.
+    fn reported(&self, block: Range) -> u32 {
+        if !self.settings.rules.keeps_copies {
+            1
+        } else if block.1 > self.window.una() {
+            self.board.retransmitted(block)
+        } else {
+            self.repeated(Some(block)) as u32
+        }
     }
 
     /// Takes the measurements that an ACK allows: round-trip time, delivery rate, and the state of RACK.
@@ -286,9 +305,18 @@ impl Sender {
 
     /// Undoes a recovery that the ACK shows as spurious.
     fn check_spurious(&mut self, now: Instant, ack: &Ack<'_>, change: &Change, delivered: &[SentSegment]) {
+        self.repair.hold(false);
+        if let Some((_, end)) = change.dsack {
+            self.undo.report(end, change.reported);
+        }
+        let reported = self.settings.undo && self.undo.is_dsack_spurious();
+        let awaits = self.settings.rules.awaits_copies;
         if self.repair.is_open() {
-            if self.settings.late_undo && self.settings.undo && change.dsack.is_some_and(|block| self.undo.is_dsack_spurious(block.1)) {
-                self.restore(now);
+            if self.settings.late_undo && reported {
+                self.restore(now, awaits);
+            }
+            if awaits && !self.board.has_retransmitted() {
+                self.undo.forget_retransmission();
             }
             return;
         }
@@ -303,13 +331,19 @@ impl Sender {
             at_once: self.settings.frto_at_once,
         };
         let verdict = self.undo.judge(&evidence);
-        let dsack = change.dsack.is_some_and(|block| self.undo.is_dsack_spurious(block.1));
-        let eifel = advances && self.undo.is_eifel_spurious(ack.echo);
-        if verdict == Verdict::Spurious || self.settings.undo && (dsack || eifel) {
-            if eifel && self.settings.rules.counts_late_data && self.repair.covers(self.window.una()) {
-                self.rack.note_late(change.una, self.seat.smss());
+        let late = if awaits { self.undo.is_late(ack.echo) } else { self.undo.is_eifel_spurious(ack.echo) };
+        let late = self.settings.undo && advances && late;
+        let (fast, partial) = (self.repair.phase() == Phase::Fast, self.repair.covers(self.window.una()));
+        if late && partial && self.settings.rules.counts_late_data {
+            self.rack.note_late(change.una, self.seat.smss());
+        }
+        if awaits && late && partial && self.board.copied_segments() > 0 {
+            self.repair.hold(true);
+        } else if verdict == Verdict::Spurious || late || reported && (fast || advances || !awaits) {
+            self.restore(now, awaits && fast && !(late && partial));
+            if awaits && !self.board.has_retransmitted() {
+                self.undo.forget_retransmission();
             }
-            self.restore(now);
         } else if verdict == Verdict::Probe {
             self.repair.force(Force::New(2));
         }

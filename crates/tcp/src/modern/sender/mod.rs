@@ -172,7 +172,7 @@ impl Sender {
             limits: Limits::default(),
             last_sent: Instant::ZERO,
             rtt: Rtt::new(config.rto, ticks),
-            board: Scoreboard::new(config.offload.is_some() && config.send_buffer.is_some()),
+            board: Scoreboard::new(config.offload.is_some() && config.send_buffer.is_some(), Rules::of(config).keeps_copies),
             seat: ControlSeat::new(&rules, control),
             sent_bytes: 0,
             header: u64::from(BASE_HEADER),

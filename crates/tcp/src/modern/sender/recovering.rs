@@ -24,6 +24,9 @@ impl Sender {
     /// Marks lost segments, and begins fast recovery if there are any. `outstanding`: bytes that were not SACKed before the current ACK.
     /// Returns whether a segment was marked.
     pub(super) fn detect_losses(&mut self, now: Instant, outstanding: u64) -> bool {
+        if self.repair.holds() {
+            return false;
+        }
         // Without a sign of loss, Linux leaves the news of an ACK to the next detection.
         let keep = self.repair.is_open() && self.board.sacked_bytes() == 0;
         let mut marked = match self.repair.method() {
@@ -108,9 +111,12 @@ impl Sender {
 
     /// Starts to collect the evidence that the recovery is spurious.
     fn begin_undo(&mut self) {
-        let again = self.settings.recover_again;
-        let (copies, marker) = if again { (self.board.copied_segments(), self.window.una()) } else { (0, 0) };
-        self.undo.begin_with(copies, marker);
+        if self.settings.recover_again {
+            let copies = self.board.copied_segments() + u32::from(self.tlp.has_repeated());
+            self.undo.begin_with(copies, self.window.una(), self.board.has_retransmitted());
+        } else {
+            self.undo.begin_with(0, 0, false);
+        }
     }
 
     /// Notifies the control of each segment newly marked as lost.
@@ -161,7 +167,7 @@ impl Sender {
         }
         let fast = self.repair.phase() == Phase::Fast;
         if fast && self.undo.nothing_retransmitted() {
-            self.restore(now);
+            self.restore(now, false);
             return;
         }
         if fast && self.repair.method() == Recovery::NewReno && !self.repair.counts_duplicates() {
@@ -183,12 +189,17 @@ impl Sender {
         }
     }
 
-    /// RFC 4015: the recovery was spurious; restores the state before it.
-    pub(super) fn restore(&mut self, now: Instant) {
+    /// RFC 4015: the recovery was spurious; restores the state before it. `marked`: segments that count as lost still do.
+    pub(super) fn restore(&mut self, now: Instant, marked: bool) {
         self.counters.undone += 1;
-        self.board.unmark_lost(!self.settings.rules.detects_losses_in_order);
+        if !marked {
+            self.board.unmark_lost(!self.settings.rules.detects_losses_in_order);
+        }
         self.end_recovery();
-        self.undo.begin();
+        self.undo.withdraw();
+        if self.settings.rules.awaits_copies {
+            self.rack.expire();
+        }
         self.marks.restore(self.window.una());
         self.seat.restore(now);
     }
