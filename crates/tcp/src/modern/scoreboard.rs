@@ -327,6 +327,12 @@ impl Scoreboard {
         segments.filter(|segment| segment.is_retransmitted()).count() as u32
     }
 
+    /// The start of the first SACKed and retransmitted segment in a block.
+    pub(super) fn late(&self, (start, end): Range) -> Option<u64> {
+        let mut segments = self.segments.range(self.index_of(start)..).take_while(|segment| segment.start < end);
+        segments.find(|segment| segment.is_sacked() && segment.is_retransmitted()).map(|segment| segment.start)
+    }
+
     /// A D-SACK reports the retransmissions of a block: they are no longer in flight.
     pub(super) fn forget_copies(&mut self, (start, end): Range) {
         for index in self.index_of(start)..self.segments.len() {

@@ -38,6 +38,10 @@ struct Change {
     dsack: Option<Range>,
     /// The retransmissions that it reports as duplicates.
     reported: u32,
+    /// Whether it reports segments that were retransmitted.
+    repeats: bool,
+    /// Start of the SACKed data whose retransmission it reports.
+    late: Option<u64>,
     /// Segments delivered, with those that a D-SACK reports as repeated, or that duplicate ACKs count.
     arrived: u64,
     /// Outstanding bytes not SACKed before the ACK.
@@ -167,6 +171,8 @@ impl Sender {
         let window_moved = self.window.update(ack, !self.settings.rules.keeps_offered_window);
         let dsack = ack.dsack();
         let reported = dsack.map_or(0, |block| self.reported(block));
+        let repeats = self.repeated(dsack) > 0;
+        let late = dsack.filter(|block| self.settings.rules.keeps_copies && block.1 > una).and_then(|block| self.board.late(block));
         let acked = ack.number - una;
         self.window.acknowledge(ack.number);
         let segments = self.board.acknowledge(ack.number, delivered);
@@ -205,6 +211,8 @@ impl Sender {
             duplicate,
             dsack,
             reported,
+            repeats,
+            late,
             arrived,
             outstanding,
             una,
@@ -277,10 +285,12 @@ impl Sender {
         if if self.settings.backoff_until_measured { sample.is_some() } else { change.acked > 0 } {
             self.rtt.end_backoff();
         }
+        let mut progress = None;
         if let Some(newest) = delivered.iter().max_by_key(|it| (it.delivered_before(), it.sent_at(), it.end())) {
             let sample = self.rate.deliver(now, change.delivered, &newest.snapshot(), self.rtt.min());
             self.store_rate(&sample);
             change.sample = Some(sample);
+            progress = Some(newest.delivered_before());
         }
         if self.repair.method() != Recovery::Rack {
             return;
@@ -289,8 +299,10 @@ impl Sender {
         // distinguishes it.
         let min_rtt = if self.settings.rtt_of_sacked { least } else { self.rtt.min() };
         let needs = self.settings.rules.dsacks_need_reordering;
-        let dsack = change.dsack.is_some_and(|block| !needs || self.rack.reordering_seen() > 0 && !self.tlp.ends_at(block.1));
-        self.rack.detect_reordering(delivered, self.window.una(), self.seat.smss());
+        if change.dsack.is_some_and(|block| !needs || change.repeats && self.rack.reordering_seen() > 0 && !self.tlp.ends_at(block.1)) {
+            self.rack.see_dsack();
+        }
+        self.rack.detect_reordering(delivered, self.window.una(), self.seat.smss(), change.late);
         // Linux processes SACK blocks before the cumulative ACK, so that the latter's segments determine the round-trip time.
         let covered = if self.settings.rules.takes_sacks_first { delivered.partition_point(|it| it.end() <= ack.number) } else { 0 };
         for segment in delivered[covered..].iter().chain(&delivered[..covered]) {
@@ -300,7 +312,11 @@ impl Sender {
             let original = segment.is_retransmitted() && segment.end() <= ack.number && ack.echo.is_some_and(is_older);
             self.rack.deliver(now, segment, original, min_rtt);
         }
-        self.rack.see_dsack(self.window.una(), self.window.nxt(), dsack);
+        if !needs {
+            self.rack.adapt(self.window.una(), self.window.nxt());
+        } else if let Some(progress) = progress {
+            self.rack.adapt(progress, self.rate.delivered());
+        }
     }
 
     /// Undoes a recovery that the ACK shows as spurious.

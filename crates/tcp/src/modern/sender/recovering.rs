@@ -288,6 +288,9 @@ impl Sender {
         } else {
             self.board.mark_all_lost();
         }
+        if was_open && self.settings.rules.counts_late_data {
+            self.rack.forget_extent(self.board.sacked_segments());
+        }
         self.notify_losses(now);
         let reduced = self.settings.reduce_once && self.repair.covers(self.window.una());
         if reduced {
