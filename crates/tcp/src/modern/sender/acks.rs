@@ -79,7 +79,7 @@ impl Sender {
         }
         let mut delivered = std::mem::take(&mut self.delivered);
         delivered.clear();
-        let mut change = self.update_scoreboard(ack, &mut delivered);
+        let mut change = self.update_scoreboard(ack, ack.dsack(), &mut delivered);
         change.marks = self.read_marks(ack, &change, &delivered);
         self.count(&change);
         self.measure(now, ack, &delivered, &mut change);
@@ -122,15 +122,32 @@ impl Sender {
     }
 
     /// Processes an ACK below the last one. RFC 5961 §5.2: one below what a peer with such windows can send is not acceptable. Its SACK blocks
-    /// may still be news.
+    /// may still be news, but it changes neither window nor timers.
     #[cold]
     fn handle_old_ack(&mut self, now: Instant, ack: &Ack<'_>) -> bool {
         let una = self.window.una();
         if ack.number + self.window.largest() < una {
             return false;
         }
-        let news = self.settings.rules.reads_old_sacks && ack.sack.first().is_some_and(|block| block.0 >= una);
-        !news || self.handle_ack(now, &Ack { number: una, window: self.window.offered(), echo: None, delay: None, ..*ack })
+        if !self.settings.rules.reads_old_sacks || ack.sack.is_empty() {
+            return true;
+        }
+        let dsack = ack.dsack();
+        let ack = Ack { number: una, window: self.window.offered(), echo: None, delay: None, ..*ack };
+        let mut delivered = std::mem::take(&mut self.delivered);
+        delivered.clear();
+        let change = self.update_scoreboard(&ack, dsack, &mut delivered);
+        self.count(&change);
+        self.rate.count_delivered(change.delivered);
+        self.update_rack(now, &ack, &delivered, &change, self.rtt.min());
+        self.check_spurious(now, &ack, &change, &delivered);
+        self.leave_recovery(now);
+        self.detect_losses(now, change.outstanding);
+        if self.seat.wants().deliveries {
+            self.report_deliveries(now, &delivered);
+        }
+        self.delivered = delivered;
+        true
     }
 
     /// Whether no data is in flight and the ACK repeats the last one: the usual case at the end that receives data.
@@ -164,12 +181,11 @@ impl Sender {
         self.counters.dsacks += u64::from(change.dsack.is_some());
     }
 
-    fn update_scoreboard(&mut self, ack: &Ack<'_>, delivered: &mut Vec<SentSegment>) -> Change {
+    fn update_scoreboard(&mut self, ack: &Ack<'_>, dsack: Option<Range>, delivered: &mut Vec<SentSegment>) -> Change {
         let (una, outstanding, flight) = (self.window.una(), self.board.unsacked(), self.board.flight_size());
         let inflight = self.board.pipe();
         let reduced = self.repair.reduces().then(|| self.cwnd() as f64 / self.seat.unit() as f64);
         let window_moved = self.window.update(ack, !self.settings.rules.keeps_offered_window);
-        let dsack = ack.dsack();
         let reported = dsack.map_or(0, |block| self.reported(block));
         let repeats = self.repeated(dsack) > 0;
         let late = dsack.filter(|block| self.settings.rules.keeps_copies && block.1 > una).and_then(|block| self.board.late(block));
@@ -292,12 +308,22 @@ impl Sender {
             change.sample = Some(sample);
             progress = Some(newest.delivered_before());
         }
-        if self.repair.method() != Recovery::Rack {
-            return;
-        }
         // Measured with Linux 6.18: the minimum before the ACK decides whether it can belong to the retransmission. No stored run
         // distinguishes it.
         let min_rtt = if self.settings.rtt_of_sacked { least } else { self.rtt.min() };
+        self.update_rack(now, ack, delivered, change, min_rtt);
+        if !self.settings.rules.dsacks_need_reordering {
+            self.rack.adapt(self.window.una(), self.window.nxt());
+        } else if let Some(progress) = progress {
+            self.rack.adapt(progress, self.rate.delivered());
+        }
+    }
+
+    /// Brings the state of RACK up to date. `min_rtt`: an ACK that comes sooner belongs to the original.
+    fn update_rack(&mut self, now: Instant, ack: &Ack<'_>, delivered: &[SentSegment], change: &Change, min_rtt: Option<Duration>) {
+        if self.repair.method() != Recovery::Rack {
+            return;
+        }
         let needs = self.settings.rules.dsacks_need_reordering;
         if change.dsack.is_some_and(|block| !needs || change.repeats && self.rack.reordering_seen() > 0 && !self.tlp.ends_at(block.1)) {
             self.rack.see_dsack();
@@ -311,11 +337,6 @@ impl Sender {
             let is_older = |echo: u32| echo.wrapping_sub(sent()).cast_signed() < 0;
             let original = segment.is_retransmitted() && segment.end() <= ack.number && ack.echo.is_some_and(is_older);
             self.rack.deliver(now, segment, original, min_rtt);
-        }
-        if !needs {
-            self.rack.adapt(self.window.una(), self.window.nxt());
-        } else if let Some(progress) = progress {
-            self.rack.adapt(progress, self.rate.delivered());
         }
     }
 

@@ -100,8 +100,12 @@ impl Sender {
             // Linux counts the window before the reduction as the data in flight.
             let in_flight = if self.settings.rules.recovers_whole_window { window } else { outstanding };
             let mut prr = Prr::new(self.seat.cwnd(), in_flight, unit);
-            // Sets the window of a recovery that did not begin with an ACK.
-            prr.deliver(Progress { delivered: 0, pipe: self.board_pipe(), safe: false });
+            if self.settings.rules.counts_timer_as_delivery {
+                prr.keep(window);
+            } else {
+                // Sets the window of a recovery that did not begin with an ACK.
+                prr.deliver(Progress { delivered: 0, pipe: self.board_pipe(), safe: false });
+            }
             self.repair.reduce_by(prr);
         } else {
             // RFC 6675 §5 step 4.3: the first retransmission leaves before the pipe has drained.
