@@ -139,6 +139,7 @@ impl Sender {
         let change = self.update_scoreboard(&ack, dsack, &mut delivered);
         self.count(&change);
         self.rate.count_delivered(change.delivered);
+        self.delivered_late += change.delivered;
         self.update_rack(now, &ack, &delivered, &change, self.rtt.min());
         self.check_spurious(now, &ack, &change, &delivered);
         self.leave_recovery(now);
@@ -419,6 +420,7 @@ impl Sender {
         let inflight = self.board.pipe();
         let ssthresh = self.seat.window().ssthresh;
         let lost = self.rate.take_newly_lost();
+        let late = std::mem::take(&mut self.delivered_late);
         self.seat.note_rtt(change.rtt);
         self.seat.on_ack(&AckEvent {
             now,
@@ -427,10 +429,10 @@ impl Sender {
             may_grow: (change.acked > 0 || by_arrivals && self.rack.reorders()) && !recovering && unmarked > 0.0,
             cwnd_limited: self.seat.was_limited(change.una),
             flight_size: self.flight_segments(),
-            delivered: change.delivered,
+            delivered: change.delivered + late,
             marked: marks.bytes,
             lost,
-            inflight_before: change.inflight,
+            inflight_before: change.inflight + late,
             inflight,
             snd_una: self.window.una(),
             snd_nxt: self.window.nxt(),

@@ -140,6 +140,8 @@ pub(super) struct Sender {
     undo: Undo,
     /// The segments that the current ACK delivers; stored to reuse the memory.
     delivered: Vec<SentSegment>,
+    /// Bytes that ACKs below the last one have delivered since the control heard of the last ACK.
+    delivered_late: u64,
     /// Whether new data has left since the sender last stopped.
     has_sent: bool,
     /// Whether the congestion window has caused the deferral of a block.
@@ -185,6 +187,7 @@ impl Sender {
             marks: Marks::new(config),
             undo: Undo::default(),
             delivered: Vec::new(),
+            delivered_late: 0,
             has_sent: false,
             has_deferred: false,
             blocks: config.offload.map(|offload| Box::new(Blocks::new(offload))),
