@@ -121,6 +121,8 @@ pub(super) struct Sender {
     rate: DeliveryRate,
     limits: Limits,
     last_sent: Instant,
+    /// When this end last sent a packet of any kind.
+    last_packet: Instant,
     rtt: Rtt,
     board: Scoreboard,
     seat: ControlSeat,
@@ -173,6 +175,7 @@ impl Sender {
             rate: DeliveryRate::default(),
             limits: Limits::default(),
             last_sent: Instant::ZERO,
+            last_packet: Instant::ZERO,
             rtt: Rtt::new(config.rto, ticks),
             board: Scoreboard::new(config.offload.is_some() && config.send_buffer.is_some(), Rules::of(config).keeps_copies),
             seat: ControlSeat::new(&rules, control),
@@ -387,6 +390,11 @@ impl Sender {
     /// Whether data segments are ECN-capable.
     pub(super) fn uses_ecn(&self) -> bool {
         self.marks.is_capable()
+    }
+
+    /// This end sends a packet: data, or an ACK alone.
+    pub(super) fn note_packet(&mut self, now: Instant) {
+        self.last_packet = now;
     }
 
     /// The counters.
