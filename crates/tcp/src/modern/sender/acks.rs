@@ -4,7 +4,7 @@
 //! RFC 9293 §3.10.7.4; RFC 5681 §2 (duplicate ACK); RFC 6675 §2; RFC 6298 §3 and RFC 7323 §4.1 (round-trip time); RFC 7323 §4.3 (which
 //! timestamp is echoed).
 
-use ackclock_core::events::{Ack as AckEvent, Delivered, MarkCount, RateSample};
+use ackclock_core::events::{Ack as AckEvent, Delivered, MarkCount, RateSample, Timing};
 use ackclock_core::units::{Duration, Instant, Segments};
 
 use super::super::ack::Ack;
@@ -83,6 +83,10 @@ impl Sender {
         change.marks = self.read_marks(ack, &change, &delivered);
         self.count(&change);
         self.measure(now, ack, &delivered, &mut change);
+        if self.settings.rules.measures_before_losses {
+            let (srtt, snd_una, snd_nxt) = (self.rtt.srtt(), self.window.una(), self.window.nxt());
+            self.timing = change.rtt.map(|rtt| Timing { rtt, srtt, snd_una, snd_nxt });
+        }
         let before = self.repair.phase();
         let responses = (self.seat.reductions(), self.counters.undone);
         let repaired = self.tlp.handle_ack(ProbeAck {
@@ -101,6 +105,7 @@ impl Sender {
             let ended = before == Phase::Fast && self.repair.phase() == Phase::Open;
             self.handle_mark(now, ended && self.settings.gradual_marks);
         }
+        self.timing = None;
         if (self.seat.reductions(), self.counters.undone) != responses {
             // What was in force before the ACK no longer is.
             change.reduced = None;
