@@ -131,7 +131,7 @@ pub(super) struct Room {
     pub(super) min_rtt: Option<Duration>,
     /// Whether the sender recovers from losses.
     pub(super) recovering: bool,
-    /// Time since the last transmission.
+    /// Time since the last packet, even an ACK alone.
     pub(super) idle: Duration,
     /// Age of the first outstanding segment, and the smoothed round-trip time; `None`: nothing is outstanding.
     pub(super) head: Option<(Duration, Duration)>,

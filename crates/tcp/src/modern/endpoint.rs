@@ -23,6 +23,7 @@ use super::segment::{Flags, MAX_SACK_BLOCKS, Options, Segment, Timestamps, to_po
 use super::send_buffer::WriteFlags;
 use super::sender::{Counters, Sender};
 use super::settings::Config;
+use super::ticks::Ticks;
 
 mod opening;
 mod transmit;
@@ -84,7 +85,7 @@ impl Endpoint {
             sender: Sender::new(config, control),
             receiver: Receiver::new(config),
             clock: PeerClock::default(),
-            answers: Answers::new(Rules::of(config).answers_old_acks),
+            answers: Answers::new(Rules::of(config).answers_old_acks, Ticks::new(config.timer_tick, config.timer_phase)),
             answers_fin: false,
             answers_syn: false,
         }

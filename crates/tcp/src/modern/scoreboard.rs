@@ -41,6 +41,8 @@ pub(super) struct Scoreboard {
     grown: Range,
     /// The SACK blocks of the last ACK that had some.
     heard: [Range; MAX_SACK_BLOCKS],
+    /// Whether a retransmission stays in the pipe although its segment no longer counts as lost.
+    keeps_copies: bool,
     segments: VecDeque<SentSegment>,
     sacked: RangeSet,
     /// The new parts of the last block; stored to reuse the memory.
@@ -53,16 +55,17 @@ pub(super) struct Scoreboard {
     last_number: u32,
     /// All segments below this position were SACKed or marked as lost once.
     lost_below: u64,
-    /// Segments marked as lost and not yet reported.
+    /// Segments marked as lost and not yet reported, as they were before.
     unreported: VecDeque<SentSegment>,
     /// Segments as they were before a retransmission although they did not count as lost (RFC 6675 §4, `NextSeg` rules 3 and 4; a probe).
     originals: Vec<SentSegment>,
 }
 
 impl Scoreboard {
-    /// An empty scoreboard. `counts_packets`: blocks leave as packets.
-    pub(super) fn new(counts_packets: bool) -> Self {
-        Self { counts_packets, ..Self::default() }
+    /// An empty scoreboard. `counts_packets`: blocks leave as packets; `keeps_copies`: a retransmission stays in the
+    /// pipe although its segment no longer counts as lost.
+    pub(super) fn new(counts_packets: bool, keeps_copies: bool) -> Self {
+        Self { counts_packets, keeps_copies, ..Self::default() }
     }
 
     /// Estimated bytes in the network (RFC 6675 §4, `SetPipe`): neither SACKed nor lost, plus retransmissions.
@@ -145,8 +148,14 @@ impl Scoreboard {
         self.segments.front().map(SentSegment::sent_at)
     }
 
-    /// The first segment that waits for its retransmission.
+    /// The first segment that waits for its retransmission, if it may leave.
     pub(super) fn next_lost(&self) -> Option<Range> {
+        let held = self.keeps_copies && self.copied_segments >= self.lost_segments;
+        if held { None } else { self.first_waiting() }
+    }
+
+    /// The first segment that waits for its retransmission.
+    pub(super) fn first_waiting(&self) -> Option<Range> {
         let start = *self.waiting.front()?;
         self.segment_at(start).map(SentSegment::range)
     }
@@ -285,13 +294,49 @@ impl Scoreboard {
                 delivered.push(segment);
                 self.sacked_bytes += segment.len();
                 self.sacked_segments += 1;
+                let kept = self.keeps_copies && segment.is_copied() && !segment.is_lost();
+                self.copied_bytes += if kept { segment.len() } else { 0 };
+                self.copied_segments += u32::from(kept);
                 let tag = &mut self.segments[index].tag;
-                tag.set(Tag::LOST | Tag::COPIED, false);
+                tag.set(Tag::LOST, false);
+                tag.set(Tag::COPIED, kept);
                 tag.set(Tag::SACKED, true);
             }
         }
         self.fresh = fresh;
         reached
+    }
+
+    /// The number of segments in a block that were retransmitted.
+    pub(super) fn retransmitted(&self, (start, end): Range) -> u32 {
+        let segments = self.segments.range(self.index_of(start)..).take_while(|segment| segment.start < end);
+        segments.filter(|segment| segment.is_retransmitted()).count() as u32
+    }
+
+    /// The start of the first SACKed and retransmitted segment in a block.
+    pub(super) fn late(&self, (start, end): Range) -> Option<u64> {
+        let mut segments = self.segments.range(self.index_of(start)..).take_while(|segment| segment.start < end);
+        segments.find(|segment| segment.is_sacked() && segment.is_retransmitted()).map(|segment| segment.start)
+    }
+
+    /// A D-SACK reports the retransmissions of a block: they are no longer in flight.
+    pub(super) fn forget_copies(&mut self, (start, end): Range) {
+        for index in self.index_of(start)..self.segments.len() {
+            let segment = &mut self.segments[index];
+            if segment.start >= end {
+                break;
+            }
+            if segment.is_copied() && !segment.is_lost() {
+                segment.tag.set(Tag::COPIED, false);
+                self.copied_bytes -= segment.len();
+                self.copied_segments -= 1;
+            }
+        }
+    }
+
+    /// Whether a retransmission is outstanding, or the first segment was ever retransmitted.
+    pub(super) fn has_retransmitted(&self) -> bool {
+        self.copied_segments > 0 || self.segments.front().is_some_and(SentSegment::is_retransmitted)
     }
 
     /// The part of a block of SACKed data that consists of whole segments; empty if there is none.
@@ -393,11 +438,13 @@ impl Scoreboard {
 
     /// Marks the last transmission of a segment as lost; returns whether the mark is new.
     fn mark(&mut self, index: usize) -> bool {
+        let keeps = self.keeps_copies;
         let segment = &mut self.segments[index];
+        let before = *segment;
         if !segment.is_awaited() {
             return false;
         }
-        if segment.is_copied() {
+        if segment.is_copied() && (segment.is_lost() || !keeps) {
             segment.tag.set(Tag::COPIED, false);
             self.copied_bytes -= segment.len();
             self.copied_segments -= 1;
@@ -407,9 +454,10 @@ impl Scoreboard {
             self.lost_bytes += segment.len();
             self.lost_segments += 1;
         }
-        let segment = *segment;
-        self.wait(segment.start);
-        self.unreported.push_back(segment);
+        if segment.waits() {
+            self.wait(before.start);
+        }
+        self.unreported.push_back(before);
         true
     }
 
@@ -427,7 +475,7 @@ impl Scoreboard {
 
     /// Whether a retransmission is among the segments marked as lost and not yet reported.
     pub(super) fn has_lost_again(&self) -> bool {
-        self.unreported.iter().any(SentSegment::is_retransmitted)
+        self.unreported.iter().any(|segment| if self.keeps_copies { segment.is_lost() } else { segment.is_retransmitted() })
     }
 
     /// Whether the receiver has discarded data that it had SACKed, because it is not acknowledged (RFC 2018 §8).
@@ -483,6 +531,6 @@ impl Scoreboard {
             && self.joined as usize == self.segments.iter().filter(|it| it.is_joined()).count()
             && self.segments.front().is_none_or(|first| !first.is_joined())
             && self.sacked_bytes + self.lost_bytes <= self.flight_size()
-            && self.segments.iter().all(|it| !it.is_sacked() || !it.is_lost() && !it.is_copied())
+            && self.segments.iter().all(|it| !it.is_sacked() || !it.is_lost() && (self.keeps_copies || !it.is_copied()))
     }
 }

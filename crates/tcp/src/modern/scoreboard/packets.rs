@@ -150,7 +150,7 @@ mod tests {
 
     /// Blocks of so many bytes, in segments of [`MSS`].
     fn board(blocks: &[u64]) -> Scoreboard {
-        let mut board = Scoreboard::new(true);
+        let mut board = Scoreboard::new(true, false);
         let mut start = 1;
         for (number, bytes) in (1..).zip(blocks) {
             let end = start + bytes;

@@ -12,7 +12,7 @@ fn sent(millis: u64) -> Snapshot {
 
 /// Ten 100-byte segments, sent one millisecond apart.
 fn board() -> Scoreboard {
-    let mut board = Scoreboard::new(true);
+    let mut board = Scoreboard::new(true, false);
     for index in 0..10 {
         board.send((100 * index, 100 * index + 100), sent(index), (false, 0));
     }
@@ -131,7 +131,7 @@ fn a_lost_piece_of_a_segment() {
 #[test]
 fn losses_are_found_in_the_order_of_sending() {
     let lost_again = |in_order: bool| {
-        let mut board = Scoreboard::new(false);
+        let mut board = Scoreboard::new(false, false);
         for index in 0..4 {
             board.send((100 * index, 100 * index + 100), sent(0), (false, 0));
         }

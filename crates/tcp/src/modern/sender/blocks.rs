@@ -47,7 +47,7 @@ impl Sender {
             rwnd: self.window.offered(),
             min_rtt: self.rtt.min(),
             recovering: matches!(self.repair.phase(), Phase::Fast | Phase::Timeout),
-            idle: now.since(self.last_sent),
+            idle: now.since(self.last_packet),
             head: self.board.segment_at(self.window.una()).map(|it| (now.since(it.sent_at()), srtt.unwrap_or(Duration::ZERO))),
             closed: self.stream.end_of_fin().is_some(),
             holds_small: self.hold.holds(self.window.una()),

@@ -30,7 +30,7 @@ mod writing;
 
 use self::settings::Settings;
 use ackclock_core::cc::{CongestionControl, Window};
-use ackclock_core::events::Established;
+use ackclock_core::events::{Established, Timing};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 use ackclock_host::{ControlSeat, DeliveryRate, Limit, LimitedTimes, Limits, SeatRules};
 
@@ -121,6 +121,8 @@ pub(super) struct Sender {
     rate: DeliveryRate,
     limits: Limits,
     last_sent: Instant,
+    /// When this end last sent a packet of any kind.
+    last_packet: Instant,
     rtt: Rtt,
     board: Scoreboard,
     seat: ControlSeat,
@@ -140,6 +142,10 @@ pub(super) struct Sender {
     undo: Undo,
     /// The segments that the current ACK delivers; stored to reuse the memory.
     delivered: Vec<SentSegment>,
+    /// Bytes that ACKs below the last one have delivered since the control heard of the last ACK.
+    delivered_late: u64,
+    /// What the present ACK has measured; `None` outside its processing.
+    timing: Option<Timing>,
     /// Whether new data has left since the sender last stopped.
     has_sent: bool,
     /// Whether the congestion window has caused the deferral of a block.
@@ -171,8 +177,9 @@ impl Sender {
             rate: DeliveryRate::default(),
             limits: Limits::default(),
             last_sent: Instant::ZERO,
+            last_packet: Instant::ZERO,
             rtt: Rtt::new(config.rto, ticks),
-            board: Scoreboard::new(config.offload.is_some()),
+            board: Scoreboard::new(config.offload.is_some(), Rules::of(config).keeps_copies),
             seat: ControlSeat::new(&rules, control),
             sent_bytes: 0,
             header: u64::from(BASE_HEADER),
@@ -185,6 +192,8 @@ impl Sender {
             marks: Marks::new(config),
             undo: Undo::default(),
             delivered: Vec::new(),
+            delivered_late: 0,
+            timing: None,
             has_sent: false,
             has_deferred: false,
             blocks: config.offload.map(|offload| Box::new(Blocks::new(offload))),
@@ -375,6 +384,11 @@ impl Sender {
     /// Whether data segments are ECN-capable.
     pub(super) fn uses_ecn(&self) -> bool {
         self.marks.is_capable()
+    }
+
+    /// This end sends a packet: data, or an ACK alone.
+    pub(super) fn note_packet(&mut self, now: Instant) {
+        self.last_packet = now;
     }
 
     /// The counters.
