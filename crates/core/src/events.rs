@@ -386,6 +386,21 @@ pub struct CongestionEvent {
     pub resent: bool,
     /// Smallest round-trip time so far.
     pub min_rtt: Option<Duration>,
+    /// What the ACK that shows the congestion has measured, if a control that looks at round-trip times hears of the ACK before.
+    pub timing: Option<Timing>,
+}
+
+/// The times and positions that an ACK brings.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    /// Round-trip time of the last delivered segment.
+    pub rtt: Duration,
+    /// Smoothed round-trip time.
+    pub srtt: Option<Duration>,
+    /// First unacknowledged position.
+    pub snd_una: u64,
+    /// Next position to send.
+    pub snd_nxt: u64,
 }
 
 impl CongestionEvent {
@@ -403,6 +418,7 @@ impl CongestionEvent {
             least: 1.0,
             resent: false,
             min_rtt: None,
+            timing: None,
         }
     }
 }

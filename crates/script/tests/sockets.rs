@@ -304,6 +304,7 @@ fn a_full_send_buffer_blocks_until_a_third_of_it_is_free() {
 
 #[test]
 fn little_may_wait_to_be_sent() {
+    // The last packet, of which 2000 bytes wait, takes 62,000 more, as on Linux 6.18. The socket is not ready for another one.
     serves(
         "\
 +0 setsockopt(4, SOL_TCP, TCP_NOTSENT_LOWAT, [1000], 4) = 0
@@ -311,8 +312,9 @@ fn little_may_wait_to_be_sent() {
 +0 fcntl(4, F_SETFL, O_RDWR|O_NONBLOCK) = 0
 +0 write(4, ..., 12000) = 12000
 +0 > P. 1:10001(10000) ack 1
-+0 write(4, ..., 100) = -1 EAGAIN (Resource temporarily unavailable)
-+0 poll([{fd=4, events=POLLOUT, revents=0}], 1, 0) = 0",
++0 poll([{fd=4, events=POLLOUT, revents=0}], 1, 0) = 0
++0 write(4, ..., 80000) = 62000
++0 write(4, ..., 100) = -1 EAGAIN (Resource temporarily unavailable)",
     );
 }
 

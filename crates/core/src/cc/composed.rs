@@ -184,6 +184,9 @@ impl CongestionControl for Composed {
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
+        if let Some(ssthresh) = self.slow_start.end_before_congestion(event, &self.window) {
+            self.window.ssthresh = self.usable(ssthresh).max(MIN_SSTHRESH);
+        }
         self.before_reduction = Some(self.window);
         self.stays = false;
         self.slow_start.on_congestion(event, &self.window);

@@ -236,6 +236,11 @@ pub trait SlowStart: CloneSlowStart + Debug + Send + Sync {
     fn end_without_growth(&mut self, _ack: &Ack, _window: &Window) -> Option<Segments> {
         None
     }
+    /// Congestion follows, which an ACK shows: whether the round-trip time of that ACK ends slow start first. Returns the threshold, which counts
+    /// if the reduction is undone.
+    fn end_before_congestion(&mut self, _event: &CongestionEvent, _window: &Window) -> Option<Segments> {
+        None
+    }
     /// Least growth per ACK in avoidance, in segments. Zero unless the algorithm continues beyond `ssthresh` (ns-2's limited slow start).
     fn floor(&self, _window: &Window) -> Segments {
         0.0

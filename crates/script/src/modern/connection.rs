@@ -1,14 +1,16 @@
 //! One connection of the host: an endpoint, its socket options, its buffers, and its errors.
 
+use std::collections::VecDeque;
+
 use ackclock_core::units::{Duration, Instant};
-use ackclock_tcp::modern::{Endpoint, State};
+use ackclock_tcp::modern::segment::Segment;
+use ackclock_tcp::modern::{Endpoint, State, WriteFlags};
 
 use super::fast_open::Cookie;
 use super::keep_alive::{Probes, Step};
 use super::limits::{Activity, Limits};
 use super::options::SocketOptions;
 use super::segments;
-use super::send_buffer::SendBuffer;
 use super::zero_copy::ZeroCopy;
 use crate::errno::Errno;
 use crate::packet::Packet;
@@ -51,7 +53,8 @@ pub(super) struct Connection {
     broken: bool,
     /// A reset to send.
     reset: Option<Packet>,
-    pub(super) buffer: SendBuffer,
+    /// Segments that left during a write.
+    sent: VecDeque<Segment>,
     pub(super) zero_copy: ZeroCopy,
     limits: Limits,
     /// The option of Fast Open of the next SYN or SYN-ACK.
@@ -71,7 +74,7 @@ pub(super) struct Connection {
 
 impl Connection {
     /// A connection of `endpoint` that begins `now`.
-    pub(super) fn new(now: Instant, endpoint: Endpoint, ends: Ends, options: SocketOptions, buffer: SendBuffer) -> Self {
+    pub(super) fn new(now: Instant, endpoint: Endpoint, ends: Ends, options: SocketOptions) -> Self {
         Self {
             endpoint,
             ends,
@@ -82,7 +85,7 @@ impl Connection {
             error: None,
             broken: false,
             reset: None,
-            buffer,
+            sent: VecDeque::new(),
             zero_copy: ZeroCopy::default(),
             limits: Limits::default(),
             cookie: None,
@@ -131,14 +134,11 @@ impl Connection {
         self.note_activity(now);
     }
 
-    /// The peer may have acknowledged data: there may be room in the buffer, and news for the application.
+    /// The peer may have acknowledged data, which may be news for the application.
     fn release(&mut self) {
         let una = self.endpoint.stream_position() - self.endpoint.unacknowledged();
-        let (cwnd, mss) = (self.endpoint.window().cwnd as u64, u64::from(self.endpoint.smss()));
-        self.buffer.acknowledge(una, (cwnd, mss), !self.is_usable());
         let told = self.zero_copy.acknowledge(una);
-        let room = self.buffer.wakes(self.endpoint.unsent());
-        self.wakes += u64::from(told) + u64::from(room);
+        self.wakes += u64::from(told);
     }
 
     /// The network cannot reach the peer: that ends a connection that opens, and one whose early data nobody has accepted.
@@ -208,7 +208,10 @@ impl Connection {
         if let Some(reset) = self.reset.take() {
             return Some(reset);
         }
-        let mut segment = self.endpoint.poll_transmit(now)?;
+        let Some(mut segment) = self.sent.pop_front().or_else(|| self.endpoint.poll_transmit(now)) else {
+            self.look_for_room(now);
+            return None;
+        };
         if self.closed && matches!(self.endpoint.state(), State::FinWait2 | State::TimeWait) {
             // A closed socket that waits for the peer's FIN has forgotten the counters of marks.
             (segment.flags, segment.options.ecn) = (segment.flags.without_ace(), None);
@@ -216,6 +219,12 @@ impl Connection {
         let cookie = if segment.flags.bits() & Flags::SYN != 0 { self.cookie.take() } else { None }.map_or_else(Vec::new, Cookie::options);
         self.note_activity(now);
         Some(segments::packet(&segment, self.ends, self.options.tos, &cookie))
+    }
+
+    /// Nothing can be sent now: an application that waits for room in the buffer may go on.
+    fn look_for_room(&mut self, now: Instant) {
+        let room = self.endpoint.waits_for_room() && self.endpoint.finds_room(now);
+        self.wakes += u64::from(room);
     }
 
     /// Whether the handshake is over.
@@ -246,12 +255,12 @@ impl Connection {
         if self.shut.0 || self.broken {
             return Err(Errno::EPIPE.into());
         }
-        if !self.is_usable() || how.again && self.buffer.lacks_room() {
+        if !self.is_usable() || how.again && self.endpoint.waits_for_room() {
             return Ok(0);
         }
-        let taken = self.buffer.write(&self.endpoint, bytes, how.ends_record);
+        let flags = WriteFlags { more: how.more, record: how.ends_record };
+        let taken = self.endpoint.write_into_buffer(now, bytes, flags, &mut self.sent);
         if taken > 0 {
-            self.endpoint.write_part(taken, how.more, how.ends_record);
             self.note_write(how);
         }
         self.note_activity(now);
@@ -259,9 +268,8 @@ impl Connection {
     }
 
     /// The first data is written, before the handshake.
-    pub(super) fn write_with_syn(&mut self, bytes: u64, how: Writing) {
-        let taken = self.buffer.write(&self.endpoint, bytes, false);
-        self.endpoint.write(taken);
+    pub(super) fn write_with_syn(&mut self, now: Instant, bytes: u64, how: Writing) {
+        let taken = self.endpoint.write_into_buffer(now, bytes, WriteFlags::default(), &mut self.sent);
         self.endpoint.open_with_data(taken);
         self.note_write(how);
     }
@@ -317,7 +325,7 @@ impl Connection {
                 Activity::Idle
             } else if unsent > 0 && self.endpoint.waits_for_window() {
                 Activity::ReceiveWindow
-            } else if unsent == 0 && self.buffer.lacks_room() {
+            } else if unsent == 0 && self.endpoint.waits_for_room() {
                 Activity::SendBuffer
             } else {
                 Activity::Busy
@@ -343,7 +351,7 @@ impl Connection {
         Status {
             connecting: !self.is_usable() && (state == State::SynSent || self.listener.is_none()),
             readable: self.endpoint.readable() > 0 || peer_closed || self.broken,
-            writable: usable && !self.shut.0 && self.buffer.is_writable(self.endpoint.unsent()) || self.broken,
+            writable: usable && !self.shut.0 && self.endpoint.is_writeable() || self.broken,
             peer_closed: peer_closed || self.broken,
             hung_up: self.broken || peer_closed && self.shut.0,
             error: self.error,

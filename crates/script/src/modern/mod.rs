@@ -8,7 +8,6 @@ mod keep_alive;
 mod limits;
 mod options;
 mod segments;
-mod send_buffer;
 mod settings;
 mod syn_cookies;
 mod zero_copy;
@@ -73,7 +72,8 @@ impl Modern {
         let offload = host.config.offload.or(host.config.whole_segments.then_some(settings::OFFLOAD));
         // packetdrill's device is TUN.
         let packet_memory = PacketMemory::PowerOfTwo;
-        let host = Host { config: Config { mss, offload, packet_memory, ..host.config.clone() }, ..host.clone() };
+        let send_buffer = Some(settings::SEND_BUFFER);
+        let host = Host { config: Config { mss, offload, packet_memory, send_buffer, ..host.config.clone() }, ..host.clone() };
         let ecn = settings::Ecn { offers: host.config.ecn, accepts: host.config.ecn };
         Self {
             host,
@@ -128,10 +128,10 @@ impl Modern {
 
     /// A connection with the options of its socket.
     fn connect_endpoint(&self, now: Instant, options: SocketOptions, ends: Ends, active: bool) -> Answer<Connection> {
-        let buffer = options.buffer(self.send.sizes, self.send.lowat);
         let mut endpoint = self.endpoint(&options, active)?;
         endpoint.set_cork(options.is_set("TCP_CORK"));
-        Ok(Connection::new(now, endpoint, ends, options, buffer))
+        options.limit(&mut endpoint, self.send.lowat);
+        Ok(Connection::new(now, endpoint, ends, options))
     }
 
     /// The options of a socket that neither listens nor is connected.
@@ -293,7 +293,7 @@ impl Stack for Modern {
         let opening = match request.room {
             Some(room) if bytes > 0 => {
                 let carried = bytes.min(u64::from(room));
-                connection.write_with_syn(carried, how);
+                connection.write_with_syn(now, carried, how);
                 Opening::Carries(carried)
             }
             _ => Opening::Requests,
@@ -386,12 +386,11 @@ impl Stack for Modern {
                 }
                 _ => {
                     connection.options.set(name, value)?;
-                    let Connection { options, endpoint, buffer, .. } = &mut **connection;
+                    let Connection { options, endpoint, .. } = &mut **connection;
                     match (name, value) {
                         ("TCP_NODELAY", _) => endpoint.set_nagle(nagle && !options.nodelay),
                         ("TCP_CORK", _) => endpoint.set_cork(options.is_set(name)),
-                        ("SO_SNDBUF", Value::Integer(bytes)) => buffer.fix(bytes.max(&0).unsigned_abs()),
-                        ("TCP_NOTSENT_LOWAT", _) => buffer.set_lowat(options.lowat.or(lowat)),
+                        ("SO_SNDBUF" | "TCP_NOTSENT_LOWAT", _) => options.limit(endpoint, lowat),
                         _ => {}
                     }
                     Ok(())
@@ -406,7 +405,7 @@ impl Stack for Modern {
             Slot::Fresh(options) | Slot::Listening(_, options, _) => options.get(name),
             Slot::Connected(connection) => match name {
                 "SO_ERROR" => Ok(Value::Integer(connection.error.take().map_or(0, |error| i64::from(error.0)))),
-                "SO_SNDBUF" => Ok(Value::Integer(connection.buffer.size().cast_signed())),
+                "SO_SNDBUF" => Ok(Value::Integer(connection.endpoint.send_buffer().unwrap_or(0).cast_signed())),
                 "TCP_MAXSEG" => Ok(Value::Integer(i64::from(connection.endpoint.smss()))),
                 _ => connection.options.get(name),
             },

@@ -1,11 +1,10 @@
 //! The socket options of the host, and what each changes.
 
 use ackclock_core::units::Duration;
-use ackclock_tcp::modern::{Config, ReceiveBuffer};
+use ackclock_tcp::modern::{Config, Endpoint, ReceiveBuffer};
 
 use super::fast_open::Key;
 use super::keep_alive::KeepAlive;
-use super::send_buffer::SendBuffer;
 use crate::errno::Errno;
 use crate::stack::{Answer, Refusal, Value};
 
@@ -87,13 +86,12 @@ impl SocketOptions {
         self.max_segment.map_or(mss, |own| own.min(mss))
     }
 
-    /// The buffer of a connection.
-    pub(super) fn buffer(&self, sizes: (u64, u64), lowat: Option<u64>) -> SendBuffer {
-        let mut buffer = SendBuffer::new(sizes, self.lowat.or(lowat));
+    /// Limits the send buffer of a connection; `lowat`: bytes that may wait to be sent unless the socket says otherwise.
+    pub(super) fn limit(&self, endpoint: &mut Endpoint, lowat: Option<u64>) {
+        endpoint.limit_unsent(self.lowat.or(lowat).unwrap_or(u64::MAX));
         if let Some(bytes) = self.send_buffer {
-            buffer.fix(bytes);
+            endpoint.fix_send_buffer(bytes);
         }
-        buffer
     }
 
     /// Sets an option.

@@ -1,7 +1,7 @@
 //! Kernel parameters as settings of the host; names as in [`crate::settings`].
 
 use ackclock_core::units::Duration;
-use ackclock_tcp::modern::{Config, Feedback, Offload, Pacing, ReceiveBuffer, Recovery};
+use ackclock_tcp::modern::{Config, Feedback, Offload, Pacing, ReceiveBuffer, Recovery, SendBufferSize};
 
 use crate::errno::Errno;
 use crate::error::suggestion;
@@ -24,6 +24,9 @@ pub(super) const OF_CONTROL: [&str; 3] = ["tcp_congestion_control", "tcp_cubic."
 
 /// Segmentation offload as Linux has it by default (Documentation/networking/ip-sysctl).
 pub(super) const OFFLOAD: Offload = Offload { min_segments: 2, window_divisor: 3 };
+
+/// The send buffer of Linux, as distributions build it.
+pub(super) const SEND_BUFFER: SendBufferSize = SendBufferSize { initial: 16_384, max: 4 << 20, headers: SendBufferSize::MORE_HEADERS };
 
 /// The parameters that settings of `modern` express.
 const PARAMETERS: &[(&str, Apply)] = &[
@@ -72,6 +75,11 @@ const PARAMETERS: &[(&str, Apply)] = &[
             // Half of the buffer is window; the other half is the kernel's overhead.
             _ => ReceiveBuffer::Autotuned { initial: initial / 2, max: max / 2 },
         };
+        Some(())
+    }),
+    ("tcp_wmem", |config, value| {
+        let [_, initial, max] = numbers(value)?;
+        config.send_buffer = Some(SendBufferSize { initial, max, ..SEND_BUFFER });
         Some(())
     }),
     // `fq` paces every flow at the rate that Linux derives from the window.
@@ -123,8 +131,6 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
 /// What limits the sender of a socket, beside its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Send {
-    /// First and largest size of the buffer (`tcp_wmem`).
-    pub(super) sizes: (u64, u64),
     /// Bytes that may wait to be sent; `None`: as many as the buffer holds (`tcp_notsent_lowat`).
     pub(super) lowat: Option<u64>,
     /// Retransmissions of a SYN (`tcp_syn_retries`).
@@ -134,7 +140,7 @@ pub(super) struct Send {
 impl Default for Send {
     /// Linux's.
     fn default() -> Self {
-        Self { sizes: (16_384, 4_194_304), lowat: None, syn_retries: 6 }
+        Self { lowat: None, syn_retries: 6 }
     }
 }
 
@@ -142,7 +148,6 @@ impl Send {
     /// Applies the parameter `name`; `None`: it is another one.
     pub(super) fn configure(&mut self, name: &str, value: &str) -> Option<Answer<()>> {
         let valid = match name {
-            "tcp_wmem" => numbers(value).map(|[_, size, max]| self.sizes = (size, max)),
             "tcp_notsent_lowat" => {
                 let digits = value.trim().strip_prefix("0x").map(|digits| u64::from_str_radix(digits, 16).ok());
                 let bytes = if value.trim() == "-1" { Some(u64::from(u32::MAX)) } else { digits.unwrap_or_else(|| number(value)) };

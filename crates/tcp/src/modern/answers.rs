@@ -8,7 +8,9 @@
 
 use ackclock_core::units::{Duration, Instant};
 
-/// Shortest time between two answers to segments without data.
+use super::ticks::Ticks;
+
+/// Shortest time between two answers to segments without data, by the clock of the timers.
 const INTERVAL: Duration = Duration::from_nanos(500_000_000);
 /// Ticks of the fastest timestamp clock of a peer in a second (RFC 7323 §5.4: 1 ms, and Linux allows for a fifth more).
 const FASTEST_CLOCK: f64 = 1200.0;
@@ -18,23 +20,25 @@ const FASTEST_CLOCK: f64 = 1200.0;
 pub(super) enum Answers {
     /// Old timestamps get none.
     Never,
-    /// One in [`INTERVAL`]; the time of the last.
-    Limited(Option<Instant>),
+    /// One in [`INTERVAL`] by this clock; the time of the last.
+    Limited(Ticks, Option<Instant>),
 }
 
 impl Answers {
-    pub(super) fn new(limited: bool) -> Self {
-        if limited { Self::Limited(None) } else { Self::Never }
+    pub(super) fn new(limited: bool, ticks: Ticks) -> Self {
+        if limited { Self::Limited(ticks, None) } else { Self::Never }
     }
 
     /// Whether an empty segment with an old timestamp is answered, and whether it may count if it repeats the last ACK.
     pub(super) fn is_limited(&self) -> bool {
-        matches!(self, Self::Limited(_))
+        matches!(self, Self::Limited(..))
     }
 
     /// The connection has ended, and what answers later segments knows nothing of earlier answers.
     pub(super) fn restart(&mut self) {
-        *self = Self::new(self.is_limited());
+        if let Self::Limited(_, last) = self {
+            *last = None;
+        }
     }
 
     /// Ticks by which a timestamp may be too old and still be that of a new segment.
@@ -44,8 +48,8 @@ impl Answers {
 
     /// Whether an empty segment that is not acceptable gets an answer now.
     pub(super) fn allow(&mut self, now: Instant) -> bool {
-        let Self::Limited(last) = self else { return true };
-        if last.is_some_and(|last| now.since(last) < INTERVAL) {
+        let Self::Limited(ticks, last) = self else { return true };
+        if last.is_some_and(|last| ticks.between(last, now) < INTERVAL) {
             return false;
         }
         *last = Some(now);
@@ -65,9 +69,13 @@ mod tests {
     #[test]
     fn one_answer_in_half_a_second() {
         let at = |millis: u64| Instant::from_nanos(1_000_000 * millis);
-        let mut answers = Answers::new(true);
+        let exact = Ticks::new(Duration::ZERO, Duration::ZERO);
+        let mut answers = Answers::new(true, exact);
         assert_eq!([0, 1, 499, 500, 501, 1000].map(|millis| answers.allow(at(millis))), [true, false, false, true, false, true]);
-        assert!(!Answers::new(false).is_limited());
+        assert!(!Answers::new(false, exact).is_limited());
+        // Linux 7.2: an answer at 1758.9 ms, and the next at 2256.8 ms, 125 ticks of 4 ms later.
+        let mut answers = Answers::new(true, Ticks::new(Duration::from_millis(4), Duration::ZERO));
+        assert_eq!([1759, 2255, 2256].map(|millis| answers.allow(at(millis))), [true, false, true]);
     }
 
     #[test]

@@ -9,28 +9,78 @@ use super::endpoint::Endpoint;
 use super::handshake::Agreed;
 use super::info::{AgreedOptions, EcnBytes, Info};
 use super::ranges::Range;
-use super::segment::to_position;
+use super::segment::{Segment, to_position};
+use super::send_buffer::WriteFlags;
 
 impl Endpoint {
     /// The application writes `bytes`.
     pub fn write(&mut self, bytes: u64) {
-        self.sender.write(bytes, false, false);
+        self.sender.write(bytes);
     }
 
-    /// The application writes `bytes`. `more`: it announces more data, for which a small segment waits until the next ACK or timer
-    /// (`MSG_MORE`); `record`: they end a record, which no segment joins with later data (`MSG_EOR`).
-    pub fn write_part(&mut self, bytes: u64, more: bool, record: bool) {
-        self.sender.write(bytes, more, record);
+    /// The application writes up to `bytes` into a limited send buffer; returns how many. Before each further packet, all segments leave that
+    /// the windows allow; `sent` gets them.
+    pub fn write_into_buffer(&mut self, now: Instant, bytes: u64, flags: WriteFlags, sent: &mut impl Extend<Segment>) -> u64 {
+        let mut taken = 0;
+        while taken < bytes {
+            let part = self.sender.write_packet(bytes - taken, taken == 0, flags);
+            taken += part;
+            if part == 0 {
+                break;
+            }
+            while taken < bytes
+                && self.is_sending()
+                && !self.continues_write()
+                && let Some(segment) = self.poll_transmit(now)
+            {
+                sent.extend([segment]);
+            }
+        }
+        taken
+    }
+
+    /// Whether data may leave.
+    fn is_sending(&self) -> bool {
+        self.is_established() || self.is_early()
+    }
+
+    /// Whether the send buffer has enough room for an application that waits for it (`POLLOUT`).
+    pub fn is_writeable(&self) -> bool {
+        self.sender.is_writeable()
+    }
+
+    /// Nothing can be sent now: whether the send buffer has enough room for another write. Otherwise the application waits for room.
+    pub fn finds_room(&mut self, now: Instant) -> bool {
+        self.sender.finds_room(now)
+    }
+
+    /// Whether the application waits for room in the send buffer.
+    pub fn waits_for_room(&self) -> bool {
+        self.sender.waits_for_room()
+    }
+
+    /// Size of the send buffer, if it is limited.
+    pub fn send_buffer(&self) -> Option<u64> {
+        self.sender.buffer_size()
+    }
+
+    /// Sets the size of a limited send buffer, which Linux doubles (`SO_SNDBUF`).
+    pub fn fix_send_buffer(&mut self, bytes: u64) {
+        if let Some(buffer) = self.sender.buffer() {
+            buffer.fix(bytes);
+        }
+    }
+
+    /// No further packet begins in a limited send buffer unless fewer than `most` bytes are unsent (`TCP_NOTSENT_LOWAT`).
+    pub fn limit_unsent(&mut self, most: u64) {
+        if let Some(buffer) = self.sender.buffer() {
+            buffer.limit_unsent(most);
+        }
     }
 
     /// Sets whether the application holds back small segments (`TCP_CORK`).
     pub fn set_cork(&mut self, cork: bool) {
         self.sender.set_cork(cork);
-    }
-
-    /// Data that fits a packet of the network device, and the bytes that the windows allow to leave now.
-    pub fn room(&self) -> (u64, u64) {
-        self.sender.packet_and_room()
     }
 
     /// Whether only the peer's window holds back the data.

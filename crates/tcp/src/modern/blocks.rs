@@ -131,7 +131,7 @@ pub(super) struct Room {
     pub(super) min_rtt: Option<Duration>,
     /// Whether the sender recovers from losses.
     pub(super) recovering: bool,
-    /// Time since the last transmission.
+    /// Time since the last packet, even an ACK alone.
     pub(super) idle: Duration,
     /// Age of the first outstanding segment, and the smoothed round-trip time; `None`: nothing is outstanding.
     pub(super) head: Option<(Duration, Duration)>,
@@ -227,7 +227,8 @@ impl Blocks {
         }
     }
 
-    fn ends_record(&self) -> bool {
+    /// Whether later data begins another packet, because the last one ends a record.
+    pub(super) fn ends_record(&self) -> bool {
         self.queue.back().is_some_and(|last| last.record)
     }
 
@@ -284,7 +285,7 @@ impl Blocks {
         }
         let most = self.most(room.min_rtt, room.smss);
         let free = room.cwnd.saturating_sub(room.pipe);
-        let quota = (room.cwnd / 2).max(1).min(free).min(most).max(1);
+        let quota = Self::quota(room.cwnd, free, most);
         self.join(room.nxt + quota * room.smss);
         let Some(&Waiting { end, push, record }) = self.queue.front() else {
             (self.left, self.several, self.marked) = (1, false, false);
@@ -305,6 +306,20 @@ impl Blocks {
         self.marked = push && bytes == length;
         self.number += 1;
         None
+    }
+
+    /// Segments of a block that the congestion window allows, of which `free` segments are free; at most `most`.
+    fn quota(cwnd: u64, free: u64, most: u64) -> u64 {
+        (cwnd / 2).min(free).min(most).max(1)
+    }
+
+    /// The peer's window keeps back the first packet, which data of the second one joins all the same. Of the window of `cwnd` segments, `free`
+    /// are free.
+    pub(super) fn keep(&mut self, (nxt, smss): (u64, u64), (cwnd, free): (u64, u64), min_rtt: Option<Duration>) {
+        if self.queue.len() > 1 && self.left == 0 && self.deferred.is_none() {
+            let quota = Self::quota(cwnd, free, self.most(min_rtt, smss));
+            self.join(nxt + quota * smss);
+        }
     }
 
     /// Data of the second packet joins the first one up to `end`.
@@ -431,6 +446,19 @@ mod tests {
 
     fn ends(blocks: &Blocks) -> Vec<(u64, bool)> {
         blocks.queue.iter().map(|packet| (packet.end, packet.push)).collect()
+    }
+
+    #[test]
+    fn packets_join_while_the_peers_window_keeps_them_back() {
+        let mut blocks = blocks();
+        // A window of 20,000 bytes fills packets of 10,000.
+        blocks.write((1, 20_001), (1, 0), 1000, 20_000);
+        blocks.set_rate(Pace { segments: 1e6, srtt: Some(Duration::from_millis(100)) });
+        assert_eq!((blocks.packets(), blocks.tail(1)), (2, Some(10_000)));
+        blocks.keep((1, 1000), (40, 12), None);
+        assert_eq!((blocks.packets(), blocks.tail(1)), (2, Some(8000)), "the congestion window allows 12,000 bytes");
+        blocks.keep((1, 1000), (40, 20), None);
+        assert_eq!((blocks.packets(), blocks.tail(1)), (1, Some(20_000)));
     }
 
     #[test]

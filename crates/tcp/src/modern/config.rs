@@ -76,6 +76,15 @@ pub struct SendBufferSize {
     pub initial: u64,
     /// Largest size to which the congestion window makes it grow.
     pub max: u64,
+    /// Room for headers in each packet.
+    pub headers: u64,
+}
+
+impl SendBufferSize {
+    /// Room for headers on a host without wireless devices and tunnels.
+    pub const HEADERS: u64 = 192;
+    /// Room for headers on a host with them, as distributions build Linux.
+    pub const MORE_HEADERS: u64 = 320;
 }
 
 /// How a receiver reports marks.

@@ -20,8 +20,10 @@ use super::paws::{PeerClock, Stamps};
 use super::receiver::{Arrival, Receiver};
 use super::rules::Rules;
 use super::segment::{Flags, MAX_SACK_BLOCKS, Options, Segment, Timestamps, to_position};
+use super::send_buffer::WriteFlags;
 use super::sender::{Counters, Sender};
 use super::settings::Config;
+use super::ticks::Ticks;
 
 mod opening;
 mod transmit;
@@ -83,7 +85,7 @@ impl Endpoint {
             sender: Sender::new(config, control),
             receiver: Receiver::new(config),
             clock: PeerClock::default(),
-            answers: Answers::new(Rules::of(config).answers_old_acks),
+            answers: Answers::new(Rules::of(config).answers_old_acks, Ticks::new(config.timer_tick, config.timer_phase)),
             answers_fin: false,
             answers_syn: false,
         }
@@ -103,16 +105,6 @@ impl Endpoint {
         self.sender.pull(bytes);
     }
 
-    /// Unsent data is limited to `most` bytes and a packet, if the send buffer is limited.
-    pub(super) fn limit_unsent(&mut self, most: u64) {
-        self.sender.limit_unsent(most);
-    }
-
-    /// Nothing can be sent now: whether the send buffer has enough room for another write.
-    pub(super) fn is_writeable(&mut self, now: Instant) -> bool {
-        self.sender.is_writeable(now)
-    }
-
     /// Whether a block of the packet that the application fills has left, and its write continues.
     pub(super) fn continues_write(&self) -> bool {
         self.sender.continues_write()
@@ -121,7 +113,7 @@ impl Endpoint {
     /// The application writes up to `most` bytes, at most as many as fill a packet; `first`: it begins a write. Returns how many; none if the
     /// send buffer is full.
     pub(super) fn write_packet(&mut self, most: u64, first: bool) -> u64 {
-        self.sender.write_packet(most, first)
+        self.sender.write_packet(most, first, WriteFlags::default())
     }
 
     /// Seeds the control's random decisions.

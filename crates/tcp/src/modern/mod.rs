@@ -74,4 +74,5 @@ pub use config::{
 pub use connection::Connection;
 pub use endpoint::{Endpoint, State};
 pub use info::{AgreedOptions, CaState, EcnBytes, Info};
+pub use send_buffer::WriteFlags;
 pub use settings::{Config, SETTINGS};

@@ -58,6 +58,11 @@ impl Prr {
         self.cwnd = pipe + count;
     }
 
+    /// The window is `cwnd` until data is delivered.
+    pub(super) fn keep(&mut self, cwnd: u64) {
+        self.cwnd = cwnd;
+    }
+
     /// `ssthresh` falls to `target` during recovery, if it is higher.
     pub(super) fn lower_target(&mut self, target: u64) {
         self.ssthresh = self.ssthresh.min(target);

@@ -12,6 +12,8 @@ use super::scoreboard::{Scoreboard, SentSegment};
 const DUP_THRESH: u32 = 3;
 /// Largest extent of reordering (Linux ip-sysctl, `tcp_max_reordering`).
 const MAX_EXTENT: u32 = 300;
+/// Largest multiple of the reordering window.
+const MAX_MULT: u32 = 255;
 /// Number of recoveries for which a wider reordering window persists (RFC 8985 §6.2 step 4).
 const PERSIST: u32 = 16;
 
@@ -46,8 +48,10 @@ pub(super) struct Rack {
     extent: u32,
     reo_wnd_mult: u32,
     reo_wnd_persist: u32,
-    /// A D-SACK has widened the window; no other widens it until `SND.UNA` reaches this position.
-    dsack_round: Option<u64>,
+    /// A D-SACK has arrived since the window was last adapted.
+    dsack_seen: bool,
+    /// The progress from which on another D-SACK may widen the window.
+    dsack_round: u64,
 }
 
 impl Rack {
@@ -63,42 +67,44 @@ impl Rack {
             extent: DUP_THRESH,
             reo_wnd_mult: 1,
             reo_wnd_persist: PERSIST,
-            dsack_round: None,
+            dsack_seen: false,
+            dsack_round: 0,
         }
     }
 
     /// RFC 8985 §6.2 step 3: an ACK of all data below `una` has delivered segments, in ascending order; detects reordering, whose extent is
-    /// counted in segments of `smss` bytes.
-    pub(super) fn detect_reordering(&mut self, delivered: &[SentSegment], una: u64, smss: u64) {
-        let mut lowest = None;
-        for segment in delivered {
-            if segment.end() > self.fack {
-                // The cumulative ACK does not widen the extent; SACK blocks do.
-                if segment.end() <= una {
-                    self.widen(lowest.take(), smss);
-                }
-                self.fack = segment.end();
-            } else if segment.end() < self.fack && !segment.is_retransmitted() {
-                self.reordering_seen += 1;
-                lowest = lowest.or(Some(segment.start));
+    /// counted in segments of `smss` bytes. `repeated`: start of SACKed data whose retransmission the ACK reports as a duplicate: its original
+    /// has arrived late.
+    pub(super) fn detect_reordering(&mut self, delivered: &[SentSegment], una: u64, smss: u64, repeated: Option<u64>) {
+        let before = self.fack;
+        let (covered, sacked) = delivered.split_at(delivered.partition_point(|segment| segment.end() <= una));
+        self.fack = self.fack.max(una);
+        let mut lowest = repeated;
+        for segment in sacked {
+            if segment.start < self.fack && !segment.is_retransmitted() {
+                lowest = Some(lowest.map_or(segment.start, |lowest| lowest.min(segment.start)));
             }
+            self.fack = self.fack.max(segment.end());
         }
-        self.widen(lowest, smss);
+        let filled = covered.iter().find(|segment| !segment.is_retransmitted()).map(|segment| segment.start);
+        for lowest in lowest.into_iter().chain(filled.filter(|&start| start < before)) {
+            self.note_late(lowest, smss);
+        }
     }
 
-    /// Data from `lowest` on has arrived late, as an undone recovery shows; what lies above it had arrived before.
+    /// Data from `lowest` on has arrived late: what lies above it had arrived before.
     pub(super) fn note_late(&mut self, lowest: u64, smss: u64) {
         if lowest < self.fack {
             self.reordering_seen += 1;
-            self.widen(Some(lowest), smss);
+            let extent = (self.fack - lowest).div_ceil(smss).min(MAX_EXTENT.into()) as u32;
+            self.extent = self.extent.max(extent);
         }
     }
 
-    /// The segment that begins at `lowest` has arrived out of order.
-    fn widen(&mut self, lowest: Option<u64>, smss: u64) {
-        if let Some(lowest) = lowest {
-            let extent = self.fack.saturating_sub(lowest).div_ceil(smss) as u32;
-            self.extent = self.extent.max(extent.min(MAX_EXTENT));
+    /// A timer has expired although enough segments had been SACKed: the extent of reordering was overestimated (Linux).
+    pub(super) fn forget_extent(&mut self, sacked: u32) {
+        if sacked >= DUP_THRESH {
+            self.extent = DUP_THRESH;
         }
     }
 
@@ -125,12 +131,17 @@ impl Rack {
         news
     }
 
-    /// RFC 8985 §6.2 step 4, first part: a D-SACK widens the reordering window, once per round trip.
-    pub(super) fn see_dsack(&mut self, snd_una: u64, snd_nxt: u64, dsack: bool) {
-        self.dsack_round = self.dsack_round.filter(|&round| snd_una < round);
-        if dsack && self.dsack_round.is_none() {
-            self.dsack_round = Some(snd_nxt);
-            self.reo_wnd_mult = self.reo_wnd_mult.saturating_add(1);
+    /// An ACK with a D-SACK asks for a wider reordering window.
+    pub(super) fn see_dsack(&mut self) {
+        self.dsack_seen = true;
+    }
+
+    /// RFC 8985 §6.2 step 4, first part: a D-SACK widens the reordering window, once per round trip. A round trip begins with `next`, and is over
+    /// when `progress` reaches that.
+    pub(super) fn adapt(&mut self, progress: u64, next: u64) {
+        if std::mem::take(&mut self.dsack_seen) && progress >= self.dsack_round {
+            self.dsack_round = next;
+            self.reo_wnd_mult = (self.reo_wnd_mult + 1).min(MAX_MULT);
             self.reo_wnd_persist = PERSIST;
         }
     }

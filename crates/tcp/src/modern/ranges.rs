@@ -54,6 +54,12 @@ impl RangeSet {
         }
     }
 
+    /// Whether the set contains a range.
+    pub(crate) fn covers(&self, (start, end): Range) -> bool {
+        let index = self.0.partition_point(|range| range.1 <= start);
+        self.0.get(index).is_some_and(|range| range.0 <= start && end <= range.1)
+    }
+
     /// Removes all positions below `position`.
     pub(crate) fn remove_below(&mut self, position: u64) {
         while self.0.front().is_some_and(|range| range.1 <= position) {

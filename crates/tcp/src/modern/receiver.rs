@@ -251,11 +251,15 @@ impl Receiver {
     /// no ACK shall report many blocks. The ACK reports a block that the segment extends with it, at its old place.
     pub(super) fn releases_compressed(&mut self, (start, end): Range) -> bool {
         let Acks::Adaptive(acks) = &self.acks else { return false };
-        if start <= self.rcv_nxt || !acks.is_compressing() {
+        if start <= self.rcv_nxt || start == end || !acks.is_compressing() {
             return false;
         }
         let extended = self.recent.iter().position(|&block| touches(block, (start, end)));
         self.released = extended.unwrap_or(self.recent.len()) >= COMPRESSIBLE;
+        if self.released {
+            // The ACK reports the segment if it is a duplicate, but no earlier one.
+            self.dsack = self.above.covers((start, end)).then_some((start, end));
+        }
         if let Some(block) = extended.filter(|_| self.released).and_then(|place| self.recent.get_mut(place)) {
             *block = (block.0.min(start), block.1.max(end));
         }
@@ -374,11 +378,21 @@ impl Receiver {
         if start == self.rcv_nxt && start < end && self.above.is_empty() {
             // The usual case: in order, with no range above.
             self.rcv_nxt = end;
+            if self.is_adaptive() {
+                self.dsack = None;
+            }
             return;
         }
         let known = start.max(self.rcv_nxt);
         self.above.insert((known, end), &mut self.fresh);
-        self.dsack = self.duplicate((start, end)).or(self.dsack);
+        let duplicate = self.duplicate((start, end));
+        if !self.is_adaptive() {
+            self.dsack = duplicate.or(self.dsack);
+        } else if !(self.released && self.fresh.is_empty()) {
+            // A D-SACK that waits for a compressed ACK gives way to the next segment. An ACK that has taken the place of the segment's own has
+            // reported a whole duplicate.
+            self.dsack = duplicate;
+        }
         while let Some(end) = self.above.take_first_at(self.rcv_nxt) {
             self.rcv_nxt = self.rcv_nxt.max(end);
         }

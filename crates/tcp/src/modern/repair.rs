@@ -52,6 +52,8 @@ pub(super) struct Repair {
     limited_transmit: bool,
     /// Whether duplicate ACKs count as SACKed segments.
     sacks_duplicates: bool,
+    /// Whether lost segments wait for the next ACK.
+    holds: bool,
 }
 
 impl Repair {
@@ -70,6 +72,7 @@ impl Repair {
             rescue_rxt: None,
             limited_transmit,
             sacks_duplicates,
+            holds: false,
         }
     }
 
@@ -111,6 +114,16 @@ impl Repair {
     /// Removes the state of the gradual reduction that recovery continues.
     pub(super) fn take_reduction(&mut self) -> Option<Prr> {
         if self.phase == Phase::Reduction { self.prr.take() } else { None }
+    }
+
+    /// Lost segments wait for the next ACK, or no longer.
+    pub(super) fn hold(&mut self, holds: bool) {
+        self.holds = holds;
+    }
+
+    /// Whether lost segments wait for the next ACK.
+    pub(super) fn holds(&self) -> bool {
+        self.holds
     }
 
     /// Removes and returns the forced transmission.
@@ -171,7 +184,7 @@ impl Repair {
     /// Begins recovery from an expired timer with the first segment.
     pub(super) fn begin_timeout(&mut self, una: u64, nxt: u64) {
         (self.phase, self.prr, self.inflation, self.dupacks) = (Phase::Timeout, None, 0, 0);
-        (self.point, self.timeout_una, self.force) = (nxt, una, Force::Lost);
+        (self.point, self.timeout_una, self.force, self.holds) = (nxt, una, Force::Lost, false);
         self.forget_next_seg(una);
     }
 

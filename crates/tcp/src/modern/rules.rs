@@ -75,6 +75,17 @@ pub(super) struct Rules {
     pub(super) dsacks_need_reordering: bool,
     /// Whether an ACK of a part of the data of a recovery that it shows as spurious counts as reordering. `a_late_part_counts_as_reordering`.
     pub(super) counts_late_data: bool,
+    /// Whether a retransmission counts in the pipe until its segment is acknowledged or a D-SACK reports it, although the segment no longer
+    /// counts as lost, since its recovery was undone. Neither the SACK nor another loss of the segment changes that, and while as many
+    /// retransmissions are in flight as segments count as lost, no other leaves.
+    /// `a_retransmission_of_what_no_longer_counts_as_lost_stays_in_the_pipe`.
+    pub(super) keeps_copies: bool,
+    /// Whether an ACK of a part of a recovery that it shows as spurious undoes it only if no retransmission is in flight; otherwise nothing
+    /// more counts as lost, and nothing is retransmitted. Another undo leaves the marks of loss, unless it is that of a timeout.
+    /// `a_spurious_recovery_waits_for_its_retransmissions`.
+    pub(super) awaits_copies: bool,
+    /// Whether the control hears of the round-trip time of an ACK before that ACK's losses reduce the window. `cubic_hears_the_time_first`.
+    pub(super) measures_before_losses: bool,
     /// How finely the ages of segments are measured. `a_sample_is_a_difference_of_whole_microseconds`.
     pub(super) resolution: Resolution,
     /// Whether accurate feedback makes every packet ECN-capable, and gives each the option; otherwise new data is ECN-capable, and pure ACKs
@@ -106,6 +117,9 @@ impl Rules {
         bounds_probe_by_first: false,
         detects_losses_in_order: false,
         keeps_offered_window: false,
+        keeps_copies: false,
+        awaits_copies: false,
+        measures_before_losses: false,
         resolution: Resolution::Exact,
         marks_every_packet: false,
     };
@@ -132,6 +146,9 @@ impl Rules {
         bounds_probe_by_first: true,
         detects_losses_in_order: true,
         keeps_offered_window: true,
+        keeps_copies: true,
+        awaits_copies: true,
+        measures_before_losses: true,
         resolution: Resolution::Microsecond,
         marks_every_packet: true,
     };

@@ -14,8 +14,10 @@ use ackclock_core::units::Instant;
 pub(super) use self::segment::SentSegment;
 use self::segment::{Tag, Transmission};
 use super::ranges::{Range, RangeSet};
+use super::segment::MAX_SACK_BLOCKS;
 
 mod order;
+mod packets;
 mod segment;
 #[cfg(test)]
 mod tests;
@@ -32,9 +34,15 @@ pub(super) struct Scoreboard {
     copied_segments: u32,
     /// Segments that duplicate ACKs count as SACKed.
     duplicates: u32,
-    /// Segments that lie in one packet with the one before; always zero unless somebody asks for packets.
+    /// Segments that lie in one packet with the one before; always zero unless blocks leave as packets.
     joined: u32,
     counts_packets: bool,
+    /// The SACKed packet that another one has joined last.
+    grown: Range,
+    /// The SACK blocks of the last ACK that had some.
+    heard: [Range; MAX_SACK_BLOCKS],
+    /// Whether a retransmission stays in the pipe although its segment no longer counts as lost.
+    keeps_copies: bool,
     segments: VecDeque<SentSegment>,
     sacked: RangeSet,
     /// The new parts of the last block; stored to reuse the memory.
@@ -47,16 +55,17 @@ pub(super) struct Scoreboard {
     last_number: u32,
     /// All segments below this position were SACKed or marked as lost once.
     lost_below: u64,
-    /// Segments marked as lost and not yet reported.
+    /// Segments marked as lost and not yet reported, as they were before.
     unreported: VecDeque<SentSegment>,
     /// Segments as they were before a retransmission although they did not count as lost (RFC 6675 §4, `NextSeg` rules 3 and 4; a probe).
     originals: Vec<SentSegment>,
 }
 
 impl Scoreboard {
-    /// An empty scoreboard. `counts_packets`: somebody will ask for [`Scoreboard::packets`].
-    pub(super) fn new(counts_packets: bool) -> Self {
-        Self { counts_packets, ..Self::default() }
+    /// An empty scoreboard. `counts_packets`: blocks leave as packets; `keeps_copies`: a retransmission stays in the
+    /// pipe although its segment no longer counts as lost.
+    pub(super) fn new(counts_packets: bool, keeps_copies: bool) -> Self {
+        Self { counts_packets, keeps_copies, ..Self::default() }
     }
 
     /// Estimated bytes in the network (RFC 6675 §4, `SetPipe`): neither SACKed nor lost, plus retransmissions.
@@ -134,27 +143,19 @@ impl Scoreboard {
         self.segments.get(self.index_of(position))
     }
 
-    /// Number of packets in which the segments lie ([`SentSegment::joins`]).
-    pub(super) fn packets(&self) -> u64 {
-        self.segments.len() as u64 - u64::from(self.joined)
-    }
-
-    /// The number of segments from `first` to `last` that lie in one packet with the one before.
-    fn joined(&self, first: usize, last: usize) -> u32 {
-        if !self.counts_packets {
-            return 0;
-        }
-        let joins = |index: &usize| self.segments.get(*index).is_some_and(|segment| segment.joins(&self.segments[index - 1]));
-        (first.max(1)..=last).filter(joins).count() as u32
-    }
-
     /// When the first outstanding segment was last sent.
     pub(super) fn first_sent_at(&self) -> Option<Instant> {
         self.segments.front().map(SentSegment::sent_at)
     }
 
-    /// The first segment that waits for its retransmission.
+    /// The first segment that waits for its retransmission, if it may leave.
     pub(super) fn next_lost(&self) -> Option<Range> {
+        let held = self.keeps_copies && self.copied_segments >= self.lost_segments;
+        if held { None } else { self.first_waiting() }
+    }
+
+    /// The first segment that waits for its retransmission.
+    pub(super) fn first_waiting(&self) -> Option<Range> {
         let start = *self.waiting.front()?;
         self.segment_at(start).map(SentSegment::range)
     }
@@ -173,18 +174,11 @@ impl Scoreboard {
         self.segments.iter().rev().find(|segment| !segment.is_sacked()).map(SentSegment::range)
     }
 
-    /// The number of segments from `start` on, at most `most`, that belong to one block and wait for their retransmission.
-    pub(super) fn waiting_block(&self, start: u64, most: u64) -> u64 {
-        let mut segments = self.segments.range(self.index_of(start)..).peekable();
-        let Some(block) = segments.peek().map(|segment| segment.tag.block()) else { return 0 };
-        segments.take(most as usize).take_while(|it| it.waits() && it.tag.block() == block).count() as u64
-    }
-
     /// Records the transmission of new data; `push`: whether the segment carries PSH by itself, and the number of its block.
     pub(super) fn send(&mut self, (start, end): Range, snapshot: Snapshot, push: (bool, u32)) {
         let number = self.transmit(snapshot.sent_at, (start, end));
-        let segment = SentSegment::new((start, end), push).sent(number, &snapshot);
-        self.joined += u32::from(self.counts_packets && self.segments.back().is_some_and(|before| segment.joins(before)));
+        let segment = self.pack(SentSegment::new((start, end), push).sent(number, &snapshot));
+        self.joined += u32::from(segment.is_joined());
         self.segments.push_back(segment);
         self.flight += end - start;
     }
@@ -194,6 +188,7 @@ impl Scoreboard {
         if self.segment_at(start).is_some_and(|segment| segment.range() != (start, end)) {
             self.split(start);
             self.split(end);
+            self.cut(start, 1);
         }
         let index = self.index_of(start);
         if index == self.segments.len() {
@@ -209,11 +204,9 @@ impl Scoreboard {
             self.copied_bytes += segment.len();
             self.copied_segments += 1;
         }
-        self.joined -= self.joined(index, index + 1);
         let segment = &mut self.segments[index];
         *segment = segment.sent(number, &snapshot);
         segment.tag.set(Tag::RETRANSMITTED, true);
-        self.joined += self.joined(index, index + 1);
         self.stop_waiting(start);
     }
 
@@ -279,33 +272,71 @@ impl Scoreboard {
                 delivered.push(segment);
             }
             self.segments.pop_front();
-            self.joined -= u32::from(self.counts_packets && self.segments.front().is_some_and(|next| next.joins(&segment)));
+            self.join(0, false);
         }
         count
     }
 
-    /// Processes a SACK block: appends the newly delivered segments to `delivered`, in ascending order.
-    pub(super) fn sack(&mut self, block: Range, delivered: &mut Vec<SentSegment>) {
+    /// Processes a SACK block: appends the newly delivered segments to `delivered`, in ascending order. Returns one past the last segment
+    /// whose packet it determines.
+    pub(super) fn sack(&mut self, block: Range, delivered: &mut Vec<SentSegment>) -> u64 {
         let mut fresh = std::mem::take(&mut self.fresh);
         self.sacked.insert(block, &mut fresh);
         for &(start, end) in &fresh {
             self.split(start);
             self.split(end);
-            let (first, last) = (self.index_of(start), self.index_of(end));
-            self.joined -= self.joined(first, last);
-            for index in first..last {
+        }
+        let reached = self.pack_block(block);
+        for &(start, end) in &fresh {
+            for index in self.index_of(start)..self.index_of(end) {
                 let segment = self.segments[index];
                 self.forget(&segment);
                 delivered.push(segment);
                 self.sacked_bytes += segment.len();
                 self.sacked_segments += 1;
+                let kept = self.keeps_copies && segment.is_copied() && !segment.is_lost();
+                self.copied_bytes += if kept { segment.len() } else { 0 };
+                self.copied_segments += u32::from(kept);
                 let tag = &mut self.segments[index].tag;
-                tag.set(Tag::LOST | Tag::COPIED, false);
+                tag.set(Tag::LOST, false);
+                tag.set(Tag::COPIED, kept);
                 tag.set(Tag::SACKED, true);
             }
-            self.joined += self.joined(first, last);
         }
         self.fresh = fresh;
+        reached
+    }
+
+    /// The number of segments in a block that were retransmitted.
+    pub(super) fn retransmitted(&self, (start, end): Range) -> u32 {
+        let segments = self.segments.range(self.index_of(start)..).take_while(|segment| segment.start < end);
+        segments.filter(|segment| segment.is_retransmitted()).count() as u32
+    }
+
+    /// The start of the first SACKed and retransmitted segment in a block.
+    pub(super) fn late(&self, (start, end): Range) -> Option<u64> {
+        let mut segments = self.segments.range(self.index_of(start)..).take_while(|segment| segment.start < end);
+        segments.find(|segment| segment.is_sacked() && segment.is_retransmitted()).map(|segment| segment.start)
+    }
+
+    /// A D-SACK reports the retransmissions of a block: they are no longer in flight.
+    pub(super) fn forget_copies(&mut self, (start, end): Range) {
+        for index in self.index_of(start)..self.segments.len() {
+            let segment = &mut self.segments[index];
+            if segment.start >= end {
+                break;
+            }
+            if segment.is_copied() && !segment.is_lost() {
+                segment.tag.set(Tag::COPIED, false);
+                self.copied_bytes -= segment.len();
+                self.copied_segments -= 1;
+            }
+        }
+    }
+
+    /// Whether a retransmission is outstanding, or the first segment was ever retransmitted.
+    pub(super) fn has_retransmitted(&self) -> bool {
+        self.copied_segments > 0 || self.segments.front().is_some_and(SentSegment::is_retransmitted)
     }
 
     /// The part of a block of SACKed data that consists of whole segments; empty if there is none.
@@ -344,7 +375,7 @@ impl Scoreboard {
         }
         self.segments[index].length = (position - segment.start) as u32;
         self.segments.insert(index + 1, segment.part((position, segment.end())));
-        self.joined += u32::from(self.counts_packets);
+        self.join(index + 1, self.counts_packets);
         self.sacked_segments += u32::from(segment.is_sacked());
         self.lost_segments += u32::from(segment.is_lost());
         self.copied_segments += u32::from(segment.is_copied());
@@ -407,11 +438,13 @@ impl Scoreboard {
 
     /// Marks the last transmission of a segment as lost; returns whether the mark is new.
     fn mark(&mut self, index: usize) -> bool {
+        let keeps = self.keeps_copies;
         let segment = &mut self.segments[index];
+        let before = *segment;
         if !segment.is_awaited() {
             return false;
         }
-        if segment.is_copied() {
+        if segment.is_copied() && (segment.is_lost() || !keeps) {
             segment.tag.set(Tag::COPIED, false);
             self.copied_bytes -= segment.len();
             self.copied_segments -= 1;
@@ -421,9 +454,10 @@ impl Scoreboard {
             self.lost_bytes += segment.len();
             self.lost_segments += 1;
         }
-        let segment = *segment;
-        self.wait(segment.start);
-        self.unreported.push_back(segment);
+        if segment.waits() {
+            self.wait(before.start);
+        }
+        self.unreported.push_back(before);
         true
     }
 
@@ -441,7 +475,7 @@ impl Scoreboard {
 
     /// Whether a retransmission is among the segments marked as lost and not yet reported.
     pub(super) fn has_lost_again(&self) -> bool {
-        self.unreported.iter().any(SentSegment::is_retransmitted)
+        self.unreported.iter().any(|segment| if self.keeps_copies { segment.is_lost() } else { segment.is_retransmitted() })
     }
 
     /// Whether the receiver has discarded data that it had SACKed, because it is not acknowledged (RFC 2018 §8).
@@ -456,7 +490,7 @@ impl Scoreboard {
         }
         self.sacked = RangeSet::default();
         (self.sacked_bytes, self.sacked_segments, self.lost_below) = (0, 0, 0);
-        self.joined = self.joined(0, self.segments.len());
+        (self.grown, self.heard) = ((0, 0), [(0, 0); MAX_SACK_BLOCKS]);
     }
 
     /// Removes and returns the next segment marked as lost and not yet reported.
@@ -494,8 +528,9 @@ impl Scoreboard {
             && self.copied_bytes == sum(SentSegment::is_copied)
             && self.lost_segments as usize == self.segments.iter().filter(|it| it.is_lost()).count()
             && self.copied_segments as usize == self.segments.iter().filter(|it| it.is_copied()).count()
-            && self.joined == self.joined(0, self.segments.len())
+            && self.joined as usize == self.segments.iter().filter(|it| it.is_joined()).count()
+            && self.segments.front().is_none_or(|first| !first.is_joined())
             && self.sacked_bytes + self.lost_bytes <= self.flight_size()
-            && self.segments.iter().all(|it| !it.is_sacked() || !it.is_lost() && !it.is_copied())
+            && self.segments.iter().all(|it| !it.is_sacked() || !it.is_lost() && (self.keeps_copies || !it.is_copied()))
     }
 }

@@ -1,40 +1,53 @@
 //! The send buffer: the memory of the data that the application has written and the peer has not acknowledged.
 //!
-//! The buffer counts the memory of packets, each of which takes [`OVERHEAD`] beyond its data. Unsent data lies in packets of at most 64 KiB
+//! The buffer counts the memory of packets, each of which takes a descriptor and a head beyond its data. Unsent data lies in packets of at most 64 KiB
 //! and half of the peer's largest window, sent data in the blocks in which it has left. A write ends at a packet once the memory reaches the
-//! size of the buffer. The application writes again as soon as a third of the buffer is free.
+//! size of the buffer, or unsent data its limit (`TCP_NOTSENT_LOWAT`). The application writes again as soon as a third of the buffer is free,
+//! and less than half of the unsent data that the limit allows waits.
 //!
 //! The size follows the congestion window: twice its segments, each with the memory of a packet of its own. It grows at an ACK if the
-//! application waits for room in the buffer and the window has room for more, after each block too, and never shrinks.
+//! application waits for room in the buffer and the window has room for more, after each block too, and never shrinks. An application that
+//! sets the size (`SO_SNDBUF`) fixes it.
 //!
 //! ## References
-//! Linux Documentation/networking/ip-sysctl, `tcp_wmem`; measured with Linux 7.2 (the numbers of the tests below), as built for a network
-//! without wireless devices and tunnels.
-
-use ackclock_core::units::Segments;
+//! tcp(7), socket(7); Linux Documentation/networking/ip-sysctl, `tcp_wmem`; measured with Linux 7.2 (the numbers of the tests below).
 
 use super::config::SendBufferSize;
 
-/// Memory of a packet beyond its data.
-const OVERHEAD: u64 = 832;
-/// Room for headers in the memory of a packet of one segment, and what that takes beyond its power of two.
-const HEADROOM: u64 = 512;
+/// Memory of a packet's descriptor.
 const DESCRIPTOR: u64 = 256;
+/// Memory that lies behind the room for a packet's headers and holds a list of its data.
+const LIST: u64 = 320;
+/// A head of packets has a size of its own, so that it is no power of two.
+const STEP: u64 = 64;
 /// Windows for which the buffer has room, and the smallest of them.
 const WINDOWS: u64 = 2;
 const LEAST: u64 = 10;
+/// Smallest size that an application sets.
+const LEAST_SIZE: u64 = 4608;
 
 /// A send buffer.
 #[derive(Debug)]
 pub(super) struct SendBuffer {
     size: u64,
     max: u64,
-    /// Most unsent bytes with which a further packet is begun.
+    /// Memory of the head of a packet.
+    head: u64,
+    /// Fewer unsent bytes let a further packet begin.
     unsent: u64,
     /// Whether the application waits for room.
     waiting: bool,
     /// Whether an ACK has arrived or a block has left since the last look for room.
     acknowledged: bool,
+}
+
+/// What an application says of the data that it writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WriteFlags {
+    /// It announces more data, for which a small segment waits until the next ACK or timer (`MSG_MORE`).
+    pub more: bool,
+    /// The data ends a record, which no segment joins with later data (`MSG_EOR`).
+    pub record: bool,
 }
 
 /// What lies in a send buffer.
@@ -52,16 +65,21 @@ pub(super) struct Content {
     pub(super) full: u64,
 }
 
-impl Content {
-    fn memory(&self) -> u64 {
-        self.bytes + OVERHEAD * self.packets
-    }
-}
-
 impl SendBuffer {
     /// An empty buffer.
     pub(super) const fn new(size: SendBufferSize) -> Self {
-        Self { size: size.initial, max: size.max, unsent: u64::MAX, waiting: false, acknowledged: false }
+        Self { size: size.initial, max: size.max, head: size.headers + LIST, unsent: u64::MAX, waiting: false, acknowledged: false }
+    }
+
+    /// The application sets the size; Linux doubles it.
+    pub(super) fn fix(&mut self, bytes: u64) {
+        self.size = bytes.saturating_mul(2).max(LEAST_SIZE);
+        self.max = self.size;
+    }
+
+    /// Its size.
+    pub(super) fn size(&self) -> u64 {
+        self.size
     }
 
     /// A further packet begins only with fewer than `most` unsent bytes.
@@ -69,10 +87,10 @@ impl SendBuffer {
         self.unsent = most;
     }
 
-    /// Grows for a window of `cwnd` segments of a peer that announces `mss` bytes.
-    pub(super) fn grow(&mut self, cwnd: Segments, mss: u64) {
-        let segment = (mss + HEADROOM).next_power_of_two() + DESCRIPTOR;
-        let wanted = WINDOWS * (cwnd as u64).max(LEAST) * segment;
+    /// Grows for a window of `segments` of a peer that announces `mss` bytes.
+    pub(super) fn grow(&mut self, segments: u64, mss: u64) {
+        let segment = (mss + self.head).next_power_of_two() + DESCRIPTOR;
+        let wanted = WINDOWS * segments.max(LEAST) * segment;
         self.size = self.size.max(wanted.min(self.max));
     }
 
@@ -86,16 +104,21 @@ impl SendBuffer {
         std::mem::take(&mut self.acknowledged) && self.waiting
     }
 
-    /// Whether an application writes again; otherwise it waits for room.
-    pub(super) fn is_writeable(&mut self, content: &Content) -> bool {
-        let memory = content.memory();
-        let writeable = 2 * self.size.saturating_sub(memory) >= memory && self.has_room(memory, content);
-        self.waiting = !writeable;
-        writeable
+    fn memory(&self, content: &Content) -> u64 {
+        let head = if self.head.is_power_of_two() { self.head + STEP } else { self.head };
+        content.bytes + content.packets * (DESCRIPTOR + head)
     }
 
-    fn has_room(&self, memory: u64, content: &Content) -> bool {
-        memory < self.size && content.unsent < self.unsent
+    /// Whether an application that waits for room writes again.
+    pub(super) fn is_writeable(&self, content: &Content) -> bool {
+        let memory = self.memory(content);
+        self.size.saturating_sub(memory) >= memory / 2 && memory < self.size && content.unsent.saturating_mul(2) < self.unsent
+    }
+
+    /// Whether an application writes again; otherwise it waits for room.
+    pub(super) fn look_for_room(&mut self, content: &Content) -> bool {
+        self.waiting = !self.is_writeable(content);
+        !self.waiting
     }
 
     /// Whether the application waits for room.
@@ -109,7 +132,7 @@ impl SendBuffer {
         if content.tail > 0 && content.tail < content.full {
             return (content.full - content.tail, false);
         }
-        if !self.has_room(content.memory(), content) {
+        if self.memory(content) >= self.size || content.unsent >= self.unsent {
             self.waiting = true;
             return (0, false);
         }
@@ -121,8 +144,10 @@ impl SendBuffer {
 mod tests {
     use super::*;
 
+    const SIZE: SendBufferSize = SendBufferSize { initial: 16_384, max: 4 << 20, headers: SendBufferSize::HEADERS };
+
     fn buffer() -> SendBuffer {
-        SendBuffer::new(SendBufferSize { initial: 16_384, max: 4 << 20 })
+        SendBuffer::new(SIZE)
     }
 
     /// Nothing is sent.
@@ -132,27 +157,29 @@ mod tests {
 
     #[test]
     fn it_grows_with_the_window_up_to_the_maximum() {
-        let size = |cwnd, mss| {
-            let mut buffer = buffer();
+        let size = |headers, cwnd, mss| {
+            let mut buffer = SendBuffer::new(SendBufferSize { headers, ..SIZE });
             buffer.grow(cwnd, mss);
             buffer.size
         };
-        assert_eq!([1.0, 10.0, 100.0, 1000.0].map(|cwnd| size(cwnd, 1460)), [46_080, 46_080, 460_800, 4 << 20]);
-        assert_eq!(size(10.0, 8960), 332_800, "8960 B take 16 KiB");
+        let [few, more] = [SendBufferSize::HEADERS, SendBufferSize::MORE_HEADERS];
+        assert_eq!([1, 10, 100, 1000].map(|cwnd| size(few, cwnd, 1460)), [46_080, 46_080, 460_800, 4 << 20]);
+        assert_eq!(size(few, 10, 8960), 332_800, "8960 B take 16 KiB");
+        assert_eq!(size(more, 10, 1460), 87_040, "1460 B take 4 KiB");
     }
 
     #[test]
     fn a_write_ends_at_the_packet_that_fills_the_buffer() {
         let mut buffer = buffer();
-        assert!(buffer.is_writeable(&unsent(0)));
+        assert!(buffer.look_for_room(&unsent(0)));
         assert_eq!(buffer.room(&unsent(0)), (10_000, true));
         assert_eq!(buffer.room(&unsent(4000)), (6000, false), "the packet is not full");
         assert_eq!(buffer.room(&unsent(10_000)), (10_000, true), "there is room for another one");
         assert_eq!((buffer.room(&unsent(20_000)), buffer.is_waiting()), ((0, false), true));
         let sent = |bytes| Content { packets: 4, unsent: 0, tail: 0, ..unsent(bytes) };
-        assert!(!buffer.is_writeable(&sent(8000)), "11328 of 16384 B: less than a third is free");
+        assert!(!buffer.look_for_room(&sent(8000)), "11328 of 16384 B: less than a third is free");
         assert!(buffer.is_waiting());
-        assert!(buffer.is_writeable(&sent(7594)));
+        assert!(buffer.look_for_room(&sent(7594)));
         assert!(!buffer.is_waiting());
     }
 
@@ -169,10 +196,21 @@ mod tests {
 
     #[test]
     fn unsent_data_may_be_limited() {
-        let mut buffer = SendBuffer::new(SendBufferSize { initial: 1 << 20, max: 1 << 20 });
+        let mut buffer = SendBuffer::new(SendBufferSize { initial: 1 << 20, ..SIZE });
         buffer.limit_unsent(10_000);
         assert_eq!(buffer.room(&unsent(0)).0, 10_000);
         assert_eq!(buffer.room(&unsent(10_000)).0, 0);
-        assert!(buffer.is_writeable(&Content { unsent: 9999, ..unsent(20_000) }));
+        assert!(!buffer.is_writeable(&Content { unsent: 5000, ..unsent(20_000) }));
+        assert!(buffer.is_writeable(&Content { unsent: 4999, ..unsent(20_000) }));
+    }
+
+    #[test]
+    fn an_application_fixes_the_size() {
+        let mut buffer = buffer();
+        for (bytes, size) in [(0, 4608), (30_000, 60_000)] {
+            buffer.fix(bytes);
+            buffer.grow(1000, 1460);
+            assert_eq!(buffer.size(), size);
+        }
     }
 }

@@ -141,7 +141,11 @@ settings! {
         Place {
             get: |config| Some(Value::Whole(config.send_buffer.map_or(0, |buffer| buffer.initial))),
             set: |config, value| if let Value::Whole(initial) = value {
-                config.send_buffer = (initial > 0).then_some(SendBufferSize { initial, max: SEND_BUFFER_MAX.max(initial) });
+                config.send_buffer = (initial > 0).then_some(SendBufferSize {
+                    initial,
+                    max: SEND_BUFFER_MAX.max(initial),
+                    headers: SendBufferSize::HEADERS,
+                });
             },
         };
     setting send_buffer_max: BUFFER, Default::Quantity("4 MiB"), Kernel::Otherwise,

@@ -48,6 +48,11 @@ impl Tlp {
         self.probe.is_none() && self.measured
     }
 
+    /// Whether the outstanding probe is a retransmission.
+    pub(super) fn has_repeated(&self) -> bool {
+        self.probe.is_some_and(|probe| probe.is_retrans)
+    }
+
     /// Whether the outstanding probe ends at `end`.
     pub(super) fn ends_at(&self, end: u64) -> bool {
         self.probe.as_ref().is_some_and(|probe| probe.end == end)

@@ -71,10 +71,21 @@ impl Undo {
     }
 
     /// Resets the evidence at the start of a recovery with `copies` outstanding retransmissions of an earlier one, which may also prove
-    /// unnecessary. D-SACKs of data below `marker` do not count.
-    pub(super) fn begin_with(&mut self, copies: u32, marker: u64) {
-        let retransmit_ts = self.retransmit_ts.filter(|_| copies > 0);
+    /// unnecessary. D-SACKs of data below `marker` do not count. `continues`: the first retransmission of the earlier recovery remains the
+    /// first.
+    pub(super) fn begin_with(&mut self, copies: u32, marker: u64, continues: bool) {
+        let retransmit_ts = self.retransmit_ts.filter(|_| continues);
         *self = Self { marker, retransmit_ts, unreported: copies, count: copies, ..Self::default() };
+    }
+
+    /// The recovery is undone. Its first retransmission remains the first, until [`Undo::forget_retransmission`].
+    pub(super) fn withdraw(&mut self) {
+        *self = Self { retransmit_ts: self.retransmit_ts, ..Self::default() };
+    }
+
+    /// No retransmission is outstanding any more.
+    pub(super) fn forget_retransmission(&mut self) {
+        self.retransmit_ts = None;
     }
 
     /// The loss is certain, so that no later evidence counts. Either a queue has notified the sender of the drop, or the lost segment had
@@ -114,12 +125,20 @@ impl Undo {
         echo.wrapping_sub(retransmit_ts).cast_signed() < 0
     }
 
-    /// RFC 3708 §2: counts a D-SACK of data below `end`; returns whether D-SACKs have reported every retransmission as a duplicate.
-    pub(super) fn is_dsack_spurious(&mut self, end: u64) -> bool {
-        if end <= self.marker {
-            return false;
+    /// The same, where an ACK that advances before the first retransmission is evidence too.
+    pub(super) fn is_late(&self, echo: Option<u32>) -> bool {
+        !self.certain && self.retransmit_ts.is_none() || self.is_eifel_spurious(echo)
+    }
+
+    /// RFC 3708 §2: a D-SACK of data below `end` reports `count` retransmissions as duplicates.
+    pub(super) fn report(&mut self, end: u64, count: u32) {
+        if end > self.marker {
+            self.unreported = self.unreported.saturating_sub(count);
         }
-        self.unreported = self.unreported.saturating_sub(1);
+    }
+
+    /// Whether D-SACKs have reported every retransmission as a duplicate.
+    pub(super) fn is_dsack_spurious(&self) -> bool {
         self.count > 0 && self.unreported == 0
     }
 
@@ -181,12 +200,16 @@ mod tests {
         let mut undo = Undo::default();
         undo.retransmit(1);
         undo.retransmit(1);
-        assert!(!undo.is_dsack_spurious(9));
-        assert!(undo.is_dsack_spurious(9));
+        undo.report(9, 1);
+        assert!(!undo.is_dsack_spurious());
+        undo.report(9, 1);
+        assert!(undo.is_dsack_spurious());
         undo.begin();
-        assert!(!undo.is_dsack_spurious(9), "no retransmission");
-        undo.begin_with(1, 9);
-        assert!(!undo.is_dsack_spurious(9), "an earlier retransmission");
-        assert!(undo.is_dsack_spurious(10));
+        assert!(!undo.is_dsack_spurious(), "no retransmission");
+        undo.begin_with(1, 9, true);
+        undo.report(9, 1);
+        assert!(!undo.is_dsack_spurious(), "an earlier retransmission");
+        undo.report(10, 1);
+        assert!(undo.is_dsack_spurious());
     }
 }

@@ -69,7 +69,7 @@ impl Writer {
         }
         let first = self.part == 0;
         if first {
-            if !end.is_writeable(now) {
+            if !end.finds_room(now) {
                 return false;
             }
             self.part = self.left.map_or(CHUNK, |left| left.min(CHUNK));

@@ -30,7 +30,7 @@
 
 use crate::cc::contract::{SlowStart, Step, Window};
 use crate::entry::{Entry, quantity};
-use crate::events::{Ack, Cause, CongestionEvent, Established};
+use crate::events::{Ack, Cause, CongestionEvent, Established, Timing};
 use crate::params::{Default, Kind, Param, Params};
 use crate::units::{Bytes, Duration, Instant, Segments};
 
@@ -181,7 +181,7 @@ impl Hystart {
     }
 
     /// The length of a train that ends slow start.
-    fn train_threshold(&self, delay_min: u64, ack: &Ack, cwnd: Segments) -> u64 {
+    fn train_threshold(&self, delay_min: u64, ack: &Timing, cwnd: Segments) -> u64 {
         let wire = (self.smss.0 + self.header.0) as f64;
         // Slow start sends two windows per round trip.
         let sending = ack.srtt.map_or(0.0, |srtt| 4.0 * self.gso_max_size * micros(srtt) as f64 / (2.0 * cwnd * wire));
@@ -195,8 +195,27 @@ impl Hystart {
         ((delay_min as f64 / self.delay_divisor) as u64).min(most).max(least)
     }
 
+    /// Looks at an ACK; returns whether it ends slow start.
+    fn look(&mut self, now: Instant, ack: &Timing, window: &Window) -> bool {
+        let rtt = micros(ack.rtt);
+        let delay_min = self.delay_min.map_or(rtt, |least| least.min(rtt));
+        self.delay_min = Some(delay_min);
+        if self.found.is_some() || window.cwnd >= window.ssthresh {
+            return false;
+        }
+        let now = micros(now.since(Instant::ZERO));
+        let is_large = window.cwnd >= self.low_window;
+        if ack.snd_una > self.round.end_seq && (is_large || self.resets_always) {
+            self.begin_round(now, ack.snd_nxt);
+        }
+        if is_large {
+            self.found = self.search(now, delay_min, ack, window.cwnd);
+        }
+        self.found.is_some()
+    }
+
     /// Looks for both signs at an ACK.
-    fn search(&mut self, now: u64, delay_min: u64, ack: &Ack, cwnd: Segments) -> Option<Sign> {
+    fn search(&mut self, now: u64, delay_min: u64, ack: &Timing, cwnd: Segments) -> Option<Sign> {
         let mut sign = None;
         if self.train && now.saturating_sub(self.round.last_ack) <= self.ack_delta {
             self.round.last_ack = now;
@@ -204,7 +223,7 @@ impl Hystart {
                 sign = Some(Sign::Train);
             }
         }
-        let rtt = micros(ack.rtt?);
+        let rtt = micros(ack.rtt);
         let counted = self.round.samples < self.min_samples;
         if counted || self.late_samples {
             self.round.rtt = Some(self.round.rtt.map_or(rtt, |least| least.min(rtt)));
@@ -230,22 +249,10 @@ impl SlowStart for Hystart {
     }
 
     fn observe(&mut self, ack: &Ack, window: &Window) {
-        let Some(rtt) = ack.rtt.map(micros) else { return };
-        let delay_min = self.delay_min.map_or(rtt, |least| least.min(rtt));
-        self.delay_min = Some(delay_min);
+        let Some(rtt) = ack.rtt else { return };
+        let timing = Timing { rtt, srtt: ack.srtt, snd_una: ack.snd_una, snd_nxt: ack.snd_nxt };
         let cwnd = ack.reduced.unwrap_or(window.cwnd);
-        if self.found.is_some() || cwnd >= window.ssthresh {
-            return;
-        }
-        let now = micros(ack.now.since(Instant::ZERO));
-        let is_large = cwnd >= self.low_window;
-        if ack.snd_una > self.round.end_seq && (is_large || self.resets_always) {
-            self.begin_round(now, ack.snd_nxt);
-        }
-        if is_large {
-            self.found = self.search(now, delay_min, ack, cwnd);
-            self.exit_due = self.found.is_some();
-        }
+        self.exit_due |= self.look(ack.now, &timing, &Window { cwnd, ..*window });
     }
 
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step {
@@ -257,6 +264,10 @@ impl SlowStart for Hystart {
 
     fn end_without_growth(&mut self, ack: &Ack, window: &Window) -> Option<Segments> {
         std::mem::take(&mut self.exit_due).then_some(ack.reduced.unwrap_or(window.cwnd))
+    }
+
+    fn end_before_congestion(&mut self, event: &CongestionEvent, window: &Window) -> Option<Segments> {
+        event.timing.filter(|timing| self.look(event.now, timing, window)).map(|_| window.cwnd)
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent, _window: &Window) {

@@ -119,6 +119,7 @@ impl Endpoint {
     /// A segment of `payload` bytes at position `start`. Sets the fields that every segment has: numbers, window, timestamps, echo of marks.
     #[inline]
     pub(super) fn segment(&mut self, now: Instant, start: u64, (flags, payload): (Flags, u32), options: Options) -> Segment {
+        self.sender.note_packet(now);
         let Handshake { iss, irs, agreed, .. } = &self.handshake;
         let syn = flags.has(Flags::SYN);
         let window = self.receiver.acknowledge(syn);

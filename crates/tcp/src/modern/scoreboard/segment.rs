@@ -44,8 +44,10 @@ impl Tag {
     pub(super) const APP_LIMITED: u32 = 1 << 4;
     /// The segment carried PSH by itself.
     pub(super) const PUSH: u32 = 1 << 5;
+    /// The segment lies in one packet with the one before.
+    pub(super) const JOINED: u32 = 1 << 6;
     /// Number of bits. Blocks that are outstanding together have different numbers in the others.
-    pub(super) const BITS: u32 = 6;
+    pub(super) const BITS: u32 = 7;
 
     /// The tag of a segment sent for the first time; `push` as in [`super::Scoreboard::send`].
     pub(super) const fn new(push: (bool, u32)) -> Self {
@@ -126,12 +128,9 @@ impl SentSegment {
         !self.is_sacked() && !self.waits()
     }
 
-    /// Whether the segment lies in one packet with the one before: both are SACKed, or they left together, first and last.
-    pub(super) fn joins(&self, before: &Self) -> bool {
-        match (before.is_sacked(), self.is_sacked()) {
-            (false, false) => before.block() == self.block() && before.sent_at == self.sent_at,
-            (one, other) => one && other,
-        }
+    /// Whether the segment lies in one packet with the one before.
+    pub(super) fn is_joined(&self) -> bool {
+        self.tag.has(Tag::JOINED)
     }
 
     pub(super) fn is_sacked(&self) -> bool {
@@ -154,7 +153,8 @@ impl SentSegment {
     }
 
     /// A part of the segment.
-    pub(super) fn part(self, (start, end): Range) -> Self {
+    pub(super) fn part(mut self, (start, end): Range) -> Self {
+        self.tag.set(Tag::JOINED, false);
         Self { start, length: (end - start) as u32, ..self }
     }
 

@@ -12,7 +12,7 @@ fn sent(millis: u64) -> Snapshot {
 
 /// Ten 100-byte segments, sent one millisecond apart.
 fn board() -> Scoreboard {
-    let mut board = Scoreboard::new(true);
+    let mut board = Scoreboard::new(true, false);
     for index in 0..10 {
         board.send((100 * index, 100 * index + 100), sent(index), (false, 0));
     }
@@ -129,31 +129,9 @@ fn a_lost_piece_of_a_segment() {
 }
 
 #[test]
-fn packets_are_blocks_until_their_segments_are_sacked_or_sent_again() {
-    let mut board = Scoreboard::new(true);
-    for index in 0..8 {
-        board.send((100 * index, 100 * index + 100), sent(index / 4), (false, (index / 4) as u32));
-    }
-    assert_eq!(board.packets(), 2);
-    sack(&mut board, (200, 300));
-    assert_eq!(board.packets(), 4, "200 B, one segment, the rest of its block, and the other block");
-    sack(&mut board, (300, 450));
-    assert_eq!(board.packets(), 3, "SACKed neighbours are one packet");
-    board.resend((100, 200), sent(20), true);
-    assert_eq!(board.packets(), 4);
-    assert!(board.is_consistent());
-    board.forget_sacks();
-    assert_eq!(board.packets(), 4, "0:100, 100:200, 200:400, and the other block");
-    board.acknowledge(350, &mut Vec::new());
-    assert_eq!(board.packets(), 2);
-    assert!(board.is_consistent());
-    assert_eq!(self::board().packets(), 10);
-}
-
-#[test]
 fn losses_are_found_in_the_order_of_sending() {
     let lost_again = |in_order: bool| {
-        let mut board = Scoreboard::new(false);
+        let mut board = Scoreboard::new(false, false);
         for index in 0..4 {
             board.send((100 * index, 100 * index + 100), sent(0), (false, 0));
         }

@@ -4,7 +4,7 @@
 //! RFC 9293 §3.10.7.4; RFC 5681 §2 (duplicate ACK); RFC 6675 §2; RFC 6298 §3 and RFC 7323 §4.1 (round-trip time); RFC 7323 §4.3 (which
 //! timestamp is echoed).
 
-use ackclock_core::events::{Ack as AckEvent, Delivered, MarkCount, RateSample};
+use ackclock_core::events::{Ack as AckEvent, Delivered, MarkCount, RateSample, Timing};
 use ackclock_core::units::{Duration, Instant, Segments};
 
 use super::super::ack::Ack;
@@ -36,6 +36,12 @@ struct Change {
     duplicate: bool,
     /// The D-SACK block.
     dsack: Option<Range>,
+    /// The retransmissions that it reports as duplicates.
+    reported: u32,
+    /// Whether it reports segments that were retransmitted.
+    repeats: bool,
+    /// Start of the SACKed data whose retransmission it reports.
+    late: Option<u64>,
     /// Segments delivered, with those that a D-SACK reports as repeated, or that duplicate ACKs count.
     arrived: u64,
     /// Outstanding bytes not SACKed before the ACK.
@@ -73,10 +79,14 @@ impl Sender {
         }
         let mut delivered = std::mem::take(&mut self.delivered);
         delivered.clear();
-        let mut change = self.update_scoreboard(ack, &mut delivered);
+        let mut change = self.update_scoreboard(ack, ack.dsack(), &mut delivered);
         change.marks = self.read_marks(ack, &change, &delivered);
         self.count(&change);
         self.measure(now, ack, &delivered, &mut change);
+        if self.settings.rules.measures_before_losses {
+            let (srtt, snd_una, snd_nxt) = (self.rtt.srtt(), self.window.una(), self.window.nxt());
+            self.timing = change.rtt.map(|rtt| Timing { rtt, srtt, snd_una, snd_nxt });
+        }
         let before = self.repair.phase();
         let responses = (self.seat.reductions(), self.counters.undone);
         let repaired = self.tlp.handle_ack(ProbeAck {
@@ -95,6 +105,7 @@ impl Sender {
             let ended = before == Phase::Fast && self.repair.phase() == Phase::Open;
             self.handle_mark(now, ended && self.settings.gradual_marks);
         }
+        self.timing = None;
         if (self.seat.reductions(), self.counters.undone) != responses {
             // What was in force before the ACK no longer is.
             change.reduced = None;
@@ -116,15 +127,39 @@ impl Sender {
     }
 
     /// Processes an ACK below the last one. RFC 5961 §5.2: one below what a peer with such windows can send is not acceptable. Its SACK blocks
-    /// may still be news.
+    /// may still be news, but it changes neither window nor timers.
     #[cold]
     fn handle_old_ack(&mut self, now: Instant, ack: &Ack<'_>) -> bool {
         let una = self.window.una();
         if ack.number + self.window.largest() < una {
             return false;
         }
-        let news = self.settings.rules.reads_old_sacks && ack.sack.first().is_some_and(|block| block.0 >= una);
-        !news || self.handle_ack(now, &Ack { number: una, window: self.window.offered(), echo: None, delay: None, ..*ack })
+        if !self.settings.rules.reads_old_sacks || ack.sack.is_empty() {
+            return true;
+        }
+        let dsack = ack.dsack();
+        let ack = Ack { number: una, window: self.window.offered(), echo: None, delay: None, ..*ack };
+        let mut delivered = std::mem::take(&mut self.delivered);
+        delivered.clear();
+        let change = self.update_scoreboard(&ack, dsack, &mut delivered);
+        self.count(&change);
+        self.rate.count_delivered(change.delivered);
+        self.delivered_late += change.delivered;
+        self.update_rack(now, &ack, &delivered, &change, self.rtt.min());
+        self.check_spurious(now, &ack, &change, &delivered);
+        self.leave_recovery(now);
+        self.detect_losses(now, change.outstanding);
+        if self.seat.wants().deliveries {
+            self.report_deliveries(now, &delivered);
+        }
+        self.delivered = delivered;
+        true
+    }
+
+    /// The outstanding data of a SACK block: in whole segments, if others do not count.
+    fn data_of(&self, (start, end): Range, una: u64) -> Range {
+        let block = (start.max(una), end.min(self.window.nxt()));
+        if self.settings.rules.sacks_whole_segments { self.board.whole_segments(block) } else { block }
     }
 
     /// Whether no data is in flight and the ACK repeats the last one: the usual case at the end that receives data.
@@ -158,27 +193,33 @@ impl Sender {
         self.counters.dsacks += u64::from(change.dsack.is_some());
     }
 
-    fn update_scoreboard(&mut self, ack: &Ack<'_>, delivered: &mut Vec<SentSegment>) -> Change {
+    fn update_scoreboard(&mut self, ack: &Ack<'_>, dsack: Option<Range>, delivered: &mut Vec<SentSegment>) -> Change {
         let (una, outstanding, flight) = (self.window.una(), self.board.unsacked(), self.board.flight_size());
         let inflight = self.board.pipe();
         let reduced = self.repair.reduces().then(|| self.congestion_window().cwnd);
         let window_moved = self.window.update(ack, !self.settings.rules.keeps_offered_window);
+        let reported = dsack.map_or(0, |block| self.reported(block));
+        let repeats = self.repeated(dsack) > 0;
+        let late = dsack.filter(|block| self.settings.rules.keeps_copies && block.1 > una).and_then(|block| self.board.late(block));
         let acked = ack.number - una;
         self.window.acknowledge(ack.number);
         let segments = self.board.acknowledge(ack.number, delivered);
-        let dsack = ack.dsack();
         let without_sack = self.repair.method() == Recovery::NewReno;
         let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
-        let blocks = &mut blocks[..if without_sack { 0 } else { ack.sack.len() }];
-        blocks.copy_from_slice(&ack.sack[..blocks.len()]);
         // In the order of the data: what lies below data that has arrived before has been reordered, but not what lies below data of this ACK.
-        blocks.sort_unstable();
-        for &(start, end) in blocks.iter().filter(|block| block.1 > ack.number && Some(**block) != dsack) {
-            let mut block = (start.max(ack.number), end.min(self.window.nxt()));
-            if self.settings.rules.sacks_whole_segments {
-                block = self.board.whole_segments(block);
+        let blocks = ascending(if without_sack { &[] } else { ack.sack }, &mut blocks);
+        let mut reached = 0;
+        for &block in blocks.iter().filter(|block| block.1 > ack.number) {
+            let data = self.data_of(block, ack.number);
+            if Some(block) != dsack {
+                reached = self.board.sack(data, delivered).max(reached);
+            } else if reached <= data.0 {
+                self.board.pack_sacked(data);
             }
-            self.board.sack(block, delivered);
+        }
+        self.board.remember(blocks);
+        if let Some(block) = dsack.filter(|_| self.settings.rules.keeps_copies) {
+            self.board.forget_copies(block);
         }
         let bytes = delivered.iter().map(SentSegment::len).sum();
         // RFC 5681 §2; with SACK, RFC 6675 §2: a duplicate ACK must report new data.
@@ -198,6 +239,9 @@ impl Sender {
             delivered: bytes,
             duplicate,
             dsack,
+            reported,
+            repeats,
+            late,
             arrived,
             outstanding,
             una,
@@ -215,6 +259,18 @@ impl Sender {
     fn repeated(&self, dsack: Option<Range>) -> u64 {
         let Some((start, end)) = dsack.filter(|_| self.counters.dsacks < self.counters.retransmitted) else { return 0 };
         (end - start).div_ceil(self.seat.smss()).max(1)
+    }
+
+    /// The retransmissions that a D-SACK block reports as duplicates: those of outstanding data, of which the scoreboard knows, or the
+    /// segments in the block.
+    fn reported(&self, block: Range) -> u32 {
+        if !self.settings.rules.keeps_copies {
+            1
+        } else if block.1 > self.window.una() {
+            self.board.retransmitted(block)
+        } else {
+            self.repeated(Some(block)) as u32
+        }
     }
 
     /// Takes the measurements that an ACK allows: round-trip time, delivery rate, and the state of RACK.
@@ -258,20 +314,34 @@ impl Sender {
         if if self.settings.backoff_until_measured { sample.is_some() } else { change.acked > 0 } {
             self.rtt.end_backoff();
         }
+        let mut progress = None;
         if let Some(newest) = delivered.iter().max_by_key(|it| (it.delivered_before(), it.sent_at(), it.end())) {
             let sample = self.rate.deliver(now, change.delivered, &newest.snapshot(), self.rtt.min());
             self.store_rate(&sample);
             change.sample = Some(sample);
-        }
-        if self.repair.method() != Recovery::Rack {
-            return;
+            progress = Some(newest.delivered_before());
         }
         // Measured with Linux 6.18: the minimum before the ACK decides whether it can belong to the retransmission. No stored run
         // distinguishes it.
         let min_rtt = if self.settings.rtt_of_sacked { least } else { self.rtt.min() };
+        self.update_rack(now, ack, delivered, change, min_rtt);
+        if !self.settings.rules.dsacks_need_reordering {
+            self.rack.adapt(self.window.una(), self.window.nxt());
+        } else if let Some(progress) = progress {
+            self.rack.adapt(progress, self.rate.delivered());
+        }
+    }
+
+    /// Brings the state of RACK up to date. `min_rtt`: an ACK that comes sooner belongs to the original.
+    fn update_rack(&mut self, now: Instant, ack: &Ack<'_>, delivered: &[SentSegment], change: &Change, min_rtt: Option<Duration>) {
+        if self.repair.method() != Recovery::Rack {
+            return;
+        }
         let needs = self.settings.rules.dsacks_need_reordering;
-        let dsack = change.dsack.is_some_and(|block| !needs || self.rack.reordering_seen() > 0 && !self.tlp.ends_at(block.1));
-        self.rack.detect_reordering(delivered, self.window.una(), self.seat.smss());
+        if change.dsack.is_some_and(|block| !needs || change.repeats && self.rack.reordering_seen() > 0 && !self.tlp.ends_at(block.1)) {
+            self.rack.see_dsack();
+        }
+        self.rack.detect_reordering(delivered, self.window.una(), self.seat.smss(), change.late);
         // Linux processes SACK blocks before the cumulative ACK, so that the latter's segments determine the round-trip time.
         let covered = if self.settings.rules.takes_sacks_first { delivered.partition_point(|it| it.end() <= ack.number) } else { 0 };
         for segment in delivered[covered..].iter().chain(&delivered[..covered]) {
@@ -281,14 +351,22 @@ impl Sender {
             let original = segment.is_retransmitted() && segment.end() <= ack.number && ack.echo.is_some_and(is_older);
             self.rack.deliver(now, segment, original, min_rtt);
         }
-        self.rack.see_dsack(self.window.una(), self.window.nxt(), dsack);
     }
 
     /// Undoes a recovery that the ACK shows as spurious.
     fn check_spurious(&mut self, now: Instant, ack: &Ack<'_>, change: &Change, delivered: &[SentSegment]) {
+        self.repair.hold(false);
+        if let Some((_, end)) = change.dsack {
+            self.undo.report(end, change.reported);
+        }
+        let reported = self.settings.undo && self.undo.is_dsack_spurious();
+        let awaits = self.settings.rules.awaits_copies;
         if self.repair.is_open() {
-            if self.settings.late_undo && self.settings.undo && change.dsack.is_some_and(|block| self.undo.is_dsack_spurious(block.1)) {
-                self.restore(now);
+            if self.settings.late_undo && reported {
+                self.restore(now, awaits);
+            }
+            if awaits && !self.board.has_retransmitted() {
+                self.undo.forget_retransmission();
             }
             return;
         }
@@ -303,13 +381,19 @@ impl Sender {
             at_once: self.settings.frto_at_once,
         };
         let verdict = self.undo.judge(&evidence);
-        let dsack = change.dsack.is_some_and(|block| self.undo.is_dsack_spurious(block.1));
-        let eifel = advances && self.undo.is_eifel_spurious(ack.echo);
-        if verdict == Verdict::Spurious || self.settings.undo && (dsack || eifel) {
-            if eifel && self.settings.rules.counts_late_data && self.repair.covers(self.window.una()) {
-                self.rack.note_late(change.una, self.seat.smss());
+        let late = if awaits { self.undo.is_late(ack.echo) } else { self.undo.is_eifel_spurious(ack.echo) };
+        let late = self.settings.undo && advances && late;
+        let (fast, partial) = (self.repair.phase() == Phase::Fast, self.repair.covers(self.window.una()));
+        if late && partial && self.settings.rules.counts_late_data {
+            self.rack.note_late(change.una, self.seat.smss());
+        }
+        if awaits && late && partial && self.board.copied_segments() > 0 {
+            self.repair.hold(true);
+        } else if verdict == Verdict::Spurious || late || reported && (fast || advances || !awaits) {
+            self.restore(now, awaits && fast && !(late && partial));
+            if awaits && !self.board.has_retransmitted() {
+                self.undo.forget_retransmission();
             }
-            self.restore(now);
         } else if verdict == Verdict::Probe {
             self.repair.force(Force::New(2));
         }
@@ -348,6 +432,7 @@ impl Sender {
         let inflight = self.board.pipe();
         let ssthresh = self.seat.window().ssthresh;
         let lost = self.rate.take_newly_lost();
+        let late = std::mem::take(&mut self.delivered_late);
         self.seat.note_rtt(change.rtt);
         self.seat.on_ack(&AckEvent {
             now,
@@ -356,10 +441,10 @@ impl Sender {
             may_grow: (change.acked > 0 || by_arrivals && self.rack.reorders()) && !recovering && unmarked > 0.0,
             cwnd_limited: self.seat.was_limited(change.una),
             flight_size: self.flight_segments(),
-            delivered: change.delivered,
+            delivered: change.delivered + late,
             marked: marks.bytes,
             lost,
-            inflight_before: change.inflight,
+            inflight_before: change.inflight + late,
             inflight,
             snd_una: self.window.una(),
             snd_nxt: self.window.nxt(),
@@ -405,4 +490,12 @@ impl Sender {
             self.schedule_probe(now, false);
         }
     }
+}
+
+/// SACK blocks in ascending order.
+fn ascending<'a>(sack: &[Range], blocks: &'a mut [Range; MAX_SACK_BLOCKS]) -> &'a [Range] {
+    let blocks = &mut blocks[..sack.len()];
+    blocks.copy_from_slice(sack);
+    blocks.sort_unstable();
+    blocks
 }

@@ -19,6 +19,14 @@ impl Sender {
         deferred
     }
 
+    /// The peer's window keeps back new data.
+    pub(super) fn keep_block(&mut self) {
+        let (unit, cwnd, pipe) = (self.seat.unit(), self.cwnd(), self.pipe());
+        if let Some(blocks) = self.blocks.as_mut().filter(|_| pipe < cwnd) {
+            blocks.keep((self.window.nxt(), self.seat.smss()), (cwnd / unit, (cwnd - pipe) / unit), self.rtt.min());
+        }
+    }
+
     /// A deferred block may leave.
     pub(super) fn wake(&mut self) {
         if let Some(blocks) = &mut self.blocks {
@@ -39,7 +47,7 @@ impl Sender {
             rwnd: self.window.offered(),
             min_rtt: self.rtt.min(),
             recovering: matches!(self.repair.phase(), Phase::Fast | Phase::Timeout),
-            idle: now.since(self.last_sent),
+            idle: now.since(self.last_packet),
             head: self.board.segment_at(self.window.una()).map(|it| (now.since(it.sent_at()), srtt.unwrap_or(Duration::ZERO))),
             closed: self.stream.end_of_fin().is_some(),
             holds_small: self.hold.holds(self.window.una()),
@@ -61,7 +69,10 @@ impl Sender {
         let (start, end) = output.range;
         if output.retransmission {
             let room = (self.cwnd().saturating_sub(self.pipe()) / self.seat.unit()).min(blocks.most(self.rtt.min(), self.seat.smss()));
-            let count = if blocks.continues(start) { 0 } else { self.board.waiting_block(start, room.max(1)) };
+            let count = if blocks.continues(start) { 0 } else { self.board.waiting_block(start, room.max(1)).max(1) };
+            if count > 0 {
+                self.board.cut(start, count);
+            }
             let marked = self.board.segment_at(start).is_some_and(SentSegment::is_pushed);
             output.push = blocks.resend(output.range, count) || marked;
         } else if start < end {

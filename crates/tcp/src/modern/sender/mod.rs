@@ -30,11 +30,11 @@ mod writing;
 
 use self::settings::Settings;
 use ackclock_core::cc::{CongestionControl, Window};
-use ackclock_core::events::Established;
+use ackclock_core::events::{Established, Timing};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 use ackclock_host::{ControlSeat, DeliveryRate, Limit, LimitedTimes, Limits, SeatRules};
 
-use super::blocks::{Blocks, Pace, packet};
+use super::blocks::{Blocks, Pace};
 use super::config::{Pacing, Recovery, TIMESTAMPS};
 use super::handshake::Agreed;
 use super::hold::Hold;
@@ -121,6 +121,8 @@ pub(super) struct Sender {
     rate: DeliveryRate,
     limits: Limits,
     last_sent: Instant,
+    /// When this end last sent a packet of any kind.
+    last_packet: Instant,
     rtt: Rtt,
     board: Scoreboard,
     seat: ControlSeat,
@@ -140,6 +142,10 @@ pub(super) struct Sender {
     undo: Undo,
     /// The segments that the current ACK delivers; stored to reuse the memory.
     delivered: Vec<SentSegment>,
+    /// Bytes that ACKs below the last one have delivered since the control heard of the last ACK.
+    delivered_late: u64,
+    /// What the present ACK has measured; `None` outside its processing.
+    timing: Option<Timing>,
     /// Whether new data has left since the sender last stopped.
     has_sent: bool,
     /// Whether the congestion window has caused the deferral of a block.
@@ -171,8 +177,9 @@ impl Sender {
             rate: DeliveryRate::default(),
             limits: Limits::default(),
             last_sent: Instant::ZERO,
+            last_packet: Instant::ZERO,
             rtt: Rtt::new(config.rto, ticks),
-            board: Scoreboard::new(config.offload.is_some() && config.send_buffer.is_some()),
+            board: Scoreboard::new(config.offload.is_some(), Rules::of(config).keeps_copies),
             seat: ControlSeat::new(&rules, control),
             sent_bytes: 0,
             header: u64::from(BASE_HEADER),
@@ -185,6 +192,8 @@ impl Sender {
             marks: Marks::new(config),
             undo: Undo::default(),
             delivered: Vec::new(),
+            delivered_late: 0,
+            timing: None,
             has_sent: false,
             has_deferred: false,
             blocks: config.offload.map(|offload| Box::new(Blocks::new(offload))),
@@ -268,7 +277,7 @@ impl Sender {
             self.set_rate();
         }
         if let Some(mut buffer) = self.buffer.take() {
-            buffer.grow(self.seat.window().cwnd, self.mss());
+            buffer.grow(self.room_wanted(), self.mss());
             self.buffer = Some(buffer);
         }
         if self.next_new().is_none() {
@@ -308,27 +317,18 @@ impl Sender {
         self.stream.pull(bytes);
     }
 
-    /// The application writes `bytes`. `more`: it announces more data; `record`: the data ends a record.
-    pub(super) fn write(&mut self, bytes: u64, more: bool, record: bool) {
+    /// The application writes `bytes`; the send buffer is not limited.
+    pub(super) fn write(&mut self, bytes: u64) {
         let start = self.stream.written();
         self.stream.write(bytes);
-        self.hold.write(more);
+        self.hold.write(false);
         self.wake();
         if self.stream.is_written()
             && let Some(mut blocks) = self.blocks.take()
         {
             let (end, smss, nxt) = (self.stream.written(), self.seat.smss(), self.window.nxt());
             blocks.write((start, end), (nxt, self.leaving()), smss, self.window.largest());
-            if more {
-                blocks.unmark(end);
-            }
-            if record {
-                blocks.end_record();
-            }
             self.blocks = Some(blocks);
-        }
-        if record {
-            self.stream.end_record();
         }
         self.supply_first_flight();
     }
@@ -384,6 +384,11 @@ impl Sender {
     /// Whether data segments are ECN-capable.
     pub(super) fn uses_ecn(&self) -> bool {
         self.marks.is_capable()
+    }
+
+    /// This end sends a packet: data, or an ACK alone.
+    pub(super) fn note_packet(&mut self, now: Instant) {
+        self.last_packet = now;
     }
 
     /// The counters.
@@ -455,12 +460,6 @@ impl Sender {
     pub(super) fn waits_for_window(&self) -> bool {
         let allowed = self.unsent() > 0 && self.pipe() < self.cwnd();
         allowed && self.next_new().is_none() && !self.hold.holds(self.window.una())
-    }
-
-    /// Data that fits a packet of the device, and the bytes that the windows allow to leave now.
-    pub(super) fn packet_and_room(&self) -> (u64, u64) {
-        let largest = self.blocks.as_ref().map_or(u64::MAX, |_| packet(self.window.largest(), self.seat.smss()));
-        (largest, self.leaving())
     }
 
     /// Sets whether small segments wait for each other (Nagle's algorithm).

@@ -24,6 +24,9 @@ impl Sender {
     /// Marks lost segments, and begins fast recovery if there are any. `outstanding`: bytes that were not SACKed before the current ACK.
     /// Returns whether a segment was marked.
     pub(super) fn detect_losses(&mut self, now: Instant, outstanding: u64) -> bool {
+        if self.repair.holds() {
+            return false;
+        }
         // Without a sign of loss, Linux leaves the news of an ACK to the next detection.
         let keep = self.repair.is_open() && self.board.sacked_bytes() == 0;
         let mut marked = match self.repair.method() {
@@ -97,8 +100,12 @@ impl Sender {
             // Linux counts the window before the reduction as the data in flight.
             let in_flight = if self.settings.rules.recovers_whole_window { window } else { outstanding };
             let mut prr = Prr::new(self.seat.cwnd(), in_flight, unit);
-            // Sets the window of a recovery that did not begin with an ACK.
-            prr.deliver(Progress { delivered: 0, pipe: self.board_pipe(), safe: false });
+            if self.settings.rules.counts_timer_as_delivery {
+                prr.keep(window);
+            } else {
+                // Sets the window of a recovery that did not begin with an ACK.
+                prr.deliver(Progress { delivered: 0, pipe: self.board_pipe(), safe: false });
+            }
             self.repair.reduce_by(prr);
         } else {
             // RFC 6675 §5 step 4.3: the first retransmission leaves before the pipe has drained.
@@ -108,9 +115,12 @@ impl Sender {
 
     /// Starts to collect the evidence that the recovery is spurious.
     fn begin_undo(&mut self) {
-        let again = self.settings.recover_again;
-        let (copies, marker) = if again { (self.board.copied_segments(), self.window.una()) } else { (0, 0) };
-        self.undo.begin_with(copies, marker);
+        if self.settings.recover_again {
+            let copies = self.board.copied_segments() + u32::from(self.tlp.has_repeated());
+            self.undo.begin_with(copies, self.window.una(), self.board.has_retransmitted());
+        } else {
+            self.undo.begin_with(0, 0, false);
+        }
     }
 
     /// Notifies the control of each segment newly marked as lost.
@@ -146,6 +156,7 @@ impl Sender {
             },
             resent: self.board.segment_at(una).is_some_and(SentSegment::is_retransmitted),
             min_rtt: self.seat.min_rtt(self.rtt.min()),
+            timing: self.timing,
         };
         self.seat.reduce(&event, una);
         self.marks.reduce(self.window.nxt());
@@ -161,7 +172,7 @@ impl Sender {
         }
         let fast = self.repair.phase() == Phase::Fast;
         if fast && self.undo.nothing_retransmitted() {
-            self.restore(now);
+            self.restore(now, false);
             return;
         }
         if fast && self.repair.method() == Recovery::NewReno && !self.repair.counts_duplicates() {
@@ -183,12 +194,17 @@ impl Sender {
         }
     }
 
-    /// RFC 4015: the recovery was spurious; restores the state before it.
-    pub(super) fn restore(&mut self, now: Instant) {
+    /// RFC 4015: the recovery was spurious; restores the state before it. `marked`: segments that count as lost still do.
+    pub(super) fn restore(&mut self, now: Instant, marked: bool) {
         self.counters.undone += 1;
-        self.board.unmark_lost(!self.settings.rules.detects_losses_in_order);
+        if !marked {
+            self.board.unmark_lost(!self.settings.rules.detects_losses_in_order);
+        }
         self.end_recovery();
-        self.undo.begin();
+        self.undo.withdraw();
+        if self.settings.rules.awaits_copies {
+            self.rack.expire();
+        }
         self.marks.restore(self.window.una());
         self.seat.restore(now);
     }
@@ -276,6 +292,9 @@ impl Sender {
             self.rack.mark_on_timeout(now, &mut self.board, &conditions);
         } else {
             self.board.mark_all_lost();
+        }
+        if was_open && self.settings.rules.counts_late_data {
+            self.rack.forget_extent(self.board.sacked_segments());
         }
         self.notify_losses(now);
         let reduced = self.settings.reduce_once && self.repair.covers(self.window.una());

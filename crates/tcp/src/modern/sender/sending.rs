@@ -60,7 +60,7 @@ impl Sender {
     fn take_forced(&mut self, now: Instant) -> Option<Output> {
         let range = match self.repair.take_force() {
             Force::Nothing => return None,
-            Force::Lost => self.fit(self.board.next_lost()?),
+            Force::Lost => self.fit(self.board.first_waiting()?),
             Force::Last => self.board.last().map(|segment| self.fit(segment.range()))?,
             Force::WindowProbe => {
                 let position = self.window.una() - 1;
@@ -107,6 +107,7 @@ impl Sender {
         self.timers.clear(Timer::Pace);
         let wanted = self.next_wanted();
         if wanted.is_none() && self.unsent() > 0 {
+            self.keep_block();
             self.limits.note(now, Limit::ReceiveWindow);
             return None;
         }
@@ -153,6 +154,7 @@ impl Sender {
     /// The next range to send: RFC 6675 §4, `NextSeg`.
     fn next_wanted(&self) -> Option<Range> {
         if !self.undo.holds_retransmissions()
+            && !self.repair.holds()
             && let Some(lost) = self.board.next_lost()
         {
             return Some(self.fit(lost));
@@ -245,7 +247,11 @@ impl Sender {
         if output.retransmission {
             self.counters.retransmitted += 1;
             self.counters.retransmitted_bytes += size;
-            self.undo.retransmit(self.settings.stamps.at(now));
+            // A probe is no evidence for Linux.
+            if self.repair.is_open() && self.settings.rules.awaits_copies {
+            } else {
+                self.undo.retransmit(self.settings.stamps.at(now));
+            }
             self.repair.send_again(&self.board, output.range);
             // Linux does not count a probe that repeats the last segment.
             self.board.resend(output.range, snapshot, !self.settings.rules.ignores_repeated_probe);

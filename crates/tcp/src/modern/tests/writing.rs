@@ -12,7 +12,7 @@ use super::script::{Script, plain};
 
 fn linux() -> Config {
     Config {
-        send_buffer: Some(SendBufferSize { initial: 16_384, max: 4 << 20 }),
+        send_buffer: Some(SendBufferSize { initial: 16_384, max: 4 << 20, headers: SendBufferSize::HEADERS }),
         fin_alone: true,
         offload: Some(Offload { min_segments: 2, window_divisor: 3 }),
         whole_segments: true,

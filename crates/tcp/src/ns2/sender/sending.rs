@@ -226,6 +226,7 @@ impl State {
             least: PART_OF_A_SEGMENT,
             resent,
             min_rtt: self.timing.least(),
+            timing: None,
         };
         self.seat.reduce(&event, u64::from(self.window.una()));
         self.episode.note(cause);
