@@ -437,7 +437,7 @@ impl Sender {
             delivered: change.delivered + late,
             marked: marks.bytes,
             lost,
-            inflight_before: change.inflight + late,
+            inflight_before: change.inflight,
             inflight,
             snd_una: self.window.una(),
             snd_nxt: self.window.nxt(),
