@@ -90,7 +90,8 @@ impl Timers {
         let most = if self.is_set(Timer::Rto) { self.rto.min(most) } else { most };
         let at = (now + timeout).min(most);
         // An exact timer does not expire while it is set.
-        let due = if self.ticks.are_exact() { at.max(now + Duration::NANOSECOND) } else { self.last[1].expiry(self.ticks, now, at.since(now)) };
+        let due =
+            if self.ticks.are_exact() { at.max(now + Duration::NANOSECOND) } else { self.last[1].expiry(self.ticks, now, at.since(now)) };
         self.set(Timer::Probe, due);
     }
 
