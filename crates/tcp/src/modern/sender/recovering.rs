@@ -82,9 +82,7 @@ impl Sender {
         let reduction = self.repair.take_reduction();
         // RFC 3168 §6.1.2: one reduction per window of data, by a mark or a loss.
         let again = self.repair.phase() == Phase::Timeout;
-        // For Linux a reduction that is over, as after a repaired tail, does not count.
-        let answered = !self.settings.rules.awaits_copies && self.marks.has_answered(self.window.una());
-        if again || reduction.is_none() && !answered {
+        if again || reduction.is_none() && !self.marks.has_answered(self.window.una()) {
             self.reduce(now, Cause::DupAck);
         }
         self.repair.begin_fast(self.window.una(), self.window.nxt());
@@ -216,6 +214,10 @@ impl Sender {
         if self.repair.is_open() && !self.marks.has_answered(self.window.una()) {
             self.seat.on_own_congestion();
             self.reduce(now, Cause::DupAck);
+            if self.settings.rules.awaits_copies {
+                // For Linux this reduction is over, and another loss in the same window of data reduces the window again.
+                self.marks.end_reduction();
+            }
             self.seat.end_recovery(now);
         }
     }
