@@ -231,7 +231,8 @@ pub struct Ack {
     pub cwnd_limited: bool,
     /// Segments outstanding after this ACK; if the sender went back, only those that it has retransmitted.
     pub flight_size: u32,
-    /// Bytes newly delivered: acknowledged cumulatively, or selectively for the first time.
+    /// Bytes newly delivered: acknowledged cumulatively, or selectively for the first time; also what ACKs that others had overtaken have
+    /// delivered since the last event of this kind.
     pub delivered: u64,
     /// Bytes that have arrived marked, as far as the ACK shows: see [`Ack::mark_count`]. If they are counted exactly, they may include
     /// bytes that had been delivered before; otherwise they are part of `delivered`.

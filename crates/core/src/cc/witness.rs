@@ -180,9 +180,10 @@ impl Witness {
         self.inflight = inflight;
     }
 
-    /// Whether a flight is the one that was `told`, possibly without copies.
-    fn is_flight(&self, inflight: u64, told: u64) -> bool {
-        inflight <= told && told - inflight <= self.copies || self.withdrawn
+    /// Whether a flight is the one that was `told`, possibly without copies and without what ACKs below the last one have delivered, at most
+    /// `late` bytes.
+    fn is_flight(&self, inflight: u64, told: u64, late: u64) -> bool {
+        inflight <= told && told - inflight <= self.copies + late || self.withdrawn
     }
 
     /// Notes a segment of new data that begins at `start`.
@@ -265,7 +266,8 @@ impl CongestionControl for Witness {
         self.check("the flight includes the segment", sent.flight_size >= 1 && sent.inflight >= size, sent);
         // A copy of a segment that is in flight already need not count, or not in later events.
         let copy = sent.retransmission && sent.inflight == self.inflight;
-        let adds = copy || self.is_flight(sent.inflight.saturating_sub(size), self.inflight);
+        let late = sent.total.delivered - self.at_ack.delivered;
+        let adds = copy || self.is_flight(sent.inflight.saturating_sub(size), self.inflight, late);
         self.check("a segment adds its bytes to the flight", adds, sent);
         self.copies += if sent.retransmission { size } else { 0 };
         let new = if sent.retransmission { 0 } else { size };
@@ -304,7 +306,7 @@ impl CongestionControl for Witness {
         });
         self.check("growth needs news", !ack.may_grow || ack.acked > 0 || ack.delivered > 0, ack);
         let before = self.before.take().filter(|(at, _)| *at == ack.now).map_or(self.inflight, |(_, before)| before);
-        let known = [before, self.inflight].iter().any(|flight| self.is_flight(ack.inflight_before, *flight));
+        let known = [before, self.inflight].iter().any(|flight| self.is_flight(ack.inflight_before, *flight, ack.delivered));
         self.check("only sending, delivery and loss change the flight", known, ack);
         // RFC 6675 §4: a copy of a segment that is not lost counts too.
         self.check("the flight is outstanding", ack.inflight <= 2 * (ack.snd_nxt - ack.snd_una), ack);
@@ -370,7 +372,8 @@ impl CongestionControl for Witness {
             // A receiver may discard what it has selectively acknowledged (RFC 2018 §8).
             let earlier = self.lost.insert((lost.start, packet.sent_at), lost.total.delivered);
             let arrived = earlier.is_none_or(|delivered| lost.total.delivered >= delivered + (lost.end - lost.start));
-            self.check("a transmission is lost once", arrived, lost);
+            // After an undo, the first transmission of a segment counts again that was sent again since.
+            self.check("a transmission is lost once", arrived || self.undone > 0, lost);
         }
         self.note_flight(lost.now, lost.inflight);
         self.inner.on_lost(lost);
@@ -424,6 +427,8 @@ impl CongestionControl for Witness {
         self.advance(now, &"undo");
         self.check("a reduction is undone once", self.undoable, &"undo");
         (self.undoable, self.withdrawn, self.recovering) = (false, true, None);
+        // What counts as lost may still do so, and cause the next congestion.
+        self.losses = self.losses.max(1);
         self.undone += 1;
         self.lost.clear();
         self.inner.on_spurious(now);

@@ -138,6 +138,11 @@ impl Marks {
         self.answered = una;
     }
 
+    /// The last reduction covers no data any more.
+    pub(super) fn end_reduction(&mut self) {
+        self.answered = 0;
+    }
+
     /// Whether the window was reduced since `position` was first sent.
     pub(super) fn has_answered(&self, position: u64) -> bool {
         position < self.answered

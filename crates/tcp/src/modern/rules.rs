@@ -82,9 +82,10 @@ pub(super) struct Rules {
     pub(super) keeps_copies: bool,
     /// Whether an ACK of a part of a recovery that it shows as spurious undoes it only if no retransmission is in flight; otherwise nothing
     /// more counts as lost, and nothing is retransmitted. Another undo leaves the marks of loss, unless it is that of a timeout.
-    /// `a_spurious_recovery_waits_for_its_retransmissions`.
+    /// Stored packets of the kernel, such as `reordering-20261127-19`.
     pub(super) awaits_copies: bool,
-    /// Whether the control hears of the round-trip time of an ACK before that ACK's losses reduce the window. `cubic_hears_the_time_first`.
+    /// Whether the control hears of the round-trip time of an ACK before that ACK's losses reduce the window. `an_ack_ends_slow_start_before_its_loss_reduces_the_window`
+    /// (core).
     pub(super) measures_before_losses: bool,
     /// How finely the ages of segments are measured. `a_sample_is_a_difference_of_whole_microseconds`.
     pub(super) resolution: Resolution,

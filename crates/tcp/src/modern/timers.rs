@@ -89,7 +89,9 @@ impl Timers {
     pub(super) fn start_probe(&mut self, now: Instant, timeout: Duration, most: Instant) {
         let most = if self.is_set(Timer::Rto) { self.rto.min(most) } else { most };
         let at = (now + timeout).min(most);
-        let due = if self.ticks.are_exact() { at } else { self.last[1].expiry(self.ticks, now, at.since(now)) };
+        // An exact timer does not expire while it is set.
+        let due =
+            if self.ticks.are_exact() { at.max(now + Duration::NANOSECOND) } else { self.last[1].expiry(self.ticks, now, at.since(now)) };
         self.set(Timer::Probe, due);
     }
 

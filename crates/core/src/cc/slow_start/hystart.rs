@@ -340,6 +340,20 @@ mod tests {
     }
 
     #[test]
+    fn an_ack_ends_slow_start_before_its_loss_reduces_the_window() {
+        let mut part = hystart(&[]);
+        rounds(&mut *part, &[40_000]);
+        let rtt = Duration::from_millis(100);
+        let timing = Some(Timing { rtt, srtt: None, snd_una: 5001, snd_nxt: 9000 });
+        let event = CongestionEvent { now: Instant::from_nanos(5000 * MS), timing, ..congestion(Cause::DupAck, 100.0) };
+        let mut ends = |event: &CongestionEvent| part.end_before_congestion(event, &window(100.0));
+        assert_eq!(ends(&congestion(Cause::DupAck, 100.0)), None, "a timer shows the loss");
+        assert_eq!([0; 8].map(|_| ends(&event)), [None; 8]);
+        assert_eq!(ends(&event), Some(100.0), "the ninth sample");
+        assert_eq!(ends(&event), None, "once");
+    }
+
+    #[test]
     fn a_rise_by_an_eighth_between_4_and_16_milliseconds_ends_slow_start() {
         for (least, most) in [(20_000, 24_000), (100_000, 112_500), (200_000, 216_000)] {
             for (rtt, step) in [(most, GROW), (most + 1, EXIT)] {

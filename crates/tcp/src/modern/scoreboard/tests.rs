@@ -153,3 +153,28 @@ fn losses_are_found_in_the_order_of_sending() {
     assert_eq!(board.lost_segments(), 3, "a timeout looks at all");
     assert!(board.is_consistent());
 }
+
+#[test]
+fn a_retransmission_of_what_no_longer_counts_as_lost_stays_in_the_pipe() {
+    let mut board = Scoreboard::new(false, true);
+    for index in 0..4 {
+        board.send((100 * index, 100 * index + 100), sent(index), (false, 0));
+    }
+    sack(&mut board, (300, 400));
+    assert!(board.expire((at(3), 400), true, |_| true).0);
+    board.resend((0, 100), sent(20), true);
+    board.resend((100, 200), sent(20), true);
+    board.unmark_lost(false);
+    assert_eq!((board.pipe(), board.copied_segments()), (500, 2), "three originals and two copies");
+    sack(&mut board, (100, 200));
+    assert_eq!(board.pipe(), 400, "the SACK may be that of the original");
+    // A loss of the original leaves the copy, and no other leaves before as many count as lost.
+    assert!(board.mark_first_lost());
+    assert_eq!((board.pipe(), board.next_lost()), (300, None));
+    board.mark_lost_at(200);
+    assert_eq!((board.next_lost(), board.first_waiting()), (None, Some((200, 300))), "two copies, two losses");
+    assert_eq!((board.retransmitted((0, 200)), board.late((0, 200))), (2, Some(100)));
+    board.forget_copies((100, 200));
+    assert_eq!(board.next_lost(), Some((200, 300)), "a D-SACK has reported one");
+    assert!(board.is_consistent());
+}

@@ -145,7 +145,7 @@ impl Sender {
         self.count(&change);
         self.rate.count_delivered(change.delivered);
         self.delivered_late += change.delivered;
-        self.update_rack(now, &ack, &delivered, &change, self.rtt.min());
+        self.update_rack(now, &ack, &change, (&delivered, self.rtt.min()));
         self.check_spurious(now, &ack, &change, &delivered);
         self.leave_recovery(now);
         self.detect_losses(now, change.outstanding);
@@ -324,7 +324,7 @@ impl Sender {
         // Measured with Linux 6.18: the minimum before the ACK decides whether it can belong to the retransmission. No stored run
         // distinguishes it.
         let min_rtt = if self.settings.rtt_of_sacked { least } else { self.rtt.min() };
-        self.update_rack(now, ack, delivered, change, min_rtt);
+        self.update_rack(now, ack, change, (delivered, min_rtt));
         if !self.settings.rules.dsacks_need_reordering {
             self.rack.adapt(self.window.una(), self.window.nxt());
         } else if let Some(progress) = progress {
@@ -333,7 +333,7 @@ impl Sender {
     }
 
     /// Brings the state of RACK up to date. `min_rtt`: an ACK that comes sooner belongs to the original.
-    fn update_rack(&mut self, now: Instant, ack: &Ack<'_>, delivered: &[SentSegment], change: &Change, min_rtt: Option<Duration>) {
+    fn update_rack(&mut self, now: Instant, ack: &Ack<'_>, change: &Change, (delivered, min_rtt): (&[SentSegment], Option<Duration>)) {
         if self.repair.method() != Recovery::Rack {
             return;
         }
@@ -444,7 +444,7 @@ impl Sender {
             delivered: change.delivered + late,
             marked: marks.bytes,
             lost,
-            inflight_before: change.inflight + late,
+            inflight_before: change.inflight,
             inflight,
             snd_una: self.window.una(),
             snd_nxt: self.window.nxt(),

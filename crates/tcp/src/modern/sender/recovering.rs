@@ -214,6 +214,10 @@ impl Sender {
         if self.repair.is_open() && !self.marks.has_answered(self.window.una()) {
             self.seat.on_own_congestion();
             self.reduce(now, Cause::DupAck);
+            if self.settings.rules.awaits_copies {
+                // For Linux this reduction is over, and another loss in the same window of data reduces the window again.
+                self.marks.end_reduction();
+            }
             self.seat.end_recovery(now);
         }
     }

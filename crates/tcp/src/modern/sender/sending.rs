@@ -247,9 +247,8 @@ impl Sender {
         if output.retransmission {
             self.counters.retransmitted += 1;
             self.counters.retransmitted_bytes += size;
-            // A probe is no evidence for Linux.
-            if self.repair.is_open() && self.settings.rules.awaits_copies {
-            } else {
+            // A probe outside recovery is no evidence for Linux.
+            if !(self.repair.is_open() && self.settings.rules.awaits_copies) {
                 self.undo.retransmit(self.settings.stamps.at(now));
             }
             self.repair.send_again(&self.board, output.range);
