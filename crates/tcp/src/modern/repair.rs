@@ -6,7 +6,7 @@
 use super::config::Recovery;
 use super::prr::{Progress, Prr};
 use super::ranges::Range;
-pub(super) use ackclock_host::RecoveryPhase as Phase;
+use ackclock_host::RecoveryPhase;
 
 use super::scoreboard::Scoreboard;
 
@@ -34,7 +34,7 @@ pub(super) enum Force {
 #[derive(Debug)]
 pub(super) struct Repair {
     method: Recovery,
-    phase: Phase,
+    phase: RecoveryPhase,
     /// The recovery point: one past the highest position sent when recovery began.
     point: u64,
     /// First unacknowledged position when the timer last expired.
@@ -61,7 +61,7 @@ impl Repair {
     pub(super) fn new(method: Recovery, limited_transmit: bool, sacks_duplicates: bool) -> Self {
         Self {
             method,
-            phase: Phase::Open,
+            phase: RecoveryPhase::Open,
             point: 0,
             timeout_una: 0,
             dupacks: 0,
@@ -92,28 +92,28 @@ impl Repair {
     }
 
     /// The phase of recovery.
-    pub(super) fn phase(&self) -> Phase {
+    pub(super) fn phase(&self) -> RecoveryPhase {
         self.phase
     }
 
     /// Whether no recovery is in progress.
     pub(super) fn is_open(&self) -> bool {
-        matches!(self.phase, Phase::Open | Phase::Reduction)
+        matches!(self.phase, RecoveryPhase::Open | RecoveryPhase::Reduction)
     }
 
     /// Begins a gradual reduction by `prr`, which ends when data beyond `nxt` is acknowledged.
     pub(super) fn begin_reduction(&mut self, nxt: u64, prr: Prr) {
-        (self.phase, self.point, self.prr) = (Phase::Reduction, nxt, Some(prr));
+        (self.phase, self.point, self.prr) = (RecoveryPhase::Reduction, nxt, Some(prr));
     }
 
     /// Whether a gradual reduction ends with an ACK of all data below `una`.
     pub(super) fn ends_reduction(&self, una: u64) -> bool {
-        self.phase == Phase::Reduction && una > self.point
+        self.phase == RecoveryPhase::Reduction && una > self.point
     }
 
     /// Removes the state of the gradual reduction that recovery continues.
     pub(super) fn take_reduction(&mut self) -> Option<Prr> {
-        if self.phase == Phase::Reduction { self.prr.take() } else { None }
+        if self.phase == RecoveryPhase::Reduction { self.prr.take() } else { None }
     }
 
     /// Lost segments wait for the next ACK, or no longer.
@@ -156,7 +156,7 @@ impl Repair {
     /// Linux 6.18: the tests `without_sack_…` of `tests/linux.rs`).
     pub(super) fn count_as_sacked(&mut self, segments: u32, duplicate: bool, most: u32) -> u32 {
         let before = self.dupacks;
-        let kept = if self.phase == Phase::Fast { before.saturating_sub(segments.saturating_sub(1)) } else { 0 };
+        let kept = if self.phase == RecoveryPhase::Fast { before.saturating_sub(segments.saturating_sub(1)) } else { 0 };
         let count = if segments > 0 { kept } else { before + u32::from(duplicate) };
         self.dupacks = count.min(most);
         if segments > 0 { segments.saturating_sub(before).max(1) } else { self.dupacks.saturating_sub(before) }
@@ -177,37 +177,37 @@ impl Repair {
 
     /// Begins fast recovery.
     pub(super) fn begin_fast(&mut self, una: u64, nxt: u64) {
-        (self.phase, self.point, self.prr) = (Phase::Fast, nxt, None);
+        (self.phase, self.point, self.prr) = (RecoveryPhase::Fast, nxt, None);
         self.forget_next_seg(una);
     }
 
     /// Begins recovery from an expired timer with the first segment.
     pub(super) fn begin_timeout(&mut self, una: u64, nxt: u64) {
-        (self.phase, self.prr, self.inflation, self.dupacks) = (Phase::Timeout, None, 0, 0);
+        (self.phase, self.prr, self.inflation, self.dupacks) = (RecoveryPhase::Timeout, None, 0, 0);
         (self.point, self.timeout_una, self.force, self.holds) = (nxt, una, Force::Lost, false);
         self.forget_next_seg(una);
     }
 
     /// Ends recovery.
     pub(super) fn end(&mut self) {
-        (self.phase, self.prr, self.inflation, self.force) = (Phase::Open, None, 0, Force::Nothing);
+        (self.phase, self.prr, self.inflation, self.force) = (RecoveryPhase::Open, None, 0, Force::Nothing);
     }
 
     /// Whether all data outstanding at the start of recovery is acknowledged.
     pub(super) fn is_complete(&self, una: u64) -> bool {
         // Without SACK, Linux stays in recovery until an ACK of later data, so that late duplicate ACKs begin no other one.
-        let held = self.counts_duplicates() && self.phase == Phase::Fast && una == self.point;
+        let held = self.counts_duplicates() && self.phase == RecoveryPhase::Fast && una == self.point;
         !self.is_open() && una >= self.point && !held
     }
 
     /// Whether a fast recovery or a gradual reduction covers the data from `una` on.
     pub(super) fn covers(&self, una: u64) -> bool {
-        matches!(self.phase, Phase::Fast | Phase::Reduction) && una < self.point
+        matches!(self.phase, RecoveryPhase::Fast | RecoveryPhase::Reduction) && una < self.point
     }
 
     /// Whether the timer has already expired for the same first unacknowledged segment.
     pub(super) fn has_timed_out_at(&self, una: u64) -> bool {
-        self.phase == Phase::Timeout && self.timeout_una == una
+        self.phase == RecoveryPhase::Timeout && self.timeout_una == una
     }
 
     /// Lets `prr` limit the sending in this recovery.
@@ -224,14 +224,14 @@ impl Repair {
 
     /// An ACK has arrived in fast recovery.
     pub(super) fn deliver(&mut self, progress: Progress) {
-        if let (Some(prr), Phase::Fast | Phase::Reduction) = (&mut self.prr, self.phase) {
+        if let (Some(prr), RecoveryPhase::Fast | RecoveryPhase::Reduction) = (&mut self.prr, self.phase) {
             prr.deliver(progress);
         }
     }
 
     /// Data was sent.
     pub(super) fn send(&mut self, bytes: u64) {
-        if let (Some(prr), Phase::Fast | Phase::Reduction) = (&mut self.prr, self.phase) {
+        if let (Some(prr), RecoveryPhase::Fast | RecoveryPhase::Reduction) = (&mut self.prr, self.phase) {
             prr.send(bytes);
         }
     }
@@ -250,14 +250,14 @@ impl Repair {
 
     /// Whether the window is being reduced gradually.
     pub(super) fn reduces(&self) -> bool {
-        self.prr.is_some() && matches!(self.phase, Phase::Fast | Phase::Reduction)
+        self.prr.is_some() && matches!(self.phase, RecoveryPhase::Fast | RecoveryPhase::Reduction)
     }
 
     /// The congestion window in force, if the control's window is `cwnd` units and a full segment has `smss`.
     pub(super) fn window(&self, cwnd: u64, smss: u64) -> u64 {
         match (&self.prr, self.phase) {
-            (Some(prr), Phase::Fast | Phase::Reduction) => prr.cwnd(),
-            (_, Phase::Open) if self.method == Recovery::NewReno && self.limited_transmit && !self.sacks_duplicates => {
+            (Some(prr), RecoveryPhase::Fast | RecoveryPhase::Reduction) => prr.cwnd(),
+            (_, RecoveryPhase::Open) if self.method == Recovery::NewReno && self.limited_transmit && !self.sacks_duplicates => {
                 // RFC 3042: without SACK each of the first two duplicate ACKs releases a new segment. With SACK the pipe shrinks instead.
                 cwnd + self.inflation + u64::from(self.dupacks.min(2)) * smss
             }
@@ -279,7 +279,7 @@ impl Repair {
 
     /// RFC 6675 §4, `NextSeg`, rules 3 and 4; they apply only to that RFC's recovery.
     pub(super) fn next_unsacked(&self, board: &Scoreboard, una: u64) -> Option<Range> {
-        if self.method != Recovery::Sack || self.phase != Phase::Fast {
+        if self.method != Recovery::Sack || self.phase != RecoveryPhase::Fast {
             return None;
         }
         // Rule 3.

@@ -6,6 +6,7 @@
 
 use ackclock_core::events::{Ack as AckEvent, Delivered, MarkCount, RateSample, Timing};
 use ackclock_core::units::{Duration, Instant, Segments};
+use ackclock_host::RecoveryPhase;
 
 use super::super::ack::Ack;
 use super::super::config::Recovery;
@@ -13,7 +14,7 @@ use super::super::feedback::{Delivery, Report};
 use super::super::paws;
 use super::super::prr::Progress;
 use super::super::ranges::Range;
-use super::super::repair::{Force, Phase};
+use super::super::repair::Force;
 use super::super::scoreboard::SentSegment;
 use super::super::segment::MAX_SACK_BLOCKS;
 use super::super::timers::Timer;
@@ -102,7 +103,7 @@ impl Sender {
         let hole = self.recover_without_sack(now, change.acked, change.duplicate);
         let lost = self.detect_losses(now, change.outstanding) || hole;
         if change.marks.echo {
-            let ended = before == Phase::Fast && self.repair.phase() == Phase::Open;
+            let ended = before == RecoveryPhase::Fast && self.repair.phase() == RecoveryPhase::Open;
             self.handle_mark(now, ended && self.settings.gradual_marks);
         }
         self.timing = None;
@@ -383,7 +384,7 @@ impl Sender {
         let verdict = self.undo.judge(&evidence);
         let late = if awaits { self.undo.is_late(ack.echo) } else { self.undo.is_eifel_spurious(ack.echo) };
         let late = self.settings.undo && advances && late;
-        let (fast, partial) = (self.repair.phase() == Phase::Fast, self.repair.covers(self.window.una()));
+        let (fast, partial) = (self.repair.phase() == RecoveryPhase::Fast, self.repair.covers(self.window.una()));
         if late && partial && self.settings.rules.counts_late_data {
             self.rack.note_late(change.una, self.seat.smss());
         }
@@ -408,7 +409,7 @@ impl Sender {
     }
 
     /// Notifies the control of the ACK. The window may grow only outside fast recovery, and not by what was marked (RFC 3168 §6.1.2).
-    fn notify_control(&mut self, now: Instant, change: &Change, before: Phase) {
+    fn notify_control(&mut self, now: Instant, change: &Change, before: RecoveryPhase) {
         let marks = change.marks;
         if change.delivered == 0 && change.acked == 0 && !change.duplicate && marks.bytes == 0 {
             return;
@@ -421,9 +422,9 @@ impl Sender {
         let phase = self.repair.phase();
         let by_arrivals = self.settings.rules.grows_by_arrivals;
         // With Linux's rule, the ACK that ends recovery counts for growth, and SACKed segments count when they are SACKed.
-        let recovering = before == Phase::Fast && !by_arrivals || matches!(phase, Phase::Fast | Phase::Reduction);
+        let recovering = before == RecoveryPhase::Fast && !by_arrivals || matches!(phase, RecoveryPhase::Fast | RecoveryPhase::Reduction);
         // A D-SACK shows that a retransmission was delivered too.
-        let counted = if by_arrivals { change.arrived as f64 } else { self.seat.counted(change.acked, phase == Phase::Timeout) };
+        let counted = if by_arrivals { change.arrived as f64 } else { self.seat.counted(change.acked, phase == RecoveryPhase::Timeout) };
         let counted = match marks.count {
             MarkCount::Exact if marks.echo && by_arrivals => (counted * unmarked) as u64 as f64,
             MarkCount::Exact if marks.echo => counted * unmarked,

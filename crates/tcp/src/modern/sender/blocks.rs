@@ -2,10 +2,9 @@
 
 use ackclock_core::cc::Window;
 use ackclock_core::units::{Duration, Instant};
-use ackclock_host::Limit;
+use ackclock_host::{Limit, RecoveryPhase};
 
 use super::super::blocks::{Pace, Room};
-use super::super::repair::Phase;
 use super::super::scoreboard::SentSegment;
 use super::{Output, Sender};
 
@@ -46,7 +45,7 @@ impl Sender {
             offered,
             rwnd: self.window.offered(),
             min_rtt: self.rtt.min(),
-            recovering: matches!(self.repair.phase(), Phase::Fast | Phase::Timeout),
+            recovering: matches!(self.repair.phase(), RecoveryPhase::Fast | RecoveryPhase::Timeout),
             idle: now.since(self.last_packet),
             head: self.board.segment_at(self.window.una()).map(|it| (now.since(it.sent_at()), srtt.unwrap_or(Duration::ZERO))),
             closed: self.stream.end_of_fin().is_some(),

@@ -5,10 +5,10 @@
 
 use ackclock_core::events::RateSample;
 use ackclock_core::units::{Duration, Instant};
+use ackclock_host::RecoveryPhase;
 
 use super::super::config::Recovery;
 use super::super::info::{CaState, EcnBytes, Info};
-use super::super::repair::Phase;
 use super::{Measured, Sender};
 
 impl Sender {
@@ -56,17 +56,17 @@ impl Sender {
     }
 
     /// The phase of loss recovery.
-    pub(in super::super) fn recovery(&self) -> Phase {
+    pub(in super::super) fn recovery(&self) -> RecoveryPhase {
         self.repair.phase()
     }
 
     fn ca_state(&self) -> CaState {
         match self.repair.phase() {
-            Phase::Fast => CaState::Recovery,
-            Phase::Timeout => CaState::Loss,
-            Phase::Reduction => CaState::Cwr,
-            Phase::Open if self.board.sacked_bytes() > 0 || self.repair.duplicates() > 0 => CaState::Disorder,
-            Phase::Open => CaState::Open,
+            RecoveryPhase::Fast => CaState::Recovery,
+            RecoveryPhase::Timeout => CaState::Loss,
+            RecoveryPhase::Reduction => CaState::Cwr,
+            RecoveryPhase::Open if self.board.sacked_bytes() > 0 || self.repair.duplicates() > 0 => CaState::Disorder,
+            RecoveryPhase::Open => CaState::Open,
         }
     }
 

@@ -6,11 +6,12 @@
 
 use ackclock_core::events::{Cause, CongestionEvent, Lost, PART_OF_A_SEGMENT};
 use ackclock_core::units::Instant;
+use ackclock_host::RecoveryPhase;
 
 use super::super::config::Recovery;
 use super::super::prr::{Progress, Prr};
 use super::super::rack::Conditions;
-use super::super::repair::{DUP_THRESH, Force, Phase};
+use super::super::repair::{DUP_THRESH, Force};
 use super::super::scoreboard::SentSegment;
 use super::super::timers::Timer;
 use super::Sender;
@@ -59,7 +60,7 @@ impl Sender {
         }
         // Linux 6.18: the loss of a retransmission ends the recovery from a timeout and begins fast recovery
         // (`the_loss_of_a_retransmission_after_a_timeout_begins_recovery`, and the scripts `frto-12` and `-17`).
-        let again = self.settings.recover_again && self.repair.phase() == Phase::Timeout && self.board.has_lost_again();
+        let again = self.settings.recover_again && self.repair.phase() == RecoveryPhase::Timeout && self.board.has_lost_again();
         self.notify_losses(now);
         // A loss detected in the last recovery and not yet retransmitted, or not yet repaired, begins another recovery.
         let unrepaired = if self.settings.recover_again { self.board.lost_segments() > 0 } else { self.board.next_lost().is_some() };
@@ -81,7 +82,7 @@ impl Sender {
         let window = self.seat.cwnd();
         let reduction = self.repair.take_reduction();
         // RFC 3168 §6.1.2: one reduction per window of data, by a mark or a loss.
-        let again = self.repair.phase() == Phase::Timeout;
+        let again = self.repair.phase() == RecoveryPhase::Timeout;
         if again || reduction.is_none() && !self.marks.has_answered(self.window.una()) {
             self.reduce(now, Cause::DupAck);
         }
@@ -170,7 +171,7 @@ impl Sender {
         if !self.repair.is_complete(self.window.una()) {
             return;
         }
-        let fast = self.repair.phase() == Phase::Fast;
+        let fast = self.repair.phase() == RecoveryPhase::Fast;
         if fast && self.undo.nothing_retransmitted() {
             self.restore(now, false);
             return;
@@ -240,7 +241,7 @@ impl Sender {
     /// retransmits the next segment (RFC 6582 §3.2 steps 2 and 3). If duplicate ACKs count as SACKed segments, a partial ACK marks the next
     /// segment as lost, and PRR limits its retransmission. Returns whether this happened.
     pub(super) fn recover_without_sack(&mut self, now: Instant, acked: u64, duplicate: bool) -> bool {
-        if self.repair.phase() != Phase::Fast || self.repair.method() != Recovery::NewReno {
+        if self.repair.phase() != RecoveryPhase::Fast || self.repair.method() != Recovery::NewReno {
             return false;
         }
         if self.repair.counts_duplicates() {
