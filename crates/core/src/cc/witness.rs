@@ -266,7 +266,7 @@ impl CongestionControl for Witness {
         self.check("the flight includes the segment", sent.flight_size >= 1 && sent.inflight >= size, sent);
         // A copy of a segment that is in flight already need not count, or not in later events.
         let copy = sent.retransmission && sent.inflight == self.inflight;
-        let late = sent.total.delivered - self.at_ack.delivered;
+        let late = sent.total.delivered.saturating_sub(self.at_ack.delivered);
         let adds = copy || self.is_flight(sent.inflight.saturating_sub(size), self.inflight, late);
         self.check("a segment adds its bytes to the flight", adds, sent);
         self.copies += if sent.retransmission { size } else { 0 };
