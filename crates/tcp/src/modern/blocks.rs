@@ -56,7 +56,8 @@ impl Pace {
 
 /// The segments of a block that a rate and a minimum round-trip time suggest.
 pub(super) fn suggested(rate: Pace, min_rtt: Option<Duration>, smss: u64) -> u64 {
-    let Some(srtt) = rate.srtt else { return 1 };
+    // Before a round-trip time is known, nothing limits the rate.
+    let Some(srtt) = rate.srtt else { return LARGEST / smss };
     let rate = rate.segments * smss as f64 / srtt.max(Duration::NANOSECOND).as_secs_f64();
     let halvings = min_rtt.map_or(0.0, |rtt| rtt.as_secs_f64() / HALVING.as_secs_f64()) as u32;
     let near = LARGEST.checked_shr(halvings).unwrap_or(0);
@@ -420,8 +421,11 @@ impl Blocks {
 mod tests {
     use super::*;
 
+    /// Blocks of a slow sender: the smallest ones.
     fn blocks() -> Blocks {
-        Blocks::new(Offload { min_segments: 2, window_divisor: 3 })
+        let mut blocks = Blocks::new(Offload { min_segments: 2, window_divisor: 3 });
+        blocks.set_rate(fast(1.0));
+        blocks
     }
 
     const ROOM: Room = Room {
@@ -431,7 +435,7 @@ mod tests {
         pipe: 0,
         offered: 32_000,
         rwnd: 32_000,
-        min_rtt: None,
+        min_rtt: Some(Duration::from_millis(100)),
         recovering: false,
         idle: Duration::ZERO,
         head: Some((Duration::from_millis(100), Duration::from_millis(100))),
@@ -573,6 +577,7 @@ mod tests {
     #[test]
     fn a_fast_sender_fills_larger_blocks() {
         let millis = Duration::from_millis;
+        assert_eq!(suggested(Pace { segments: 10.0, srtt: None }, None, 1000), 65, "nothing is measured yet");
         let segments = |cwnd, rtt| suggested(Pace { segments: 1.2 * cwnd, srtt: Some(rtt) }, Some(rtt), 1000);
         assert_eq!([segments(10.0, millis(100)), segments(600.0, millis(100)), segments(1e4, millis(100))], [1, 7, 65]);
         assert_eq!(segments(1.0, Duration::from_nanos(500_000)), 65, "the peer is near");
