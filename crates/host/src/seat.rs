@@ -427,6 +427,14 @@ impl ControlSeat {
         self.refresh();
     }
 
+    /// As [`Self::restart`], but the window restarts from `segments` unless it is smaller.
+    pub fn restart_from(&mut self, segments: Segments) {
+        let window = self.window.cwnd.min(segments);
+        self.restart();
+        self.control.resize(window - self.window.cwnd, 1.0);
+        self.refresh();
+    }
+
     /// Shrinks the window by `segments`, to one segment at the least.
     pub fn deflate(&mut self, segments: Segments) {
         self.control.resize(-segments, 1.0);

@@ -207,6 +207,8 @@ impl CongestionControl for Composed {
 
     fn on_restart(&mut self) {
         self.slow_start.on_restart();
+        self.avoidance.on_restart();
+        self.rest = self.rest.map(|_| 0.0);
         (self.window.cwnd, self.stays) = (LOSS_WINDOW, false);
     }
 

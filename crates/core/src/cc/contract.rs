@@ -291,6 +291,8 @@ pub trait Avoidance: CloneAvoidance + Debug + Send + Sync {
     fn on_established(&mut self, _event: &Established) {}
     /// Observes every ACK, including those at which the window may not grow.
     fn observe(&mut self, _ack: &Ack, _window: &Window) {}
+    /// A timer expired without new evidence of congestion.
+    fn on_restart(&mut self) {}
     /// The window after an ACK of new data in avoidance.
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments;
     /// The algorithm's own response to congestion; halving by default.

@@ -255,8 +255,12 @@ impl Avoidance for CubicLinux {
         self.w_max = if falls { cwnd * (UNIT + self.beta) / (2 * UNIT) } else { cwnd };
         (self.stage, self.count) = (None, Count::default());
         if event.restart || event.cause == Cause::Timeout {
-            (self.w_max, self.min_rtt, self.updated) = (0, None, (0, 0));
+            self.on_restart();
         }
+    }
+
+    fn on_restart(&mut self) {
+        (self.stage, self.count, self.w_max, self.min_rtt, self.updated) = (None, Count::default(), 0, None, (0, 0));
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
@@ -357,6 +361,17 @@ mod tests {
             cwnd
         };
         assert!(grown(true) > grown(false) + 5.0, "{} {}", grown(true), grown(false));
+    }
+
+    #[test]
+    fn a_restart_forgets_what_a_timeout_forgets() {
+        let mut part = cubic(&[]);
+        reduce(&mut *part, Cause::DupAck, 1000.0);
+        acknowledge(&mut *part, &ack(1000), 700.0);
+        part.on_restart();
+        let mut other = cubic(&[]);
+        let grown = |part: &mut dyn Avoidance| (1001..1040).map(|at| acknowledge(part, &ack(at), 3.0)).collect::<Vec<_>>();
+        assert_eq!(grown(&mut *part), grown(&mut *other));
     }
 
     #[test]

@@ -37,6 +37,10 @@ impl Avoidance for Reno {
     }
 
     fn on_reduction(&mut self, _event: &CongestionEvent, _window: &Window) {
+        self.on_restart();
+    }
+
+    fn on_restart(&mut self) {
         self.count = self.count.map(|_| Count::default());
     }
 

@@ -304,7 +304,7 @@ impl Sender {
         self.notify_losses(now);
         let reduced = self.settings.reduce_once && self.repair.covers(self.window.una());
         if reduced {
-            self.seat.deflate_to(f64::from(self.board.pipe_segments() + 1));
+            self.seat.restart_from(f64::from(self.board.pipe_segments() + 1));
         } else if !again {
             self.reduce(now, Cause::Timeout);
             self.begin_undo();
