@@ -20,7 +20,19 @@ size = "300 kB"
 start = "1 s"
 HOST
 """
-ALL = ["cwnd", "delivered", "queue", "drops", "marks", "sojourn", "discipline", "sequence", "rtt", "internals"]
+ALL = [
+    "cwnd",
+    "delivered",
+    "queue",
+    "drops",
+    "marks",
+    "sojourn",
+    "discipline",
+    "sequence",
+    "rtt",
+    "recovery",
+    "internals",
+]
 
 
 def shared(queue: str = '"1 BDP"', host: str = "", seconds: int = 4) -> str:

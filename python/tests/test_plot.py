@@ -14,7 +14,19 @@ from ackclock import Scenario, plot, run_many
 from ackclock.drawing import curves
 from ackclock.result import Result, frame
 
-TRACES = ["cwnd", "delivered", "queue", "drops", "marks", "sojourn", "discipline", "sequence", "rtt", "internals"]
+TRACES = [
+    "cwnd",
+    "delivered",
+    "queue",
+    "drops",
+    "marks",
+    "sojourn",
+    "discipline",
+    "sequence",
+    "rtt",
+    "recovery",
+    "internals",
+]
 
 
 def drawn(lines: list[plot.Line]) -> Figure:
