@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ackclock import columns
+
 DUMBBELL = """
 [topology]
 kind = "dumbbell"
@@ -20,19 +22,8 @@ size = "300 kB"
 start = "1 s"
 HOST
 """
-ALL = [
-    "cwnd",
-    "delivered",
-    "queue",
-    "drops",
-    "marks",
-    "sojourn",
-    "discipline",
-    "sequence",
-    "rtt",
-    "recovery",
-    "internals",
-]
+ALL = [table.trace for table in columns.tables().values() if table.trace]
+"""Every trace."""
 
 
 def shared(queue: str = '"1 BDP"', host: str = "", seconds: int = 4) -> str:

@@ -13,20 +13,7 @@ from matplotlib.figure import Figure
 from ackclock import Scenario, plot, run_many
 from ackclock.drawing import curves
 from ackclock.result import Result, frame
-
-TRACES = [
-    "cwnd",
-    "delivered",
-    "queue",
-    "drops",
-    "marks",
-    "sojourn",
-    "discipline",
-    "sequence",
-    "rtt",
-    "recovery",
-    "internals",
-]
+from tests.engine_scenarios import ALL
 
 
 def drawn(lines: list[plot.Line]) -> Figure:
@@ -44,7 +31,7 @@ def results(scenario: Scenario) -> dict[str, Result]:
     return dict(
         zip(
             ["standard", "staged"],
-            run_many(scenarios, record=TRACES),
+            run_many(scenarios, record=ALL),
             strict=True,
         )
     )

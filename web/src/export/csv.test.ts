@@ -29,6 +29,7 @@ const TRACES = [
   "discipline",
   "sequence",
   "rtt",
+  "recovery",
   "internals",
 ];
 

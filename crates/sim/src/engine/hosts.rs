@@ -138,6 +138,7 @@ impl Hosts {
         each!(self, connection => connection.window())
     }
 
+    /// The sender's phase of loss recovery, if it tells.
     pub(super) fn recovery(&self) -> Option<RecoveryPhase> {
         each!(self, connection => connection.recovery())
     }
