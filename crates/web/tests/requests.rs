@@ -2,6 +2,7 @@
 
 mod common;
 
+use ackclock_sim::columns::seconds;
 use ackclock_sim::engine::{digest, run};
 use ackclock_sim::scenario::{Document, TraceKind, registry_json};
 use ackclock_web::{Laboratory, MOST_RUNS};
@@ -113,6 +114,21 @@ fn a_run_gives_the_rows_and_the_summary_of_the_native_run() {
     }
     rows.sort_by(|a, b| a.0.total_cmp(&b.0));
     assert_eq!(rows.into_iter().map(|(_, window)| window).collect::<Vec<_>>(), windows);
+}
+
+#[test]
+fn the_last_rows_are_those_of_the_native_run() {
+    // Two seconds end while packets wait, whose transmissions would only be written by the next arrivals.
+    let text = "duration = '2 s'\ntopology = { kind = 'dumbbell', bottleneck = { rate = '1 Mbit/s', delay = '20 ms' } }\n[[flow]]\nstart = '1.9 s'\n";
+    let mut laboratory = Laboratory::new();
+    ask(&mut laboratory, &json!({ "do": "open", "text": text, "record": ["queue"] })).good();
+    let rows = ask(&mut laboratory, &json!({ "do": "advance", "run": 1 })).good();
+    let mut scenario = Document::from_toml(text, "scenario.toml").unwrap().scenario().unwrap();
+    scenario.record = vec![TraceKind::Queue];
+    let mut times = rows.doubles("queue", "time");
+    times.sort_by(f64::total_cmp);
+    let native = run(&scenario, &mut || false).unwrap().traces.queue.unwrap().time;
+    assert_eq!(times, native.into_iter().map(seconds).collect::<Vec<_>>());
 }
 
 #[test]

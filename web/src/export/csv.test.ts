@@ -17,6 +17,7 @@ ecn = true
 [[flow]]
 name = "later"
 start = "250 ms"
+profile = "modern"
 slow_start = "hystart"
 `;
 const TRACES = [

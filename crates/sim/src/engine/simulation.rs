@@ -169,6 +169,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 Subject::Pipe(_) => {}
             }
         }
+        if R::ON && until == self.end {
+            self.links.iter_mut().for_each(|link| link.settle(&mut self.recorder));
+        }
         Ok(())
     }
 

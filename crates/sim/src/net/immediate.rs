@@ -157,8 +157,8 @@ impl Immediate {
         }
     }
 
-    /// Advances the queue to the end of the run, for the recorder.
-    pub(super) fn finish<R: Recorder>(&mut self, port: &mut Port, recorder: &mut R) {
+    /// Advances the queue to the end of the run, for the recorder. Changes nothing the second time.
+    pub(super) fn settle<R: Recorder>(&mut self, port: &mut Port, recorder: &mut R) {
         while R::ON && self.waiting.front().is_some_and(|first| first.start < port.end) {
             self.start_first(port, recorder);
         }

@@ -66,11 +66,18 @@ impl Link {
         self.port.cut(end);
     }
 
+    /// Records what the queue does before the end of the run without another event. Changes nothing the second time.
+    pub(crate) fn settle<R: Recorder>(&mut self, recorder: &mut R) {
+        if let Queue::Immediate(queue) = &mut self.queue {
+            queue.settle(&mut self.port, recorder);
+        }
+    }
+
     /// Advances the queue to the end of the run, for the recorder and the counters.
     pub(crate) fn finish<R: Recorder>(&mut self, recorder: &mut R) {
-        match &mut self.queue {
-            Queue::Immediate(queue) => queue.finish(&mut self.port, recorder),
-            Queue::Scheduled(queue) => queue.finish(&mut self.port),
+        self.settle(recorder);
+        if let Queue::Scheduled(queue) = &mut self.queue {
+            queue.finish(&mut self.port);
         }
     }
 }
