@@ -284,13 +284,14 @@ pub struct Ack {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkCount {
     /// The sum over all ACKs is the number of bytes that have arrived marked (accurate feedback, RFC 9768). A marked FIN may count as one.
+    /// Without the option, eight marked copies of delivered data are missing if the ACKs between them were lost: the field is as before.
     Exact,
     /// An upper bound. With classic feedback the receiver repeats the echo until the sender responds (RFC 3168), and all bytes that an echo
     /// covers count. Accurate feedback is ambiguous if an ACK covers too many packets for the three bits of its counter.
     AtMost,
     /// Exact unless ACKs were lost (the feedback of DCTCP, RFC 8257 §3.2), or out-of-order data was marked (accurate feedback without SACK
     /// and option). Also for marked copies of data that had arrived before (accurate feedback without option): ACKs deliver fewer bytes than
-    /// were marked.
+    /// were marked, or segments of another size.
     Estimate,
 }
 

@@ -353,6 +353,8 @@ pub(super) struct Delivery {
     pub(super) news: bool,
     /// Whether ACKs report data that has arrived out of order.
     pub(super) selective: bool,
+    /// Whether the segments have the size of all copies that may have arrived beside them.
+    pub(super) even: bool,
 }
 
 /// The marks that an ACK reports.
@@ -441,12 +443,14 @@ impl Counters {
         self.owed = least.saturating_sub(segments);
         let bytes = if most == segments { delivery.bytes } else { (most * delivery.largest).min(delivery.bytes) };
         self.guessed += bytes;
-        let uniform = most == 0 || most == segments || segments * delivery.largest == delivery.bytes;
+        let uniform = most == segments || segments * delivery.largest == delivery.bytes;
         let count = match () {
             () if !delivery.selective => MarkCount::Estimate,
-            // Copies have arrived marked; no ACK delivers them.
-            () if self.owed > 0 && !self.option => MarkCount::Estimate,
-            () if rounds == 0 && least <= segments && uniform => MarkCount::Exact,
+            () if least == 0 && rounds == 0 => MarkCount::Exact,
+            // Copies have arrived marked, which no ACK delivers, or the marked packets may be copies of another size than what this one does.
+            // An option makes up for what is missing.
+            () if (self.owed > 0 || !delivery.even) && !self.option => MarkCount::Estimate,
+            () if rounds == 0 && least <= segments && uniform && delivery.even => MarkCount::Exact,
             () => MarkCount::AtMost,
         };
         Report { echo: packets > 0 || most > 0, bytes, packets: most, count }

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     fn delivery(segments: u64) -> Delivery {
-        Delivery { bytes: segments * 1000, segments, largest: 1000, news: true, advances: true, selective: true }
+        Delivery { bytes: segments * 1000, segments, largest: 1000, news: true, advances: true, selective: true, even: true }
     }
 
     #[test]

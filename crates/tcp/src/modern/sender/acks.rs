@@ -174,15 +174,18 @@ impl Sender {
         if !self.marks.is_agreed() {
             return Report::NONE;
         }
+        let (segments, smss, counters) = (delivered.len() as u64, self.seat.smss(), &self.counters);
+        let full = change.delivered == segments * smss && counters.retransmitted_bytes == counters.retransmitted * smss;
         let delivery = Delivery {
             bytes: change.delivered,
-            segments: delivered.len() as u64,
+            segments,
             largest: delivered.iter().map(SentSegment::len).max().unwrap_or(0),
             advances: change.acked > 0,
             news: change.acked > 0 || change.delivered > 0 || change.duplicate,
             selective: self.repair.method() != Recovery::NewReno,
+            even: counters.retransmitted == 0 || full,
         };
-        self.marks.read(ack, &delivery, self.seat.smss())
+        self.marks.read(ack, &delivery, smss)
     }
 
     /// Counts what the ACK delivers.

