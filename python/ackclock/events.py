@@ -210,11 +210,6 @@ class Ack(Protocol):
         ...
 
     @property
-    def reduced(self) -> float | None:
-        """Window in force before it, in segments, while the host reduces the window step by step (RFC 9937)."""
-        ...
-
-    @property
     def handshake(self) -> bool:
         """Whether it acknowledges the SYN; only with recovery ``vegas`` of profile ns2."""
         ...

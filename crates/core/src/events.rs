@@ -271,8 +271,6 @@ pub struct Ack {
     pub round: u64,
     /// Whether the ACK reports marks: it carries an ECN echo (RFC 3168), or a count of marks has increased (RFC 9768).
     pub ecn_echo: bool,
-    /// The window in force before the ACK, in segments, while the host reduces the window step by step (RFC 9937); else `None`.
-    pub reduced: Option<Segments>,
     /// Whether the ACK acknowledges the SYN, alone or with data, which `acked` then counts. Only a host whose initial window opens later
     /// reports this ACK (ns-2's Vegas).
     pub handshake: bool,
@@ -332,7 +330,6 @@ impl Ack {
             min_rtt: None,
             round: 0,
             ecn_echo: false,
-            reduced: None,
             handshake: false,
             mark_count: MarkCount::Exact,
         }
@@ -388,13 +385,13 @@ pub struct CongestionEvent {
     pub resent: bool,
     /// Smallest round-trip time so far.
     pub min_rtt: Option<Duration>,
-    /// What the ACK that shows the congestion has measured, if a control that looks at round-trip times hears of the ACK before.
-    pub timing: Option<Timing>,
 }
 
-/// The times and positions that an ACK brings.
+/// A round-trip time that an ACK has measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
+    /// Time of the ACK.
+    pub now: Instant,
     /// Round-trip time of the last delivered segment.
     pub rtt: Duration,
     /// Smoothed round-trip time.
@@ -420,7 +417,6 @@ impl CongestionEvent {
             least: 1.0,
             resent: false,
             min_rtt: None,
-            timing: None,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use ackclock_core::cc::{Composed, CongestionControl, avoidance, initial_window, slow_start};
 use ackclock_core::entry::Entry;
-use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Sent, Totals};
+use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Sent, Timing, Totals};
 use ackclock_core::params::{Params, Value};
 use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 
@@ -105,20 +105,22 @@ fn replay(name: &str, set: &[(&str, Value)]) -> (usize, usize) {
             (LOSS, LOSS) if again => Some(Cause::Timeout),
             _ => None,
         };
+        let rtt = Duration::from_nanos(1000 * row.rtt);
+        let snd_nxt = row.snd_una + row.outstanding;
+        control.on_rtt(&Timing { now, rtt, srtt: Some(rtt), snd_una: row.snd_una, snd_nxt }, last.cwnd);
         if let Some(cause) = cause {
             control.on_congestion(&CongestionEvent::new(now, cause, last.cwnd));
         } else if row.ssthresh > window.ssthresh {
             control.on_spurious(now);
         }
         let acked = row.snd_una - last.snd_una;
-        let rtt = Some(Duration::from_nanos(1000 * row.rtt));
         control.on_ack(&Ack {
-            rtt,
-            srtt: rtt,
+            rtt: Some(rtt),
+            srtt: Some(rtt),
             counted: (row.snd_una + row.sacked - last.snd_una - last.sacked) as Segments,
             may_grow: acked > 0 && row.state != RECOVERY,
             snd_una: row.snd_una,
-            snd_nxt: row.snd_una + row.outstanding,
+            snd_nxt,
             ..Ack::new(now, acked as u32, Bytes(SMSS))
         });
         if row.state != RECOVERY {

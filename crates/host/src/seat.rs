@@ -9,7 +9,7 @@
 //! RFC 8201 §5.4 (a new path MTU).
 
 use ackclock_core::cc::{CongestionControl, Phase, Wants, Window};
-use ackclock_core::events::{Ack, Cause, CongestionEvent, Delivered, Established, Idle, Lost, Sent};
+use ackclock_core::events::{Ack, Cause, CongestionEvent, Delivered, Established, Idle, Lost, Sent, Timing};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
@@ -48,6 +48,8 @@ pub struct ControlSeat {
     paces: bool,
     /// What the control asks for.
     wants: Wants,
+    /// Whether the control has heard of the round-trip time of the next ACK.
+    told: bool,
     /// Since when nothing is in flight and nothing can be sent.
     idle_since: Option<Instant>,
     /// When the control's timer expires; `Instant::MAX`: never.
@@ -85,6 +87,7 @@ impl ControlSeat {
             usage: (rules.growth == Growth::Flight).then(Usage::default),
             paces: control.paces(),
             wants: control.wants(),
+            told: false,
             idle_since: None,
             timer: Instant::MAX,
             pacing: rules.pacing,
@@ -267,9 +270,31 @@ impl ControlSeat {
         }
     }
 
+    /// An ACK has measured a round-trip time, and has changed nothing else yet. `cwnd`: the window in force. A host that calls this before it
+    /// reduces or restores the window calls it for every ACK; for another host [`Self::on_ack`] does.
+    pub fn on_rtt(&mut self, timing: &Timing, cwnd: Segments) {
+        if !self.wants.timing {
+            return;
+        }
+        self.told = true;
+        let before = self.window.cwnd;
+        self.control.on_rtt(timing, cwnd);
+        self.refresh();
+        if !self.exit.happened() && self.control.phase() != Phase::SlowStart {
+            self.exit.note(ExitReason::Algorithm, timing.now, before);
+        }
+    }
+
     /// An ACK has arrived.
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt
+            && !self.told
+        {
+            let timing = Timing { now: ack.now, rtt, srtt: ack.srtt, snd_una: ack.snd_una, snd_nxt: ack.snd_nxt };
+            self.on_rtt(&timing, self.window.cwnd);
+        }
+        self.told = false;
         let before = self.window;
         self.control.on_ack(ack);
         self.refresh();

@@ -61,7 +61,6 @@ event! {
     min_rtt_s -> Option<f64> = |it| seconds(it.min_rtt),
     round -> u64 = |it| it.round,
     ecn_echo -> bool = |it| it.ecn_echo,
-    reduced -> Option<Segments> = |it| it.reduced,
     handshake -> bool = |it| it.handshake,
     mark_count -> &'static str = |it| it.mark_count.name(),
 }

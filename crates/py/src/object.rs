@@ -217,6 +217,7 @@ impl Object {
             samples: self.flag("wants_samples"),
             deliveries: self.flag("wants_deliveries"),
             one_way_delay: self.flag("wants_one_way_delay"),
+            timing: false,
         }
     }
 

@@ -163,7 +163,8 @@ fn testimony(text: &str, name: &str, wants: Wants) -> Testimony {
 }
 
 fn any_control() -> impl Strategy<Value = (&'static str, Wants)> {
-    let wants = any::<[bool; 3]>().prop_map(|[samples, deliveries, one_way_delay]| Wants { samples, deliveries, one_way_delay });
+    let wants =
+        any::<[bool; 4]>().prop_map(|[samples, deliveries, one_way_delay, timing]| Wants { samples, deliveries, one_way_delay, timing });
     (prop::sample::select(vec!["reno", "steady", "bbr", "vegas", "cubic_linux", "ledbat"]), wants)
 }
 
@@ -287,7 +288,7 @@ fn a_one_way_delay_and_the_way_back_are_a_round_trip() {
 #[test]
 fn delays_need_timestamps_and_a_control_that_wants_them() {
     let delays = |host: &str, one_way_delay| {
-        let wants = Wants { samples: true, deliveries: true, one_way_delay };
+        let wants = Wants { samples: true, deliveries: true, one_way_delay, timing: true };
         testimony(&format!("{PATH}{host}\n"), "reno", wants).delays.len()
     };
     for (host, ..) in PROFILES {

@@ -1,7 +1,7 @@
 //! A congestion control composed of one part per axis. It owns the window and its invariants, so that a part needs only a few lines.
 
 use crate::cc::contract::{Avoidance, CongestionControl, InitialWindow, LossResponse, Phase, SlowStart, Step, Wants, Window};
-use crate::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Idle, Lost, Sent};
+use crate::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Idle, Lost, Sent, Timing};
 use crate::units::{Bytes, Instant, Rate, Segments};
 
 /// Smallest congestion window: the loss window of RFC 5681 §3.1.
@@ -89,8 +89,14 @@ impl Composed {
         *rest = (sum - self.window.cwnd).max(0.0);
     }
 
+    /// Slow start ends with this threshold, which also caps the window.
+    fn exit(&mut self, ssthresh: Segments) {
+        let cwnd = self.window.cwnd.min(ssthresh.max(MIN_SSTHRESH));
+        self.window = self.fit(Window { cwnd, ssthresh }, LOSS_WINDOW);
+    }
+
     /// Applies the slow start's decision; returns the segments that the ACK still counts for in avoidance: those that lie beyond the
-    /// threshold, if the host has whole segments, or all of them (infinite).
+    /// threshold, if the host has whole segments.
     fn apply(&mut self, step: Step) -> Segments {
         self.stays &= matches!(step, Step::Grow(_));
         match step {
@@ -102,13 +108,7 @@ impl Composed {
                 }
                 self.change_to(cwnd);
             }
-            Step::Exit { ssthresh } | Step::ExitBefore { ssthresh } => {
-                let cwnd = self.window.cwnd.min(ssthresh.max(MIN_SSTHRESH));
-                self.window = self.fit(Window { cwnd, ssthresh }, LOSS_WINDOW);
-                if let Step::ExitBefore { .. } = step {
-                    return Segments::INFINITY;
-                }
-            }
+            Step::Exit { ssthresh } => self.exit(ssthresh),
             Step::Leave(window) => self.window = self.fit(window, LOSS_WINDOW),
             Step::Stay(window) => (self.window, self.stays) = (self.fit(window, LOSS_WINDOW), true),
         }
@@ -151,12 +151,15 @@ impl CongestionControl for Composed {
         self.avoidance.on_sent(sent);
     }
 
+    fn on_rtt(&mut self, timing: &Timing, cwnd: Segments) {
+        if let Some(ssthresh) = self.slow_start.on_rtt(timing, &Window { cwnd, ..self.window }) {
+            self.exit(ssthresh);
+        }
+    }
+
     fn on_ack(&mut self, ack: &Ack) {
         self.observe(ack);
         if !ack.may_grow || !ack.cwnd_limited {
-            if let Some(ssthresh) = self.slow_start.end_without_growth(ack, &self.window) {
-                self.window = self.fit(Window { cwnd: self.window.cwnd.min(ssthresh), ssthresh }, LOSS_WINDOW);
-            }
             return;
         }
         if self.is_in_slow_start() {
@@ -184,9 +187,6 @@ impl CongestionControl for Composed {
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
-        if let Some(ssthresh) = self.slow_start.end_before_congestion(event, &self.window) {
-            self.window.ssthresh = self.usable(ssthresh).max(MIN_SSTHRESH);
-        }
         self.before_reduction = Some(self.window);
         self.stays = false;
         self.slow_start.on_congestion(event, &self.window);

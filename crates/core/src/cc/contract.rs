@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::events::{Ack, CongestionEvent, Delivered, Established, FirstWindow, Idle, Lost, Sent};
+use crate::events::{Ack, CongestionEvent, Delivered, Established, FirstWindow, Idle, Lost, Sent, Timing};
 use crate::qdisc::Ecn;
 use crate::units::{Bytes, Instant, Rate, Segments};
 
@@ -47,11 +47,6 @@ pub enum Step {
         /// The new slow start threshold.
         ssthresh: Segments,
     },
-    /// Exit slow start with this threshold, which also caps `cwnd`, before the ACK counts: the avoidance grows the window by it.
-    ExitBefore {
-        /// The new slow start threshold.
-        ssthresh: Segments,
-    },
     /// Exit slow start with this window and threshold.
     Leave(Window),
     /// Set this window and threshold, and stay in charge even if the window has reached the threshold, such as to drain the queue. The slow
@@ -62,6 +57,7 @@ pub enum Step {
 /// What a control or part asks of its host besides the ordinary facts. The host asks once, because each costs time; what nobody wants
 /// costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate wish")]
 pub struct Wants {
     /// Delivery rates ([`Ack::sample`]), and the snapshots of lost segments ([`Lost::packet`]).
     pub samples: bool,
@@ -69,11 +65,13 @@ pub struct Wants {
     pub deliveries: bool,
     /// One-way delays ([`Ack::one_way_delay`]).
     pub one_way_delay: bool,
+    /// Round-trip times before all else that an ACK causes ([`CongestionControl::on_rtt`]).
+    pub timing: bool,
 }
 
 impl Wants {
     /// Nothing.
-    pub const NOTHING: Self = Self { samples: false, deliveries: false, one_way_delay: false };
+    pub const NOTHING: Self = Self { samples: false, deliveries: false, one_way_delay: false, timing: false };
     /// Samples only.
     pub const SAMPLES: Self = Self { samples: true, ..Self::NOTHING };
 
@@ -84,6 +82,7 @@ impl Wants {
             samples: self.samples || other.samples,
             deliveries: self.deliveries || other.deliveries,
             one_way_delay: self.one_way_delay || other.one_way_delay,
+            timing: self.timing || other.timing,
         }
     }
 }
@@ -147,6 +146,9 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
             self.resize(most - self.window().cwnd, 1.0);
         }
     }
+    /// An ACK has measured a round-trip time; for a control that [wants](Wants::timing) it. This comes before all else that the ACK causes: no
+    /// growth, loss or undo has changed the window yet. `cwnd`: the window in force, which a recovery may have reduced step by step (RFC 9937).
+    fn on_rtt(&mut self, _timing: &Timing, _cwnd: Segments) {}
     /// Congestion was detected: once per recovery period.
     fn on_congestion(&mut self, event: &CongestionEvent);
     /// A timer expired without new evidence of congestion: the window restarts from one segment, and the threshold stays.
@@ -231,14 +233,9 @@ pub trait SlowStart: CloneSlowStart + Debug + Send + Sync {
     fn observe(&mut self, _ack: &Ack, _window: &Window) {}
     /// Decides on an ACK of new data in slow start.
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step;
-    /// Whether the ACK, which the part has observed and at which the window may not grow, ends slow start: the new threshold. While the host
-    /// reduces the window step by step, [`Ack::reduced`] is the window in force.
-    fn end_without_growth(&mut self, _ack: &Ack, _window: &Window) -> Option<Segments> {
-        None
-    }
-    /// Congestion follows, which an ACK shows: whether the round-trip time of that ACK ends slow start first. Returns the threshold, which counts
-    /// if the reduction is undone.
-    fn end_before_congestion(&mut self, _event: &CongestionEvent, _window: &Window) -> Option<Segments> {
+    /// Whether a round-trip time ends slow start, for a part that [wants](Wants::timing) to hear of it before all else that the ACK causes: the
+    /// new threshold, which also caps `cwnd`. `window`: the window in force and the threshold, also in recovery.
+    fn on_rtt(&mut self, _timing: &Timing, _window: &Window) -> Option<Segments> {
         None
     }
     /// Least growth per ACK in avoidance, in segments. Zero unless the algorithm continues beyond `ssthresh` (ns-2's limited slow start).

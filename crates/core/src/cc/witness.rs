@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::cc::{CongestionControl, Phase, Wants, Window};
-use crate::events::{Ack, Cause, CongestionEvent, Delivered, Established, FirstWindow, Idle, Lost, MarkCount, Sent, Totals};
+use crate::events::{Ack, Cause, CongestionEvent, Delivered, Established, FirstWindow, Idle, Lost, MarkCount, Sent, Timing, Totals};
 use crate::qdisc::Ecn;
 use crate::units::{Bytes, Duration, Instant, Rate, Segments};
 
@@ -97,6 +97,10 @@ pub struct Witness {
     /// The bytes that deliveries have reported, as disjoint ranges, and their number since the last ACK.
     delivered: BTreeMap<u64, u64>,
     reported: u64,
+    /// The round-trip time that the next ACK has measured, and its time.
+    heard: Option<(Instant, Duration)>,
+    /// When the last undo was.
+    restored: Option<Instant>,
     /// Since when all that was sent is acknowledged.
     emptied: Option<Instant>,
     /// Whether an idle time was reported since the last segment.
@@ -136,6 +140,8 @@ impl Witness {
             first: BTreeMap::new(),
             delivered: BTreeMap::new(),
             reported: 0,
+            heard: None,
+            restored: None,
             emptied: None,
             was_idle: false,
         }
@@ -278,7 +284,18 @@ impl CongestionControl for Witness {
         (self.nxt, self.inflight, self.before, self.withdrawn) = (sent.snd_nxt, sent.inflight, None, false);
         self.inner.on_sent(sent);
     }
+    fn on_rtt(&mut self, timing: &Timing, cwnd: Segments) {
+        self.advance(timing.now, timing);
+        self.check("only a control that wants to hear of round-trip times does", self.wants.timing, timing);
+        self.check("an ACK is of what is outstanding", timing.snd_una >= self.una && timing.snd_nxt == self.nxt, timing);
+        self.check("the window in force is not negative", cwnd >= 0.0, timing);
+        self.heard = Some((timing.now, timing.rtt));
+        self.inner.on_rtt(timing, cwnd);
+    }
     fn on_ack(&mut self, ack: &Ack) {
+        let heard = self.heard.take();
+        let told = !self.wants.timing || ack.rtt.is_none_or(|rtt| heard == Some((ack.now, rtt)));
+        self.check("a control hears of the round-trip time first", told, ack);
         self.see(if ack.acked > 0 { "ack" } else { "duplicate" });
         if ack.marked > 0 {
             self.see("echo");
@@ -372,8 +389,9 @@ impl CongestionControl for Witness {
             // A receiver may discard what it has selectively acknowledged (RFC 2018 §8).
             let earlier = self.lost.insert((lost.start, packet.sent_at), lost.total.delivered);
             let arrived = earlier.is_none_or(|delivered| lost.total.delivered >= delivered + (lost.end - lost.start));
-            // After an undo, the first transmission of a segment counts again that was sent again since.
-            self.check("a transmission is lost once", arrived || self.undone > 0, lost);
+            // After an undo, a transmission from before it may count again.
+            let again = self.restored.is_some_and(|at| packet.sent_at <= at);
+            self.check("a transmission is lost once", arrived || again, lost);
         }
         self.note_flight(lost.now, lost.inflight);
         self.inner.on_lost(lost);
@@ -430,6 +448,7 @@ impl CongestionControl for Witness {
         // What counts as lost may still do so, and cause the next congestion.
         self.losses = self.losses.max(1);
         self.undone += 1;
+        self.restored = Some(now);
         self.lost.clear();
         self.inner.on_spurious(now);
     }

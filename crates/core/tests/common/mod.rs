@@ -7,7 +7,7 @@ use std::fmt::Debug;
 
 use ackclock_core::cc::{Avoidance, Composed, CongestionControl, InitialWindow, LossResponse, SlowStart};
 use ackclock_core::entry::Entry;
-use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, RateSample, Sent, Snapshot, Totals};
+use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, RateSample, Sent, Snapshot, Timing, Totals};
 use ackclock_core::params::{Default, Kind, Param, Params, PartSpec, Quantity, Value};
 use ackclock_core::units::{Bytes, Duration, Instant, Limit, Rate, Segments};
 
@@ -97,7 +97,7 @@ impl Transport {
         match *op {
             Op::Ack { acked, limited, rtt } => {
                 let ack = self.ack(acked, limited, rtt);
-                self.control.on_ack(&ack);
+                self.receive(&ack);
                 self.total.sent += SMSS;
                 let inflight = u64::from(flight_size) * SMSS;
                 self.control.on_sent(&Sent {
@@ -114,7 +114,7 @@ impl Transport {
             }
             Op::AckInRecovery { rtt } => {
                 let ack = Ack { may_grow: false, ..self.ack(0, true, rtt) };
-                self.control.on_ack(&ack);
+                self.receive(&ack);
             }
             Op::Congestion { timeout, restart, echo, inflation } => {
                 let cause = match (timeout, echo) {
@@ -137,6 +137,15 @@ impl Transport {
             Op::Deflate(by) => self.control.resize(-by, 1.0),
         }
         (cwnd, 0.0)
+    }
+
+    /// The control hears of an ACK, and first of the round-trip time that it has measured.
+    fn receive(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            let timing = Timing { now: ack.now, rtt, srtt: ack.srtt, snd_una: ack.snd_una, snd_nxt: ack.snd_nxt };
+            self.control.on_rtt(&timing, self.control.window().cwnd);
+        }
+        self.control.on_ack(ack);
     }
 
     fn ack(&mut self, acked: u32, cwnd_limited: bool, rtt: Option<u64>) -> Ack {

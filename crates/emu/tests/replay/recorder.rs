@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
 use ackclock_core::cc::{CongestionControl, Phase, Wants, Window};
-use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Idle, Lost, Sent, Totals};
+use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Idle, Lost, Sent, Timing, Totals};
 use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 
 /// An event; the window before a start is the initial window.
@@ -185,6 +185,11 @@ impl CongestionControl for Recorder {
 
     fn window(&self) -> Window {
         self.control.window()
+    }
+
+    fn on_rtt(&mut self, timing: &Timing, cwnd: Segments) {
+        self.control.on_rtt(timing, cwnd);
+        self.record_window();
     }
 
     fn wants(&self) -> Wants {

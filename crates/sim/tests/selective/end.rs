@@ -356,7 +356,6 @@ impl End {
             round: self.rate.round(),
             ecn_echo: marked,
             mark_count: MarkCount::AtMost,
-            reduced: None,
             handshake: false,
         };
         self.seat.on_ack(&ack);

@@ -84,9 +84,6 @@ pub(super) struct Rules {
     /// more counts as lost, and nothing is retransmitted. Another undo leaves the marks of loss, unless it is that of a timeout.
     /// Stored packets of the kernel, such as `reordering-20261127-19`.
     pub(super) awaits_copies: bool,
-    /// Whether the control hears of the round-trip time of an ACK before that ACK's losses reduce the window. `an_ack_ends_slow_start_before_its_loss_reduces_the_window`
-    /// (core).
-    pub(super) measures_before_losses: bool,
     /// How finely the ages of segments are measured. `a_sample_is_a_difference_of_whole_microseconds`.
     pub(super) resolution: Resolution,
     /// Whether accurate feedback makes every packet ECN-capable, and gives each the option; otherwise new data is ECN-capable, and pure ACKs
@@ -120,7 +117,6 @@ impl Rules {
         keeps_offered_window: false,
         keeps_copies: false,
         awaits_copies: false,
-        measures_before_losses: false,
         resolution: Resolution::Exact,
         marks_every_packet: false,
     };
@@ -149,7 +145,6 @@ impl Rules {
         keeps_offered_window: true,
         keeps_copies: true,
         awaits_copies: true,
-        measures_before_losses: true,
         resolution: Resolution::Microsecond,
         marks_every_packet: true,
     };

@@ -28,7 +28,7 @@
 //! `round_reset`: `always` and `late_samples`: true, from Linux. The paper's form has the bounds 2 ms and 8 ms, `train_halved` `always` and
 //! `train_allowance` 0.
 
-use crate::cc::contract::{SlowStart, Step, Window};
+use crate::cc::contract::{SlowStart, Step, Wants, Window};
 use crate::entry::{Entry, quantity};
 use crate::events::{Ack, Cause, CongestionEvent, Established, Timing};
 use crate::params::{Default, Kind, Param, Params};
@@ -120,7 +120,6 @@ pub struct Hystart {
     round: Round,
     delay_min: Option<u64>,
     found: Option<Sign>,
-    exit_due: bool,
 }
 
 /// The present round.
@@ -166,13 +165,12 @@ impl Hystart {
             round: Round::default(),
             delay_min: None,
             found: None,
-            exit_due: false,
         }
     }
 
     /// Forgets everything that was measured.
     fn reset(&mut self) {
-        (self.delay_min, self.found, self.exit_due) = (None, None, false);
+        (self.delay_min, self.found) = (None, None);
         self.round = Round { end_seq: self.round.end_seq, ..Round::default() };
     }
 
@@ -196,14 +194,14 @@ impl Hystart {
     }
 
     /// Looks at an ACK; returns whether it ends slow start.
-    fn look(&mut self, now: Instant, ack: &Timing, window: &Window) -> bool {
+    fn look(&mut self, ack: &Timing, window: &Window) -> bool {
         let rtt = micros(ack.rtt);
         let delay_min = self.delay_min.map_or(rtt, |least| least.min(rtt));
         self.delay_min = Some(delay_min);
         if self.found.is_some() || window.cwnd >= window.ssthresh {
             return false;
         }
-        let now = micros(now.since(Instant::ZERO));
+        let now = micros(ack.now.since(Instant::ZERO));
         let is_large = window.cwnd >= self.low_window;
         if ack.snd_una > self.round.end_seq && (is_large || self.resets_always) {
             self.begin_round(now, ack.snd_nxt);
@@ -248,30 +246,19 @@ impl SlowStart for Hystart {
         self.smss = smss;
     }
 
-    fn observe(&mut self, ack: &Ack, window: &Window) {
-        let Some(rtt) = ack.rtt else { return };
-        let timing = Timing { rtt, srtt: ack.srtt, snd_una: ack.snd_una, snd_nxt: ack.snd_nxt };
-        let cwnd = ack.reduced.unwrap_or(window.cwnd);
-        self.exit_due |= self.look(ack.now, &timing, &Window { cwnd, ..*window });
+    fn wants(&self) -> Wants {
+        Wants { timing: true, ..Wants::NOTHING }
     }
 
-    fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step {
-        if std::mem::take(&mut self.exit_due) {
-            return Step::ExitBefore { ssthresh: window.cwnd };
-        }
+    fn on_rtt(&mut self, timing: &Timing, window: &Window) -> Option<Segments> {
+        self.look(timing, window).then_some(window.cwnd)
+    }
+
+    fn on_ack(&mut self, ack: &Ack, _window: &Window) -> Step {
         Step::Grow(ack.counted)
     }
 
-    fn end_without_growth(&mut self, ack: &Ack, window: &Window) -> Option<Segments> {
-        std::mem::take(&mut self.exit_due).then_some(ack.reduced.unwrap_or(window.cwnd))
-    }
-
-    fn end_before_congestion(&mut self, event: &CongestionEvent, window: &Window) -> Option<Segments> {
-        event.timing.filter(|timing| self.look(event.now, timing, window)).map(|_| window.cwnd)
-    }
-
     fn on_congestion(&mut self, event: &CongestionEvent, _window: &Window) {
-        self.exit_due = false;
         if event.restart || event.cause == Cause::Timeout {
             self.reset();
         }
@@ -303,10 +290,10 @@ impl SlowStart for Hystart {
 mod tests {
     use super::*;
     use crate::params::Value;
-    use crate::testing::{ACK, build, congestion, established, internal, window};
+    use crate::testing::{build, congestion, established, internal, window};
 
-    const EXIT: Step = Step::ExitBefore { ssthresh: 100.0 };
-    const GROW: Step = Step::Grow(1.0);
+    const EXIT: Option<Segments> = Some(100.0);
+    const GROW: Option<Segments> = None;
     const MS: u64 = 1_000_000;
 
     fn hystart(set: &[(&str, Value)]) -> Box<dyn SlowStart> {
@@ -321,36 +308,25 @@ mod tests {
         Value::Word(value.to_owned())
     }
 
-    /// Lets `part` observe an ACK at `now` and `rtt`, both in nanoseconds, of round number `round` in which `cwnd` segments are sent.
-    fn acknowledge(part: &mut dyn SlowStart, now: u64, rtt: u64, round: u64, cwnd: Segments) -> Step {
-        let rtt = Some(Duration::from_nanos(rtt));
+    /// An ACK at `now` with `rtt`, both in nanoseconds, of round number `round`.
+    fn timing(now: u64, rtt: u64, round: u64) -> Timing {
+        let rtt = Duration::from_nanos(rtt);
         // A round's ACKs acknowledge positions above 1000 · round, and data up to 1000 · (round + 1) has been sent.
-        let ack = Ack { now: Instant::from_nanos(now), rtt, srtt: rtt, snd_una: 1000 * round + 1, snd_nxt: 1000 * (round + 1), ..ACK };
-        part.observe(&ack, &window(cwnd));
-        part.on_ack(&ack, &window(cwnd))
+        Timing { now: Instant::from_nanos(now), rtt, srtt: Some(rtt), snd_una: 1000 * round + 1, snd_nxt: 1000 * (round + 1) }
     }
 
-    /// The steps of rounds with nine ACKs, 3 ms apart, each with one round-trip time in microseconds.
-    fn rounds(part: &mut dyn SlowStart, rtts: &[u64]) -> Vec<Step> {
+    /// The threshold with which an ACK of a round in which `cwnd` segments are sent ends slow start.
+    fn acknowledge(part: &mut dyn SlowStart, now: u64, rtt: u64, round: u64, cwnd: Segments) -> Option<Segments> {
+        part.on_rtt(&timing(now, rtt, round), &window(cwnd))
+    }
+
+    /// What ends rounds with nine ACKs, 3 ms apart, each with one round-trip time in microseconds.
+    fn rounds(part: &mut dyn SlowStart, rtts: &[u64]) -> Vec<Option<Segments>> {
         let nine = |(round, rtt): (usize, &u64)| {
             let start = 1000 * MS * (round as u64 + 1);
             (0..9).map(|index| acknowledge(part, start + 3 * MS * index, 1000 * rtt, round as u64 + 1, 100.0)).last().unwrap()
         };
         rtts.iter().enumerate().map(nine).collect()
-    }
-
-    #[test]
-    fn an_ack_ends_slow_start_before_its_loss_reduces_the_window() {
-        let mut part = hystart(&[]);
-        rounds(&mut *part, &[40_000]);
-        let rtt = Duration::from_millis(100);
-        let timing = Some(Timing { rtt, srtt: None, snd_una: 5001, snd_nxt: 9000 });
-        let event = CongestionEvent { now: Instant::from_nanos(5000 * MS), timing, ..congestion(Cause::DupAck, 100.0) };
-        let mut ends = |event: &CongestionEvent| part.end_before_congestion(event, &window(100.0));
-        assert_eq!(ends(&congestion(Cause::DupAck, 100.0)), None, "a timer shows the loss");
-        assert_eq!([0; 8].map(|_| ends(&event)), [None; 8]);
-        assert_eq!(ends(&event), Some(100.0), "the ninth sample");
-        assert_eq!(ends(&event), None, "once");
     }
 
     #[test]
@@ -417,7 +393,7 @@ mod tests {
         let span = |cwnd: Segments| {
             let mut part = hystart(&[]);
             part.on_established(&established(1460), &window(cwnd));
-            let is_exit = |after: &u64| acknowledge(&mut *part, 500 * MS + after, 100 * MS, 1, cwnd) == Step::ExitBefore { ssthresh: cwnd };
+            let is_exit = |after: &u64| acknowledge(&mut *part, 500 * MS + after, 100 * MS, 1, cwnd) == Some(cwnd);
             (0..2000).map(|index| index * MS / 20).find(is_exit)
         };
         assert_eq!([100.0, 1e5].map(span), [Some(1011 * MS / 20), Some(1001 * MS / 20)]);
@@ -425,7 +401,7 @@ mod tests {
 
     #[test]
     fn nothing_ends_slow_start_below_the_low_window() {
-        for (cwnd, step) in [(15.9, GROW), (16.0, Step::ExitBefore { ssthresh: 16.0 })] {
+        for (cwnd, step) in [(15.9, GROW), (16.0, Some(16.0))] {
             let mut part = hystart(&[]);
             rounds(&mut *part, &[50_000]);
             let last = (0..9).map(|index| acknowledge(&mut *part, (5000 + 3 * index) * MS, 60 * MS, 2, cwnd)).last();
@@ -439,8 +415,7 @@ mod tests {
         for (rule, exit) in [("always", 603), ("above_low_window", 609)] {
             let mut part = hystart(&[("round_reset", word(rule))]);
             let cwnd = |quarters: u64| 10.0 + (quarters - 400) as f64;
-            let is_exit =
-                |quarters: &u64| !matches!(acknowledge(&mut *part, quarters * MS / 4, 100 * MS, 1, cwnd(*quarters)), Step::Grow(_));
+            let is_exit = |quarters: &u64| acknowledge(&mut *part, quarters * MS / 4, 100 * MS, 1, cwnd(*quarters)).is_some();
             assert_eq!((400..900).find(is_exit), Some(exit), "{rule}: more than 50.5 ms from the start of the round");
         }
     }
@@ -461,13 +436,7 @@ mod tests {
     fn in_recovery_the_threshold_becomes_the_window_that_the_reduction_has_reached() {
         let mut part = hystart(&[]);
         rounds(&mut *part, &[50_000]);
-        let mut ends = |reduced: Segments| {
-            let rtt = Some(Duration::from_millis(60));
-            let ack = Ack { now: Instant::from_nanos(5000 * MS), rtt, snd_una: 2001, snd_nxt: 3000, reduced: Some(reduced), ..ACK };
-            let window = Window { cwnd: 70.0, ssthresh: 70.0 };
-            part.observe(&ack, &window);
-            part.end_without_growth(&ack, &window)
-        };
+        let mut ends = |cwnd: Segments| part.on_rtt(&timing(5000 * MS, 60 * MS, 2), &Window { cwnd, ssthresh: 70.0 });
         assert_eq!([70.0; 9].map(&mut ends), [None; 9], "not below the threshold");
         let windows = [40.0, 41.0, 42.0, 43.0, 44.0, 45.0, 46.0, 47.0];
         assert_eq!(windows.map(&mut ends), [None; 8]);
@@ -476,26 +445,11 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_also_ends_at_an_ack_at_which_the_window_may_not_grow() {
-        let mut part = hystart(&[]);
-        rounds(&mut *part, &[50_000]);
-        let mut ends = |millis: u64| {
-            let now = Instant::from_nanos((5000 + millis) * MS);
-            let ack = Ack { now, rtt: Some(Duration::from_millis(60)), snd_una: 2001, snd_nxt: 3000, cwnd_limited: false, ..ACK };
-            part.observe(&ack, &window(100.0));
-            part.end_without_growth(&ack, &window(100.0))
-        };
-        assert_eq!([0, 3, 6, 9, 12, 15, 18, 21].map(&mut ends), [None; 8]);
-        assert_eq!([24, 27].map(&mut ends), [Some(100.0), None], "once");
-    }
-
-    #[test]
     fn acks_in_congestion_avoidance_do_not_count() {
         let mut part = hystart(&[]);
         rounds(&mut *part, &[50_000]);
         for index in 0..9 {
-            let ack = Ack { now: Instant::from_nanos((5000 + index) * MS), rtt: Some(Duration::from_millis(90)), snd_una: 9999, ..ACK };
-            part.observe(&ack, &Window { cwnd: 100.0, ssthresh: 100.0 });
+            part.on_rtt(&timing((5000 + index) * MS, 90 * MS, 9), &Window { cwnd: 100.0, ssthresh: 100.0 });
         }
         assert_eq!(internal(|out| part.internals(out), "found"), 0.0);
         assert_eq!(internal(|out| part.internals(out), "delay_min"), 0.05);

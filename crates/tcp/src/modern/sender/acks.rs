@@ -57,8 +57,6 @@ struct Change {
     sample: Option<RateSample>,
     /// Bytes in flight before the ACK.
     inflight: u64,
-    /// The window before the ACK, in segments, if it was being reduced.
-    reduced: Option<Segments>,
     /// The marks that the ACK reports.
     marks: Report,
 }
@@ -84,12 +82,8 @@ impl Sender {
         change.marks = self.read_marks(ack, &change, &delivered);
         self.count(&change);
         self.measure(now, ack, &delivered, &mut change);
-        if self.settings.rules.measures_before_losses {
-            let (srtt, snd_una, snd_nxt) = (self.rtt.srtt(), self.window.una(), self.window.nxt());
-            self.timing = change.rtt.map(|rtt| Timing { rtt, srtt, snd_una, snd_nxt });
-        }
+        self.tell_rtt(now, &change);
         let before = self.repair.phase();
-        let responses = (self.seat.reductions(), self.counters.undone);
         let repaired = self.tlp.handle_ack(ProbeAck {
             number: ack.number,
             dsack_end: change.dsack.map(|block| block.1),
@@ -105,11 +99,6 @@ impl Sender {
         if change.marks.echo {
             let ended = before == RecoveryPhase::Fast && self.repair.phase() == RecoveryPhase::Open;
             self.handle_mark(now, ended && self.settings.gradual_marks);
-        }
-        self.timing = None;
-        if (self.seat.reductions(), self.counters.undone) != responses {
-            // What was in force before the ACK no longer is.
-            change.reduced = None;
         }
         if self.seat.wants().deliveries {
             self.report_deliveries(now, &delivered);
@@ -157,6 +146,22 @@ impl Sender {
         true
     }
 
+    /// Tells the control the round-trip time of an ACK that has not changed the window yet.
+    fn tell_rtt(&mut self, now: Instant, change: &Change) {
+        let Some(rtt) = change.rtt.filter(|_| self.seat.wants().timing) else { return };
+        let ssthresh = self.seat.window().ssthresh;
+        let timing = Timing { now, rtt, srtt: self.rtt.srtt(), snd_una: self.window.una(), snd_nxt: self.window.nxt() };
+        self.seat.on_rtt(&timing, self.congestion_window().cwnd);
+        self.follow_threshold(ssthresh);
+    }
+
+    /// The control may have lowered the threshold, which was `before`: recovery reduces the window further.
+    fn follow_threshold(&mut self, before: Segments) {
+        if self.seat.window().ssthresh < before {
+            self.repair.lower_target(self.seat.cwnd());
+        }
+    }
+
     /// The outstanding data of a SACK block: in whole segments, if others do not count.
     fn data_of(&self, (start, end): Range, una: u64) -> Range {
         let block = (start.max(una), end.min(self.window.nxt()));
@@ -200,7 +205,6 @@ impl Sender {
     fn update_scoreboard(&mut self, ack: &Ack<'_>, dsack: Option<Range>, delivered: &mut Vec<SentSegment>) -> Change {
         let (una, outstanding, flight) = (self.window.una(), self.board.unsacked(), self.board.flight_size());
         let inflight = self.board.pipe();
-        let reduced = self.repair.reduces().then(|| self.congestion_window().cwnd);
         let window_moved = self.window.update(ack, !self.settings.rules.keeps_offered_window);
         let reported = dsack.map_or(0, |block| self.reported(block));
         let repeats = self.repeated(dsack) > 0;
@@ -254,7 +258,6 @@ impl Sender {
             delay: None,
             sample: None,
             inflight,
-            reduced,
             marks: Report::NONE,
         }
     }
@@ -460,13 +463,10 @@ impl Sender {
             min_rtt: self.seat.min_rtt(self.rtt.min()),
             round: self.rate.round(),
             ecn_echo: marks.echo,
-            reduced: change.reduced,
             handshake: false,
             mark_count: marks.count,
         });
-        if self.seat.window().ssthresh < ssthresh {
-            self.repair.lower_target(self.seat.cwnd());
-        }
+        self.follow_threshold(ssthresh);
         if self.seat.holds_back() {
             self.rate.note_app_limited(inflight);
         }

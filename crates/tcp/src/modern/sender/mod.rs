@@ -30,7 +30,7 @@ mod writing;
 
 use self::settings::Settings;
 use ackclock_core::cc::{CongestionControl, Window};
-use ackclock_core::events::{Established, Timing};
+use ackclock_core::events::Established;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 use ackclock_host::{ControlSeat, DeliveryRate, Limit, LimitedTimes, Limits, SeatRules};
 
@@ -144,8 +144,6 @@ pub(super) struct Sender {
     delivered: Vec<SentSegment>,
     /// Bytes that ACKs below the last one have delivered since the control heard of the last ACK.
     delivered_late: u64,
-    /// What the present ACK has measured; `None` outside its processing.
-    timing: Option<Timing>,
     /// Whether new data has left since the sender last stopped.
     has_sent: bool,
     /// Whether the congestion window has caused the deferral of a block.
@@ -193,7 +191,6 @@ impl Sender {
             undo: Undo::default(),
             delivered: Vec::new(),
             delivered_late: 0,
-            timing: None,
             has_sent: false,
             has_deferred: false,
             blocks: config.offload.map(|offload| Box::new(Blocks::new(offload))),

@@ -157,7 +157,6 @@ impl Sender {
             },
             resent: self.board.segment_at(una).is_some_and(SentSegment::is_retransmitted),
             min_rtt: self.seat.min_rtt(self.rtt.min()),
-            timing: self.timing,
         };
         self.seat.reduce(&event, una);
         self.marks.reduce(self.window.nxt());

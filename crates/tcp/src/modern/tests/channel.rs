@@ -91,7 +91,7 @@ impl Pair {
     pub(super) fn new(configs: [Config; 2], channel: Channel, reader: Reader, seed: u64) -> Self {
         let court = Court::default();
         // The clocks of the ends differ, so a one-way delay has no bound.
-        let wants = Wants { samples: true, deliveries: true, one_way_delay: false };
+        let wants = Wants { samples: true, deliveries: true, one_way_delay: false, timing: true };
         let control = || Box::new(Witness::new(reno(), wants, true, &court));
         let ends = [Endpoint::open(&configs[0], control()), Endpoint::listen(&configs[1], control())];
         Self {

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use ackclock_core::cc::{SlowStart, Step, Window};
-use ackclock_core::events::Ack;
+use ackclock_core::cc::{SlowStart, Step, Wants, Window};
+use ackclock_core::events::{Ack, Timing};
 use ackclock_core::units::Segments;
 
 use super::super::config::Recovery;
@@ -423,13 +423,18 @@ fn a_genuine_timeout_is_not_undone() {
     }
 }
 
-/// Standard slow start that notes the window in force of every ACK.
+/// Standard slow start that notes the window in force, and whether it is below the threshold, at every round-trip time.
 #[derive(Clone, Debug, Default)]
-struct Noting(Arc<Mutex<Vec<Option<Segments>>>>);
+struct Noting(Arc<Mutex<Vec<(Segments, bool)>>>);
 
 impl SlowStart for Noting {
-    fn observe(&mut self, ack: &Ack, _window: &Window) {
-        self.0.lock().unwrap().push(ack.reduced);
+    fn wants(&self) -> Wants {
+        Wants { timing: true, ..Wants::NOTHING }
+    }
+
+    fn on_rtt(&mut self, _timing: &Timing, window: &Window) -> Option<Segments> {
+        self.0.lock().unwrap().push((window.cwnd, window.cwnd < window.ssthresh));
+        None
     }
 
     fn on_ack(&mut self, ack: &Ack, _window: &Window) -> Step {
@@ -438,7 +443,7 @@ impl SlowStart for Noting {
 }
 
 #[test]
-fn a_control_learns_of_the_reduced_window_unless_the_ack_begins_or_undoes_a_reduction() {
+fn a_control_hears_of_a_round_trip_time_before_the_ack_changes_the_window() {
     let noting = Noting::default();
     let config = Config { timestamps: true, mss: 1012, ..with(Recovery::Rack, true) };
     let mut script = Script::established_with(&config, reno_after(Box::new(noting.clone())));
@@ -452,7 +457,7 @@ fn a_control_learns_of_the_reduced_window_unless_the_ack_begins_or_undoes_a_redu
          110 cwnd 10
          110 > data 10001:16001",
     );
-    assert_eq!(*noting.0.lock().unwrap(), [None, Some(7.5), None], "the pipe of six segments, and half of the three delivered");
+    assert_eq!(*noting.0.lock().unwrap(), [(10.0, true), (7.5, false)], "half of three segments is below the pipe of six");
 }
 
 #[test]

@@ -189,7 +189,6 @@ impl State {
             round: self.window.round(),
             ecn_echo: ack.ecn_echo,
             mark_count: MarkCount::AtMost,
-            reduced: None,
             handshake,
         };
         if self.sampling.is_some() {
@@ -226,7 +225,6 @@ impl State {
             least: PART_OF_A_SEGMENT,
             resent,
             min_rtt: self.timing.least(),
-            timing: None,
         };
         self.seat.reduce(&event, u64::from(self.window.una()));
         self.episode.note(cause);
