@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 import sys
 from collections.abc import Callable
@@ -97,8 +98,13 @@ def test_a_changed_module_changes_the_keys_of_what_it_measures(
     modules = (RUNNER, *POINTS[name].measurement.sources)
     before = sources.program.__wrapped__(*modules)
     assert sources.program.__wrapped__(*modules) == before
+    text = (package / file).read_text()
+    docstring = ast.get_docstring(ast.parse(text), clean=False)
+    assert docstring
+    (package / file).write_text(text.replace(docstring, "Something else.", 1) + "# changed\n")
+    assert sources.program.__wrapped__(*modules) == before, "words are not code"
     with (package / file).open("a") as added:
-        added.write("# changed\n")
+        added.write("CHANGED = 1\n")
     assert (sources.program.__wrapped__(*modules) != before) == covered
 
 

@@ -1,8 +1,9 @@
-"""The program in a cache key: the contents of all modules that a measurement uses, and the libraries.
+"""The program in a cache key: the code of all modules that a measurement uses, and the libraries.
 
-A measurement names its modules. The key covers them, every module of the package that they import directly or
-indirectly, the compiled core, and the versions of Python and its numerical libraries. So a new import needs no entry in
-a list.
+A measurement names its modules. The key covers the statements of these and of every module of the package that they
+import directly or indirectly, the compiled core, and the versions of Python and its numerical libraries. So a new
+import needs no entry in a list, a changed measure is measured again, and a changed comment or docstring keeps every
+stored run.
 """
 
 from __future__ import annotations
@@ -45,8 +46,20 @@ def versions() -> dict[str, str]:
 @cache
 def program(*modules: str) -> str:
     """Return a hash of the compiled core, the libraries, these modules, and every module that they import."""
-    files = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in reached(modules).items()}
-    return digest(build(), versions(), files)
+    return digest(build(), versions(), {name: code(_parsed(path)) for name, path in reached(modules).items()})
+
+
+def code(tree: ast.Module) -> str:
+    """Return a hash of the statements of a file; statements that are only a text, such as docstrings, do not count."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [each for each in body if not _is_text(each)]  # type: ignore[attr-defined]
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def reached(modules: Sequence[str]) -> dict[str, Path]:
@@ -60,6 +73,10 @@ def reached(modules: Sequence[str]) -> dict[str, Path]:
             found[name] = path
             left += _imported(path)
     return dict(sorted(found.items()))
+
+
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_bytes())
 
 
 def _file(module: str) -> Path | None:
@@ -79,7 +96,7 @@ def _imported(path: Path) -> Iterator[str]:
     ValueError
         If an import is relative.
     """
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in ast.walk(_parsed(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
