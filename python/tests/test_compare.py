@@ -22,6 +22,7 @@ from ackclock.cli.comparisons import compare_command
 from ackclock.comparisons import contenders, figure, judging, measuring, places, planning, report, words
 from ackclock.comparisons.judging import Judged
 from ackclock.comparisons.planning import Outcome, Plan
+from ackclock.experiments.store import JOURNAL
 from ackclock.files.journal import Journal
 from ackclock.statistics.harm import harm_to_less, harm_to_more
 from ackclock.statistics.sequential import Stopping
@@ -59,7 +60,7 @@ def shared(tmp_path: Path) -> Path:
 def judged(texts: list[str], where: list[str], seeds: int | None = 4, **options: Any) -> Judged:
     """Run a comparison."""
     plan = Plan(contenders.resolve_all(texts), places.find(where), seeds, **options)
-    outcome = Outcome(plan, {})
+    outcome = Outcome(plan)
     planning.run(plan, outcome, jobs=1)
     return Judged(outcome)
 
@@ -449,8 +450,8 @@ def test_the_command_writes_the_same_on_any_number_of_threads(cli: Cli, shared: 
     assert one.stdout == two.stdout
     assert one.stdout.startswith("cubic ")
     names = {path.name for path in (tmp_path / "one").iterdir()}
-    assert names == {"manifest.json", "measured.parquet", *report.WRITTEN}
-    for name in names:
+    assert names == {"manifest.json", "lock", "measured.parquet", *report.WRITTEN}
+    for name in names - {"lock"}:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
     manifest = json.loads((tmp_path / "one" / "manifest.json").read_text())
     assert (manifest["kind"], manifest["state"], manifest["runs"]) == ("comparison", "complete", 27)
@@ -513,7 +514,7 @@ def test_a_stopped_comparison_continues(
 def test_a_killed_comparison_continues(cli: Cli, shared: Path, tmp_path: Path) -> None:
     arguments = ["compare", "reno", "cubic", "--on", str(shared), "--duration", "60 s", "--jobs", "1", "--out", "out"]
     process = subprocess.Popen([sys.executable, "-m", "ackclock", *arguments, "--seeds", "100"], cwd=tmp_path)
-    kept = tmp_path / "out" / report.FRESH_FILE
+    kept = tmp_path / "out" / JOURNAL
     while process.poll() is None and (not kept.exists() or kept.stat().st_size < 2000):
         time.sleep(0.02)
     process.kill()

@@ -18,8 +18,9 @@ from ackclock import CongestionControl, _core
 from ackclock.deriving import MEASURES
 from ackclock.experiments import execute as engine
 from ackclock.experiments import sources, spans
-from ackclock.experiments.execute import Interrupted, run_point
+from ackclock.experiments.execute import Interrupted
 from ackclock.experiments.freeze import Frozen, replaced
+from ackclock.experiments.here import run_point
 from ackclock.experiments.measures import Measurement
 from ackclock.experiments.plan import RUNNER, Point
 from ackclock.matrices.metrics import Score

@@ -15,7 +15,7 @@ import pytest
 
 from ackclock import Interrupted, Result, Scenario, _core, kernels
 from ackclock.cli.kernelcomparisons import compare_command
-from ackclock.experiments.execute import run_here
+from ackclock.experiments.here import run_here
 from ackclock.kernels import comparing, judging, report, rules, words, worlds
 from ackclock.kernels.comparing import Outcome
 from ackclock.kernels.judging import Difference
@@ -407,7 +407,7 @@ def test_files_of_a_comparison(file: Path, tmp_path: Path, capsys: pytest.Captur
     printed = capsys.readouterr()
     assert "2 scenarios on Linux" in printed.out
     assert "flow.modern.acks: the kernel has its own rules (small-endless, small-transfer)" in printed.err
-    assert {*report.WRITTEN, report.JOURNAL, "manifest.json"} == {entry.name for entry in folder.iterdir()}
+    assert {*report.WRITTEN, "measured.parquet", "lock", "manifest.json"} == {entry.name for entry in folder.iterdir()}
     html = (folder / "report.html").read_text()
     assert "Congestion windows" in html and "small-transfer" in html
     table = polars.read_csv(folder / report.TABLE_FILE)

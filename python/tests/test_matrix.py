@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import warnings
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,12 @@ import pytest
 import ackclock
 from ackclock.drawing.rendering import encode
 from ackclock.experiments import sources
+from ackclock.experiments.store import JOURNAL, Store
 from ackclock.matrices import crossing, effects, figures, metrics, paths
 from ackclock.matrices import parts as composing
 from ackclock.matrices import report as crossreport
 from ackclock.matrices import tables as crosstables
+from ackclock.matrices.crossing import Plan
 from ackclock.matrices.matrix import Matrix
 from ackclock.statistics import ratios
 from ackclock.statistics.pairs import compare
@@ -433,7 +436,7 @@ def test_writing(small: Matrix, tmp_path: Path) -> None:
     names = {path.name for path in (tmp_path / "o").iterdir()}
     assert names == {
         "report.html", "report.md", "matrix.parquet", "matrix.csv", "runs.parquet", "measured.parquet", "figures",
-        "manifest.json",
+        "manifest.json", "lock",
     }  # fmt: skip
     assert polars.read_parquet(tmp_path / "o" / "matrix.parquet").equals(small.table)
     assert polars.read_parquet(tmp_path / "o" / "runs.parquet").equals(small.runs)
@@ -444,7 +447,7 @@ def test_writing(small: Matrix, tmp_path: Path) -> None:
     assert "A tested flow beside another" in text
     assert all(f"figures/{name}" in text for name in figures)
     small.write(tmp_path / "p")
-    for name in sorted(names - {"figures"}):
+    for name in sorted(names - {"figures", "lock"}):
         assert (tmp_path / "o" / name).read_bytes() == (tmp_path / "p" / name).read_bytes(), name
 
 
@@ -452,25 +455,29 @@ def test_a_users_file_beside_the_figures_stays(small: Matrix, tmp_path: Path) ->
     small.write(tmp_path / "o")
     figures = tmp_path / "o" / "figures"
     (figures / "notes.txt").write_text("mine")
-    crossreport.begin(tmp_path / "o", small.plan)
-    assert [path.name for path in figures.iterdir()] == ["notes.txt"]
+    with opened(tmp_path / "o", small.plan):
+        assert [path.name for path in figures.iterdir()] == ["notes.txt"]
     (figures / "notes.txt").unlink()
-    crossreport.begin(tmp_path / "o", small.plan)
-    assert not figures.exists()
+    with opened(tmp_path / "o", small.plan):
+        assert not figures.exists()
+
+
+def opened(folder: Path, plan: Plan) -> AbstractContextManager[Store]:
+    return Store(folder).opened(crossreport.KIND, crossreport.manifest(plan), crossreport.WRITTEN)
 
 
 def test_stored_measurements_are_reused(small: Matrix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small.write(tmp_path / "o")
-    known = crossreport.begin(tmp_path / "o", small.plan)
-    assert known == small.measured
-    again = crossing.execute(small.plan, known=known)
-    assert again.reused == len(small.measured) == 8
+    known = Store(tmp_path / "o")
+    assert dict(known) == dict(small.measured)
+    again = crossing.execute(small.plan, store=known)
+    assert again.reused == again.finished == 8
     assert Matrix(again).table.equals(small.table)
     monkeypatch.setattr(sources, "program", lambda *_: "another")
     anew = replace(small.plan, runs=[replace(run) for run in small.plan.runs])
-    crossreport.begin(tmp_path / "o", anew)
-    known = crossreport.begin(tmp_path / "o", anew)
-    assert crossing.execute(anew, known=known).reused == 0, "nor after an attempt that was killed"
+    with opened(tmp_path / "o", anew):
+        pass
+    assert crossing.execute(anew, store=Store(tmp_path / "o")).reused == 0, "nor after an attempt that was killed"
 
 
 # The command
@@ -599,7 +606,7 @@ def test_an_interrupted_matrix_keeps_finished_runs(cli: Cli, rival: Path, tmp_pa
 def test_a_killed_matrix_keeps_finished_runs(cli: Cli, rival: Path, tmp_path: Path) -> None:
     arguments = [*SMALL, "--path", "rival.toml", "--seeds", "400", "--duration", "30 s", "--out", "o", "--jobs", "1"]
     process = subprocess.Popen([sys.executable, "-m", "ackclock", "matrix", *arguments], cwd=tmp_path)
-    kept = tmp_path / "o" / crossreport.FRESH_FILE
+    kept = tmp_path / "o" / JOURNAL
     while process.poll() is None and (not kept.exists() or kept.stat().st_size < 2000):
         time.sleep(0.02)
     process.kill()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +18,12 @@ import pytest
 
 from ackclock import _core
 from ackclock.cli.errors import plain_errors
-from ackclock.experiments.execute import run_point
+from ackclock.experiments.here import run_point
 from ackclock.experiments.spans import time_mean
+from ackclock.experiments.store import JOURNAL, TABLE, Store
 from ackclock.papers import library, report, reproduction
 from ackclock.papers.contents import Figures
 from ackclock.papers.plan import plan_paper
-from ackclock.papers.store import Parts
 
 from .conftest import ROOT, Cli
 
@@ -207,7 +209,7 @@ def test_ctrl_c_keeps_finished_runs(tiny: Path) -> None:
     command = [sys.executable, "-m", "ackclock", "paper", "tiny", "--out", "o", "--jobs", "1"]
     with subprocess.Popen(command, cwd=tiny, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         deadline = time.monotonic() + 60
-        while not (tiny / "o" / "parts").exists() and process.poll() is None and time.monotonic() < deadline:
+        while not (tiny / "o" / "manifest.json").exists() and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
@@ -271,30 +273,38 @@ def test_a_changed_paper_measures_again(tiny: Path) -> None:
 
 
 def test_every_finished_run_is_kept(tiny: Path) -> None:
-    """A killed process leaves nothing of its unfinished cell."""
+    """A killed process leaves nothing of its unfinished run."""
     plan = plan_paper(library._load(tiny / "papers" / "tiny"))
     cell = plan.cells[-1]
-    (tiny / "parts").mkdir()
-    store = Parts(tiny / "parts")
-    for run in cell[:2]:
-        store.put(run, run_point(run, _core.Cancel()))
-    (part,) = (tiny / "parts").glob("*.jsonl")
-    with part.open("a") as file:
+    out = tiny / "out"
+
+    def opened() -> AbstractContextManager[Store]:
+        return Store(out).opened("paper", reproduction.manifest(plan))
+
+    with opened() as store:
+        for run in cell[:2]:
+            store.put(run, run_point(run, _core.Cancel()))
+        killed = shutil.copytree(out, tiny / "killed")
+    with (killed / JOURNAL).open("a") as file:
         file.write('["cut off", [{"flo')
-    again = Parts(tiny / "parts")
+    again = Store(killed)
     assert [again.has(run) for run in cell] == [True, True, False]
-    again.put(cell[2], run_point(cell[2], _core.Cancel()))
-    last = Parts(tiny / "parts")
-    assert all(last.has(run) for run in cell)
-    assert [last.get(run).rows for run in cell] == [again.get(run).rows for run in cell]
+    with again.opened("paper", reproduction.manifest(plan)):
+        again.put(cell[2], run_point(cell[2], _core.Cancel()))
+    last = Store(killed)
+    assert not (killed / JOURNAL).exists()
+    assert [last.measured(run).rows for run in cell] == [again.measured(run).rows for run in cell]
+    with opened() as whole:
+        whole.put(cell[2], run_point(cell[2], _core.Cancel()))
+    assert (out / TABLE).read_bytes() == (killed / TABLE).read_bytes(), "the bytes do not tell of the kill"
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "3\n[1]\n[1, 2]", '["a", [1]]'])
-def test_unreadable_cells_run_again(tiny: Path, text: str) -> None:
+def test_unreadable_runs_run_again(tiny: Path, text: str) -> None:
     plan = plan_paper(library._load(tiny / "papers" / "tiny"))
     first = reproduction.execute(plan, tiny / "o")
-    for part in (tiny / "o" / "parts").iterdir():
-        part.write_text(text)
+    (tiny / "o" / TABLE).write_text(text)
+    (tiny / "o" / JOURNAL).write_text(text)
     again = reproduction.execute(plan, tiny / "o")
     assert again.reused == 0
     assert again.rows == first.rows

@@ -118,7 +118,7 @@ def test_the_report_of_a_paper_is_built_again_without_runs(paper: Paper, tmp_pat
     done = cli("report", "o", cwd=home)
     assert done.returncode == 0, done.stderr
     assert (home / "o" / "report.html").read_bytes() == before
-    next((home / "o" / "parts").glob("*.jsonl")).unlink()
+    (home / "o" / "measured.parquet").unlink()
     refused = cli("report", "o", cwd=home)
     assert refused.returncode == 2
     assert "runs are missing" in refused.stderr

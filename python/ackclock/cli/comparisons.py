@@ -9,6 +9,7 @@ from pathlib import Path
 from ackclock.cli import output
 from ackclock.comparisons import judging, planning, words
 from ackclock.comparisons.planning import Outcome, Plan
+from ackclock.experiments.store import Store
 from ackclock.running import Interrupted
 from ackclock.texts.numbers import counted, finite
 
@@ -36,17 +37,16 @@ def compare_command(
 
     from ackclock.comparisons import report
 
-    outcome = Outcome(plan, report.begin(out, plan) if out is not None else {})
-    if out is not None:
-        outcome.keep = report.journal(out).add
-    stopped = _run(plan, outcome, jobs)
-    judged = judging.Judged(outcome, margin / 100)
-    written = None
-    if out is not None and stopped:
-        report.keep(outcome, out, "interrupted")
-    elif out is not None:
-        output.note("drawing and writing the report")
-        written = report.write(judged, out)
+    store = Store(out)
+    outcome = Outcome(plan, store)
+    with store.opened(report.KIND, report.manifest(plan), report.WRITTEN):
+        stopped = _run(plan, outcome, jobs)
+        judged = judging.Judged(outcome, margin / 100)
+        written = None
+        if out is not None and not stopped:
+            output.note("drawing and writing the report")
+            written = report.write(judged, out)
+            store.finish(runs=len(outcome.points))
     if judged.places:
         _show(judged, json_output=json_output)
     if stopped:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ackclock.cli import output
+from ackclock.experiments.store import Store
 from ackclock.files import storage
 from ackclock.kernels import comparing, judging, report, words
 from ackclock.kernels.comparing import Outcome
@@ -40,27 +41,28 @@ def compare_command(
     """
     if not 0 < tolerance < 100:
         raise ValueError(f"--tolerance {tolerance:g}: must be above 0 % and below 100 %")
-    outcome = Outcome(comparing.cases(files), world, repetitions or world.repetitions)
+    store = Store(out)
+    outcome = Outcome(comparing.cases(files), world, repetitions or world.repetitions, measured=store)
     if out is not None:
         storage.check_free(out, report.KIND)
     _check(outcome)
-    if out is not None:
-        report.begin(out, outcome)
-    _run(outcome, jobs=world.jobs if jobs is None else jobs, stores=out is not None)
-    pairs = outcome.pairs()
-    for line in report.refusals(outcome):
-        output.warning(f"not run on the kernel: {line}")
-    for line in report.failures(outcome):
-        output.warning(line)
-    if not pairs:
-        raise ValueError("no scenario could run on the kernel; the messages above say why")
-    found = [each for one in pairs for each in judging.differences(one, tolerance / 100)]
-    if out is not None:
-        output.note("drawing and writing the report")
-        report.write(out, outcome, pairs, found)
+    with store.opened(report.KIND, report.manifest(outcome), report.WRITTEN):
+        _run(outcome, jobs=world.jobs if jobs is None else jobs, stores=out is not None)
+        pairs = outcome.pairs()
+        for line in report.refusals(outcome):
+            output.warning(f"not run on the kernel: {line}")
+        for line in report.failures(outcome):
+            output.warning(line)
+        if not pairs:
+            raise ValueError("no scenario could run on the kernel; the messages above say why")
+        found = [each for one in pairs for each in judging.differences(one, tolerance / 100)]
+        if out is not None:
+            output.note("drawing and writing the report")
+            report.write(out, outcome, pairs, found)
+            store.finish()
     _show(outcome, pairs, found, json_output=json_output)
     if out is not None:
-        output.note(f"written to {out}: {', '.join((*report.WRITTEN, report.JOURNAL))}")
+        output.note(f"written to {out}: {', '.join(report.WRITTEN)}")
 
 
 def _check(outcome: Outcome) -> None:

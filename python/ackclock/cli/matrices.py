@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock.cli import output
 from ackclock.cli.options import key_and_value
+from ackclock.experiments.store import Store
 from ackclock.files import checks
 from ackclock.matrices import crossing
 from ackclock.matrices import parts as composing
 from ackclock.matrices.crossing import Outcome, Plan, Stopped
-from ackclock.matrices.metrics import METRICS, Row
+from ackclock.matrices.metrics import METRICS
 from ackclock.running import Interrupted
 
 if TYPE_CHECKING:
@@ -48,17 +49,17 @@ def matrix_command(
     from ackclock.matrices import report as crossreport
     from ackclock.matrices.matrix import Matrix
 
-    known = crossreport.begin(out, plan) if out is not None else {}
-    keep = None if out is None else crossreport.journal(out).add
-    outcome, stopped = _execute(plan, known, keep, jobs)
-    matrix = Matrix(outcome)
-    report = None
-    if out is not None and stopped:
-        crossreport.keep(matrix, out, "interrupted")
-    elif out is not None:
-        output.note("drawing and writing the report")
-        report = crossreport.write(matrix, out, sort, top)
-    if outcome.measured:
+    store, report = Store(out), None
+    with store.opened(crossreport.KIND, crossreport.manifest(plan), crossreport.WRITTEN):
+        outcome, stopped = _execute(plan, store, jobs)
+        matrix = Matrix(outcome)
+        if out is not None and stopped:
+            crossreport.keep(matrix, out)
+        elif out is not None:
+            output.note("drawing and writing the report")
+            report = crossreport.write(matrix, out, sort, top)
+            store.finish(metric=sort, top=top)
+    if outcome.finished:
         _show(matrix, sort, top, json_output=json_output)
     if stopped:
         advice = "run the same command to continue" if out is not None else "--out stores finished runs"
@@ -93,18 +94,16 @@ def _plan(
     return plan
 
 
-def _execute(
-    plan: Plan, known: crossing.Measured, keep: Callable[[str, Row], None] | None, jobs: int | None
-) -> tuple[Outcome, Stopped | None]:
+def _execute(plan: Plan, store: Store, jobs: int | None) -> tuple[Outcome, Stopped | None]:
     """Run the plan; after Ctrl-C, return the finished part."""
     total = len(plan.distinct)
     started = time.monotonic()
     with output.progress("runs", total) as progress:
         try:
-            outcome, stopped = crossing.execute(plan, known=known, keep=keep, jobs=jobs, progress=progress), None
+            outcome, stopped = crossing.execute(plan, store=store, jobs=jobs, progress=progress), None
         except Stopped as caught:
             outcome, stopped = caught.outcome, caught
-    new = len(outcome.measured) - outcome.reused
+    new = outcome.finished - outcome.reused
     before = f", {outcome.reused:,} were stored" if outcome.reused else ""
     output.note(f"{new:,} runs in {time.monotonic() - started:.1f} s{before}")
     return outcome, stopped

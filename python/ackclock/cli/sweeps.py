@@ -15,7 +15,8 @@ from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.cli.tables import FirstRows
 from ackclock.completion import STATISTICS
-from ackclock.experiments.execute import Interrupted, Runner, execute, run_here
+from ackclock.experiments.execute import Interrupted, execute
+from ackclock.experiments.here import Runner, run_here
 from ackclock.experiments.measures import Measurement
 from ackclock.experiments.plan import Point
 from ackclock.experiments.sweeps import Entry, Writer

@@ -66,6 +66,6 @@ def compare(
         [str(each) for each in contenders], None if where is None else [str(each) for each in where],
         reference=reference, seeds=seeds, within=within, margin=margin, size=size, duration=duration,
     )  # fmt: skip
-    outcome = planning.Outcome(plan, {})
+    outcome = planning.Outcome(plan)
     planning.run(plan, outcome, jobs=jobs, progress=progress)
     return Comparison(judging.Judged(outcome, margin))

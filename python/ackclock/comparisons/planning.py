@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,9 +12,11 @@ from ackclock.comparisons.measuring import REFERENCE, Alone, Reference, Row, Tes
 from ackclock.comparisons.places import OWN, NetworkPath, Place, under_test
 from ackclock.experiments import budget, draws, execute
 from ackclock.experiments.draws import Jitter
+from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.execute import Progress
 from ackclock.experiments.freeze import Frozen
 from ackclock.experiments.plan import Point
+from ackclock.experiments.store import Store
 from ackclock.scenario import Scenario
 from ackclock.statistics.sequential import Stopping
 
@@ -167,37 +169,28 @@ def _with(document: dict[str, Any], flows: list[dict[str, Any]]) -> Scenario:
 
 @dataclass
 class Outcome:
-    """The measurements of a comparison, and the store of `execute`.
+    """The measurements of a comparison.
 
     Attributes
     ----------
     plan : Plan
         The plan.
-    measured : dict
+    measured : Store
         The measurements by the keys of their runs.
     units : dict
         The units of each place with their runs.
     reused : int
         Number of runs that an earlier attempt measured.
-    keep : callable or None
-        Called with the key and the measurements of every run that finishes, to store them at once.
     """
 
     plan: Plan
-    measured: dict[str, Row]
+    measured: Store = field(default_factory=Store)
     units: dict[str, list[tuple[Unit, Runs]]] = field(default_factory=dict)
     reused: int = 0
-    keep: Callable[[str, Row], None] | None = None
 
     def has(self, point: Point[Row]) -> bool:
         """Whether a run is measured."""
-        return point.key in self.measured
-
-    def put(self, point: Point[Row], row: Row) -> None:
-        """Store the measurements of a run."""
-        if self.keep is not None and not self.has(point):
-            self.keep(point.key, row)
-        self.measured[point.key] = row
+        return self.measured.has(point)
 
     @property
     def points(self) -> dict[str, Point[Row]]:
@@ -214,7 +207,14 @@ class Outcome:
         return made
 
 
-def run(plan: Plan, outcome: Outcome, *, jobs: int | None = None, progress: Progress | None = None) -> None:
+def run(
+    plan: Plan,
+    outcome: Outcome,
+    *,
+    jobs: int | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> None:
     """Run a plan until every place has enough units.
 
     Parameters
@@ -223,7 +223,7 @@ def run(plan: Plan, outcome: Outcome, *, jobs: int | None = None, progress: Prog
         The plan.
     outcome
         The measurements, which may hold those of an earlier attempt.
-    jobs, progress
+    jobs, engine, progress
         As in `execute`.
 
     Raises
@@ -245,7 +245,7 @@ def run(plan: Plan, outcome: Outcome, *, jobs: int | None = None, progress: Prog
             fresh = plan.units(place, 1 + done, most if place.population else min(last, most))
             outcome.units.setdefault(place.name, []).extend((unit, plan.runs(unit)) for unit in fresh)
         points = outcome.points
-        execute.execute(list(points.values()), outcome, jobs=jobs, progress=progress)
+        execute.execute(list(points.values()), outcome.measured, jobs=jobs, engine=engine, progress=progress)
         done = last - 1
         open_places = [place for place in open_places if plan.stopping and not _enough(plan, outcome, place)]
     outcome.reused = len(known & set(outcome.points))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -15,87 +14,28 @@ from ackclock import _core
 from ackclock.comparisons import contenders as resolving
 from ackclock.comparisons import figure, words
 from ackclock.comparisons.judging import Judged
-from ackclock.comparisons.measuring import COLUMNS, WARNINGS, Row
-from ackclock.comparisons.planning import Outcome, Plan
+from ackclock.comparisons.measuring import COLUMNS, WARNINGS
+from ackclock.comparisons.planning import Plan
 from ackclock.drawing.rendering import store
 from ackclock.experiments import sources
-from ackclock.files import leftovers, storage, stored, targets
-from ackclock.files.journal import Journal
+from ackclock.files import storage, stored
 from ackclock.reports import Answer, Axis, Bullets, Cell, Figure, Panel, Section, Series, Table, Text, grids, page
 from ackclock.reports.rendering import render
 from ackclock.texts.numbers import finite
 
 KIND = "comparison"
-MEASURED_FILE = "measured.parquet"
-FRESH_FILE = "measured.jsonl"
-"""The journal of an attempt; a killed process leaves it."""
 PAGE_FILE = "report.json"
 WRITTEN = (
     *("report.html", "report.md", PAGE_FILE, "comparison.parquet", "comparison.csv", "runs.parquet", "figure.png"),
 )
 
 
-def begin(directory: Path, plan: Plan) -> dict[str, Row]:
-    """Prepare a directory, and return the measurements stored there by the keys of their runs.
-
-    An earlier report is removed, since it may describe other runs.
-
-    Raises
-    ------
-    FileExistsError
-        If the directory holds anything else.
-    OSError
-        If it cannot be written to.
-    """
-    leftovers.remove_within(directory)
-    storage.check_free(directory, KIND)
-    directory.mkdir(parents=True, exist_ok=True)
-    known = _measured(directory)
-    _write_manifest(directory, plan, "running")
-    targets.remove_written(directory, WRITTEN)
-    return known
-
-
-def _measured(directory: Path) -> dict[str, Row]:
-    """Read stored measurements; ignore a file or a line that cannot be read."""
-    known: dict[str, Row] = {}
-    with contextlib.suppress(OSError, polars.exceptions.PolarsError):
-        kept = stored.read_parquet(directory / MEASURED_FILE)
-        columns = [name for name in kept.columns if name != "key"]
-        # A run has the columns of one of two measurements; the others are missing.
-        known = {row["key"]: {name: row[name] for name in columns} for row in kept.iter_rows(named=True)}
-    fresh = journal(directory).read()
+def manifest(plan: Plan) -> dict[str, Any]:
+    """Return what the manifest says of a comparison."""
     return {
-        **known,
-        **{key: row for key, row in fresh.items() if isinstance(row, dict) and set(row) <= {*COLUMNS, WARNINGS}},
-    }
-
-
-def journal(directory: Path) -> Journal:
-    """Return the file that gets the measurements of a run as soon as it is finished."""
-    return Journal(directory / FRESH_FILE)
-
-
-def keep(outcome: Outcome, directory: Path, state: str) -> None:
-    """Write the measurements."""
-    columns = (*COLUMNS, WARNINGS)
-    rows = [{"key": key, **dict.fromkeys(columns), **row} for key, row in sorted(outcome.measured.items())]
-    warned = polars.List(polars.Struct({"name": polars.String, "text": polars.String}))
-    kinds: list[tuple[str, Any]] = [("key", polars.String), *((name, polars.Float64) for name in COLUMNS)]
-    storage.write_parquet(directory / MEASURED_FILE, polars.DataFrame(rows, [*kinds, (WARNINGS, warned)]))
-    journal(directory).remove()
-    _write_manifest(directory, outcome.plan, state, len(outcome.points))
-
-
-def _write_manifest(directory: Path, plan: Plan, state: str, runs: int | None = None) -> None:
-    entries = {
-        "state": state,
         "contenders": [contender.name for contender in plan.contenders],
         "places": [place.name for place in plan.places],
-        "runs": runs,
-        "build": sources.build(),
     }
-    storage.write_manifest(directory, KIND, entries)
 
 
 def summary(judged: Judged) -> polars.DataFrame:
@@ -129,9 +69,7 @@ def runs(judged: Judged) -> polars.DataFrame:
 
 
 def write(judged: Judged, directory: Path) -> Path:
-    """Write everything into a directory that `begin` prepared, and return the HTML report."""
-    plan = judged.outcome.plan
-    keep(judged.outcome, directory, "drawing")
+    """Write tables, figure and reports into the directory of an open store, and return the HTML report."""
     table = summary(judged)
     storage.write_parquet(directory / "comparison.parquet", table)
     storage.write_text(directory / "comparison.csv", table.write_csv())
@@ -141,7 +79,6 @@ def write(judged: Judged, directory: Path) -> Path:
     storage.write_text(directory / PAGE_FILE, json.dumps(context, indent=1, ensure_ascii=False) + "\n")
     storage.write_text(directory / "report.md", render("comparison.md.j2", context))
     storage.write_text(directory / "report.html", _page(context))
-    _write_manifest(directory, plan, "complete", len(judged.outcome.points))
     return directory / "report.html"
 
 

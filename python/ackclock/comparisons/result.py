@@ -12,6 +12,7 @@ from ackclock.cards import Block, Card, Cell, Table, Text
 from ackclock.cards.card import Mark
 from ackclock.comparisons import report, words
 from ackclock.comparisons.judging import Judged
+from ackclock.experiments.store import Store
 from ackclock.texts.numbers import counted
 
 if TYPE_CHECKING:
@@ -98,5 +99,10 @@ class Comparison:
             If it cannot be written to.
         """
         directory = Path(directory)
-        report.begin(directory, self._judged.outcome.plan)
-        return report.write(self._judged, directory)
+        outcome = self._judged.outcome
+        store = Store(directory)
+        store.update(outcome.measured)
+        with store.opened(report.KIND, report.manifest(outcome.plan), report.WRITTEN):
+            written = report.write(self._judged, directory)
+            store.finish(runs=len(outcome.points))
+        return written

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 KIND = "dataset"
 FORMAT = 1
 SCENARIO = "sweep.toml"
-LOCK = "lock"
 EARLIER = "earlier"
 RUNS = "runs"
 NEW_RUNS = "runs.new"

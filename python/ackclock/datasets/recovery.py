@@ -11,15 +11,11 @@ repeats the remaining ones:
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 
 from ackclock.datasets import layout
 from ackclock.files import leftovers, storage
-
-UNMARKED = re.compile(rf"{layout.LOCK}|\.{re.escape(storage.MANIFEST)}-.*{re.escape(leftovers.SUFFIX)}")
-"""Files of a writer that was killed before it wrote the manifest."""
 
 
 def check_free(folder: Path) -> None:
@@ -30,10 +26,8 @@ def check_free(folder: Path) -> None:
     FileExistsError
         If the folder is not empty and holds no dataset.
     """
-    if folder.is_dir() and all(UNMARKED.fullmatch(entry.name) for entry in folder.iterdir()):
-        return
     storage.check_free(folder, layout.KIND)
-    if folder.exists() and any(folder.iterdir()):
+    if (folder / storage.MANIFEST).exists():
         layout.read_manifest(folder)
 
 

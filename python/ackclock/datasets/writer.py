@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ackclock import _core
 from ackclock.datasets import batch, layout, recovery, relabelling
 from ackclock.datasets.batch import Batch
-from ackclock.datasets.locking import Lock
 from ackclock.files import storage
+from ackclock.files.locking import Lock
 
 if TYPE_CHECKING:
     import polars
@@ -72,7 +72,7 @@ class Writer:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OSError(f"{self.folder}: cannot write here: {error.strerror}") from None
-        self._lock = Lock(self.folder / layout.LOCK)
+        self._lock = Lock(self.folder)
         try:
             recovery.check_free(self.folder)  # another process may have written before the lock
             # The manifest is first: it marks the folder as a dataset.

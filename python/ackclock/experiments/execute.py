@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar, cast
 
 from ackclock import _core
+from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.engines.local import Local
+from ackclock.experiments.here import Runner, run_point
 from ackclock.experiments.plan import Point
-from ackclock.experiments.store import Store
-from ackclock.result import Result
-from ackclock.scenario import Scenario
 
 Progress = Callable[[int, int], None]
-Runner = Callable[[Scenario, Sequence[str] | None, _core.Cancel, Sequence[str]], Result]
-"""A function that runs a scenario on its thread: scenario, traces, handle that stops it, places to capture."""
 T = TypeVar("T")
 R = TypeVar("R")
-P = TypeVar("P", bound=Point[Any])
-M = TypeVar("M")
+
+
+class Destination(Protocol):
+    """What becomes of measurements; `execute` calls the methods on one thread."""
+
+    def has(self, point: Any) -> bool:  # noqa: ANN401 - a point of any kind
+        """Whether it has the measurement of a point."""
+        ...
+
+    def put(self, point: Any, measured: Any) -> None:  # noqa: ANN401 - a point and its measurement
+        """Take the measurement of a point. A second call with the same point changes nothing."""
+        ...
 
 
 class Interrupted(KeyboardInterrupt):
@@ -45,23 +53,26 @@ class Interrupted(KeyboardInterrupt):
 
 
 def execute(
-    points: Sequence[P],
-    store: Store[P, M],
+    points: Sequence[Point[Any]],
+    store: Destination,
     *,
     jobs: int | None = None,
+    engine: Engine | None = None,
     progress: Progress | None = None,
     runner: Runner | None = None,
 ) -> int:
-    """Run the points that are missing from a store, on threads; store each measurement as soon as it is finished.
+    """Run the points that are missing from a store; store each measurement as soon as it is finished.
 
     Parameters
     ----------
     points
         The points, each once.
     store
-        The store, which is called on this thread.
+        The `Store`, or another destination.
     jobs
         Number of threads; the default is one for each processor.
+    engine
+        Where the points run; by default on `jobs` threads of this process.
     progress
         Called with the number of finished points and of all points, on this thread.
     runner
@@ -82,10 +93,7 @@ def execute(
     cancel = _core.Cancel()
     missing = set(left)
 
-    def run(index: int, cancel: _core.Cancel) -> M:
-        return cast("M", run_point(points[index], cancel, runner))
-
-    def collect(place: int, measured: M) -> None:
+    def collect(place: int, measured: object) -> None:
         store.put(points[left[place]], measured)
         missing.discard(left[place])
         if progress is not None:
@@ -94,28 +102,22 @@ def execute(
     if progress is not None and reused:
         progress(reused, len(points))
     try:
-        Local(jobs).each_finished(run, left, collect, cancel)
+        # A point of a plan may know more than a worker needs.
+        items = (Point(points[index].scenario, points[index].measurement) for index in left)
+        (engine or Local(jobs)).each_finished(_Take(runner), items, collect, cancel)
     except KeyboardInterrupt:
         raise Interrupted([None if index in missing else point for index, point in enumerate(points)]) from None
     return reused
 
 
-def run_point(point: Point[M], cancel: _core.Cancel, runner: Runner | None = None) -> M:
-    """Run a point on this thread, by default in the simulation, and measure it."""
-    measurement = point.measurement
-    return measurement.take((runner or run_here)(point.scenario, measurement.record, cancel, measurement.capture))
+@dataclass(frozen=True)
+class _Take:
+    """The work of a worker: run a point, and measure it."""
 
+    runner: Runner | None
 
-def run_here(
-    scenario: Scenario, record: Sequence[str] | None, cancel: _core.Cancel, capture: Sequence[str] = ()
-) -> Result:
-    """Run a scenario on this thread; the caller handles Ctrl-C."""
-    if isinstance(capture, str):
-        raise TypeError(f"capture: expected a list of links and hosts, such as [{capture!r}]")
-    if isinstance(record, str):
-        raise TypeError(f"record: expected a list of traces, such as [{record!r}]")
-    traces = None if record is None else list(record)
-    return Result(scenario, _core.run(scenario.core, traces, scenario.controls or None, cancel, list(capture)))
+    def __call__(self, point: Point[Any], cancel: _core.Cancel) -> object:
+        return run_point(point, cancel, self.runner)
 
 
 def map_threads(

@@ -74,3 +74,12 @@ class Measurement(ABC, Generic[M]):
     @abstractmethod
     def take(self, result: Result) -> M:
         """Measure a run on its thread."""
+
+    def pack(self, measured: M) -> object:
+        """Return what was measured as a value of JSON, for a store."""
+        return measured
+
+    def unpack(self, value: Any) -> M:  # noqa: ANN401 - any JSON
+        """Return what was measured from a value of `pack`."""
+        found: M = value
+        return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, TypeVar
 
@@ -11,7 +11,7 @@ from ackclock.experiments.measures import Measurement
 from ackclock.scenario import Scenario
 
 M = TypeVar("M")
-RUNNER = "ackclock.experiments.execute"
+RUNNER = "ackclock.experiments.here"
 """The module that runs a point."""
 
 
@@ -25,14 +25,17 @@ class Point(Generic[M]):
         The scenario of the run.
     measurement : Measurement
         The measurement of the run.
+    world : str
+        The identity of the world where it runs, such as a kernel's; empty: the simulation.
     """
 
     scenario: Scenario
     measurement: Measurement[M]
+    world: str = field(default="", kw_only=True)
 
     @cached_property
     def key(self) -> str:
-        """Key of the measurement in a store; it covers scenario, traces, captures, measures, and program.
+        """Key of the measurement in a store; it covers scenario, world, traces, captures, measures, and program.
 
         Raises
         ------
@@ -46,4 +49,4 @@ class Point(Generic[M]):
         measurement = self.measurement
         program = sources.program(RUNNER, *measurement.sources)
         said = (measurement.record, list(measurement.capture), measurement.said)
-        return sources.digest(self.scenario.hash, *said, program)
+        return sources.digest(self.scenario.hash, *said, program, *([self.world] if self.world else []))

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import polars
 
 MANIFEST = "manifest.json"
+LOCK = "lock"
+"""The file that holds the process that writes; it stays."""
 COMMANDS = {
     "sweep": "run",
     "dataset": "sweep",
@@ -33,6 +35,8 @@ OWN_FILES = re.compile(
     r"manifest\.json|scenario\.toml|runs\.jsonl|(flows|links|transfers|pages)\.parquet|trace-\w+\.parquet"
 )
 """Files of `Result.write` and of sweeps. Every other file in the folder of a result belongs to the user."""
+UNMARKED = re.compile(rf"{LOCK}|\.{re.escape(MANIFEST)}-.*{re.escape(leftovers.SUFFIX)}")
+"""Files of a process that was killed before it wrote the manifest."""
 _COUNT = checks.Kind("a whole number, at least 0", lambda value: type(value) is int and 0 <= value < 2**64)
 _WORD = checks.Kind("a text", lambda value: isinstance(value, str))
 _WORDS = checks.Kind("a list of texts", checks.is_texts)
@@ -213,7 +217,7 @@ def check_free(directory: Path, *kinds: str) -> None:
         If `directory` exists, is not empty, and is not a result of one of these kinds.
     """
     check_folder(directory)
-    if not directory.exists() or (directory.is_dir() and not any(directory.iterdir())):
+    if not directory.exists() or all(UNMARKED.fullmatch(entry.name) for entry in directory.iterdir()):
         return
     try:
         found = read_manifest(directory, checked=False)["kind"]

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from ackclock import _core
 from ackclock.experiments import draws, freeze, sources
 from ackclock.experiments.engines.local import Local
-from ackclock.experiments.execute import Interrupted, map_threads, run_here
+from ackclock.experiments.execute import Interrupted, map_threads
 from ackclock.experiments.freeze import Frozen
+from ackclock.experiments.here import run_here
+from ackclock.experiments.store import Store
 from ackclock.kernels.judging import Pairs
 from ackclock.kernels.measuring import RECORD, Run, take
 from ackclock.kernels.worlds import World
@@ -92,8 +93,8 @@ class Outcome:
         Why scenarios cannot run on the kernel, by name.
     failed : dict
         Why runs on the kernel failed, by their keys.
-    keep : callable
-        Called with the key and the run after each run on the kernel that was not disturbed.
+    measured : Store
+        The runs on the kernel, by their keys, that the next attempt may use: those that were not disturbed.
     """
 
     cases: Sequence[Case]
@@ -104,7 +105,12 @@ class Outcome:
     nearby: dict[str, list[list[Run]]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
-    keep: Callable[[str, Any], None] | None = None
+    measured: Store = field(default_factory=Store)
+
+    def __post_init__(self) -> None:
+        for key, value in self.measured.items():
+            if (run := Run.read(value)) is not None:
+                self.stored[key] = run
 
     def key(self, scenario: Scenario) -> str:
         """Return the key of a run on the kernel: it covers scenario, program, and the kernel."""
@@ -230,8 +236,8 @@ def measure(outcome: Outcome, *, jobs: int | None = None, progress: Progress | N
             outcome.failed[key] = run
         else:
             outcome.stored[key] = run
-            if outcome.keep is not None and not run.facts.get("tainted"):
-                outcome.keep(key, run.document())
+            if not run.facts.get("tainted"):
+                outcome.measured[key] = run.document()
             done += 1
         ended += 1
         if progress is not None:

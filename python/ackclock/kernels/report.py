@@ -11,8 +11,7 @@ import numpy as np
 import polars
 
 from ackclock.experiments import sources
-from ackclock.files import leftovers, storage, targets
-from ackclock.files.journal import Journal
+from ackclock.files import storage
 from ackclock.kernels import judging, words
 from ackclock.kernels.comparing import Outcome
 from ackclock.kernels.judging import Difference, Pairs, ranked
@@ -21,8 +20,6 @@ from ackclock.reports import Answer, Axis, Bullets, Cell, Column, Figure, Panel,
 from ackclock.statistics.intervals import Interval
 
 KIND = "kernel comparison"
-JOURNAL = "kernel.jsonl"
-"""The runs on the kernel by their keys; it stays, so that the same command measures only what is missing."""
 KERNEL_FILE, TABLE_FILE = "kernel.csv", "differences.csv"
 WRITTEN = ("report.html", TABLE_FILE, KERNEL_FILE)
 MOST_SHOWN = 24
@@ -30,47 +27,21 @@ MOST_SHOWN = 24
 MARKS = {"within": "holds", "spread": "cannot-tell", "differs": "does-not-hold"}
 
 
-def begin(directory: Path, outcome: Outcome) -> None:
-    """Prepare a directory, and take the runs that are stored there, but no disturbed ones.
-
-    Raises
-    ------
-    FileExistsError
-        If the directory holds anything else.
-    OSError
-        If it cannot be written to.
-    """
-    leftovers.remove_within(directory)
-    storage.check_free(directory, KIND)
-    directory.mkdir(parents=True, exist_ok=True)
-    journal = Journal(directory / JOURNAL)
-    for key, value in journal.read().items():
-        if (run := Run.read(value)) is not None and not run.facts.get("tainted"):
-            outcome.stored[key] = run
-    outcome.keep = journal.add
-    write_manifest(directory, outcome, "running")
-    targets.remove_written(directory, WRITTEN)
-
-
-def write_manifest(directory: Path, outcome: Outcome, state: str) -> None:
-    """Describe a comparison on disk."""
-    entries = {
-        "state": state,
+def manifest(outcome: Outcome) -> dict[str, Any]:
+    """Return what the manifest says of a comparison."""
+    return {
         "scenarios": [case.name for case in outcome.cases],
         "repetitions": outcome.repetitions,
         "world": outcome.world.name,
         "release": outcome.world.release,
-        "build": sources.build(),
     }
-    storage.write_manifest(directory, KIND, entries)
 
 
 def write(directory: Path, outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference]) -> Path:
-    """Write tables and report into a directory that `begin` prepared, and return the report."""
+    """Write tables and report into the directory of an open store, and return the report."""
     storage.write_text(directory / TABLE_FILE, table(found).write_csv())
     storage.write_text(directory / KERNEL_FILE, kernel_table(pairs).write_csv())
     storage.write_text(directory / "report.html", html(outcome, pairs, found))
-    write_manifest(directory, outcome, "complete")
     return directory / "report.html"
 
 

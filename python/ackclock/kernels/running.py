@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, cast
 
 from ackclock import _core
-from ackclock.experiments import execute
+from ackclock.experiments import here
 from ackclock.experiments.execute import map_threads
 from ackclock.files.pickled import PickledRun
 from ackclock.kernels import store, versions
@@ -197,7 +197,7 @@ def run_written(
 ) -> Result:
     """Run a scenario as it says, on this thread: simulated, with a kernel for the flows that name it."""
     if scenario.core.needs_kernel is None:
-        return execute.run_here(scenario, record, cancel, capture)
+        return here.run_here(scenario, record, cancel, capture)
     return run_mixed(scenario, record, cancel, capture)
 
 

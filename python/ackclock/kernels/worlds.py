@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ackclock.experiments import sources
-from ackclock.experiments.execute import Runner
+from ackclock.experiments.here import Runner
 from ackclock.kernels import checking, running, store
 from ackclock.scenario import Scenario
 

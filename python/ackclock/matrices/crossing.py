@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,9 +10,11 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.experiments import budget, sources
-from ackclock.experiments import execute as engine
+from ackclock.experiments import execute as executing
+from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.execute import Interrupted, Progress
 from ackclock.experiments.plan import Point
+from ackclock.experiments.store import Store
 from ackclock.matrices import parts as composing
 from ackclock.matrices import paths
 from ackclock.matrices.metrics import Row, Score
@@ -20,7 +22,6 @@ from ackclock.matrices.parts import Composition, PartSpec
 from ackclock.matrices.paths import NetworkPath
 
 Choice = Sequence[PartSpec] | PartSpec | None
-Measured = dict[str, Row]
 SEEDS = 3
 MOST_RUNS = 200_000
 
@@ -92,34 +93,26 @@ class Plan:
 
 @dataclass
 class Outcome:
-    """The measurements of the runs, and the store of `execute`.
+    """The measurements of the runs.
 
     Attributes
     ----------
     plan : Plan
         The planned runs.
-    measured : dict
-        The measurements of each run, by its key.
+    measured : Store
+        The measurements of each run, by its key, also of runs of other plans.
     reused : int
         Number of runs that an earlier attempt measured.
-    keep : callable or None
-        Called with the key and the measurements of every run that finishes, to store them at once.
     """
 
     plan: Plan
-    measured: Measured = field(default_factory=dict)
+    measured: Store = field(default_factory=Store)
     reused: int = 0
-    keep: Callable[[str, Row], None] | None = None
 
-    def has(self, run: PlannedRun) -> bool:
-        """Whether a run is measured."""
-        return run.key in self.measured
-
-    def put(self, run: PlannedRun, row: Row) -> None:
-        """Store the measurements of a run."""
-        if self.keep is not None and run.key not in self.measured:
-            self.keep(run.key, row)
-        self.measured[run.key] = row
+    @property
+    def finished(self) -> int:
+        """Number of planned runs that are measured."""
+        return sum(key in self.measured for key in self.plan.distinct)
 
 
 def plan(
@@ -198,9 +191,9 @@ def _refusal(composition: Composition, path: NetworkPath) -> str | None:
 def execute(
     plan: Plan,
     *,
-    known: Measured | None = None,
-    keep: Callable[[str, Row], None] | None = None,
+    store: Store | None = None,
     jobs: int | None = None,
+    engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
     """Execute the runs that have no measurements yet.
@@ -209,28 +202,22 @@ def execute(
     ----------
     plan
         The plan.
-    known
-        Earlier measurements by the keys of their runs; those of other runs are ignored.
-    keep
-        Called with the key and the measurements of every run that finishes.
-    jobs
-        Number of parallel runs.
-    progress
-        A function called after each run with the numbers of finished runs and of all runs.
+    store
+        Earlier measurements; it gets those of every run that finishes.
+    jobs, engine, progress
+        As in `ackclock.experiments.execute.execute`.
 
     Raises
     ------
     Stopped
         After Ctrl-C; its ``outcome`` holds the finished runs.
     """
-    wanted = plan.distinct
-    outcome = Outcome(plan, {key: row for key, row in (known or {}).items() if key in wanted})
-    outcome.reused = len(outcome.measured)
-    outcome.keep = keep
+    outcome = Outcome(plan, Store() if store is None else store)
+    outcome.reused = outcome.finished
     try:
-        engine.execute(list(wanted.values()), outcome, jobs=jobs, progress=progress)
+        executing.execute(list(plan.distinct.values()), outcome.measured, jobs=jobs, engine=engine, progress=progress)
     except Interrupted:
-        raise Stopped(outcome, len(wanted)) from None
+        raise Stopped(outcome, len(plan.distinct)) from None
     return outcome
 
 
@@ -244,7 +231,7 @@ class Stopped(Interrupted):
     """
 
     def __init__(self, outcome: Outcome, planned: int, *, advice: str = "") -> None:
-        done = list(outcome.measured.values())
-        super().__init__([*done, *([None] * (planned - len(done)))], advice=advice)
+        done = outcome.finished
+        super().__init__([True] * done + [None] * (planned - done), advice=advice)
         self.outcome = outcome
         self.planned = planned

@@ -9,7 +9,7 @@ from typing import Literal, TypeGuard
 import polars
 
 from ackclock.deriving import BOUNDS
-from ackclock.matrices.crossing import Measured, Outcome, Plan
+from ackclock.matrices.crossing import Outcome, Plan
 from ackclock.matrices.metrics import MEASURED, METRICS, Row
 from ackclock.matrices.parts import AXES, Composition
 from ackclock.statistics import families, pairs, ratios
@@ -32,13 +32,16 @@ class Crossed:
     ----------
     plan : Plan
         The planned runs.
-    measured : dict
+    measured : Store
         The measurements of each run, by its key.
+    finished : int
+        Number of runs that are measured.
     """
 
     def __init__(self, outcome: Outcome) -> None:
         self.plan: Plan = outcome.plan
-        self.measured: Measured = outcome.measured
+        self.measured = outcome.measured
+        self.finished = outcome.finished
 
     @cached_property
     def _rows(self) -> dict[Cell, list[Row]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from ackclock.cards import Block, Card, Table, Text
+from ackclock.experiments.store import Store
 from ackclock.matrices import figures, report, tables
 from ackclock.matrices.effects import Crossed
 from ackclock.texts.numbers import counted
@@ -24,8 +25,8 @@ class Matrix(Crossed):
     ----------
     plan : Plan
         The planned runs.
-    measured : dict
-        The measurements of each scenario, by its hash.
+    measured : Store
+        The measurements of each run, by its key.
     """
 
     def plot(self, path: str | None = None, metric: str | None = None) -> Figure:
@@ -54,14 +55,18 @@ class Matrix(Crossed):
         FileExistsError
             If the directory holds anything else.
         """
-        report.begin(Path(directory), self.plan)
-        return report.write(self, Path(directory))
+        store = Store(Path(directory))
+        store.update(self.measured)
+        with store.opened(report.KIND, report.manifest(self.plan), report.WRITTEN):
+            written = report.write(self, Path(directory))
+            store.finish(metric=None, top=tables.TOP)
+        return written
 
     def _repr_html_(self) -> str:
         """Return its card for a notebook: the answer, and the tables that the command line prints."""
         blocks: list[Block] = [
-            *map(Text, tables.answer(self) if self.measured else ()),
-            *(Table(it.columns, it.rows, it.left, it.title) for it in (tables.tables(self) if self.measured else ())),
+            *map(Text, tables.answer(self) if self.finished else ()),
+            *(Table(it.columns, it.rows, it.left, it.title) for it in (tables.tables(self) if self.finished else ())),
         ]
         done = sum(run.key in self.measured for run in self.plan.runs)
         name = f"{counted(len(self.plan.compositions), 'composition')} on {counted(len(self.plan.paths), 'path')}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,21 +12,19 @@ import polars
 from ackclock import _core
 from ackclock.drawing.rendering import store
 from ackclock.experiments import sources
-from ackclock.files import checks, leftovers, storage, stored, targets
-from ackclock.files.journal import Journal
+from ackclock.experiments.store import Store
+from ackclock.files import checks, storage, stored
 from ackclock.matrices import crossing
-from ackclock.matrices.crossing import Measured, Plan
+from ackclock.matrices.crossing import Plan
 from ackclock.matrices.effects import Crossed
 from ackclock.matrices.figures import cells, cells_panel, overview, overview_panels
-from ackclock.matrices.metrics import MEASURED, METRICS
-from ackclock.matrices.tables import answer, tables
+from ackclock.matrices.metrics import METRICS
+from ackclock.matrices.tables import TOP, answer, tables
 from ackclock.reports import Answer, Bullets, Figure, Panel, Section, Text, grids, page
 from ackclock.reports.rendering import render
 
 LEAD = "Each part against the baseline: mean over all compositions with it, by metric and path"
-MEASURED_FILE = "measured.parquet"
-FRESH_FILE = "measured.jsonl"
-"""The journal of an attempt; a killed process leaves it."""
+KIND = "matrix"
 ASKED = {
     "chosen": checks.TABLE,
     "where": checks.Kind("a list of texts, or null", lambda value: value is None or checks.is_texts(value)),
@@ -39,65 +36,16 @@ ASKED = {
 WRITTEN = ("report.html", "report.md", "runs.parquet", "matrix.parquet", "matrix.csv", "figures")
 
 
-def begin(directory: Path, plan: Plan) -> Measured:
-    """Prepare a directory, and return the measurements stored there by the keys of their runs.
-
-    An earlier report is removed, since it may describe other runs.
-
-    Raises
-    ------
-    FileExistsError
-        If the directory holds anything else.
-    OSError
-        If it cannot be written to.
-    """
-    leftovers.remove_within(directory)
-    storage.check_free(directory, "matrix")
-    directory.mkdir(parents=True, exist_ok=True)
-    known = _measured(directory)
-    _write_manifest(directory, plan, "running")
-    targets.remove_written(directory, WRITTEN)
-    return known
+def manifest(plan: Plan) -> dict[str, Any]:
+    """Return what the manifest says of a matrix."""
+    return {"runs": len(plan.distinct), "hash": plan.hash, "baseline": plan.baseline.name, "asked": plan.asked}
 
 
-def _measured(directory: Path) -> Measured:
-    """Read stored measurements; ignore a file or a line that cannot be read."""
-    known: Measured = {}
-    with contextlib.suppress(OSError, polars.exceptions.PolarsError):
-        kept = stored.read_parquet(directory / MEASURED_FILE)
-        known = {row.pop("key"): row for row in kept.select("key", *MEASURED).iter_rows(named=True)}
-    fresh = journal(directory).read()
-    return {**known, **{key: row for key, row in fresh.items() if isinstance(row, dict) and set(row) == set(MEASURED)}}
-
-
-def journal(directory: Path) -> Journal:
-    """Return the file that gets the measurements of a run as soon as it is finished."""
-    return Journal(directory / FRESH_FILE)
-
-
-def keep(matrix: Crossed, directory: Path, state: str) -> None:
-    """Write the measurements and their tables."""
-    kinds = {name: polars.Int64 if kind is int else polars.Float64 for name, kind in MEASURED.items()}
-    rows = [{"key": key, **row} for key, row in sorted(matrix.measured.items())]
-    storage.write_parquet(directory / MEASURED_FILE, polars.DataFrame(rows, {"key": polars.String, **kinds}))
-    journal(directory).remove()
+def keep(matrix: Crossed, directory: Path) -> None:
+    """Write the tables of the measurements."""
     storage.write_parquet(directory / "runs.parquet", matrix.runs)
     storage.write_parquet(directory / "matrix.parquet", matrix.table)
     storage.write_text(directory / "matrix.csv", matrix.table.write_csv())
-    _write_manifest(directory, matrix.plan, state)
-
-
-def _write_manifest(directory: Path, plan: Plan, state: str, **shown: object) -> None:
-    entries = {
-        "state": state,
-        "runs": len(plan.distinct),
-        "hash": plan.hash,
-        "build": sources.build(),
-        "baseline": plan.baseline.name,
-        "asked": plan.asked,
-        **shown,
-    }
-    storage.write_manifest(directory, "matrix", entries)
 
 
 def stored_matrix(directory: Path) -> str:
@@ -117,14 +65,14 @@ def stored_matrix(directory: Path) -> str:
         plan = crossing.plan(**{key: there["asked"][key] for key in ASKED})
     except (ValueError, TypeError, LookupError) as error:
         raise stored.DamagedError(directory / storage.MANIFEST, f"asked: {error}", again) from None
-    known = {key: row for key, row in _measured(directory).items() if key in plan.distinct}
-    if missing := len(plan.distinct) - len(known):
+    outcome = crossing.Outcome(plan, Store(directory))
+    if missing := len(plan.distinct) - outcome.finished:
         raise FileNotFoundError(
             f"{directory}: {missing:,} of {len(plan.distinct):,} runs are missing, or another version ran them; "
             "run the same `ackclock matrix` again"
         )
-    matrix = Crossed(crossing.Outcome(plan, known))
-    return write(matrix, directory, there.get("metric"), there.get("top", 3)).read_text(encoding="utf-8")
+    matrix = Crossed(outcome)
+    return write(matrix, directory, there.get("metric"), there.get("top", TOP)).read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -169,9 +117,9 @@ def _page(context: Mapping[str, Any]) -> str:
     return page(context["title"], answer, sections, about=context["about"], footer=footer)
 
 
-def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int = 3) -> Path:
-    """Write everything into a directory that `begin` prepared, and return the HTML report."""
-    keep(matrix, directory, "drawing")
+def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int = TOP) -> Path:
+    """Write everything into the directory of an open store, and return the HTML report."""
+    keep(matrix, directory)
     folder = directory / "figures"
     folder.mkdir(exist_ok=True)
     drawn = [Shown("overview", LEAD, overview_panels(matrix))]
@@ -207,7 +155,6 @@ def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int 
     }
     storage.write_text(directory / "report.md", render("matrix.md.j2", context))
     storage.write_text(directory / "report.html", _page(context))
-    _write_manifest(directory, plan, "complete", metric=metric, top=top)
     return directory / "report.html"
 
 

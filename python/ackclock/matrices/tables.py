@@ -36,7 +36,11 @@ class Shown:
     left: int
 
 
-def tables(matrix: Crossed, metric: str | None = None, top: int = 3) -> list[Shown]:
+TOP = 3
+"""Best compositions of a path that are shown by default."""
+
+
+def tables(matrix: Crossed, metric: str | None = None, top: int = TOP) -> list[Shown]:
     """Return a table of compositions, for a large matrix only the best and worst on each path, and tables of parts.
 
     Parameters

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ackclock import curves
 from ackclock.experiments.measures import Measure, Measurement, Rows
 from ackclock.result import Result, rows
@@ -112,3 +114,15 @@ class FlowTable(Measurement[Measured]):
         for measure in self.measures:
             measure.derive(measured, result)
         return Measured(measured, self.curves.take(result))
+
+    def pack(self, measured: Measured) -> object:
+        """Return the rows, and the points of the curves."""
+        lines = {name: [line.x.tolist(), line.y.tolist(), line.step] for name, line in measured.lines.items()}
+        return [measured.rows, lines]
+
+    def unpack(self, value: Any) -> Measured:  # noqa: ANN401 - any JSON
+        """Return the rows and the curves."""
+        rows, lines = value
+        return Measured(
+            rows, {name: curves.Line("", np.array(x), np.array(y), step=step) for name, (x, y, step) in lines.items()}
+        )

@@ -10,7 +10,7 @@ from ackclock import _core
 from ackclock.deriving import MEASURES
 from ackclock.drawing import bands
 from ackclock.experiments import budget, spans
-from ackclock.experiments.execute import run_here
+from ackclock.experiments.here import run_here
 from ackclock.experiments.measures import Measure
 from ackclock.experiments.plan import Point
 from ackclock.experiments.repetitions import Repetition, repetitions

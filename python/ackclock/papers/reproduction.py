@@ -9,16 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.drawing import bands
-from ackclock.experiments import execute as engine
+from ackclock.experiments import execute as executing
 from ackclock.experiments import sources
+from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.execute import Progress
 from ackclock.experiments.measures import Rows
-from ackclock.files import leftovers, storage, targets
+from ackclock.experiments.store import Store
+from ackclock.files import storage
 from ackclock.papers import modelruns
 from ackclock.papers.measurement import Lines, Measured
 from ackclock.papers.plan import Plan, PlannedRun
-from ackclock.papers.store import Parts
 
+KIND = "paper"
+DRAWING = "drawing"
+"""State of a folder whose runs are all there, but no report."""
 WRITTEN = ("report.html", "report.md", "verdicts.json", "runs.parquet", "kernel.parquet", "figures")
 TABLES = ("tables.parquet", "tables.csv", "checks.parquet", "checks.csv")
 
@@ -66,11 +70,18 @@ def check_out(plan: Plan, directory: Path) -> None:
         )
 
 
-def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: Progress | None = None) -> Outcome:
+def execute(
+    plan: Plan,
+    directory: Path,
+    *,
+    jobs: int | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
     """Execute the runs that are not stored yet.
 
-    Every finished run is stored at once in ``parts``: rows in a file per cell, curves in a file per drawn run. The next
-    attempt reuses a run if everything that determines its measurement is unchanged. An earlier report is removed.
+    Every finished run is stored at once. The next attempt reuses a run if everything that determines its measurement is
+    unchanged. An earlier report is removed.
 
     Parameters
     ----------
@@ -78,10 +89,8 @@ def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: P
         The plan.
     directory
         Directory of the results.
-    jobs
-        Number of threads.
-    progress
-        Called with the number of finished runs and of all runs.
+    jobs, engine, progress
+        As in `ackclock.experiments.execute.execute`.
 
     Raises
     ------
@@ -90,15 +99,12 @@ def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: P
     Interrupted
         After Ctrl-C; finished runs are stored.
     """
-    parts = directory / "parts"
-    for folder in (directory, parts):
-        leftovers.remove_within(folder)
     check_out(plan, directory)
-    parts.mkdir(parents=True, exist_ok=True)
-    storage.write_manifest(directory, "paper", {**manifest(plan), "state": "running"})
-    targets.remove_written(directory, (*WRITTEN, *TABLES))
-    store = Parts(parts)
-    return _outcome(plan, store, reused=engine.execute(plan.runs, store, jobs=jobs, progress=progress))
+    store = Store(directory)
+    with store.opened(KIND, manifest(plan), (*WRITTEN, *TABLES)):
+        reused = executing.execute(plan.runs, store, jobs=jobs, engine=engine, progress=progress)
+        store.finish(DRAWING)
+    return _outcome(plan, store, reused=reused)
 
 
 def stored(plan: Plan, directory: Path) -> Outcome:
@@ -112,7 +118,7 @@ def stored(plan: Plan, directory: Path) -> Outcome:
         If a run is missing, or another version of the program ran it.
     """
     check_out(plan, directory)
-    store = Parts(directory / "parts")
+    store = Store(directory)
     missing = sum(not store.has(run) for run in plan.runs)
     if missing:
         quick = " --quick" if plan.quick else ""
@@ -123,12 +129,12 @@ def stored(plan: Plan, directory: Path) -> Outcome:
     return _outcome(plan, store, reused=len(plan.runs))
 
 
-def _outcome(plan: Plan, store: Parts, *, reused: int) -> Outcome:
+def _outcome(plan: Plan, store: Store, *, reused: int) -> Outcome:
     """Read the results of all runs, and evaluate the models."""
     outcome = Outcome(plan, reused=reused)
     flows = plan.paper.contents.flows
     for cell in plan.cells:
-        measured = [store.get(run) for run in cell]
+        measured: list[Measured] = [store.measured(run) for run in cell]
         for run, found in zip(cell, measured, strict=True):
             outcome.rows += rows_of(run, found, flows)
         outcome.lines[cell[0].cell] = bands.together(

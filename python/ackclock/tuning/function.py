@@ -6,12 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ackclock.experiments.engines.engine import Engine
+from ackclock.experiments.store import Store
 from ackclock.files import storage
 from ackclock.tuning import results
 from ackclock.tuning.judging import judge
 from ackclock.tuning.outcome import Tuned
 from ackclock.tuning.report import report
-from ackclock.tuning.runs import Runs, Store
+from ackclock.tuning.runs import Named, Runs
 from ackclock.tuning.schema import Tuning
 from ackclock.tuning.search import Search, importances, optuna_module
 
@@ -25,6 +27,7 @@ def tune(
     trials: int = TRIALS,
     seed: int = 0,
     jobs: int | None = None,
+    engine: Engine | None = None,
     out: Path | None = None,
     progress: Progress | None = None,
     note: Callable[[str], None] | None = None,
@@ -62,15 +65,18 @@ def tune(
     if out is not None:
         storage.check_free(out, results.KIND)
     # The folder is made when nothing can be wrong any more: after the runs of the reference, which are written then.
-    store = Store(None if out is None else out / results.STORED)
-    runs = Runs(tuning, store, jobs)
+    store = Store(out)
+    named = Named(store)
+    runs = Runs(tuning, named, jobs, engine)
     search = Search(tuning, runs, seed)
     try:
         search.measure_reference()
     except KeyboardInterrupt:
         raise Stopped([None] * trials, "nothing is stored yet") from None
-    with results.opened(out, tuning, entries) as said:
-        store.write()
+    said = "" if out is None else results.earlier(out, tuning, entries)
+    with store.opened(results.KIND, results.manifest(tuning, entries), results.WRITTEN):
+        if out is not None:
+            storage.write_text(out / "tuning.toml", tuning.text)
         if said and note is not None:
             note(said)
         try:
@@ -79,18 +85,17 @@ def tune(
         except KeyboardInterrupt:
             if out is not None:
                 results.write(out, tuning, search.reference, search.trials, None)
-                results.write_manifest(out, tuning, {**entries, "state": "interrupted"})
             advice = "run the same command to continue" if out is not None else "--out stores finished runs"
             done: list[object] = [*search.trials, *([None] * (trials - len(search.trials)))]
             raise Stopped(done, advice) from None
-        whole = Tuned(tuning, found, verdict, importances(found.study), (store.new, len(store)), said)
+        whole = Tuned(tuning, found, verdict, importances(found.study), (named.new, len(named)), said)
         if out is not None:
             results.write(out, tuning, found.reference, found.trials, verdict)
             fragment = results.fragment(tuning, verdict.best, whole.answer) if verdict.best.number else ""
             if fragment:
                 storage.write_text(out / "best.toml", fragment)
             storage.write_text(out / "report.html", report(whole, fragment))
-            results.write_manifest(out, tuning, {**entries, **whole.to_dict(), "trials": trials, "state": "complete"})
+            store.finish(**{**whole.to_dict(), "trials": trials})
         return whole
 
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +13,13 @@ import polars
 
 from ackclock.drawing.rendering import store
 from ackclock.experiments import sources
-from ackclock.files import leftovers, storage, targets
+from ackclock.files import storage
 from ackclock.tuning.figures import figure
 from ackclock.tuning.judging import Verdict
 from ackclock.tuning.schema import Tuning
 from ackclock.tuning.search import Trial
 
 KIND = "tuning"
-STORED = "measured.jsonl"
 WRITTEN = ("trials.parquet", "runs.parquet", "best.toml", "figures", "report.html")
 
 
@@ -33,38 +29,13 @@ def digest(tuning: Tuning) -> str:
     return sources.digest(hashlib.sha256(tuning.text.encode()).hexdigest(), paths, length=20)
 
 
-@contextmanager
-def opened(directory: Path | None, tuning: Tuning, entries: Mapping[str, Any]) -> Iterator[str]:
-    """Prepare a folder, and lock it; yield a message about an earlier search, if any.
-
-    Raises
-    ------
-    FileExistsError
-        If the folder holds anything else.
-    OSError
-        If it cannot be written to, or another process writes to it.
-    """
-    if directory is None:
-        yield ""
-        return
-    storage.check_free(directory, KIND)
-    directory.mkdir(parents=True, exist_ok=True)
-    handle = leftovers.lock(directory)
-    if handle is None and sys.platform != "win32":
-        raise OSError(f"{directory}: another process tunes here; wait for it, or name another directory")
-    try:
-        leftovers.remove_within(directory)
-        said = _earlier(directory, tuning, entries)
-        targets.remove_written(directory, WRITTEN)
-        write_manifest(directory, tuning, {**entries, "state": "running"})
-        storage.write_text(directory / "tuning.toml", tuning.text)
-        yield said
-    finally:
-        if handle is not None:
-            os.close(handle)
+def manifest(tuning: Tuning, entries: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the manifest says of a tuning."""
+    return {"file": tuning.file.name, "digest": digest(tuning), **entries}
 
 
-def _earlier(directory: Path, tuning: Tuning, entries: Mapping[str, Any]) -> str:
+def earlier(directory: Path, tuning: Tuning, entries: Mapping[str, Any]) -> str:
+    """Return a message about an earlier search in a folder that does not continue; empty without one."""
     try:
         found = storage.read_manifest(directory, KIND)
     except (FileNotFoundError, json.JSONDecodeError):
@@ -76,12 +47,6 @@ def _earlier(directory: Path, tuning: Tuning, entries: Mapping[str, Any]) -> str
     if found.get("seed") != entries.get("seed"):
         return "the seed has changed: the search starts anew; stored runs that still fit are used"
     return ""
-
-
-def write_manifest(directory: Path, tuning: Tuning, entries: Mapping[str, Any]) -> None:
-    """Write the manifest."""
-    common = {"file": tuning.file.name, "digest": digest(tuning), "build": sources.build()}
-    storage.write_manifest(directory, KIND, {**common, **entries})
 
 
 def trials_table(tuning: Tuning, reference: Trial, trials: Sequence[Trial]) -> polars.DataFrame:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
-from ackclock.experiments import execute as engine
+from ackclock.experiments import execute as executing
 from ackclock.experiments import sources
+from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.freeze import Frozen, replaced
 from ackclock.experiments.plan import RUNNER, Point
-from ackclock.files.journal import Journal
+from ackclock.experiments.store import Store
 from ackclock.scenario import Scenario
 from ackclock.tuning.measures import HARM, MEASURES, Row, Score, harm, is_tested
 from ackclock.tuning.schema import NetworkPath, Tuning
@@ -20,69 +20,43 @@ Cells = dict[Cell, dict[str, float | None]]
 """The measures of each cell."""
 
 
-class Store:
-    """Measurements by the keys of their points, appended to a file as soon as they are there.
+class Named:
+    """Measurements by short names.
 
-    The key of a point covers its whole scenario, which takes as long to make as a short run. So the store also knows
-    points by short names, which cover the path, the settings and the seed.
+    The key of a point covers its whole scenario, which takes as long to make as a short run. A short name covers the
+    path, the settings and the seed; the store holds the key of each.
 
     Parameters
     ----------
-    file
-        The file, which is read at once, and written from `write` on; None: memory alone.
+    store
+        The measurements by the keys of their points.
     """
 
-    def __init__(self, file: Path | None) -> None:
-        self._journal = None if file is None else Journal(file)
-        self._rows: dict[str, Row] = {}
-        self._keys: dict[str, str] = {}
-        self._held: list[tuple[str, object]] | None = []
-        self.new = 0
-        for name, stored in self._journal.read().items() if self._journal else ():
-            if isinstance(stored, str):
-                self._keys[name] = stored
-            elif isinstance(stored, dict) and {"values", "rivals"} <= set(stored):
-                self._rows[name] = {"values": stored["values"], "rivals": stored["rivals"]}
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._before = len(self)
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return sum(not isinstance(value, str) for value in self.store.values())
 
-    def has(self, point: Point[Row]) -> bool:
-        """Whether a point is measured."""
-        return point.key in self._rows
-
-    def put(self, point: Point[Row], row: Row) -> None:
-        """Store a measurement."""
-        if not self.has(point):
-            self._rows[point.key] = row
-            self.new += 1
-            self._append(point.key, row)
+    @property
+    def new(self) -> int:
+        """Number of measurements that were not stored before."""
+        return len(self) - self._before
 
     def knows(self, name: str) -> bool:
         """Whether the point of a short name is measured."""
-        return self._keys.get(name) in self._rows
+        return name in self.store and self.store[name] in self.store
 
     def row(self, name: str) -> Row:
         """Return the measurement of a short name."""
-        return self._rows[self._keys[name]]
+        found: Row = self.store[self.store[name]]
+        return found
 
     def name(self, name: str, point: Point[Row]) -> None:
         """Give a measured point a short name."""
-        if self._keys.get(name) != point.key:
-            self._keys[name] = point.key
-            self._append(name, point.key)
-
-    def write(self) -> None:
-        """Write what was held back, and from now on everything at once; the folder must exist."""
-        held, self._held = self._held or [], None
-        for key, value in held:
-            self._append(key, value)
-
-    def _append(self, key: str, value: object) -> None:
-        if self._held is not None:
-            self._held.append((key, value))
-        elif self._journal is not None:
-            self._journal.add(key, value)
+        if name not in self.store or self.store[name] != point.key:
+            self.store[name] = point.key
 
 
 class Runs:
@@ -94,17 +68,17 @@ class Runs:
         The tuning.
     store
         The store of measurements.
-    jobs
-        Number of threads; None: one for each processor.
+    jobs, engine
+        As in `ackclock.experiments.execute.execute`.
     """
 
-    def __init__(self, tuning: Tuning, store: Store, jobs: int | None) -> None:
+    def __init__(self, tuning: Tuning, store: Named, jobs: int | None, engine: Engine | None = None) -> None:
         traced = tuple(name for name in tuning.measures if MEASURES[name].trace)
         self._measurement = Score(tuning.tested, traced)
         self._harm = HARM in tuning.measures
         self._tested = tuning.tested
         self._store = store
-        self._jobs = jobs
+        self._jobs, self._engine = jobs, engine
         self._program = sources.program(RUNNER, *self._measurement.sources)
         self._hashes: dict[int, str] = {}
         self._planned: dict[str, Point[Row]] = {}
@@ -139,7 +113,7 @@ class Runs:
         """
         planned, self._planned = self._planned, {}
         distinct = {point.key: point for point in planned.values()}
-        engine.execute(list(distinct.values()), self._store, jobs=self._jobs)
+        executing.execute(list(distinct.values()), self._store.store, jobs=self._jobs, engine=self._engine)
         for name, point in planned.items():
             self._store.name(name, point)
 

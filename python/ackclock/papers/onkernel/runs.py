@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +11,13 @@ import polars
 from ackclock.experiments import execute as engine
 from ackclock.experiments.execute import Interrupted, Progress
 from ackclock.experiments.measures import Rows
+from ackclock.experiments.store import Store
 from ackclock.papers.measurement import Measured
 from ackclock.papers.onkernel.choosing import Choice
 from ackclock.papers.onkernel.machine import Machine
 from ackclock.papers.plan import PlannedRun
-from ackclock.papers.reproduction import rows_of
-from ackclock.papers.store import Parts
+from ackclock.papers.reproduction import DRAWING, KIND, manifest, rows_of
 
-FOLDER, SIMULATED = "parts-kernel", "parts-simulated-linux"
 TABLE = "kernel.parquet"
 FACTS = ("seconds", "lateness_p99", "attempts", "warnings")
 """Columns that the rows of runs in real time have in addition."""
@@ -79,22 +77,25 @@ def execute(choice: Choice, directory: Path, machine: Machine, *, progress: Prog
     Interrupted
         After Ctrl-C; finished runs are stored.
     """
-    store, simulated = _stores(directory)
-    left = [run for run in choice.runs if not store.has(run)]
-    engine.execute(choice.simulated, simulated)
-    reused = len(choice.runs) - len(left)
-    if progress is not None and reused:
-        progress(reused, len(choice.runs))
-    problems: dict[str, None] = {}
-    for place, run in enumerate(left):
-        try:
-            if problem := _run(run, store, machine):
-                problems[problem] = None
-        except KeyboardInterrupt:
-            done = reused + place
-            raise Interrupted([True] * done + [None] * (len(choice.runs) - done)) from None
-        if progress is not None:
-            progress(reused + place + 1, len(choice.runs))
+    store = Store(directory)
+    with store.opened(KIND, manifest(choice.plan)):
+        points = _there(choice)
+        left = [point for point in points if not store.has(point)]
+        engine.execute(choice.simulated, store)
+        reused = len(points) - len(left)
+        if progress is not None and reused:
+            progress(reused, len(points))
+        problems: dict[str, None] = {}
+        for place, point in enumerate(left):
+            try:
+                if problem := _run(point, store, machine):
+                    problems[problem] = None
+            except KeyboardInterrupt:
+                done = reused + place
+                raise Interrupted([True] * done + [None] * (len(points) - done)) from None
+            if progress is not None:
+                progress(reused + place + 1, len(points))
+        store.finish(DRAWING)
     found = stored(choice, directory)
     found.reused, found.problems = reused, list(problems)
     return found
@@ -102,16 +103,16 @@ def execute(choice: Choice, directory: Path, machine: Machine, *, progress: Prog
 
 def stored(choice: Choice, directory: Path) -> OnMachine:
     """Return the stored results of chosen runs, without running anything."""
-    store, simulated = _stores(directory)
+    store = Store(directory)
     found = OnMachine(choice)
     flows = choice.plan.paper.contents.flows
-    for run, twin in zip(choice.runs, choice.simulated, strict=True):
-        if not store.has(run):
-            found.missing.append(run)
+    for point, twin in zip(_there(choice), choice.simulated, strict=True):
+        if not store.has(point):
+            found.missing.append(point)
             continue
-        found.rows += rows_of(run, store.get(run), flows)
-        if simulated.has(twin):
-            found.simulated += rows_of(twin, simulated.get(twin), flows)
+        found.rows += rows_of(point, store.measured(point), flows)
+        if store.has(twin):
+            found.simulated += rows_of(twin, store.measured(twin), flows)
     return found
 
 
@@ -121,14 +122,12 @@ def table(found: OnMachine) -> polars.DataFrame:
     return polars.DataFrame(rows, infer_schema_length=None)
 
 
-def _stores(directory: Path) -> Sequence[Parts]:
-    made = [directory / FOLDER, directory / SIMULATED]
-    for folder in made:
-        folder.mkdir(parents=True, exist_ok=True)
-    return [Parts(folder) for folder in made]
+def _there(choice: Choice) -> list[PlannedRun]:
+    """Return the chosen runs as points of the machine."""
+    return [replace(run, world=f"machine, Linux {choice.release}") for run in choice.runs]
 
 
-def _run(run: PlannedRun, store: Parts, machine: Machine) -> str:
+def _run(run: PlannedRun, store: Store, machine: Machine) -> str:
     """Run and store; return why there is no result, if there is none."""
     try:
         ran = machine.run(run.scenario, run.measurement.record)

@@ -1,0 +1,164 @@
+"""The store of an experiment: whatever ends a process, what was finished is there, and the bytes do not tell of it."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ackclock.experiments.store import JOURNAL, TABLE, Store
+from ackclock.files import storage
+from ackclock.files.locking import LockedError
+
+KIND = "comparison"
+SLOW = """
+import sys, time
+from pathlib import Path
+from ackclock.experiments.store import Store
+
+store = Store(Path(sys.argv[1]))
+with store.opened("comparison", {"contenders": []}, ["report.html"]):
+    for number in range(60):
+        if f"k{number}" not in store:
+            time.sleep(0.002)
+            store[f"k{number}"] = {"value": number / 7, "none": None}
+    store.finish(runs=60)
+"""
+
+
+def filled(folder: Path, count: int = 60) -> Store:
+    store = Store(folder)
+    with store.opened(KIND, {"contenders": []}):
+        for number in range(count):
+            store[f"k{number}"] = {"value": number / 7, "none": None}
+        store.finish(runs=count)
+    return store
+
+
+def test_killed_at_any_moment_the_same_work_goes_on_and_leaves_the_same_bytes(tmp_path: Path) -> None:
+    filled(tmp_path / "whole")
+    rng = random.Random(1)
+    for walk in range(6):
+        out = tmp_path / str(walk)
+        for _ in range(5):
+            process = subprocess.Popen([sys.executable, "-c", SLOW, str(out)], stderr=subprocess.PIPE)
+            time.sleep(rng.uniform(0.0, 0.5))
+            process.send_signal(rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGINT]))
+            process.communicate()
+            if rng.random() < 0.5 and (out / JOURNAL).exists():
+                with (out / JOURNAL).open("ab") as file:
+                    file.write(b'["k7", {"val')
+        done = subprocess.run([sys.executable, "-c", SLOW, str(out)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert (out / TABLE).read_bytes() == (tmp_path / "whole" / TABLE).read_bytes()
+        assert not (out / JOURNAL).exists()
+        assert json.loads((out / "manifest.json").read_text())["state"] == "complete"
+
+
+def test_random_attempts_give_what_a_dictionary_gives(tmp_path: Path) -> None:
+    for seed in range(40):
+        rng = random.Random(seed)
+        out, model = tmp_path / str(seed), {}
+        store = Store(out)
+        for attempt in range(rng.randrange(1, 6)):
+            if rng.random() < 0.7:
+                store = Store(out)
+            before = {key: store[key] for key in store}
+            assert before == {key: model[key] for key in before}
+            if attempt and rng.random() < 0.3:
+                store["held"] = model["held"] = attempt
+            with store.opened(KIND, {"attempt": attempt}):
+                for _ in range(rng.randrange(4)):
+                    key, value = f"k{rng.randrange(6)}", rng.choice([1.5, "text", None, [1, {"a": float("inf")}]])
+                    store[key] = model[key] = value
+                if rng.random() < 0.3:
+                    copy = shutil.copytree(out, tmp_path / f"{seed}-{attempt}")
+                if rng.random() < 0.5:
+                    store.finish()
+            if (copy := tmp_path / f"{seed}-{attempt}").exists() and rng.random() < 0.5:
+                # As if the process had been killed.
+                shutil.rmtree(out)
+                copy.rename(out)
+            assert dict(store) == model
+            assert len(store) == len(model)
+            assert dict(Store(out)) == model
+
+
+def test_the_state_tells_how_the_work_ended(tmp_path: Path) -> None:
+    store = Store(tmp_path / "o")
+    with pytest.raises(RuntimeError), store.opened(KIND, {"contenders": ["a"]}):
+        store["k"] = 1
+        assert state(tmp_path / "o") == "running"
+        raise RuntimeError
+    assert state(tmp_path / "o") == "interrupted"
+    assert dict(Store(tmp_path / "o")) == {"k": 1}
+    (tmp_path / "o" / "report.html").write_text(f"<!doctype html>{storage.GENERATOR}")
+    (tmp_path / "o" / "notes.txt").write_text("mine")
+    with store.opened(KIND, {"contenders": ["a"]}, ["report.html"]):
+        assert not (tmp_path / "o" / "report.html").exists()
+        store.finish(runs=1)
+    manifest = storage.read_manifest(tmp_path / "o", KIND)
+    assert (manifest["state"], manifest["runs"], manifest["contenders"]) == ("complete", 1, ["a"])
+    assert (tmp_path / "o" / "notes.txt").read_text() == "mine"
+
+
+def state(folder: Path) -> str:
+    return str(storage.read_manifest(folder)["state"])
+
+
+def test_nothing_is_written_without_a_folder_or_before_it_is_open(tmp_path: Path) -> None:
+    memory = Store()
+    with memory.opened(KIND, {}):
+        memory["k"] = 1
+        memory.finish()
+    assert dict(memory) == {"k": 1}
+    held = Store(tmp_path / "o")
+    held["k"] = 2
+    assert not (tmp_path / "o").exists()
+    del memory["k"]
+    with pytest.raises(KeyError):
+        del memory["k"]
+    with held.opened(KIND, {}):
+        pass
+    assert dict(Store(tmp_path / "o")) == {"k": 2}
+
+
+def test_a_folder_of_the_users_or_of_another_kind_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    (tmp_path / "locked").mkdir()
+    (tmp_path / "locked" / "lock").write_text("mine")
+    filled(tmp_path / "other", 1)
+    for name, kind, message in [
+        ("mine", KIND, "was not written by ackclock"),
+        ("locked", KIND, "was not written by ackclock"),
+        ("other", "matrix", "holds results of `ackclock compare`"),
+    ]:
+        with pytest.raises(FileExistsError, match=message), Store(tmp_path / name).opened(kind, {}):
+            pass
+    assert (tmp_path / "locked" / "lock").read_text() == "mine"
+    assert not (tmp_path / "locked" / "manifest.json").exists()
+
+
+def test_one_process_writes_at_a_time(tmp_path: Path) -> None:
+    store, again = filled(tmp_path / "o", 1), Store(tmp_path / "o")
+    with store.opened(KIND, {}):
+        with pytest.raises(LockedError, match=r"o: process \d+ on .* writes to it"), again.opened(KIND, {}):
+            pass
+        assert state(tmp_path / "o") == "running", "the refused one changes nothing"
+
+
+def test_a_changed_byte_is_no_measurement(tmp_path: Path) -> None:
+    filled(tmp_path / "o", 3)
+    table = tmp_path / "o" / TABLE
+    data = bytearray(table.read_bytes())
+    data[len(data) // 2] ^= 1
+    table.write_bytes(data)
+    assert dict(Store(tmp_path / "o")) == {}
