@@ -27,11 +27,13 @@ from ackclock.events import (
     Totals,
     Window,
 )
-from ackclock.experiments.sweeping import sweep
+from ackclock.experiments.engines.ray import Ray
+from ackclock.experiments.sweeping import Limits, Until, sweep
 from ackclock.matrices.function import matrix
 from ackclock.result import Result, StoredResult, read
 from ackclock.running import Interrupted, run, run_many
 from ackclock.scenario import Scenario, load
+from ackclock.statistics.sequential import Stopping
 from ackclock.widgets.function import widget
 
 __all__ = [
@@ -45,16 +47,20 @@ __all__ = [
     "FirstWindow",
     "Idle",
     "Interrupted",
+    "Limits",
     "Lost",
     "RateSample",
+    "Ray",
     "Result",
     "Scenario",
     "ScenarioError",
     "Sent",
     "SlowStart",
     "Snapshot",
+    "Stopping",
     "StoredResult",
     "Totals",
+    "Until",
     "Window",
     "__version__",
     "columns",

@@ -22,6 +22,7 @@ from ackclock.cli.comparisons import compare_command
 from ackclock.comparisons import contenders, figure, judging, measuring, places, planning, report, words
 from ackclock.comparisons.judging import Judged
 from ackclock.comparisons.planning import Outcome, Plan
+from ackclock.experiments.engines.local import Local
 from ackclock.experiments.store import JOURNAL
 from ackclock.files.journal import Journal
 from ackclock.statistics.harm import harm_to_less, harm_to_more
@@ -490,7 +491,7 @@ def test_a_stopped_comparison_continues(
     def compare() -> None:
         compare_command(
             ["reno", "cubic"], [str(shared)], reference=None, seeds=3, within=None, margin=5.0, size=None,
-            duration="2 s", out=tmp_path / "out", json_output=True, jobs=1,
+            duration="2 s", out=tmp_path / "out", json_output=True, engine=Local(1),
         )  # fmt: skip
 
     with monkeypatch.context() as patch:

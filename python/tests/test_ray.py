@@ -25,6 +25,8 @@ from ackclock.experiments.engines.local import Local
 from ackclock.experiments.engines.ray import Ray
 from ackclock.experiments.sweeping import Chunk, Limits, Work
 
+from .test_paper import TINY, TINY_CLAIMS, TINY_SCENARIO
+
 pytestmark = pytest.mark.xdist_group("ray")  # so that its cluster starts once
 
 STORE = 100 * 2**20  # bytes
@@ -291,6 +293,45 @@ def test_a_sweep_that_loses_a_node(cluster: Any, second: Any, tmp_path: Path) ->
     assert rows(far).equals(rows(local), null_equal=True)
 
 
+TUNING = """
+scenario = "scenario.toml"
+[parameters]
+"flow.rwnd" = { from = "10 packets", to = "40 packets" }
+[objective]
+maximise = "goodput_bps"
+[training]
+seeds = { from = 1, to = 4 }
+"""
+EVERYWHERE = {
+    "compare": "compare reno cubic --on scenario.toml --seeds 3 --duration 2s",
+    "matrix": "matrix --slow-start standard --avoidance reno,cubic --loss-response halve --recovery sack --path clean "
+    "--seeds 2 --duration 1s",
+    "tune": "tune tune.toml --trials 4",
+    "paper": "paper tiny --quick",
+}
+
+
+@pytest.mark.parametrize("command", EVERYWHERE)
+def test_every_experiment_runs_on_a_cluster(command: str, cluster: Any, tmp_path: Path) -> None:
+    (tmp_path / "scenario.toml").write_text(SWEEP.partition("[sweep]")[0])
+    (tmp_path / "tune.toml").write_text(TUNING)
+    paper = tmp_path / "papers" / "tiny"
+    paper.mkdir(parents=True)
+    (paper / "paper.toml").write_text(TINY)
+    (paper / "tiny.toml").write_text(TINY_SCENARIO)
+    (paper / "claims.toml").write_text(TINY_CLAIMS)
+    line = EVERYWHERE[command].split()
+    ends = [
+        started(*line, "--out", name, *where, cwd=tmp_path)
+        for name, where in (("near", ["--jobs", "1"]), ("far", ["--engine", "ray", "--address", cluster.address]))
+    ]
+    for process in ends:
+        _, said = process.communicate(timeout=300)
+        assert process.returncode == 0, said
+    near, far = ((tmp_path / name / "measured.parquet").read_bytes() for name in ("near", "far"))
+    assert near == far
+
+
 @contextlib.contextmanager
 def connected(cluster: Any) -> Iterator[Ray]:
     with contextlib.closing(Ray(cluster.address)) as engine:
@@ -312,9 +353,9 @@ def chunk(seeds: Sequence[int]) -> Chunk:
     return Chunk((), [_core.Scenario.from_toml(SWEEP, "sweep", [("seed", str(seed))]) for seed in seeds])
 
 
-def started(*arguments: str) -> subprocess.Popen[str]:
+def started(*arguments: str, cwd: Path | None = None) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "ackclock", *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def collected(engine: Ray, work: Any, items: Any) -> dict[int, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from ackclock.cli import output
 from ackclock.comparisons import judging, planning, words
 from ackclock.comparisons.planning import Outcome, Plan
+from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.store import Store
 from ackclock.running import Interrupted
 from ackclock.texts.numbers import counted, finite
@@ -26,7 +27,7 @@ def compare_command(
     duration: str | None,
     out: Path | None,
     json_output: bool,
-    jobs: int | None,
+    engine: Engine,
 ) -> None:
     """Run a comparison, print its answer and table or JSON, and write the report."""
     where = None if on is None else [name.strip() for text in on for name in text.split(",")]
@@ -40,7 +41,7 @@ def compare_command(
     store = Store(out)
     outcome = Outcome(plan, store)
     with store.opened(report.KIND, report.manifest(plan), report.WRITTEN):
-        stopped = _run(plan, outcome, jobs)
+        stopped = _run(plan, outcome, engine)
         judged = judging.Judged(outcome, margin / 100)
         written = None
         if out is not None and not stopped:
@@ -56,7 +57,7 @@ def compare_command(
         output.note(f"written to {out}: {', '.join(report.WRITTEN)}")
 
 
-def _run(plan: Plan, outcome: Outcome, jobs: int | None) -> Interrupted | None:
+def _run(plan: Plan, outcome: Outcome, engine: Engine) -> Interrupted | None:
     """Run the plan; after Ctrl-C, return the interruption."""
     names = ", ".join(place.name for place in plan.places)
     output.note(
@@ -67,7 +68,7 @@ def _run(plan: Plan, outcome: Outcome, jobs: int | None) -> Interrupted | None:
     # The number of runs is not known in advance if a rule of stopping decides.
     with output.progress("runs", 2) as progress:
         try:
-            planning.run(plan, outcome, jobs=jobs, progress=progress)
+            planning.run(plan, outcome, engine=engine, progress=progress)
         except Interrupted as caught:
             stopped = caught
     points = outcome.points

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ackclock.cli import output
 from ackclock.cli.options import key_and_value
+from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.store import Store
 from ackclock.files import checks
 from ackclock.matrices import crossing
@@ -33,7 +34,7 @@ def matrix_command(
     top: int,
     out: Path | None,
     json_output: bool,
-    jobs: int | None,
+    engine: Engine,
 ) -> None:
     """Run a matrix, print its tables or JSON, and write the report."""
     checks.words("--sort", "metric", [sort] if sort else [], METRICS)
@@ -51,7 +52,7 @@ def matrix_command(
 
     store, report = Store(out), None
     with store.opened(crossreport.KIND, crossreport.manifest(plan), crossreport.WRITTEN):
-        outcome, stopped = _execute(plan, store, jobs)
+        outcome, stopped = _execute(plan, store, engine)
         matrix = Matrix(outcome)
         if out is not None and stopped:
             crossreport.keep(matrix, out)
@@ -94,13 +95,13 @@ def _plan(
     return plan
 
 
-def _execute(plan: Plan, store: Store, jobs: int | None) -> tuple[Outcome, Stopped | None]:
+def _execute(plan: Plan, store: Store, engine: Engine) -> tuple[Outcome, Stopped | None]:
     """Run the plan; after Ctrl-C, return the finished part."""
     total = len(plan.distinct)
     started = time.monotonic()
     with output.progress("runs", total) as progress:
         try:
-            outcome, stopped = crossing.execute(plan, store=store, jobs=jobs, progress=progress), None
+            outcome, stopped = crossing.execute(plan, store=store, engine=engine, progress=progress), None
         except Stopped as caught:
             outcome, stopped = caught.outcome, caught
     new = outcome.finished - outcome.reused

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
+
+from ackclock.files import checks
+
+if TYPE_CHECKING:
+    from ackclock.experiments.engines.engine import Engine
 
 MAX_SEED = 2**64 - 1
 MOST = 1_000_000_000
 """Largest count that an option accepts: runs, trials, attempts. Each command may have a lower limit of runs."""
 MOST_JOBS = 4096
+ENGINES = ("local", "ray")
 Jobs = Annotated[
     Optional[int],
     typer.Option(
@@ -21,6 +29,15 @@ Jobs = Annotated[
         max=MOST_JOBS,
         metavar="NUMBER",
         help="Parallel runs; by default one per processor. Results do not depend on it.",
+    ),
+]
+EngineName = Annotated[
+    str, typer.Option("--engine", metavar="NAME", help="local: threads of this machine; ray: a Ray cluster.")
+]
+Address = Annotated[
+    Optional[str],
+    typer.Option(
+        metavar="ADDRESS", help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT; by default one on this machine."
     ),
 ]
 Record = Annotated[
@@ -85,6 +102,26 @@ Control = Annotated[
 ]
 Out = Annotated[Optional[Path], typer.Option("--out", "-o", metavar="DIRECTORY", help="Directory to write to.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+
+
+@contextlib.contextmanager
+def engine(name: str, address: str | None, jobs: int | None) -> Iterator[Engine]:
+    """Start the engine of `EngineName` and `Address`, and end its workers in the end.
+
+    Raises
+    ------
+    ValueError
+        If there is no such engine, or it has no address.
+    """
+    from ackclock.cli import output
+    from ackclock.experiments.engines.local import Local
+    from ackclock.experiments.engines.ray import Ray
+
+    checks.words("--engine", "engine", [name], ENGINES)
+    if address is not None and name != "ray":
+        raise ValueError(f"--address {address}: is for --engine ray")
+    with contextlib.closing(Ray(address, jobs=jobs, note=output.warning) if name == "ray" else Local(jobs)) as chosen:
+        yield chosen
 
 
 def key_and_value(text: str, option: str, example: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock.cli import options, output
+from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.execute import Interrupted
 from ackclock.files import storage
 from ackclock.papers import evidence, library
@@ -37,7 +38,7 @@ def paper_command(
     budget: str | None,
     out: Path | None,
     json_output: bool,
-    jobs: int | None,
+    engine: Engine,
 ) -> None:
     """Run a paper, write its report, and print the verdicts."""
     if budget is not None and not on_kernel:
@@ -47,7 +48,7 @@ def paper_command(
     target = out or Path("out") / (f"{name}-quick" if quick else name)
     storage.check_free(target, "paper")  # before the plan, which takes seconds
     machine = _machine() if on_kernel else None
-    written = _reproduce(paper, target, quick=quick, jobs=jobs, machine=machine, budget=seconds)
+    written = _reproduce(paper, target, quick=quick, engine=engine, machine=machine, budget=seconds)
     if json_output:
         output.data(json.loads((target / "verdicts.json").read_text(encoding="utf-8")))
     else:
@@ -79,7 +80,7 @@ def _show(judgements: Sequence[Judgement]) -> None:
     output.table(columns, rows, left=6)
 
 
-def papers_command(*, quick: bool, out: Path | None, jobs: int | None) -> None:
+def papers_command(*, quick: bool, out: Path | None, jobs: int | None, engine: Engine) -> None:
     """Run all papers, compare their ideas on hosts of today, and write a page about all of them."""
     from ackclock.papers import summary, today
 
@@ -90,7 +91,7 @@ def papers_command(*, quick: bool, out: Path | None, jobs: int | None) -> None:
     entries = {"papers": [paper.name for paper in found], "quick": quick, "state": "running"}
     storage.write_manifest(target, summary.KIND, entries)
     done = [
-        summary.Reproduced(paper, _reproduce(paper, target / paper.name, quick=quick, jobs=jobs)) for paper in found
+        summary.Reproduced(paper, _reproduce(paper, target / paper.name, quick=quick, engine=engine)) for paper in found
     ]
     output.note(f"ideas on hosts of today ({today.HOST})")
     effects = today.measure(found, quick=quick, jobs=jobs)
@@ -113,7 +114,7 @@ def _machine() -> Machine:
 
 
 def _reproduce(
-    paper: Paper, target: Path, *, quick: bool, jobs: int | None, machine: Machine | None = None, budget: float = 0.0
+    paper: Paper, target: Path, *, quick: bool, engine: Engine, machine: Machine | None = None, budget: float = 0.0
 ) -> Report:
     """Run what is not stored of a paper, also on a machine's kernel, and write its report."""
     from ackclock.papers import report, reproduction
@@ -131,7 +132,7 @@ def _reproduce(
             f"{counted(len(choice.readings), 'reading')}"
         )
     with output.progress("runs", len(plan.runs)) as progress, _advised():
-        outcome = reproduction.execute(plan, target, jobs=jobs, progress=progress)
+        outcome = reproduction.execute(plan, target, engine=engine, progress=progress)
     found = None
     if choice is not None and machine is not None:
         with output.progress("runs on the kernel", len(choice.runs)) as progress, _advised():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,6 @@ from ackclock.cli.runs import settings_of
 from ackclock.datasets.dataset import Dataset
 from ackclock.experiments.averages import Average, averages
 from ackclock.experiments.engines.engine import Engine
-from ackclock.experiments.engines.local import Local
 from ackclock.experiments.sweeping import Limits, Until, sweep
 from ackclock.files import checks, toml
 from ackclock.scenario import load
@@ -27,7 +25,6 @@ from ackclock.texts.numbers import ANY_NUMBER, counted, number
 if TYPE_CHECKING:
     import polars
 
-ENGINES = ("local", "ray")
 MEASURES = {
     "goodput (bit/s)": "goodput_bps", "resent": "retransmitted_packets", "drops": "drops", "queue mean": "queue_mean",
     "completion (s)": "completion_mean",
@@ -48,9 +45,7 @@ def sweep_command(
     at_most: int | None,
     out: Path | None,
     json_output: bool,
-    jobs: int | None,
-    engine: str,
-    address: str | None,
+    engine: Engine,
     max_events: int | None,
     max_memory: str | None,
     retry: bool,
@@ -65,9 +60,6 @@ def sweep_command(
     """
     import polars
 
-    checks.words("--engine", "engine", [engine], ENGINES)
-    if address is not None and engine != "ray":
-        raise ValueError(f"--address {address}: is for --engine ray")
     rule = _until(until, seeds, at_most)
     limits = Limits(max_events, None if max_memory is None else _bytes(max_memory))
     scenario = load(file, settings_of(settings, None))
@@ -76,10 +68,10 @@ def sweep_command(
     output.note(f"{scenario.name}: {counted(points, 'point')}{_seeds(seeds, rule)}")
     total = points * (seeds or (rule.rule.at_least if rule else 1))
     began = time.monotonic()
-    with contextlib.closing(_engine(engine, address, jobs)) as chosen, output.progress("runs", total) as progress:
+    with output.progress("runs", total) as progress:
         outcome = sweep(
             scenario, folder, text=None if settings else toml.read_text(file), seeds=seeds, until=rule,
-            limits=limits, retry=retry, engine=chosen, progress=progress,
+            limits=limits, retry=retry, engine=engine, progress=progress,
         )  # fmt: skip
     with outcome.dataset.reading():
         failed = _failures(outcome.dataset)
@@ -104,14 +96,6 @@ def sweep_command(
     if failed["len"].sum() == total > 0:
         raise ValueError(f"every run failed ({total:,} in {folder}), for the reasons above")
     return not (strict and failed.height)
-
-
-def _engine(name: str, address: str | None, jobs: int | None) -> Engine:
-    if name == "local":
-        return Local(jobs)
-    from ackclock.experiments.engines.ray import Ray
-
-    return Ray(address, jobs=jobs, note=output.warning)
 
 
 def _seeds(seeds: int | None, until: Until | None) -> str:

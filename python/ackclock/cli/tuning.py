@@ -6,18 +6,19 @@ import time
 from pathlib import Path
 
 from ackclock.cli import output
+from ackclock.experiments.engines.engine import Engine
 from ackclock.tuning import outcome, schema
 from ackclock.tuning.function import tune
 from ackclock.tuning.search import optuna_module
 
 
-def tune_command(file: Path, *, trials: int, seed: int, out: Path | None, json_output: bool, jobs: int | None) -> None:
+def tune_command(file: Path, *, trials: int, seed: int, out: Path | None, json_output: bool, engine: Engine) -> None:
     """Tune, print the answer and the tables or JSON, and write the results."""
     tuning = schema.read(file)
     optuna_module()
     started = time.monotonic()
     with output.progress("trials", trials) as progress:
-        tuned = tune(tuning, trials=trials, seed=seed, jobs=jobs, out=out, progress=progress, note=output.note)
+        tuned = tune(tuning, trials=trials, seed=seed, engine=engine, out=out, progress=progress, note=output.note)
     new, stored = tuned.runs
     before = f", {stored - new:,} were stored" if stored > new else ""
     ended = ", ".join(f"{count} {state}" for state, count in tuned.counts.items() if count)

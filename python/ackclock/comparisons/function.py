@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.execute import Progress
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def compare(
     size: str | None = None,
     duration: str | None = None,
     jobs: int | None = None,
+    engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare algorithms, hosts or scenario files on paths; the first is the reference.
@@ -47,6 +49,8 @@ def compare(
         Size of every flow under test, and duration of every run, with their units.
     jobs
         Number of parallel runs; the result does not depend on it.
+    engine
+        Where the runs take place, such as `ackclock.Ray`; by default on `jobs` threads of this process.
     progress
         A function called after each run with the numbers of finished runs and of all runs.
 
@@ -67,5 +71,5 @@ def compare(
         reference=reference, seeds=seeds, within=within, margin=margin, size=size, duration=duration,
     )  # fmt: skip
     outcome = planning.Outcome(plan)
-    planning.run(plan, outcome, jobs=jobs, progress=progress)
+    planning.run(plan, outcome, jobs=jobs, engine=engine, progress=progress)
     return Comparison(judging.Judged(outcome, margin))

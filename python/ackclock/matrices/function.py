@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.execute import Progress
 from ackclock.matrices import crossing
 from ackclock.matrices.crossing import SEEDS, Choice
@@ -27,6 +28,7 @@ def matrix(
     duration: str | None = None,
     baseline: Mapping[str, PartSpec] | None = None,
     jobs: int | None = None,
+    engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Matrix:
     """Run every combination of parts on every path.
@@ -49,6 +51,8 @@ def matrix(
         scenario's defaults. ``{"congestion_control": "bbr"}`` is a whole control.
     jobs
         Parallel runs; by default one per processor. Results do not depend on it.
+    engine
+        Where the runs take place, such as `ackclock.Ray`; by default on `jobs` threads of this process.
     progress
         A function called after each run with the numbers of finished runs and of all runs.
 
@@ -68,7 +72,7 @@ def matrix(
     }
     where = [paths] if isinstance(paths, (str, Path)) else paths
     planned = crossing.plan(chosen, where=where, seeds=seeds, duration=duration, baseline=baseline)
-    outcome = crossing.execute(planned, jobs=jobs, progress=progress)
+    outcome = crossing.execute(planned, jobs=jobs, engine=engine, progress=progress)
 
     # Tables and figures need libraries that `import ackclock` does without.
     from ackclock.matrices.matrix import Matrix

@@ -6,8 +6,9 @@ from typing import Annotated, Optional
 
 import typer
 
+from ackclock.cli import options
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MOST, Jobs, Json, Out
+from ackclock.cli.options import MOST, Address, EngineName, Jobs, Json, Out
 
 
 def compare(
@@ -61,12 +62,14 @@ def compare(
     out: Out = None,
     json: Json = False,
     jobs: Jobs = None,
+    engine: EngineName = "local",
+    address: Address = None,
 ) -> None:
     """Compare algorithms, hosts or scenario files: who wins where, by how much, how sure, and at whose cost."""
-    with plain_errors():
+    with plain_errors(), options.engine(engine, address, jobs) as chosen:
         from ackclock.cli.comparisons import compare_command
 
         compare_command(
             contenders, on, reference=reference, seeds=seeds, within=within, margin=margin, size=size,
-            duration=duration, out=out, json_output=json, jobs=jobs,
+            duration=duration, out=out, json_output=json, engine=chosen,
         )  # fmt: skip

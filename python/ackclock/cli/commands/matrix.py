@@ -6,8 +6,9 @@ from typing import Annotated, Optional
 
 import typer
 
+from ackclock.cli import options
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MOST, Jobs, Json, Out
+from ackclock.cli.options import MOST, Address, EngineName, Jobs, Json, Out
 
 
 def _parts(axis: str) -> object:
@@ -63,12 +64,14 @@ def matrix(
     out: Out = None,
     json: Json = False,
     jobs: Jobs = None,
+    engine: EngineName = "local",
+    address: Address = None,
 ) -> None:
     """Compare all combinations of parts on several paths.
 
     Parts are slow starts, avoidances, loss responses and recoveries. The paths favour different parts.
     """
-    with plain_errors():
+    with plain_errors(), options.engine(engine, address, jobs) as chosen:
         from ackclock.cli.matrices import matrix_command
 
         parts = {
@@ -80,5 +83,5 @@ def matrix(
         }
         matrix_command(
             parts, path or [], seeds=seeds, duration=duration, baseline=baseline or [], sort=sort, top=top, out=out,
-            json_output=json, jobs=jobs,
+            json_output=json, engine=chosen,
         )  # fmt: skip

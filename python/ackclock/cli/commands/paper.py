@@ -7,8 +7,9 @@ from typing import Annotated, Optional
 
 import typer
 
+from ackclock.cli import options
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import Jobs, Json, Out
+from ackclock.cli.options import Address, EngineName, Jobs, Json, Out
 
 
 class On(str, Enum):
@@ -35,9 +36,13 @@ def paper(
     out: Out = None,
     json: Json = False,
     jobs: Jobs = None,
+    engine: EngineName = "local",
+    address: Address = None,
 ) -> None:
     """Run the experiments of a paper and judge its claims. Writes figures and a report."""
-    with plain_errors():
+    with plain_errors(), options.engine(engine, address, jobs) as chosen:
         from ackclock.cli.papers import paper_command
 
-        paper_command(name, quick=quick, on_kernel=on is On.kernel, budget=budget, out=out, json_output=json, jobs=jobs)
+        paper_command(
+            name, quick=quick, on_kernel=on is On.kernel, budget=budget, out=out, json_output=json, engine=chosen
+        )

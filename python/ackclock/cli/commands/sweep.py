@@ -7,8 +7,9 @@ from typing import Annotated, Optional
 
 import typer
 
+from ackclock.cli import options
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MAX_SEED, MOST, Jobs, Json
+from ackclock.cli.options import MAX_SEED, MOST, Address, EngineName, Jobs, Json
 
 
 def sweep(
@@ -46,15 +47,8 @@ def sweep(
     ] = None,
     json: Json = False,
     jobs: Jobs = None,
-    engine: Annotated[
-        str, typer.Option(metavar="NAME", help="local: threads of this machine; ray: a Ray cluster.")
-    ] = "local",
-    address: Annotated[
-        Optional[str],
-        typer.Option(
-            metavar="ADDRESS", help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT; by default one on this machine."
-        ),
-    ] = None,
+    engine: EngineName = "local",
+    address: Address = None,
     max_events: Annotated[
         Optional[int],
         typer.Option(
@@ -75,12 +69,12 @@ def sweep(
     The same command continues an interrupted sweep. After a change of the file, it runs only what is new. The exit code
     is 2 if every run failed; if some failed, it is 0, or 1 with --strict.
     """
-    with plain_errors():
+    with plain_errors(), options.engine(engine, address, jobs) as chosen:
         from ackclock.cli.sweeping import sweep_command
 
         passed = sweep_command(
-            file, settings or [], seeds=seeds, until=until, at_most=at_most, out=out, json_output=json, jobs=jobs,
-            engine=engine, address=address, max_events=max_events, max_memory=max_memory, retry=retry,
+            file, settings or [], seeds=seeds, until=until, at_most=at_most, out=out, json_output=json,
+            engine=chosen, max_events=max_events, max_memory=max_memory, retry=retry,
             strict=strict,
         )  # fmt: skip
     if not passed:

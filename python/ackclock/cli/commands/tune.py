@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from ackclock.cli import options
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MAX_SEED, MOST, Jobs, Json, Out
+from ackclock.cli.options import MAX_SEED, MOST, Address, EngineName, Jobs, Json, Out
 
 
 def tune(
@@ -30,12 +31,14 @@ def tune(
     out: Out = None,
     json: Json = False,
     jobs: Jobs = None,
+    engine: EngineName = "local",
+    address: Address = None,
 ) -> None:
     """Search for better parameters of an algorithm, and judge them on runs that the search did not use.
 
     With --out, an interrupted search continues when the same command runs again.
     """
-    with plain_errors():
+    with plain_errors(), options.engine(engine, address, jobs) as chosen:
         from ackclock.cli.tuning import tune_command
 
-        tune_command(file, trials=trials, seed=seed, out=out, json_output=json, jobs=jobs)
+        tune_command(file, trials=trials, seed=seed, out=out, json_output=json, engine=chosen)
