@@ -1,4 +1,4 @@
-"""Makes the picture of docs/guides/matrix.md, docs/images/matrix.png: python docs/images/matrix.py."""
+"""Makes the picture of docs/guides/comparing.md, docs/images/matrix.png: python docs/images/matrix.py."""
 
 from pathlib import Path
 

@@ -46,5 +46,5 @@ def explain(faults: Mapping[str, Identity], nodes: int) -> str:
     return (
         f"{len(faults)} of {nodes} nodes of the cluster cannot run this Ackclock:\n"
         + "\n".join(lines)
-        + "\nInstall the same versions of Python, Ackclock and its libraries on every node (docs/guides/cluster.md)"
+        + "\nInstall the same versions of Python, Ackclock and its libraries on every node (docs/guides/sweeps.md)"
     )
