@@ -24,6 +24,7 @@ TABLE = "measured.parquet"
 """The measurements of finished work: their keys, and their values as JSON."""
 JOURNAL = "measured.jsonl"
 """The measurements since then; a killed process leaves it."""
+COLUMNS = ("key", "measured")
 RUNNING, INTERRUPTED, COMPLETE = "running", "interrupted", "complete"
 
 
@@ -68,8 +69,21 @@ class Store(MutableMapping[str, Any]):
         return point.measurement.unpack(self[point.key])
 
     def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - any JSON
+        """Return a value.
+
+        Raises
+        ------
+        KeyError
+            If it is not there.
+        DamagedError
+            If another program has changed the table.
+        """
         if key not in self._values:
-            self._values[key] = json.loads(self._texts[key])
+            text = self._texts[key]
+            try:
+                self._values[key] = json.loads(text)
+            except ValueError as error:
+                raise stored.DamagedError(Path(str(self._folder)) / TABLE, f"not JSON: {error}") from None
         return self._values[key]
 
     def __setitem__(self, key: str, value: object) -> None:
@@ -171,8 +185,9 @@ class Store(MutableMapping[str, Any]):
             return
         texts = {**self._texts, **{key: json.dumps(value) for key, value in self._values.items()}}
         keys = sorted(texts)
-        schema = {"key": polars.String, "measured": polars.String}
-        table = polars.DataFrame({"key": keys, "measured": [texts[key] for key in keys]}, schema)
+        table = polars.DataFrame(
+            {"key": keys, "measured": [texts[key] for key in keys]}, dict.fromkeys(COLUMNS, polars.String)
+        )
         storage.write_parquet(self._folder / TABLE, table)
         self._journal.remove()
 
@@ -189,8 +204,10 @@ class Store(MutableMapping[str, Any]):
         import polars
 
         with contextlib.suppress(OSError, polars.exceptions.PolarsError):
-            table = stored.read_parquet(self._folder / TABLE).select("key", "measured")
-            self._values.clear()
-            self._texts = dict(zip(table["key"].to_list(), table["measured"].to_list(), strict=True))
+            table = stored.read_parquet(self._folder / TABLE)
+            own = dict.fromkeys(COLUMNS, polars.String())
+            if table.schema == own and not table.null_count().sum_horizontal().item():
+                self._values.clear()
+                self._texts = dict(zip(table["key"].to_list(), table["measured"].to_list(), strict=True))
         with contextlib.suppress(OSError):
             self._values.update(Journal(self._folder / JOURNAL).read())

@@ -7,8 +7,6 @@ import os
 import platform
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from ackclock.files.storage import LOCK
 
 MARK = "ackclock "
@@ -37,6 +35,9 @@ class Lock:
     """
 
     def __init__(self, folder: Path) -> None:
+        # Only writers need it, and the package loads without it in less time.
+        from filelock import FileLock, Timeout
+
         path = folder / LOCK
         _check(path)
         self._lock = FileLock(path, mode=0o666, thread_local=False)
