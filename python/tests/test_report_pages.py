@@ -14,12 +14,14 @@ import pytest
 
 from ackclock import reports
 from ackclock.curves import Line
+from ackclock.files import built
 from ackclock.reports import Answer, Axis, Cell, Column, Figure, Heatmap, Panel, Section, Series, Table, Text
 from ackclock.reports import figures as drawn
 from ackclock.reports.grids import MOST_ROWS, numbers
 from tests import browser
 
 LARGEST = 5_000_000
+pytestmark = pytest.mark.skipif(built.report_program() is None, reason="the program of reports is not built: make page")
 
 
 def example() -> str:

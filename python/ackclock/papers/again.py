@@ -89,7 +89,7 @@ class Runs:
         own = chart.metric in ENGINE and chart.equals is None
         grid = chart.kind in ("map", "best")
         for place, flow, row in self._of(chart):
-            over = self._divisor(chart, place, flow, row)
+            over = self._divisor(chart, place, row)
             if over is None:
                 continue
             title = f"{chart.panel} {row[chart.panel]}" if chart.panel else ""
@@ -108,7 +108,7 @@ class Runs:
                 if wanted is None or row[wanted[0]] == wanted[1][0]:
                     yield place, flow, row
 
-    def _divisor(self, chart: Chart, place: int, flow: str, row: Row) -> dict[str, Any] | None:
+    def _divisor(self, chart: Chart, place: int, row: Row) -> dict[str, Any] | None:
         """Return cell and flow by which a value is divided: none, or None if the value is not drawn."""
         if chart.kind == "map" and chart.to is not None:
             return {"over": place, "of": chart.to}
@@ -129,8 +129,7 @@ class Runs:
         columns = sorted({*metrics, *ALWAYS})
         scenarios = Scenarios()
         for run, rows in zip(self._bases, self._rows, strict=True):
-            # Of cells with two kinds of seeds, the page has those of their own.
-            more = [it for it in further(run.repeat.rule, run.given, run.first, FURTHER) if it.seeds != "common"]
+            more = further(run.repeat.rule, run.given, run.first, FURTHER)
             texts = {_name(run.repetition): run.scenario.to_toml()}
             texts |= {_name(it, beyond=True): it.scenario.to_toml() for it in more}
             stored = {flow: finite({name: row[name] for name in columns if name in row}) for flow, row in rows.items()}

@@ -202,7 +202,7 @@ def write(outcome: Outcome, directory: Path, kernel: OnMachine | None = None) ->
     drawn = _draw(outcome, paper.contents.figures, directory / "figures") if paper.contents.figures else []
     charted = charts.draw_all(outcome, directory / "figures")
     live = None
-    if outcome.plan.runs:
+    if outcome.plan.runs and make_live({}) is not None:
         drawn, charted, live = _with_runs(outcome, drawn, charted)
     compared = tables.compare(outcome.plan.tables, outcome.rows)
     tables.write(compared, directory)
@@ -263,10 +263,8 @@ def _draw(outcome: Outcome, figures: Figures, folder: Path) -> list[Drawn]:
 
 def _with_runs(
     outcome: Outcome, drawn: Sequence[Drawn], charted: Sequence[Picture]
-) -> tuple[Sequence[Drawn], Sequence[Picture], Live | None]:
-    """Return the figures with their runs, and the live part of the report; without an engine, the figures alone."""
-    if make_live({}) is None:
-        return drawn, charted, None
+) -> tuple[list[Drawn], list[Picture], Live | None]:
+    """Return the figures with their runs, and the live part of the report."""
     runs, figures = Runs(outcome), outcome.plan.paper.contents.figures
     sheets = []
     for sheet, path, figure in drawn:

@@ -1,6 +1,7 @@
 // "Run this again with …" below a figure: runs cells of it with other settings, and draws them beside the stored ones.
 import { copy } from "../copy.ts";
 import { fill, h } from "../dom.ts";
+import type { Describe } from "../engine/protocol.ts";
 import { commandLine } from "../export/command.ts";
 import type { Figure } from "../page/figures.ts";
 import { addSeries, type FigureSpec, removeSeries } from "../page/spec.ts";
@@ -20,17 +21,12 @@ const DERIVED = "The engine does not report what this figure shows; the table ha
 export function mountAgain(figure: Figure, data: RunData, laboratory: Laboratory): void {
   const { again } = figure.spec;
   if (!again) return;
-  const make = async () => body(figure, again, data, laboratory, settingsForm(await laboratory.describe()));
+  const make = async () => body(figure, again, data, laboratory, await laboratory.describe());
   figure.element.append(disclosure("Run this again with …", make));
 }
 
-function body(
-  figure: Figure,
-  again: Again,
-  data: RunData,
-  laboratory: Laboratory,
-  form: ReturnType<typeof settingsForm>,
-): HTMLElement {
+function body(figure: Figure, again: Again, data: RunData, laboratory: Laboratory, describe: Describe): HTMLElement {
+  const form = settingsForm(describe);
   const places = [...new Set(again.runs.map(({ cell }) => cell))];
   const choice = cellChoice(places, data.cells, () => void show());
   const most = Math.max(...places.map((cell) => data.cells[cell]!.runs.length - 1));
@@ -94,10 +90,10 @@ function body(
   }
 
   async function copied(what: "scenario" | "command"): Promise<string> {
-    const [{ cell, name, text: stored }] = runsOf(choice.chosen()[0]!) as [ReturnType<typeof runsOf>[number]];
-    const { text } = await written(cell, stored);
+    const first = runsOf(choice.chosen()[0]!)[0]!;
+    const { text } = await written(first.cell, first.text);
     const command = commandLine({ name: "scenario", text, record, out: "out/again" });
-    const which = [choice.name(cell), name].filter(Boolean).join(", ");
+    const which = [choice.name(first.cell), first.name].filter(Boolean).join(", ");
     return copy(what === "command" ? command : text, `Copied the ${what} of ${which}.`, "The browser did not copy it.");
   }
 
