@@ -18,6 +18,8 @@ const common: BuildOptions = {
   charset: "utf8",
   legalComments: "inline",
   loader: { ".toml": "text" },
+  jsx: "automatic",
+  jsxImportSource: "preact",
   plugins: [lessons],
   logLevel: "warning",
 };

@@ -100,7 +100,7 @@ def repetitions(rule: Rule, scenario: Scenario, first: int, counts: Mapping[str,
 
 
 def further(rule: Rule, scenario: Scenario, first: int, count: int) -> list[Repetition]:
-    """Repeat a scenario by a rule, beyond all its repetitions: other seeds, drawn paths or start times.
+    """Repeat a scenario by a rule, beyond all its repetitions: other seeds of its own, drawn paths or start times.
 
     Start times lie in the middle between those of the rule, so there are at most as many as the rule has.
 
@@ -109,7 +109,7 @@ def further(rule: Rule, scenario: Scenario, first: int, count: int) -> list[Repe
     rule, scenario, first
         As in `repetitions`.
     count
-        Number of repetitions, of each kind of seeds.
+        Number of repetitions.
     """
     if rule.sampling == "offset":
         return _started(scenario, rule.spread, rule.count, min(count, rule.count), None, shift=0.5)
@@ -120,11 +120,7 @@ def further(rule: Rule, scenario: Scenario, first: int, count: int) -> list[Repe
     if rule.jitter is not None:
         return _seeded_on_paths(replace(rule, exact=0), rule.jitter, scenario, seed, count)
     own: Literal["own"] | None = "own" if rule.common else None
-    units = range(COMMON + rule.common, COMMON + rule.common + count) if rule.common else ()
-    return [
-        *(Repetition("seed", index + 1, _seeded(scenario, seed + index), own) for index in range(count)),
-        *(Repetition("seed", unit, _seeded(scenario, unit), "common") for unit in units),
-    ]
+    return [Repetition("seed", index + 1, _seeded(scenario, seed + index), own) for index in range(count)]
 
 
 def _started(

@@ -10,8 +10,14 @@ PAGE = Path(__file__).parents[1] / "data" / "page"
 _ENGINE = re.compile(r'ackclockEngine\s*=\s*"([A-Za-z0-9+/=]+)"')
 
 
-def packed_engine(folder: Path = PAGE) -> str | None:
+def packed_engine(folder: Path | None = None) -> str | None:
     """Return the engine as WebAssembly (gzip, base64); None if it was not built."""
-    file = folder / "engine.js"
+    file = (folder or PAGE) / "engine.js"
     found = _ENGINE.search(file.read_text(encoding="ascii")) if file.is_file() else None
     return found[1] if found else None
+
+
+def report_program() -> str | None:
+    """Return the program of reports, which draws their figures; None if it was not built."""
+    file = PAGE / "report.js"
+    return file.read_text(encoding="utf-8") if file.is_file() else None

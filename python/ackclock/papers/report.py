@@ -21,7 +21,7 @@ from ackclock.drawing import bands
 from ackclock.drawing.rendering import store
 from ackclock.files import storage
 from ackclock.papers import answers, charts, library, reproduction, tables
-from ackclock.papers.alive import Alive
+from ackclock.papers.again import Runs
 from ackclock.papers.charts import Picture
 from ackclock.papers.claims import Claim, bounds
 from ackclock.papers.contents import Figures, leaves, matches
@@ -36,7 +36,7 @@ from ackclock.papers.reproduction import Outcome, manifest
 from ackclock.papers.verdicts import WHYS, Judgement, judge_all
 from ackclock.reports import Axis, Panel, from_lines, grids, units
 from ackclock.reports import Figure as Interactive
-from ackclock.reports.live import STATIC, Live, built
+from ackclock.reports.live import STATIC, Live
 from ackclock.reports.live import live as make_live
 from ackclock.reports.rendering import render
 from ackclock.statistics.intervals import Interval, rounded
@@ -202,8 +202,8 @@ def write(outcome: Outcome, directory: Path, kernel: OnMachine | None = None) ->
     drawn = _draw(outcome, paper.contents.figures, directory / "figures") if paper.contents.figures else []
     charted = charts.draw_all(outcome, directory / "figures")
     live = None
-    if outcome.plan.runs and built():
-        drawn, charted, live = _alive(outcome, judgements, drawn, charted)
+    if outcome.plan.runs and make_live({}) is not None:
+        drawn, charted, live = _with_runs(outcome, drawn, charted)
     compared = tables.compare(outcome.plan.tables, outcome.rows)
     tables.write(compared, directory)
     shown: dict[str, list[dict[str, Any]]] = {}
@@ -216,12 +216,21 @@ def write(outcome: Outcome, directory: Path, kernel: OnMachine | None = None) ->
         "tables": shown,
         "live": live,
         "static": static,
+        "command": _command(outcome.plan, kernel),
     }
     for ending in ("md", "html"):
         storage.write_text(directory / f"report.{ending}", render(f"report.{ending}.j2", context))
     entries = {} if kernel is None else {"kernel": section.manifest(kernel)}
     storage.write_manifest(directory, "paper", {**manifest(outcome.plan), **entries, "state": "complete"})
     return Report(judgements, context["answer"], directory / "report.html")
+
+
+def _command(plan: Plan, kernel: OnMachine | None) -> str:
+    """Return the command that runs the paper and judges its claims again."""
+    where = "" if kernel is None else " --on kernel"
+    return (
+        f"ackclock paper {plan.paper.name}{' --quick' if plan.quick else ''}{where} --out out/{plan.paper.name}-again"
+    )
 
 
 def stored_paper(directory: Path) -> str:
@@ -252,19 +261,19 @@ def _draw(outcome: Outcome, figures: Figures, folder: Path) -> list[Drawn]:
     return drawn
 
 
-def _alive(
-    outcome: Outcome, judgements: Sequence[Judgement], drawn: Sequence[Drawn], charted: Sequence[Picture]
+def _with_runs(
+    outcome: Outcome, drawn: Sequence[Drawn], charted: Sequence[Picture]
 ) -> tuple[list[Drawn], list[Picture], Live | None]:
     """Return the figures with their runs, and the live part of the report."""
-    alive, figures = Alive(outcome), outcome.plan.paper.contents.figures
+    runs, figures = Runs(outcome), outcome.plan.paper.contents.figures
     sheets = []
     for sheet, path, figure in drawn:
         assert figures is not None
         panels = [{**sheet.where, figures.panel: value} for _, value in sheet.panels]
-        sheets.append((sheet, path, replace(figure, again=alive.sheet(figures, sheet.kind, panels))))
-    pictures = [replace(it, shown=replace(it.shown, again=alive.chart(it))) for it in charted]
+        sheets.append((sheet, path, replace(figure, again=runs.sheet(figures, sheet.kind, panels))))
+    pictures = [replace(it, shown=replace(it.shown, again=runs.chart(it))) for it in charted]
     again = [figure.again for figure in (*(it for _, _, it in sheets), *(it.shown for it in pictures)) if figure.again]
-    return sheets, pictures, make_live(alive.data([dict(it) for it in again], judgements))
+    return sheets, pictures, make_live(runs.data([dict(it) for it in again]))
 
 
 def _panel(outcome: Outcome, figures: Figures, sheet: Sheet, panel: tuple[int | None, str]) -> plot.Panel:

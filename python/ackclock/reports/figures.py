@@ -185,7 +185,7 @@ class Figure:
     stacked : bool
         Whether the panels are below each other also on a wide page.
     again : mapping or None
-        What a live report shows of the runs that it repeats: `web/src/report/data.ts` describes it. None: no runs.
+        What a live report shows of the runs that it repeats: `web/src/report/data.ts` declares it. None: no runs.
     """
 
     title: str
@@ -202,7 +202,7 @@ class Figure:
         return list(dict.fromkeys(series.name for panel in self.panels for series in panel.series))
 
     def spec(self) -> Spec:
-        """Return the data that the page draws; see `templates/report.js`."""
+        """Return the data that the page draws; `web/src/page/spec.ts` declares them."""
         owners = {series.name: series.like or series.name for panel in self.panels for series in panel.series}
         colours = {owner: index for index, owner in enumerate(dict.fromkeys(owners.values()))}
         legend = [{"name": shown(name), "colour": colours[owners[name]]} for name in self.names]

@@ -18,6 +18,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ackclock.files import built
 from ackclock.reports.figures import Figure, Spec
 from ackclock.reports.live import Live
 from ackclock.texts.names import shown_text
@@ -26,7 +27,10 @@ LIBRARY = "package_data/plotly.min.js"
 """The drawing library inside the package `plotly`, which reports contain so that they need no network."""
 LICENCE = "licenses/LICENSE.txt"
 TEMPLATES = Path(__file__).parent / "templates"
-PROGRAM = TEMPLATES / "report.js"
+NO_FIGURES = (
+    "This report has no figures: this installation has no program for pages. "
+    "In a source tree with Node 22.18 or newer, make page builds it; ackclock report writes this page again."
+)
 LEVEL = 9
 
 
@@ -75,8 +79,10 @@ def _hash(program: str) -> str:
 
 def policy(live: Live | None) -> str:
     """Return the Content-Security-Policy of a report; only a live one compiles WebAssembly and starts workers."""
-    programs = [PROGRAM.read_text(encoding="utf-8"), _library(), *([live.program] if live else [])]
-    sources = [*map(_hash, programs), *(["'wasm-unsafe-eval'"] if live else [])]
+    program = _program()
+    sources = ["'none'"] if program is None else [_hash(program), _hash(_library())]
+    if live:
+        sources.append("'wasm-unsafe-eval'")
     rules = {
         "default-src": ["'none'"],
         "script-src": sources,
@@ -87,6 +93,12 @@ def policy(live: Live | None) -> str:
         "form-action": ["'none'"],
     }
     return "; ".join(f"{rule} {' '.join(allowed)}" for rule, allowed in rules.items())
+
+
+def _program() -> Markup | None:
+    """Return the page's program; None if it was not built, and the page has no figures."""
+    program = built.report_program()
+    return None if program is None else Markup(program)
 
 
 def render(name: str, context: Mapping[str, Any]) -> str:
@@ -102,6 +114,7 @@ def render(name: str, context: Mapping[str, Any]) -> str:
         lstrip_blocks=True,
     )
     environment.globals.update(collected=Collected(), library=library, licence=_licence, own=_own, kind=_kind)
+    environment.globals.update(program=_program, no_figures=NO_FIGURES)
     environment.globals.update(policy=policy, packed=packed, live=None, static="")
     environment.filters["anchor"] = anchor
     return environment.get_template(name).render(context)

@@ -72,16 +72,16 @@ def _live(result: StoredResult) -> tuple[Live | None, str]:
         return None, live.PYTHON
     table = result.flows
     kept = [name for name, kind in table.schema.items() if kind.is_numeric()]
+    scenarios = live.Scenarios()
     rows = {str(row["name"]): {name: row[name] for name in kept} for row in table.iter_rows(named=True)}
-    trips = table["path_rtt"].to_list() if "path_rtt" in table.columns else []
-    seed = f"seed {result.manifest['seed']}"
-    found = live.live(live.of_run(result.to_toml(), rows, trips[0] if trips else None, seed))
+    scenarios.add({f"seed {result.manifest['seed']}": result.to_toml()}, rows)
+    found = live.live(scenarios.data)
     return found, "" if found else live.STATIC
 
 
-def _again(kind: str, runs: Sequence[Sequence[object]], **more: object) -> dict[str, object]:
+def _again(kind: str, runs: Sequence[live.Again], **more: object) -> live.Again:
     """Return what a live report shows of the run in a figure."""
-    return {"kind": kind, "bin": None, "end": None, "sampled": None, "runs": [[0, *run] for run in runs], **more}
+    return {"kind": kind, "runs": [{"cell": 0, "panel": 0, **run} for run in runs], **more}
 
 
 def _answer(flows: polars.DataFrame, links: polars.DataFrame) -> str:
@@ -130,8 +130,8 @@ def _bars(flows: polars.DataFrame) -> Figure | None:
     rates = (shown["goodput_bps"].fill_null(0.0).cast(polars.Float64) / 1e6).to_numpy()
     panel = Panel([Series("goodput", names, rates, "bars")], x=Axis("flow", names=names), y=Axis("goodput (Mbit/s)"))
     note = f"The first {MOST_BARS} of {flows.height:,} flows." if flows.height > MOST_BARS else ""
-    bars = [[name, 0, shown_name(name), "goodput"] for name in names]
-    again = _again("values", bars, metric="goodput_bps", title="goodput", factor=1e-6, equals=None)
+    bars = [{"flow": name, "x": shown_name(name), "series": "goodput"} for name in names]
+    again = _again("values", bars, metric="goodput_bps", factor=1e-6)
     return Figure("Goodput of each flow", [panel], note=note, again=again)
 
 
@@ -146,11 +146,13 @@ def _curves(result: StoredResult) -> dict[str, Figure]:
             panel = Panel(from_lines(drawn), x=time, y=Axis(axis))
             # Curves of internals are named by flow and quantity, or by the quantity if there is one flow.
             owners = [line.label.removesuffix(quantity).removesuffix(": ") or None for line in drawn]
+            named = {"quantity": quantity} if quantity else {}
             runs = [
-                [owner, 0, shown_name(line.label), *([quantity] if quantity else [])]
+                {"flow": owner, "series": shown_name(line.label), **named}
                 for owner, line in zip(owners, drawn, strict=True)
             ]
-            again = _again("internals" if quantity else name, runs)
+            kind = "internals" if quantity else name
+            again = _again(kind, runs, bin=None, end=None, sampled=None)
             made[name] = Figure(title, [panel], name, note=note, again=again)
 
     if "delivered" in result.traces:

@@ -1,8 +1,12 @@
 // The rows of one run as series of flows and links, which charts draw while they grow.
-import type { AdvanceAnswer, Frame, ScenarioInfo } from "../engine/protocol.ts";
+import type { AdvanceAnswer, Engine, Frame, ScenarioInfo } from "../engine/protocol.ts";
+import { type Finished, type RunOptions, run } from "../engine/run.ts";
 import { Series } from "./series.ts";
 
-/** What charts draw. Of flows: all but `queue` and `drops`, which are of links; `wait` is of a flow at a link. */
+/**
+ * What charts draw. Of flows: all but `queue` and `drops`, which are of links; `wait` is of a flow at a link, and an internal
+ * quantity has its name, such as `internals bwe`.
+ */
 export type Quantity =
   | "cwnd"
   | "ssthresh"
@@ -13,7 +17,8 @@ export type Quantity =
   | "rtt"
   | "queue"
   | "drops"
-  | "wait";
+  | "wait"
+  | `internals ${string}`;
 
 /** Traces that the page asks for. */
 export const TRACES = ["cwnd", "queue", "delivered", "drops", "sequence", "rtt", "sojourn"];
@@ -46,7 +51,7 @@ export class Recording {
       return;
     }
     // The queue comes before the drops, which are drawn at its length.
-    for (const trace of TRACES) {
+    for (const trace of [...TRACES, "internals"]) {
       const table = tables[trace];
       if (!table || table.rows === 0) continue;
       const columns = frame.columns(table);
@@ -92,6 +97,12 @@ export class Recording {
         for (let row = 0; row < rows; row++) this.#of("wait", owners[row]!, links[row]!).push(times[row]!, waits[row]!);
         break;
       }
+      case "internals":
+        for (let row = 0; row < rows; row++) {
+          const quantity: Quantity = `internals ${words[columns["name"]![row]!]}`;
+          this.#of(quantity, owners[row]!).push(times[row]!, columns["value"]![row]!);
+        }
+        break;
       case "drops":
         for (let row = 0; row < rows; row++) {
           const time = times[row]!;
@@ -123,4 +134,24 @@ export class Recording {
 
 function keyOf(quantity: Quantity, index: number, link: number): string {
   return quantity === "wait" ? `${quantity} ${index} ${link}` : `${quantity} ${index}`;
+}
+
+/** A finished run, with its rows. */
+export interface Recorded extends Finished {
+  recording: Recording;
+}
+
+/** Runs a scenario to its end, and stores its rows; undefined if the signal stopped it. */
+export async function record(engine: Engine, text: string, options: RunOptions): Promise<Recorded | undefined> {
+  let recording: Recording | undefined;
+  const finished = await run(engine, text, {
+    ...options,
+    onOpen: (scenario) => {
+      recording = new Recording(scenario);
+    },
+    onRows: (frame) => recording!.add(frame),
+  });
+  if (!finished) return undefined;
+  recording!.reached = finished.scenario.duration;
+  return { ...finished, recording: recording! };
 }

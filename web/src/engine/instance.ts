@@ -32,9 +32,9 @@ export async function instantiate(module: WebAssembly.Module): Promise<(request:
   };
 }
 
-/** Decodes the base64 of a gzip, as `engine.js` has it. */
-export async function unpack(base64: string): Promise<ArrayBuffer> {
+/** Decodes the base64 of compressed bytes: of a gzip, as `engine.js` has it, or of zlib. */
+export async function unpack(base64: string, format: CompressionFormat = "gzip"): Promise<ArrayBuffer> {
   const packed = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream(format));
   return new Response(stream).arrayBuffer();
 }

@@ -117,8 +117,6 @@ export type LinkSummary = Summary["links"][number];
 /** Answer to `finish`. */
 export interface FinishAnswer {
   summary: Summary;
-  /** All rows of applications, if they were wanted. */
-  rows?: { transfers: { [column: string]: unknown }[]; pages: { [column: string]: unknown }[] };
   digest: string;
 }
 
@@ -141,7 +139,7 @@ export type Request =
   | { do: "edit"; text: string; set: Edit[] }
   | ({ do: "open"; record?: string[] } & ScenarioRequest)
   | { do: "advance"; run: number; until: number | null; events?: number }
-  | { do: "finish"; run: number; rows?: boolean }
+  | { do: "finish"; run: number }
   | { do: "close"; run: number }
   | ({ do: "packets"; from: number; to: number; most: number } & ScenarioRequest);
 

@@ -13,8 +13,6 @@ export interface RunOptions {
   onRows?: (frame: Frame<AdvanceAnswer>) => void;
   /** Time reached and duration, in seconds. */
   onProgress?: (time: number, duration: number) => void;
-  /** Whether the answer has all rows of applications. */
-  rows?: boolean;
   signal?: AbortSignal;
   /** Milliseconds of work in a step. */
   step?: number;
@@ -34,7 +32,7 @@ const STEP = { wasm: 20, http: 80, kernel: 80 };
 
 /** Runs a scenario to its end; undefined if the signal stopped it. */
 export async function run(engine: Engine, text: string, options: RunOptions = {}): Promise<Finished | undefined> {
-  const { record, settings, onOpen, onRows, onProgress, rows, signal, step = STEP[engine.kind] } = options;
+  const { record, settings, onOpen, onRows, onProgress, signal, step = STEP[engine.kind] } = options;
   if (signal?.aborted) return undefined;
   const opened = await engine.ask({
     do: "open",
@@ -58,7 +56,7 @@ export async function run(engine: Engine, text: string, options: RunOptions = {}
       const took = Math.max(performance.now() - began, 0.1);
       events = Math.max(LEAST_EVENTS, Math.round(events * Math.min(LARGEST_GROWTH, step / took)));
     }
-    const finished = await engine.ask({ do: "finish", run: id, ...(rows && { rows }) });
+    const finished = await engine.ask({ do: "finish", run: id });
     open = false;
     return { ...finished.header, scenario };
   } finally {

@@ -1,8 +1,7 @@
 // The state of the playground and what changes it. The scenario's text is the one source of truth.
 import type { Chart, Choice } from "../charts/curves.ts";
-import { Recording, TRACES } from "../charts/recording.ts";
+import { type Recording, record, TRACES } from "../charts/recording.ts";
 import { type CheckAnswer, type Describe, type Edit, type Engine, type Problem, Refused } from "../engine/protocol.ts";
-import { run } from "../engine/run.ts";
 import type { Summary } from "../scenario/generated/summary.ts";
 import { differences } from "./differences.ts";
 import type { Values } from "./knobs.ts";
@@ -199,18 +198,8 @@ export async function makeLab(makeEngine: () => Engine, text: string, visible: C
   /** A run of another scenario, for comparison; undefined if it was stopped. */
   async function recorded(wanted: string, signal: AbortSignal): Promise<Run | undefined> {
     const { values } = (await engine.ask({ do: "check", text: wanted })).header;
-    let recording: Recording | undefined;
-    const finished = await run(engine, wanted, {
-      record: TRACES,
-      signal,
-      onOpen: (scenario) => {
-        recording = new Recording(scenario);
-      },
-      onRows: (frame) => recording!.add(frame),
-    });
-    if (!finished) return undefined;
-    recording!.reached = finished.scenario.duration;
-    return { recording: recording!, text: wanted, values, summary: finished.summary, digest: finished.digest };
+    const made = await record(engine, wanted, { record: TRACES, signal });
+    return made && { recording: made.recording, text: wanted, values, summary: made.summary, digest: made.digest };
   }
 
   const lab: Lab = {

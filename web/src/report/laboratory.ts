@@ -1,42 +1,54 @@
-// The engines of a page, and what the page asks them.
-import { wasmEngine } from "../engine/wasm.ts";
-import type { CheckAnswer, Describe } from "../engine/protocol.ts";
-import type { LiveData } from "./data.ts";
+// The engines of a report, and the runs that it asks of them.
+import { type Recorded, record } from "../charts/recording.ts";
+import type { CheckAnswer, Describe, Engine } from "../engine/protocol.ts";
 import type { Settings } from "./settings.ts";
-import { type Done, type Job, Pool } from "./simulate.ts";
 
+/** Runs scenarios on a few engines at once; each has a worker of its own. */
 export class Laboratory {
-  readonly data: LiveData;
-  readonly #pool: Pool;
-  #describe: Promise<Describe> | undefined;
+  readonly #make: () => Engine;
+  readonly #engines: Engine[] = [];
 
-  constructor(data: LiveData, engine: string) {
-    this.data = data;
-    this.#pool = new Pool(() => wasmEngine(engine));
+  constructor(make: () => Engine) {
+    this.#make = make;
+  }
+
+  #engine(at = 0): Engine {
+    this.#engines[at] ??= this.#make();
+    return this.#engines[at];
   }
 
   /** What scenarios can say. */
-  describe(): Promise<Describe> {
-    this.#describe ??= this.#pool
-      .engine()
-      .ask({ do: "describe" })
-      .then((frame) => frame.header);
-    return this.#describe;
+  async describe(): Promise<Describe> {
+    return (await this.#engine().ask({ do: "describe" })).header;
   }
 
   async check(text: string, settings: Settings = []): Promise<CheckAnswer> {
-    return (await this.#pool.engine().ask({ do: "check", text, settings })).header;
+    return (await this.#engine().ask({ do: "check", text, settings })).header;
   }
 
-  /** Runs jobs; equal jobs run once. */
-  async all(jobs: readonly Job[], progress: (share: number) => void, signal: AbortSignal): Promise<Done[] | undefined> {
-    const keys = jobs.map((job) => JSON.stringify(job));
-    const unique = [...new Set(keys)];
-    const done = await this.#pool.all(
-      unique.map((key) => jobs[keys.indexOf(key)]!),
-      progress,
-      signal,
-    );
-    return done && keys.map((key) => done[unique.indexOf(key)]!);
+  /** Runs scenarios with these traces; undefined if the signal stopped them. `progress` gets the share that is done. */
+  async all(
+    texts: readonly string[],
+    traces: string[],
+    progress: (share: number) => void,
+    signal: AbortSignal,
+  ): Promise<Recorded[] | undefined> {
+    const done: Recorded[] = [];
+    const shares = texts.map(() => 0);
+    const waiting = [...texts.entries()];
+    const work = async (engine: Engine) => {
+      for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) {
+        const [at, text] = next;
+        const onProgress = (time: number, duration: number) => {
+          shares[at] = time / duration;
+          progress(shares.reduce((total, each) => total + each, 0) / texts.length);
+        };
+        const finished = await record(engine, text, { record: traces, signal, onProgress });
+        if (finished) done[at] = finished;
+      }
+    };
+    const size = Math.max(1, Math.min(4, (navigator.hardwareConcurrency || 2) - 1, texts.length));
+    await Promise.all(Array.from({ length: size }, (_, at) => work(this.#engine(at))));
+    return signal.aborted ? undefined : done;
   }
 }

@@ -1,24 +1,41 @@
-// Brings a report to life: its figures run again, and its claims are judged again, by the engine that the page contains.
+// The program of a report: its tables and figures, and runs of its scenarios by the engine that the page may contain.
+import { unpack } from "../engine/instance.ts";
+import { wasmEngine } from "../engine/wasm.ts";
+import { mountFigures } from "../page/figures.ts";
+import { mountCommands, mountLinks } from "../page/links.ts";
+import type { FigureSpec } from "../page/spec.ts";
+import { mountTables } from "../page/tables.ts";
 import { mountAgain } from "./again.ts";
-import { mountClaim } from "./claims.ts";
-import type { LiveData } from "./data.ts";
-import type { Host } from "./host.ts";
+import type { RunData } from "./data.ts";
 import { Laboratory } from "./laboratory.ts";
 
-declare global {
-  var ackclockReport: Host | undefined;
+const stored = (id: string): string | undefined => document.getElementById(id)?.textContent.trim();
+
+async function unpacked(id: string): Promise<string> {
+  return new TextDecoder().decode(await unpack(stored(id)!, "deflate"));
 }
 
-async function start(host: Host): Promise<void> {
-  const data: LiveData = JSON.parse(await host.unpack("live"));
-  const laboratory = new Laboratory(data, document.getElementById("engine")!.textContent!.trim());
-  for (const figure of host.figures) mountAgain(host, figure, laboratory);
-  const claims = new Map(data.claims.map((claim) => [claim.id, claim]));
-  for (const element of document.querySelectorAll<HTMLElement>(".judge[data-claim]")) {
-    const claim = claims.get(element.dataset["claim"]!);
-    if (claim) mountClaim(element, claim, laboratory);
-  }
+/** Runs the drawing library, whose hash the page's policy knows. */
+async function loadLibrary(): Promise<void> {
+  const script = document.createElement("script");
+  script.textContent = await unpacked("library");
+  document.head.append(script);
+}
+
+async function start(): Promise<void> {
+  const elements = [...document.querySelectorAll<HTMLElement>("figure[data-figure]")];
+  if (!elements.length) return;
+  const [data] = await Promise.all([unpacked("data"), loadLibrary()]);
+  const figures = mountFigures(elements, JSON.parse(data) as FigureSpec[]);
+  const engine = stored("engine");
+  if (!engine) return;
+  const runs = JSON.parse(await unpacked("live")) as RunData;
+  const laboratory = new Laboratory(() => wasmEngine(engine));
+  for (const figure of figures) mountAgain(figure, runs, laboratory);
   document.documentElement.dataset["live"] = "yes";
 }
 
-if (globalThis.ackclockReport) void start(globalThis.ackclockReport);
+mountTables();
+mountCommands();
+mountLinks();
+void start();

@@ -1,15 +1,14 @@
 // The fields of "Run this again with …": the axes of a scenario in short form, and any further key.
 import { h } from "../dom.ts";
-import type { Describe, ScenarioInfo } from "../engine/protocol.ts";
+import type { CheckAnswer, Describe } from "../engine/protocol.ts";
 import { parse } from "../playground/quantity.ts";
-import { type Frozen, plain, within } from "./frozen.ts";
+import { flowsOf } from "../scenario/state.ts";
+import { isTable, type Table, type Value, valueAt } from "../scenario/toml.ts";
 
 export type Settings = [key: string, value: string][];
 
 /** What a cell has; the fields show it. */
-export interface Given {
-  frozen: Frozen;
-  info: ScenarioInfo;
+export interface Given extends Pick<CheckAnswer, "values" | "scenario"> {
   /** Round-trip time without queues, in seconds. */
   rtt: number | null;
 }
@@ -18,188 +17,132 @@ export interface Given {
 interface Field {
   label: string;
   hint: string;
-  /** The values that can be chosen; without them, it is typed. */
-  choices?: (describe: Describe) => string[];
+  /** The axis whose parts can be chosen; without it, a value is typed. */
+  axis?: string;
   given(cell: Given): string;
   settings(value: string, cell: Given): Settings;
 }
 
-/** Position of the slowest link of the first flow, and of the link in the other direction (-1 if there is none). */
-function bottleneck({ frozen, info }: Given): [link: number, back: number] {
-  const at = info.links.findIndex((link) => link.name === String(info.bottleneck));
-  const link = frozen.links[at];
-  const back = frozen.links.findIndex((other) => link && other["from"] === link["to"] && other["to"] === link["from"]);
-  return [at, back];
+const links = ({ values }: Given): Table[] =>
+  ((valueAt(values, ["topology", "link"]) ?? []) as Value[]).filter(isTable);
+const text = (value: Value | undefined): string => (value === undefined || isTable(value) ? "" : String(value));
+const milliseconds = (seconds: number): string => `${Number((seconds * 1e3).toPrecision(4))} ms`;
+
+/** Places of the slowest link of the first flow and of the one in the other direction, if they exist. */
+function bottleneck(cell: Given): number[] {
+  const all = links(cell);
+  const at = cell.scenario.links.findIndex(({ name }) => name === cell.scenario.bottleneck);
+  const back = all.findIndex(({ from, to }) => from === all[at]?.["to"] && to === all[at]?.["from"]);
+  return [at, back].filter((place) => place >= 0);
 }
 
-const written = (cell: Given, key: string) => cell.frozen.links[bottleneck(cell)[0]]?.[key];
-const linkKey = (at: number, key: string) => `topology.link.${at}.${key}`;
-const quoted = (text: string) => JSON.stringify(text);
+/** A key of the slowest link; of a part there, a parameter. */
+function ofLink(label: string, hint: string, key: string, parameter?: string): Field {
+  const part = (cell: Given): Value | undefined => links(cell)[bottleneck(cell)[0] ?? -1]?.[key];
+  const within = (cell: Given): Value | undefined => valueAt(part(cell), [parameter ?? ""]);
+  return {
+    label,
+    hint,
+    given: (cell) => text(within(cell) ?? valueAt(part(cell), ["kind"]) ?? part(cell)),
+    settings: (value, cell) =>
+      bottleneck(cell)
+        .slice(0, parameter ? 1 : 2)
+        .map((at) => [`topology.link.${at}.${key}${within(cell) === undefined ? "" : `.${parameter}`}`, value]),
+  };
+}
 
-const ofFlows = (axis: string, label: string): Field => ({
-  label,
-  hint: "of every flow that is composed of parts",
-  choices: (describe) => (describe.parts[axis] ?? []).map((part) => part.name),
-  given: ({ frozen }) => {
-    const names = new Set(frozen.flows.filter((flow) => axis in flow).map((flow) => within(flow[axis], "kind") ?? ""));
-    return names.size > 1 ? "several" : ([...names][0] ?? "none");
-  },
-  // A whole control has no parts.
-  settings: (value, { frozen }) =>
-    frozen.flows.flatMap((flow, at): Settings => (axis in flow ? [[`flow.${at}.${axis}`, value]] : [])),
-});
+/** A part of the flows; a whole control has none. */
+function ofFlows(label: string, axis: string): Field {
+  const parts = ({ values }: Given) =>
+    flowsOf(values).flatMap((flow, at) => (isTable(flow) && axis in flow ? [{ at, part: flow[axis] }] : []));
+  return {
+    label,
+    hint: "of every flow that is composed of parts",
+    axis,
+    given: (cell) => {
+      const names = new Set(parts(cell).map(({ part }) => text(valueAt(part, ["kind"]) ?? part)));
+      return names.size > 1 ? "several" : ([...names][0] ?? "none");
+    },
+    settings: (value, cell) => parts(cell).map(({ at }) => [`flow.${at}.${axis}`, value]),
+  };
+}
 
 const FIELDS: Field[] = [
   {
     label: "Seed",
     hint: "a whole number",
-    given: ({ frozen }) => frozen.top["seed"] ?? "",
+    given: ({ values }) => text(values["seed"]),
     settings: (value) => [["seed", value]],
   },
-  {
-    label: "Rate",
-    hint: "of the slowest link, both ways, such as 5 Mbit/s",
-    given: (cell) => plain(written(cell, "rate")),
-    settings: (value, cell) =>
-      bottleneck(cell)
-        .filter((at) => at >= 0)
-        .map((at) => [linkKey(at, "rate"), value]),
-  },
+  ofLink("Rate", "of the slowest link, both ways, such as 5 Mbit/s", "rate"),
   {
     label: "RTT",
     hint: "round-trip time without queues, such as 40 ms; the slowest link's delay changes",
-    given: ({ rtt }) => (rtt === null ? "" : `${Number((rtt * 1e3).toPrecision(4))} ms`),
+    given: ({ rtt }) => (rtt === null ? "" : milliseconds(rtt)),
     settings: (value, cell) => {
       const wanted = parse(value, ["time"])?.value;
-      const links = bottleneck(cell).filter((at) => at >= 0);
-      if (wanted === undefined || cell.rtt === null)
-        throw new Error(`RTT: ${quoted(value)} is no time such as "40 ms"`);
-      return links.map((at) => {
-        const delay = cell.info.links[at]!.delay + (wanted - cell.rtt!) / links.length;
-        if (delay < 0) {
-          const least = cell.rtt! - links.reduce((total, link) => total + cell.info.links[link]!.delay, 0);
-          throw new Error(`RTT: the other links alone take ${Number((least * 1e3).toPrecision(4))} ms`);
-        }
-        return [linkKey(at, "delay"), `${Math.round(delay * 1e9)} ns`];
+      const { rtt, scenario } = cell;
+      if (wanted === undefined || rtt === null) throw new Error(`RTT: "${value}" is no time such as "40 ms"`);
+      const places = bottleneck(cell);
+      const least = places.reduce((total, at) => total - scenario.links[at]!.delay, rtt);
+      return places.map((at) => {
+        const delay = scenario.links[at]!.delay + (wanted - rtt) / places.length;
+        if (delay < 0) throw new Error(`RTT: the other links alone take ${milliseconds(least)}`);
+        return [`topology.link.${at}.delay`, `${Math.round(delay * 1e9)} ns`];
       });
     },
   },
-  {
-    label: "Buffer",
-    hint: "limit of the slowest link's queue, such as 20 packets",
-    given: (cell) => within(written(cell, "queue"), "limit") ?? plain(written(cell, "queue")),
-    settings: (value, cell) => {
-      const [at] = bottleneck(cell);
-      if (at < 0) return [];
-      const has = within(written(cell, "queue"), "limit") !== undefined;
-      return has
-        ? [[linkKey(at, "queue.limit"), value]]
-        : [[linkKey(at, "queue"), `{ kind = "droptail", limit = ${quoted(value)} }`]];
-    },
-  },
-  {
-    label: "Loss",
-    hint: "random loss on the slowest link, such as 1 %",
-    given: (cell) => {
-      const loss = written(cell, "loss");
-      return within(loss, "rate") ?? within(loss, "kind") ?? "";
-    },
-    settings: (value, cell) => {
-      const [at] = bottleneck(cell);
-      const share = /^\s*([\d.]+)\s*%\s*$/.exec(value)?.[1];
-      if (share === undefined) throw new Error(`Loss: ${quoted(value)} is no percentage such as "1 %"`);
-      return at < 0 ? [] : [[linkKey(at, "loss"), `{ kind = "bernoulli", rate = ${quoted(`${share} %`)} }`]];
-    },
-  },
-  ofFlows("initial_window", "Initial window"),
-  ofFlows("slow_start", "Slow start"),
-  ofFlows("avoidance", "Avoidance"),
-  ofFlows("loss_response", "Loss response"),
+  ofLink("Buffer", "limit of the slowest link's queue, such as 20 packets", "queue", "limit"),
+  ofLink("Loss", "random loss on the slowest link, such as 1 %", "loss", "rate"),
+  ofFlows("Initial window", "initial_window"),
+  ofFlows("Slow start", "slow_start"),
+  ofFlows("Avoidance", "avoidance"),
+  ofFlows("Loss response", "loss_response"),
 ];
 
-/** The form. `read` throws an error with one sentence about a value that makes no sense. */
-export interface Form {
-  element: HTMLElement;
-  show(cell: Given): void;
-  read(): { settings: Settings; said: string };
-  reset(): void;
-}
-
-let forms = 0;
-
-/** Makes the form. */
-export function settingsForm(describe: Describe): Form {
-  const id = `again-${forms++}`;
-  let cell: Given | undefined;
-  const inputs = FIELDS.map((field) => {
-    if (!field.choices) return h("input", { type: "text", spellcheck: false, autocomplete: "off" });
-    const options = field.choices(describe).map((name) => h("option", { value: name }, name));
-    return h("select", {}, h("option", { value: "" }, "as stored"), options);
+/** Makes the form; `read` throws an error with one sentence about a value that makes no sense. */
+export function settingsForm(describe: Describe) {
+  const inputs = FIELDS.map(({ axis, hint }) => {
+    if (!axis) return h("input", { type: "text", spellcheck: false, autocomplete: "off", title: hint });
+    const parts = (describe.parts[axis] ?? []).map(({ name }) => h("option", { value: name }, name));
+    return h("select", { title: hint }, h("option", { value: "" }, "as stored"), parts);
   });
-  const fields = FIELDS.map((field, at) => {
-    inputs[at]!.title = field.hint;
-    return h("label", {}, h("span", {}, field.label), inputs[at]!);
-  });
-  const keys = h("datalist", { id: `${id}-keys` });
-  const rows = h("div", { class: "again-rows" });
-  const addRow = () => {
-    const key = h("input", { type: "text", spellcheck: false, placeholder: "key", "aria-label": "Key" });
-    key.setAttribute("list", keys.id);
-    const value = h("input", { type: "text", spellcheck: false, placeholder: "value", "aria-label": "Value" });
-    rows.append(h("div", { class: "again-row" }, key, h("span", {}, "="), value));
-  };
-  addRow();
-  const more = h("button", { type: "button", class: "again-more", on: { click: addRow } }, "Another key");
-  const element = h("div", {}, h("div", { class: "again-fields" }, fields), keys, rows, more);
+  const fields = FIELDS.map(({ label }, at) => h("label", {}, h("span", {}, label), inputs[at]!));
+  const other = h("textarea", { rows: 1, spellcheck: false, placeholder: "flow.rwnd = 20 packets" });
+  const otherField = h("label", { class: "again-other" }, h("span", {}, "Other keys, one in each line"), other);
   return {
-    element,
-    show(given) {
-      cell = given;
+    element: h("div", { class: "again-fields" }, fields, otherField),
+    show(cell: Given): void {
       inputs.forEach((input, at) => {
-        const has = FIELDS[at]!.given(given);
+        const has = FIELDS[at]!.given(cell);
         if (input instanceof HTMLInputElement) input.placeholder = has;
         else {
-          input.options[0]!.textContent = has === "none" ? "none" : `${has || "as stored"} (stored)`;
+          input.options[0]!.textContent = has === "none" ? "none" : `${has} (stored)`;
           input.disabled = has === "none";
         }
       });
-      keys.replaceChildren(...keysOf(describe, given).map((key) => h("option", { value: key })));
     },
-    read() {
-      const settings: Settings = [];
-      const said: string[] = [];
-      inputs.forEach((input, at) => {
-        const value = input.value.trim();
-        if (!value || !cell) return;
-        settings.push(...FIELDS[at]!.settings(value, cell));
-        said.push(`${FIELDS[at]!.label.toLowerCase().replace("rtt", "RTT")} ${value}`);
-      });
-      for (const row of rows.children) {
-        const [key, value] = [...row.querySelectorAll("input")].map((input) => input.value.trim());
-        if (!key && !value) continue;
-        if (!key || !value) throw new Error(key ? `${key}: a value is missing` : `${value}: its key is missing`);
-        settings.push([key, value]);
-        said.push(`${key} = ${value}`);
-      }
-      return { settings, said: said.join(", ") };
+    read(cell: Given): { settings: Settings; said: string } {
+      const typed = FIELDS.map((field, at) => ({ field, value: inputs[at]!.value.trim() })).filter(
+        ({ value }) => value,
+      );
+      const lines = other.value.split(/\s*\n\s*/).filter(Boolean);
+      const words = typed.map(
+        ({ field: { label }, value }) => `${label === "RTT" ? label : label.toLowerCase()} ${value}`,
+      );
+      return {
+        settings: [...typed.flatMap(({ field, value }) => field.settings(value, cell)), ...lines.map(settingOf)],
+        said: [...words, ...lines].join(", "),
+      };
     },
-    reset() {
-      for (const input of inputs) input.value = "";
-      rows.replaceChildren();
-      addRow();
+    reset(): void {
+      for (const input of [...inputs, other]) input.value = "";
     },
   };
 }
 
-/** Keys of the scenario, and those that its flows can have. */
-function keysOf(describe: Describe, { frozen }: Given): string[] {
-  const tables = (name: string, written: { [key: string]: string }[]) =>
-    written.flatMap((table, at) => Object.keys(table).map((key) => `${name}.${at}.${key}`));
-  const parameters = ["initial_window", "slow_start", "avoidance", "loss_response"].flatMap((axis) =>
-    (describe.parts[axis] ?? [])
-      .filter((part) => frozen.flows.some((own) => within(own[axis], "kind") === part.name))
-      .flatMap((part) => ((part["params"] ?? []) as { name: string }[]).map(({ name }) => `flow.${axis}.${name}`)),
-  );
-  const all = [...Object.keys(frozen.top), ...parameters, ...tables("flow", frozen.flows)];
-  return [...new Set([...all, ...tables("topology.link", frozen.links)])].filter((key) => key !== "name");
+function settingOf(line: string): [key: string, value: string] {
+  const [, key, value] = /^\s*([^=]+?)\s*=\s*(.+?)\s*$/.exec(line) ?? [];
+  if (!key || !value) throw new Error(`${line}: this is no setting such as "flow.rwnd = 20 packets"`);
+  return [key, value];
 }

@@ -1,79 +1,60 @@
-// A task with a progress bar that can be stopped, and its message.
+// A task that a button starts: progress, a button that stops it, and its message.
 import { fill, h } from "../dom.ts";
 
-/** Buttons and progress of a task. */
-export interface Task {
-  element: HTMLElement;
-  /** Says something below the buttons. */
-  say(text: string, bad?: boolean): void;
-}
+type Work = (signal: AbortSignal, progress: (share: number) => void) => Promise<string>;
+
+const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * Makes the buttons of a task.
- *
- * `work` gets the signal that stops it, and reports the share that is done. It returns the text to show at its end.
+ * Makes the buttons. `work` gets the signal that stops it, and reports the share that is done; it and the `further` actions return
+ * the message that the reader sees at their end.
  */
-export function task(
-  label: string,
-  work: (signal: AbortSignal, progress: (share: number) => void) => Promise<string>,
-  further: HTMLElement[] = [],
-): Task {
-  const start = h("button", { type: "button", class: "again-start" }, label);
-  const stop = h("button", { type: "button", hidden: true }, "Stop");
+export function task(label: string, work: Work, further: { [label: string]: () => Promise<string> }): HTMLElement {
   const bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Progress" });
   const message = h("p", { class: "again-said", role: "status" });
-  let running: AbortController | undefined;
-  const say = (text: string, bad = false) => {
-    message.classList.toggle("note", bad);
-    fill(message, text);
-  };
-  start.addEventListener("click", async () => {
-    if (running) return;
-    const controller = new AbortController();
-    running = controller;
+  const button = (text: string, click: () => void) => h("button", { type: "button", on: { click } }, text);
+  let running = new AbortController();
+  const stop = button("Stop", () => running.abort());
+  const start = button(label, () => void run());
+  start.className = "again-start";
+  stop.hidden = true;
+
+  async function say(text: () => Promise<string>): Promise<void> {
+    const said = await text().catch((error: unknown) => ({ reason: reason(error) }));
+    message.classList.toggle("note", typeof said !== "string");
+    fill(message, typeof said === "string" ? said : said.reason);
+  }
+
+  async function run(): Promise<void> {
+    running = new AbortController();
+    const { signal } = running;
     start.disabled = true;
     stop.hidden = bar.hidden = false;
     bar.value = 0;
-    say("");
-    try {
-      const text = await work(controller.signal, (share) => {
+    fill(message);
+    await say(async () => {
+      const text = await work(signal, (share) => {
         bar.value = share;
       });
-      say(controller.signal.aborted ? "Stopped." : text);
-    } catch (error) {
-      say(error instanceof Error ? error.message : String(error), true);
-    } finally {
-      running = undefined;
-      start.disabled = false;
-      stop.hidden = bar.hidden = true;
-    }
-  });
-  stop.addEventListener("click", () => running?.abort());
-  return { element: h("div", {}, h("div", { class: "again-buttons" }, start, stop, further, bar), message), say };
+      return signal.aborted ? "Stopped." : text;
+    });
+    start.disabled = false;
+    stop.hidden = bar.hidden = true;
+  }
+
+  const others = Object.entries(further).map(([text, act]) => button(text, () => void say(act)));
+  return h("div", {}, h("div", { class: "again-buttons" }, start, stop, others, bar), message);
 }
 
 /** A disclosure whose contents are made when it is opened for the first time. */
-export function disclosure(summary: string, make: (into: HTMLElement) => Promise<void>): HTMLElement {
+export function disclosure(summary: string, make: () => Promise<HTMLElement>): HTMLElement {
   const body = h("div", { class: "again-body" });
   const element = h("details", { class: "small again" }, h("summary", {}, summary), body);
-  const open = async () => {
-    if (!element.open) return;
-    element.removeEventListener("toggle", open);
-    try {
-      await make(body);
-    } catch (error) {
-      fill(body, h("p", { class: "note" }, error instanceof Error ? error.message : String(error)));
-    }
-  };
-  element.addEventListener("toggle", open);
+  const open = () =>
+    make().then(
+      (made) => fill(body, made),
+      (error) => fill(body, h("p", { class: "note" }, reason(error))),
+    );
+  element.addEventListener("toggle", open, { once: true });
   return element;
-}
-
-/** A number with four digits. */
-export function shortened(value: number): string {
-  return Number.isFinite(value)
-    ? Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 })
-    : value > 0
-      ? "∞"
-      : "−∞";
 }

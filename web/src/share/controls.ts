@@ -1,5 +1,6 @@
 // The controls in the page's header: a link to what the page shows, and exports of the scenario, the charts and the traces.
 
+import { copy } from "../copy.ts";
 import { fill, h } from "../dom.ts";
 import type { Engine } from "../engine/protocol.ts";
 import { commandLine, fileName } from "../export/command.ts";
@@ -53,16 +54,6 @@ async function copyLink(lab: Lab, say: (text: string) => void): Promise<void> {
     return;
   }
   say(await copy(location.href, "Link copied.", "The link is in the address bar; copy it there."));
-}
-
-/** Copies a text; the message for the reader, `other` if the browser refuses. */
-async function copy(text: string, done: string, other: string): Promise<string> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return done;
-  } catch {
-    return other;
-  }
 }
 
 function exportDialog(lab: Lab, makeEngine: () => Engine): { element: HTMLDialogElement; show: () => void } {

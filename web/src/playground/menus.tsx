@@ -1,0 +1,332 @@
+// The menus: hosts and algorithms of a flow, and the queue. Their options come from the engine's registry.
+import { Fragment, type JSX, render } from "preact";
+import { useId, useState } from "preact/hooks";
+import type { CheckAnswer, Describe, Edit } from "../engine/protocol.ts";
+import {
+  choose,
+  type Menu,
+  type MenuState,
+  options,
+  type Parameter,
+  setParameter,
+  stateOf,
+} from "../scenario/options.ts";
+import { decode, flowsOf, parametersIn } from "../scenario/state.ts";
+import { isTable, read, type Table, type Value } from "../scenario/toml.ts";
+import { Field } from "./field.tsx";
+
+/** Menus under a heading, by the ids that `options` gives. */
+export interface MenuGroup {
+  title: string;
+  ids: string[];
+}
+
+/** Keys with a menu in the playground. All others are in the text, where the editor completes them. */
+export const PLAYGROUND: MenuGroup[] = [
+  { title: "Queue", ids: ["topology.bottleneck.queue"] },
+  {
+    title: "Flow",
+    ids: [
+      "host",
+      "congestion_control",
+      "initial_window",
+      "slow_start",
+      "avoidance",
+      "loss_response",
+      "recovery",
+      "ecn",
+    ].map((key) => `flow.${key}`),
+  },
+];
+
+/** Flows that have a button of their own; more are in a list. */
+const MOST_BUTTONS = 12;
+
+/** Titles that the key's name does not give. */
+const TITLES: { [id: string]: string } = { "flow.ecn": "ECN", "topology.bottleneck.queue": "Discipline" };
+
+/** What the menus read: the document, and the TOML with every default, both from `check`. */
+export type Checked = Pick<CheckAnswer, "values" | "frozen">;
+
+/** What all menus need. */
+interface Context {
+  describe: Describe;
+  groups: { title: string; menus: Menu[] }[];
+  /** Gets the edits of the scenario that a choice means. */
+  onEdit: (edits: Edit[]) => void;
+  /** Adds a flow. */
+  onAdd: (() => void) | undefined;
+}
+
+/** Mounts menus. `onEdit` gets the edits of the scenario that a choice means; with `onAdd`, flows can be added and removed. */
+export function mountMenus(
+  place: HTMLElement,
+  describe: Describe,
+  wanted: MenuGroup[],
+  onEdit: (edits: Edit[]) => void,
+  onAdd?: () => void,
+): { show(checked: Checked): void } {
+  const all = options(describe);
+  const groups = wanted.map(({ title, ids }) => ({
+    title,
+    menus: ids.flatMap((id) => all.find((known) => known.id === id) ?? []),
+  }));
+  const context = { describe, groups, onEdit, onAdd };
+  return { show: (checked) => render(<Menus context={context} checked={checked} />, place) };
+}
+
+const ofFlows = (menu: Menu): boolean => menu.path[0] === "flow";
+
+function Menus({ context, checked: { values, frozen } }: { context: Context; checked: Checked }): JSX.Element {
+  const { describe, groups, onEdit } = context;
+  const [wanted, turn] = useState(0);
+  const flows = flowsOf(values);
+  const chosen = Math.max(0, Math.min(wanted, flows.length - 1));
+  const reading = { values, frozen: read(frozen).values };
+  return (
+    <>
+      {groups.map(({ title, menus }) => {
+        const rows = menus.map((menu) => {
+          const index = ofFlows(menu) ? chosen : 0;
+          const state = stateOf(menu, describe, reading, index);
+          return state && <MenuRow key={menu.id} {...{ menu, state, values, index, describe, onEdit }} />;
+        });
+        return (
+          <Fragment key={title}>
+            <h2 hidden={rows.every((row) => row === null)}>{title}</h2>
+            {menus.some(ofFlows) && <Flows {...{ context, flows, chosen, turn }} />}
+            {rows}
+          </Fragment>
+        );
+      })}
+    </>
+  );
+}
+
+interface FlowsProperties {
+  context: Context;
+  flows: Value[];
+  chosen: number;
+  turn: (index: number) => void;
+}
+
+/** The flows, of which the menus change one. */
+function Flows({ context: { onEdit, onAdd }, flows, chosen, turn }: FlowsProperties): JSX.Element {
+  const names = flows.map(nameOf);
+  const flow = flows[chosen];
+  const count = isTable(flow) ? flow["count"] : undefined;
+  return (
+    <>
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset lays its buttons out in its own way */}
+      <div class="toggles" role="group" aria-label="Flow that the menus change" hidden={flows.length < 2 && !onAdd}>
+        {names.length > MOST_BUTTONS ? (
+          <select
+            aria-label="Flow"
+            value={String(chosen)}
+            onChange={({ currentTarget }) => turn(Number(currentTarget.value))}
+          >
+            {names.map((name, index) => (
+              <option value={String(index)}>{name}</option>
+            ))}
+          </select>
+        ) : (
+          names.map((name, index) => (
+            <button type="button" class="toggle" aria-pressed={index === chosen} onClick={() => turn(index)}>
+              {name}
+            </button>
+          ))
+        )}
+        {onAdd && (
+          <button type="button" class="toggle" title="Add a flow" aria-label="Add a flow" onClick={onAdd}>
+            +
+          </button>
+        )}
+        {onAdd && flows.length > 1 && (
+          <button
+            type="button"
+            class="toggle"
+            title="Remove this flow"
+            aria-label={`Remove ${names[chosen]}`}
+            onClick={() => onEdit([[`flow.${chosen}`, null]])}
+          >
+            −
+          </button>
+        )}
+      </div>
+      <p class="soft small" hidden={!count}>
+        {count ? `${count} equal flows` : ""}
+      </p>
+    </>
+  );
+}
+
+function nameOf(flow: Value, index: number): string {
+  return isTable(flow) && typeof flow["name"] === "string" ? flow["name"] : `flow${index}`;
+}
+
+interface MenuProperties {
+  menu: Menu;
+  state: MenuState;
+  values: Table;
+  index: number;
+  describe: Describe;
+  onEdit: (edits: Edit[]) => void;
+}
+
+function MenuRow({ menu, state, values, index, describe, onEdit }: MenuProperties): JSX.Element {
+  const [opened, setOpened] = useState(false);
+  const id = useId();
+  const { option, unused, parameters } = state;
+  const name = TITLES[menu.id] ?? menu.title;
+  const settings = option !== null && option.parameters.length > 0;
+  const none = unused !== null || !option || (!settings && option.summary === "");
+  const title = settings ? `Settings of ${option.title}` : `About ${option?.title ?? name}`;
+  // Without the key there is nothing to choose back to, unless the menu has no default.
+  const unset = option === null || menu.default === undefined;
+  return (
+    <div class="menu">
+      <label>
+        <span>{name}</span>
+        <select
+          value={option?.name ?? ""}
+          disabled={unused !== null}
+          title={option?.summary ?? menu.summary}
+          onChange={({ currentTarget }) => onEdit(choose(menu, currentTarget.value || null, describe, values, index))}
+        >
+          {unset && <option value="">{option || !state.written ? "Not set" : "As in the text"}</option>}
+          <Options of={menu} />
+        </select>
+      </label>
+      <button
+        type="button"
+        class={settings ? "more settings" : "more"}
+        aria-controls={id}
+        aria-expanded={opened && !none}
+        disabled={none}
+        title={title}
+        aria-label={title}
+        onClick={() => setOpened(!opened)}
+      >
+        ⋯
+      </button>
+      <p class="reason">{unused ? `Without effect: ${unused}.` : ""}</p>
+      <div class="details" id={id} hidden={!opened || none}>
+        <p class="soft small">{option && [sentence(option.summary), option.reference].filter(Boolean).join(" ")}</p>
+        <div class="parameters">
+          {parameters.map((each) => (
+            <ParameterRow
+              key={`${index} ${option?.name} ${each.parameter.name}`}
+              {...each}
+              describe={describe}
+              set={(value) => onEdit(setParameter(menu, state, each.parameter.name, value, describe, values))}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Options({ of }: { of: Menu }): JSX.Element {
+  return (
+    <>
+      {of.options.map(({ name, title, summary }) => (
+        <option key={name} value={name} title={summary}>
+          {title}
+        </option>
+      ))}
+    </>
+  );
+}
+
+function sentence(text: string): string {
+  return text && `${text.charAt(0).toUpperCase()}${text.slice(1)}.`.replace(/\.\.$/, ".");
+}
+
+interface ParameterProperties {
+  parameter: Parameter;
+  value: unknown;
+  written: boolean;
+  set: (value: unknown) => void;
+  describe: Describe;
+}
+
+/** The menu of a part inside a part, with the fields of its own parameters. */
+function PartRows({ menu, parameter, value, set, describe }: ParameterProperties & { menu: Menu }): JSX.Element {
+  const { option, given } = decode(menu, value, describe);
+  return (
+    <div class="inside">
+      <label class="parameter" title={sentence(parameter.doc)}>
+        <span>{menu.title}</span>
+        <select value={option?.name ?? ""} onChange={({ currentTarget }) => set(currentTarget.value)}>
+          <Options of={menu} />
+        </select>
+      </label>
+      {parametersIn(option, given).map((each) => {
+        const { [each.parameter.name]: _, ...rest } = given;
+        const setInside = (next: unknown) =>
+          set({ kind: option?.name, ...rest, ...(next === null ? {} : { [each.parameter.name]: next }) });
+        const key = `${option?.name} ${each.parameter.name}`;
+        return <ParameterRow key={key} {...each} describe={describe} set={setInside} />;
+      })}
+    </div>
+  );
+}
+
+/** A field for a parameter; an empty text returns to the default. */
+function ParameterRow(properties: ParameterProperties): JSX.Element {
+  const { parameter, value } = properties;
+  const menu = parameter.inside?.();
+  if (menu) return <PartRows {...properties} menu={menu} />;
+  const usual = parameter.default === undefined ? "" : ` Default: ${parameter.default}.`;
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the field is one of three
+    <label class="parameter" title={`${sentence(parameter.doc)}${usual}`}>
+      <span>{parameter.name.replaceAll("_", " ")}</span>
+      {parameter.kind === "flag" ? (
+        <input
+          type="checkbox"
+          checked={value === true}
+          onChange={({ currentTarget }) => properties.set(currentTarget.checked)}
+        />
+      ) : parameter.kind === "word" ? (
+        <Words {...properties} />
+      ) : (
+        <Quantity {...properties} />
+      )}
+    </label>
+  );
+}
+
+function Words({ parameter: { words }, value, set }: ParameterProperties): JSX.Element {
+  return (
+    <select
+      value={String(value)}
+      onChange={({ currentTarget }) => set(words.find((word) => String(word) === currentTarget.value))}
+    >
+      {words.map((word) => (
+        <option value={String(word)}>{String(word).replaceAll("_", " ")}</option>
+      ))}
+    </select>
+  );
+}
+
+function Quantity({ parameter, value, written, set }: ParameterProperties): JSX.Element {
+  const { kind, unit } = parameter;
+  const commit = (text: string) => {
+    const bare = Number(text);
+    if (text === "") set(null);
+    else if (kind === "number" || kind === "integer") set(Number.isFinite(bare) ? bare : text);
+    else if (kind === "list") set(read(`value = ${text}`).values["value"] ?? text);
+    else if (kind === "quantity" && Number.isFinite(bare) && unit) set(`${text} ${unit}`);
+    else set(text);
+  };
+  return (
+    <Field
+      value={value === undefined ? "" : kind === "list" ? JSON.stringify(value) : String(value)}
+      placeholder={parameter.default === undefined ? "" : String(parameter.default)}
+      class={written ? "quantity" : "quantity soft"}
+      onCommit={commit}
+    />
+  );
+}
