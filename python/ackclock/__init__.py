@@ -29,6 +29,7 @@ from ackclock.events import (
 )
 from ackclock.experiments.sweeping import sweep
 from ackclock.matrices.function import matrix
+from ackclock.metrics import measures
 from ackclock.result import Result, StoredResult, read
 from ackclock.running import Interrupted, run, run_many
 from ackclock.scenario import Scenario, load
@@ -61,6 +62,7 @@ __all__ = [
     "compare",
     "load",
     "matrix",
+    "measures",
     "model",
     "open",
     "read",

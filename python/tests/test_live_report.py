@@ -21,6 +21,7 @@ from ackclock.cli.reporting import report_command
 from ackclock.experiments.draws import Jitter
 from ackclock.experiments.repetitions import FURTHER, Rule, further, repetitions
 from ackclock.files import toml
+from ackclock.metrics.registry import BOUNDS
 from ackclock.papers import library, reproduction
 from ackclock.papers import report as paper_report
 from ackclock.papers.alive import count_for
@@ -77,7 +78,7 @@ count = 3
 common = 2
 spans = { late = [5, 8] }
 cwnd = { cwnd_mean = [0, 8] }
-derived = ["share", "eq7", "jain", "resent", "estimate"]
+derived = ["share", "eq7", "jain", "resent", "retransmitted_per_lost", "estimate"]
 
 [[repeat]]
 where = { study = "jitter" }
@@ -450,7 +451,7 @@ def sample(claim: Claim, labels: list[str], metric: str, draw: random.Random) ->
             exact = draw.random() < 0.1
             for unit in range(1 if exact else count):
                 value = max(0.0, level * (1 + (0.0 if exact else draw.gauss(0.0, spread))))
-                bounded = min(value, 1.0) if metric in ("jain", "share", "loss_rate") else value
+                bounded = min(value, 1.0) if metric in BOUNDS else value
                 row = {**dict.fromkeys(labels, "1"), **cell, **claim.where, claim.axis: variant, metric: bounded}
                 kinds = {"seeds": draw.choice([None, "own", "common"]), "paths": draw.choice([None, "like", "exact"])}
                 rows.append({**row, **kinds, "sampling": "exact" if exact else sampling, "unit": unit})
@@ -531,7 +532,18 @@ def test_a_stored_run_gives_the_same_numbers_in_the_page(folder: Path) -> None:
             for name in set(page) & set(row) - {"flow", "algorithm"}:
                 assert page[name] == row[name], (cell["labels"], name)
                 compared |= {name} if row[name] is not None else set()
-    derived = {"share", "rank", "eq7_bps", "jain", "resent_ratio", "bwe_ratio", "rtt_mean", "load_mean", "page_bps"}
+    derived = {
+        "share",
+        "rank",
+        "eq7_bps",
+        "jain",
+        "resent",
+        "retransmitted_per_lost",
+        "bwe_ratio",
+        "rtt_mean",
+        "load_mean",
+        "page_bps",
+    }
     assert derived | {"late", "cwnd_mean", "queue_drops", "slow_start_exit_cwnd", "goodput_bps"} <= compared
 
 
@@ -667,13 +679,13 @@ def test_claims_are_judged_again(chromium: Any, folder: Path, width: int) -> Non
         place.locator("summary").click()
         opened.press(place)
         found[claim] = place.locator(".again-verdict").all_inner_texts()
-    assert [text.partition(":")[0] for text in found["b-leads"]] == ["data received", "mean cwnd, whole run"]
-    assert found["b-leads"][0].startswith("data received: 3 further seeds: ")
+    assert [text.partition(":")[0] for text in found["b-leads"]] == ["data delivered", "mean cwnd, whole run"]
+    assert found["b-leads"][0].startswith("data delivered: 3 further seeds: ")
     assert found["b-leads"][0].endswith("; stored: cannot tell")
     tables = opened.page.locator(".judge[data-claim=b-leads] table").all_inner_texts()
     assert [table.split()[-1] for table in tables] == ["B", "segments"]
     assert found["queue"][0].startswith("Jain's index: 3 further seeds: ")
-    assert found["paths"] == ["data received: 3 further drawn paths: holds; stored: holds"]
+    assert found["paths"] == ["data delivered: 3 further drawn paths: holds; stored: holds"]
     refused = opened.page.locator(".judge[data-claim=model]").inner_text()
     assert refused.endswith(
         "its values come from an analytic model with random losses, which the page does not contain."

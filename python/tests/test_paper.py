@@ -17,7 +17,7 @@ import pytest
 from ackclock import _core
 from ackclock.cli.errors import plain_errors
 from ackclock.experiments.execute import run_point
-from ackclock.experiments.spans import time_mean
+from ackclock.metrics.spans import time_mean
 from ackclock.papers import library, report, reproduction
 from ackclock.papers.contents import Figures
 from ackclock.papers.plan import plan_paper

@@ -19,7 +19,7 @@ from ackclock import Scenario, _core, kernels
 from ackclock.cli import papers
 from ackclock.cli.errors import plain_errors
 from ackclock.experiments.execute import Interrupted, run_here
-from ackclock.experiments.freeze import Frozen
+from ackclock.freeze import Frozen
 from ackclock.papers import library, report, reproduction
 from ackclock.papers.onkernel import choosing, hosts, judging, runs
 from ackclock.papers.onkernel.choosing import OVERHEAD, REPETITIONS, choose, in_words

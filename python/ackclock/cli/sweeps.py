@@ -14,12 +14,12 @@ from ackclock import overview
 from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.cli.tables import FirstRows
-from ackclock.completion import STATISTICS
 from ackclock.experiments.execute import Interrupted, Runner, execute, run_here
-from ackclock.experiments.measures import Measurement
+from ackclock.experiments.measurement import Measurement
 from ackclock.experiments.plan import Point
 from ackclock.experiments.sweeps import Entry, Writer
 from ackclock.files import storage
+from ackclock.metrics.completion import STATISTICS
 from ackclock.result import Result, rows
 from ackclock.scenario import Scenario
 from ackclock.texts.labels import last_part

@@ -8,11 +8,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ackclock import _core
-from ackclock.experiments import draws, freeze, sources
+from ackclock import _core, freeze
+from ackclock.experiments import draws, sources
 from ackclock.experiments.engines.local import Local
 from ackclock.experiments.execute import Interrupted, map_threads, run_here
-from ackclock.experiments.freeze import Frozen
+from ackclock.freeze import Frozen
 from ackclock.kernels.judging import Pairs
 from ackclock.kernels.measuring import RECORD, Run, take
 from ackclock.kernels.worlds import World

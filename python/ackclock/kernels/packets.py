@@ -12,7 +12,7 @@ import polars
 
 from ackclock import _core
 from ackclock.experiments.execute import run_here
-from ackclock.experiments.freeze import Frozen
+from ackclock.freeze import Frozen
 from ackclock.kernels import running
 from ackclock.kernels.store import Built
 from ackclock.result import Result, frame

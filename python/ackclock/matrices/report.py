@@ -77,7 +77,7 @@ def journal(directory: Path) -> Journal:
 
 def keep(matrix: Crossed, directory: Path, state: str) -> None:
     """Write the measurements and their tables."""
-    kinds = {name: polars.Int64 if kind is int else polars.Float64 for name, kind in MEASURED.items()}
+    kinds = dict.fromkeys(MEASURED, polars.Float64)
     rows = [{"key": key, **row} for key, row in sorted(matrix.measured.items())]
     storage.write_parquet(directory / MEASURED_FILE, polars.DataFrame(rows, {"key": polars.String, **kinds}))
     journal(directory).remove()

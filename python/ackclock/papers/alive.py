@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ackclock.deriving import MEASURES
 from ackclock.drawing import bands
 from ackclock.experiments.repetitions import Repetition, further
+from ackclock.metrics.flows import DERIVATIONS
 from ackclock.papers import modelruns
 from ackclock.papers.charts import Picture
 from ackclock.papers.claims import Claim
@@ -24,8 +24,8 @@ from ackclock.reports.live import Scenarios
 from ackclock.texts.names import shown
 from ackclock.texts.numbers import finite
 
-DERIVED = ("share", "eq7", "jain", "resent", "estimate", "rtt", "pages")
-"""The measures that the page derives as `deriving` does, and the tests compare."""
+DERIVED = ("share", "eq7", "jain", "resent", "retransmitted_per_lost", "estimate", "rtt", "pages")
+"""The derivations of `metrics.flows` that the page makes too; the tests compare them."""
 MOST, FEWEST, LARGEST = 3000, 5, 20  # further repetitions: of all cells together, and of a cell
 Row = Mapping[str, Any]
 Again = dict[str, Any]
@@ -188,7 +188,7 @@ class Alive:
                 return "its values come from an analytic model with random losses, which the page does not contain"
         for place in cells:
             for name in self._bases[place].repeat.derived:
-                if metric in MEASURES[name].columns and name not in DERIVED:
+                if metric in DERIVATIONS[name].columns and name not in DERIVED:
                     return f"the page does not derive {metric}"
         return ""
 

@@ -12,8 +12,8 @@ from ackclock.drawing import bands
 from ackclock.experiments import execute as engine
 from ackclock.experiments import sources
 from ackclock.experiments.execute import Progress
-from ackclock.experiments.measures import Rows
 from ackclock.files import leftovers, storage, targets
+from ackclock.metrics.derivation import Rows
 from ackclock.papers import modelruns
 from ackclock.papers.measurement import Lines, Measured
 from ackclock.papers.plan import Plan, PlannedRun

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ackclock.curves import Line
-from ackclock.experiments.measures import Rows
 from ackclock.experiments.sources import digest
 from ackclock.files import storage, stored
 from ackclock.files.journal import Journal
+from ackclock.metrics.derivation import Rows
 from ackclock.papers.measurement import Lines, Measured
 from ackclock.papers.plan import PlannedRun
 

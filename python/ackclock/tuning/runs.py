@@ -7,11 +7,12 @@ from pathlib import Path
 
 from ackclock.experiments import execute as engine
 from ackclock.experiments import sources
-from ackclock.experiments.freeze import Frozen, replaced
 from ackclock.experiments.plan import RUNNER, Point
 from ackclock.files.journal import Journal
+from ackclock.freeze import Frozen, replaced
+from ackclock.metrics.groups import TRACES, is_tested
 from ackclock.scenario import Scenario
-from ackclock.tuning.measures import HARM, MEASURES, Row, Score, harm, is_tested
+from ackclock.tuning.measures import HARM, Row, Score, harm
 from ackclock.tuning.schema import NetworkPath, Tuning
 
 Cell = tuple[int, int]
@@ -99,7 +100,7 @@ class Runs:
     """
 
     def __init__(self, tuning: Tuning, store: Store, jobs: int | None) -> None:
-        traced = tuple(name for name in tuning.measures if MEASURES[name].trace)
+        traced = tuple(name for name in tuning.measures if name in TRACES)
         self._measurement = Score(tuning.tested, traced)
         self._harm = HARM in tuning.measures
         self._tested = tuning.tested

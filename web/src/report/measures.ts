@@ -1,4 +1,4 @@
-// What a paper measures in a run: the table of flows, and the measures of `ackclock.deriving` and `ackclock.experiments.spans`.
+// What a paper measures in a run: the table of flows, and the measures of `ackclock.metrics.flows` and `ackclock.metrics.spans`.
 //
 // Every sum has the order of the Python code, so that a stored run gives the stored numbers again, bit by bit.
 import type { Measures } from "./data.ts";
@@ -136,15 +136,20 @@ function eq7(rows: Measured[], run: Ran): Measured[] {
 }
 
 function jain(rows: Measured[]): Measured[] {
-  const bytes = rows.map((row) => number(row, "delivered_bytes"));
-  const squares = sum(bytes.map((own) => own * own));
-  const index = squares ? sum(bytes) ** 2 / (bytes.length * squares) : null;
+  const goodputs = rows.map((row) => number(row, "goodput_bps"));
+  const squares = sum(goodputs.map((own) => own * own));
+  const index = squares ? sum(goodputs) ** 2 / (goodputs.length * squares) : null;
   return rows.map((row) => ({ ...row, jain: index }));
 }
 
 function resent(rows: Measured[]): Measured[] {
+  const share = (row: Measured) => number(row, "retransmitted_packets") / number(row, "sent_packets");
+  return rows.map((row) => ({ ...row, resent: row["sent_packets"] ? share(row) : null }));
+}
+
+function retransmittedPerLost(rows: Measured[]): Measured[] {
   const ratio = (row: Measured) => number(row, "retransmitted_packets") / number(row, "dropped_packets");
-  return rows.map((row) => ({ ...row, resent_ratio: row["dropped_packets"] ? ratio(row) : null }));
+  return rows.map((row) => ({ ...row, retransmitted_per_lost: row["dropped_packets"] ? ratio(row) : null }));
 }
 
 function estimate(rows: Measured[], run: Ran): Measured[] {
@@ -250,6 +255,7 @@ const DERIVE: { [name: string]: (rows: Measured[], run: Ran) => Measured[] } = {
   eq7,
   jain,
   resent,
+  retransmitted_per_lost: retransmittedPerLost,
   estimate,
   rtt,
   pages,

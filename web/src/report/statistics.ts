@@ -11,7 +11,12 @@ export interface Interval {
 }
 
 /** Columns whose values lie between bounds, and so do their intervals. */
-export const BOUNDS: { [column: string]: [number, number] } = { jain: [0, 1], share: [0, 1], loss_rate: [0, 1] };
+export const BOUNDS: { [column: string]: [number, number] } = {
+  jain: [0, 1],
+  share: [0, 1],
+  loss_rate: [0, 1],
+  resent: [0, 1],
+};
 const MOST_UNSEEN = 0.5;
 
 /** The sum of numbers, rounded once (Shewchuk 1997), as Python's `math.fsum`. */
