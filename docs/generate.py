@@ -23,6 +23,7 @@ from typer.models import OptionInfo
 
 from ackclock import _core, columns
 from ackclock.cli.app import app
+from ackclock.metrics import registry
 
 Json = dict[str, Any]
 FOLDER = Path(__file__).resolve().parent / "reference"
@@ -437,6 +438,35 @@ def tables() -> str:
     return "\n".join(lines)
 
 
+# measures.md
+
+
+def measures() -> str:
+    """Make the page of all measures."""
+    lines = [
+        "# Measures",
+        "",
+        "Every number that Ackclock reports of a run has one name and one definition: in tables and SQL, in claims",
+        "of papers, objectives of tunings, comparisons, gates, reports and Python. `ackclock.measures()` returns",
+        "this list as a table, and `ackclock list measures` prints it.",
+        "",
+        "- A measure belongs to a **flow**, to a **link**, to an **application**, to the whole **run**, or to a",
+        "  **group** of flows: those under test. A flow is under test if its name begins with `tested`; in a tuning,",
+        "  if it fits the key `flows`. In a comparison, all flows are under test if no name begins so.",
+        "- **Better** says whether more or less is better; a measure without an entry has no better direction.",
+        f"- A difference below {100 * registry.TOLERANCE:g} % makes no difference, unless another tolerance is given.",
+        "  **Slack** is the largest difference that makes none between simulation and kernel, in the measure's unit.",
+        "- The bottleneck is the slowest link on the path of the first flow's data.",
+        "",
+    ]
+    rows = [
+        [f"`{it.name}`", it.unit, it.better, ", ".join(it.scope), f"{it.slack:g}" if it.slack else "", it.definition]
+        for it in registry.MEASURES.values()
+    ]
+    lines += table(["measure", "unit", "better", "of", "slack", "definition"], rows)
+    return "\n".join(lines)
+
+
 # limits.md
 
 
@@ -468,7 +498,7 @@ def _most(limit: Json) -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "parts.md": parts, "models.md": modelpages.page, "scenario.md": scenario, "hosts.md": hosts, "cli.md": cli,
-    "tables.md": tables, "limits.md": limits,
+    "tables.md": tables, "measures.md": measures, "limits.md": limits,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ import polars
 from ackclock.kernels import comparing, judging, report, words, worlds
 from ackclock.kernels.comparing import Outcome
 from ackclock.kernels.judging import Difference, Pairs
-from ackclock.kernels.measuring import MEASURES
+from ackclock.kernels.measuring import COMPARED
 
 FOLDER = Path(__file__).resolve().parent / "validation"
 MEASURED = {"machine": FOLDER / "kernel.csv", "linux": FOLDER / "virtual.csv"}
@@ -89,7 +89,7 @@ def _plain(text: str) -> str:
 
 
 def _sums(found: Sequence[Difference]) -> Iterator[list[str]]:
-    for measure in MEASURES.values():
+    for measure in COMPARED.values():
         own = [each for each in found if each.measure.key == measure.key]
         if own:
             total = judging.summary(own)

@@ -35,7 +35,10 @@ PAGES = {
         ("load", "Scenario", "run", "run_many", "ScenarioError", "Interrupted"),
     ),
     "api/results": Page(
-        "Results", "Tables, traces and summaries of runs.", ("Result", "StoredResult", "read"), ("ackclock.columns",)
+        "Results",
+        "Tables, traces and summaries of runs.",
+        ("Result", "StoredResult", "read", "measures"),
+        ("ackclock.columns",),
     ),
     "api/experiments": Page(
         "Experiments",

@@ -30,6 +30,7 @@ from ackclock.events import (
 from ackclock.experiments.engines.ray import Ray
 from ackclock.experiments.sweeping import Limits, Until, sweep
 from ackclock.matrices.function import matrix
+from ackclock.metrics import measures
 from ackclock.result import Result, StoredResult, read
 from ackclock.running import Interrupted, run, run_many
 from ackclock.scenario import Scenario, load
@@ -67,6 +68,7 @@ __all__ = [
     "compare",
     "load",
     "matrix",
+    "measures",
     "model",
     "open",
     "read",

@@ -10,8 +10,9 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
+from ackclock.arrow import frame
 from ackclock.files import checks
-from ackclock.summaries import AnyResult, frame
+from ackclock.summaries import AnyResult
 
 Results = AnyResult | Sequence[AnyResult] | Mapping[str, AnyResult]
 Floats = NDArray[np.float64]

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ackclock.arrow import frame, rows
 from ackclock.cards import Block, Card, Chart, Charts, Curve, Table, Text
 from ackclock.cards.card import MOST_ROWS
-from ackclock.summaries import AnyResult, frame, rows
+from ackclock.summaries import AnyResult
 from ackclock.texts.numbers import counted, number
 
 if TYPE_CHECKING:
     from ackclock.curves import Line
 
 FLOW_COLUMNS = {
-    "flow": "name", "goodput (bit/s)": "goodput_bps", "sent": "sent_packets", "resent": "retransmitted_packets",
+    "flow": "name", "goodput (bit/s)": "goodput_bps", "sent": "sent_packets", "retransmitted": "retransmitted_packets",
     "timeouts": "timeouts", "cwnd max": "cwnd_max", "slow start exit": "slow_start_exit_reason",
     "at (s)": "slow_start_exit_time", "cwnd": "slow_start_exit_cwnd",
 }  # fmt: skip

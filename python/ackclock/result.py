@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
+from ackclock.arrow import ArrowTable, frame, rows
 from ackclock.columns import documented, tables
-from ackclock.completion import BYTE_CLASSES, CLASSES
 from ackclock.files import storage, targets
 from ackclock.files.pickled import PickledRun, PickledTable
+from ackclock.metrics.completion import BYTE_CLASSES, CLASSES
 from ackclock.scenario import Scenario
 from ackclock.stored import StoredResult, read
-from ackclock.summaries import AnyResult, ArrowTable, Summaries, frame, rows
+from ackclock.summaries import AnyResult, Summaries
 from ackclock.texts.numbers import counted, number
 
 if TYPE_CHECKING:

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
+from ackclock.arrow import rows
 from ackclock.columns import checking, documented
-from ackclock.completion import BYTE_CLASSES, completion
 from ackclock.files import storage, stored
 from ackclock.files.sweeps import Reader
+from ackclock.metrics.completion import BYTE_CLASSES, completion
 from ackclock.scenario import Scenario
-from ackclock.summaries import Summaries, rows
+from ackclock.summaries import Summaries
 from ackclock.texts.labels import last_part
 
 if TYPE_CHECKING:
@@ -143,6 +144,12 @@ class StoredResult(Summaries):
     def warnings(self) -> list[dict[str, Any]]:
         """Same as `Result.warnings`; empty for a result that an earlier version wrote."""
         return list(self.manifest.get("warnings", []))
+
+    @property
+    def bottleneck(self) -> str:
+        """Name of the slowest link on the path of the first flow's data; empty without one."""
+        place = str(self.directory / "scenario.toml")
+        return _core.Scenario.restore(self.to_toml(), place, bool(self.manifest["python_controls"])).bottleneck
 
     @property
     def duration(self) -> float:

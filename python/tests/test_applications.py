@@ -11,7 +11,7 @@ import polars
 import pytest
 
 import ackclock
-from ackclock.completion import completion, page_loads
+from ackclock.metrics.completion import completion, page_loads
 
 from .conftest import Cli
 

@@ -218,7 +218,7 @@ scenario = "scenario.toml"
 "flow.initial_ssthresh" = { from = "4 segments", to = "400 segments", scale = "log" }
 
 [objective]
-minimise = "completion_mean"
+minimise = "completion"
 
 [training]
 seeds = [1]

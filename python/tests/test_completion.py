@@ -10,7 +10,7 @@ import polars
 import pytest
 
 import ackclock
-from ackclock.completion import completion
+from ackclock.metrics.completion import completion
 
 from .conftest import Cli
 

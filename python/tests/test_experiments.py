@@ -15,15 +15,16 @@ import polars
 import pytest
 
 from ackclock import CongestionControl, _core
-from ackclock.deriving import MEASURES
 from ackclock.experiments import execute as engine
-from ackclock.experiments import sources, spans
+from ackclock.experiments import sources
 from ackclock.experiments.execute import Interrupted
-from ackclock.experiments.freeze import Frozen, replaced
 from ackclock.experiments.here import run_point
-from ackclock.experiments.measures import Measurement
+from ackclock.experiments.measurement import Measurement
 from ackclock.experiments.plan import RUNNER, Point
+from ackclock.freeze import Frozen, replaced
 from ackclock.matrices.metrics import Score
+from ackclock.metrics import spans
+from ackclock.metrics.flows import DERIVATIONS
 from ackclock.papers.measurement import TRACES, Curves, FlowTable
 from ackclock.result import Result
 from ackclock.scenario import Scenario
@@ -38,10 +39,10 @@ OVER = {"first_second": (0.0, 1.0)}
 POINTS: dict[str, Point[Any]] = {
     "paper": Point(
         FLOWS,
-        FlowTable([spans.arrivals(OVER), spans.windows(OVER), *(MEASURES[name] for name in MEASURES)], WHOLE),
+        FlowTable([spans.arrivals(OVER), spans.windows(OVER), *(DERIVATIONS[name] for name in DERIVATIONS)], WHOLE),
     ),
-    "pages": Point(PAGES, FlowTable([MEASURES["rtt"], MEASURES["pages"]])),
-    "matrix": Point(FLOWS, Score(frozenset())),
+    "pages": Point(PAGES, FlowTable([DERIVATIONS["rtt"], DERIVATIONS["pages"]])),
+    "matrix": Point(FLOWS, Score()),
 }
 
 
@@ -77,7 +78,7 @@ def test_a_key_covers_all_code_that_measures(name: str) -> None:
     ("name", "file", "covered"),
     [
         ("paper", "result.py", True),
-        ("paper", "deriving.py", True),
+        ("paper", "metrics/flows.py", True),
         ("paper", "statistics/fairness.py", True),
         ("paper", "curves.py", True),
         ("paper", "drawing/curves.py", False),
@@ -87,7 +88,7 @@ def test_a_key_covers_all_code_that_measures(name: str) -> None:
         ("matrix", "result.py", True),
         ("matrix", "matrices/metrics.py", True),
         ("matrix", "statistics/fairness.py", True),
-        ("matrix", "deriving.py", False),
+        ("matrix", "metrics/flows.py", False),
     ],
 )
 def test_a_changed_module_changes_the_keys_of_what_it_measures(
@@ -116,8 +117,8 @@ def test_a_key_covers_scenario_measures_and_curves() -> None:
         Point(FLOWS, FlowTable([spans.arrivals({"first_second": (0.0, 2.0)})], WHOLE)),
         Point(FLOWS, FlowTable([spans.arrivals(OVER)], WHOLE)),
         Point(FLOWS, FlowTable([spans.arrivals(OVER)], Curves(("cwnd",)))),
-        Point(FLOWS, FlowTable([MEASURES["jain"]])),
-        Point(FLOWS, FlowTable([MEASURES["share"]])),
+        Point(FLOWS, FlowTable([DERIVATIONS["jain"]])),
+        Point(FLOWS, FlowTable([DERIVATIONS["share"]])),
     ]
     assert len({each.key for each in (point, *others)}) == 1 + len(others)
     assert Point(FLOWS, point.measurement).key == point.key
@@ -135,7 +136,7 @@ class Captured(Score):
 
 
 def test_a_key_covers_captures() -> None:
-    keys = {Point(FLOWS, Captured(frozenset(), places)).key for places in ((), ("client",), ("server",))}
+    keys = {Point(FLOWS, Captured(places)).key for places in ((), ("client",), ("server",))}
     assert len(keys) == 3
 
 
@@ -145,7 +146,7 @@ def test_a_control_in_python_has_no_key() -> None:
 
     own = Scenario(duration="1 s", flow=[{"congestion_control": Mine}])
     with pytest.raises(ValueError, match="has a control in Python, which the key of a stored run cannot cover"):
-        _ = Point(own, Score(frozenset())).key
+        _ = Point(own, Score()).key
 
 
 def test_a_key_covers_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +171,7 @@ def test_measures_know_the_connections_of_an_application() -> None:
     flow = {"name": "page", "profile": "modern", "packet_size": "700 B", "loss_response": "westwood"}
     scenario = Scenario(duration="4 s", topology=PATH, flow=[{**flow, "application": web}])
     names = ("eq7", "estimate")
-    point = Point(scenario, FlowTable([MEASURES[name] for name in names]))
+    point = Point(scenario, FlowTable([DERIVATIONS[name] for name in names]))
     measured = run_point(point, _core.Cancel()).rows
     assert [row["flow"] for row in measured] == ["page.0", "page.1"]
     ratios = [row["bwe_ratio"] * row["goodput_bps"] / row["bwe_mean"] for row in measured if row["bwe_ratio"]]

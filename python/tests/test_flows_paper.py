@@ -13,7 +13,8 @@ import numpy as np
 import polars
 import pytest
 
-from ackclock import _core, deriving
+from ackclock import _core
+from ackclock.metrics import flows as derived
 from ackclock.papers import charts, library, reproduction
 from ackclock.papers.contents import matches
 from ackclock.papers.plan import plan_paper
@@ -148,9 +149,9 @@ def outcome(flows: Path) -> reproduction.Outcome:
     return reproduction.execute(plan_paper(library._load(flows / "papers" / "flows")), flows / "o")
 
 
-@pytest.mark.parametrize("name", deriving.MEASURES)
+@pytest.mark.parametrize("name", derived.DERIVATIONS)
 def test_a_measure_adds_the_columns_that_it_declares_from_the_traces_that_it_declares(name: str) -> None:
-    measure = deriving.MEASURES[name]
+    measure = derived.DERIVATIONS[name]
     flows = [{"name": "a", "size": "40 packets"}, {"name": "b", "size": "20 packets"}]
     path = {"kind": "chain", "bottleneck": {"loss": "2 %"}}
     result = run(Scenario(duration="9 s", topology=path, flow=flows), record=list(measure.traces))
@@ -170,8 +171,8 @@ def test_a_measure_adds_the_columns_that_it_declares_from_the_traces_that_it_dec
 
 def test_the_square_root_law_by_hand() -> None:
     # c·s/(R·√p) = 1.5·0.8165·1000/(0.1·0.1) B/s.
-    assert deriving.square_root_law(1000.0, 0.1, 0.01) == pytest.approx(122_474.49, rel=1e-7)
-    assert pytest.approx(math.sqrt(1.5)) == deriving.C
+    assert derived.square_root_law(1000.0, 0.1, 0.01) == pytest.approx(122_474.49, rel=1e-7)
+    assert pytest.approx(math.sqrt(1.5)) == derived.C
 
 
 def test_equation_7_from_the_trace(outcome: reproduction.Outcome) -> None:
@@ -193,7 +194,7 @@ def test_without_a_loss_there_is_no_law() -> None:
         {"flow": "a", "dropped_packets": 0, "sent_packets": 9, "delivered_packets": 9, "delivered_bytes": 9000}
     ]
     base = {"topology": {"kind": "chain"}, "flow": [{"name": "a", "size": "9 packets"}]}
-    deriving.eq7(found, run(Scenario(duration="3 s", **base), record=["rtt"]))
+    derived.eq7(found, run(Scenario(duration="3 s", **base), record=["rtt"]))
     assert found[0]["rtt_mean"] > 0
     assert (found[0]["loss_rate"], found[0]["eq7_bps"], found[0]["eq7_ratio"]) == (0, None, None)
 
@@ -212,9 +213,9 @@ def test_the_payload_of_the_law_is_without_headers(flow: dict[str, Any]) -> None
     document = {"topology": path, "flow": [{"name": "a", "packet_size": "1200 B", **flow}]}
     result = run(Scenario(duration="20 s", **document), record=["rtt"])
     measured = [{"flow": row.pop("name"), **row} for row in frame(result.flows).to_dicts()]
-    deriving.eq7(measured, result)
+    derived.eq7(measured, result)
     (row,) = measured
-    law = deriving.square_root_law(8 * 1200, row["rtt_mean"], row["loss_rate"])
+    law = derived.square_root_law(8 * 1200, row["rtt_mean"], row["loss_rate"])
     assert row["eq7_bps"] == pytest.approx(law)
 
 
@@ -231,7 +232,7 @@ def test_shares_and_ranks(outcome: reproduction.Outcome) -> None:
         assert second["rank"] == (1 if first["delivered_bytes"] == second["delivered_bytes"] else 2)
         assert first["total_bps"] == second["total_bps"] == pytest.approx(first["goodput_bps"] + second["goodput_bps"])
     none = [{"delivered_bytes": 0, "goodput_bps": 0.0}]
-    deriving.share(none, None)  # type: ignore[arg-type]
+    derived.share(none, None)  # type: ignore[arg-type]
     assert none[0]["share"] is None
 
 
@@ -313,7 +314,7 @@ def test_the_report_has_charts_and_numbers(flows: Path, cli: Cli) -> None:
         (
             'derived = ["share", "eq7"]',
             'derived = ["eq8"]',
-            "repeat 1: derived must be a list of share, eq7, jain, resent, estimate, first_loss",
+            "repeat 1: derived must be a list of share, eq7, jain, resent, retransmitted_per_lost, estimate",
         ),
         ('defaults = { study = "main" }', "", "unknown label 'study'"),
     ],

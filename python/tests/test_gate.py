@@ -21,9 +21,11 @@ from ackclock.gates import sides
 from ackclock.gates.comparing import Correction, Outcome, compare
 from ackclock.gates.junit import xml
 from ackclock.gates.markdown import LIMIT, markdown
-from ackclock.gates.measures import DECLARED, Measure, measure, selected, tolerances
+from ackclock.gates.measures import selected, tolerances
 from ackclock.gates.sides import Run, Side
 from ackclock.gates.texts import headline
+from ackclock.metrics.registry import MEASURES as DECLARED
+from ackclock.metrics.registry import Measure, of
 
 from .conftest import FIRST, ROOT, Cli
 
@@ -242,7 +244,7 @@ def test_a_tolerance_is_set_once() -> None:
 def test_measures_are_selected_by_name() -> None:
     assert [each.name for each in selected([], ["sent_packets", "jain", "mine"])] == ["jain"]
     assert [each.name for each in selected(["mine,jain", "mine"], ["jain", "mine"])] == ["mine", "jain"]
-    assert measure("mine").better == ""
+    assert of("mine").better == ""
     with pytest.raises(ValueError, match="did you mean 'jain'"):
         selected(["jian"], ["jain"])
     with pytest.raises(ValueError, match="name measures"):

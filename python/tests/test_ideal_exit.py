@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import ackclock
-from ackclock import deriving
-from ackclock.experiments.exits import IDEAL_EXIT, Oracle
+from ackclock.metrics.exits import IDEAL_EXIT, Oracle
+from ackclock.metrics.flows import DERIVATIONS
 from ackclock.reports import units
 from ackclock.result import frame
 
@@ -25,7 +25,7 @@ def measured(duration: str = "5 s", queue: str = "unlimited", **flow: Any) -> di
     """Run one flow over a link of 8 Mbit/s and 10 ms, and measure it."""
     link = {"rate": "8 Mbit/s", "delay": "10 ms", "queue": queue}
     scenario = ackclock.Scenario(duration=duration, topology={"kind": "chain", "links": [link]}, flow=[flow])
-    measure = deriving.MEASURES["ideal_exit"]
+    measure = DERIVATIONS["ideal_exit"]
     result = ackclock.run(scenario, record=measure.traces)
     (row,) = [{"flow": row.pop("name"), **row} for row in frame(result.flows).to_dicts()]
     measure.derive([row], result)

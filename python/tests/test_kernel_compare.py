@@ -145,7 +145,7 @@ def test_measures_of_endless_flows_and_of_transfers(file: Path) -> None:
 
 def test_unfinished_transfer_counts_until_the_end() -> None:
     row = {"size_packets": 10, "completion_time": None, "start_s": 0.5, "slow_start_exit_cwnd": None}
-    run = Run({"flow0": {**row, "retransmitted_packets": 0}}, {"drops": 0.0, "losses": 0.0, "waiting": None})
+    run = Run({"flow0": {**row, "retransmitted_packets": 0}}, {"queue_drops": 0.0, "losses": 0.0, "sojourn_mean": None})
     assert values(run, 2.0)[COMPLETION.key, "flow0"] == 1.5
 
 
@@ -222,11 +222,16 @@ def run(facts: dict[str, Any] | None = None, losses: float = 0.0, flows: int = 1
         "tainted": False,
         "attempts": 1,
     }
-    return Run(named, {"drops": 0.0, "losses": losses, "waiting": 0.0}, {}, {**measured, **(facts or {})})
+    return Run(named, {"queue_drops": 0.0, "losses": losses, "sojourn_mean": 0.0}, {}, {**measured, **(facts or {})})
 
 
 def names(
-    kernel: Run, simulated: Run, *, measure: str = "delivered", of: tuple[float, float] = (1.0, 2.0), nearby: Any = None
+    kernel: Run,
+    simulated: Run,
+    *,
+    measure: str = "delivered_bytes",
+    of: tuple[float, float] = (1.0, 2.0),
+    nearby: Any = None,
 ) -> set[str]:
     seen = Observed(measure, "flow0", of[0], of[1], nearby, [kernel], [simulated])
     return {rule.name for rule in rules.known(seen)}
@@ -244,10 +249,10 @@ def test_rules_need_their_conditions() -> None:
     assert names(run(), run(), nearby=(0.5, 0.91)) == {"tick"}
     assert names(run({"lateness_max": 0.02}), run(control="rfc6928 + standard + reno + own")) == set()
     assert names(run(timeouts=1), run()) == {"timeout"}
-    assert names(run(slow_start_exit_cwnd=11.0), run(), measure="drops") == {"application"}
+    assert names(run(slow_start_exit_cwnd=11.0), run(), measure="queue_drops") == {"application"}
     assert names(run(slow_start_exit_cwnd=11.0), run()) == set(), "a segment explains no data"
-    assert names(run(slow_start_exit_cwnd=12.0), run(), measure="drops") == set()
-    assert names(run(slow_start_exit_cwnd=None), run(), measure="drops") == set()
+    assert names(run(slow_start_exit_cwnd=12.0), run(), measure="queue_drops") == set()
+    assert names(run(slow_start_exit_cwnd=None), run(), measure="queue_drops") == set()
     assert names(run(losses=10.0), run(losses=8.0)) == {"sample of losses"}
     assert names(run(losses=10.0), run(losses=9.5)) == set()
 
@@ -256,7 +261,7 @@ def test_rule_of_timeouts_reads_the_flow_concerned() -> None:
     simulated = run(flows=2)
     kernel = Run({**simulated.flows, "flow1": {**simulated.flows["flow1"], "timeouts": 1}}, simulated.path, {}, FACTS)
     for flow, expected in (("flow0", set()), ("flow1", {"timeout"}), ("", {"timeout"})):
-        seen = Observed("waiting", flow, 1.0, 2.0, None, [kernel], [simulated])
+        seen = Observed("sojourn_mean", flow, 1.0, 2.0, None, [kernel], [simulated])
         assert {rule.name for rule in rules.known(seen)} == expected
 
 
@@ -273,7 +278,7 @@ def test_rule_of_timeouts_reads_the_flow_concerned() -> None:
 )
 def test_rule_of_hystart_needs_packets_later_than_its_delay(trip: float, late: list[float], applies: bool) -> None:
     kernel = [run({"lateness_max": each}) for each in late]
-    seen = Observed("delivered", "flow0", 1.0, 2.0, None, kernel, [run(path_rtt=trip)] * 3)
+    seen = Observed("delivered_bytes", "flow0", 1.0, 2.0, None, kernel, [run(path_rtt=trip)] * 3)
     assert {rule.name for rule in rules.known(seen)} == ({"HyStart and late packets"} if applies else set())
 
 
@@ -287,7 +292,8 @@ def test_scenarios_like_the_repetitions_have_their_seeds(file: Path) -> None:
     assert [run.flows for run in pairs.nearby[7]] == [run.flows for run in again]
     goodput = [each for each in judging.differences(pairs) if each.measure.key == DELIVERED.key]
     means = [
-        statistics.fmean(values(run, pairs.duration)["delivered", "flow0"] for run in runs) for runs in pairs.nearby
+        statistics.fmean(values(run, pairs.duration)["delivered_bytes", "flow0"] for run in runs)
+        for runs in pairs.nearby
     ]
     assert [each.nearby for each in goodput] == [(min(means), max(means))]
 
@@ -439,7 +445,7 @@ def test_range_of_scenarios_alike_needs_the_measure_in_all_of_them(file: Path) -
     first, *others = pairs.nearby
     without = [Run({}, run.path, {}, run.facts) for run in first]
     ranges = {each.measure.key: each.nearby for each in judging.differences(replace(pairs, nearby=[without, *others]))}
-    assert ranges["completion"] is None and ranges["drops"] is not None
+    assert ranges["completion"] is None and ranges["queue_drops"] is not None
 
 
 def test_method_says_how_scenarios_alike_differ(file: Path) -> None:
@@ -564,7 +570,7 @@ def test_the_kernel_delivers_what_the_simulation_does(kernel: kernels.Check, cli
         done = cli("kernel", "compare", "plain.toml", "--repetitions", "1", "--json")
         assert done.returncode == 0, done.stderr
         shown = json.loads(done.stdout)
-        (delivered,) = [row for row in shown["rows"] if row["measure"] == "delivered"]
+        (delivered,) = [row for row in shown["rows"] if row["measure"] == "delivered_bytes"]
         if not shown["disturbed"] and abs(delivered["difference"]) < 0.05:
             break
     if shown["disturbed"]:

@@ -12,10 +12,10 @@ import pytest
 
 import ackclock
 from ackclock import CongestionControl, Scenario, ScenarioError, _core, kernels, load
+from ackclock.arrow import rows
 from ackclock.kernels import running, store, worlds
 from ackclock.kernels.running import KernelResult
 from ackclock.kernels.store import Built
-from ackclock.summaries import rows
 
 from . import captures
 from .captures import SYN

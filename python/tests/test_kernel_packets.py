@@ -13,7 +13,7 @@ import pytest
 
 import ackclock
 from ackclock import Scenario, kernels
-from ackclock.experiments.freeze import Frozen
+from ackclock.freeze import Frozen
 from ackclock.kernels import packets
 from ackclock.kernels.packets import Side
 

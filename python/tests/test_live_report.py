@@ -55,7 +55,7 @@ count = 3
 common = 2
 spans = { late = [5, 8] }
 cwnd = { cwnd_mean = [0, 8] }
-derived = ["share", "eq7", "jain", "resent", "estimate"]
+derived = ["share", "eq7", "jain", "resent", "retransmitted_per_lost", "estimate"]
 
 [[repeat]]
 where = { study = "jitter" }

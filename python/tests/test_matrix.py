@@ -193,10 +193,10 @@ def test_shipped_paths_run(file: Path) -> None:
         seeds=1, duration="6 s",
     )  # fmt: skip
     assert made.table["goodput_bps_vs"].null_count() == 0
-    assert made.table["queue_delay_s"].min() > 0  # type: ignore[operator]
+    assert made.table["sojourn_mean"].min() > 0  # type: ignore[operator]
     path = made.plan.paths[0]
     assert (made.table["taken"].null_count() == 0) == (path.rival is not None)
-    assert (made.table["completion_s"].null_count() == 0) == bool(path.sized)
+    assert (made.table["completion"].null_count() == 0) == bool(path.sized)
     if path.rival is not None:
         assert path.rival.labels["avoidance"].removesuffix("_linux") == path.name, "the path is called like its rivals"
 
@@ -254,10 +254,10 @@ def test_the_metrics_are_those_of_the_run(small: Matrix) -> None:
     assert row["goodput_bps"] == tested["goodput_bps"]
     assert row["rival_goodput_bps"] == other["goodput_bps"]
     assert row["loss_rate"] == tested["dropped_packets"] / tested["sent_packets"] > 0
-    assert row["queue_delay_s"] == max(link["sojourn_mean"] for link in run.summary["links"]) > 0.01
+    assert row["sojourn_mean"] == max(link["sojourn_mean"] for link in run.summary["links"]) > 0.01
     assert row["taken"] == 1 - other["goodput_bps"] / like.summary["flows"][1]["goodput_bps"]
     assert row["jain"] is None, "one flow is no group"
-    assert row["completion_s"] is None, "an endless flow is never done"
+    assert row["completion"] is None, "an endless flow is never done"
     assert row["hash"] == run.scenario.hash
 
 
@@ -281,9 +281,9 @@ def test_unfinished_transfers_count_with_the_time_they_had(tmp_path: Path) -> No
     small, large = ackclock.run(made.plan.runs[0].scenario).summary["flows"]
     assert large["completion_time"] is None
     assert row["unfinished"] == 1
-    assert row["completion_s"] == pytest.approx((small["completion_time"] + 2.0) / 2)
+    assert row["completion"] == pytest.approx((small["completion_time"] + 2.0) / 2)
     assert row["jain"] is None, "transfers of a size do not share"
-    assert made.metric("sized") == "completion_s"
+    assert made.metric("sized") == "completion"
 
 
 def test_against_the_baseline() -> None:
@@ -426,8 +426,8 @@ def test_figures(small: Matrix) -> None:
         small.plot("rivla")
     with pytest.raises(ValueError, match="did you mean 'loss_rate'"):
         small.plot("rival", "loss_rat")
-    with pytest.raises(ValueError, match="completion_s cannot be compared"):
-        small.plot("rival", "completion_s")
+    with pytest.raises(ValueError, match="completion cannot be compared"):
+        small.plot("rival", "completion")
 
 
 def test_writing(small: Matrix, tmp_path: Path) -> None:
@@ -442,7 +442,7 @@ def test_writing(small: Matrix, tmp_path: Path) -> None:
     assert polars.read_parquet(tmp_path / "o" / "runs.parquet").equals(small.runs)
     figures = {path.name for path in (tmp_path / "o" / "figures").iterdir()}
     assert {"overview.png", "rival-goodput_bps.png", "rival-taken.png"} <= figures
-    assert "rival-completion_s.png" not in figures
+    assert "rival-completion.png" not in figures
     text = (tmp_path / "o" / "report.md").read_text()
     assert "A tested flow beside another" in text
     assert all(f"figures/{name}" in text for name in figures)

@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ackclock
-from ackclock import _core, deriving, model
+from ackclock import _core, model
+from ackclock.metrics import flows as derived
 from ackclock.models import evaluate, registry
 from ackclock.result import frame
 
@@ -489,13 +490,13 @@ def test_short_flows_take_the_rounds_of_the_model(profile: str, window: int) -> 
     arrivals = {"rate": "200 per s", "until": "20 s", "size": sizes}
     flow = {"name": "a", "profile": profile, "initial_window": f"{window} segments", "arrivals": arrivals}
     result = ackclock.run(
-        ackclock.Scenario(duration="100 s", topology=path, flow=[flow]), record=deriving.MEASURES["first_loss"].traces
+        ackclock.Scenario(duration="100 s", topology=path, flow=[flow]), record=derived.DERIVATIONS["first_loss"].traces
     )
     flows = [{"flow": row.pop("name"), **row} for row in frame(result.flows).to_dicts()]
-    deriving.first_loss(flows, result)
+    derived.first_loss(flows, result)
     whole = model.initial_window(window=window, theta=1000, loss="1 %", mu=10)
     for column, output in zip(
-        deriving.MEASURES["first_loss"].columns, ("delivered", "whole_rounds", "whole_window"), strict=True
+        derived.DERIVATIONS["first_loss"].columns, ("delivered", "whole_rounds", "whole_window"), strict=True
     ):
         sample = [row[column] for row in flows if row[column] is not None]
         assert len(sample) > 3500

@@ -19,8 +19,8 @@ import pytest
 from ackclock import _core
 from ackclock.cli.errors import plain_errors
 from ackclock.experiments.here import run_point
-from ackclock.experiments.spans import time_mean
 from ackclock.experiments.store import JOURNAL, TABLE, Store
+from ackclock.metrics.spans import time_mean
 from ackclock.papers import library, report, reproduction
 from ackclock.papers.contents import Figures
 from ackclock.papers.plan import plan_paper

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ackclock import deriving
 from ackclock.drawing import heatmaps
+from ackclock.metrics.flows import DERIVATIONS
 from ackclock.papers import charts, library, reproduction
 from ackclock.papers.claims import ClaimError, parse_claims
 from ackclock.papers.contents import matches
@@ -49,7 +49,7 @@ def web(window: int, **application: Any) -> Result:
 def derived(result: Result, *names: str) -> list[dict[str, Any]]:
     measured = [{"flow": row.pop("name"), **row} for row in rows(result.flows)]
     for name in names:
-        deriving.MEASURES[name].derive(measured, result)
+        DERIVATIONS[name].derive(measured, result)
     return measured
 
 

@@ -19,8 +19,8 @@ from ackclock import Scenario, _core, kernels
 from ackclock.cli import papers
 from ackclock.cli.errors import plain_errors
 from ackclock.experiments.execute import Interrupted
-from ackclock.experiments.freeze import Frozen
 from ackclock.experiments.here import run_here
+from ackclock.freeze import Frozen
 from ackclock.papers import library, report, reproduction
 from ackclock.papers.onkernel import choosing, hosts, judging, runs
 from ackclock.papers.onkernel.choosing import OVERHEAD, REPETITIONS, choose, in_words

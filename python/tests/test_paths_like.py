@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from ackclock.experiments import draws, freeze
+from ackclock import freeze
+from ackclock.experiments import draws
 from ackclock.experiments.draws import Jitter
-from ackclock.experiments.freeze import Frozen
 from ackclock.experiments.repetitions import Rule, repetitions
 from ackclock.files import toml
+from ackclock.freeze import Frozen
 from ackclock.papers import charts, library
 from ackclock.papers.claims import parse_claims
 from ackclock.papers.plan import plan_paper

@@ -10,7 +10,7 @@ from typing import Any
 import polars
 import pytest
 
-from ackclock import deriving
+from ackclock.metrics import flows as derived
 from ackclock.papers import charts, library, printed, reproduction, tables
 from ackclock.papers.contents import matches
 from ackclock.papers.plan import plan_paper
@@ -39,7 +39,7 @@ relabel = { recovery = "again" }
 [[repeat]]
 sampling = "seed"
 count = 4
-derived = ["jain", "resent", "estimate"]
+derived = ["jain", "retransmitted_per_lost", "estimate"]
 
 [[chart]]
 kind = "lines"
@@ -207,14 +207,14 @@ def test_derived_measures(outcome: reproduction.Outcome) -> None:
         assert pair[0]["jain"] == pair[1]["jain"] == pytest.approx((a + b) ** 2 / (2 * (a * a + b * b)))
         for row in pair:
             if row["dropped_packets"]:
-                assert row["resent_ratio"] == row["retransmitted_packets"] / row["dropped_packets"]
+                assert row["retransmitted_per_lost"] == row["retransmitted_packets"] / row["dropped_packets"]
             assert (row["bwe_mean"] is None) == (row["flow"] == "r"), "Reno estimates nothing"
     assert jain_index([1, 1, 1]) == 1
     assert jain_index([1, 0, 0, 0]) == 0.25
     assert jain_index([0, 0]) is None
     nothing = [{"dropped_packets": 0, "retransmitted_packets": 3}]
-    deriving.resent(nothing, None)  # type: ignore[arg-type]
-    assert nothing[0]["resent_ratio"] is None
+    derived.retransmitted_per_lost(nothing, None)  # type: ignore[arg-type]
+    assert nothing[0]["retransmitted_per_lost"] is None
 
 
 def test_the_mean_estimate_is_over_time(outcome: reproduction.Outcome) -> None:

@@ -167,9 +167,7 @@ def test_a_sample_has_rank_correlations_and_a_numeric_axis() -> None:
     assert (label, other) == ("rate", "delay")
     assert rho.mean == pytest.approx(1 - 6 * 18 / (16 * 255))
     answer = sweeps._answer(points, measure)
-    assert answer[0].startswith(
-        "In this sample, the goodput of all flows rises most with rate (Spearman's ρ = 0.97 [0.9"
-    )
+    assert answer[0].startswith("In this sample, the goodput rises most with rate (Spearman's ρ = 0.97 [0.9")
     assert "averaged" not in " ".join(map(str, answer))
     axes = points.axes(measure)
     assert axes is not None
@@ -192,9 +190,7 @@ def test_zipped_labels_are_one_axis_whose_effects_are_not_separated() -> None:
     measure = points.lead
     assert measure is not None
     answer = sweeps._answer(points, measure)
-    assert answer[0].startswith(
-        "Of the 2 axes, rate (with delay) changes the goodput of all flows most: from 1.05 Mbit/s"
-    )
+    assert answer[0].startswith("Of the 2 axes, rate (with delay) changes the goodput most: from 1.05 Mbit/s")
     assert answer[1] == "The labels rate and delay vary together; their effects cannot be separated."
     axes = points.axes(measure)
     assert axes is not None

@@ -84,7 +84,7 @@ scenario = "scenario.toml"
 "flow.initial_ssthresh" = { from = "4 segments", to = "400 segments", scale = "log" }
 
 [objective]
-minimise = "completion_mean"
+minimise = "completion"
 
 [training]
 seeds = [1]
@@ -140,7 +140,7 @@ def test_the_best_threshold_is_twice_the_queue(tmp_path: Path) -> None:
 def test_rounding_is_no_scatter(tmp_path: Path) -> None:
     # The jitter moves the only flow, so that its goodput differs in the last bits.
     jitter = TRANSFER + 'start_jitter = "50 ms"\n'
-    text = KNOWN.replace('minimise = "completion_mean"', 'maximise = "goodput_bps"')
+    text = KNOWN.replace('minimise = "completion"', 'maximise = "goodput_bps"')
     found = tuned(written(tmp_path, jitter, text), 24)
     assert found.verdict.after[1] > 1.2 * found.verdict.after[0]
     held = found.verdict.held_out
@@ -150,7 +150,7 @@ def test_rounding_is_no_scatter(tmp_path: Path) -> None:
 
 def test_everything_is_checked_before_the_folder_is_made(tmp_path: Path, cli: Cli) -> None:
     # The transfer is endless, so that no trial can complete it.
-    file = written(tmp_path, LOSSY, NOISE.replace('maximise = "goodput_bps"', 'minimise = "completion_mean"'))
+    file = written(tmp_path, LOSSY, NOISE.replace('maximise = "goodput_bps"', 'minimise = "completion"'))
     refused = cli("tune", file, "--trials", 4, "--out", "out")
     assert refused.returncode == 2
     assert "for the scenario's own parameters" in refused.stderr
@@ -412,7 +412,7 @@ def test_an_application_is_measured_by_its_pages(tmp_path: Path) -> None:
     result = ackclock.run(ackclock.Scenario(duration="5 s", flow=[{**flow, "profile": "modern"} for flow in flows]))
     loads = {row["application"]: row["mean"] for row in result.page_loads().to_dicts()}
     row = measures.Score(("web",), ()).take(result)
-    assert row["values"]["completion_mean"] == pytest.approx(loads["web"])
+    assert row["values"]["completion"] == pytest.approx(loads["web"])
     assert row["values"]["jain"] is None, "one flow lasts"
     assert row["rivals"].keys() == {"bulk", "other"}
     assert row["rivals"]["other"] == [pytest.approx(loads["other"]), False]
@@ -425,7 +425,7 @@ def test_unfinished_transfers_count_until_the_end(tmp_path: Path) -> None:
     )
     values = measures.Score(("*",), ()).take(ackclock.run(scenario))["values"]
     short = ackclock.run(scenario).summary["flows"][1]["completion_time"]
-    assert values["completion_mean"] == pytest.approx((0.8 + short) / 2)
+    assert values["completion"] == pytest.approx((0.8 + short) / 2)
 
 
 def test_the_p95_of_waiting_times_is_that_of_the_trace(tmp_path: Path) -> None:
@@ -615,8 +615,8 @@ def test_an_axis_of_the_sweep_is_no_parameter(tmp_path: Path) -> None:
 
 
 def test_a_measure_without_a_value_is_refused(tmp_path: Path) -> None:
-    text = NOISE.replace('maximise = "goodput_bps"', 'minimise = "completion_mean"')
-    with pytest.raises(ValueError, match=r"completion_mean has no value .* need flows with a size"):
+    text = NOISE.replace('maximise = "goodput_bps"', 'minimise = "completion"')
+    with pytest.raises(ValueError, match=r"completion has no value .* need flows with a size"):
         tuned(written(tmp_path, LOSSY, text), 4)
 
 

@@ -1,4 +1,4 @@
-"""The command `list`: parts, hosts, papers and paths."""
+"""The command `list`: parts, hosts, measures, papers and paths."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from ackclock import _core
 from ackclock.cli import output
 from ackclock.files import checks
 from ackclock.matrices.paths import shipped
+from ackclock.metrics import MEASURES, measures
 from ackclock.papers import library
 
 
 def list_command(axis: str | None, *, json_output: bool) -> None:
-    """List one axis with the parameters of its parts, or all axes, hosts, papers and paths in brief."""
+    """List one axis with the parameters of its parts, or all axes, hosts, measures, papers and paths in brief."""
     axes: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
     papers = [{"name": paper.name, "summary": paper.title, "reference": paper.reference} for paper in library.papers()]
     paths = [{"name": path.name, "summary": path.summary} for path in shipped()]
     hosts: list[dict[str, Any]] = json.loads(_core.hosts())
-    everything = {**axes, "hosts": hosts, "papers": papers, "paths": paths}
+    everything = {**axes, "hosts": hosts, "measures": _measures(), "papers": papers, "paths": paths}
     if axis is not None and axis not in everything:
         raise ValueError(f"unknown axis {axis!r}{checks.near(axis, everything)}")
     chosen = everything if axis is None else {axis: everything[axis]}
@@ -29,11 +30,27 @@ def list_command(axis: str | None, *, json_output: bool) -> None:
         places = ", ".join(str(place) for place in library.places())
         output.note(f"no papers found; a paper is a folder with a {library.PAPER_FILE}, in one of {places}")
     for name, parts in chosen.items():
+        if axis == "measures":
+            lines = [
+                [it["name"], it["summary"], it["unit"], it["better"] or "", ", ".join(it["scope"])] for it in parts
+            ]
+            output.table(MEASURED, lines, left=5)
+            output.note("--json and docs/reference/measures.md define them")
+            continue
         lines = [[part["name"], part["summary"], part.get("reference", "")] for part in parts]
         output.table(["name", "summary", "reference"], lines, title=name, left=3)
         if axis is not None and name != "papers":
             _parameters(parts)
             _settings(parts)
+
+
+MEASURED = ("name", "meaning", "unit", "better", "of")
+"""The columns of the table of measures."""
+
+
+def _measures() -> list[dict[str, Any]]:
+    """Return the measures; in a list of everything, the title is the summary."""
+    return [{"name": row["name"], "summary": MEASURES[row["name"]].title, **row} for row in measures().to_dicts()]
 
 
 def _takes(param: dict[str, Any]) -> str:

@@ -11,10 +11,10 @@ from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.cli.options import key_and_value
 from ackclock.cli.sweeps import Sweep
-from ackclock.completion import STATISTICS
 from ackclock.experiments.execute import map_threads
 from ackclock.files import storage
 from ackclock.kernels.worlds import World
+from ackclock.metrics.completion import STATISTICS
 from ackclock.result import Result, rows
 from ackclock.scenario import load
 from ackclock.texts.notices import Warnings

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import polars
 
 MEASURES = {
-    "goodput (bit/s)": "goodput_bps", "resent": "retransmitted_packets", "drops": "drops", "queue mean": "queue_mean",
-    "completion (s)": "completion_mean",
+    "goodput (bit/s)": "goodput_bps", "retransmitted": "retransmitted_packets", "drops": "drops",
+    "queue mean": "queue_mean", "completion (s)": "completion_mean",
 }  # fmt: skip
 NO_MEASURES = ("task", "events", "cpu_s", "wall_s")
 MOST_POINTS = 20

@@ -14,13 +14,13 @@ from ackclock import overview
 from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.cli.tables import FirstRows
-from ackclock.completion import STATISTICS
 from ackclock.experiments.execute import Interrupted, execute
 from ackclock.experiments.here import Runner, run_here
-from ackclock.experiments.measures import Measurement
+from ackclock.experiments.measurement import Measurement
 from ackclock.experiments.plan import Point
 from ackclock.experiments.sweeps import Entry, Writer
 from ackclock.files import storage
+from ackclock.metrics.completion import STATISTICS
 from ackclock.result import Result, rows
 from ackclock.scenario import Scenario
 from ackclock.texts.labels import last_part

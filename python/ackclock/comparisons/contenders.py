@@ -12,7 +12,7 @@ from pathlib import Path
 from ackclock import _core
 from ackclock.files import checks, limits, toml
 from ackclock.matrices import parts
-from ackclock.matrices.paths import is_tested
+from ackclock.metrics.groups import is_tested
 from ackclock.scenario import load
 
 HOST = "host"

@@ -48,7 +48,7 @@ def _shown(judged: Judged) -> list[Shown]:
     """Return the panels: speed against the reference, delay, time lost in start-up and harm if they are known."""
     base = judged.names[0]
     made = [Shown(f"faster than {base} (%)", lambda place, index: _speed(judged, place, index), higher=True)]
-    for key in ("queue_p95_s", "exit_time_lost", "harm_goodput"):
+    for key in ("sojourn_p95", "exit_time_lost", "harm_goodput"):
         metric = METRICS[key]
         title = f"harm to {base}: goodput" if key == "harm_goodput" else metric.title
         if any(row[key] is not None for rows in judged.values.values() for row in rows):

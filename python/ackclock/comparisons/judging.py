@@ -16,6 +16,7 @@ from typing import Any, Literal
 from ackclock.comparisons.measuring import START, TESTED, WARNINGS, Row
 from ackclock.comparisons.places import Place
 from ackclock.comparisons.planning import Outcome, Runs, Unit, primary
+from ackclock.metrics.registry import MEASURES
 from ackclock.statistics import pairs, ratios, tails
 from ackclock.statistics.families import holm
 from ackclock.statistics.harm import harm_to_less, harm_to_more
@@ -30,18 +31,12 @@ MARGIN = 0.05
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric in which contenders are compared.
+    """A measure in which contenders are compared.
 
     Attributes
     ----------
     key : str
-        Its column.
-    title : str
-        Its title in tables, with its unit.
-    scale : float
-        The factor to its unit.
-    better : {-1, 1}
-        Whether larger values are better (1), or smaller ones (−1).
+        Its name.
     relation : {"ratio", "difference"}
         How it is compared.
     margin : bool
@@ -49,27 +44,39 @@ class Metric:
     """
 
     key: str
-    title: str
-    scale: float
-    better: Literal[-1, 1]
     relation: Literal["ratio", "difference"] = "difference"
     margin: bool = False
+
+    @property
+    def title(self) -> str:
+        """Its title in tables, with its unit."""
+        return MEASURES[self.key].heading
+
+    @property
+    def scale(self) -> float:
+        """The factor to its unit."""
+        return MEASURES[self.key].shown[1]
+
+    @property
+    def better(self) -> Literal[-1, 0, 1]:
+        """Whether larger values are better (1), or smaller ones (−1)."""
+        return MEASURES[self.key].sign
 
 
 METRICS = {
     metric.key: metric
     for metric in (
-        Metric("completion_s", "completion (s)", 1, -1, "ratio", margin=True),
-        Metric("goodput_bps", "goodput (Mbit/s)", 1e-6, 1, "ratio", margin=True),
-        Metric("queue_p95_s", "queue p95 (ms)", 1e3, -1),
-        Metric("resent", "resent (%)", 100, -1),
-        Metric("exit_time_lost", "start-up lost (ms)", 1e3, -1),
-        Metric("harm_goodput", "harm: goodput", 1, -1, margin=True),
-        Metric("harm_rtt", "harm: RTT", 1, -1, margin=True),
+        Metric("completion", "ratio", margin=True),
+        Metric("goodput_bps", "ratio", margin=True),
+        Metric("sojourn_p95"),
+        Metric("resent"),
+        Metric("exit_time_lost"),
+        Metric("harm_goodput", margin=True),
+        Metric("harm_rtt", margin=True),
     )
 }
 """The metrics in the order of the tables; those of harm are of the reference flow."""
-PRIMARY = ("completion_s", "goodput_bps")
+PRIMARY = ("completion", "goodput_bps")
 
 
 @dataclass(frozen=True)
@@ -164,7 +171,7 @@ class Judged:
 
     def empty(self, place: Place) -> bool:
         """Whether no contender delivered anything, or finished a transfer, so that there is nothing to compare."""
-        column = "finished" if self.primary(place) == "completion_s" else "goodput_bps"
+        column = "finished" if self.primary(place) == "completion" else "goodput_bps"
         return not any(row[column] for index in range(len(self.names)) for row in self.values[place.name, index])
 
     @property

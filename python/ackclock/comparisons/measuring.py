@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars
 
-from ackclock.comparisons.places import under_test
-from ackclock.experiments import exits
-from ackclock.experiments.freeze import Frozen
-from ackclock.experiments.measures import Measurement
+from ackclock.experiments.measurement import Measurement
+from ackclock.metrics import exits
+from ackclock.metrics.groups import GROUPS, Group
+from ackclock.metrics.registry import MEASURES
 from ackclock.result import Result, frame
 
 Row = dict[str, Any]
@@ -24,7 +22,7 @@ REFERENCE = "reference-flow"
 SHARE = 0.95
 """The quantile of delays."""
 
-TESTED = ("goodput_bps", "completion_s", "finished", "unfinished", "queue_p95_s", "resent")
+TESTED = ("goodput_bps", "completion", "finished", "unfinished", "sojourn_p95", "resent")
 """The columns of `Tested`."""
 START = (*exits.IDEAL_EXIT, "exit_lost")
 """The columns of `Alone`, beside those of `Reference`: of its exit from slow start."""
@@ -45,36 +43,16 @@ class Tested(Measurement[Row]):
         """The trace of waiting times."""
         return ["sojourn"]
 
-    def take(self, result: Result) -> Row:
-        """Measure a run.
+    @property
+    def said(self) -> list[int]:
+        """The versions of the measures."""
+        return [MEASURES[name].version for name in TESTED]
 
-        Returns
-        -------
-        dict
-            - ``goodput_bps``: mean goodput of the flows without a size, in bits per second;
-            - ``completion_s``: mean completion time of the flows with a size; an unfinished one counts with the time
-              until the end of the run, and in ``unfinished``;
-            - ``finished``, ``unfinished``: number of the flows with a size that finished, and that did not;
-            - ``queue_p95_s``: 95th percentile of the waiting times at the link where it is largest, in seconds;
-            - ``resent``: retransmitted over sent packets;
-            - ``warnings``: names and texts of the run's warnings.
-        """
-        names = under_test(flow["name"] for flow in Frozen(result.scenario).flows)
-        rows = frame(result.flows).to_dicts()
-        tested = [row for row in rows if row["name"] in names or row["name"].rpartition(".")[0] in names]
-        sized = [row for row in tested if row["size_packets"] is not None]
-        completions = [row["completion_time"] for row in sized]
-        ends = [max(0.0, result.duration - row["start_s"]) for row in sized]
-        sent = sum(row["sent_packets"] for row in tested)
-        return {
-            "goodput_bps": _mean([row["goodput_bps"] for row in tested if row["size_packets"] is None]),
-            "completion_s": _mean([end if own is None else own for own, end in zip(completions, ends, strict=True)]),
-            "finished": float(len(completions) - completions.count(None)),
-            "unfinished": float(completions.count(None)),
-            "queue_p95_s": _queueing(result),
-            "resent": sum(row["retransmitted_packets"] for row in tested) / sent if sent else None,
-            WARNINGS: [{"name": each["name"], "text": each["text"]} for each in result.warnings],
-        }
+    def take(self, result: Result) -> Row:
+        """Measure a run: the measures `TESTED`, and the names and texts of the run's `WARNINGS`."""
+        group = Group(result)
+        warned = [{"name": each["name"], "text": each["text"]} for each in result.warnings]
+        return {**{name: GROUPS[name](group) for name in TESTED}, WARNINGS: warned}
 
 
 @dataclass(frozen=True)
@@ -111,7 +89,7 @@ class Alone(Reference):
     @property
     def record(self) -> list[str]:
         """The traces of the reference flow and of the measure `ideal_exit`."""
-        return list(dict.fromkeys([*super().record, *exits.MEASURE.traces]))
+        return list(dict.fromkeys([*super().record, *exits.DERIVATION.traces]))
 
     def take(self, result: Result) -> Row:
         """Measure a run.
@@ -132,13 +110,3 @@ class Alone(Reference):
 def _row(result: Result) -> dict[str, Any]:
     (row,) = frame(result.flows).filter(polars.col("name") == REFERENCE).to_dicts()
     return row
-
-
-def _queueing(result: Result) -> float | None:
-    """Return the largest of the links' 95th percentiles of waiting times."""
-    table = frame(result.trace("sojourn")).group_by("link").agg(polars.col("sojourn").quantile(SHARE, "linear"))
-    return max(table["sojourn"].to_list(), default=None)
-
-
-def _mean(values: Sequence[Any]) -> float | None:
-    return math.fsum(values) / len(values) if values else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from ackclock._core import ScenarioError
 from ackclock.comparisons.contenders import WORKLOAD, Contender
 from ackclock.files import checks, limits, toml
 from ackclock.matrices import paths
+from ackclock.metrics.groups import under_test
 from ackclock.scenario import Scenario, load
 from ackclock.texts.numbers import counted
 
@@ -231,12 +232,6 @@ def tested_flows(file: Path) -> tuple[str, ...]:
     flows = toml.read(file, limits.most("scenario")).get("flow", {})
     names = [str(flow.get("name", "")) for flow in (flows if isinstance(flows, list) else [flows])]
     return tuple(f"flow.{index}" for index, name in enumerate(names) if name in under_test(names))
-
-
-def under_test(names: Iterable[str]) -> set[str]:
-    """Return the names of flows under test: those that begin with ``tested``, or all if there are none."""
-    every = set(names)
-    return {name for name in every if paths.is_tested(name)} or every
 
 
 def _summary(file: Path) -> str:

@@ -9,14 +9,15 @@ from typing import Any
 from ackclock.comparisons import places
 from ackclock.comparisons.contenders import Contender, resolve_all
 from ackclock.comparisons.measuring import REFERENCE, Alone, Reference, Row, Tested
-from ackclock.comparisons.places import OWN, NetworkPath, Place, under_test
+from ackclock.comparisons.places import OWN, NetworkPath, Place
 from ackclock.experiments import budget, draws, execute
 from ackclock.experiments.draws import Jitter
 from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.execute import Progress
-from ackclock.experiments.freeze import Frozen
 from ackclock.experiments.plan import Point
 from ackclock.experiments.store import Store
+from ackclock.freeze import Frozen
+from ackclock.metrics.groups import under_test
 from ackclock.scenario import Scenario
 from ackclock.statistics.sequential import Stopping
 
@@ -263,12 +264,12 @@ def _enough(plan: Plan, outcome: Outcome, place: Place) -> bool:
 def primary(outcome: Outcome, place: Place) -> str:
     """Return the column that decides who wins: completion time if a flow under test has a size, otherwise goodput."""
     sized = any(
-        outcome.measured[point.key]["completion_s"] is not None
+        outcome.measured[point.key]["completion"] is not None
         for _, runs in outcome.units[place.name]
         for point in runs.solo
         if point.key in outcome.measured
     )
-    return "completion_s" if sized else "goodput_bps"
+    return "completion" if sized else "goodput_bps"
 
 
 def same(plan: Plan) -> str:

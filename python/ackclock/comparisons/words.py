@@ -21,7 +21,7 @@ HARM = {
 }
 """Harm to the reference against the harm that the reference does to itself."""
 MOST_NAMED = 8
-COSTS = ("queue_p95_s", "resent", "exit_time_lost")
+COSTS = ("sojourn_p95", "resent", "exit_time_lost")
 
 
 def answer(judged: Judged) -> list[str]:
@@ -50,7 +50,7 @@ def winners(judged: Judged) -> str:
 def _nothing(judged: Judged, place: Place) -> str:
     """Say that there is nothing to compare on a place."""
     where = "" if place.name == OWN else f" on {place.name}"
-    what = "no transfer finished" if judged.primary(place) == "completion_s" else "nothing was delivered"
+    what = "no transfer finished" if judged.primary(place) == "completion" else "nothing was delivered"
     return f"{what}{where}: the run is too short to compare"
 
 
@@ -180,7 +180,7 @@ def notes(judged: Judged) -> list[str]:
 def legend(judged: Judged) -> str:
     """Explain the signs of the table."""
     base = judged.names[0]
-    times = any(judged.primary(place) == "completion_s" for place in judged.places)
+    times = any(judged.primary(place) == "completion" for place in judged.places)
     said = "Speed is the geometric mean over the paths of a population. " if _populations(judged) else ""
     said += "A transfer in half the time is twice as fast, +100 %. " if times else ""
     return (

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 from ackclock.experiments import sources
-from ackclock.experiments.measures import Measurement
+from ackclock.experiments.measurement import Measurement
 from ackclock.scenario import Scenario
 
 M = TypeVar("M")

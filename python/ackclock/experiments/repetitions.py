@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ackclock.experiments import draws, freeze
+from ackclock import freeze
+from ackclock.experiments import draws
 from ackclock.experiments.draws import Jitter
-from ackclock.experiments.freeze import Frozen
+from ackclock.freeze import Frozen
 from ackclock.scenario import Scenario
 
 Sampling = Literal["seed", "path", "offset"]

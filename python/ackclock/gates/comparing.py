@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ackclock.gates.measures import Measure, Tolerances
+from ackclock.gates.measures import Tolerances
 from ackclock.gates.sides import Point, Repetition, Run, Side
+from ackclock.metrics.registry import Measure
 from ackclock.statistics import families, pairs
 from ackclock.texts.labels import last_part
 from ackclock.texts.numbers import counted, finite
@@ -332,7 +333,7 @@ def _change(
     verdict: Verdict = "better"
     if not measure.better:
         verdict = "changed"
-    elif (now > base) == (measure.better == "lower"):
+    elif (now > base) == (measure.better == "less"):
         verdict = "worse"
     return Change(point, measure, verdict, len(valued), base, now, excess, p_value, effect=compared.effect, note=note)
 

@@ -1,4 +1,4 @@
-"""Measures of a run that the gate compares: their directions, units and tolerances."""
+"""The measures that the gate compares, and their tolerances."""
 
 from __future__ import annotations
 
@@ -6,69 +6,11 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
+from ackclock.metrics.registry import MEASURES, TOLERANCE, Measure, of
 from ackclock.texts.labels import suggestion
-from ackclock.texts.numbers import number
 
-Better = Literal["higher", "lower", ""]
-PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A measure of a run.
-
-    Attributes
-    ----------
-    name : str
-        Its column.
-    better : {"higher", "lower", ""}
-        The better direction; empty if every change counts.
-    unit : str
-        Its unit; empty for a plain number.
-    """
-
-    name: str
-    better: Better = ""
-    unit: str = ""
-
-    def text(self, value: float | None) -> str:
-        """Format a value with its unit; bits and bytes have the prefix k, M or G."""
-        if value is None:
-            return "–"
-        if self.unit in ("bit/s", "B"):
-            for factor, prefix in PREFIXES:
-                if abs(value) >= factor:
-                    return f"{number(value / factor)} {prefix}{self.unit}"
-        return f"{number(value)} {self.unit}".rstrip()
-
-
-DECLARED = {
-    measure.name: measure
-    for measure in (
-        Measure("goodput_bps", "higher", "bit/s"),
-        Measure("delivered_bytes", "higher", "B"),
-        Measure("utilisation", "higher"),
-        Measure("jain", "higher"),
-        Measure("finished_flows", "higher", "flows"),
-        Measure("completion_mean", "lower", "s"),
-        Measure("completion_median", "lower", "s"),
-        Measure("completion_p95", "lower", "s"),
-        Measure("retransmitted_packets", "lower", "packets"),
-        Measure("dropped_packets", "lower", "packets"),
-        Measure("drops", "lower", "packets"),
-        Measure("timeouts", "lower", "timeouts"),
-        Measure("queue_mean", "lower", "packets"),
-        Measure("queue_max", "lower", "packets"),
-        Measure("sojourn_mean", "lower", "s"),
-        Measure("sojourn_max", "lower", "s"),
-        Measure("flows", "", "flows"),
-        Measure("sent_packets", "", "packets"),
-    )
-}
-"""Every declared measure. Without a selection, the gate compares those with a direction."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +28,8 @@ class Tolerance:
         return math.inf if change else 0.0
 
 
-DEFAULT = Tolerance(0.01, relative=True)
-"""1 %: the tolerance of claims. A smaller difference is not visible in a plot."""
+DEFAULT = Tolerance(TOLERANCE, relative=True)
+"""The tolerance of claims."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +78,7 @@ def tolerances(texts: Sequence[str], known: Collection[str]) -> Tolerances:
 
 
 def _tolerance(text: str, value: str, name: str) -> Tolerance:
-    unit = measure(name).unit
+    unit = of(name).unit
     example = f"{name}=1 ms" if unit == "s" else f"{name}=5" if name else "goodput_bps=2%"
     parts = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*(\S*)", value)
     expected = f"--tolerance {text}: expected a share, as in {f'{name}=' if name else ''}2%"
@@ -155,18 +97,13 @@ def _tolerance(text: str, value: str, name: str) -> Tolerance:
     return Tolerance(amount * factors.get(suffix, 1.0), relative=False)
 
 
-def measure(name: str) -> Measure:
-    """Return the declaration of a measure; a measure without one has no better direction."""
-    return DECLARED.get(name, Measure(name))
-
-
 def selected(texts: Sequence[str], known: Collection[str]) -> list[Measure]:
-    """Return the measures to compare, in the order of their declaration or as named.
+    """Return the measures to compare, in the order of the registry or as named.
 
     Parameters
     ----------
     texts
-        Names, separated by commas; if empty, all declared measures with a direction.
+        Names, separated by commas; if empty, all measures with a direction.
     known
         The measures of the results.
 
@@ -183,10 +120,10 @@ def selected(texts: Sequence[str], known: Collection[str]) -> list[Measure]:
             )
     if texts and not names:
         raise ValueError("--measures: expected names of measures, as in --measures goodput_bps,completion_mean")
-    chosen = names or [name for name, each in DECLARED.items() if each.better and name in known]
+    chosen = names or [name for name, each in MEASURES.items() if each.better and name in known]
     if not chosen:
         raise ValueError(f"the results have no measure with a better direction; name measures{unknown(known)}")
-    return [measure(name) for name in dict.fromkeys(chosen)]
+    return [of(name) for name in dict.fromkeys(chosen)]
 
 
 def unknown(known: Collection[str]) -> str:

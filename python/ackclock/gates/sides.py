@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock import _core
 from ackclock.datasets import Dataset
 from ackclock.files import storage
-from ackclock.statistics.fairness import jain_index
+from ackclock.metrics.runs import RUN, of_run
 from ackclock.stored import StoredResult, read
 from ackclock.texts.labels import last_part
 
@@ -102,7 +101,7 @@ def open_side(folder: Path) -> Side:
         warnings.simplefilter("ignore")  # the note says the same
         results = read(folder)
     made = ((result.labels, result.manifest["seed"], _of_result(result)) for result in results)
-    return _side(folder, made, MEASURES, notes)
+    return _side(folder, made, RUN, notes)
 
 
 def _unfinished(folder: Path, manifest: Mapping[str, Any], count: int) -> str:
@@ -167,36 +166,7 @@ def _is_finite(value: object) -> bool:
     return isinstance(value, (int, float)) and math.isfinite(value)
 
 
-FLOWS = ("flows", "delivered_bytes", "goodput_bps", "jain", "sent_packets", "retransmitted_packets",
-         "dropped_packets", "timeouts", "finished_flows", "completion_mean", "completion_median",
-         "completion_p95")  # fmt: skip
-LINK = ("utilisation", "queue_mean", "queue_max", "sojourn_mean", "sojourn_max", "drops")
-MEASURES = (*FLOWS, *LINK)
-"""The measures of a stored run: those of all its flows, and those of its bottleneck."""
-
-
 def _of_result(result: StoredResult) -> Run:
-    values = _of_flows(result.flows) | _of_bottleneck(result)
-    finite = {name: float(value) for name, value in values.items() if _is_finite(value)}
+    values = of_run(result.flows, result.links, result.bottleneck, result.duration)
+    finite = {name: float(value) for name, value in values.items() if value is not None and math.isfinite(value)}
     return Run(str(result.manifest["hash"]), str(result.manifest["trace_hash"]), "", finite)
-
-
-def _of_flows(flows: polars.DataFrame) -> dict[str, Any]:
-    times = flows["completion_time"].drop_nulls()
-    sums = ("delivered_bytes", "goodput_bps", "sent_packets", "retransmitted_packets", "dropped_packets", "timeouts")
-    return {
-        "flows": flows.height,
-        **{name: flows[name].sum() for name in sums},
-        "jain": jain_index(flows["goodput_bps"].drop_nulls().to_list()) if flows.height else None,
-        "finished_flows": len(times),
-        "completion_mean": times.mean(),
-        "completion_median": times.median(),
-        "completion_p95": times.quantile(0.95, "linear"),
-    }
-
-
-def _of_bottleneck(result: StoredResult) -> dict[str, Any]:
-    place = str(result.directory / "scenario.toml")
-    scenario = _core.Scenario.restore(result.to_toml(), place, bool(result.manifest["python_controls"]))
-    found = [row for row in result.links.iter_rows(named=True) if row["name"] == scenario.bottleneck]
-    return {name: found[0][name] for name in LINK} if found else {}

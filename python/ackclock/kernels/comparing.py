@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from ackclock import _core
-from ackclock.experiments import draws, freeze, sources
+from ackclock import _core, freeze
+from ackclock.experiments import draws, sources
 from ackclock.experiments.engines.local import Local
 from ackclock.experiments.execute import Interrupted, map_threads
-from ackclock.experiments.freeze import Frozen
 from ackclock.experiments.here import run_here
 from ackclock.experiments.store import Store
+from ackclock.freeze import Frozen
 from ackclock.kernels.judging import Pairs
 from ackclock.kernels.measuring import RECORD, Run, take
 from ackclock.kernels.worlds import World

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ackclock import _core
+from ackclock.arrow import rows
 from ackclock.files import targets
 from ackclock.kernels.running import MACHINE
 from ackclock.kernels.store import WORLD, Built, find
 from ackclock.scenario import Scenario
-from ackclock.summaries import rows
 from ackclock.texts.numbers import number
 
 LIMIT = 124

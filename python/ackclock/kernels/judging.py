@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ackclock.kernels import rules
-from ackclock.kernels.measuring import MEASURES, TOLERANCE, Measure, Run, values
+from ackclock.kernels.measuring import COMPARED, TOLERANCE, Compared, Run, values
 from ackclock.kernels.rules import Observed, Rule
 from ackclock.statistics.intervals import Interval, interval
 
@@ -57,7 +57,7 @@ class Difference:
         Name of the scenario.
     flow : str
         Name of the flow; empty for all flows together.
-    measure : Measure
+    measure : Compared
         What is compared.
     kernel, simulated : sequence of float
         The values of the repetitions, in pairs.
@@ -72,7 +72,7 @@ class Difference:
 
     scenario: str
     flow: str
-    measure: Measure
+    measure: Compared
     kernel: Sequence[float]
     simulated: Sequence[float]
     nearby: tuple[float, float] | None = None
@@ -145,7 +145,7 @@ def differences(pairs: Pairs, tolerance: float = TOLERANCE) -> list[Difference]:
             made = Difference(
                 pairs.name,
                 flow,
-                _with(MEASURES[key], tolerance),
+                _with(COMPARED[key], tolerance),
                 [each[place] for each in kernel],
                 [each[place] for each in simulated],
                 (min(near), max(near)) if near else None,
@@ -155,7 +155,7 @@ def differences(pairs: Pairs, tolerance: float = TOLERANCE) -> list[Difference]:
     return found
 
 
-def _with(measure: Measure, tolerance: float) -> Measure:
+def _with(measure: Compared, tolerance: float) -> Compared:
     return replace(measure, tolerance=tolerance) if measure.primary else measure
 
 

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ackclock.curves import cwnd_lines, sampled
+from ackclock.metrics.groups import completion
+from ackclock.metrics.registry import MEASURES
 from ackclock.result import Result, frame
 
 RECORD = ("cwnd",)
@@ -19,7 +21,7 @@ FLOW = (
     *("start_s", "size_packets", "path_rtt", "control"),
 )
 """The columns of a flow that a measurement holds."""
-PATH = ("drops", "losses", "waiting")
+PATH = ("queue_drops", "losses", "sojourn_mean")
 """The numbers of all links: packets dropped by queues, packets lost, mean waiting time at the bottleneck in seconds."""
 FACTS = ("world", "release", "phase_s", "lateness_p50", "lateness_p99", "lateness_max", "tainted", "attempts")
 """Facts of a run on a kernel: the world and the release of the kernel; in virtual time, the start after a tick in
@@ -67,9 +69,9 @@ def take(result: Result) -> Run:
     links = frame(result.links).to_dicts()
     bottleneck = next((row for row in links if row["name"] == result.scenario.bottleneck), None)
     path = {
-        "drops": float(sum(row["drops"] for row in links)),
+        "queue_drops": float(sum(row["drops"] for row in links)),
         "losses": float(sum(row["losses"] for row in links)),
-        "waiting": None if bottleneck is None else bottleneck["sojourn_mean"],
+        "sojourn_mean": None if bottleneck is None else bottleneck["sojourn_mean"],
     }
     return Run(flows, path, _curves(result), _facts(result))
 
@@ -93,15 +95,15 @@ def _facts(result: Result) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Measure:
-    """A number that simulation and kernel have in common.
+class Compared:
+    """A measure that simulation and kernel have in common.
 
     Attributes
     ----------
     key : str
-        Its name in tables and options.
-    title, unit : str
-        Its name and unit on a page.
+        Its name.
+    unit : str
+        Its unit on a page.
     tolerance : float
         Largest relative difference that is no difference.
     primary : bool
@@ -110,29 +112,35 @@ class Measure:
         Factor from the unit of a run to that of the page.
     digits : int
         Decimals on a page.
-    slack : float
-        Absolute difference that is none, in the unit of a run.
     """
 
     key: str
-    title: str
     unit: str
     tolerance: float
     primary: bool = False
     scale: float = 1.0
     digits: int = 0
-    slack: float = 0.0
+
+    @property
+    def title(self) -> str:
+        """Its name on a page."""
+        return MEASURES[self.key].title
+
+    @property
+    def slack(self) -> float:
+        """Absolute difference that is none, in the unit of a run."""
+        return MEASURES[self.key].slack
 
 
 TOLERANCE = 0.02
 """Tolerance of the primary measures, unless another one is given."""
-DELIVERED = Measure("delivered", "data delivered", "MB", TOLERANCE, primary=True, scale=1e-6, digits=3)
-COMPLETION = Measure("completion", "completion time", "s", TOLERANCE, primary=True, digits=4)
-EXIT = Measure("exit_cwnd", "cwnd at the exit", "segments", 0.05, slack=1.0, digits=1)
-RESENT = Measure("retransmitted", "retransmissions", "packets", 0.1, slack=1.0, digits=1)
-DROPS = Measure("drops", "queue drops", "packets", 0.1, slack=1.0, digits=1)
-WAITING = Measure("waiting", "mean waiting time", "ms", 0.1, slack=5e-4, scale=1e3, digits=2)
-MEASURES = {each.key: each for each in (DELIVERED, COMPLETION, EXIT, RESENT, DROPS, WAITING)}
+DELIVERED = Compared("delivered_bytes", "MB", TOLERANCE, primary=True, scale=1e-6, digits=3)
+COMPLETION = Compared("completion", "s", TOLERANCE, primary=True, digits=4)
+EXIT = Compared("slow_start_exit_cwnd", "segments", 0.05, digits=1)
+RETRANSMITTED = Compared("retransmitted_packets", "packets", 0.1, digits=1)
+DROPS = Compared("queue_drops", "packets", 0.1, digits=1)
+WAITING = Compared("sojourn_mean", "ms", 0.1, scale=1e3, digits=2)
+COMPARED = {each.key: each for each in (DELIVERED, COMPLETION, EXIT, RETRANSMITTED, DROPS, WAITING)}
 TOTAL = ""
 """In place of a flow: all flows together, or the links."""
 
@@ -148,13 +156,12 @@ def values(run: Run, duration: float) -> dict[tuple[str, str], float]:
         if name in endless:
             found[DELIVERED.key, name] = row["delivered_bytes"]
         else:
-            spent = duration - (row["start_s"] or 0.0)
-            found[COMPLETION.key, name] = spent if row["completion_time"] is None else row["completion_time"]
+            found[COMPLETION.key, name] = completion(row, duration)
     if len(endless) > 1:
         found[DELIVERED.key, TOTAL] = sum(run.flows[name]["delivered_bytes"] for name in endless)
     for name, row in run.flows.items():
         found[EXIT.key, name] = row["slow_start_exit_cwnd"]
-        found[RESENT.key, name] = row["retransmitted_packets"]
-    found[DROPS.key, TOTAL] = run.path["drops"]
-    found[WAITING.key, TOTAL] = run.path["waiting"]
+        found[RETRANSMITTED.key, name] = row["retransmitted_packets"]
+    found[DROPS.key, TOTAL] = run.path["queue_drops"]
+    found[WAITING.key, TOTAL] = run.path["sojourn_mean"]
     return {place: float(value) for place, value in found.items() if value is not None}

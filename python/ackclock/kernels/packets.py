@@ -11,8 +11,8 @@ from typing import Any
 import polars
 
 from ackclock import _core
-from ackclock.experiments.freeze import Frozen
 from ackclock.experiments.here import run_here
+from ackclock.freeze import Frozen
 from ackclock.kernels import running
 from ackclock.kernels.store import Built
 from ackclock.result import Result, frame

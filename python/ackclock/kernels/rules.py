@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from ackclock.files import checks, toml
-from ackclock.kernels.measuring import COMPLETION, MEASURES, Run
+from ackclock.kernels.measuring import COMPARED, COMPLETION, Run
 from ackclock.kernels.running import MACHINE, VIRTUAL
 
 FILE = Path(__file__).with_name("rules.toml")
@@ -188,7 +188,7 @@ CONDITIONS: dict[str, Callable[[Observed, Any], bool]] = {
     "world": _world,
 }
 VALUES = {
-    "measures": checks.some_of(*MEASURES),
+    "measures": checks.some_of(*COMPARED),
     "control": checks.TEXTS,
     "flows": checks.one_of("one", "several"),
     "nearby": checks.BOOL,

@@ -142,7 +142,7 @@ def plan(
         for path in found:
             for composition in here[path.name]:
                 scenario = path.compose(composition, seed)
-                runs.append(PlannedRun(scenario, Score(path.sized), path, composition, seed))
+                runs.append(PlannedRun(scenario, Score(), path, composition, seed))
     asked = {
         "chosen": chosen,
         "where": None if where is None else [_lasting(word) for word in where],

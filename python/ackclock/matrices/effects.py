@@ -8,10 +8,10 @@ from typing import Literal, TypeGuard
 
 import polars
 
-from ackclock.deriving import BOUNDS
 from ackclock.matrices.crossing import Outcome, Plan
 from ackclock.matrices.metrics import MEASURED, METRICS, Row
 from ackclock.matrices.parts import AXES, Composition
+from ackclock.metrics.registry import BOUNDS
 from ackclock.statistics import families, pairs, ratios
 from ackclock.statistics.intervals import Interval, interval
 
@@ -72,7 +72,7 @@ class Crossed:
             for composition in self._shown
             for row in self._rows.get((path.name, composition), [])
         ]
-        kinds = {name: polars.Int64 if kind is int else polars.Float64 for name, kind in MEASURED.items()}
+        kinds = dict.fromkeys(MEASURED, polars.Float64)
         texts = dict.fromkeys(("path", *AXES), polars.String)
         return polars.DataFrame(
             rows, {**texts, "seed": polars.Int64, **kinds, "taken": polars.Float64, "hash": polars.String}
@@ -113,7 +113,7 @@ class Crossed:
     def metric(self, path: str) -> str:
         """Return the metric that ranks compositions on a path: completion time if flows end, otherwise goodput."""
         sized = next(each.sized for each in self.plan.paths if each.name == path)
-        return "completion_s" if sized else "goodput_bps"
+        return "completion" if sized else "goodput_bps"
 
     def ranked(self, path: str, metric: str | None = None) -> polars.DataFrame:
         """Return the compositions on a path, best first, without those that have no value of the metric.

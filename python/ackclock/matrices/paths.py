@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import _core
-from ackclock.experiments.freeze import Frozen
 from ackclock.files import checks, limits, toml
+from ackclock.freeze import Frozen
 from ackclock.matrices.parts import AXES, WHOLE, Composition, Part, whole_control
+from ackclock.metrics.groups import is_tested
 from ackclock.scenario import Scenario, load
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "paths"
-TESTED = "tested"
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,6 @@ class NetworkPath:
         return self.scenario.set({**parts, "seed": seed})
 
 
-def is_tested(flow: str) -> bool:
-    """Whether a flow of this name is under test."""
-    return flow.startswith(TESTED)
-
-
 def shipped() -> list[NetworkPath]:
     """Return the shipped paths, sorted by name; a path with an invalid file is skipped with a warning."""
     found = [_read_or_warn(file) for file in sorted(FOLDER.glob("*.toml"))]
@@ -126,7 +121,7 @@ def read(file: Path) -> NetworkPath:
     flows = document["flow"] if isinstance(document["flow"], list) else [document["flow"]]
     tested = [f"flow.{index}" for index, flow in enumerate(flows) if is_tested(flow.get("name", ""))]
     if not tested:
-        raise ValueError(f"{file}: no flow is under test; its name must begin with {TESTED!r}")
+        raise ValueError(f"{file}: no flow is under test; its name must begin with 'tested'")
     if "sweep" in document:
         raise ValueError(f"{file}: a path is one scenario; remove [sweep]")
     frozen = Frozen(scenario).flows

@@ -19,10 +19,10 @@ from matplotlib.figure import Figure
 
 from ackclock import plot
 from ackclock.curves import Floats
-from ackclock.deriving import BOUNDS
 from ackclock.drawing import charts as drawing
 from ackclock.drawing import curves, heatmaps
 from ackclock.drawing.rendering import store
+from ackclock.metrics.registry import BOUNDS
 from ackclock.papers import modelruns
 from ackclock.papers.contents import Chart
 from ackclock.papers.library import Paper

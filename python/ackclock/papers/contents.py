@@ -78,7 +78,7 @@ class Repeat:
     cwnd : dict
         Spans of time in seconds, by the column of the mean cwnd in them.
     derived : tuple of str
-        Names of measures, see `deriving`.
+        Names of derivations, see `metrics.flows`.
     """
 
     rule: Rule

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ackclock import curves
-from ackclock.experiments.measures import Measure, Measurement, Rows
+from ackclock.experiments.measurement import Measurement
+from ackclock.metrics.derivation import Derivation, Rows
 from ackclock.result import Result, rows
 
 Lines = Mapping[str, curves.Line]
@@ -82,13 +83,13 @@ class FlowTable(Measurement[Measured]):
 
     Attributes
     ----------
-    measures : sequence of Measure
-        Measures that add columns to the table of flows and ``queue_drops``, in this order.
+    measures : sequence of Derivation
+        Derivations that add columns to the table of flows and ``queue_drops``, in this order.
     curves : Curves
         The measured curves; most runs have none.
     """
 
-    measures: Sequence[Measure] = ()
+    measures: Sequence[Derivation] = ()
     curves: Curves = Curves()
 
     @property

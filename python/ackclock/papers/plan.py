@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ackclock import _core
-from ackclock.deriving import MEASURES
 from ackclock.drawing import bands
-from ackclock.experiments import budget, spans
+from ackclock.experiments import budget
 from ackclock.experiments.here import run_here
-from ackclock.experiments.measures import Measure
 from ackclock.experiments.plan import Point
 from ackclock.experiments.repetitions import Repetition, repetitions
 from ackclock.files import checks
+from ackclock.metrics import spans
+from ackclock.metrics.derivation import Derivation
+from ackclock.metrics.flows import DERIVATIONS
 from ackclock.papers import answers, modelruns, today
 from ackclock.papers.claims import Claim, parse_claims
 from ackclock.papers.contents import Chart, Figures, Quick, Repeat, leaves, matches
@@ -266,12 +267,12 @@ def _metrics(paper: Paper) -> list[str]:
     return list(dict.fromkeys([*columns, "queue_drops", *measured, *given]))
 
 
-def measures(repeat: Repeat) -> list[Measure]:
+def measures(repeat: Repeat) -> list[Derivation]:
     """Return the measures of a rule; they add columns to the table of flows."""
     return [
         *([spans.arrivals(repeat.spans)] if repeat.spans else []),
         *([spans.windows(repeat.cwnd)] if repeat.cwnd else []),
-        *(MEASURES[name] for name in repeat.derived),
+        *(DERIVATIONS[name] for name in repeat.derived),
     ]
 
 

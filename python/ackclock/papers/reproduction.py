@@ -13,9 +13,9 @@ from ackclock.experiments import execute as executing
 from ackclock.experiments import sources
 from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.execute import Progress
-from ackclock.experiments.measures import Rows
 from ackclock.experiments.store import Store
 from ackclock.files import storage
+from ackclock.metrics.derivation import Rows
 from ackclock.papers import modelruns
 from ackclock.papers.measurement import Lines, Measured
 from ackclock.papers.plan import Plan, PlannedRun

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ackclock import deriving
 from ackclock.experiments.draws import Jitter
 from ackclock.experiments.repetitions import Rule
 from ackclock.files import checks
+from ackclock.metrics.flows import DERIVATIONS
 from ackclock.papers.contents import (
     Answer,
     Block,
@@ -172,7 +172,7 @@ REPEAT = {
     "common": REPETITIONS,
     "spans": checks.SPANS,
     "cwnd": checks.SPANS,
-    "derived": checks.some_of(*deriving.MEASURES),
+    "derived": checks.some_of(*DERIVATIONS),
 }
 QUICK = {
     "counts": checks.TABLE,

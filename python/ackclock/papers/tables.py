@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 import polars
 
-from ackclock.deriving import BOUNDS
 from ackclock.files import storage
+from ackclock.metrics.registry import BOUNDS
 from ackclock.papers.printed import Check, Column, Remark, Table
 from ackclock.reports import grids
 from ackclock.statistics import joint

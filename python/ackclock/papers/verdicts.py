@@ -39,7 +39,7 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations, pairwise
 from typing import Any, Literal
 
-from ackclock.deriving import BOUNDS
+from ackclock.metrics.registry import BOUNDS
 from ackclock.papers import evidence
 from ackclock.papers.claims import Claim, bounds
 from ackclock.papers.evidence import Chances, Evidence

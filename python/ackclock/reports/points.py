@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars
 
+from ackclock.metrics.registry import MEASURES, Measure
 from ackclock.reports.dependence import PATHS, Group, groups, positions
 from ackclock.statistics.intervals import Interval, student_t
 from ackclock.statistics.ranks import spearman
@@ -23,46 +24,11 @@ WIDE = 50  # positive numbers that span more than this factor have a logarithmic
 COMPLETING = 0.9  # a sweep is about completion times if at least this share of its runs has one
 
 
-@dataclass(frozen=True)
-class Measure:
-    """A measure of a run.
-
-    Attributes
-    ----------
-    key : str
-        Its column.
-    title, unit : str
-        Its name and unit.
-    scale : float
-        Factor to its unit.
-    better : {-1, 1}
-        Whether larger values are better (1), or smaller ones (−1).
-    """
-
-    key: str
-    title: str
-    unit: str = ""
-    scale: float = 1.0
-    better: int = -1
-
-    @property
-    def axis(self) -> str:
-        """Its name with the unit."""
-        return f"{self.title} ({self.unit})" if self.unit else self.title
-
-
-MEASURES = (
-    Measure("goodput_bps", "goodput of all flows", "Mbit/s", 1e-6, 1),
-    Measure("completion_median", "median completion time", "s"),
-    Measure("completion_p95", "95th percentile of completion times", "s"),
-    Measure("jain", "Jain's index", better=1),
-    Measure("utilisation", "utilisation of the bottleneck", "%", 100.0, 1),
-    Measure("sojourn_mean", "mean waiting time at the bottleneck", "ms", 1e3),
-    Measure("queue_mean", "mean queue of the bottleneck", "packets"),
-    Measure("dropped_packets", "dropped packets"),
-    Measure("retransmitted_packets", "retransmitted packets"),
-    Measure("timeouts", "timeouts"),
+SHOWN = (
+    *("goodput_bps", "completion_median", "completion_p95", "jain", "utilisation", "sojourn_mean", "queue_mean"),
+    *("dropped_packets", "retransmitted_packets", "timeouts"),
 )
+"""The measures of the report, in its order."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +100,7 @@ class Points:
         self.labels = [label for label in labels if label != SEED and self.runs[label].n_unique() > 1]
         self.groups = groups(self.runs, self.labels)
         self._correlations: dict[tuple[Group, Measure], list[tuple[str, Interval]]] = {}
-        self.measures = [each for each in MEASURES if self._says(each.key)]
+        self.measures = [MEASURES[name] for name in SHOWN if self._says(name)]
 
     def _says(self, key: str) -> bool:
         return key in self.finished.columns and not self.finished[key].is_null().all()
@@ -142,7 +108,7 @@ class Points:
     @property
     def lead(self) -> Measure | None:
         """The measure of the answer: completion times if nearly all runs have one, otherwise goodput."""
-        known = {each.key: each for each in self.measures}
+        known = {each.name: each for each in self.measures}
         if "completion_median" in known:
             share = 1 - self.finished["completion_median"].null_count() / max(1, self.finished.height)
             if share >= COMPLETING:
@@ -164,9 +130,9 @@ class Points:
 
         Columns: the labels, ``mean``, ``low``, ``high``, ``runs``. With one run, the interval is null.
         """
-        value = polars.col(measure.key).cast(polars.Float64) * measure.scale
+        value = polars.col(measure.name).cast(polars.Float64) * measure.shown[1]
         aggregates = [value.mean().alias("mean"), value.std().alias("std"), value.count().alias("runs")]
-        valued = self.finished.filter(polars.col(measure.key).is_not_null())
+        valued = self.finished.filter(polars.col(measure.name).is_not_null())
         if labels:
             grouped = valued.group_by(list(labels), maintain_order=True).agg(aggregates)
         else:

@@ -9,12 +9,14 @@ from typing import Any
 import polars
 
 from ackclock import datasets
-from ackclock.columns import checking
 from ackclock.files import storage, stored
+from ackclock.metrics.registry import Measure
+from ackclock.metrics.runs import RUN, of_run
 from ackclock.reports import Answer, Axis, Cell, Column, Figure, Panel, Section, Series, Table, Text, Verbatim, page
 from ackclock.reports.dependence import Group, positions
 from ackclock.reports.figures import Style
-from ackclock.reports.points import SEED, WIDE, Axes, Effect, Measure, Points
+from ackclock.reports.points import SEED, WIDE, Axes, Effect, Points
+from ackclock.stored import read
 from ackclock.texts.numbers import ANY_NUMBER, counted, number
 from ackclock.texts.warnings import clause
 
@@ -32,10 +34,15 @@ def stored_sweep(directory: Path) -> str:
         If a table is missing or damaged.
     """
     manifest = storage.read_manifest(directory, "sweep")
-    flows = stored.read_parquet(directory / "flows.parquet", checking("flows"))
-    links = stored.read_parquet(directory / "links.parquet", checking("links"))
-    labels = flows.columns[: flows.columns.index("name")]
-    return _page(Points(_runs(flows, links, labels), labels), str(manifest["scenario"]), manifest, "")
+    results = read(directory)
+    labels = {name: f"label.{name}" if name in RUN else name for name in results[0].labels} if results else {}
+    runs = [
+        {labels[name]: value for name, value in result.labels.items()}
+        | of_run(result.flows, result.links, result.bottleneck, result.duration)
+        for result in results
+    ]
+    points = Points(polars.DataFrame(runs, infer_schema_length=None), list(labels.values()))
+    return _page(points, str(manifest["scenario"]), manifest, "")
 
 
 def stored_dataset(directory: Path) -> str:
@@ -46,22 +53,6 @@ def stored_dataset(directory: Path) -> str:
     with data.reading():
         points = Points(data.runs.collect(), data.labels)
     return _page(points, str(data.manifest.get("scenario", directory.name)), data.manifest, text)
-
-
-def _runs(flows: polars.DataFrame, links: polars.DataFrame, labels: Sequence[str]) -> polars.DataFrame:
-    """Return the measures of each run from its flows and from its busiest link."""
-    column, goodput = polars.col, polars.col("goodput_bps").cast(polars.Float64)
-    sums = ("delivered_bytes", "retransmitted_packets", "dropped_packets", "timeouts")
-    made = flows.group_by(list(labels), maintain_order=True).agg(
-        goodput.sum().alias("goodput_bps"),
-        (goodput.sum() ** 2 / ((goodput**2).sum() * polars.len())).alias("jain"),
-        *(column(name).sum() for name in sums),
-        column("completion_time").median().alias("completion_median"),
-        column("completion_time").quantile(0.95, "linear").alias("completion_p95"),
-    )
-    used = links.sort("utilisation", descending=True, nulls_last=True)
-    busiest = used.group_by(list(labels), maintain_order=True).first()
-    return made.join(busiest.select(*labels, "utilisation", "sojourn_mean", "queue_mean"), on=list(labels), how="left")
 
 
 def _page(points: Points, title: str, manifest: dict[str, Any], scenario: str) -> str:
@@ -98,8 +89,8 @@ def _answer(points: Points, measure: Measure) -> list[str]:
     if not said:
         said.append(f"The mean {measure.title} of {counted(whole['runs'], 'run')} is {_said(whole['mean'], measure)}.")
     if len(points.labels) > 1 and not (effects and len(points.groups) == 1):
-        best = points.means(points.labels, measure).sort("mean", descending=measure.better > 0).row(0, named=True)
-        extreme = "highest" if measure.better > 0 else "lowest"
+        best = points.means(points.labels, measure).sort("mean", descending=measure.sign > 0).row(0, named=True)
+        extreme = "highest" if measure.sign > 0 else "lowest"
         said.append(f"The {extreme} mean, {_said(best['mean'], measure)}, is at {points.place(best)}.")
     return [*said, *_failed(points), *_warned(points)]
 
@@ -180,7 +171,7 @@ def _first(points: Points, row: Mapping[str, object]) -> str:
 
 
 def _said(value: float, measure: Measure) -> str:
-    return f"{number(value, 3)} {measure.unit}".rstrip()
+    return f"{number(value, 3)} {measure.shown[0]}".rstrip()
 
 
 def _figure(points: Points, axes: Axes, measure: Measure, budget: int) -> Figure:
@@ -202,7 +193,7 @@ def _figure(points: Points, axes: Axes, measure: Measure, budget: int) -> Figure
         title + (f" ({unit})" if unit else ""), log, [] if found else places,
         _around(list(found.values()), log=log) if found else None,
     )  # fmt: skip
-    y_axis = Axis(measure.axis, limits=_around(_all(means)) if axes.panel else None)
+    y_axis = Axis(measure.heading, limits=_around(_all(means)) if axes.panel else None)
     for value, own in _parts(means, axes.panel, points):
         series = []
         for name, part in _parts(own, axes.series, points):
@@ -227,7 +218,7 @@ def _figure(points: Points, axes: Axes, measure: Measure, budget: int) -> Figure
     note += f" The points differ also in {', '.join(others)}." if others else ""
     note += f" Averaged over {', '.join(averaged)}." if averaged else ""
     note += f" The first {budget:,} points are drawn." if cut else ""
-    return Figure(measure.title[:1].upper() + measure.title[1:], panels, measure.key, note=note.strip())
+    return Figure(measure.title[:1].upper() + measure.title[1:], panels, measure.name, note=note.strip())
 
 
 def _titled(points: Points, group: Group) -> str:
@@ -275,8 +266,8 @@ def _effects(points: Points, measure: Measure) -> list[Table | Text]:
         return [Text("No label varies.")]
     columns = [
         Column("label"), Column("values", "number"), Column("lowest at"),
-        Column(f"lowest mean {measure.title}", "number", measure.unit), Column("highest at"),
-        Column(f"highest mean {measure.title}", "number", measure.unit), Column("spread", "number", "%"),
+        Column(f"lowest mean {measure.title}", "number", measure.shown[0]), Column("highest at"),
+        Column(f"highest mean {measure.title}", "number", measure.shown[0]), Column("spread", "number", "%"),
     ]  # fmt: skip
     joint = {group.lead: ", ".join(group.labels) for group in points.groups}
     rows = [
@@ -296,7 +287,7 @@ def _effects(points: Points, measure: Measure) -> list[Table | Text]:
 
 def _table(points: Points, measure: Measure) -> Table:
     """Return a row for each point with the means of all measures, the best first."""
-    table = points.means(points.labels, measure).rename({"mean": measure.key})
+    table = points.means(points.labels, measure).rename({"mean": measure.name})
     table = table.with_columns(((polars.col("high") - polars.col("low")) / 2).alias("half")).drop("low", "high")
     failed = bool(points.labels and points.failed.height)
     if failed:
@@ -306,20 +297,20 @@ def _table(points: Points, measure: Measure) -> Table:
         table = table.with_columns(polars.col("runs", "failed").fill_null(0))
     others = [each for each in points.measures if each is not measure]
     for each in others:
-        own = points.means(points.labels, each).rename({"mean": each.key}).select(*points.labels, each.key)
+        own = points.means(points.labels, each).rename({"mean": each.name}).select(*points.labels, each.name)
         table = table.join(own, on=points.labels, how="left") if points.labels else table.hstack(own)
-    table = table.sort(measure.key, descending=measure.better > 0, nulls_last=True, maintain_order=True)
+    table = table.sort(measure.name, descending=measure.sign > 0, nulls_last=True, maintain_order=True)
     columns = [Column(points.name(label)) for label in points.labels]
     columns += [Column(name, "number") for name in ("runs", *(["failed"] if failed else []))]
-    columns += [*(Column(name, "number", measure.unit) for name in (measure.title, "± 95 %"))]
-    columns += [Column(each.title, "number", each.unit) for each in others]
+    columns += [*(Column(name, "number", measure.shown[0]) for name in (measure.title, "± 95 %"))]
+    columns += [Column(each.title, "number", each.shown[0]) for each in others]
     order = [
         *points.labels,
         "runs",
         *(["failed"] if failed else []),
-        measure.key,
+        measure.name,
         "half",
-        *(each.key for each in others),
+        *(each.name for each in others),
     ]
     return Table(columns, table.select(order).rows())
 

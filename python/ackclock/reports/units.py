@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from ackclock import columns
+from ackclock.metrics.registry import MEASURES, of
 from ackclock.models import registry
-from ackclock.texts.numbers import number
 
-PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 NAMES = {
     "cwnd_mean": "mean cwnd, whole run",
     "cwnd_1s": "mean cwnd, first 1 s",
@@ -20,39 +20,21 @@ NAMES = {
     "delivered_2s": "first 2 s",
     "delivered_5s": "first 5 s",
     "delivered_10s": "first 10 s",
-    "jain": "Jain's index",
-    "resent_ratio": "retransmitted over lost packets",
-    "bwe_ratio": "estimated over delivered rate",
-    "rtt_mean": "mean round-trip time",
-    "load_mean": "mean page load time",
-    "page_bps": "throughput of page loads",
-    "delivered_bytes": "data received",
 }
+"""Names of the periods that a paper measures, which stand beside each other."""
 ENDINGS = {"_bps": "bit/s", "_bytes": "B", "_packets": "packets", "_drops": "packets", "_losses": "packets"}
-UNITS = {
-    **dict.fromkeys(("rtt_mean", "load_mean", "load_median", "load_p95"), "s"),
-    **dict.fromkeys(("first_arrived", "first_window"), "segments"),
-    "bwe_mean": "segments/s",
-    **dict.fromkeys(("exit_ideal", "exit_late", "exit_queue_max", "exit_queue_mean", "exit_time_lost"), "s"),
-    "first_rounds": "round trips",
-    "timeouts": "timeouts",
-    "window_reductions": "reductions",
-    "pages": "pages",
-    "pages_unfinished": "pages",
-    "connections": "connections",
-    "rank": "place",
-}
+"""Units of columns that a paper names itself, by their endings."""
 
 
 def name(metric: str) -> str:
     """Return the name of a metric in words."""
-    return NAMES.get(metric, metric.replace("_", " "))
+    return NAMES.get(metric) or of(metric).title
 
 
 def unit(metric: str) -> str:
     """Return the unit of a metric; empty for a plain number such as a ratio."""
-    if metric in UNITS:
-        return UNITS[metric]
+    if metric in MEASURES:
+        return MEASURES[metric].unit
     if found := _of_flows().get(metric):
         return "B" if found == "bytes" else found
     if metric.startswith("cwnd_"):
@@ -69,12 +51,7 @@ def quantity(value: float, metric: str) -> str:
     >>> quantity(8_160_000.0, "goodput_bps"), quantity(0.25, "load_mean"), quantity(1.25, "gain")
     ('8.16 Mbit/s', '0.25 s', '1.25')
     """
-    named = unit(metric)
-    if named in ("bit/s", "B"):
-        for factor, prefix in PREFIXES:
-            if abs(value) >= factor:
-                return f"{number(value / factor, 3)} {prefix}{named}"
-    return f"{number(value, 3)} {named}".rstrip()
+    return replace(of(metric), unit=unit(metric)).text(value, 3)
 
 
 @cache

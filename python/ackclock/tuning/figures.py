@@ -13,9 +13,9 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 from ackclock.drawing.curves import COLOURS, new_figure, share_legend
 from ackclock.drawing.panels import style_axes
 from ackclock.experiments.labelled import Scale, scale_of
+from ackclock.metrics.registry import of
 from ackclock.texts.labels import last_part
 from ackclock.texts.names import in_figure
-from ackclock.tuning.measures import MEASURES
 from ackclock.tuning.schema import Parameter, Tuning
 from ackclock.tuning.search import COMPLETE, PRUNED, Trial
 
@@ -53,7 +53,7 @@ def figure(tuning: Tuning, reference: Trial, trials: Sequence[Trial], best: Tria
 
 def title(tuning: Tuning) -> str:
     """Return the name of the objective with its unit."""
-    unit = "over the defaults" if tuning.goal.relative else MEASURES[tuning.goal.measure].unit
+    unit = "over the defaults" if tuning.goal.relative else of(tuning.goal.measure).dimension
     worst = "worst path: " if tuning.goal.over == "worst" else ""
     return f"{worst}{tuning.goal.measure}" + (f" ({unit})" if unit else "")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ackclock.cards import Block, Card, Table, Text
+from ackclock.metrics.registry import of
 from ackclock.statistics.intervals import rounded
 from ackclock.statistics.pairs import Comparison
 from ackclock.texts.numbers import finite, number
@@ -175,7 +176,7 @@ def _mean(cells: Cells, name: str) -> float | None:
 
 
 def _titled(name: str) -> str:
-    unit = MEASURES[name].unit
+    unit = of(name).dimension
     return f"{name} ({unit})" if unit else name
 
 

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 from ackclock.experiments import execute as executing
 from ackclock.experiments import sources
 from ackclock.experiments.engines.engine import Engine
-from ackclock.experiments.freeze import Frozen, replaced
 from ackclock.experiments.plan import RUNNER, Point
 from ackclock.experiments.store import Store
+from ackclock.freeze import Frozen, replaced
+from ackclock.metrics.groups import TRACES, is_tested
 from ackclock.scenario import Scenario
-from ackclock.tuning.measures import HARM, MEASURES, Row, Score, harm, is_tested
+from ackclock.tuning.measures import HARM, Row, Score, harm
 from ackclock.tuning.schema import NetworkPath, Tuning
 
 Cell = tuple[int, int]
@@ -73,7 +74,7 @@ class Runs:
     """
 
     def __init__(self, tuning: Tuning, store: Named, jobs: int | None, engine: Engine | None = None) -> None:
-        traced = tuple(name for name in tuning.measures if MEASURES[name].trace)
+        traced = tuple(name for name in tuning.measures if name in TRACES)
         self._measurement = Score(tuning.tested, traced)
         self._harm = HARM in tuning.measures
         self._tested = tuning.tested

@@ -11,9 +11,11 @@ from ackclock import _core
 from ackclock.experiments import budget
 from ackclock.experiments.labelled import scale_of
 from ackclock.files import checks, limits, toml
+from ackclock.metrics.groups import is_tested
+from ackclock.metrics.registry import of
 from ackclock.scenario import Scenario, load
 from ackclock.texts.labels import last_part, suggestion
-from ackclock.tuning.measures import HARM, MEASURES, is_tested
+from ackclock.tuning.measures import HARM, MEASURES
 from ackclock.tuning.places import Places
 
 Over = Literal["mean", "worst"]
@@ -371,7 +373,7 @@ class _Reader:
     def _bound(self, path: Sequence[str], measure: str, given: float | str) -> float | None:
         if given == REFERENCE:
             return None
-        unit = MEASURES[measure].unit
+        unit = of(measure).dimension
         value = quantity(given, unit)
         if value is None:
             like = f'a text such as "20 {_like(unit)}"' if unit else 'a number, or a share such as "10 %"'

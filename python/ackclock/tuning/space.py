@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
-from ackclock.experiments.freeze import Frozen
 from ackclock.experiments.labelled import scale_of
 from ackclock.files import limits, toml
+from ackclock.freeze import Frozen
 from ackclock.scenario import Scenario
 from ackclock.tuning.schema import Parameter, Tuning
 

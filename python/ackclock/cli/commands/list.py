@@ -11,10 +11,12 @@ from ackclock.cli.options import Json
 
 
 def list_(
-    axis: Annotated[Optional[str], typer.Argument(help="An axis, hosts, papers or paths; by default all.")] = None,
+    axis: Annotated[
+        Optional[str], typer.Argument(help="An axis, hosts, measures, papers or paths; by default all.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """List the parts of scenarios, presets of hosts, papers and paths. Parts are slow starts, queues and so on."""
+    """List parts (slow starts, queues and so on), presets of hosts, measures, papers and paths."""
     with plain_errors():
         from ackclock.cli.listing import list_command
 

@@ -53,8 +53,8 @@ def matrix(
         Optional[str],
         typer.Option(
             metavar="METRIC",
-            help="Rank by goodput_bps, completion_s, loss_rate, queue_delay_s, jain or taken; "
-            "by default by completion_s on paths whose flows end, otherwise by goodput_bps.",
+            help="Rank by goodput_bps, completion, loss_rate, sojourn_mean, jain or taken; "
+            "by default by completion on paths whose flows end, otherwise by goodput_bps.",
         ),
     ] = None,
     top: Annotated[

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from ackclock.experiments.draws import nanoseconds
-from ackclock.experiments.freeze import Frozen
+from ackclock.freeze import Frozen
 from ackclock.scenario import Scenario
 
 RECOVERIES = {"sack": {}, "newreno": {"recovery": "newreno"}}

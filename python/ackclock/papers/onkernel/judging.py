@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from ackclock.experiments.measures import Rows
+from ackclock.metrics.derivation import Rows
 from ackclock.papers import evidence
 from ackclock.papers.onkernel.choosing import REPETITIONS, Reading
 from ackclock.papers.onkernel.runs import OnMachine

@@ -10,8 +10,8 @@ import polars
 
 from ackclock.experiments import execute as engine
 from ackclock.experiments.execute import Interrupted, Progress
-from ackclock.experiments.measures import Rows
 from ackclock.experiments.store import Store
+from ackclock.metrics.derivation import Rows
 from ackclock.papers.measurement import Measured
 from ackclock.papers.onkernel.choosing import Choice
 from ackclock.papers.onkernel.machine import Machine

@@ -1,51 +1,14 @@
-"""Measures and measurements. A measure declares the traces it needs, the columns it adds, and their derivation."""
+"""The measurement of a run: the traces that it needs, and what it makes of the result."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 from ackclock.result import Result
 
-Rows = list[dict[str, Any]]
 M = TypeVar("M")
-
-
-@dataclass(frozen=True)
-class Measure:
-    """Columns derived from a run and added to the rows of its flows.
-
-    Attributes
-    ----------
-    name : str
-        Its name in papers.
-    columns : tuple of str
-        The columns it adds.
-    derive : callable
-        Function of the rows of all flows and the result; it adds the columns.
-    traces : tuple of str
-        The traces it needs.
-    settings : tuple
-        Settings of `derive`, as values of JSON.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    derive: Callable[[Rows, Result], None]
-    traces: tuple[str, ...] = ()
-    settings: tuple[Any, ...] = ()
-
-    @property
-    def said(self) -> list[Any]:
-        """Everything that determines its columns, except the program."""
-        return [self.name, self.columns, self.settings]
-
-    @property
-    def source(self) -> str:
-        """The module of `derive`."""
-        return self.derive.__module__
 
 
 class Measurement(ABC, Generic[M]):

@@ -8,17 +8,17 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from ackclock.experiments.measures import Measure, Rows
-from ackclock.result import Result, frame
+from ackclock.arrow import frame
+from ackclock.metrics.derivation import Derivation, Rows, Run
 
 Spans = Mapping[str, Sequence[float]]
 """Begin and end in seconds, by the column of the measured value."""
 
 
-def arrivals(spans: Spans) -> Measure:
+def arrivals(spans: Spans) -> Derivation:
     """Measure the bytes of a flow that arrived in spans of time."""
 
-    def derive(measured: Rows, result: Result) -> None:
+    def derive(measured: Rows, result: Run) -> None:
         for row in measured:
             own = _own(result, "delivered", row["flow"])
             total = np.concatenate([[0], own["bytes"].to_numpy()])
@@ -26,20 +26,20 @@ def arrivals(spans: Spans) -> Measure:
                 first, last = np.searchsorted(own["time"].to_numpy(), span, side="right")
                 row[name] = int(total[last]) - int(total[first])
 
-    return Measure("arrivals", tuple(spans), derive, ("delivered",), _settings(spans))
+    return Derivation("arrivals", tuple(spans), derive, ("delivered",), _settings(spans))
 
 
-def windows(spans: Spans) -> Measure:
+def windows(spans: Spans) -> Derivation:
     """Measure the mean of a flow's cwnd over spans of time, in segments; None if the span has no known cwnd."""
 
-    def derive(measured: Rows, result: Result) -> None:
+    def derive(measured: Rows, result: Run) -> None:
         for row in measured:
             own = _own(result, "cwnd", row["flow"])
             time, cwnd = own["time"].to_numpy(), own["cwnd"].to_numpy()
             for name, (begin, end) in spans.items():
                 row[name] = time_mean(time, cwnd, begin, end)
 
-    return Measure("windows", tuple(spans), derive, ("cwnd",), _settings(spans))
+    return Derivation("windows", tuple(spans), derive, ("cwnd",), _settings(spans))
 
 
 def time_mean(time: NDArray[np.float64], value: NDArray[np.float64], begin: float, end: float) -> float | None:
@@ -53,7 +53,7 @@ def time_mean(time: NDArray[np.float64], value: NDArray[np.float64], begin: floa
     return float(np.cumsum(value * lasts)[-1]) / known if known > 0 else None
 
 
-def _own(result: Result, trace: str, flow: str) -> polars.DataFrame:
+def _own(result: Run, trace: str, flow: str) -> polars.DataFrame:
     table = frame(result.trace(trace))
     return table.filter(table["flow"].cast(polars.String) == flow)
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import polars
 
-from ackclock.experiments.freeze import Frozen
-from ackclock.experiments.measures import Measure, Rows
-from ackclock.result import Result, frame
+from ackclock.arrow import frame
+from ackclock.freeze import Frozen
+from ackclock.metrics.derivation import Derivation, Rows, Run
 
 IDEAL_EXIT = (
     *("exit_bdp", "exit_ideal", "exit_late", "exit_bytes", "exit_ideal_bytes", "exit_utilisation"),
@@ -95,7 +95,7 @@ class Oracle:
         return self.initial * (2.0**flight - 1)
 
 
-def ideal_exit(measured: Rows, result: Result) -> None:
+def ideal_exit(measured: Rows, result: Run) -> None:
     """Add the distance of a flow's slow start from that of the oracle.
 
     Adds
@@ -186,7 +186,7 @@ def _sizes(flow: dict[str, Any]) -> tuple[int, int]:
     return (data + header, header or data) if flow["profile"] == "ns2" else (data, 0)
 
 
-def _by_flow(result: Result, trace: str, column: str) -> dict[str, Steps]:
+def _by_flow(result: Run, trace: str, column: str) -> dict[str, Steps]:
     """Return the times and values of a trace for each flow, in the order of time."""
     table = frame(result.trace(trace)).select(polars.col("flow").cast(polars.String), "time", column)
     found: dict[str, Steps] = {}
@@ -195,4 +195,4 @@ def _by_flow(result: Result, trace: str, column: str) -> dict[str, Steps]:
     return found
 
 
-MEASURE = Measure("ideal_exit", IDEAL_EXIT, ideal_exit, ("delivered", "rtt"))
+DERIVATION = Derivation("ideal_exit", IDEAL_EXIT, ideal_exit, ("delivered", "rtt"))

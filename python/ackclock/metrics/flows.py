@@ -1,4 +1,4 @@
-"""Measures derived from a run: columns that its tables lack, added to the rows of its flows."""
+"""Measures of flows that the tables of a run lack, and of applications; papers name them in `derived`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import polars
 
-from ackclock.experiments import exits
-from ackclock.experiments.freeze import Frozen
-from ackclock.experiments.measures import Measure, Rows
-from ackclock.result import Result, frame
+from ackclock.arrow import frame
+from ackclock.freeze import Frozen
+from ackclock.metrics import exits
+from ackclock.metrics.derivation import Derivation, Rows, Run
 from ackclock.statistics.fairness import jain_index
 
 C = 1.5 * math.sqrt(2 / 3)  # constant of the square-root law in Kalpana & Purusothaman's equation 7
@@ -28,11 +28,9 @@ PAGES = (
     *("pages", "pages_unfinished", "connections"),
     *("load_mean", "load_median", "load_p95", "page_bytes", "page_bps"),
 )
-BOUNDS = {"jain": (0.0, 1.0), "share": (0.0, 1.0), "loss_rate": (0.0, 1.0)}
-"""Bounds of columns and of their intervals."""
 
 
-def share(measured: Rows, _: Result) -> None:
+def share(measured: Rows, _: Run) -> None:
     """Add the share of a flow in all bytes that arrived, and its rank: one more than the number of flows with more.
 
     Adds ``share``, between 0 and 1, or None if nothing arrived; ``rank``, from 1; and ``total_bps``, the goodput of all
@@ -46,7 +44,7 @@ def share(measured: Rows, _: Result) -> None:
         row["rank"] = 1 + sum(other["delivered_bytes"] > row["delivered_bytes"] for other in measured)
 
 
-def eq7(measured: Rows, result: Result) -> None:
+def eq7(measured: Rows, result: Run) -> None:
     """Add the throughput of a flow by the square-root law: λ = c·s/(R·√p) with c = 1.5·√(2/3).
 
     s is the payload of a packet, R the mean of the round-trip times over all ACKs that the sender received, and p the
@@ -79,20 +77,27 @@ def square_root_law(size: float, rtt: float, loss: float) -> float:
     return C * size / (rtt * math.sqrt(loss))
 
 
-def jain(measured: Rows, _: Result) -> None:
-    """Add Jain's index of the delivered bytes of all flows as ``jain``, None if nothing arrived; see `jain_index`."""
-    index = jain_index([row["delivered_bytes"] for row in measured])
+def jain(measured: Rows, _: Run) -> None:
+    """Add Jain's index of the goodput of all flows as ``jain``, None if nothing arrived; see `jain_index`."""
+    index = jain_index([row["goodput_bps"] for row in measured])
     for row in measured:
         row["jain"] = index
 
 
-def resent(measured: Rows, _: Result) -> None:
-    """Add the retransmitted packets of a flow over its lost packets as ``resent_ratio``, None if it lost none."""
+def resent(measured: Rows, _: Run) -> None:
+    """Add the retransmitted packets of a flow over its sent packets as ``resent``, None if it sent none."""
     for row in measured:
-        row["resent_ratio"] = row["retransmitted_packets"] / row["dropped_packets"] if row["dropped_packets"] else None
+        row["resent"] = row["retransmitted_packets"] / row["sent_packets"] if row["sent_packets"] else None
 
 
-def estimate(measured: Rows, result: Result) -> None:
+def retransmitted_per_lost(measured: Rows, _: Run) -> None:
+    """Add the retransmitted packets of a flow over its lost packets, None if it lost none."""
+    for row in measured:
+        lost = row["dropped_packets"]
+        row["retransmitted_per_lost"] = row["retransmitted_packets"] / lost if lost else None
+
+
+def estimate(measured: Rows, result: Run) -> None:
     """Add the time average of a flow's bandwidth estimate, and its ratio to the goodput.
 
     Adds ``bwe_mean`` in segments per second, the quantity ``bwe`` of the trace from the first ACK to the last; and
@@ -114,7 +119,7 @@ def estimate(measured: Rows, result: Result) -> None:
             row["bwe_ratio"] = row["bwe_mean"] * 8 * payloads[row["flow"]] / row["goodput_bps"]
 
 
-def first_loss(measured: Rows, result: Result) -> None:
+def first_loss(measured: Rows, result: Run) -> None:
     """Add the progress of a flow with a size until the loss of its first data segment, or until its end.
 
     Adds ``first_arrived``, the segments that arrived before; ``first_rounds``, the round trips with transmissions,
@@ -151,7 +156,7 @@ def first_loss(measured: Rows, result: Result) -> None:
         row["first_window"] = [cwnd for time, cwnd in windows[flow] if time < until][-1]
 
 
-def rtt(measured: Rows, result: Result) -> None:
+def rtt(measured: Rows, result: Run) -> None:
     """Add the mean of a flow's round-trip times over all ACKs that its sender received.
 
     They include queues and delays of ACKs. Adds ``rtt_mean`` in seconds, None without any, and ``rtt_samples``, their
@@ -162,7 +167,7 @@ def rtt(measured: Rows, result: Result) -> None:
         row["rtt_mean"], row["rtt_samples"] = means.get(row["flow"], (None, 0))
 
 
-def _round_trips(result: Result) -> dict[str, tuple[float, int]]:
+def _round_trips(result: Run) -> dict[str, tuple[float, int]]:
     """Return the mean of each flow's samples of the round-trip time, and their number."""
     table = frame(result.trace("rtt"))
     # With numpy: grouping with polars takes longer than a short run itself.
@@ -172,7 +177,7 @@ def _round_trips(result: Result) -> dict[str, tuple[float, int]]:
     return {name: (float(sums[i] / counts[i]), int(counts[i])) for i, name in enumerate(names)}
 
 
-def pages(measured: Rows, result: Result) -> None:
+def pages(measured: Rows, result: Run) -> None:
     """Replace the rows of the connections of each application that loads pages by one row.
 
     Counts add up (`SUMS`), and ``rtt_mean`` covers the samples of all connections. Other columns keep a value that all
@@ -196,7 +201,7 @@ def pages(measured: Rows, result: Result) -> None:
         measured.append({**_merged(rows), "flow": name, "connections": len(rows), **_loads(loads.get(name, []))})
 
 
-def _columns(result: Result, table: str, *names: str) -> list[list[Any]]:
+def _columns(result: Run, table: str, *names: str) -> list[list[Any]]:
     """Return columns of a table of applications."""
     read = frame(getattr(result, table))
     return [read[name].to_list() for name in names]
@@ -241,27 +246,28 @@ def _loads(pages: Sequence[tuple[int, float | None]]) -> dict[str, Any]:
     }
 
 
-def _payloads(result: Result) -> dict[str, int]:
+def _payloads(result: Run) -> dict[str, int]:
     """Return the bytes of data in a full packet, without headers, of each flow and of each connection."""
     frozen = Frozen(result.scenario)
     tables = frozen.tables_of([*(flow["name"] for flow in frozen.flows), *result.scenario.flows])
     return {name: int(flow["packet_size"].removesuffix(" B")) for name, flow in tables.items()}
 
 
-MEASURES: dict[str, Measure] = {
-    measure.name: measure
-    for measure in (
-        Measure("share", ("share", "rank", "total_bps"), share),
-        Measure("eq7", ("rtt_mean", "loss_rate", "eq7_bps", "eq7_ratio"), eq7, ("rtt",)),
-        Measure("jain", ("jain",), jain),
-        Measure("resent", ("resent_ratio",), resent),
-        Measure("estimate", ("bwe_mean", "bwe_ratio"), estimate, ("internals",)),
-        Measure(
+DERIVATIONS: dict[str, Derivation] = {
+    derivation.name: derivation
+    for derivation in (
+        Derivation("share", ("share", "rank", "total_bps"), share),
+        Derivation("eq7", ("rtt_mean", "loss_rate", "eq7_bps", "eq7_ratio"), eq7, ("rtt",)),
+        Derivation("jain", ("jain",), jain),
+        Derivation("resent", ("resent",), resent),
+        Derivation("retransmitted_per_lost", ("retransmitted_per_lost",), retransmitted_per_lost),
+        Derivation("estimate", ("bwe_mean", "bwe_ratio"), estimate, ("internals",)),
+        Derivation(
             "first_loss", ("first_arrived", "first_rounds", "first_window"), first_loss, ("cwnd", "drops", "sequence")
         ),
-        Measure("rtt", ("rtt_mean", "rtt_samples"), rtt, ("rtt",)),
-        Measure("pages", PAGES, pages),
-        exits.MEASURE,
+        Derivation("rtt", ("rtt_mean", "rtt_samples"), rtt, ("rtt",)),
+        Derivation("pages", PAGES, pages),
+        exits.DERIVATION,
     )
 }
-"""The measures by name."""
+"""The derivations by name."""
