@@ -93,13 +93,14 @@ def _show(judged: judging.Judged, *, json_output: bool) -> None:
         )
         return
     for text in words.answer(judged):
-        print(text)
+        output.say(text)
     columns, rows = words.table(judged)
     # A path is named once, in the first of its rows.
     short = [["" if at and rows[at - 1][0] == path else path, *rest] for at, (path, *rest) in enumerate(rows)]
-    output.table(columns, short, left=words.LEFT)
+    less = columns[:columns.index("verdict"):-1]
+    output.table(columns, short, left=words.LEFT, less=less)
     if any(name.endswith(" *") for _, name, *_ in rows):
-        print("* faster than every other on its path, by the tests")
+        output.say("* faster than every other on its path, by the tests")
     for text in judged.warnings:
         output.warning(text)
     for text in words.notes(judged):

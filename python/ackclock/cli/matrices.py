@@ -121,7 +121,7 @@ def _show(matrix: Matrix, sort: str | None, top: int, *, json_output: bool) -> N
         return
     shown = tables.tables(matrix, sort, top)
     for table in shown:
-        output.table(table.columns, table.rows, title=table.title, left=table.left)
+        output.table(table.columns, table.rows, title=table.title, left=table.left, less=table.less)
     count = len(matrix.plan.compositions)
     if count > tables.MOST_ROWS:
         output.note(

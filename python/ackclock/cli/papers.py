@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 BUDGET, QUICK_BUDGET = 3600.0, 600.0
 """Real time of runs on the kernel, in seconds, without and with --quick."""
+LESS = ("source in the paper", "all claims together")
+"""Columns of verdicts that a narrow terminal leaves out, the least important first."""
 
 
 def paper_command(
@@ -67,7 +69,7 @@ def _show(judgements: Sequence[Judgement]) -> None:
     main = [item for item in judgements if item.metric == item.claim.metrics[0]]
     if all(item.kernel is None for item in main):
         lines = [[item.claim.id, item.verdict, evidence.survival(item.evidence), item.claim.source] for item in main]
-        output.table(["claim", "verdict", "all claims together", "source in the paper"], lines, left=4)
+        output.table(["claim", "verdict", "all claims together", "source in the paper"], lines, left=4, less=LESS)
         return
     shown = [item for item in judgements if item in main or (item.kernel and item.kernel.verdict != "not run")]
     rows = [
@@ -76,7 +78,7 @@ def _show(judgements: Sequence[Judgement]) -> None:
         for item in shown
     ]  # fmt: skip
     columns = ["claim", "reading", "simulation", "kernel", "all claims together", "source in the paper"]
-    output.table(columns, rows, left=6)
+    output.table(columns, rows, left=6, less=LESS)
 
 
 def papers_command(*, quick: bool, out: Path | None, jobs: int | None) -> None:
@@ -95,7 +97,7 @@ def papers_command(*, quick: bool, out: Path | None, jobs: int | None) -> None:
     output.note(f"ideas on hosts of today ({today.HOST})")
     effects = today.measure(found, quick=quick, jobs=jobs)
     lines = [[item.paper.name, *(str(item.counts[verdict]) for verdict in summary.VERDICTS)] for item in done]
-    output.table(["paper", *summary.VERDICTS], lines)
+    output.table(["paper", *summary.VERDICTS], lines, see="the page below")
     output.place(summary.write(done, effects, target, quick=quick))
 
 

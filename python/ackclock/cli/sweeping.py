@@ -32,6 +32,8 @@ MEASURES = {
     "goodput (bit/s)": "goodput_bps", "resent": "retransmitted_packets", "drops": "drops", "queue mean": "queue_mean",
     "completion (s)": "completion_mean",
 }  # fmt: skip
+LESS = ("queue mean", "drops", "resent", "runs", "failed")
+"""Columns that a narrow terminal leaves out, the least important first."""
 NO_MEASURES = ("task", "events", "cpu_s", "wall_s")
 MOST_POINTS = 20
 MOST_ERRORS = 3
@@ -220,7 +222,7 @@ def _print(found: Sequence[Average], labels: Sequence[str]) -> None:
     short = [last_part(label) for label in labels]
     unique = short if len(set(short)) == len(short) else list(labels)
     counts = [*(["runs"] if several else []), *(["failed"] if failed else [])]
-    output.table([*unique, *counts, *titles], lines, left=len(labels))
+    output.table([*unique, *counts, *titles], lines, left=len(labels), less=LESS)
 
 
 def _cell(mean: Interval | None) -> str:

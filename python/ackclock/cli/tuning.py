@@ -25,10 +25,10 @@ def tune_command(file: Path, *, trials: int, seed: int, out: Path | None, json_o
     if json_output:
         output.data(tuned.to_dict())
     else:
-        print(tuned.answer)
+        output.say(tuned.answer)
         print()
-        output.table(outcome.PARAMETERS, tuned.parameters())
-        output.table(outcome.MEASURED, tuned.measures(), left=2)
+        output.table(outcome.PARAMETERS, tuned.parameters(), less=("importance",))
+        output.table(outcome.MEASURED, tuned.measures(), left=2, less=("training: default", "training: best"))
         if len(tuning.held_out.paths) > 1 and tuned.verdict.best.number:
             output.table(outcome.PATHS, tuned.paths(), title=tuning.goal.measure)
     if out is not None:

@@ -15,6 +15,8 @@ from ackclock.texts.numbers import counted, number
 COLUMNS = ("scenario", "flow", "measure", "kernel", "own range", "simulation", "difference", "verdict", "95 % interval")
 LEFT = 3
 """Columns of the table that hold words."""
+LESS = ("95 % interval", "own range", "simulation", "kernel")
+"""Columns that a narrow terminal leaves out, the least important first."""
 VERDICTS: dict[Verdict, str] = {"within": "within", "spread": "own spread", "differs": "differs"}
 MOST_NAMED = 6
 

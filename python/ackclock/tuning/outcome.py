@@ -18,7 +18,10 @@ from ackclock.tuning.schema import Goal, Tuning
 from ackclock.tuning.search import COMPLETE, FAILED, PRUNED, Found
 
 PARAMETERS = ("parameter", "default", "best", "importance")
-MEASURED = ("measure", "wanted", "training: default", "best", "held out: default", "best", "difference [95 %]")
+MEASURED = (
+    "measure", "wanted", "training: default", "training: best", "held out: default", "held out: best",
+    "difference [95 %]",
+)  # fmt: skip
 PATHS = ("held-out path", "default", "best", "difference [95 %]")
 """Headings of the tables of parameters, measures and paths."""
 
