@@ -97,7 +97,7 @@ def _show(judged: judging.Judged, *, json_output: bool) -> None:
     columns, rows = words.table(judged)
     # A path is named once, in the first of its rows.
     short = [["" if at and rows[at - 1][0] == path else path, *rest] for at, (path, *rest) in enumerate(rows)]
-    less = columns[:columns.index("verdict"):-1]
+    less = columns[: columns.index("verdict") : -1]
     output.table(columns, short, left=words.LEFT, less=less)
     if any(name.endswith(" *") for _, name, *_ in rows):
         output.say("* faster than every other on its path, by the tests")

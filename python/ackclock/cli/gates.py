@@ -17,6 +17,8 @@ from ackclock.gates.texts import COLUMNS, cells, headline, rule, sameness
 from ackclock.texts.numbers import counted
 
 MOST = 20  # rows of the table
+LESS = ("runs", "p", "baseline", "now")
+"""Columns that a narrow terminal leaves out, the least important first."""
 
 
 def gate_command(
@@ -71,7 +73,7 @@ def _show(outcome: Outcome) -> None:
     if len(outcome.gaps) > MOST:
         output.note(f"{len(outcome.gaps) - MOST:,} more points have missing or failed runs")
     if outcome.shown:
-        output.table(COLUMNS, [_row(change) for change in outcome.shown[:MOST]], left=3, less=("runs", "p", "baseline", "now"))
+        output.table(COLUMNS, [_row(change) for change in outcome.shown[:MOST]], left=3, less=LESS)
     if len(outcome.shown) > MOST:
         output.note(f"{len(outcome.shown) - MOST:,} more changes; --json, --junit and --markdown list them")
     if outcome.extra:

@@ -88,7 +88,8 @@ def table(
     titles = [shown(column) for column in columns]
     cells = [[shown(cell(value)) for value in row] for row in rows]
     width = _width(sys.stdout)
-    console = Console(width=width or _ANY_WIDTH, highlight=False, soft_wrap=True)
+    # Without a height, Rich takes 80 columns if TERM is "dumb".
+    console = Console(width=width or _ANY_WIDTH, height=len(cells) + 1, highlight=False, soft_wrap=True)
     fit = layout.fitted(titles, cells, left, width or _ANY_WIDTH, [shown(each) for each in less])
     if fit is not None:
         console.print(_grid(titles, cells, title, left, fit), soft_wrap=False)

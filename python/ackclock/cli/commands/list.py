@@ -14,7 +14,10 @@ def list_(
     axis: Annotated[Optional[str], typer.Argument(help="An axis, hosts, papers or paths; by default all.")] = None,
     json: Json = False,
 ) -> None:
-    """List the parts of scenarios, presets of hosts, papers and paths. Parts are slow starts, queues and so on."""
+    """List the parts of scenarios, presets of hosts, papers and paths.
+
+    Parts are slow starts, queues and so on.
+    """
     with plain_errors():
         from ackclock.cli.listing import list_command
 
