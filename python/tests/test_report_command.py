@@ -304,7 +304,7 @@ def test_the_report_of_a_matrix_is_built_again_without_runs(tmp_path: Path, cli:
     (out / "measured.parquet").unlink()
     refused = cli("report", out)
     assert refused.returncode == 2
-    assert "6 of 6 runs are missing" in refused.stderr
+    assert "6 of 6 runs missing" in refused.stderr
     assert (out / "report.html").read_bytes() == before
 
 

@@ -259,6 +259,6 @@ def test_the_help_has_every_command_once_with_a_summary_of_one_line(home: Path) 
     assert sorted(named) == sorted([*program.COMMANDS, *program.GROUPS])
     for line in (["--help"], ["kernel", "--help"]):
         shown = on_terminal(80, line, home)
-        assert "..." not in shown
+        assert "..." not in shown.partition("Options:")[2]
         assert all(len(each) <= 80 for each in shown.splitlines())
     assert re.findall(r"^(\S.*):$", on_terminal(80, ["--help"], home), re.MULTILINE) == ["Options", *program.HELP]

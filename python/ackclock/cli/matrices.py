@@ -16,6 +16,7 @@ from ackclock.matrices import parts as composing
 from ackclock.matrices.crossing import Outcome, Plan, Stopped
 from ackclock.matrices.metrics import METRICS, Row
 from ackclock.running import Interrupted
+from ackclock.texts.numbers import counted
 
 if TYPE_CHECKING:
     from ackclock.matrices.matrix import Matrix
@@ -39,11 +40,11 @@ def matrix_command(
     chosen = {axis: composing.read_parts(axis, texts) for axis, texts in parts.items() if texts}
     plan = _plan(chosen, where, seeds, duration, baseline)
     output.note(
-        f"{len(plan.compositions):,} compositions on {', '.join(path.name for path in plan.paths)}; "
+        f"{counted(len(plan.compositions), 'composition')} on {', '.join(path.name for path in plan.paths)}; "
         f"baseline: {plan.baseline.name}"
     )
     if plan.refused:
-        output.note(f"{len(plan.refused)} impossible combinations are skipped; the first: {plan.refused[0]}")
+        output.note(f"{counted(len(plan.refused), 'impossible combination')} skipped; the first: {plan.refused[0]}")
 
     from ackclock.matrices import report as crossreport
     from ackclock.matrices.matrix import Matrix
@@ -106,7 +107,7 @@ def _execute(
             outcome, stopped = caught.outcome, caught
     new = len(outcome.measured) - outcome.reused
     before = f", {outcome.reused:,} were stored" if outcome.reused else ""
-    output.note(f"{new:,} runs in {time.monotonic() - started:.1f} s{before}")
+    output.note(f"{counted(new, 'run')} in {time.monotonic() - started:.1f} s{before}")
     return outcome, stopped
 
 

@@ -123,8 +123,8 @@ def _reproduce(
     from ackclock.papers.plan import plan_paper
 
     plan = plan_paper(paper, quick=quick)
-    evaluations = f" and {plan.evaluations} evaluations of models" if plan.models else ""
-    output.note(f"{paper.title}: {len(plan.runs)} runs{evaluations}")
+    evaluations = f" and {counted(plan.evaluations, 'evaluation')} of models" if plan.models else ""
+    output.note(f"{paper.title}: {counted(len(plan.runs), 'run')}{evaluations}")
     choice = choosing.choose(plan, machine, budget) if machine is not None else None
     if choice is not None:
         output.note(
@@ -140,7 +140,7 @@ def _reproduce(
             found = realtime.execute(choice, target, machine, progress=progress)
     output.note("drawing and writing the report")
     written = report.write(outcome, target, found)
-    output.note(f"{outcome.reused} runs were stored, {len(plan.runs) - outcome.reused} are new")
+    output.note(f"{counted(outcome.reused, 'run')} stored before, {len(plan.runs) - outcome.reused:,} new")
     if found is not None:
         _note(found)
     return written
@@ -149,7 +149,7 @@ def _reproduce(
 def _note(found: OnMachine) -> None:
     """Say how many runs on the kernel are new, and how many have no result."""
     new = found.count - found.reused
-    output.note(f"on the kernel, {found.reused} runs were stored, {new} are new")
+    output.note(f"on the kernel, {counted(found.reused, 'run')} stored before, {new:,} new")
     if found.missing:
         left = counted(len(found.missing), "run")
         reasons = "".join(f"\n  {problem}" for problem in found.problems)

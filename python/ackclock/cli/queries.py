@@ -64,8 +64,8 @@ def _state(dataset: Dataset) -> None:
 
     manifest = dataset.manifest
     stored = dataset.runs.select(polars.len()).collect().item()
-    planned = f" of {manifest['planned']:,}" if "planned" in manifest else ""
-    output.note(f"{dataset.folder}: {manifest['state']}, {stored:,}{planned} runs stored")
+    runs = f"{stored:,} of {counted(manifest['planned'], 'run')}" if "planned" in manifest else counted(stored, "run")
+    output.note(f"{dataset.folder}: {manifest['state']}, {runs} stored")
 
 
 def _print(table: polars.DataFrame, less: Sequence[str]) -> None:

@@ -188,14 +188,16 @@ def _warn(dataset: Dataset, kinds: polars.DataFrame, total: int) -> None:
     import polars
 
     for row in kinds.head(MOST_ERRORS).to_dicts():
-        output.warning(f"{row['len']:,} of {total:,} runs failed, first {_place(row, dataset)}: {row['error']}")
+        output.warning(
+            f"{row['len']:,} of {counted(total, 'run')} failed, first {_place(row, dataset)}: {row['error']}"
+        )
     if kinds.height > MOST_ERRORS:
         output.note(f"{kinds.height - MOST_ERRORS} further kinds of errors are in the column error")
     warned = dataset.runs.drop_nulls("warnings").with_columns(polars.col("warnings").str.split(", "))
     names = warned.explode("warnings").group_by("warnings", maintain_order=True).agg(*_first(dataset)).collect()
     for row in names.to_dicts():
         output.warning(
-            f"{row['warnings']} in {row['len']:,} of {total:,} runs, first {_place(row, dataset)}; "
+            f"{row['warnings']} in {row['len']:,} of {counted(total, 'run')}, first {_place(row, dataset)}; "
             "`ackclock run` with these values explains it"
         )
 

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from ackclock.cli import output
+from ackclock.texts.numbers import counted
 from ackclock.tuning import outcome, schema
 from ackclock.tuning.function import tune
 from ackclock.tuning.search import optuna_module
@@ -21,7 +22,7 @@ def tune_command(file: Path, *, trials: int, seed: int, out: Path | None, json_o
     new, stored = tuned.runs
     before = f", {stored - new:,} were stored" if stored > new else ""
     ended = ", ".join(f"{count} {state}" for state, count in tuned.counts.items() if count)
-    output.note(f"{ended}; {new:,} runs in {time.monotonic() - started:.1f} s{before}")
+    output.note(f"{ended}; {counted(new, 'run')} in {time.monotonic() - started:.1f} s{before}")
     if json_output:
         output.data(tuned.to_dict())
     else:

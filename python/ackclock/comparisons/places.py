@@ -65,7 +65,7 @@ class NetworkPath:
         if scenario is None and contender.file is not None:
             scenario, tested, settings = load(contender.file), tested_flows(contender.file), {}
         if scenario is None:
-            raise ValueError(f"{contender.name} is no scenario file, so it needs paths: add --on")
+            raise ValueError(f"{contender.name} is no scenario file, so it needs paths to run on")
         own = {key: value for key, value in extra.items() if not key.startswith("flow.")}
         per_flow = {key.removeprefix("flow."): value for key, value in extra.items() if key.startswith("flow.")}
         try:
@@ -135,7 +135,7 @@ def find(words: Sequence[str]) -> list[Place]:
     found = [_find(word) for word in words]
     for index, place in enumerate(found):
         if any(place.name == other.name for other in found[:index]):
-            raise ValueError(f"--on: two places are called {place.name!r}; name each once, and rename one of two files")
+            raise ValueError(f"two paths are called {place.name!r}; name each once, and rename one of two files")
     return found
 
 
@@ -157,9 +157,7 @@ def _find(word: str) -> Place:
     names = sorted(file.stem for file in paths.FOLDER.glob("*.toml"))
     if word not in names:
         endings = ", ".join((".toml", *TABLES))
-        raise ValueError(
-            f"--on: unknown path {word!r}{checks.near(word, names)}; the name of a file must end in {endings}"
-        )
+        raise ValueError(f"unknown path {word!r}{checks.near(word, names)}; the name of a file must end in {endings}")
     return _of_file(paths.FOLDER / f"{word}.toml")
 
 

@@ -23,7 +23,7 @@ from ackclock.files import leftovers, storage, stored, targets
 from ackclock.files.journal import Journal
 from ackclock.reports import Answer, Axis, Bullets, Cell, Figure, Panel, Section, Series, Table, Text, grids, page
 from ackclock.reports.rendering import render
-from ackclock.texts.numbers import finite
+from ackclock.texts.numbers import counted, finite
 
 KIND = "comparison"
 MEASURED_FILE = "measured.parquet"
@@ -168,7 +168,7 @@ def _context(judged: Judged) -> dict[str, Any]:
     contenders = judged.outcome.plan.contenders
     return {
         "title": f"{' and '.join(judged.names[1:])} against {judged.names[0]}",
-        "about": f"{len(judged.outcome.points):,} runs on {', '.join(place.name for place in judged.places)}",
+        "about": f"{counted(len(judged.outcome.points), 'run')} on {', '.join(place.name for place in judged.places)}",
         "version": _core.__version__,
         "program": sources.build(),
         "answer": words.answer(judged),

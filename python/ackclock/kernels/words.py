@@ -135,8 +135,8 @@ def method(outcome: Outcome) -> list[str]:
         f"over the repetitions: of {over} only.{width if count > 1 else ''}"
     )
     tolerances = (
-        '"Within": the means differ by no more than the tolerance: 2 % of data delivered and completion times unless '
-        "--tolerance says otherwise, 5 % or one segment of the window at the end of slow start, 10 % or one packet of "
+        '"Within": the means differ by no more than the tolerance: 2 % of data delivered and completion times by '
+        "default, 5 % or one segment of the window at the end of slow start, 10 % or one packet of "
         'drops and retransmissions, 10 % or 0.5 ms of the waiting time. "Own spread": the pairs differ in both '
         "directions, and the simulated mean lies within the range of the kernel's repetitions."
     )

@@ -18,6 +18,7 @@ from ackclock.papers import modelruns
 from ackclock.papers.measurement import Lines, Measured
 from ackclock.papers.plan import Plan, PlannedRun
 from ackclock.papers.store import Parts
+from ackclock.texts.numbers import counted
 
 WRITTEN = ("report.html", "report.md", "verdicts.json", "runs.parquet", "kernel.parquet", "figures")
 TABLES = ("tables.parquet", "tables.csv", "checks.parquet", "checks.csv")
@@ -117,7 +118,7 @@ def stored(plan: Plan, directory: Path) -> Outcome:
     if missing:
         quick = " --quick" if plan.quick else ""
         raise FileNotFoundError(
-            f"{directory}: {missing:,} of {len(plan.runs):,} runs are missing, or another version ran them; "
+            f"{directory}: {missing:,} of {counted(len(plan.runs), 'run')} missing, or another version ran them; "
             f"run: ackclock paper {plan.paper.name}{quick} --out {directory}"
         )
     return _outcome(plan, store, reused=len(plan.runs))

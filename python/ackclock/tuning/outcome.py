@@ -9,7 +9,7 @@ from typing import Any
 from ackclock.cards import Block, Card, Table, Text
 from ackclock.statistics.intervals import rounded
 from ackclock.statistics.pairs import Comparison
-from ackclock.texts.numbers import finite, number
+from ackclock.texts.numbers import counted, finite, number
 from ackclock.tuning import scores
 from ackclock.tuning.judging import Verdict, compared, per_path
 from ackclock.tuning.measures import MEASURES
@@ -205,7 +205,9 @@ def answer(tuning: Tuning, verdict: Verdict, counts: Mapping[str, int]) -> str:
     measure = tuning.goal.measure
     if verdict.outcome == "no better":
         infeasible = "" if all(value <= 0 for value in verdict.violations.values()) else ", which break a constraint"
-        return f"None of {tried} trials is better than the default parameters{infeasible}: nothing is changed."
+        return (
+            f"None of {counted(tried, 'trial')} is better than the default parameters{infeasible}: nothing is changed."
+        )
     held = verdict.held_out
     assert held is not None
     change = held.difference
@@ -230,7 +232,7 @@ def answer(tuning: Tuning, verdict: Verdict, counts: Mapping[str, int]) -> str:
     broken = [name for name, beyond in verdict.violations.items() if beyond > 0]
     constraint = f" Broken there: {', '.join(broken)}." if broken else ""
     return (
-        f"On {where}, the best of {tried} trials changes {measure} by {size}: {said}. "
+        f"On {where}, the best of {counted(tried, 'trial')} changes {measure} by {size}: {said}. "
         f"In training the change was {gained}.{constraint}"
     )
 
