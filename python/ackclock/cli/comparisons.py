@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ackclock.cli import output
-from ackclock.comparisons import judging, planning, words
+from ackclock.comparisons import conditions, judging, planning, words
 from ackclock.comparisons.planning import Outcome, Plan
 from ackclock.running import Interrupted
 from ackclock.texts.numbers import counted, finite
@@ -23,6 +23,7 @@ def compare_command(
     margin: float,
     size: str | None,
     duration: str | None,
+    harm: bool,
     out: Path | None,
     json_output: bool,
     jobs: int | None,
@@ -31,7 +32,7 @@ def compare_command(
     where = None if on is None else [name.strip() for text in on for name in text.split(",")]
     plan = planning.planned(
         texts, where, reference=reference, seeds=seeds, within=None if within is None else within / 100,
-        margin=margin / 100, size=size, duration=duration,
+        margin=margin / 100, size=size, duration=duration, harm=harm,
     )  # fmt: skip
 
     from ackclock.comparisons import report
@@ -62,6 +63,10 @@ def _run(plan: Plan, outcome: Outcome, jobs: int | None) -> Interrupted | None:
     output.note(
         f"{' and '.join(each.name for each in plan.contenders[1:])} against {plan.contenders[0].name} on {names}"
     )
+    for text in conditions.conditions(plan):
+        output.note(text)
+    if text := conditions.mixed(plan):
+        output.warning(text)
     started, stopped = time.monotonic(), None
     before = set(outcome.measured)
     # The number of runs is not known in advance if a rule of stopping decides.

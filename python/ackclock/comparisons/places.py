@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,17 +12,22 @@ from pathlib import Path
 from typing import Any
 
 from ackclock._core import ScenarioError
+from ackclock.comparisons import tables
 from ackclock.comparisons.contenders import WORKLOAD, Contender
+from ackclock.experiments.freeze import Frozen
 from ackclock.files import checks, limits, toml
 from ackclock.matrices import paths
-from ackclock.scenario import Scenario, load
+from ackclock.scenario import Scenario, SweepPoints, load
 from ackclock.texts.numbers import counted
+from ackclock.texts.units import UNITS
 
 TABLES = (".csv", ".parquet")
 FLOW = {"name": "tested", "initial_ssthresh": "unlimited", "rwnd": "100000 packets", "start_jitter": "1 s"}
 """The flow on the paths of a table: only its congestion control limits it."""
 ACCESS = {"rate": "10 Gbit/s", "delay": "0 ms"}
 DURATION = "20 s"
+ROUNDS, SHARE = 60, 8
+"""A transfer without a given duration may take this many round trips, and this many times its time at the full rate."""
 OWN = "as written"
 """Name of the place of scenario files that run as they are."""
 
@@ -38,11 +44,18 @@ class NetworkPath:
         The scenario, in which the flows under test get the settings of a contender; None: each contender has its own.
     tested : tuple of str
         The flows under test by their paths in the scenario, such as ``flow.0``.
+    automatic : bool
+        Whether the run of a transfer lasts as long as the transfer needs, unless a duration is given.
     """
 
     name: str
     scenario: Scenario | None
     tested: tuple[str, ...] = ()
+    automatic: bool = False
+
+    def lasts(self, extra: Mapping[str, str]) -> bool:
+        """Whether a run lasts as long as its transfer needs: no duration is given."""
+        return self.automatic and "duration" not in extra
 
     def compose(self, contender: Contender, seed: int, extra: Mapping[str, str]) -> Scenario:
         """Return the scenario of a contender.
@@ -73,10 +86,31 @@ class NetworkPath:
             if settings.get("profile") == "modern" or "host" in settings:
                 scenario, tested = _bare(scenario)
             both = {f"{flow}.{key}": value for flow in tested for key, value in {**settings, **per_flow}.items()}
-            return scenario.set(both)
+            made = scenario.set(both)
+            return made.set({"duration": f"{_lasting(made):g} s"}) if self.lasts(own) else made
         except ScenarioError as error:
             message = re.sub("^--set [^:]*: ", "", str(error), flags=re.MULTILINE)
             raise ScenarioError(f"{contender.name} on {self.name}: {message}") from None
+
+
+def _lasting(scenario: Scenario) -> float:
+    """Return how long a transfer on the path of a table may take, in seconds; without a transfer, the run's duration.
+
+    A transfer of several times the least time still ends: slow starts, losses and timeouts have room.
+    """
+    document = Frozen(scenario).document
+    flow, links = document["flow"][0], document["topology"]["link"]
+    link = next(each for each in links if f"{each['from']}>{each['to']}" == scenario.bottleneck)
+    if "size" not in flow or not all(isinstance(link[key], str) for key in ("rate", "delay")):
+        return scenario.duration
+    size = _si(flow["size"]) * _si(flow["packet_size"])
+    return math.ceil(1 + ROUNDS * 2 * _si(link["delay"]) + SHARE * 8 * size / _si(link["rate"]))
+
+
+def _si(text: str) -> float:
+    """Return the number of a text with its unit, such as ``"5 ms"``, in seconds, bit/s, bytes or packets."""
+    amount, _, unit = text.partition(" ")
+    return float(amount) * UNITS[unit][1]
 
 
 def _bare(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
@@ -165,7 +199,7 @@ def _of_file(file: Path) -> Place:
     scenario, tested = load(file), tested_flows(file)
     summary = _summary(file)
     if "sweep" in toml.read(file, limits.most("scenario")):
-        return Place(file.stem, summary, _points(scenario, tested), population=True)
+        return Place(file.stem, summary, _points(scenario.sweep_points(), tested), population=True)
     return Place(file.stem, summary, [NetworkPath(file.stem, scenario, tested)])
 
 
@@ -178,25 +212,42 @@ def _of_table(file: Path) -> Place:
         "flow": [FLOW],
         "sweep": {"paths": {"file": str(file.resolve())}},
     }
+    found, headers = tables.columns(file)
     scenario = Scenario(file.stem, **document)
-    points = _points(scenario, ("flow.0",))
+    try:
+        points = _points(SweepPoints(scenario.core.sweep_points(None, found), {}), ("flow.0",), automatic=True)
+    except ScenarioError as error:
+        raise ScenarioError(_as_written(str(error), headers)) from None
     return Place(file.stem, f"{counted(len(points), 'path')} of {file.name}", points, population=True)
 
 
-def _points(scenario: Scenario, tested: tuple[str, ...]) -> list[NetworkPath]:
+def _as_written(message: str, headers: Mapping[str, str]) -> str:
+    """Return a message in which columns have the headers of the table."""
+    for key, header in headers.items():
+        message = re.sub(
+            rf'column "{re.escape(key)}(?: \([^)]*\))?"', lambda _, name=header: f'column "{name}"', message
+        )
+    return message
+
+
+def _points(
+    points: Iterable[tuple[Mapping[str, str], Scenario]], tested: tuple[str, ...], *, automatic: bool = False
+) -> list[NetworkPath]:
     """Return the paths of a sweep, each once: points that differ only in their seed are one path."""
     found: dict[str, tuple[Mapping[str, str], Scenario]] = {}
-    for labels, point in scenario.sweep_points():
+    for labels, point in points:
         found.setdefault(point.set({"seed": 1}).hash, (labels, point))
     names = _names([labels for labels, _ in found.values()])
-    return [NetworkPath(name, point, tested) for name, (_, point) in zip(names, found.values(), strict=True)]
+    return [NetworkPath(name, point, tested, automatic) for name, (_, point) in zip(names, found.values(), strict=True)]
 
 
 def _names(points: Sequence[Mapping[str, str]]) -> list[str]:
     """Return a name for each point, made of its labels; repeated names get a number.
 
-    The label of a row of a table replaces labels that are the same at all of its points, such as the row's rate.
+    The label of a row of a table replaces labels that are the same at all of its points, such as the row's rate. Labels
+    that are the same at all points are left out.
     """
+    constant = {key for key in points[0] if len({labels.get(key) for labels in points}) == 1} if len(points) > 1 else ()
     values: dict[tuple[str | None, str], set[str]] = {}
     for labels in points:
         for key, value in labels.items():
@@ -204,7 +255,7 @@ def _names(points: Sequence[Mapping[str, str]]) -> list[str]:
     names = []
     for labels in points:
         row = labels.get("paths")
-        keys = [key for key in labels if key not in ("paths", "seed")]
+        keys = [key for key in labels if key not in ("paths", "seed") and key not in constant]
         if row is not None:
             keys = ["paths", *(key for key in keys if len(values[row, key]) > 1)]
         names.append(", ".join(labels[key] for key in keys))

@@ -12,8 +12,8 @@ from typing import Any
 import polars
 
 from ackclock import _core
+from ackclock.comparisons import conditions, figure, words
 from ackclock.comparisons import contenders as resolving
-from ackclock.comparisons import figure, words
 from ackclock.comparisons.judging import Judged
 from ackclock.comparisons.measuring import COLUMNS, WARNINGS, Row
 from ackclock.comparisons.planning import Outcome, Plan
@@ -115,7 +115,7 @@ def runs(judged: Judged) -> polars.DataFrame:
                 for name, point in zip(judged.names, planned.beside, strict=True)
                 if point is not None
             ]
-            points += [("alone", name, point) for name, point in zip(judged.names, planned.alone, strict=True)]
+            points += [("alone", name, point) for name, point in zip(judged.names, planned.alone, strict=False)]
             for role, name, point in points:
                 if outcome.has(point):
                     labels = {"place": place.name, "path": unit.path.name, "seed": unit.seed, "contender": name}
@@ -179,11 +179,12 @@ def _context(judged: Judged) -> dict[str, Any]:
         "columns": columns,
         "rows": rows,
         "legend": words.legend(judged),
-        "notes": words.notes(judged),
+        "notes": [*filter(None, [conditions.mixed(judged.outcome.plan)]), *words.notes(judged)],
         "warnings": judged.warnings,
         "sentences": [words.sentence(judged, place, index) for place in judged.places for index in others],
-        "method": [words.method(judged), words.harm_method(judged)],
-        "contenders": [f"{each.name}: {resolving.settings_in_words(each)}." for each in contenders],
+        "method": [words.method(judged), *([words.harm_method(judged)] if judged.outcome.plan.harm else [])],
+        "contenders": [f"{each.name}: {resolving.settings_in_words(each)}." for each in contenders]
+        + [f"{line[:1].upper()}{line[1:]}." for line in conditions.conditions(judged.outcome.plan)],
         "places": [f"{place.name}: {place.summary or 'a scenario file'}." for place in judged.places],
     }
 

@@ -56,8 +56,20 @@ def compare(
         Optional[str], typer.Option(metavar="SIZE", help="Size of every flow under test, such as '1 MB'.")
     ] = None,
     duration: Annotated[
-        Optional[str], typer.Option(metavar="TIME", help="Duration of every run; replaces that of the path.")
+        Optional[str],
+        typer.Option(
+            metavar="TIME",
+            help="Duration of every run; by default that of the path. With --size, runs on the paths of a table last "
+            "as long as their transfers by default.",
+        ),
     ] = None,
+    harm: Annotated[
+        bool,
+        typer.Option(
+            "--harm/--no-harm",
+            help="Measure the harm to a flow of the reference, and the time lost in start-up; most runs are for these.",
+        ),
+    ] = True,
     out: Out = None,
     json: Json = False,
     jobs: Jobs = None,
@@ -71,5 +83,5 @@ def compare(
 
         compare_command(
             contenders, on, reference=reference, seeds=seeds, within=within, margin=margin, size=size,
-            duration=duration, out=out, json_output=json, jobs=jobs,
+            duration=duration, harm=harm, out=out, json_output=json, jobs=jobs,
         )  # fmt: skip
