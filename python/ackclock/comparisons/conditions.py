@@ -27,7 +27,7 @@ def conditions(plan: Plan) -> list[str]:
         flows = [_tested(document) for document in _documents(plan, contender)]
         said = [
             _host(contender, flows),
-            _of((_kind(flow["initial_window"]) for flow in flows), "initial window {}", "initial windows of the paths"),
+            _of(map(_window, flows), "initial window {}", "initial windows of the paths"),
             _of((flow["packet_size"] for flow in flows), "packets of {}", "packet sizes of the paths"),
         ]
         groups.setdefault(", ".join(said), []).append(contender.name)
@@ -68,6 +68,11 @@ def _host(contender: Contender, flows: Iterable[dict[str, Any]]) -> str:
 def _of(values: Iterable[str], one: str, several: str) -> str:
     found = set(values)
     return one.format(*found) if len(found) == 1 else several
+
+
+def _window(flow: dict[str, Any]) -> str:
+    """Return the kind of a flow's initial window; a whole control has its own."""
+    return _kind(flow["initial_window"]) if "initial_window" in flow else "of the control"
 
 
 def _kind(part: str | dict[str, Any]) -> str:
