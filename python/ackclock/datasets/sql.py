@@ -32,7 +32,11 @@ FOREIGN = re.compile(r"INTERVAL|BIT|UNION|GEOMETRY|VARIANT")
 
 
 def query(
-    text: str, files: Mapping[str, Sequence[Path]], labels: Sequence[str], empty: Mapping[str, polars.Schema]
+    text: str,
+    files: Mapping[str, Sequence[Path]],
+    labels: Sequence[str],
+    empty: Mapping[str, polars.Schema],
+    twins: Mapping[str, tuple[str, Mapping[str, float]]],
 ) -> polars.DataFrame:
     """Run a query on views of the tables, which cannot read or write anything else.
 
@@ -46,6 +50,8 @@ def query(
         The columns of labels.
     empty
         The columns of the tables that have no files.
+    twins
+        The column of numbers of each label with a unit, and the numbers of its values.
 
     Raises
     ------
@@ -59,7 +65,7 @@ def query(
         for setting in (*SETTINGS, f"temp_directory = {_quoted(str(folder))}"):
             connection.execute(f"SET {setting}")
         connection.execute(_macro())
-        for view in _views(_linked(files, folder), labels, empty):
+        for view in _views(_linked(files, folder), labels, empty, twins):
             connection.execute(view)
         _confine(connection, [path for paths in files.values() for path in paths], str(folder))
         # The result passes through a file: rows larger than memory are no problem, and pyarrow is not needed.
@@ -129,16 +135,34 @@ def _check(statements: Sequence[duckdb.Statement]) -> None:
 
 
 def _views(
-    files: Mapping[str, Sequence[Path]], labels: Sequence[str], empty: Mapping[str, polars.Schema]
+    files: Mapping[str, Sequence[Path]],
+    labels: Sequence[str],
+    empty: Mapping[str, polars.Schema],
+    twins: Mapping[str, tuple[str, Mapping[str, float]]],
 ) -> Iterator[str]:
-    keys = ", ".join(f"runs.{_always_quoted(column)}" for column in ("point", *labels, "seed"))
+    columns = ("point", *labels, *(column for column, _ in twins.values()), "seed")
+    keys = ", ".join(f"runs.{_always_quoted(column)}" for column in columns)
+    made = "".join(f", {_number(label, *found)}" for label, found in twins.items())
     for table, paths in files.items():
         rows = f"read_parquet([{', '.join(_quoted(str(path)) for path in paths)}])"
         if not paths:
             nulls = (f"NULL::{TYPES[str(kind)]} AS {_always_quoted(column)}" for column, kind in empty[table].items())
             rows = f"(SELECT {', '.join(nulls)} WHERE false)"
-        select = f"* FROM {rows}" if table == layout.RUNS else f"{keys}, t.* FROM {rows} AS t JOIN runs USING (run)"
+        select = (
+            f"*{made} FROM {rows}" if table == layout.RUNS else f"{keys}, t.* FROM {rows} AS t JOIN runs USING (run)"
+        )
         yield f"CREATE VIEW {table} AS SELECT {select}"
+
+
+def _number(label: str, column: str, numbers: Mapping[str, float]) -> str:
+    """Return the expression of a label's number in the unit of its column."""
+    text, unit = _always_quoted(label), column.removeprefix(f"{label} (").removesuffix(")")
+    alike = all(value.partition(" ")[2] == unit for value in numbers)
+    factor = 1.0 if alike else UNITS[unit][1]
+    number = (
+        f"TRY_CAST(replace(split_part({text}, ' ', 1), '_', '') AS DOUBLE)" if alike else f"si({text}) / {factor!r}"
+    )
+    return f"{number} AS {_always_quoted(column)}"
 
 
 def _macro() -> str:
