@@ -37,7 +37,8 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     """Return a sweep whose rate was sampled on a logarithmic scale, with delays in two units."""
     keys = f'"{RATE}" = {{ from = "1 Mbit/s", to = "8 Mbit/s", scale = "log" }}\n'
     keys += f'"{LIMIT}" = {{ from = "0.5 BDP", to = "2 BDP" }}\n'
-    sweep = f'[sweep]\n"{DELAY}" = ["500 us", "5 ms"]\n[sweep.sample]\nmethod = "random"\ncount = 12\nseed = 1\n[sweep.sample.keys]\n{keys}'
+    sweep = f'[sweep]\n"{DELAY}" = ["500 us", "5 ms"]\n'
+    sweep += f'[sweep.sample]\nmethod = "random"\ncount = 12\nseed = 1\n[sweep.sample.keys]\n{keys}'
     return stored(tmp_path_factory.mktemp("sampled"), sweep)
 
 

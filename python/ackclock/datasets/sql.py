@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 from ackclock.datasets import layout
 from ackclock.files import leftovers
 from ackclock.texts.labels import last_part, suggestion
-from ackclock.texts.units import UNITS
+from ackclock.texts.units import UNITS, factor
 
 if TYPE_CHECKING:
     import duckdb
     import polars
 
 NUMBER = r"^\s*([-+]?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(.*?)\s*$"
-FACTORS = {"": 1.0, "%": 0.01, "per s": 1.0, **{unit: factor for unit, (_, factor) in UNITS.items()}}
+FACTORS = {"": 1.0, "%": 0.01, "per s": 1.0, **{unit: scale for unit, (_, scale) in UNITS.items()}}
 # A variable of this program is no table, and extensions would come from the network.
 SETTINGS = ("python_enable_replacements = false", "autoinstall_known_extensions = false")
 TYPES = {"String": "VARCHAR", "UInt64": "UBIGINT", "Float64": "DOUBLE"}
@@ -157,11 +157,11 @@ def _views(
 def _number(label: str, column: str, numbers: Mapping[str, float]) -> str:
     """Return the expression of a label's number in the unit of its column."""
     text, unit = _always_quoted(label), column.removeprefix(f"{label} (").removesuffix(")")
-    alike = all(value.partition(" ")[2] == unit for value in numbers)
-    factor = 1.0 if alike else UNITS[unit][1]
-    number = (
-        f"TRY_CAST(replace(split_part({text}, ' ', 1), '_', '') AS DOUBLE)" if alike else f"si({text}) / {factor!r}"
-    )
+    number = f"TRY_CAST(replace(split_part({text}, ' ', 1), '_', '') AS DOUBLE)"
+    others = sorted({value.partition(" ")[2] for value in numbers} - {unit})
+    if others:
+        cases = " ".join(f"WHEN {_quoted(other)} THEN {factor(other, unit)!r}::DOUBLE" for other in others)
+        number += f" * CASE substr({text}, strpos({text}, ' ') + 1) {cases} ELSE 1 END"
     return f"{number} AS {_always_quoted(column)}"
 
 
@@ -169,10 +169,8 @@ def _macro() -> str:
     """Return the macro `si`: the number of a text such as '5 ms' in SI units; NULL without a known unit."""
     number, unit = (f"regexp_extract(CAST(value AS VARCHAR), {_quoted(NUMBER)}, {group})" for group in (1, 2))
     # 35 / 1000 is 0.035, and 35 * 0.001 is not.
-    factors = " ".join(f"WHEN {_quoted(word)} THEN {max(factor, 1.0)!r}::DOUBLE" for word, factor in FACTORS.items())
-    divisors = " ".join(
-        f"WHEN {_quoted(word)} THEN {round(1 / factor)}" for word, factor in FACTORS.items() if factor < 1
-    )
+    factors = " ".join(f"WHEN {_quoted(word)} THEN {max(scale, 1.0)!r}::DOUBLE" for word, scale in FACTORS.items())
+    divisors = " ".join(f"WHEN {_quoted(word)} THEN {round(1 / scale)}" for word, scale in FACTORS.items() if scale < 1)
     value = f"TRY_CAST(replace({number}, '_', '') AS DOUBLE)"
     return f"CREATE MACRO si(value) AS {value} * CASE {unit} {factors} END / CASE {unit} {divisors} ELSE 1 END"
 

@@ -25,17 +25,26 @@ def positions(values: Sequence[str]) -> tuple[dict[str, float], str] | None:
     """
     units = {value: value.partition(" ")[2] for value in values}
     unit = units[values[0]] if values else ""
-    kind, scale = UNITS.get(unit, (None, 1.0))
+    kind, _ = UNITS.get(unit, (None, 1.0))
     if any(own != unit and (kind is None or UNITS.get(own, ("", 1.0))[0] != kind) for own in units.values()):
         return None
     try:
         found = {
-            value: float(value.partition(" ")[0]) * (UNITS[own][1] / scale if own != unit else 1.0)
+            value: float(value.partition(" ")[0]) * (factor(own, unit) if own != unit else 1.0)
             for value, own in units.items()
         }
     except ValueError:
         return None
     return (found, unit) if all(map(math.isfinite, found.values())) else None
+
+
+def factor(unit: str, to: str) -> float:
+    """Return how much of one unit another is, without the last digits, which quotients of floats get wrong.
+
+    >>> factor("ms", "us"), factor("kB", "KiB")
+    (1000.0, 0.9765625)
+    """
+    return float(f"{UNITS[unit][1] / UNITS[to][1]:.12g}")
 
 
 def twin(label: str, values: Sequence[str]) -> tuple[str, dict[str, float]] | None:
