@@ -12,9 +12,9 @@ import pytest
 
 from ackclock.files import storage
 from ackclock.reports import Table, sweeps
-from ackclock.reports.dependence import positions
 from ackclock.reports.points import Points
 from ackclock.texts.numbers import number
+from ackclock.texts.units import positions
 from ackclock.texts.warnings import CLAUSES
 
 from .conftest import FIRST, Cli

@@ -224,9 +224,8 @@ def _of_table(file: Path) -> Place:
 def _as_written(message: str, headers: Mapping[str, str]) -> str:
     """Return a message in which columns have the headers of the table."""
     for key, header in headers.items():
-        message = re.sub(
-            rf'column "{re.escape(key)}(?: \([^)]*\))?"', lambda _, name=header: f'column "{name}"', message
-        )
+        # A header may hold backslashes, which `re.sub` would read.
+        message = f'column "{header}"'.join(re.split(rf'column "{re.escape(key)}(?: \([^)]*\))?"', message))
     return message
 
 

@@ -196,11 +196,10 @@ class Dataset:
 
     def _twins(self) -> dict[str, tuple[str, dict[str, float]]]:
         """Return the column and the numbers of each label whose values have a unit, such as ``1.24514 BDP``."""
+        twins: dict[str, tuple[str, dict[str, float]]] = {}
         found = self._files(layout.RUNS)
-        rows = _scan(found) if found else None
-        twins = {}
-        for label in self.labels if rows is not None else []:
-            values = rows.select(label).drop_nulls().unique(maintain_order=True).collect().to_series().to_list()
+        for label in self.labels if found else []:
+            values = _scan(found).select(label).drop_nulls().unique(maintain_order=True).collect().to_series().to_list()
             if made := twin(label, values):
                 twins[label] = made
         return twins

@@ -83,9 +83,9 @@ def _page(points: Points, title: str, manifest: dict[str, Any], scenario: str) -
         return page(title, Answer(said), [*_failures(points), *_scenario(scenario)], about=about)
     axes = points.axes(measure)
     budget = MOST_SHOWN // max(1, len(points.measures))
-    same = {each: said for each in points.measures if axes and (said := points.constant(axes.drawn, each))}
+    same = {each: mean for each in points.measures if axes and (mean := points.constant(axes.drawn, each))}
     drawn = {each: _figure(points, axes, each, budget) for each in points.measures if each not in same} if axes else {}
-    constants = "; ".join(f"{each.title} {said}" for each, said in same.items())
+    constants = "; ".join(f"{each.title} {mean}" for each, mean in same.items())
     sections = [
         Section(
             "Measures",
