@@ -395,7 +395,7 @@ def _options(callback: Callable[..., Any]) -> tuple[list[tuple[str, str]], list[
         kind, info = typing.get_args(hints[name])
         doc = info.help or ""
         if parameter.default not in (None, False, inspect.Parameter.empty):
-            doc += f" Default: {parameter.default}."
+            doc += f" Default: {getattr(parameter.default, 'value', parameter.default)}."
         if not isinstance(info, OptionInfo):
             optional = parameter.default is not inspect.Parameter.empty
             word = info.metavar or name.upper()

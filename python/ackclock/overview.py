@@ -24,6 +24,11 @@ LINK_COLUMNS = {
     "marks": "marks", "losses": "losses", "queue mean": "queue_mean", "queue max": "queue_max",
     "sojourn (s)": "sojourn_mean", "max (s)": "sojourn_max",
 }  # fmt: skip
+LESS = (
+    "max (s)", "at (s)", "cwnd", "queue max", "discipline", "rate (bit/s)", "cwnd max", "sent", "sojourn (s)", "losses",
+    "slow start exit",
+)  # fmt: skip
+"""Columns of flows and links that a narrow terminal leaves out, the least important first."""
 MOST_CURVES = 8
 """Curves of a chart."""
 BINS = 100
@@ -40,9 +45,14 @@ class WarnedResult(AnyResult, Protocol):
 
 
 def link_columns(links: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Return the columns of a table of links; marks only if there are any."""
-    marked = any(row["marks"] for row in links)
-    return {title: column for title, column in LINK_COLUMNS.items() if marked or column != "marks"}
+    """Return the columns of a table of links; marks and losses only if there are any."""
+    absent = {column for column in ("marks", "losses") if not any(row[column] for row in links)}
+    return {title: column for title, column in LINK_COLUMNS.items() if column not in absent}
+
+
+def limited(links: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the links whose queue is limited or which lose packets; all links if there is none."""
+    return [row for row in links if row["queue"] != "unlimited" or row["losses"]] or list(links)
 
 
 def link_rows(links: Sequence[dict[str, Any]], columns: dict[str, str]) -> list[list[object]]:

@@ -356,7 +356,7 @@ def test_a_changed_digit_is_no_measurement(stores: Path, call: Call, monkeypatch
     journal.write_text(f"{text[:place]}{(int(text[place]) + 1) % 10}{text[place + 1 :]}")
     code, said = call("report", "papered")
     assert code == 2
-    assert "1 of 8 runs are missing" in said
+    assert "1 of 8 runs missing" in said
     assert call(*WRITERS["papered"].split())[0] == 0
     whole, sound = (polars.read_parquet(Path(place, "runs.parquet")) for place in ("papered", "sound/papered"))
     assert whole.equals(sound)

@@ -232,7 +232,7 @@ def test_tolerances_are_shares_or_values() -> None:
 def test_wrong_tolerances_are_explained(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)) as caught:
         tolerances([text], DECLARED)
-    assert str(caught.value).startswith(f"--tolerance {text}")
+    assert str(caught.value).startswith(f"tolerance {text}")
 
 
 def test_a_tolerance_is_set_once() -> None:

@@ -594,7 +594,7 @@ def test_an_interrupted_matrix_keeps_finished_runs(cli: Cli, rival: Path, tmp_pa
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert "of 1600 runs are finished; run the same command to continue" in err
+    assert "of 1,600 runs are finished; run the same command to continue" in err
     assert json.loads((tmp_path / "o" / "manifest.json").read_text())["state"] == "interrupted"
     done = polars.read_parquet(tmp_path / "o" / "measured.parquet")
     assert 0 < len(done) < 1600

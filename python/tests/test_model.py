@@ -436,18 +436,18 @@ def test_a_single_run_has_no_interval(cli: Cli, first: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["mathis", "--x", "los"], "--x los: there is no label or column 'los'; did you mean 'loss'? (known: topology"),
+        (["mathis", "--x", "los"], "x=los: there is no label or column 'los'; did you mean 'loss'? (known: topology"),
         (["mathis", "--x", "lss=seed"], "mathis has no parameter 'lss'; did you mean 'loss'?"),
-        (["mathis", "--y", "goodputs"], "--y goodputs: there is no column 'goodputs'; did you mean 'goodput_bps'?"),
-        (["mathis", "--y", "control"], "--y control: the column holds no numbers"),
+        (["mathis", "--y", "goodputs"], "y=goodputs: there is no column 'goodputs'; did you mean 'goodput_bps'?"),
+        (["mathis", "--y", "control"], "y=control: the column holds no numbers"),
         (
             ["mathis", "--y", "completion_time", "--plot", "x.png"],
-            "--y completion_time: no run in",
+            "y=completion_time: no run in",
         ),
         (["mathis", "--x", "rtt=loss"], "'0.3 %' is not a valid rtt"),
-        (["mathis", "--output", "window"], "--y is needed: no measured column is the default"),
+        (["mathis", "--output", "window"], "y is needed: no measured column is the default"),
         (["mathis", "--param", "loss=1%"], "--param loss: its values come from topology.bottleneck.loss of"),
-        (["bdp", "--y", "cwnd_max"], "--x is needed: name the label that holds the model's buffer"),
+        (["bdp", "--y", "cwnd_max"], "x is needed: name the label that holds the model's buffer"),
         (["rounds", "--param", "seed=1,2"], "give one seed with --over"),
     ],
 )

@@ -61,7 +61,7 @@ def test_a_path_of_50_ms_is_compared_with_its_own_round_trip_time(cli: Cli, tmp_
     assert "given" in given.stdout
     wrong = cli("model", "mathis", "--over", "o", "--x", "rtt=min_rtt")
     assert wrong.returncode == 2
-    assert "--param loss is needed: the runs of o differ in it (" in wrong.stderr
+    assert "loss is needed: the runs of o differ in it (" in wrong.stderr
 
 
 def test_parameters_from_a_scenario(tmp_path: Path) -> None:
@@ -90,9 +90,9 @@ def test_runs_that_differ_are_not_averaged(cli: Cli, tmp_path: Path) -> None:
     sweep = 'duration = "1 s"\n[flow]\n[sweep]\n"topology.bottleneck.delay" = ["10 ms", "40 ms"]\n'
     (tmp_path / "s.toml").write_text(sweep + '"flow.avoidance" = ["reno", "cubic"]\n')
     assert cli("run", "s.toml", "--out", "o").returncode == 0
-    with pytest.raises(ValueError, match=r"^--param rtt is needed: .* differ in it \(0.06.* to 0.12.* s\)"):
+    with pytest.raises(ValueError, match=r"^rtt is needed: .* differ in it \(0.06.* to 0.12.* s\)"):
         values(tmp_path / "o", "mathis")
-    with pytest.raises(ValueError, match=r"^--param law is needed: .* \(cubic, reno\)"):
+    with pytest.raises(ValueError, match=r"^law is needed: .* \(cubic, reno\)"):
         values(tmp_path / "o", "response", {"rtt": 0.1})
     assert values(tmp_path / "o", "mathis", {"rtt": 0.1})["b"] == 1.0
 

@@ -81,7 +81,7 @@ def test_the_page_has_idea_claim_finding_and_today(
     out = tmp_path / "out"
     for _ in range(2):
         command.papers_command(quick=True, out=out, jobs=1)
-    assert "0 are new" in capsys.readouterr().err
+    assert ", 0 new" in capsys.readouterr().err
     html = (out / "report.html").read_text()
     text = re.sub(r"<[^>]+>", "", html[html.index("<main>") : html.index("<footer")])
     assert "Of 1 claim in 1 paper" in text
@@ -121,5 +121,5 @@ def test_the_report_of_a_paper_is_built_again_without_runs(paper: Paper, tmp_pat
     (home / "o" / "measured.parquet").unlink()
     refused = cli("report", "o", cwd=home)
     assert refused.returncode == 2
-    assert "runs are missing" in refused.stderr
+    assert "runs missing" in refused.stderr
     assert "ackclock paper tiny --quick --out o" in refused.stderr

@@ -147,7 +147,7 @@ def test_without_a_query_the_columns_are_listed(folder: Path, cli: Cli) -> None:
     assert ["runs", LABEL, "String", "label", "of", "the", "sweep"] in lines
     assert any(line[:4] == ["flows", "sent_packets", "Int64", "packets"] for line in lines)
     assert any(line[:2] == ["transfers", "bytes"] for line in lines)
-    assert done.stderr == f"{folder}: complete, 12 of 1 runs stored\n"
+    assert done.stderr == f"{folder}: complete, 12 of 1 run stored\n"
     listed = json.loads(cli("query", folder, "--format", "json").stdout)
     assert {row["view"] for row in listed} == {"runs", "flows", "links", "transfers", "pages"}
 

@@ -12,9 +12,9 @@ import pytest
 
 from ackclock.files import storage
 from ackclock.reports import Table, sweeps
-from ackclock.reports.dependence import positions
 from ackclock.reports.points import Points
 from ackclock.texts.numbers import number
+from ackclock.texts.units import positions
 from ackclock.texts.warnings import CLAUSES
 
 from .conftest import FIRST, Cli
@@ -300,7 +300,7 @@ def test_the_report_of_a_matrix_is_built_again_without_runs(tmp_path: Path, cli:
     (out / "measured.parquet").unlink()
     refused = cli("report", out)
     assert refused.returncode == 2
-    assert "6 of 6 runs are missing" in refused.stderr
+    assert "6 of 6 runs missing" in refused.stderr
     assert (out / "report.html").read_bytes() == before
 
 

@@ -138,7 +138,7 @@ def test_columns_of_links_need_a_link(stored: Path) -> None:
         (["--by", "slow_start"], "--x is needed"),
         (["--kind", "cdf", "--x", "delay"], "the axis of a cdf is its column"),
         (["--kind", "cwnd", "--x", "delay"], "--kind cwnd is drawn over time"),
-        (["--x", "delay", "--by", "slow_start", "--y", "pages.load_time"], "--y pages.load_time: no run has pages"),
+        (["--x", "delay", "--by", "slow_start", "--y", "pages.load_time"], "y=pages.load_time: no run has pages"),
     ],
 )
 def test_bad_input_is_one_message(cli: Cli, stored: Path, arguments: list[str], message: str) -> None:

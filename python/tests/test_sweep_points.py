@@ -192,10 +192,10 @@ def test_a_population_is_read_from_csv_and_parquet(tmp_path: Path) -> None:
             "row 2, column .* must be a number, because the header has the unit Mbit/s",
         ),
         ("p.csv", "seed,seed\n1,2\n", 'p.csv: column "seed": stands twice'),
-        ("p.csv", "seed\n1,2\n", "p.csv: this is no CSV table"),
-        ("p.csv", "", "p.csv: this is no CSV table"),
+        ("p.csv", "seed\n1,2\n", "p.csv: cannot be read as a CSV table"),
+        ("p.csv", "", "p.csv: cannot be read as a CSV table"),
         ("p.csv", "sede\n1\n", 'p.csv: column "sede": there is no key "sede"; did you mean "seed"'),
-        ("p.parquet", "seed\n1\n", "p.parquet: this is no Parquet table"),
+        ("p.parquet", "seed\n1\n", "p.parquet: cannot be read as a Parquet table"),
     ],
 )
 def test_errors_of_a_table_name_the_file(tmp_path: Path, name: str, content: str, message: str) -> None:

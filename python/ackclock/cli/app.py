@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from ackclock import _core
 from ackclock.cli.commands.check import check
@@ -31,8 +32,34 @@ from ackclock.cli.commands.sweep import sweep
 from ackclock.cli.commands.tune import tune
 from ackclock.cli.errors import BAD_INPUT, INTERRUPTED, fail
 
+# Every command, in the order of the help.
+HELP = {
+    "Run and see": ("run", "sweep", "serve", "plot", "report", "query", "check"),
+    "Compare and judge": ("compare", "matrix", "tune", "gate", "paper", "papers", "model"),
+    "The kernel and endpoints": ("kernel", "emulate", "script"),
+    "About": ("list", "schema"),
+}
+
+
+class Grouped(TyperGroup):
+    """The commands under the headings of `HELP`."""
+
+    def format_commands(self, _context: Any, formatter: Any) -> None:  # noqa: ANN401 - typer does not export the types
+        """Write each command with its summary."""
+        longest = max(map(len, self.commands))
+        indent = 2 + longest + 2
+        for heading, names in HELP.items():
+            lines = [
+                (name.ljust(longest), self.commands[name].get_short_help_str(formatter.width - indent))
+                for name in names
+            ]
+            with formatter.section(heading):
+                formatter.write_dl(lines)
+
+
 app = typer.Typer(
     name="ackclock",
+    cls=Grouped,
     help="A laboratory for TCP start-up and congestion control.",
     no_args_is_help=True,
     add_completion=False,
@@ -40,7 +67,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-# In the order of the help.
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": run,
     "sweep": sweep,

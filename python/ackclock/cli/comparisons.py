@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ackclock.cli import output
-from ackclock.comparisons import judging, planning, words
+from ackclock.comparisons import conditions, judging, planning, words
 from ackclock.comparisons.planning import Outcome, Plan
 from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.store import Store
@@ -25,6 +25,7 @@ def compare_command(
     margin: float,
     size: str | None,
     duration: str | None,
+    harm: bool,
     out: Path | None,
     json_output: bool,
     engine: Engine,
@@ -33,7 +34,7 @@ def compare_command(
     where = None if on is None else [name.strip() for text in on for name in text.split(",")]
     plan = planning.planned(
         texts, where, reference=reference, seeds=seeds, within=None if within is None else within / 100,
-        margin=margin / 100, size=size, duration=duration,
+        margin=margin / 100, size=size, duration=duration, harm=harm,
     )  # fmt: skip
 
     from ackclock.comparisons import report
@@ -63,6 +64,10 @@ def _run(plan: Plan, outcome: Outcome, engine: Engine) -> Interrupted | None:
     output.note(
         f"{' and '.join(each.name for each in plan.contenders[1:])} against {plan.contenders[0].name} on {names}"
     )
+    for text in conditions.conditions(plan):
+        output.note(text)
+    if text := conditions.mixed(plan):
+        output.warning(text)
     started, stopped = time.monotonic(), None
     before = set(outcome.measured)
     # The number of runs is not known in advance if a rule of stopping decides.
@@ -94,13 +99,14 @@ def _show(judged: judging.Judged, *, json_output: bool) -> None:
         )
         return
     for text in words.answer(judged):
-        print(text)
+        output.say(text)
     columns, rows = words.table(judged)
     # A path is named once, in the first of its rows.
     short = [["" if at and rows[at - 1][0] == path else path, *rest] for at, (path, *rest) in enumerate(rows)]
-    output.table(columns, short, left=words.LEFT)
+    less = columns[: columns.index("verdict") : -1]
+    output.table(columns, short, left=words.LEFT, less=less)
     if any(name.endswith(" *") for _, name, *_ in rows):
-        print("* faster than every other on its path, by the tests")
+        output.say("* faster than every other on its path, by the tests")
     for text in judged.warnings:
         output.warning(text)
     for text in words.notes(judged):

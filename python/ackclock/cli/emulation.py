@@ -71,8 +71,9 @@ def emulate_command(
 def _show(ended: Emulated) -> None:
     if ended.links:
         with output.aside(True):
-            columns = overview.link_columns(ended.links)
-            output.table(list(columns), overview.link_rows(ended.links, columns), left=2)
+            links = overview.limited(ended.links)
+            columns = overview.link_columns(links)
+            output.table(list(columns), overview.link_rows(links, columns), left=2, less=overview.LESS)
     elapsed, cpu = number(ended.elapsed_s, 3), f"{number(ended.cpu_s, 2)} s of processor time"
     if not ended.links:
         output.note(f"no packet crossed the path in {elapsed} s")

@@ -17,6 +17,8 @@ from ackclock.gates.texts import COLUMNS, cells, headline, rule, sameness
 from ackclock.texts.numbers import counted
 
 MOST = 20  # rows of the table
+LESS = ("runs", "p", "baseline", "now")
+"""Columns that a narrow terminal leaves out, the least important first."""
 
 
 def gate_command(
@@ -71,7 +73,7 @@ def _show(outcome: Outcome) -> None:
     if len(outcome.gaps) > MOST:
         output.note(f"{len(outcome.gaps) - MOST:,} more points have missing or failed runs")
     if outcome.shown:
-        output.table(COLUMNS, [_row(change) for change in outcome.shown[:MOST]], left=3)
+        output.table(COLUMNS, [_row(change) for change in outcome.shown[:MOST]], left=3, less=LESS)
     if len(outcome.shown) > MOST:
         output.note(f"{len(outcome.shown) - MOST:,} more changes; --json, --junit and --markdown list them")
     if outcome.extra:
@@ -79,9 +81,9 @@ def _show(outcome: Outcome) -> None:
         output.note(f"{counted(len(outcome.extra), 'point')} not in the baseline: {names}")
     for note in outcome.notes:
         output.warning(note)
-    print(headline(outcome))
-    print(sameness(outcome))
-    print(rule(outcome))
+    output.say(headline(outcome))
+    output.say(sameness(outcome))
+    output.say(rule(outcome))
 
 
 def _row(change: Change) -> list[str]:

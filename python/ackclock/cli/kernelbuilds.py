@@ -67,7 +67,8 @@ def list_command(*, json_output: bool) -> None:
         ("name", "HZ", "built in", "size", "date", "key", "files"),
         [*rows, (f"machine: {platform.system()} {here}", None, None, None, None, None, None)],
         title=f"kernels in {folder()}",
-        left=6,
+        left=7,
+        less=("key", "date", "built in", "size"),
     )
     if not kernels:
         output.note("no kernel for virtual time was built yet; build one with: ackclock kernel build")

@@ -114,12 +114,12 @@ def _show(outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference],
         output.data(finite({**said, **report.measured(outcome, pairs), "rows": report.rows(found)}))
         return
     for text in [*answer, *words.lateness(outcome, pairs)]:
-        print(text)
+        output.say(text)
     shown = [each for each in judging.ranked(found) if each.measure.primary or each.verdict != "within"]
-    output.table(words.COLUMNS, [words.row(each) for each in shown], left=words.LEFT)
+    output.table(words.COLUMNS, [words.row(each) for each in shown], left=words.LEFT, less=words.LESS)
     for text in words.unfollowed(pairs):
         output.warning(text)
     if len(shown) < len(found):
         output.note(f"{counted(len(found) - len(shown), 'other measure')} within their tolerance")
     for text in larger:
-        print(text)
+        output.say(text)

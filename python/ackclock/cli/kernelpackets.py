@@ -75,17 +75,17 @@ def _show(name: str, compared: Compared, *, shrink: bool) -> None:
     difference = compared.difference
     late = f"times differ by at most {1e6 * compared.latest:.1f} µs"
     if difference is None:
-        print(f"{name}: all {counted(len(compared.kernel.packets), 'packet')} are the same; {late}")
+        output.say(f"{name}: all {counted(len(compared.kernel.packets), 'packet')} are the same; {late}")
         _show_state(compared)
         return
     what = ", ".join(difference.fields)
     where = f"packet {difference.index} of {difference.flow} at {difference.place}"
-    print(f"{name}: {where}, at {difference.time:.6f} s, differs: {what}; before, {late}")
+    output.say(f"{name}: {where}, at {difference.time:.6f} s, differs: {what}; before, {late}")
     for world, side in _sides(compared).items():
         known = ", ".join(
             f"{key} {_value(value)}" for key, value in side.before(difference).items() if value is not None
         )
-        print(f"  {world}: {known or 'nothing known yet'}")
+        output.say(f"  {world}: {known or 'nothing known yet'}")
         first = max(0, difference.index - AROUND)
         for number, line in enumerate(packets.lines(side.around(difference, AROUND)), first):
             print(f"  {'→' if number == difference.index else ' '} {number:>6} {line}")
@@ -103,7 +103,7 @@ def _show_state(compared: Compared) -> None:
         f"{name} {_value(one)} in the simulation, {_value(other)} in the kernel"
         for name, (one, other) in state.values.items()
     )
-    print(f"  the state of {state.flow} differs after the ACK at {state.time:.6f} s: {'; '.join(pairs)}")
+    output.say(f"  the state of {state.flow} differs after the ACK at {state.time:.6f} s: {'; '.join(pairs)}")
 
 
 def _value(value: Value) -> str:

@@ -18,6 +18,7 @@ from ackclock.matrices import parts as composing
 from ackclock.matrices.crossing import Outcome, Plan, Stopped
 from ackclock.matrices.metrics import METRICS
 from ackclock.running import Interrupted
+from ackclock.texts.numbers import counted
 
 if TYPE_CHECKING:
     from ackclock.matrices.matrix import Matrix
@@ -41,11 +42,11 @@ def matrix_command(
     chosen = {axis: composing.read_parts(axis, texts) for axis, texts in parts.items() if texts}
     plan = _plan(chosen, where, seeds, duration, baseline)
     output.note(
-        f"{len(plan.compositions):,} compositions on {', '.join(path.name for path in plan.paths)}; "
+        f"{counted(len(plan.compositions), 'composition')} on {', '.join(path.name for path in plan.paths)}; "
         f"baseline: {plan.baseline.name}"
     )
     if plan.refused:
-        output.note(f"{len(plan.refused)} impossible combinations are skipped; the first: {plan.refused[0]}")
+        output.note(f"{counted(len(plan.refused), 'impossible combination')} skipped; the first: {plan.refused[0]}")
 
     from ackclock.matrices import report as crossreport
     from ackclock.matrices.matrix import Matrix
@@ -106,7 +107,7 @@ def _execute(plan: Plan, store: Store, engine: Engine) -> tuple[Outcome, Stopped
             outcome, stopped = caught.outcome, caught
     new = outcome.finished - outcome.reused
     before = f", {outcome.reused:,} were stored" if outcome.reused else ""
-    output.note(f"{new:,} runs in {time.monotonic() - started:.1f} s{before}")
+    output.note(f"{counted(new, 'run')} in {time.monotonic() - started:.1f} s{before}")
     return outcome, stopped
 
 
@@ -121,7 +122,7 @@ def _show(matrix: Matrix, sort: str | None, top: int, *, json_output: bool) -> N
         return
     shown = tables.tables(matrix, sort, top)
     for table in shown:
-        output.table(table.columns, table.rows, title=table.title, left=table.left)
+        output.table(table.columns, table.rows, title=table.title, left=table.left, less=table.less)
     count = len(matrix.plan.compositions)
     if count > tables.MOST_ROWS:
         output.note(

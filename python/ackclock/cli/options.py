@@ -66,7 +66,7 @@ ChangeHystart = Annotated[
     bool,
     typer.Option(
         "--change-hystart",
-        help="Permit CUBIC without HyStart: it is switched off for the whole machine during the run, then restored.",
+        help="Permit CUBIC without HyStart: the run switches HyStart off for the whole machine, then restores it.",
     ),
 ]
 Attempts = Annotated[
@@ -75,7 +75,7 @@ Attempts = Annotated[
         min=1,
         max=MOST,
         metavar="NUMBER",
-        help="Most attempts of each run on machine to get one without late packets; 3 by default.",
+        help="Repeat a run on machine that had late packets, up to this number of attempts; by default 3.",
     ),
 ]
 On = Annotated[
@@ -90,14 +90,14 @@ Outside = Annotated[
     bool,
     typer.Option(
         "--outside",
-        help="On linux, let the scenario's congestion controls decide in place of the kernel's own.",
+        help="On linux: use the scenario's congestion controls instead of the kernel's own.",
     ),
 ]
 Control = Annotated[
     Optional[str],
     typer.Option(
         metavar="NAME",
-        help="On linux, the kernel's own congestion control for all flows, such as bic, whatever the scenario names.",
+        help="On linux: the kernel's congestion control for all flows, such as bic; replaces those of the scenario.",
     ),
 ]
 Out = Annotated[Optional[Path], typer.Option("--out", "-o", metavar="DIRECTORY", help="Directory to write to.")]

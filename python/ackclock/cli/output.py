@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TextIO
 
+from ackclock.cli import layout
 from ackclock.texts.names import shown, shown_json, shown_text
 from ackclock.texts.numbers import cell, number
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
 Progress = Callable[[int, int], None]
 MOST_ROWS = 200  # of a printed table
+MOST_LINES = 2000  # of rows that are shown as records
+_ANY_WIDTH = 10_000  # of output that is no terminal
+_USUAL_WIDTH = 80  # of a terminal that does not know its width
 
 
 def error(message: str) -> None:
@@ -28,7 +36,7 @@ def warning(message: str) -> None:
 
 def note(message: str) -> None:
     """Print a message to stderr."""
-    print(shown_text(message), file=sys.stderr)
+    print(_broken(shown_text(message), sys.stderr), file=sys.stderr)
 
 
 def place(path: Path) -> None:
@@ -42,29 +50,84 @@ def data(value: Any) -> None:  # noqa: ANN401 - any JSON
     print(shown_json(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)))
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str = "", left: int = 1) -> None:
-    """Print a table to stdout; its first `left` columns hold words, the others numbers.
+def say(text: str) -> None:
+    """Print a sentence to stdout; a terminal breaks it between words."""
+    print(_broken(shown_text(text), sys.stdout))
 
-    A row is one line of any length, except on a terminal.
+
+def table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    title: str = "",
+    left: int = 1,
+    less: Sequence[str] = (),
+    see: str = "--json",
+) -> None:
+    """Print a table to stdout.
+
+    Without a terminal, a row is one line of any length. On a terminal, no word and no number is split: words are
+    wrapped, then columns are left out, with a note that says how to see them. A row that is still too wide is shown as
+    a record, one line for each column.
+
+    Parameters
+    ----------
+    columns, rows
+        Titles and cells.
+    title
+        A heading.
+    left
+        The number of first columns that hold words; the others hold numbers.
+    less
+        Titles of the columns that a narrow terminal leaves out, the least important first.
+    see
+        The option or command that shows the whole table, for the note.
     """
-    from rich import box
     from rich.console import Console
+    from rich.text import Text
+
+    titles = [shown(column) for column in columns]
+    cells = [[shown(cell(value)) for value in row] for row in rows]
+    width = _width(sys.stdout)
+    # Without a height, Rich takes 80 columns if TERM is "dumb".
+    console = Console(width=width or _ANY_WIDTH, height=len(cells) + 1, highlight=False, soft_wrap=True)
+    fit = layout.fitted(titles, cells, left, width or _ANY_WIDTH, [shown(each) for each in less])
+    if fit is not None:
+        console.print(_grid(titles, cells, title, left, fit), soft_wrap=False)
+        hidden = [name for at, name in enumerate(titles) if at not in fit.kept]
+        if hidden:
+            note(f"left out: {', '.join(hidden)}; a wider terminal or {see} shows them")
+        return
+    if title:
+        console.print(Text(f" {shown(title)}", style="bold"))
+    most = max(MOST_LINES // len(titles), 1)
+    for row in cells[:most]:
+        print()
+        for name, value in layout.record(titles, row, width or _ANY_WIDTH):
+            console.print(Text.assemble((name, "bold"), value))
+    print()
+    if len(cells) > most:
+        note(f"{len(cells) - most:,} more rows; a wider terminal or {see} shows them")
+
+
+def _grid(titles: Sequence[str], cells: Sequence[Sequence[str]], title: str, left: int, fit: layout.Fitted) -> Table:
+    from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(width=None if sys.stdout.isatty() else 10_000, highlight=False)
     grid = Table(
         title=Text(shown(title)) if title else None,
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
+        # The box puts a blank between columns.
+        padding=(0, 1, 0, fit.gap - 2),
     )
-    for index, column in enumerate(columns):
-        grid.add_column(Text(shown(column)), justify="left" if index < left else "right", overflow="fold")
-    for row in rows:
-        grid.add_row(*(Text(shown(cell(value))) for value in row))
-    console.print(grid)
+    for at, width in zip(fit.kept, fit.widths, strict=True):
+        grid.add_column(Text(titles[at]), justify="left" if at < left else "right", width=width)
+    for row in cells:
+        grid.add_row(*(Text(row[at]) for at in fit.kept))
+    return grid
 
 
 @contextlib.contextmanager
@@ -102,4 +165,26 @@ def _line(word: str, style: str, message: str) -> None:
     from rich.text import Text
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    console.print(Text.assemble((f"{word}: ", style), shown_text(message)))
+    text = _broken(f"{word}: {shown_text(message)}", sys.stderr)
+    console.print(Text.assemble((f"{word}:", style), text.removeprefix(f"{word}:")))
+
+
+def _width(stream: TextIO) -> int | None:
+    """Return the width of a terminal, in characters; None if the stream is no terminal."""
+    if not stream.isatty():
+        return None
+    wanted = os.environ.get("COLUMNS", "")
+    try:
+        found = int(wanted) if wanted.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+    except OSError:
+        found = 0
+    return found or _USUAL_WIDTH
+
+
+def _broken(text: str, stream: TextIO) -> str:
+    """Return a text as a terminal shows it without splitting words: with line breaks between them."""
+    width = _width(stream)
+    if width is None:
+        return text
+    lines = text.split("\n")
+    return "\n".join(line if len(line) <= width else "\n".join(layout.wrapped(line, width)) for line in lines)

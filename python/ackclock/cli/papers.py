@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 BUDGET, QUICK_BUDGET = 3600.0, 600.0
 """Real time of runs on the kernel, in seconds, without and with --quick."""
+LESS = ("source in the paper", "all claims together")
+"""Columns of verdicts that a narrow terminal leaves out, the least important first."""
 
 
 def paper_command(
@@ -68,7 +70,7 @@ def _show(judgements: Sequence[Judgement]) -> None:
     main = [item for item in judgements if item.metric == item.claim.metrics[0]]
     if all(item.kernel is None for item in main):
         lines = [[item.claim.id, item.verdict, evidence.survival(item.evidence), item.claim.source] for item in main]
-        output.table(["claim", "verdict", "all claims together", "source in the paper"], lines, left=4)
+        output.table(["claim", "verdict", "all claims together", "source in the paper"], lines, left=4, less=LESS)
         return
     shown = [item for item in judgements if item in main or (item.kernel and item.kernel.verdict != "not run")]
     rows = [
@@ -77,7 +79,7 @@ def _show(judgements: Sequence[Judgement]) -> None:
         for item in shown
     ]  # fmt: skip
     columns = ["claim", "reading", "simulation", "kernel", "all claims together", "source in the paper"]
-    output.table(columns, rows, left=6)
+    output.table(columns, rows, left=6, less=LESS)
 
 
 def papers_command(*, quick: bool, out: Path | None, jobs: int | None, engine: Engine) -> None:
@@ -96,7 +98,7 @@ def papers_command(*, quick: bool, out: Path | None, jobs: int | None, engine: E
     output.note(f"ideas on hosts of today ({today.HOST})")
     effects = today.measure(found, quick=quick, jobs=jobs)
     lines = [[item.paper.name, *(str(item.counts[verdict]) for verdict in summary.VERDICTS)] for item in done]
-    output.table(["paper", *summary.VERDICTS], lines)
+    output.table(["paper", *summary.VERDICTS], lines, see="the page below")
     output.place(summary.write(done, effects, target, quick=quick))
 
 
@@ -122,8 +124,8 @@ def _reproduce(
     from ackclock.papers.plan import plan_paper
 
     plan = plan_paper(paper, quick=quick)
-    evaluations = f" and {plan.evaluations} evaluations of models" if plan.models else ""
-    output.note(f"{paper.title}: {len(plan.runs)} runs{evaluations}")
+    evaluations = f" and {counted(plan.evaluations, 'evaluation')} of models" if plan.models else ""
+    output.note(f"{paper.title}: {counted(len(plan.runs), 'run')}{evaluations}")
     choice = choosing.choose(plan, machine, budget) if machine is not None else None
     if choice is not None:
         output.note(
@@ -139,7 +141,7 @@ def _reproduce(
             found = realtime.execute(choice, target, machine, progress=progress)
     output.note("drawing and writing the report")
     written = report.write(outcome, target, found)
-    output.note(f"{outcome.reused} runs were stored, {len(plan.runs) - outcome.reused} are new")
+    output.note(f"{counted(outcome.reused, 'run')} stored before, {len(plan.runs) - outcome.reused:,} new")
     if found is not None:
         _note(found)
     return written
@@ -148,7 +150,7 @@ def _reproduce(
 def _note(found: OnMachine) -> None:
     """Say how many runs on the kernel are new, and how many have no result."""
     new = found.count - found.reused
-    output.note(f"on the kernel, {found.reused} runs were stored, {new} are new")
+    output.note(f"on the kernel, {counted(found.reused, 'run')} stored before, {new:,} new")
     if found.missing:
         left = counted(len(found.missing), "run")
         reasons = "".join(f"\n  {problem}" for problem in found.problems)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,8 @@ def query_command(directory: Path, sql: str | None, *, form: str | None, out: Pa
         with dataset.reading():
             _state(dataset)
     if chosen == "table":
-        _print(table)
+        # A narrow terminal leaves out nothing that a query asked for.
+        _print(table, less=("type", "unit") if sql is None else ())
     elif target is None:
         print(_data(table, chosen).decode(), end="")
     else:
@@ -62,13 +64,14 @@ def _state(dataset: Dataset) -> None:
 
     manifest = dataset.manifest
     stored = dataset.runs.select(polars.len()).collect().item()
-    planned = f" of {manifest['planned']:,}" if "planned" in manifest else ""
-    output.note(f"{dataset.folder}: {manifest['state']}, {stored:,}{planned} runs stored")
+    runs = f"{stored:,} of {counted(manifest['planned'], 'run')}" if "planned" in manifest else counted(stored, "run")
+    output.note(f"{dataset.folder}: {manifest['state']}, {runs} stored")
 
 
-def _print(table: polars.DataFrame) -> None:
+def _print(table: polars.DataFrame, less: Sequence[str]) -> None:
     words = itertools.takewhile(lambda kind: not kind.is_numeric(), table.dtypes)
-    output.table(table.columns, table.head(output.MOST_ROWS).rows(), left=len(list(words)))
+    rows = table.head(output.MOST_ROWS).rows()
+    output.table(table.columns, rows, left=len(list(words)), less=less, see="--format csv")
     if table.height > output.MOST_ROWS:
         output.note(f"{table.height - output.MOST_ROWS:,} more rows; --format csv prints all")
 

@@ -18,6 +18,7 @@ from ackclock.metrics.completion import STATISTICS
 from ackclock.result import Result, rows
 from ackclock.scenario import load
 from ackclock.texts.notices import Warnings
+from ackclock.texts.numbers import counted
 
 # Summaries of completion times are shown from this number of flows on; fewer flows say more one by one.
 MANY_FLOWS = 10
@@ -85,18 +86,22 @@ def settings_of(texts: Sequence[str], seed: int | None) -> dict[str, str]:
 
 def _show(result: Result) -> None:
     flows = [[row[column] for column in overview.FLOW_COLUMNS.values()] for row in rows(result.flows, output.MOST_ROWS)]
-    output.table(list(overview.FLOW_COLUMNS), flows)
-    links = [row for row in rows(result.links, output.MOST_ROWS) if row["arrivals"]]
-    columns = overview.link_columns(links)
-    output.table(list(columns), overview.link_rows(links, columns), left=2)
+    output.table(list(overview.FLOW_COLUMNS), flows, less=overview.LESS)
+    used = [row for row in rows(result.links) if row["arrivals"]]
+    links = overview.limited(used)
+    shown = links[: output.MOST_ROWS]
+    columns = overview.link_columns(shown)
+    output.table(list(columns), overview.link_rows(shown, columns), left=2, less=overview.LESS)
+    if len(links) < len(used):
+        output.note(f"{counted(len(used) - len(links), 'link')} with unlimited queues: only in --json and --out")
     _show_completion(result)
     _show_pages(result)
     warnings = Warnings()
     warnings.add(0, result.warnings)
     for line in warnings.lines():
         output.warning(line)
-    if max(len(result.flows), len(result.links)) > output.MOST_ROWS:
-        flows_and_links = f"{len(result.flows):,} flows and {len(result.links):,} links"
+    if max(len(result.flows), len(links)) > output.MOST_ROWS:
+        flows_and_links = f"{counted(len(result.flows), 'flow')} and {counted(len(links), 'link')}"
         output.note(f"only the first {output.MOST_ROWS} of {flows_and_links} are shown")
     output.note(f"{result.name}: seed {result.scenario.seed}, {result.took}")
 

@@ -29,6 +29,8 @@ MEASURES = {
     "goodput (bit/s)": "goodput_bps", "retransmitted": "retransmitted_packets", "drops": "drops",
     "queue mean": "queue_mean", "completion (s)": "completion_mean",
 }  # fmt: skip
+LESS = ("queue mean", "drops", "resent", "runs", "failed")
+"""Columns that a narrow terminal leaves out, the least important first."""
 NO_MEASURES = ("task", "events", "cpu_s", "wall_s")
 MOST_POINTS = 20
 MOST_ERRORS = 3
@@ -170,14 +172,16 @@ def _warn(dataset: Dataset, kinds: polars.DataFrame, total: int) -> None:
     import polars
 
     for row in kinds.head(MOST_ERRORS).to_dicts():
-        output.warning(f"{row['len']:,} of {total:,} runs failed, first {_place(row, dataset)}: {row['error']}")
+        output.warning(
+            f"{row['len']:,} of {counted(total, 'run')} failed, first {_place(row, dataset)}: {row['error']}"
+        )
     if kinds.height > MOST_ERRORS:
         output.note(f"{kinds.height - MOST_ERRORS} further kinds of errors are in the column error")
     warned = dataset.runs.drop_nulls("warnings").with_columns(polars.col("warnings").str.split(", "))
     names = warned.explode("warnings").group_by("warnings", maintain_order=True).agg(*_first(dataset)).collect()
     for row in names.to_dicts():
         output.warning(
-            f"{row['warnings']} in {row['len']:,} of {total:,} runs, first {_place(row, dataset)}; "
+            f"{row['warnings']} in {row['len']:,} of {counted(total, 'run')}, first {_place(row, dataset)}; "
             "`ackclock run` with these values explains it"
         )
 
@@ -204,7 +208,7 @@ def _print(found: Sequence[Average], labels: Sequence[str]) -> None:
     short = [last_part(label) for label in labels]
     unique = short if len(set(short)) == len(short) else list(labels)
     counts = [*(["runs"] if several else []), *(["failed"] if failed else [])]
-    output.table([*unique, *counts, *titles], lines, left=len(labels))
+    output.table([*unique, *counts, *titles], lines, left=len(labels), less=LESS)
 
 
 def _cell(mean: Interval | None) -> str:

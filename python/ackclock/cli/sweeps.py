@@ -170,12 +170,8 @@ class Sweep:
         self._show_table("rows", self._flows, overview.FLOW_COLUMNS, words=1)
         # Unlimited queues are only in --json and --out.
         if self._links.total:
-            left_out = {"rate (bit/s)"} | ({"losses"} if "losses" not in self._links.seen else set())
-            columns = {
-                title: column
-                for title, column in overview.LINK_COLUMNS.items()
-                if title not in left_out and (column != "marks" or "marks" in self._links.seen)
-            }
+            absent = {"rate_bps", *({"marks", "losses"} - self._links.seen)}
+            columns = {title: column for title, column in overview.LINK_COLUMNS.items() if column not in absent}
             self._show_table("queues", self._links, columns, words=2)
         if self._pages.total:
             titles = {"pages": "pages", "unfinished": "unfinished", **{f"{name} (s)": name for name in STATISTICS}}
@@ -205,7 +201,7 @@ class Sweep:
         ]
         short = [last_part(label) for label in labels]
         unique = short if len(set(short)) == len(short) else labels
-        output.table([*unique, *columns], lines, left=len(labels) + words)
+        output.table([*unique, *columns], lines, left=len(labels) + words, less=overview.LESS)
         if table.total > len(lines):
             output.note(
                 f"only the first {len(lines)} of {table.total:,} {noun} are shown; --json prints all, --out stores all"
@@ -246,7 +242,7 @@ class _Part(Measurement[Finished]):
 
 def _finished(result: Result, entry: Entry | None) -> Finished:
     flows = rows(result.flows, output.MOST_ROWS)
-    links = [row for row in rows(result.links) if row["queue"] != "unlimited"]
+    links = overview.limited([row for row in rows(result.links) if row["arrivals"]])
     pages = rows(result.page_loads()) if len(result.pages) else []
     kept = [{column: row[column] for column in overview.LINK_COLUMNS.values()} for row in links]
     return Finished(entry, "", flows, kept, pages, (len(result.flows), len(links), len(pages)), result.warnings)

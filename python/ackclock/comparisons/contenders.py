@@ -123,7 +123,7 @@ def _setting(piece: str, text: str) -> tuple[str, object]:
             raise ValueError(f"{text}: {key} belongs to the path, not to an algorithm or host")
         checks.words(text, "key of a flow", [key.split(".")[0]], parts.flow_keys())
         if not value:
-            raise ValueError(f"{text}: {key} has no value, as in avoidance=cubic")
+            raise ValueError(f"{text}: give {key} a value after the equals sign, as in avoidance=cubic")
         return key, value
     known = _names()
     kinds = [kind for kind in KINDS if piece in known[kind]] or [kind for kind in OTHERS if piece in known[kind]]

@@ -22,6 +22,7 @@ from ackclock.drawing.panels import MARKERS, style_axes
 from ackclock.reports import Axis, Panel, Series
 from ackclock.statistics.intervals import Interval
 from ackclock.texts.names import in_figure, in_legend
+from ackclock.texts.numbers import counted
 
 FAR = 200.0  # percent; a larger change would flatten the others
 LINEAR, WIDE = 10.0, 20.0
@@ -139,7 +140,7 @@ def draw(judged: Judged) -> Figure:
 
 
 def _label(place: Place) -> str:
-    return f"{place.name} ({len(place.paths)} paths)" if place.population else place.name
+    return f"{place.name} ({counted(len(place.paths), 'path')})" if place.population else place.name
 
 
 def _panel(axes: Axes, panel: Shown, judged: Judged, *, first: bool) -> None:

@@ -22,6 +22,7 @@ def compare(
     margin: float = 0.05,
     size: str | None = None,
     duration: str | None = None,
+    harm: bool = True,
     jobs: int | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
@@ -46,7 +47,11 @@ def compare(
     margin
         Largest relative difference of speed, and largest difference of harm, that makes no difference.
     size, duration
-        Size of every flow under test, and duration of every run, with their units.
+        Size of every flow under test, and duration of every run, with their units. A transfer of this size on a path of
+        a table by default lasts as long as it needs.
+    harm
+        Whether to measure the harm to a flow of the reference and the time lost in start-up, which take two thirds of
+        the runs.
     jobs
         Number of parallel runs; the result does not depend on it.
     engine
@@ -69,6 +74,7 @@ def compare(
     plan = planning.planned(
         [str(each) for each in contenders], None if where is None else [str(each) for each in where],
         reference=reference, seeds=seeds, within=within, margin=margin, size=size, duration=duration,
+        harm=harm,
     )  # fmt: skip
     outcome = planning.Outcome(plan)
     planning.run(plan, outcome, jobs=jobs, engine=engine, progress=progress)

@@ -159,6 +159,8 @@ class Judged:
     def _row(self, runs: Runs, index: int) -> Row:
         measured, beside = self.outcome.measured, runs.beside[index]
         own = measured[runs.solo[index].key]
+        if not runs.alone:
+            return {name: own[name] for name in TESTED} | dict.fromkeys(START) | NO_HARM
         alone, reference = measured[runs.alone[index].key], measured[runs.alone[0].key]
         row: Row = {name: own[name] for name in TESTED} | {name: alone[name] for name in START}
         return row | (harms(reference, measured[beside.key]) if beside is not None else NO_HARM)

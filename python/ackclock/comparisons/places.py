@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ackclock._core import ScenarioError
+from ackclock.comparisons import tables
 from ackclock.comparisons.contenders import WORKLOAD, Contender
 from ackclock.files import checks, limits, toml
+from ackclock.freeze import Frozen
 from ackclock.matrices import paths
 from ackclock.metrics.groups import under_test
-from ackclock.scenario import Scenario, load
+from ackclock.scenario import Scenario, SweepPoints, load
 from ackclock.texts.numbers import counted
+from ackclock.texts.units import UNITS
 
 TABLES = (".csv", ".parquet")
 FLOW = {"name": "tested", "initial_ssthresh": "unlimited", "rwnd": "100000 packets", "start_jitter": "1 s"}
 """The flow on the paths of a table: only its congestion control limits it."""
 ACCESS = {"rate": "10 Gbit/s", "delay": "0 ms"}
 DURATION = "20 s"
+ROUNDS, SHARE = 60, 8
+"""A transfer without a given duration may take this many round trips, and this many times its time at the full rate."""
 OWN = "as written"
 """Name of the place of scenario files that run as they are."""
 
@@ -39,11 +45,18 @@ class NetworkPath:
         The scenario, in which the flows under test get the settings of a contender; None: each contender has its own.
     tested : tuple of str
         The flows under test by their paths in the scenario, such as ``flow.0``.
+    automatic : bool
+        Whether the run of a transfer lasts as long as the transfer needs, unless a duration is given.
     """
 
     name: str
     scenario: Scenario | None
     tested: tuple[str, ...] = ()
+    automatic: bool = False
+
+    def lasts(self, extra: Mapping[str, str]) -> bool:
+        """Whether a run lasts as long as its transfer needs: no duration is given."""
+        return self.automatic and "duration" not in extra
 
     def compose(self, contender: Contender, seed: int, extra: Mapping[str, str]) -> Scenario:
         """Return the scenario of a contender.
@@ -66,7 +79,7 @@ class NetworkPath:
         if scenario is None and contender.file is not None:
             scenario, tested, settings = load(contender.file), tested_flows(contender.file), {}
         if scenario is None:
-            raise ValueError(f"{contender.name} is no scenario file, so it needs paths: add --on")
+            raise ValueError(f"{contender.name} is no scenario file, so it needs paths to run on")
         own = {key: value for key, value in extra.items() if not key.startswith("flow.")}
         per_flow = {key.removeprefix("flow."): value for key, value in extra.items() if key.startswith("flow.")}
         try:
@@ -74,10 +87,31 @@ class NetworkPath:
             if settings.get("profile") == "modern" or "host" in settings:
                 scenario, tested = _bare(scenario)
             both = {f"{flow}.{key}": value for flow in tested for key, value in {**settings, **per_flow}.items()}
-            return scenario.set(both)
+            made = scenario.set(both)
+            return made.set({"duration": f"{_lasting(made):g} s"}) if self.lasts(own) else made
         except ScenarioError as error:
             message = re.sub("^--set [^:]*: ", "", str(error), flags=re.MULTILINE)
             raise ScenarioError(f"{contender.name} on {self.name}: {message}") from None
+
+
+def _lasting(scenario: Scenario) -> float:
+    """Return how long a transfer on the path of a table may take, in seconds; without a transfer, the run's duration.
+
+    A transfer of several times the least time still ends: slow starts, losses and timeouts have room.
+    """
+    document = Frozen(scenario).document
+    flow, links = document["flow"][0], document["topology"]["link"]
+    link = next(each for each in links if f"{each['from']}>{each['to']}" == scenario.bottleneck)
+    if "size" not in flow or not all(isinstance(link[key], str) for key in ("rate", "delay")):
+        return scenario.duration
+    size = _si(flow["size"]) * _si(flow["packet_size"])
+    return math.ceil(1 + ROUNDS * 2 * _si(link["delay"]) + SHARE * 8 * size / _si(link["rate"]))
+
+
+def _si(text: str) -> float:
+    """Return the number of a text with its unit, such as ``"5 ms"``, in seconds, bit/s, bytes or packets."""
+    amount, _, unit = text.partition(" ")
+    return float(amount) * UNITS[unit][1]
 
 
 def _bare(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
@@ -136,7 +170,7 @@ def find(words: Sequence[str]) -> list[Place]:
     found = [_find(word) for word in words]
     for index, place in enumerate(found):
         if any(place.name == other.name for other in found[:index]):
-            raise ValueError(f"--on: two places are called {place.name!r}; name each once, and rename one of two files")
+            raise ValueError(f"two paths are called {place.name!r}; name each once, and rename one of two files")
     return found
 
 
@@ -158,9 +192,7 @@ def _find(word: str) -> Place:
     names = sorted(file.stem for file in paths.FOLDER.glob("*.toml"))
     if word not in names:
         endings = ", ".join((".toml", *TABLES))
-        raise ValueError(
-            f"--on: unknown path {word!r}{checks.near(word, names)}; the name of a file must end in {endings}"
-        )
+        raise ValueError(f"unknown path {word!r}{checks.near(word, names)}; the name of a file must end in {endings}")
     return _of_file(paths.FOLDER / f"{word}.toml")
 
 
@@ -168,7 +200,7 @@ def _of_file(file: Path) -> Place:
     scenario, tested = load(file), tested_flows(file)
     summary = _summary(file)
     if "sweep" in toml.read(file, limits.most("scenario")):
-        return Place(file.stem, summary, _points(scenario, tested), population=True)
+        return Place(file.stem, summary, _points(scenario.sweep_points(), tested), population=True)
     return Place(file.stem, summary, [NetworkPath(file.stem, scenario, tested)])
 
 
@@ -181,25 +213,41 @@ def _of_table(file: Path) -> Place:
         "flow": [FLOW],
         "sweep": {"paths": {"file": str(file.resolve())}},
     }
+    found, headers = tables.columns(file)
     scenario = Scenario(file.stem, **document)
-    points = _points(scenario, ("flow.0",))
+    try:
+        points = _points(SweepPoints(scenario.core.sweep_points(None, found), {}), ("flow.0",), automatic=True)
+    except ScenarioError as error:
+        raise ScenarioError(_as_written(str(error), headers)) from None
     return Place(file.stem, f"{counted(len(points), 'path')} of {file.name}", points, population=True)
 
 
-def _points(scenario: Scenario, tested: tuple[str, ...]) -> list[NetworkPath]:
+def _as_written(message: str, headers: Mapping[str, str]) -> str:
+    """Return a message in which columns have the headers of the table."""
+    for key, header in headers.items():
+        # A header may hold backslashes, which `re.sub` would read.
+        message = f'column "{header}"'.join(re.split(rf'column "{re.escape(key)}(?: \([^)]*\))?"', message))
+    return message
+
+
+def _points(
+    points: Iterable[tuple[Mapping[str, str], Scenario]], tested: tuple[str, ...], *, automatic: bool = False
+) -> list[NetworkPath]:
     """Return the paths of a sweep, each once: points that differ only in their seed are one path."""
     found: dict[str, tuple[Mapping[str, str], Scenario]] = {}
-    for labels, point in scenario.sweep_points():
+    for labels, point in points:
         found.setdefault(point.set({"seed": 1}).hash, (labels, point))
     names = _names([labels for labels, _ in found.values()])
-    return [NetworkPath(name, point, tested) for name, (_, point) in zip(names, found.values(), strict=True)]
+    return [NetworkPath(name, point, tested, automatic) for name, (_, point) in zip(names, found.values(), strict=True)]
 
 
 def _names(points: Sequence[Mapping[str, str]]) -> list[str]:
     """Return a name for each point, made of its labels; repeated names get a number.
 
-    The label of a row of a table replaces labels that are the same at all of its points, such as the row's rate.
+    The label of a row of a table replaces labels that are the same at all of its points, such as the row's rate. Labels
+    that are the same at all points are left out.
     """
+    constant = {key for key in points[0] if len({labels.get(key) for labels in points}) == 1} if len(points) > 1 else ()
     values: dict[tuple[str | None, str], set[str]] = {}
     for labels in points:
         for key, value in labels.items():
@@ -207,7 +255,7 @@ def _names(points: Sequence[Mapping[str, str]]) -> list[str]:
     names = []
     for labels in points:
         row = labels.get("paths")
-        keys = [key for key in labels if key not in ("paths", "seed")]
+        keys = [key for key in labels if key not in ("paths", "seed") and key not in constant]
         if row is not None:
             keys = ["paths", *(key for key in keys if len(values[row, key]) > 1)]
         names.append(", ".join(labels[key] for key in keys))

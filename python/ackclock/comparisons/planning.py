@@ -28,6 +28,8 @@ MOST_DRAWN = 100
 ROUND = 5
 """Drawn paths that a rule of stopping adds at once."""
 MOST_RUNS = 200_000
+PATIENCE = 10
+"""Durations that a transfer may take, beside those of the runs for harm: a run ends with its last packet."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Runs:
         A reference flow beside the flows under test of each contender, without other traffic; None if the contender's
         scenario has other links than that of the reference.
     alone : list of Point
-        One flow of each contender alone on the path; the first is the reference flow.
+        One flow of each contender alone on the path; the first is the reference flow. Empty without harm.
     """
 
     solo: Sequence[Point[Row]]
@@ -95,6 +97,8 @@ class Plan:
         The rule by which a place has enough drawn paths.
     extra : dict
         Further settings, see `NetworkPath.compose`.
+    harm : bool
+        Whether runs measure harm to a flow of the reference, and the end of slow start of a flow alone on the path.
     """
 
     contenders: Sequence[Contender]
@@ -102,6 +106,7 @@ class Plan:
     seeds: int | None = None
     stopping: Stopping | None = None
     extra: Mapping[str, str] = field(default_factory=dict)
+    harm: bool = True
 
     def units(self, place: Place, first: int, last: int) -> list[Unit]:
         """Return the units of a place with these seeds, the last excluded."""
@@ -131,17 +136,24 @@ class Plan:
         documents = [_drawn(scenario, unit) for scenario in made]
         first = documents[0]
         flows = [_tested(document) for document in documents]
-        single = [_lasting(tested[0]) for tested in flows]
+        single = [_lasting(tested[0]) for tested in flows] if self.harm else []
         # All competition takes place on the links of the reference, even if packets of another size round its queues.
         other = [unit.path.scenario is None and each["topology"] != first["topology"] for each in documents]
         return Runs(
-            [Point(Scenario(**document), Tested()) for document in documents],
+            [Point(self._patient(document, unit), Tested()) for document in documents],
             [
-                None if elsewhere else Point(_with(first, [single[0], *tested]), Reference())
+                None if elsewhere or not self.harm else Point(_with(first, [single[0], *tested]), Reference())
                 for tested, elsewhere in zip(flows, other, strict=True)
             ],
-            [Point(_with(each, [flow]), Alone()) for each, flow in zip(documents, single, strict=True)],
+            [Point(_with(each, [flow]), Alone()) for each, flow in zip(documents, single, strict=self.harm)],
         )
+
+    def _patient(self, document: dict[str, Any], unit: Unit) -> Scenario:
+        """Return the scenario of the path's traffic; a run whose duration is not given waits for a slow transfer."""
+        if not unit.path.lasts(self.extra):
+            return Scenario(**document)
+        seconds = float(document["duration"].partition(" ")[0])
+        return Scenario(**{**document, "duration": f"{PATIENCE * seconds:g} s"})
 
 
 def _drawn(scenario: Scenario, unit: Unit) -> dict[str, Any]:
@@ -234,7 +246,11 @@ def run(
     ScenarioError
         If a path's flows cannot have the settings of a contender.
     """
-    count = sum(plan.most(place) * len(place.paths) for place in plan.places) * 3 * len(plan.contenders)
+    count = (
+        sum(plan.most(place) * len(place.paths) for place in plan.places)
+        * (3 if plan.harm else 1)
+        * len(plan.contenders)
+    )
     budget.check_runs(count, MOST_RUNS, "choose fewer paths, algorithms or seeds")
     known = set(outcome.measured)
     open_places, done = list(plan.places), 0
@@ -302,6 +318,7 @@ def planned(
     margin: float,
     size: str | None,
     duration: str | None,
+    harm: bool = True,
 ) -> Plan:
     """Return the plan of a comparison; parameters and errors are those of `ackclock.compare`."""
     if not 0 < margin < 1:
@@ -310,7 +327,7 @@ def planned(
         raise ValueError("seeds must be at least 1")
     found = resolve_all(texts, reference)
     extra = {key: value for key, value in (("duration", duration), ("flow.size", size)) if value is not None}
-    plan = Plan(found, _places(found, on), *_repetitions(seeds, within), extra)
+    plan = Plan(found, _places(found, on), *_repetitions(seeds, within), extra, harm)
     if message := same(plan):
         raise ValueError(message)
     return plan

@@ -11,8 +11,8 @@ from typing import Any
 import polars
 
 from ackclock import _core
+from ackclock.comparisons import conditions, figure, words
 from ackclock.comparisons import contenders as resolving
-from ackclock.comparisons import figure, words
 from ackclock.comparisons.judging import Judged
 from ackclock.comparisons.measuring import COLUMNS, WARNINGS
 from ackclock.comparisons.planning import Plan
@@ -21,7 +21,7 @@ from ackclock.experiments import sources
 from ackclock.files import storage, stored
 from ackclock.reports import Answer, Axis, Bullets, Cell, Figure, Panel, Section, Series, Table, Text, grids, page
 from ackclock.reports.rendering import render
-from ackclock.texts.numbers import finite
+from ackclock.texts.numbers import counted, finite
 
 KIND = "comparison"
 PAGE_FILE = "report.json"
@@ -55,7 +55,7 @@ def runs(judged: Judged) -> polars.DataFrame:
                 for name, point in zip(judged.names, planned.beside, strict=True)
                 if point is not None
             ]
-            points += [("alone", name, point) for name, point in zip(judged.names, planned.alone, strict=True)]
+            points += [("alone", name, point) for name, point in zip(judged.names, planned.alone, strict=False)]
             for role, name, point in points:
                 if outcome.has(point):
                     labels = {"place": place.name, "path": unit.path.name, "seed": unit.seed, "contender": name}
@@ -105,7 +105,7 @@ def _context(judged: Judged) -> dict[str, Any]:
     contenders = judged.outcome.plan.contenders
     return {
         "title": f"{' and '.join(judged.names[1:])} against {judged.names[0]}",
-        "about": f"{len(judged.outcome.points):,} runs on {', '.join(place.name for place in judged.places)}",
+        "about": f"{counted(len(judged.outcome.points), 'run')} on {', '.join(place.name for place in judged.places)}",
         "version": _core.__version__,
         "program": sources.build(),
         "answer": words.answer(judged),
@@ -116,11 +116,12 @@ def _context(judged: Judged) -> dict[str, Any]:
         "columns": columns,
         "rows": rows,
         "legend": words.legend(judged),
-        "notes": words.notes(judged),
+        "notes": [*filter(None, [conditions.mixed(judged.outcome.plan)]), *words.notes(judged)],
         "warnings": judged.warnings,
         "sentences": [words.sentence(judged, place, index) for place in judged.places for index in others],
-        "method": [words.method(judged), words.harm_method(judged)],
-        "contenders": [f"{each.name}: {resolving.settings_in_words(each)}." for each in contenders],
+        "method": [words.method(judged), *([words.harm_method(judged)] if judged.outcome.plan.harm else [])],
+        "contenders": [f"{each.name}: {resolving.settings_in_words(each)}." for each in contenders]
+        + [f"{line[:1].upper()}{line[1:]}." for line in conditions.conditions(judged.outcome.plan)],
         "places": [f"{place.name}: {place.summary or 'a scenario file'}." for place in judged.places],
     }
 

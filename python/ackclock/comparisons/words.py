@@ -111,6 +111,8 @@ def _interval(found: Interval) -> str:
 
 def _harm(judged: Judged, place: Place, index: int) -> str:
     base, metric = judged.names[0], "harm_goodput"
+    if not judged.outcome.plan.harm:
+        return f"harm to {base} was not measured"
     own, theirs = judged.mean(place, 0, metric), judged.mean(place, index, metric)
     found = judged.against(place, index, metric)
     if own is None or theirs is None or found is None:
@@ -132,6 +134,8 @@ def _overall(judged: Judged, index: int) -> str:
     same = f"no difference (within ±{100 * judged.margin:g} %)"
     words = {"better": "faster", "worse": "slower", "same": same, "unclear": "unclear"}
     said = [f"{words[verdict]} on {_places(places)}" for verdict, places in found.items() if places]
+    if not judged.outcome.plan.harm:
+        return f"{name} against {base}: {', '.join(said) or 'nothing to compare'}."
     cost = f"It harms {base} more than {base} harms itself on {_places(more)}"
     if not more:
         cost = f"It is not shown to harm {base} more than {base} harms itself"

@@ -16,6 +16,7 @@ from ackclock.files import stored
 from ackclock.scenario import Scenario, load
 from ackclock.texts.labels import last_part
 from ackclock.texts.numbers import counted
+from ackclock.texts.units import twin
 
 if TYPE_CHECKING:
     import polars
@@ -119,7 +120,10 @@ class Dataset:
         import polars
 
         if found := self._files(layout.RUNS):
-            return _scan(found).sort("point", "seed")
+            return _scan(found).sort("point", "seed").with_columns(
+                polars.col(label).replace_strict(numbers, default=None, return_dtype=polars.Float64).alias(name)
+                for label, (name, numbers) in self._twins().items()
+            )  # fmt: skip
         return polars.LazyFrame(schema=layout.declared(layout.RUNS, self.labels))
 
     @property
@@ -145,6 +149,7 @@ class Dataset:
     def sql(self, query: str) -> polars.DataFrame:
         """Run an SQL query by DuckDB. It reads nothing but the dataset, and writes nothing.
 
+        A label with a unit, such as ``1.24514 BDP``, also has a column of its number: ``"limit (BDP)"`` for ``limit``.
         The views ``runs``, ``flows``, ``links``, ``transfers`` and ``pages`` have the columns of the properties. The
         macro ``si`` gives the number of a label in seconds, bit/s, bytes or packets: ``si('5 ms')`` is 0.005. It is
         NULL for a text without a number or with another unit, such as ``1 BDP``.
@@ -167,27 +172,44 @@ class Dataset:
         """
         labels = self.labels
         files = {name: self._files(name) for name in (layout.RUNS, *layout.TABLES)}
-        return sql.query(query, files, labels, {name: layout.declared(name, labels) for name in files})
+        empty = {name: layout.declared(name, labels) for name in files}
+        return sql.query(query, files, labels, empty, self._twins())
 
     def describe(self) -> polars.DataFrame:
         """Return the columns of the views: ``view``, ``column``, ``type``, ``unit``, ``meaning``."""
         import polars
 
+        meanings = {
+            **{column: f"number of the label {label}" for label, (column, _) in self._twins().items()},
+            **dict.fromkeys(self.labels, "label of the sweep"),
+            **layout.MEANINGS,
+        }
         rows = []
         for view in (layout.RUNS, *layout.TABLES):
             known = {column.name: column for column in columns.of(view)}
             for name, kind in getattr(self, view).collect_schema().items():
-                meaning = layout.MEANINGS.get(name, "label of the sweep" if name in self.labels else "")
+                meaning = meanings.get(name, "")
                 unit, meaning = (known[name].unit, known[name].meaning) if name in known else ("", meaning)
                 rows.append((view, name, str(kind), unit, meaning))
         names = ("view", "column", "type", "unit", "meaning")
         return polars.DataFrame(rows, schema=dict.fromkeys(names, polars.String), orient="row")
 
+    def _twins(self) -> dict[str, tuple[str, dict[str, float]]]:
+        """Return the column and the numbers of each label whose values have a unit, such as ``1.24514 BDP``."""
+        twins: dict[str, tuple[str, dict[str, float]]] = {}
+        found = self._files(layout.RUNS)
+        for label in self.labels if found else []:
+            values = _scan(found).select(label).drop_nulls().unique(maintain_order=True).collect().to_series().to_list()
+            if made := twin(label, values):
+                twins[label] = made
+        return twins
+
     def _table(self, name: str) -> polars.LazyFrame:
         import polars
 
         # Files of runs are listed first: a run that is listed has its rows in a file that is there already.
-        runs = self.runs.select("point", *self.labels, "seed", "run")
+        twins = [column for column, _ in self._twins().values()]
+        runs = self.runs.select("point", *self.labels, *twins, "seed", "run")
         found = self._files(name)
         table = _scan(found) if found else polars.LazyFrame(schema=layout.declared(name))
         return runs.join(table, on="run", how="inner")

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 from ackclock.datasets import layout
 from ackclock.files import leftovers
 from ackclock.texts.labels import last_part, suggestion
-from ackclock.texts.units import UNITS
+from ackclock.texts.units import UNITS, factor
 
 if TYPE_CHECKING:
     import duckdb
     import polars
 
 NUMBER = r"^\s*([-+]?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(.*?)\s*$"
-FACTORS = {"": 1.0, "%": 0.01, "per s": 1.0, **{unit: factor for unit, (_, factor) in UNITS.items()}}
+FACTORS = {"": 1.0, "%": 0.01, "per s": 1.0, **{unit: scale for unit, (_, scale) in UNITS.items()}}
 # A variable of this program is no table, and extensions would come from the network.
 SETTINGS = ("python_enable_replacements = false", "autoinstall_known_extensions = false")
 TYPES = {"String": "VARCHAR", "UInt64": "UBIGINT", "Float64": "DOUBLE"}
@@ -32,7 +32,11 @@ FOREIGN = re.compile(r"INTERVAL|BIT|UNION|GEOMETRY|VARIANT")
 
 
 def query(
-    text: str, files: Mapping[str, Sequence[Path]], labels: Sequence[str], empty: Mapping[str, polars.Schema]
+    text: str,
+    files: Mapping[str, Sequence[Path]],
+    labels: Sequence[str],
+    empty: Mapping[str, polars.Schema],
+    twins: Mapping[str, tuple[str, Mapping[str, float]]],
 ) -> polars.DataFrame:
     """Run a query on views of the tables, which cannot read or write anything else.
 
@@ -46,6 +50,8 @@ def query(
         The columns of labels.
     empty
         The columns of the tables that have no files.
+    twins
+        The column of numbers of each label with a unit, and the numbers of its values.
 
     Raises
     ------
@@ -59,7 +65,7 @@ def query(
         for setting in (*SETTINGS, f"temp_directory = {_quoted(str(folder))}"):
             connection.execute(f"SET {setting}")
         connection.execute(_macro())
-        for view in _views(_linked(files, folder), labels, empty):
+        for view in _views(_linked(files, folder), labels, empty, twins):
             connection.execute(view)
         _confine(connection, [path for paths in files.values() for path in paths], str(folder))
         # The result passes through a file: rows larger than memory are no problem, and pyarrow is not needed.
@@ -129,26 +135,42 @@ def _check(statements: Sequence[duckdb.Statement]) -> None:
 
 
 def _views(
-    files: Mapping[str, Sequence[Path]], labels: Sequence[str], empty: Mapping[str, polars.Schema]
+    files: Mapping[str, Sequence[Path]],
+    labels: Sequence[str],
+    empty: Mapping[str, polars.Schema],
+    twins: Mapping[str, tuple[str, Mapping[str, float]]],
 ) -> Iterator[str]:
-    keys = ", ".join(f"runs.{_always_quoted(column)}" for column in ("point", *labels, "seed"))
+    columns = ("point", *labels, *(column for column, _ in twins.values()), "seed")
+    keys = ", ".join(f"runs.{_always_quoted(column)}" for column in columns)
+    made = "".join(f", {_number(label, *found)}" for label, found in twins.items())
     for table, paths in files.items():
         rows = f"read_parquet([{', '.join(_quoted(str(path)) for path in paths)}])"
         if not paths:
             nulls = (f"NULL::{TYPES[str(kind)]} AS {_always_quoted(column)}" for column, kind in empty[table].items())
             rows = f"(SELECT {', '.join(nulls)} WHERE false)"
-        select = f"* FROM {rows}" if table == layout.RUNS else f"{keys}, t.* FROM {rows} AS t JOIN runs USING (run)"
+        select = (
+            f"*{made} FROM {rows}" if table == layout.RUNS else f"{keys}, t.* FROM {rows} AS t JOIN runs USING (run)"
+        )
         yield f"CREATE VIEW {table} AS SELECT {select}"
+
+
+def _number(label: str, column: str, numbers: Mapping[str, float]) -> str:
+    """Return the expression of a label's number in the unit of its column."""
+    text, unit = _always_quoted(label), column.removeprefix(f"{label} (").removesuffix(")")
+    number = f"TRY_CAST(replace(split_part({text}, ' ', 1), '_', '') AS DOUBLE)"
+    others = sorted({value.partition(" ")[2] for value in numbers} - {unit})
+    if others:
+        cases = " ".join(f"WHEN {_quoted(other)} THEN {factor(other, unit)!r}::DOUBLE" for other in others)
+        number += f" * CASE substr({text}, strpos({text}, ' ') + 1) {cases} ELSE 1 END"
+    return f"{number} AS {_always_quoted(column)}"
 
 
 def _macro() -> str:
     """Return the macro `si`: the number of a text such as '5 ms' in SI units; NULL without a known unit."""
     number, unit = (f"regexp_extract(CAST(value AS VARCHAR), {_quoted(NUMBER)}, {group})" for group in (1, 2))
     # 35 / 1000 is 0.035, and 35 * 0.001 is not.
-    factors = " ".join(f"WHEN {_quoted(word)} THEN {max(factor, 1.0)!r}::DOUBLE" for word, factor in FACTORS.items())
-    divisors = " ".join(
-        f"WHEN {_quoted(word)} THEN {round(1 / factor)}" for word, factor in FACTORS.items() if factor < 1
-    )
+    factors = " ".join(f"WHEN {_quoted(word)} THEN {max(scale, 1.0)!r}::DOUBLE" for word, scale in FACTORS.items())
+    divisors = " ".join(f"WHEN {_quoted(word)} THEN {round(1 / scale)}" for word, scale in FACTORS.items() if scale < 1)
     value = f"TRY_CAST(replace({number}, '_', '') AS DOUBLE)"
     return f"CREATE MACRO si(value) AS {value} * CASE {unit} {factors} END / CASE {unit} {divisors} ELSE 1 END"
 

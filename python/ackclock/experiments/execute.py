@@ -11,6 +11,7 @@ from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.engines.local import Local
 from ackclock.experiments.here import Runner, run_point
 from ackclock.experiments.plan import Point
+from ackclock.texts.numbers import counted
 
 Progress = Callable[[int, int], None]
 T = TypeVar("T")
@@ -48,7 +49,8 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, results: Sequence[object], *, advice: str = "") -> None:
         done = sum(result is not None for result in results)
         end = f"; {advice}" if advice else ""
-        super().__init__(f"interrupted: {done} of {len(results)} runs are finished{end}")
+        verb = "is" if len(results) == 1 else "are"
+        super().__init__(f"interrupted: {done:,} of {counted(len(results), 'run')} {verb} finished{end}")
         self.results: list[Any] = list(results)
 
 

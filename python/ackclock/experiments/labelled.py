@@ -115,11 +115,11 @@ def samples(results: Sequence[StoredResult], column: str, link: str | None = Non
     known: list[str] = []
     for table in (word,) if word else TABLES:
         if table not in TABLES:
-            raise ValueError(f"--y {column}: there is no table {table!r}; known: {', '.join(TABLES)}")
+            raise ValueError(f"y={column}: there is no table {table!r}; known: {', '.join(TABLES)}")
         found = [_table(result, table) for result in results]
         there = next((each for each in found if each is not None), None)
         if there is None and word:
-            raise ValueError(f"--y {column}: no run has {table}")
+            raise ValueError(f"y={column}: no run has {table}")
         if there is None:
             continue
         numeric = [each for each, kind in there.schema.items() if kind.is_numeric()]
@@ -130,7 +130,7 @@ def samples(results: Sequence[StoredResult], column: str, link: str | None = Non
             if any(value is not None for sample in made for value in sample.values) or word:
                 return made
     if name in known:
-        raise ValueError(f"--y {column}: no run has a value in this column")
+        raise ValueError(f"y={column}: no run has a value in this column")
     return samples(results, find(f"--y {column}", "numeric column", name, known), link)
 
 
@@ -146,7 +146,7 @@ def _of_link(tables: Sequence[polars.DataFrame | None], column: str, link: str |
     names = [name for table in tables if table is not None for name in table["name"].to_list()]
     if link is None or link not in names:
         known = ", ".join(dict.fromkeys(names))
-        raise ValueError(f"--y {column}: belongs to links; name one with --link (known: {known})")
+        raise ValueError(f"y={column}: belongs to links; name one with --link (known: {known})")
     return [None if table is None else table.filter(table["name"] == link) for table in tables]
 
 

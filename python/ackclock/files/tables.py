@@ -52,7 +52,9 @@ def text_columns(path: Path) -> list[tuple[str, str, bytes]]:
             _check_columns(path, _header(content))
             table = polars.read_csv(io.BytesIO(content), infer_schema=False)
     except polars.exceptions.PolarsError as error:
-        raise ValueError(f"{path}: this is no {'Parquet' if parquet else 'CSV'} table: {_first_line(error)}") from None
+        raise ValueError(
+            f"{path}: cannot be read as a {'Parquet' if parquet else 'CSV'} table: {_first_line(error)}"
+        ) from None
     for name, kind in table.schema.items():
         twice = re.fullmatch(r"(.*)_duplicated_\d+", name)
         if twice and twice[1] in table.columns:

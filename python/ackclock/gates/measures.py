@@ -64,10 +64,10 @@ def tolerances(texts: Sequence[str], known: Collection[str]) -> Tolerances:
     for text in texts:
         name, equals, value = (part.strip() for part in text.rpartition("="))
         if equals and name not in known:
-            place = f"--tolerance {text}"
+            place = f"tolerance {text}"
             raise ValueError(f"{place}: there is no measure {name!r}{suggestion(name, known) or unknown(known)}")
         if name in seen:
-            raise ValueError(f"--tolerance {text}: the tolerance{f' of {name}' if name else ''} is set twice")
+            raise ValueError(f"tolerance {text}: the tolerance{f' of {name}' if name else ''} is set twice")
         seen.add(name)
         found = _tolerance(text, value, name)
         if name:
@@ -81,19 +81,19 @@ def _tolerance(text: str, value: str, name: str) -> Tolerance:
     unit = of(name).unit
     example = f"{name}=1 ms" if unit == "s" else f"{name}=5" if name else "goodput_bps=2%"
     parts = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*(\S*)", value)
-    expected = f"--tolerance {text}: expected a share, as in {f'{name}=' if name else ''}2%"
+    expected = f"tolerance {text}: expected a share, as in {f'{name}=' if name else ''}2%"
     if parts is None:
         raise ValueError(f"{expected}, or a number in the measure's unit, as in {example}")
     amount, suffix = float(parts[1]), parts[2]
     if not math.isfinite(amount):
-        raise ValueError(f"--tolerance {text}: {value} is too large")
+        raise ValueError(f"tolerance {text}: {value} is too large")
     if suffix == "%":
         return Tolerance(amount / 100, relative=True)
     if not name:
         raise ValueError(f"{expected}; a number in a unit needs its measure, as in {example}")
     factors = TIMES if unit == "s" else {unit: 1.0}
     if suffix and suffix not in factors:
-        raise ValueError(f"--tolerance {text}: {name} has the unit {unit or '1'}, not {suffix!r}")
+        raise ValueError(f"tolerance {text}: {name} has the unit {unit or '1'}, not {suffix!r}")
     return Tolerance(amount * factors.get(suffix, 1.0), relative=False)
 
 
@@ -116,10 +116,10 @@ def selected(texts: Sequence[str], known: Collection[str]) -> list[Measure]:
     for name in names:
         if name not in known:
             raise ValueError(
-                f"--measures {name}: there is no measure {name!r}{suggestion(name, known) or unknown(known)}"
+                f"measures {name}: there is no measure {name!r}{suggestion(name, known) or unknown(known)}"
             )
     if texts and not names:
-        raise ValueError("--measures: expected names of measures, as in --measures goodput_bps,completion_mean")
+        raise ValueError("measures: expected names of measures, such as goodput_bps,completion_mean")
     chosen = names or [name for name, each in MEASURES.items() if each.better and name in known]
     if not chosen:
         raise ValueError(f"the results have no measure with a better direction; name measures{unknown(known)}")

@@ -86,7 +86,7 @@ def build(
     chosen = inputs.read(sources.read(path), hz, added)
     place = store.folder() / chosen.key
     if place.exists() and not force:
-        note(f"{place.name} was built before from these inputs; --force builds it again")
+        note(f"{place.name} was built before from these inputs; it can be forced to be built again")
         return store.read(place)
     if set(str(place)) & set(" :"):
         raise ValueError(f"{place}: make cannot build in a folder with a space or colon; set XDG_CACHE_HOME to another")
@@ -143,7 +143,7 @@ class _Build:
         fixed = re.compile(r"^(config HZ\n\s+int\n\s+default )\d+$", re.MULTILINE)
         text, count = fixed.subn(rf"\g<1>{self.inputs.hz}", kconfig.read_text())
         if count != 1:
-            raise ValueError(f"{self.title}: arch/um/Kconfig has no fixed HZ, so that --hz cannot be set")
+            raise ValueError(f"{self.title}: arch/um/Kconfig has no fixed HZ, so its ticks cannot be set")
         kconfig.write_text(text)
 
     def _apply(self, patch: Path) -> None:

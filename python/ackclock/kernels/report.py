@@ -18,6 +18,7 @@ from ackclock.kernels.judging import Difference, Pairs, ranked
 from ackclock.kernels.measuring import FACTS, FLOW, PATH, Run
 from ackclock.reports import Answer, Axis, Bullets, Cell, Column, Figure, Panel, Section, Series, Table, Text, page
 from ackclock.statistics.intervals import Interval
+from ackclock.texts.numbers import counted
 
 KIND = "kernel comparison"
 KERNEL_FILE, TABLE_FILE = "kernel.csv", "differences.csv"
@@ -147,7 +148,7 @@ def html(outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference]) 
         ),
         Section("Method", [*map(Text, (*words.method(outcome), *words.lateness(outcome, pairs)))]),
     ]
-    about = f"{outcome.world.title}, {len(pairs)} scenarios, {outcome.repetitions} repetitions"
+    about = f"{outcome.world.title}, {counted(len(pairs), 'scenario')}, {counted(outcome.repetitions, 'repetition')}"
     answer = Answer(answered, _lead(found) if pairs else None)
     shown = [section for section in sections if section.items]
     return page("Simulation and kernel", answer, shown, about=about, footer=f"program {sources.build()[:16]}")

@@ -15,6 +15,8 @@ from ackclock.texts.numbers import counted, number
 COLUMNS = ("scenario", "flow", "measure", "kernel", "own range", "simulation", "difference", "verdict", "95 % interval")
 LEFT = 3
 """Columns of the table that hold words."""
+LESS = ("95 % interval", "own range", "simulation", "kernel")
+"""Columns that a narrow terminal leaves out, the least important first."""
 VERDICTS: dict[Verdict, str] = {"within": "within", "spread": "own spread", "differs": "differs"}
 MOST_NAMED = 6
 
@@ -133,8 +135,8 @@ def method(outcome: Outcome) -> list[str]:
         f"over the repetitions: of {over} only.{width if count > 1 else ''}"
     )
     tolerances = (
-        '"Within": the means differ by no more than the tolerance: 2 % of data delivered and completion times unless '
-        "--tolerance says otherwise, 5 % or one segment of the window at the end of slow start, 10 % or one packet of "
+        '"Within": the means differ by no more than the tolerance: 2 % of data delivered and completion times by '
+        "default, 5 % or one segment of the window at the end of slow start, 10 % or one packet of "
         'drops and retransmissions, 10 % or 0.5 ms of the waiting time. "Own spread": the pairs differ in both '
         "directions, and the simulated mean lies within the range of the kernel's repetitions."
     )

@@ -75,5 +75,5 @@ class Matrix(Crossed):
 
     def __repr__(self) -> str:
         done = sum(run.key in self.measured for run in self.plan.runs)
-        count = len(self.plan.compositions)
-        return f"<Matrix: {count} compositions on {len(self.plan.paths)} paths, {done} of {len(self.plan.runs)} runs>"
+        name = f"{counted(len(self.plan.compositions), 'composition')} on {counted(len(self.plan.paths), 'path')}"
+        return f"<Matrix: {name}, {done} of {counted(len(self.plan.runs), 'run')}>"

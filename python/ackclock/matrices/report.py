@@ -22,6 +22,7 @@ from ackclock.matrices.metrics import METRICS
 from ackclock.matrices.tables import TOP, answer, tables
 from ackclock.reports import Answer, Bullets, Figure, Panel, Section, Text, grids, page
 from ackclock.reports.rendering import render
+from ackclock.texts.numbers import counted
 
 LEAD = "Each part against the baseline: mean over all compositions with it, by metric and path"
 KIND = "matrix"
@@ -68,7 +69,7 @@ def stored_matrix(directory: Path) -> str:
     outcome = crossing.Outcome(plan, Store(directory))
     if missing := len(plan.distinct) - outcome.finished:
         raise FileNotFoundError(
-            f"{directory}: {missing:,} of {len(plan.distinct):,} runs are missing, or another version ran them; "
+            f"{directory}: {missing:,} of {counted(len(plan.distinct), 'run')} missing, or another version ran them; "
             "run the same `ackclock matrix` again"
         )
     matrix = Crossed(outcome)
@@ -92,13 +93,13 @@ class Shown:
 def _page(context: Mapping[str, Any]) -> str:
     """Return the report as HTML."""
     reading = (
-        f"Baseline: {context['baseline']}. Values are means over {context['seeds']} seeds, paired by seed. "
+        f"Baseline: {context['baseline']}. Values are means over {counted(context['seeds'], 'seed')}, paired by seed. "
         "[low, high] is the 95 % interval over the seeds: Fieller's for a ratio (×), Student's for a difference. "
         "In the maps, blue is better than the baseline, and red is worse."
     )
     shown = [
         Section(
-            f"{it.title.capitalize()} ({len(it.rows)} rows)", [grids.numbers(it.columns, it.rows, it.left)],
+            f"{it.title.capitalize()} ({counted(len(it.rows), 'row')})", [grids.numbers(it.columns, it.rows, it.left)],
             printed=index == 0,
         )
         for index, it in enumerate(context["tables"])
@@ -136,11 +137,11 @@ def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int 
     plan = matrix.plan
     notes = []
     if plan.refused:
-        notes = [f"{len(plan.refused)} impossible combinations are skipped; the first: {plan.refused[0]}"]
+        notes = [f"{counted(len(plan.refused), 'impossible combination')} skipped; the first: {plan.refused[0]}"]
     context = {
         "title": "The matrix: " + " × ".join(str(len(set(labels))) for labels in _labels(plan)) + " parts",
-        "about": f"{len(plan.compositions):,} compositions of slow start, avoidance, loss response and recovery on "
-        f"{len(plan.paths)} paths, {len(plan.distinct):,} runs",
+        "about": f"{counted(len(plan.compositions), 'composition')} of slow start, avoidance, loss response and "
+        f"recovery on {counted(len(plan.paths), 'path')}, {counted(len(plan.distinct), 'run')}",
         "version": _core.__version__,
         "hash": plan.hash,
         "program": sources.build(),

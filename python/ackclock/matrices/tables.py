@@ -28,12 +28,13 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Shown:
-    """A table of texts; its first `left` columns hold words."""
+    """A table of texts; its first `left` columns hold words, and a narrow terminal leaves out those in `less`."""
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     left: int
+    less: Sequence[str] = ()
 
 
 TOP = 3
@@ -133,8 +134,10 @@ def _ranking(matrix: Crossed, metric: str | None, top: int) -> Shown:
         for rank, key, row in rows
     ]
     columns = ["path", "rank", *(title(axis) for axis in axes), *(each.title for each in metrics), "against baseline"]
+    ranking = {METRICS[key].title for _, key, _ in rows}
+    less = [each.title for each in reversed(metrics) if each.title not in ranking]
     marked = any(line[-1].startswith(WINS) for line in lines)
-    return Shown(f"compositions{LEGEND if marked else ''}", columns, lines, 2 + len(axes))
+    return Shown(f"compositions{LEGEND if marked else ''}", columns, lines, 2 + len(axes), less)
 
 
 def _is_base(ranked: tuple[str, Row]) -> bool:

@@ -97,16 +97,16 @@ def measured(directory: Path, model: str, x: str | None, y: str | None, unit: st
     parameter = parameter or described.axis
     known = [found.name for found in described.parameters]
     if parameter not in known:
-        raise ValueError(f"--x {x}: {model} has no parameter {parameter!r}{checks.near(parameter, known)}")
+        raise ValueError(f"x={x}: {model} has no parameter {parameter!r}{checks.near(parameter, known)}")
     if column:
-        column = find(f"--x {column}", "label or column", column, [*labels, *flows.columns])
+        column = find(f"x={column}", "label or column", column, [*labels, *flows.columns])
     else:
         column = _usual(model, parameter, labels, flows)
     if y is None and unit not in MEASURES:
-        raise ValueError(f"--y is needed: no measured column is the default for an output in {unit or 'no unit'}")
-    y = find(f"--y {y or MEASURES[unit]}", "column", y or MEASURES[unit], flows.columns)
+        raise ValueError(f"y is needed: no measured column is the default for an output in {unit or 'no unit'}")
+    y = find(f"y={y or MEASURES[unit]}", "column", y or MEASURES[unit], flows.columns)
     if not flows[y].dtype.is_numeric():
-        raise ValueError(f"--y {y}: the column holds no numbers")
+        raise ValueError(f"y={y}: the column holds no numbers")
     series = [label for label in labels if label not in (column, SEED)]
     series += ["name"] if flows["name"].n_unique() > 1 else []
     points = [
@@ -114,7 +114,7 @@ def measured(directory: Path, model: str, x: str | None, y: str | None, unit: st
         for key, sample in _samples(flows, [column, *series], y)
     ]
     if not points:
-        raise ValueError(f"--y {y}: no run in {directory} has a value in this column")
+        raise ValueError(f"y={y}: no run in {directory} has a value in this column")
     return Measured(
         column, y, parameter, _shown(series, [*known, *COLUMNS]), sorted(points, key=lambda each: (each.series, each.x))
     )
@@ -149,7 +149,7 @@ def _usual(model: str, parameter: str, labels: Sequence[str], flows: polars.Data
         if len(found) == 1:
             return found[0]
     known = ", ".join(labels) or "none"
-    raise ValueError(f"--x is needed: name the label that holds the model's {parameter}; labels of this sweep: {known}")
+    raise ValueError(f"x is needed: name the label that holds the model's {parameter}; labels of this sweep: {known}")
 
 
 def _fits(model: str, parameter: str, texts: Sequence[str]) -> bool:
@@ -165,9 +165,9 @@ def _number(model: str, parameter: str, column: str, value: str | float) -> floa
     try:
         number = _core.read_parameter(model, parameter, value)
     except ValueError as error:
-        raise ValueError(f"--x {column}: {value!r} is not a valid {parameter}: {error}") from None
+        raise ValueError(f"x={column}: {value!r} is not a valid {parameter}: {error}") from None
     if not isinstance(number, float):
-        raise ValueError(f"--x {column}: {value!r} is not a number")
+        raise ValueError(f"x={column}: {value!r} is not a number")
     return number
 
 

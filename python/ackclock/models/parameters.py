@@ -182,6 +182,6 @@ def _of_all(runs: Sequence[_Run], model: Model, parameter: Parameter, directory:
         ends = " to ".join(text.strip() for text in shown)
     name = parameter.name
     raise ValueError(
-        f"--param {name} is needed: the runs of {directory} differ in it ({ends}); "
-        f"choose runs with one value, or name the column with --x {name}=COLUMN"
+        f"{name} is needed: the runs of {directory} differ in it ({ends}); "
+        f"give it, choose runs with one value, or compare over their column, x={name}=COLUMN"
     )

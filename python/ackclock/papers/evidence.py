@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from ackclock.statistics import families, pairs
 from ackclock.statistics.intervals import Bounds
 from ackclock.statistics.tails import Tails, of_mean, of_ratio
+from ackclock.texts.numbers import counted
 
 SIGNIFICANCE = 0.05
 
@@ -73,7 +74,9 @@ class Evidence:
         if self.p_value >= SIGNIFICANCE:
             return f"p {_said(self.p_value)}{effect}"
         verb = "survives" if self.survives else "does not survive"
-        corrected = f"{verb} the correction for {self.family} claims (Holm {_said(self.holm)}, BH {_said(self.bh)})"
+        corrected = (
+            f"{verb} the correction for {counted(self.family, 'claim')} (Holm {_said(self.holm)}, BH {_said(self.bh)})"
+        )
         return f"p {_said(self.p_value)}{effect}; {corrected}"
 
 

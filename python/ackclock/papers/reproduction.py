@@ -19,6 +19,7 @@ from ackclock.metrics.derivation import Rows
 from ackclock.papers import modelruns
 from ackclock.papers.measurement import Lines, Measured
 from ackclock.papers.plan import Plan, PlannedRun
+from ackclock.texts.numbers import counted
 
 KIND = "paper"
 DRAWING = "drawing"
@@ -123,7 +124,7 @@ def stored(plan: Plan, directory: Path) -> Outcome:
     if missing:
         quick = " --quick" if plan.quick else ""
         raise FileNotFoundError(
-            f"{directory}: {missing:,} of {len(plan.runs):,} runs are missing, or another version ran them; "
+            f"{directory}: {missing:,} of {counted(len(plan.runs), 'run')} missing, or another version ran them; "
             f"run: ackclock paper {plan.paper.name}{quick} --out {directory}"
         )
     return _outcome(plan, store, reused=len(plan.runs))

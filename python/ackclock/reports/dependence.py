@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars
 
 from ackclock.texts.labels import last_part
-from ackclock.texts.units import UNITS
 
 PATHS = "paths"
 MANY, NEARLY = 20, 1.1  # a sample of whole numbers repeats some values: nearly every value occurs once
@@ -58,24 +56,3 @@ def groups(runs: polars.DataFrame, labels: Sequence[str]) -> list[Group]:
         found.append(Group(lead, tuple(label for label in labels if label in members)))
         rest = [label for label in rest if label not in members]
     return sorted(found, key=lambda group: labels.index(group.labels[0]))
-
-
-def positions(values: Sequence[str]) -> tuple[dict[str, float], str] | None:
-    """Return texts such as "5 ms" as numbers in the unit of the first, if all have units of one kind.
-
-    >>> positions(["5 ms", "1 s"]), positions(["1 BDP", "9 packets"])
-    (({'5 ms': 5.0, '1 s': 1000.0}, 'ms'), None)
-    """
-    units = {value: value.partition(" ")[2] for value in values}
-    unit = units[values[0]] if values else ""
-    kind, scale = UNITS.get(unit, (None, 1.0))
-    if any(own != unit and (kind is None or UNITS.get(own, ("", 1.0))[0] != kind) for own in units.values()):
-        return None
-    try:
-        found = {
-            value: float(value.partition(" ")[0]) * (UNITS[own][1] / scale if own != unit else 1.0)
-            for value, own in units.items()
-        }
-    except ValueError:
-        return None
-    return (found, unit) if all(map(math.isfinite, found.values())) else None

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import polars
 
 from ackclock.metrics.registry import MEASURES, Measure
-from ackclock.reports.dependence import PATHS, Group, groups, positions
+from ackclock.reports.dependence import PATHS, Group, groups
 from ackclock.statistics.intervals import Interval, student_t
 from ackclock.statistics.ranks import spearman
 from ackclock.texts.labels import last_part
+from ackclock.texts.units import positions
 
 SEED = "seed"
 MOST_NAMES = 60  # names on an axis; a label with more values is an axis of numbers, or no axis
@@ -21,6 +23,7 @@ LEAST_RANKED = 10  # points of a rank correlation
 DISTINCT = 0.8  # a sample has a label with at least this many values per point
 COLLINEAR = 0.9  # above this rank correlation of two labels, their effects cannot be separated
 WIDE = 50  # positive numbers that span more than this factor have a logarithmic axis
+LEAST_GEOMETRIC, ALIKE = 4, 0.02  # values with the same ratio between neighbours, up to rounding
 COMPLETING = 0.9  # a sweep is about completion times if at least this share of its runs has one
 
 
@@ -86,9 +89,11 @@ class Points:
         A row for each run: labels, `seed` and measures; `error` is not null if the run failed.
     labels
         Columns of labels.
+    log
+        Labels whose values were sampled on a logarithmic scale.
     """
 
-    def __init__(self, runs: polars.DataFrame, labels: Sequence[str]) -> None:
+    def __init__(self, runs: polars.DataFrame, labels: Sequence[str], log: Collection[str] = ()) -> None:
         runs = runs.with_columns(polars.col(*labels).cast(polars.String).fill_null("–") if labels else [])
         self.runs = runs
         failed = polars.col("error").is_not_null() if "error" in runs.columns else polars.lit(value=False)
@@ -98,6 +103,7 @@ class Points:
             runs = runs.unique([*labels, "run"], keep="first", maintain_order=True)
         self.finished = runs.filter(~failed)
         self.labels = [label for label in labels if label != SEED and self.runs[label].n_unique() > 1]
+        self.log = {label for label in self.labels if label in log or geometric(self.values(label))}
         self.groups = groups(self.runs, self.labels)
         self._correlations: dict[tuple[Group, Measure], list[tuple[str, Interval]]] = {}
         self.measures = [MEASURES[name] for name in SHOWN if self._says(name)]
@@ -221,10 +227,30 @@ class Points:
         rest = [label for label in rest if label != x]
         series = next((label for label in rest if counts[label] <= MOST_SERIES), "")
         panel = next((label for label in rest if label != series and counts[label] <= MOST_PANELS), "")
-        return Axes(x, series, panel, bool(sampled) or counts[x] > MOST_NAMES, group, bool(sampled))
+        spaced = numeric[x] and x in self.log
+        return Axes(x, series, panel, bool(sampled) or counts[x] > MOST_NAMES or spaced, group, bool(sampled))
+
+    def constant(self, labels: Sequence[str], measure: Measure) -> str:
+        """Return the mean of a measure, with its unit, if it is the same at all points; otherwise nothing."""
+        found = {measure.said(mean) for mean in self.means(labels, measure)["mean"]}
+        return found.pop() if len(found) == 1 else ""
 
     def values(self, label: str) -> list[str]:
         """Return the values of a label: numbers in their order, other texts in the order of the sweep."""
         found: list[str] = self.runs[label].unique(maintain_order=True).to_list()
         places = positions(found)
         return found if places is None else sorted(found, key=lambda value: places[0][value])
+
+
+def geometric(values: Sequence[str]) -> bool:
+    """Whether the values of a label rise by the same factor.
+
+    >>> geometric(["10 ms", "20 ms", "40 ms", "80 ms"]), geometric(["10 ms", "20 ms", "30 ms", "40 ms"])
+    (True, False)
+    """
+    known = positions(values) if len(values) >= LEAST_GEOMETRIC else None
+    numbers = sorted(known[0].values()) if known else [0.0]
+    if numbers[0] <= 0:
+        return False
+    ratios = [high / low for low, high in pairwise(numbers)]
+    return max(ratios) <= (1 + ALIKE) * min(ratios)

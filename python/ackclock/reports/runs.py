@@ -94,8 +94,12 @@ def _answer(flows: polars.DataFrame, links: polars.DataFrame) -> str:
         (least, low), (most, high) = rates.row(0), rates.row(-1)
         fairness = jain_index(rates["goodput_bps"].to_list())
         said.append(
-            f"The {flows.height:,} flows got {_rate(float(rates['goodput_bps'].sum()))} together: from {_rate(low)} "
-            f"({least}) to {_rate(high)} ({most})"
+            f"The {flows.height:,} flows got {_rate(float(rates['goodput_bps'].sum()))} together: "
+            + (
+                f"{_rate(low)} each"
+                if _rate(low) == _rate(high)
+                else f"from {_rate(low)} ({least}) to {_rate(high)} ({most})"
+            )
             + ("." if fairness is None else f"; Jain's index is {number(fairness, 3)}.")
         )
     completed = flows["completion_time"].drop_nulls()

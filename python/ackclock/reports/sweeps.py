@@ -9,15 +9,16 @@ from typing import Any
 import polars
 
 from ackclock import datasets
-from ackclock.files import storage, stored
+from ackclock.files import storage, stored, toml
 from ackclock.metrics.registry import Measure
 from ackclock.metrics.runs import RUN, of_run
 from ackclock.reports import Answer, Axis, Cell, Column, Figure, Panel, Section, Series, Table, Text, Verbatim, page
-from ackclock.reports.dependence import Group, positions
+from ackclock.reports.dependence import Group
 from ackclock.reports.figures import Style
-from ackclock.reports.points import SEED, WIDE, Axes, Effect, Points
+from ackclock.reports.points import MOST_NAMES, SEED, WIDE, Axes, Effect, Points
 from ackclock.stored import read
 from ackclock.texts.numbers import ANY_NUMBER, counted, number
+from ackclock.texts.units import positions
 from ackclock.texts.warnings import clause
 
 MOST_SHOWN = 200_000  # values in all figures of a page, which keeps it below 5 MB
@@ -51,8 +52,15 @@ def stored_dataset(directory: Path) -> str:
     path = directory / "sweep.toml"
     text = stored.read_text(path) if path.exists() else ""
     with data.reading():
-        points = Points(data.runs.collect(), data.labels)
+        points = Points(data.runs.collect(), data.labels, _log(text, path))
     return _page(points, str(data.manifest.get("scenario", directory.name)), data.manifest, text)
+
+
+def _log(text: str, path: Path) -> set[str]:
+    """Return the keys of a sweep whose values were sampled on a logarithmic scale."""
+    sweep = toml.parse(text, path.name).get("sweep", {}) if text else {}
+    keys = {**sweep, **sweep.get("sample", {}).get("keys", {})}
+    return {key for key, given in keys.items() if isinstance(given, dict) and given.get("scale") == "log"}
 
 
 def _page(points: Points, title: str, manifest: dict[str, Any], scenario: str) -> str:
@@ -66,9 +74,17 @@ def _page(points: Points, title: str, manifest: dict[str, Any], scenario: str) -
         return page(title, Answer(said), [*_failures(points), *_scenario(scenario)], about=about)
     axes = points.axes(measure)
     budget = MOST_SHOWN // max(1, len(points.measures))
-    drawn = {each: _figure(points, axes, each, budget) for each in points.measures} if axes else {}
+    same = {each: mean for each in points.measures if axes and (mean := points.constant(axes.drawn, each))}
+    drawn = {each: _figure(points, axes, each, budget) for each in points.measures if each not in same} if axes else {}
+    constants = "; ".join(f"{each.title} {mean}" for each, mean in same.items())
     sections = [
-        Section("Measures", [figure for each, figure in drawn.items() if each is not measure]),
+        Section(
+            "Measures",
+            [
+                *(figure for each, figure in drawn.items() if each is not measure),
+                *([Text(f"The same at every point: {constants}.")] if constants else []),
+            ],
+        ),
         Section("Labels", _effects(points, measure), printed=True),
         Section("Points", [_table(points, measure)]),
         *_failures(points),
@@ -87,11 +103,13 @@ def _answer(points: Points, measure: Measure) -> list[str]:
         said.append(_largest(points, effects, measure))
     said += [sentence for group in points.groups if group.joint for sentence in _joint(points, group, measure)]
     if not said:
-        said.append(f"The mean {measure.title} of {counted(whole['runs'], 'run')} is {_said(whole['mean'], measure)}.")
-    if len(points.labels) > 1 and not (effects and len(points.groups) == 1):
-        best = points.means(points.labels, measure).sort("mean", descending=measure.sign > 0).row(0, named=True)
+        said.append(f"The mean {measure.title} of {counted(whole['runs'], 'run')} is {measure.said(whole['mean'])}.")
+    several = len(points.labels) > 1 and not (effects and len(points.groups) == 1)
+    if several and not points.constant(points.labels, measure):
+        means = points.means(points.labels, measure).sort("mean", descending=measure.sign > 0)
+        best = means.row(0, named=True)
         extreme = "highest" if measure.sign > 0 else "lowest"
-        said.append(f"The {extreme} mean, {_said(best['mean'], measure)}, is at {points.place(best)}.")
+        said.append(f"The {extreme} mean, {measure.said(best['mean'])}, is at {points.place(best)}.")
     return [*said, *_failed(points), *_warned(points)]
 
 
@@ -99,11 +117,13 @@ def _largest(points: Points, effects: Sequence[Effect], measure: Measure) -> str
     first = effects[0]
     (low, least), (high, most) = first.lowest, first.highest
     group = next(group for group in points.groups if group.lead == first.label)
-    name, change = _titled(points, group), f"from {_said(least, measure)} at"
+    if measure.said(least) == measure.said(most):
+        return f"No label changes the {measure.title}: its mean is {measure.said(most)} at each of their values."
+    name, change = _titled(points, group), f"from {measure.said(least)} at"
     if len(points.groups) == 1:
         place = f"{points.name(first.label)} {low}"
-        return f"The {measure.title} changes {change} {place} to {_said(most, measure)} at {high}."
-    change += f" {low} to {_said(most, measure)} at {high}, averaged over all else."
+        return f"The {measure.title} changes {change} {place} to {measure.said(most)} at {high}."
+    change += f" {low} to {measure.said(most)} at {high}, averaged over all else."
     if len(effects) == 1:
         return f"The label {name} changes the {measure.title} {change}"
     leads = {effect.label for effect in effects}
@@ -170,10 +190,6 @@ def _first(points: Points, row: Mapping[str, object]) -> str:
     return ", ".join(part for part in (points.place(row), seed) if part) or "the only point"
 
 
-def _said(value: float, measure: Measure) -> str:
-    return f"{number(value, 3)} {measure.shown[0]}".rstrip()
-
-
 def _figure(points: Points, axes: Axes, measure: Measure, budget: int) -> Figure:
     """Draw means with intervals over the label of the axis."""
     labels = axes.drawn
@@ -185,8 +201,11 @@ def _figure(points: Points, axes: Axes, measure: Measure, budget: int) -> Figure
     known = positions(places) if axes.numeric else None
     found, unit = known or ({}, "")
     panels = []
-    style: Style = "points" if axes.numeric or (axes.group and axes.group.population) else "joined"
-    log = bool(found) and min(found.values()) > 0 and max(found.values()) > WIDE * min(found.values())
+    scattered = axes.sampled or (axes.numeric and len(places) > MOST_NAMES)
+    style: Style = "points" if scattered or (axes.group and axes.group.population) else "joined"
+    log = bool(found) and min(found.values()) > 0 and (
+        axes.x in points.log or max(found.values()) > WIDE * min(found.values())
+    )  # fmt: skip
     title = points.name(axes.x) if axes.sampled or axes.group is None else _titled(points, axes.group)
     # The page would end the axis at the last point, and cut points that step aside for others.
     x_axis = Axis(

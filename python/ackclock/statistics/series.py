@@ -53,7 +53,7 @@ def warm_up(series: Sequence[float]) -> WarmUp:
     """
     groups = len(series) // GROUP
     if groups < 2:
-        raise ValueError(f"a warm-up is found in {2 * GROUP} values or more, not in {len(series)}")
+        raise ValueError(f"{2 * GROUP} values are needed to find a warm-up; there are {len(series)}")
     means = np.asarray(series[: groups * GROUP], dtype=float).reshape(groups, GROUP).mean(axis=1)
     # Suffix sums about the overall mean, so that nothing cancels.
     centred = means - means.mean()

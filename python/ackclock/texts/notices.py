@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ackclock.texts.numbers import counted
+
 
 class Warnings:
     """The warnings of all runs, one for each name; runs finish in any order."""
@@ -28,6 +30,6 @@ class Warnings:
         found = []
         for name, runs in sorted(self._runs.items(), key=lambda item: min(item[1])):
             first = min(runs)
-            place = f", in {len(runs)} of {len(labels)} runs, first in {labels[first]}" if labels else ""
+            place = f", in {len(runs):,} of {counted(len(labels), 'run')}, first in {labels[first]}" if labels else ""
             found.append(f"{runs[first]} ({name}{place})")
         return found

@@ -85,7 +85,11 @@ def tune(
         except KeyboardInterrupt:
             if out is not None:
                 results.write(out, tuning, search.reference, search.trials, None)
-            advice = "run the same command to continue" if out is not None else "--out stores finished runs"
+            advice = (
+                "run the same command to continue"
+                if out is not None
+                else "with a folder for its results, a tuning continues"
+            )
             done: list[object] = [*search.trials, *([None] * (trials - len(search.trials)))]
             raise Stopped(done, advice) from None
         whole = Tuned(tuning, found, verdict, importances(found.study), (named.new, len(named)), said)

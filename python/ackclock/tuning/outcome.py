@@ -10,7 +10,7 @@ from ackclock.cards import Block, Card, Table, Text
 from ackclock.metrics.registry import of
 from ackclock.statistics.intervals import rounded
 from ackclock.statistics.pairs import Comparison
-from ackclock.texts.numbers import finite, number
+from ackclock.texts.numbers import counted, finite, number
 from ackclock.tuning import scores
 from ackclock.tuning.judging import Verdict, compared, per_path
 from ackclock.tuning.measures import MEASURES
@@ -19,7 +19,10 @@ from ackclock.tuning.schema import Goal, Tuning
 from ackclock.tuning.search import COMPLETE, FAILED, PRUNED, Found
 
 PARAMETERS = ("parameter", "default", "best", "importance")
-MEASURED = ("measure", "wanted", "training: default", "best", "held out: default", "best", "difference [95 %]")
+MEASURED = (
+    "measure", "wanted", "training: default", "training: best", "held out: default", "held out: best",
+    "difference [95 %]",
+)  # fmt: skip
 PATHS = ("held-out path", "default", "best", "difference [95 %]")
 """Headings of the tables of parameters, measures and paths."""
 
@@ -203,7 +206,9 @@ def answer(tuning: Tuning, verdict: Verdict, counts: Mapping[str, int]) -> str:
     measure = tuning.goal.measure
     if verdict.outcome == "no better":
         infeasible = "" if all(value <= 0 for value in verdict.violations.values()) else ", which break a constraint"
-        return f"None of {tried} trials is better than the default parameters{infeasible}: nothing is changed."
+        return (
+            f"None of {counted(tried, 'trial')} is better than the default parameters{infeasible}: nothing is changed."
+        )
     held = verdict.held_out
     assert held is not None
     change = held.difference
@@ -228,7 +233,7 @@ def answer(tuning: Tuning, verdict: Verdict, counts: Mapping[str, int]) -> str:
     broken = [name for name, beyond in verdict.violations.items() if beyond > 0]
     constraint = f" Broken there: {', '.join(broken)}." if broken else ""
     return (
-        f"On {where}, the best of {tried} trials changes {measure} by {size}: {said}. "
+        f"On {where}, the best of {counted(tried, 'trial')} changes {measure} by {size}: {said}. "
         f"In training the change was {gained}.{constraint}"
     )
 

@@ -38,38 +38,53 @@ def compare(
             min=1,
             max=MOST,
             metavar="NUMBER",
-            help="Drawn paths, each with a seed of its own; by default 10. Of a table: seeds for each path, by default "
-            "1.",
+            help="Number of drawn paths, each with a seed of its own; by default 10. With a table: seeds for each "
+            "path; by default 1.",
         ),
     ] = None,
     within: Annotated[
         Optional[float],
         typer.Option(
             metavar="PERCENT",
-            help="Draw paths until the interval of the speed is so narrow, in percent of the reference, up to --seeds "
+            help="Add paths until the interval of the speed is within ±PERCENT of the reference, at most --seeds "
             "(here 100 by default). Each path of a table runs once.",
         ),
     ] = None,
     margin: Annotated[
-        float, typer.Option(metavar="PERCENT", help="Largest difference of speed or harm that makes no difference.")
+        float, typer.Option(metavar="PERCENT", help="Treat smaller differences of speed and harm as equal.")
     ] = 5.0,
     size: Annotated[
         Optional[str], typer.Option(metavar="SIZE", help="Size of every flow under test, such as '1 MB'.")
     ] = None,
     duration: Annotated[
-        Optional[str], typer.Option(metavar="TIME", help="Duration of every run; replaces that of the path.")
+        Optional[str],
+        typer.Option(
+            metavar="TIME",
+            help="Duration of every run; by default that of the path. With --size, runs on the paths of a table last "
+            "as long as their transfers by default.",
+        ),
     ] = None,
+    harm: Annotated[
+        bool,
+        typer.Option(
+            "--harm/--no-harm",
+            help="Measure the harm to a flow of the reference, and the time lost in start-up; most runs are for these.",
+        ),
+    ] = True,
     out: Out = None,
     json: Json = False,
     jobs: Jobs = None,
     engine: EngineName = "local",
     address: Address = None,
 ) -> None:
-    """Compare algorithms, hosts or scenario files: who wins where, by how much, how sure, and at whose cost."""
+    """Compare algorithms or hosts: who wins where, and at whose cost.
+
+    The answer says by how much, and how sure it is. Scenario files can be compared, too.
+    """
     with plain_errors(), options.engine(engine, address, jobs) as chosen:
         from ackclock.cli.comparisons import compare_command
 
         compare_command(
             contenders, on, reference=reference, seeds=seeds, within=within, margin=margin, size=size,
-            duration=duration, out=out, json_output=json, engine=chosen,
+            duration=duration, harm=harm, out=out, json_output=json, engine=chosen,
         )  # fmt: skip

@@ -27,17 +27,17 @@ def emulate(
         Optional[str],
         typer.Option(
             metavar="LINE",
-            help="Line of the shell to run at the other end, such as a server; it ends with the command.",
+            help="Shell command to run at the other end, such as a server; it is stopped when the command ends.",
         ),
     ] = None,
     at: Annotated[
-        Literal["receiver", "sender"], typer.Option(help="End of the flow at which the command runs.")
+        Literal["receiver", "sender"], typer.Option(help="End of the flow that the command takes.")
     ] = "receiver",
     flow: Annotated[
         Optional[str],
         typer.Option(
             metavar="NAME",
-            help="Flow whose place the command takes; by default the first that is no stream of datagrams.",
+            help="Flow that the command replaces; by default the first TCP flow.",
         ),
     ] = None,
     on: Annotated[
@@ -52,7 +52,7 @@ def emulate(
         Optional[Path],
         typer.Option(
             metavar="DIRECTORY",
-            help="With --on linux: the only directory in which the programs' files stay; it is made if missing.",
+            help="With --on linux: keep what programs write into this directory; all their other files are lost.",
         ),
     ] = None,
     pcap: Annotated[
@@ -64,9 +64,10 @@ def emulate(
     force: Force = False,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON, also to standard error.")] = False,
 ) -> None:
-    """Run any program behind the path of a scenario, on this machine's Linux kernel, or in virtual time.
+    """Run any program behind the path of a scenario.
 
-    The variable ACKCLOCK_PEER holds the address of the other end, ACKCLOCK_ADDRESS the own address; ACKCLOCK_PEER6 and
+    It runs on this machine's Linux kernel in real time, or on a Linux kernel in virtual time. The variable
+    ACKCLOCK_PEER holds the address of the other end, ACKCLOCK_ADDRESS the own address; ACKCLOCK_PEER6 and
     ACKCLOCK_ADDRESS6 are the same in IPv6. Nothing else is reachable. A summary of the links follows on standard error.
     The exit code is the command's.
     """

@@ -20,28 +20,30 @@ def gate(
         Optional[list[str]],
         typer.Option(
             metavar="[MEASURE=]CHANGE",
-            help="Largest change that does not count: 2%, goodput_bps=2%, drops=5 or 'sojourn_mean=1 ms'; repeatable. "
+            help="Ignore changes up to this: 2%, goodput_bps=2%, drops=5 or 'sojourn_mean=1 ms'; repeatable. "
             "By default 1%.",
         ),
     ] = None,
     measures: Annotated[
         Optional[list[str]],
         typer.Option(
-            metavar="MEASURES", help="Measures to compare, separated by commas; by default all with a better direction."
+            metavar="MEASURES",
+            help="Measures to compare, separated by commas; by default all that can become better or worse.",
         ),
     ] = None,
     significance: Annotated[
         float,
         typer.Option(
-            metavar="PROBABILITY", help="Largest probability of a false alarm over all measures and points together."
+            metavar="PROBABILITY",
+            help="Accept at most this probability of a false alarm, over all measures and points together.",
         ),
     ] = 0.05,
     correction: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="Correction for many comparisons: holm, or bh (Benjamini-Hochberg), which tolerates a share of false "
-            "alarms.",
+            help="Correction for many comparisons: holm, or bh (Benjamini-Hochberg), which limits the share of false "
+            "alarms among all alarms.",
         ),
     ] = "holm",
     strict: Annotated[bool, typer.Option("--strict", help="Fail on improvements, too.")] = False,
@@ -52,9 +54,10 @@ def gate(
     json: Json = False,
     force: Force = False,
 ) -> None:
-    """Compare a result with a baseline, and fail if a measure moved by more than noise explains.
+    """Compare a result with a baseline, and fail if it became worse.
 
-    The exit code is 0 if the gate passes, 1 if a measure became worse or runs are missing, and 2 for bad input.
+    A measure moved if its change exceeds the tolerance, and what noise explains. The exit code is 0 if the gate passes,
+    1 if a measure became worse or runs are missing, and 2 for bad input.
     """
     with plain_errors():
         from ackclock.cli.gates import gate_command

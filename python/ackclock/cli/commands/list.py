@@ -16,7 +16,10 @@ def list_(
     ] = None,
     json: Json = False,
 ) -> None:
-    """List parts (slow starts, queues and so on), presets of hosts, measures, papers and paths."""
+    """List the parts of scenarios, presets of hosts, measures, papers and paths.
+
+    Parts are slow starts, queues and so on.
+    """
     with plain_errors():
         from ackclock.cli.listing import list_command
 

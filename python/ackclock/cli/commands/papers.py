@@ -18,9 +18,10 @@ def papers(
     engine: EngineName = "local",
     address: Address = None,
 ) -> None:
-    """Run all papers, try their ideas on hosts of today, and write one page about all of them.
+    """Run all papers, and write one page about them.
 
-    Stored runs are reused. The folder has a report for each paper.
+    The page also shows what their ideas change on hosts of today. Stored runs are reused. The folder has a report for
+    each paper.
     """
     with plain_errors(), options.engine(engine, address, jobs) as chosen:
         from ackclock.cli.papers import papers_command

@@ -16,6 +16,6 @@ def schema(
         typer.Argument(help="Scenario files, or the summary of a run that `ackclock run --json` prints."),
     ] = "scenario",
 ) -> None:
-    """Print the JSON Schema of scenario files, or of the summary of a run."""
+    """Print the JSON Schema of scenario files, or of a run's summary."""
     with plain_errors():
         typer.echo(_core.schema() if of == "scenario" else _core.summary_schema())

@@ -31,7 +31,7 @@ def sweep(
         Optional[str],
         typer.Option(
             metavar="MEASURE=SHARE",
-            help="Add seeds to a point until the 95 % interval of a measure is narrow: goodput_bps=2% ends at ± 2 % "
+            help="Add seeds to a point until the 95 % interval of a measure is narrow: goodput_bps=2% stops at ± 2 % "
             "of the mean.",
         ),
     ] = None,
@@ -64,10 +64,10 @@ def sweep(
     retry: Annotated[bool, typer.Option("--retry", help="Run failed runs again.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if a run failed.")] = False,
 ) -> None:
-    """Run every point of a [sweep] and store a row for each in a Parquet dataset.
+    """Run a [sweep] with any number of seeds, and store every run.
 
-    The same command continues an interrupted sweep. After a change of the file, it runs only what is new. The exit code
-    is 2 if every run failed; if some failed, it is 0, or 1 with --strict.
+    Every run is a row of a Parquet dataset. The same command continues an interrupted sweep. After a change of the
+    file, it runs only what is new. The exit code is 2 if every run failed; if some failed, it is 0, or 1 with --strict.
     """
     with plain_errors(), options.engine(engine, address, jobs) as chosen:
         from ackclock.cli.sweeping import sweep_command

@@ -34,9 +34,10 @@ def tune(
     engine: EngineName = "local",
     address: Address = None,
 ) -> None:
-    """Search for better parameters of an algorithm, and judge them on runs that the search did not use.
+    """Search for better parameters of an algorithm, and judge them.
 
-    With --out, an interrupted search continues when the same command runs again.
+    The judgement uses runs that the search did not use. With --out, an interrupted search continues when the same
+    command runs again.
     """
     with plain_errors(), options.engine(engine, address, jobs) as chosen:
         from ackclock.cli.tuning import tune_command

@@ -147,5 +147,5 @@ def _show(model: Model, points: Measured, rows: Sequence[Mapping[str, Any]], tit
         **{key: cells.title(model, key) for key in words if key not in points.labels},
     }
     lines = [[cells.cell(model, key, value) for key, value in row.items()] for row in rows[: output.MOST_ROWS]]
-    output.table([titles.get(key, key) for key in rows[0]], lines, left=len(words))
+    output.table([titles.get(key, key) for key in rows[0]], lines, left=len(words), less=("high", "low", "runs"))
     cells.note_more(len(rows))

@@ -105,7 +105,7 @@ def _compute_all(models: Sequence[Model], texts: Sequence[str], outputs: Sequenc
         output.data([_data(*each) for each in computed])
         return
     for model, table, settings, chosen in computed:
-        print(f"{model.name}: {model.summary}")
+        output.say(f"{model.name}: {model.summary}")
         _show(model, table, settings, chosen)
 
 
@@ -129,7 +129,7 @@ def _list(*, json_output: bool) -> None:
     lines = [
         [model.name, model.summary, model.axis, model.paper, model.reference] for model in registry.models().values()
     ]
-    output.table(["name", "summary", "over", "paper", "reference"], lines, left=5)
+    output.table(["name", "summary", "over", "paper", "reference"], lines, left=5, less=("reference", "paper"))
 
 
 def _outputs(model: Model, wanted: Sequence[str]) -> list[str]:
@@ -191,5 +191,6 @@ def _show_table(model: Model, table: polars.DataFrame, varied: Sequence[str], ou
         for row in found[: output.MOST_ROWS]
     ]
     titles = [*(cells.title(model, name) for name in order), *(model.output(name).title for name in outputs)]
-    output.table(titles, lines, left=len(words))
+    less = [model.output(name).title for name in reversed(outputs[1:])]
+    output.table(titles, lines, left=len(words), less=less, see="--output NAME")
     cells.note_more(len(table))

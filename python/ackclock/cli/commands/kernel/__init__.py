@@ -13,7 +13,7 @@ from ackclock.cli.commands.kernel.list import list_
 from ackclock.cli.commands.kernel.run import run
 
 kernel = typer.Typer(
-    help="Run scenarios on the TCP of this machine's Linux kernel, and build kernels for virtual time.",
+    help="Build Linux kernels, run scenarios on them, and compare.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

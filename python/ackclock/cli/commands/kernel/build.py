@@ -38,10 +38,10 @@ def build(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Build again what was built before.")] = False,
 ) -> None:
-    """Build a Linux kernel that runs scenarios in virtual time, and print its folder.
+    """Build a Linux kernel that runs scenarios in virtual time.
 
-    The kernel is User-Mode Linux, an ordinary program: neither building nor running it needs root. It is stored in the
-    user's cache. The same inputs are built once.
+    The command prints the kernel's folder. The kernel is User-Mode Linux, an ordinary program: neither building nor
+    running it needs root. It is stored in the user's cache. The same inputs are built once.
     """
     with plain_errors():
         from ackclock.cli.kernelbuilds import build_command

@@ -9,10 +9,10 @@ from ackclock.cli.options import Json
 
 
 def check(json: Json = False) -> None:
-    """Try what this machine can run on its kernel, and say what is missing.
+    """Try what this machine can run on its kernel.
 
-    The exit code is 0 if scenarios can run with at least one control of the kernel, and 2 otherwise. Nothing that the
-    command tries remains.
+    The command says what is missing. The exit code is 0 if scenarios can run with at least one control of the kernel,
+    and 2 otherwise. Nothing that the command tries remains.
     """
     with plain_errors():
         from ackclock.cli.kernels import check_command

@@ -22,12 +22,14 @@ def compare(
             max=MOST,
             metavar="NUMBER",
             help="Runs of each scenario on the kernel, each with a seed of its own: by default 3 on machine and 6 on "
-            "linux. Fewer than 3 do not show its spread.",
+            "linux. Fewer than 3 do not show the kernel's spread.",
         ),
     ] = None,
     tolerance: Annotated[
         float,
-        typer.Option(metavar="PERCENT", help="Largest difference of data delivered and completion times that is none."),
+        typer.Option(
+            metavar="PERCENT", help="Differences of delivered data and completion times up to this count as equal."
+        ),
     ] = 2.0,
     attempts: Attempts = None,
     jobs: Annotated[
@@ -65,10 +67,11 @@ def compare(
         ),
     ] = False,
 ) -> None:
-    """Compare simulations with the kernel's TCP: how far apart they are, and what is known of larger differences.
+    """Compare simulations with the TCP of a Linux kernel.
 
-    By default the kernel is this machine's, in real time. With --out, every finished run is stored at once, and the
-    same command continues after an interruption.
+    The answer says how far apart they are, and what is known of larger differences. By default the kernel is this
+    machine's, in real time. With --out, every finished run is stored at once, and the same command continues after an
+    interruption.
     """
     with plain_errors():
         if packets:

@@ -7,7 +7,7 @@ from ackclock.cli.options import Json
 
 
 def list_(json: Json = False) -> None:
-    """List the kernels that were built for virtual time, and the kernel of this machine."""
+    """List the kernels for virtual time, and that of this machine."""
     with plain_errors():
         from ackclock.cli.kernelbuilds import list_command
 

@@ -53,11 +53,11 @@ def run(
     outside: Outside = False,
     control: Control = None,
 ) -> None:
-    """Run a scenario, or every variant of its [sweep], on the TCP of a Linux kernel.
+    """Run a scenario on the TCP of a Linux kernel.
 
-    Every TCP flow is a connection of the kernel with the control that the scenario names. Links, queues, losses,
-    applications and datagrams are simulated. Output and files are those of `ackclock run`. By default the kernel is
-    this machine's, in real time.
+    Of a scenario with a [sweep], every variant runs. Every TCP flow is a connection of the kernel with the control that
+    the scenario names. Links, queues, losses, applications and datagrams are simulated. Output and files are those of
+    `ackclock run`. By default the kernel is this machine's, in real time.
     """
     with plain_errors():
         from ackclock.cli.captures import Captures
