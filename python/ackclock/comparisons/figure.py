@@ -110,8 +110,8 @@ def _ends(found: Interval) -> tuple[float, float]:
 def draw(judged: Judged) -> Figure:
     """Draw a row for each place and contender, with a panel for each of `_shown`.
 
-    A filled point is better or worse than the reference, a hollow one is not shown to be. The tick of harm is the harm that the reference does to
-    itself, the bar for deployment.
+    A filled point is better or worse than the reference, a hollow one is not shown to be. The tick of harm is the harm
+    that the reference does to itself, the bar for deployment.
     """
     names, places, columns = judged.names, judged.places, _shown(judged)
     shown = len(names)

@@ -230,7 +230,7 @@ class Judged:
             # The speeds of a transfer have the reciprocal ratio of its times.
             of, to = (of, to) if kind.better > 0 else (to, of)
             scale = "geometric" if self._is_geometric(place, metric) else "ratio"
-            return Question(Sample(of, to, scale), "higher", Tolerance(self.margin))  # type: ignore[arg-type]
+            return Question(Sample(of, to, scale), "higher", Tolerance(self.margin))
         tolerance = Tolerance(self.margin, relative=False) if metric in HARM else tolerances.of(metric, ABOUT)
         return Question(Sample(of, to), "higher" if kind.better > 0 else "lower", tolerance)
 
@@ -312,7 +312,7 @@ class Judged:
         for metric in METRICS:
             found = self.against(place, index, metric)
             row |= _columns(metric, self.mean(place, index, metric))
-            row |= _columns(f"{metric}_vs", found and _versus(found.estimate, METRICS[metric]))
+            row |= _columns(f"{metric}_vs", _versus(found.estimate, METRICS[metric]) if found else None)
             row[f"{metric}_vs_p"] = found and found.adjusted
             row[f"{metric}_vs_p_same"] = found and found.same[1.0]
             row[f"{metric}_vs_won"] = found and found.won
@@ -350,7 +350,7 @@ def _of(harm: Any, alone: Row, beside: Row, column: str) -> float | None:  # noq
 def _advised(warning: Mapping[str, str]) -> str:
     """Return the text of a warning, with the advice that a comparison needs.
 
-    A run warns that its transfer is too small to judge a congestion control. A comparison of slow starts wants just that.
+    A run warns that its transfer is too small to judge a congestion control. A comparison of slow starts may want that.
     """
     fact = warning["text"].rpartition(": ")[0]
     return f"{fact}: such runs compare slow starts alone" if warning["name"] == "slow_start_only" else warning["text"]

@@ -45,8 +45,8 @@ FRESH_FILE = "measured.jsonl"
 """The journal of an attempt; a killed process leaves it."""
 PAGE_FILE = "report.json"
 WON = (
-    'A cell names the algorithms that are better than another and worse than none. "Equal": no difference that matters. '
-    '"Open": no winner is shown.'
+    'A cell names the algorithms that are better than another and worse than none. "Equal": no difference that '
+    'matters. "Open": no winner is shown.'
 )
 ROBUST = "At half and at double the tolerance, every verdict on speed is the same."
 WRITTEN = (

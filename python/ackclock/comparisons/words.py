@@ -328,12 +328,12 @@ def _populations(judged: Judged) -> bool:
 def method(judged: Judged) -> str:
     """Say how differences are judged."""
     return (
-        "All algorithms run on the same paths with the same seeds, and are compared pair by pair. A verdict of better or "
-        "worse needs a difference that a paired t test shows at 5 %, adjusted by Holm over all tests of this report, and "
-        f"an estimate beyond the tolerance: {100 * judged.margin:g} % of the speed, {judged.margin:g} of harm, and of the "
-        'costs 5 % and at least 0.1 % resent or 1 ms. "Same" means that the whole interval lies within the tolerance, '
-        "by two one-sided tests, adjusted likewise. Intervals cover 95 %: Fieller's for a ratio, Student's for a mean, a "
-        "difference, and the mean logarithm of the ratios over a population of paths."
+        'All algorithms run on the same paths with the same seeds, and are compared pair by pair. "Better" and "worse" '
+        "need a difference that a paired t test shows at 5 %, adjusted by Holm over all tests of this report, and an "
+        f"estimate beyond the tolerance: {100 * judged.margin:g} % of the speed, {judged.margin:g} of harm, and of the "
+        'costs 5 %, but at least 0.1 % of the packets or 1 ms. "Same" means that the whole interval lies within the '
+        "tolerance, by two one-sided tests, adjusted likewise. Intervals cover 95 %: Fieller's for a ratio, Student's "
+        "for a mean, a difference, and the mean logarithm of the ratios over a population of paths."
     )
 
 

@@ -40,7 +40,7 @@ class Question:
     Attributes
     ----------
     sample : Sample
-        The pairs. Those with ``sampling="exact"`` have no noise: what differs, differs.
+        The pairs. Those with ``sampling="exact"`` have no noise, so that all are the same: what differs, differs.
     better : {"higher", "lower", ""}
         The better direction of the estimate; empty if there is none.
     tolerance : Tolerance

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
-from ackclock.judging.effects import FEW, Finding, Verdict
+from ackclock.judging.effects import FEW, Finding
 from ackclock.judging.tolerances import FACTORS
 from ackclock.statistics.intervals import student_t
 from ackclock.texts.numbers import counted, number
@@ -44,7 +45,7 @@ def sensitivity(finding: Finding) -> str:
     return changes({factor: finding.at(factor) for factor in FACTORS})
 
 
-def changes(verdicts: dict[float, Verdict] | dict[float, str]) -> str:
+def changes(verdicts: Mapping[float, str]) -> str:
     """Name the verdicts at half and at double the tolerance that are others than at the tolerance itself."""
     said = [
         f"{verdict} at {NAMES[factor]} the tolerance"

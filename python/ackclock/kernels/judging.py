@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from ackclock.kernels import rules
 from ackclock.judging import effects
 from ackclock.judging.effects import Finding, Question
 from ackclock.judging.samples import Sample
 from ackclock.judging.tolerances import SAME, Tolerance
+from ackclock.kernels import rules
 from ackclock.kernels.measuring import MEASURES, Measure, Run, values
 from ackclock.kernels.rules import Observed, Rule
 from ackclock.statistics.intervals import Interval

@@ -64,11 +64,9 @@ def answer(matrix: Crossed, metric: str | None = None) -> list[str]:
     rows = matrix.compositions.filter(~polars.col("baseline")).to_dicts()
     counted = Counter(word for row in rows if (word := row[f"{keys[row['path']]}_verdict"]))
     words = [f"{counted[word]:,} {'is' if counted[word] == 1 else 'are'} {word}" for word in ("better", "worse")]
-    said = [
-        f"Of {counted.total():,} comparisons with the baseline, each in the metric of its path, {words[0]}, {words[1]}, "
-        f"{counted['same']:,} the same ({SAME.text}) and {counted[UNCLEAR]:,} {UNCLEAR}, after Holm's correction for "
-        "all of them."
-    ]
+    others = f"{counted['same']:,} the same ({SAME.text}) and {counted[UNCLEAR]:,} {UNCLEAR}"
+    total = f"Of {counted.total():,} comparisons with the baseline, each in the metric of its path, "
+    said = [f"{total}{words[0]}, {words[1]}, {others}, after Holm's correction for all of them."]
     if text := few(matrix.plan.seeds, "seed"):
         said.append(f"{text}.")
     base = matrix.plan.baseline.labels

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ackclock.judging.effects import Finding, Question, judge as ask
+from ackclock.judging.effects import Finding, Question
+from ackclock.judging.effects import judge as ask
 from ackclock.judging.samples import Sample
 from ackclock.judging.tolerances import FACTORS
 from ackclock.tuning import scores
@@ -80,18 +81,15 @@ def judge(tuning: Tuning, runs: Runs, reference: Trial, best: Trial) -> Verdict:
     )
     if best.number == reference.number:
         return Verdict(best, None, None, before, after, (base.cells, winner.cells), beyond, "no better")
-    in_training = compared(
-        scores.units(goal, trained[1], "seeds"), scores.units(goal, trained[0], "seeds"), goal.sign
-    )
-    found = compared(
-        scores.units(goal, held[1], tuning.pairs), scores.units(goal, held[0], tuning.pairs), goal.sign
-    )
+    in_training = compared(scores.units(goal, trained[1], "seeds"), scores.units(goal, trained[0], "seeds"), goal.sign)
+    found = compared(scores.units(goal, held[1], tuning.pairs), scores.units(goal, held[0], tuning.pairs), goal.sign)
     return Verdict(best, in_training, found, before, after, (base.cells, winner.cells), beyond, outcome(found, beyond))
 
 
 def outcome(found: Finding, beyond: Mapping[str, float], factor: float = 1.0) -> Outcome:
     """Say whether a gain survives, with the tolerance times a factor."""
-    verdict = found.at(factor)
+    # The same difference in every run says nothing about other runs.
+    verdict = found.at(factor) if found.estimate.known else "unclear"
     if verdict == "better" and any(value > 0 for value in beyond.values()):
         return "breaks a constraint"
     return OUTCOMES[verdict]

@@ -27,7 +27,9 @@ def compare(
     ] = None,
     tolerance: Annotated[
         float,
-        typer.Option(metavar="PERCENT", help="Differences of data delivered and completion times up to this count as none."),
+        typer.Option(
+            metavar="PERCENT", help="Differences of data delivered and completion times up to this count as none."
+        ),
     ] = 1.0,
     attempts: Attempts = None,
     jobs: Annotated[
