@@ -454,16 +454,16 @@ def measures() -> str:
         "  **group** of flows: those under test. A flow is under test if its name begins with `tested`; in a tuning,",
         "  if it fits the key `flows`. In a comparison, all flows are under test if no name begins so.",
         "- **Better** says whether more or less is better; a measure without an entry has no better direction.",
-        f"- A difference below {100 * registry.TOLERANCE:g} % makes no difference, unless another tolerance is given.",
-        "  **Slack** is the largest difference that makes none between simulation and kernel, in the measure's unit.",
+        "- A difference up to the **tolerance** makes no difference, unless the question has another tolerance:",
+        "  a share of the reference, or a difference in the measure's unit.",
         "- The bottleneck is the slowest link on the path of the first flow's data.",
         "",
     ]
     rows = [
-        [f"`{it.name}`", it.unit, it.better, ", ".join(it.scope), f"{it.slack:g}" if it.slack else "", it.definition]
+        [f"`{it.name}`", it.unit, it.better, ", ".join(it.scope), it.tolerance.text, it.definition]
         for it in registry.MEASURES.values()
     ]
-    lines += table(["measure", "unit", "better", "of", "slack", "definition"], rows)
+    lines += table(["measure", "unit", "better", "of", "tolerance", "definition"], rows)
     return "\n".join(lines)
 
 

@@ -7,29 +7,11 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from ackclock.metrics.registry import MEASURES, TOLERANCE, Measure, of
+from ackclock.judging.tolerances import SAME, Tolerance
+from ackclock.metrics.registry import MEASURES, Measure, of
 from ackclock.texts.labels import suggestion
 
 TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """The largest change of a mean that does not count: a share of the baseline's mean, or a value in its unit."""
-
-    value: float
-    relative: bool
-
-    def excess(self, change: float, base: float) -> float:
-        """Return the size of a change in units of the tolerance; infinite for a change if nothing is tolerated."""
-        allowed = self.value * abs(base) if self.relative else self.value
-        if allowed > 0:
-            return abs(change) / allowed
-        return math.inf if change else 0.0
-
-
-DEFAULT = Tolerance(TOLERANCE, relative=True)
-"""The tolerance of claims."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +41,7 @@ def tolerances(texts: Sequence[str], known: Collection[str]) -> Tolerances:
     ValueError
         If a measure is unknown or named twice, or if a tolerance is not a share or number of at least 0.
     """
-    common, own = DEFAULT, {}
+    common, own = SAME, {}
     seen: set[str] = set()
     for text in texts:
         name, equals, value = (part.strip() for part in text.rpartition("="))

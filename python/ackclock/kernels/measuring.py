@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ackclock.curves import cwnd_lines, sampled
+from ackclock.judging.tolerances import OWN, SAME, Tolerance
 from ackclock.metrics.groups import completion
 from ackclock.metrics.registry import MEASURES
 from ackclock.result import Result, frame
@@ -104,8 +105,8 @@ class Compared:
         Its name.
     unit : str
         Its unit on a page.
-    tolerance : float
-        Largest relative difference that is no difference.
+    tolerance : Tolerance
+        Largest difference that is no difference, see `ackclock.judging.tolerances`.
     primary : bool
         Whether it is what the comparison is about: data delivered, or time taken.
     scale : float
@@ -116,7 +117,7 @@ class Compared:
 
     key: str
     unit: str
-    tolerance: float
+    tolerance: Tolerance
     primary: bool = False
     scale: float = 1.0
     digits: int = 0
@@ -126,20 +127,13 @@ class Compared:
         """Its name on a page."""
         return MEASURES[self.key].title
 
-    @property
-    def slack(self) -> float:
-        """Absolute difference that is none, in the unit of a run."""
-        return MEASURES[self.key].slack
 
-
-TOLERANCE = 0.02
-"""Tolerance of the primary measures, unless another one is given."""
-DELIVERED = Compared("delivered_bytes", "MB", TOLERANCE, primary=True, scale=1e-6, digits=3)
-COMPLETION = Compared("completion", "s", TOLERANCE, primary=True, digits=4)
-EXIT = Compared("slow_start_exit_cwnd", "segments", 0.05, digits=1)
-RETRANSMITTED = Compared("retransmitted_packets", "packets", 0.1, digits=1)
-DROPS = Compared("queue_drops", "packets", 0.1, digits=1)
-WAITING = Compared("sojourn_mean", "ms", 0.1, scale=1e3, digits=2)
+DELIVERED = Compared("delivered_bytes", "MB", SAME, primary=True, scale=1e-6, digits=3)
+COMPLETION = Compared("completion", "s", SAME, primary=True, digits=4)
+EXIT = Compared("slow_start_exit_cwnd", "segments", OWN["slow_start_exit_cwnd"], digits=1)
+RETRANSMITTED = Compared("retransmitted_packets", "packets", OWN["retransmitted_packets"], digits=1)
+DROPS = Compared("queue_drops", "packets", OWN["queue_drops"], digits=1)
+WAITING = Compared("sojourn_mean", "ms", OWN["sojourn_mean"], scale=1e3, digits=2)
 COMPARED = {each.key: each for each in (DELIVERED, COMPLETION, EXIT, RETRANSMITTED, DROPS, WAITING)}
 TOTAL = ""
 """In place of a flow: all flows together, or the links."""

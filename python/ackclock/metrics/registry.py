@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from ackclock import columns
+from ackclock.judging.tolerances import OWN, SAME, Tolerance
 from ackclock.texts.numbers import number
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 Better = Literal["more", "less", ""]
 Scope = Literal["flow", "group", "run", "link", "application"]
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
-TOLERANCE = 0.01
-"""A smaller relative difference is not visible in a plot."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +43,8 @@ class Measure:
         ``application``.
     definition : str
         Its definition, for each scope.
-    tolerance : float
-        Largest difference, as a share of the reference, that makes no difference unless another one is asked for.
-    slack : float
-        Largest difference in its unit that makes none, for measures that can be close to 0.
+    tolerance : Tolerance
+        Largest difference that makes no difference, unless the question has another one.
     version : int
         Part of the keys of stored results. Whoever changes what a measure computes raises it; the core's fingerprint
         covers what the engine computes.
@@ -63,8 +60,7 @@ class Measure:
     better: Better
     scope: tuple[Scope, ...]
     definition: str
-    tolerance: float = TOLERANCE
-    slack: float = 0.0
+    tolerance: Tolerance = SAME
     version: int = 1
     bounds: tuple[float, float] | None = None
     shown: tuple[str, float] = ("", 1.0)
@@ -191,7 +187,7 @@ def _completion() -> Iterator[Measure]:
 
 
 def _losses() -> Iterator[Measure]:
-    yield _made("retransmitted_packets", "retransmissions", "less", slack=1.0)
+    yield _made("retransmitted_packets", "retransmissions", "less")
     yield _made(
         "resent",
         "resent",
@@ -216,7 +212,7 @@ def _losses() -> Iterator[Measure]:
     yield _made("timeouts", "timeouts", "less", "timeouts", group="sum of the flows' `timeouts`")
     yield _made("window_reductions", "window reductions", "", "reductions")
     yield _made("notices", "notices of drops", "", "notices")
-    yield _made("first_overshoot_losses", "packets lost in the first overshoot", "less", slack=1.0)
+    yield _made("first_overshoot_losses", "packets lost in the first overshoot", "less")
     yield _made(
         "retransmitted_per_lost",
         "retransmitted over lost packets",
@@ -227,21 +223,20 @@ def _losses() -> Iterator[Measure]:
 
 
 def _queues() -> Iterator[Measure]:
-    yield _made("drops", "queue drops at the bottleneck", "less", slack=1.0)
-    yield _made("queue_drops", "queue drops", "less", "packets", slack=1.0, run="sum of `drops` of all links")
+    yield _made("drops", "queue drops at the bottleneck", "less")
+    yield _made("queue_drops", "queue drops", "less", "packets", run="sum of `drops` of all links")
     yield _made("queue_mean", "mean queue", "less")
     yield _made("queue_max", "longest queue", "less")
-    yield _made("sojourn_mean", "queueing delay", "less", slack=5e-4, shown=MS)
+    yield _made("sojourn_mean", "queueing delay", "less", shown=MS)
     yield _made(
         "sojourn_p95",
         "queue p95",
         "less",
         "s",
-        slack=5e-4,
         shown=MS,
         run="95th percentile of the waiting times at the bottleneck, over all packets sent",
     )
-    yield _made("sojourn_max", "longest queueing delay", "less", slack=5e-4, shown=MS)
+    yield _made("sojourn_max", "longest queueing delay", "less", shown=MS)
     yield _made("min_rtt", "smallest round-trip time", "less", shown=MS, group="smallest `min_rtt` of its flows")
     yield _made(
         "rtt_mean",
@@ -279,7 +274,7 @@ def _windows() -> Iterator[Measure]:
     yield _made("cwnd_final", "cwnd at the end")
     yield _made("ssthresh_final", "ssthresh at the end")
     yield _made("slow_start_exit_time", "end of slow start")
-    yield _made("slow_start_exit_cwnd", "cwnd at the exit", slack=1.0)
+    yield _made("slow_start_exit_cwnd", "cwnd at the exit")
     yield _made("slow_start_exit_ratio", "cwnd at the exit over path and queue")
     exits: tuple[tuple[str, str, Better, str, str], ...] = (
         ("exit_bdp", "exit over BDP", "", "", "`slow_start_exit_cwnd` over `bdp_packets`, the oracle's window"),
@@ -417,7 +412,6 @@ def _made(
     better: Better = "",
     unit: str | None = None,
     *,
-    slack: float = 0.0,
     version: int = 1,
     bounds: tuple[float, float] | None = None,
     shown: tuple[str, float] | None = None,
@@ -436,7 +430,7 @@ def _made(
         definition = ". ".join(f"{scope.capitalize()}: {text}" for scope, text in found.items())
     unit = unit or ""
     return Measure(
-        name, title, unit, better, tuple(found), definition, TOLERANCE, slack, version, bounds, shown or (unit, 1.0)
+        name, title, unit, better, tuple(found), definition, OWN.get(name, SAME), version, bounds, shown or (unit, 1.0)
     )
 
 
@@ -465,8 +459,8 @@ def measures() -> polars.DataFrame:
     -------
     polars.DataFrame
         A row for each measure: ``name``; ``unit``; ``better``, which is ``more``, ``less`` or null if neither direction
-        is better; ``scope``, a list of what has it; ``tolerance``, the relative difference that makes no difference by
-        default, and ``slack``, the same in its unit; ``version``; ``definition``.
+        is better; ``scope``, a list of what has it; ``tolerance``, the largest difference that makes none, unless the
+        question has another one; ``version``; ``definition``.
     """
     import polars
 
@@ -476,8 +470,7 @@ def measures() -> polars.DataFrame:
             "unit": each.unit,
             "better": each.better or None,
             "scope": list(each.scope),
-            "tolerance": each.tolerance,
-            "slack": each.slack,
+            "tolerance": each.tolerance.text,
             "version": each.version,
             "definition": each.definition,
         }

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
+from ackclock.judging import evidence
 from ackclock.metrics.derivation import Rows
-from ackclock.papers import evidence
 from ackclock.papers.onkernel.choosing import REPETITIONS, Reading
 from ackclock.papers.onkernel.runs import OnMachine
 from ackclock.papers.verdicts import Judgement, judge

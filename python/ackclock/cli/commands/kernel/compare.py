@@ -30,7 +30,7 @@ def compare(
         typer.Option(
             metavar="PERCENT", help="Differences of delivered data and completion times up to this count as equal."
         ),
-    ] = 2.0,
+    ] = 1.0,
     attempts: Attempts = None,
     jobs: Annotated[
         Optional[int],
