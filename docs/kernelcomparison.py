@@ -159,10 +159,11 @@ def overview(page: str) -> str:
         result = f"data delivered and completion times differ by {100 * total.median:.2f} % in the median"
         link = f"[{kernel}](#{kernel.replace(' ', '-')})"
         lines.append([link, f"{len(pairs)} scenarios, Linux {outcome.world.release}", result])
-    rows = polars.read_csv(PACKETS, schema_overrides={"first_difference": polars.String}).filter(polars.col("flows") == 1)
-    share = rows["first_difference"].null_count() / len(rows)
-    result = f"{100 * share:.0f} % send the kernel's packets to the end"
-    lines.insert(1, ["[packet by packet](#packet-by-packet)", f"{len(rows)} random scenarios of one flow, Linux 7.2", result])
+    rows = polars.read_csv(PACKETS, schema_overrides={"first_difference": polars.String})
+    first = rows.filter(polars.col("flows") == 1)["first_difference"]
+    result = f"{100 * first.null_count() / len(first):.0f} % send the kernel's packets to the end"
+    size = f"{len(first)} random scenarios of one flow, Linux 7.2"
+    lines.insert(1, ["[packet by packet](#packet-by-packet)", size, result])
     within, scenarios = re.findall(r"^(\d+ of \d+ comparisons) in (\d+) scenarios", page, re.MULTILINE)[0]
     link = "[with a test emulator](#with-a-test-emulator)"
     lines.append([link, f"{scenarios} scenarios, Linux 6.18", f"{within} are within their tolerance"])
@@ -173,8 +174,13 @@ def filled(page: str) -> str:
     """Return docs/validation.md with new sections."""
 
     def made(frame: re.Match[str]) -> str:
-        make = {"packets": packets, "overview": lambda: overview(page)}
-        text = make.get(frame[2], lambda: section(frame[2], least=0.01))()
+        match frame[2]:
+            case "packets":
+                text = packets()
+            case "overview":
+                text = overview(page)
+            case world:
+                text = section(world, least=0.01)
         return f"{frame[1]}\n{text}\n\n{frame[3]}"
 
     return FRAME.sub(made, page)
