@@ -2,7 +2,8 @@
 
 usage: python docs/kernelcomparison.py [DIRECTORY]
 
-It prints the sections. With a directory it first takes the measurements of that comparison, in either world:
+It prints the sections, with every data delivered and completion time; the page has those that differ by 1 % or more.
+With a directory it first takes the measurements of that comparison, in either world:
 
     ackclock kernel compare docs/validation/scenarios/*.toml --out out/validation
     ackclock kernel compare docs/validation/scenarios/*.toml --on linux:7.2 --out out/validation
@@ -66,26 +67,38 @@ def take(directory: Path) -> None:
     rows.write_csv(MEASURED[str(rows["world"][0]).partition(":")[0]])
 
 
-def section(name: str) -> str:
-    """Make the section of a world."""
+def section(name: str, least: float = 0.0) -> str:
+    """Make the section of a world, with the data delivered and the completion times that differ by `least` or more."""
     outcome, pairs, found = compared(name)
     said = [*words.answer(outcome, pairs, found), *words.lateness(outcome, pairs)]
     lines = [line for text in said for line in (text, "")]
     lines += [*_table(["measure", "comparisons", "within", "unclear", "differs", "median", "largest"], _sums(found))]
-    lines += ["", "### Larger differences", ""]
-    lines += [f"- {_plain(text)}" for text in words.larger(found)] or ["None."]
-    lines += ["", "### Data delivered and completion times", ""]
-    lines.append("The largest differences come first. The interval is Student's, over the repetitions.")
-    primary = [words.row(each) for each in judging.ranked(found) if each.measure.primary]
-    lines += ["", *_table(words.COLUMNS, primary, left=words.LEFT)]
+    differing = [each for each in judging.ranked(found) if each.verdict == "differs"]
+    if rules := list(_rules(differing)):
+        lines += ["", "The known rules, and how many of the differences meet their conditions; some meet two:", ""]
+        lines += _table(["rule", "meaning", "differences"], rules, left=2)
+    if unknown := words.larger([each for each in differing if not each.known]):
+        lines += ["", "No rule explains these differences:", "", *(f"- {_short(text)}" for text in unknown)]
+    primary = [each for each in judging.ranked(found) if each.measure.primary]
+    shown = [each for each in primary if abs(each.relative.mean) >= least]
+    share = f"the {len(shown)} of {len(primary)} that differ by {100 * least:g} % or more" if least else "all"
+    lines += ["", f"Data delivered and completion times, {share}; the interval is Student's, over the repetitions:"]
+    lines += ["", *_table(words.COLUMNS, map(words.row, shown), left=words.LEFT)]
     if outcome.refused:
-        lines += ["", "### Not measured", "", *(f"- {text}" for text in report.refusals(outcome))]
+        lines += ["", "Not measured:", "", *(f"- {text}" for text in report.refusals(outcome))]
     return "\n".join(lines)
 
 
-def _plain(text: str) -> str:
-    """Return a text without the name of this page."""
-    return text.replace(" (docs/validation.md)", "").replace("docs/", "")
+def _rules(differing: Sequence[Difference]) -> Iterator[list[str]]:
+    """Give a row for each rule: its name, how many differences meet it, and what it says."""
+    rules = {rule.name: rule for each in differing for rule in each.known}
+    for rule in rules.values():
+        yield [rule.name, rule.says, str(sum(rule in each.known for each in differing))]
+
+
+def _short(text: str) -> str:
+    """Return a sentence on a difference without the words that the heading has."""
+    return text.replace("; no rule explains it.", "")
 
 
 def _sums(found: Sequence[Difference]) -> Iterator[list[str]]:
@@ -137,10 +150,40 @@ def packets() -> str:
     return "\n".join(lines)
 
 
+def overview(page: str) -> str:
+    """Make the table of all measurements; `page` has the other sections."""
+    lines = []
+    for name, kernel in (("linux", "in virtual time"), ("machine", "in real time")):
+        outcome, pairs, found = compared(name)
+        total = judging.summary([each for each in found if each.measure.primary])
+        result = f"data delivered and completion times differ by {100 * total.median:.2f} % in the median"
+        link = f"[{kernel}](#{kernel.replace(' ', '-')})"
+        lines.append([link, f"{len(pairs)} scenarios, Linux {outcome.world.release}", result])
+    rows = polars.read_csv(PACKETS, schema_overrides={"first_difference": polars.String})
+    first = rows.filter(polars.col("flows") == 1)["first_difference"]
+    result = f"{100 * first.null_count() / len(first):.0f} % send the kernel's packets to the end"
+    size = f"{len(first)} random scenarios of one flow, Linux 7.2"
+    lines.insert(1, ["[packet by packet](#packet-by-packet)", size, result])
+    within, scenarios = re.findall(r"^(\d+ of \d+ comparisons) in (\d+) scenarios", page, re.MULTILINE)[0]
+    link = "[with a test emulator](#with-a-test-emulator)"
+    lines.append([link, f"{scenarios} scenarios, Linux 6.18", f"{within} are within their tolerance"])
+    return "\n".join(_table(["measurements", "size", "result"], lines, left=3))
+
+
 def filled(page: str) -> str:
     """Return docs/validation.md with new sections."""
-    make = {"packets": packets}
-    return FRAME.sub(lambda frame: f"{frame[1]}\n{make.get(frame[2], lambda: section(frame[2]))()}\n\n{frame[3]}", page)
+
+    def made(frame: re.Match[str]) -> str:
+        match frame[2]:
+            case "packets":
+                text = packets()
+            case "overview":
+                text = overview(page)
+            case world:
+                text = section(world, least=0.01)
+        return f"{frame[1]}\n{text}\n\n{frame[3]}"
+
+    return FRAME.sub(made, page)
 
 
 def main() -> int:

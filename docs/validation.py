@@ -234,16 +234,6 @@ def _number(row: dict[str, Any], measure: Measure) -> float | None:
     return None if row[measure.column] == "" else float(row[measure.column])
 
 
-GROUPS = {
-    "bulk": "Endless transfers",
-    "loss": "Endless transfers with random losses",
-    "short": "Short transfers",
-    "drop": "Short transfers with listed losses",
-    "two": "Two flows",
-}
-"""Titles by the first word of a scenario's name."""
-
-
 def all_comparisons() -> list[Comparison]:
     """Compare every scenario."""
     return [comparison for reference in references() for comparison in compare(reference)]
@@ -265,13 +255,10 @@ def tables() -> str:
         "",
     ]
     lines += _table(["measure", "comparisons", "within", "median difference", "largest difference"], _summary(found))
-    lines += [
-        "",
-        "Each cell has the kernel's mean, the simulated mean and the difference. Outside the tolerance it is bold.",
-    ]
-    for word, title in GROUPS.items():
-        group = [each for each in found if re.match(rf"{word}(?![a-z])", each.reference.name)]
-        lines += ["", f"#### {title}", "", *_cells(group)]
+    lines += ["", "Those outside, with the kernel's mean and range:", ""]
+    head = ["scenario", "measure", "kernel", "range", "simulation", "difference"]
+    outside = [each for each in found if not each.within]
+    lines += _table(head, (_cells(each) for each in outside), left=2)
     return "\n".join(lines)
 
 
@@ -285,17 +272,9 @@ def _summary(found: Sequence[Comparison]) -> Iterator[list[str]]:
         yield [name, str(len(group)), str(within), f"{statistics.median(sizes):.1f} %", f"{max(sizes):.1f} %"]
 
 
-def _cells(group: Sequence[Comparison]) -> Iterator[str]:
-    """Give a table with a row for each flow, and a column for each measure."""
-    measures = list(dict.fromkeys(each.measure.name for each in group))
-    rows: dict[str, dict[str, str]] = {}
-    for comparison in group:
-        name, kernel, _, simulated, difference, within = _row(comparison)
-        cell = f"{kernel} → {simulated} ({difference})"
-        rows.setdefault(name, {})[comparison.measure.name] = cell if within == "yes" else f"**{cell}**"
-    yield from _table(
-        ["scenario", *measures], ([name, *(row.get(one, "–") for one in measures)] for name, row in rows.items())
-    )
+def _cells(each: Comparison) -> list[str]:
+    name, kernel, spread, simulated, difference, _ = _row(each)
+    return [name, each.measure.name, kernel, spread, simulated, difference]
 
 
 def _row(comparison: Comparison) -> list[str]:
@@ -320,9 +299,9 @@ def write_outside() -> None:
         writer.writerows(each.place for each in all_comparisons() if not each.within)
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> Iterator[str]:
     yield "| " + " | ".join(head) + " |"
-    yield "|---|" + "---:|" * (len(head) - 1)
+    yield "|" + "---|" * left + "---:|" * (len(head) - left)
     for row in rows:
         yield "| " + " | ".join(row) + " |"
 

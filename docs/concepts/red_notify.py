@@ -98,9 +98,10 @@ def table(name: str, measures: dict[str, Measure], seeds: int) -> None:
 
 
 def written(sample: list[float]) -> str:
-    """Write the mean and half of its interval."""
+    """Write the mean, and half of its interval unless all values are equal."""
     found = interval(sample, "seed")
-    return f"{float(f'{found.mean:.3g}'):g} ± {float(f'{found.high - found.mean:.1g}'):g}"
+    spread = "" if len(set(sample)) == 1 else f" ± {float(f'{found.high - found.mean:.1g}'):g}"
+    return f"{float(f'{found.mean:.3g}'):g}{spread}"
 
 
 if __name__ == "__main__":
