@@ -505,7 +505,7 @@ def test_a_stopped_comparison_continues(
     def compare() -> None:
         compare_command(
             ["reno", "cubic"], [str(shared)], reference=None, seeds=3, within=None, margin=5.0, size=None,
-            duration="2 s", out=tmp_path / "out", json_output=True, engine=Local(1),
+            duration="2 s", harm=True, out=tmp_path / "out", json_output=True, engine=Local(1),
         )  # fmt: skip
 
     with monkeypatch.context() as patch:

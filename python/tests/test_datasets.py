@@ -29,13 +29,14 @@ def test_a_dataset_has_the_rows_that_were_added(tmp_path: Path) -> None:
     assert dataset.scenario is not None
     assert len(dataset.scenario.sweep_points()) == 2
     stored = dataset.runs.collect()
-    assert stored.columns == ["point", LABEL, "seed", "hash", "run", "version", "error", "goodput_bps", "queue_max"]
+    columns = ["point", LABEL, "seed", "hash", "run", "version", "error", "goodput_bps", "queue_max"]
+    assert stored.columns == [*columns, f"{LABEL} (ms)"]
     assert stored["point"].to_list() == list(range(12))
     assert stored["point"].dtype == stored["seed"].dtype == polars.UInt64
     assert set(stored["version"]) == {ackclock.__version__}
     assert stored.filter(polars.col("error").is_not_null())["point"].to_list() == [7]
     flows = dataset.flows.collect()
-    assert flows.columns == ["point", LABEL, "seed", "run", "name", "sent_packets"]
+    assert flows.columns == ["point", LABEL, f"{LABEL} (ms)", "seed", "run", "name", "sent_packets"]
     # The equal points 8 and 9 share the rows of one run; the failed run has none.
     assert flows.height == 11 * synthetic.FLOWS
     assert (

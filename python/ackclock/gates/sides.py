@@ -130,7 +130,9 @@ def of_table(folder: Path, runs: polars.DataFrame, labels: Sequence[str]) -> Sid
         If no run finished without an error.
     """
     numeric = [name for name, kind in runs.schema.items() if kind.is_numeric()]
-    measures = tuple(name for name in numeric if name not in COSTS and name not in labels)
+    # The number of a label, such as "limit (BDP)", is no measure either.
+    own = (*labels, *(name for name in numeric if any(name.startswith(f"{label} (") for label in labels)))
+    measures = tuple(name for name in numeric if name not in COSTS and name not in own)
 
     def made() -> Iterable[tuple[dict[str, str], object, Run]]:
         for row in runs.iter_rows(named=True):
