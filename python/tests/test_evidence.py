@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from ackclock.judging.evidence import Evidence, combine, corrected, summary, survival
+from ackclock.judging.limits import Chances
 from ackclock.papers.claims import Claim
-from ackclock.papers.evidence import Chances, Evidence, combine, corrected, summary, survival
 from ackclock.papers.verdicts import judge, judge_all
 from ackclock.statistics.intervals import interval
 from ackclock.statistics.ratios import ratio

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import re
 from pathlib import Path
 
 import pytest
 
 from ackclock.cli import papers as command
+from ackclock.judging import effects
+from ackclock.judging.samples import Sample
 from ackclock.papers import library, today
 from ackclock.papers.library import Paper
 from ackclock.papers.today import QUESTIONS, Effect
 from ackclock.scenario import load
-from ackclock.statistics.intervals import Interval
 
 from .conftest import Cli
 from .test_paper import TINY, TINY_SCENARIO
@@ -57,27 +57,36 @@ def test_every_paper_has_a_summary_whose_parts_fit_a_host_of_today() -> None:
         assert len({scenario.hash for scenario in made.values()}) == len(made)
 
 
+def found(question: today.Question, ratio: float, spread: float = 0.1) -> effects.Finding:
+    """Judge five pairs with this ratio."""
+    scatter = (1 - spread, 1 - spread / 2, 1.0, 1 + spread / 2, 1 + spread)
+    sample = Sample([ratio * each for each in scatter], [1.0, 1.01, 0.99, 1.02, 0.98], "ratio")
+    sample = sample if spread > 0.01 else Sample(scatter, [1.0] * 5, "ratio")
+    return effects.judge([effects.Question(sample, "higher" if question.better > 0 else "lower")])[0]
+
+
 def test_effects_have_their_sense() -> None:
     less, more = QUESTIONS[0], QUESTIONS[1]
-    assert Effect(less, Interval(0.8, 0.7, 0.9, 5)).verdict == "better"
-    assert Effect(more, Interval(0.8, 0.7, 0.9, 5)).verdict == "worse"
-    assert Effect(more, Interval(1.0, 0.9, 1.1, 5)).verdict == "no clear difference"
-    assert Effect(more, Interval(0.8, -math.inf, math.inf, 5)).verdict == "unknown"
+    assert Effect(less, found(less, 0.8)).verdict == "better"
+    assert Effect(more, found(more, 0.8)).verdict == "worse"
+    assert Effect(more, found(more, 1.0)).verdict == "no clear difference"
+    assert Effect(more, found(more, 1.0, 1e-3)).verdict == "no difference"
+    assert Effect(more, None).verdict == "unknown"
 
 
 def test_a_larger_initial_window_shortens_a_download(paper: Paper) -> None:
-    effects = today.measure([paper], quick=True)["tiny"]
-    assert [effect.question for effect in effects] == list(QUESTIONS)
-    assert effects[0].verdict == "better"
-    assert 0.5 < effects[0].ratio.mean < 0.95
+    made = today.measure([paper], quick=True)["tiny"]
+    assert [effect.question for effect in made] == list(QUESTIONS)
+    assert made[0].verdict == "better"
+    assert 0.5 < made[0].ratio.mean < 0.95
 
 
 def test_the_page_has_idea_claim_finding_and_today(
     paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    effects = {"tiny": [Effect(question, Interval(0.8, 0.7, 0.9, 5)) for question in QUESTIONS]}
+    measured = {"tiny": [Effect(question, found(question, 0.8)) for question in QUESTIONS]}
     monkeypatch.setattr(library, "papers", lambda: [paper])
-    monkeypatch.setattr(today, "measure", lambda papers, **options: effects)
+    monkeypatch.setattr(today, "measure", lambda papers, **options: measured)
     out = tmp_path / "out"
     for _ in range(2):
         command.papers_command(quick=True, out=out, jobs=1)
@@ -90,7 +99,7 @@ def test_the_page_has_idea_claim_finding_and_today(
         "Claim. More arrives.",
         "Found. ",
         "On Linux 6.18. ",
-        "×0.80 [0.70, 0.90]",
+        "×0.80 [0.69, 0.91]",
     ):
         assert wanted in text
     assert 'href="tiny/report.html"' in html

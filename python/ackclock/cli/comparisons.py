@@ -92,14 +92,15 @@ def _show(judged: judging.Judged, *, json_output: bool) -> None:
             )
         )
         return
-    for text in words.answer(judged):
-        print(text)
+    print("\n\n".join(words.answer(judged)))
+    titles, wins = words.wins(judged)
+    output.table(titles, wins, title="who wins in what", left=len(titles))
     columns, rows = words.table(judged)
     # A path is named once, in the first of its rows.
     short = [["" if at and rows[at - 1][0] == path else path, *rest] for at, (path, *rest) in enumerate(rows)]
     output.table(columns, short, left=words.LEFT)
     if any(name.endswith(" *") for _, name, *_ in rows):
-        print("* faster than every other on its path, by the tests")
+        print("* wins: faster than every other on its path, or about as fast and better by its costs")
     for text in judged.warnings:
         output.warning(text)
     for text in words.notes(judged):

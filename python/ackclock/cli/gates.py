@@ -8,12 +8,13 @@ from pathlib import Path
 
 from ackclock.cli import output
 from ackclock.files import checks, targets
-from ackclock.gates.comparing import CORRECTIONS, Change, Outcome, compare, name_of
+from ackclock.gates.comparing import Change, Outcome, compare, name_of
 from ackclock.gates.junit import xml
 from ackclock.gates.markdown import markdown as as_markdown
 from ackclock.gates.measures import selected, tolerances
 from ackclock.gates.sides import open_side
 from ackclock.gates.texts import COLUMNS, cells, headline, rule, sameness
+from ackclock.statistics.families import CORRECTIONS
 from ackclock.texts.numbers import counted
 
 MOST = 20  # rows of the table

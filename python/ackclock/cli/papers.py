@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from ackclock.cli import options, output
 from ackclock.experiments.execute import Interrupted
 from ackclock.files import storage
-from ackclock.papers import evidence, library
+from ackclock.judging import evidence
+from ackclock.papers import library
 from ackclock.papers.library import Paper
 from ackclock.papers.onkernel import runs as realtime
 from ackclock.papers.onkernel import section

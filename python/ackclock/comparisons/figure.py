@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
-from ackclock.comparisons.judging import METRICS, Judged, speed, speeds
+from ackclock.comparisons.judging import METRICS, Judged
 from ackclock.comparisons.places import Place
 from ackclock.comparisons.words import winners
 from ackclock.drawing.curves import COLOURS, new_figure
@@ -110,8 +110,8 @@ def _ends(found: Interval) -> tuple[float, float]:
 def draw(judged: Judged) -> Figure:
     """Draw a row for each place and contender, with a panel for each of `_shown`.
 
-    A filled point is a shown difference, a hollow one is not. The tick of harm is the harm that the reference does to
-    itself, the bar for deployment.
+    A filled point is better or worse than the reference, a hollow one is not shown to be. The tick of harm is the harm
+    that the reference does to itself, the bar for deployment.
     """
     names, places, columns = judged.names, judged.places, _shown(judged)
     shown = len(names)
@@ -182,8 +182,7 @@ def _panel(axes: Axes, panel: Shown, judged: Judged, *, first: bool) -> None:
 
 def _draw_paths(axes: Axes, judged: Judged, place: Place, index: int, at: float) -> None:
     """Draw the single paths of a population as small points."""
-    metric = METRICS[judged.primary(place)]
-    found = [100 * (speed(ratio, metric) - 1) for _, ratio in judged.relative(place, index)] if index else []
+    found = [100 * (ratio - 1) for _, ratio in judged.relative(place, index)] if index else []
     axes.plot(found, [at] * len(found), ".", color=COLOURS[index % len(COLOURS)], markersize=4, alpha=0.45)
 
 
@@ -219,13 +218,12 @@ def _is_sure(judged: Judged, place: Place, index: int, panel: Shown) -> bool:
 
 def _speed(judged: Judged, place: Place, index: int) -> Interval | None:
     """Return how much faster a contender is than the reference, in percent."""
-    metric = METRICS[judged.primary(place)]
-    found = judged.against(place, index, metric.key)
+    found = judged.against(place, index, judged.primary(place))
     if index == 0:
         return Interval(0.0, 0.0, 0.0, 1)
-    if found is None or not found.found.mean:
+    if found is None or not found.estimate.mean:
         return None
-    value = speeds(found.found, metric)
+    value = found.estimate
     mean, low, high = (100 * (ratio - 1) for ratio in (value.mean, value.low, value.high))
     return Interval(mean, low, high, value.count, value.note)
 
@@ -239,10 +237,10 @@ def caption(judged: Judged) -> str:
 def key(judged: Judged) -> str:
     """Explain the signs of both figures."""
     base = judged.names[0]
-    said = (
-        f"A filled point differs from {base} by the tests, a hollow one does not. Within the grey band, a difference "
+    return (
+        f"A filled point is better or worse than {base}, a hollow one is not shown to be: a difference of speed within "
+        f"the grey band does not matter. Dashed bars: harm of {base} to itself."
     )
-    return f"{said}of speed does not matter. Dashed bars: harm of {base} to itself."
 
 
 def small(judged: Judged) -> str:

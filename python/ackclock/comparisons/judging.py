@@ -1,7 +1,8 @@
-"""Judgement of a comparison: paired differences with their intervals, harm, and one family of tests.
+"""Judgement of a comparison: which differences are shown, who wins, and the harm to the reference.
 
 The pairs are runs of two contenders on the same path with the same seed (common random numbers). All tests of a
-comparison are one family, whose p-values are adjusted by Holm.
+comparison are one family, see `ackclock.judging.effects`. Speed decides who wins; between two that are about equally
+fast, their costs do.
 """
 
 from __future__ import annotations
@@ -16,16 +17,18 @@ from typing import Any, Literal
 from ackclock.comparisons.measuring import START, TESTED, WARNINGS, Row
 from ackclock.comparisons.places import Place
 from ackclock.comparisons.planning import Outcome, Runs, Unit, primary
-from ackclock.statistics import pairs, ratios, tails
-from ackclock.statistics.families import holm
+from ackclock.judging import tolerances
+from ackclock.judging.effects import Finding, Question, Verdict, judge
+from ackclock.judging.samples import Sample
+from ackclock.judging.tolerances import ABOUT, FACTORS, Tolerance
 from ackclock.statistics.harm import harm_to_less, harm_to_more
-from ackclock.statistics.intervals import Interval, degenerate, interval
+from ackclock.statistics.intervals import Interval, interval
 from ackclock.texts.notices import Warnings
 
-Verdict = Literal["better", "worse", "same", "unclear"]
-SIGNIFICANCE = 0.05
-MARGIN = 0.05
+MARGIN = ABOUT.value
 """Largest relative difference of goodput or completion, and largest difference of harm, that makes no difference."""
+ENDINGS = {0.5: "verdict_half", 1.0: "verdict", 2.0: "verdict_double"}
+"""The endings of the columns of verdicts by the factor of the tolerance."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,7 @@ class Metric:
     better : {-1, 1}
         Whether larger values are better (1), or smaller ones (−1).
     relation : {"ratio", "difference"}
-        How it is compared.
-    margin : bool
-        Whether the comparison can show that there is no difference.
+        How it is compared: goodput and completion time by the ratio of speeds.
     """
 
     key: str
@@ -53,50 +54,26 @@ class Metric:
     scale: float
     better: Literal[-1, 1]
     relation: Literal["ratio", "difference"] = "difference"
-    margin: bool = False
 
 
 METRICS = {
     metric.key: metric
     for metric in (
-        Metric("completion_s", "completion (s)", 1, -1, "ratio", margin=True),
-        Metric("goodput_bps", "goodput (Mbit/s)", 1e-6, 1, "ratio", margin=True),
+        Metric("completion_s", "completion (s)", 1, -1, "ratio"),
+        Metric("goodput_bps", "goodput (Mbit/s)", 1e-6, 1, "ratio"),
         Metric("queue_p95_s", "queue p95 (ms)", 1e3, -1),
         Metric("resent", "resent (%)", 100, -1),
         Metric("exit_time_lost", "start-up lost (ms)", 1e3, -1),
-        Metric("harm_goodput", "harm: goodput", 1, -1, margin=True),
-        Metric("harm_rtt", "harm: RTT", 1, -1, margin=True),
+        Metric("harm_goodput", "harm: goodput", 1, -1),
+        Metric("harm_rtt", "harm: RTT", 1, -1),
     )
 }
 """The metrics in the order of the tables; those of harm are of the reference flow."""
 PRIMARY = ("completion_s", "goodput_bps")
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """A contender against another in one metric.
-
-    Attributes
-    ----------
-    found : Interval
-        The ratio of the means with Fieller's interval; over a population of paths, the ratio of the geometric means
-        with Student's interval of their logarithms. Or the mean difference with Student's interval.
-    p_value : float or None
-        Of the paired t test, adjusted for the family; None if the pairs do not scatter.
-    p_same : float or None
-        Of the two one-sided tests, adjusted for their family; None if they were not made.
-    verdict : str
-        ``same`` if no difference is shown, ``better`` or ``worse`` if one is shown, otherwise ``unclear``.
-    won : float
-        Share of pairs in which the contender is better; a tie counts half.
-    """
-
-    found: Interval
-    p_value: float | None
-    p_same: float | None
-    verdict: Verdict
-    won: float
-
+COSTS = ("resent", "queue_p95_s", "exit_time_lost")
+"""The metrics that decide between contenders of about the same speed."""
+HARM = ("harm_goodput", "harm_rtt")
+TURNED: Mapping[Verdict, Verdict] = {"better": "worse", "worse": "better"}
 
 Key = tuple[str, str, int, int]
 """Place, metric, and the two contenders by their numbers."""
@@ -175,7 +152,8 @@ class Judged:
         for place in self.places:
             for unit, runs in self._pairs(place):
                 for name, point in zip(self.names, runs.solo, strict=True):
-                    found.add(len(labels), self.outcome.measured[point.key].get(WARNINGS) or [])
+                    warned = self.outcome.measured[point.key].get(WARNINGS) or []
+                    found.add(len(labels), [{**each, "text": _advised(each)} for each in warned])
                     where = unit.path.name if unit.path.name == place.name else f"{place.name} ({unit.path.name})"
                     labels.append(f"{name} on {where}")
         return found.lines(labels) + [line for place in self.places for line in self._missed(place)]
@@ -200,7 +178,8 @@ class Judged:
         """
         known = self._known(place, index, metric)
         if known and self._is_geometric(place, metric):
-            return _exp(interval([math.log(value) for value in known], "seed"))
+            # Against a reference of 1, the ratio of geometric means is the geometric mean.
+            return Sample(known, [1.0] * len(known), "geometric").interval()
         return interval(known, "seed") if known else None
 
     def _known(self, place: Place, index: int, metric: str) -> list[float]:
@@ -224,75 +203,92 @@ class Judged:
         return sum((a - b) * kind.better > 0 and not math.isclose(a, b) for a, b in known), equal, len(known)
 
     @cached_property
-    def contrasts(self) -> dict[Key, Contrast]:
-        """Every contender against the reference in every metric, and every pair of them in the primary metric."""
-        samples: dict[Key, tuple[list[float], list[float]]] = {}
+    def contrasts(self) -> dict[Key, Finding]:
+        """Every contender against the reference in every metric, and every pair of them in speed and costs.
+
+        Goodput and completion time are judged as speeds: a time counts by its reciprocal.
+        """
+        questions: dict[Key, Question] = {}
         for place in self.places:
             if self.empty(place):
                 continue
             first = self.primary(place)
-            for metric in METRICS:
-                for two in itertools.combinations(range(len(self.names)), 2):
-                    # Others are compared with each other only to find the winner.
-                    if (two[0] and metric != first) or (metric in PRIMARY and metric != first):
-                        continue
-                    base, own = (self.values[place.name, index] for index in two)
-                    both = [(a[metric], b[metric]) for a, b in zip(own, base, strict=True)]
-                    known = [(a, b) for a, b in both if a is not None and b is not None]
-                    if known:
-                        samples[place.name, metric, two[1], two[0]] = ([a for a, _ in known], [b for _, b in known])
-        by_name = {place.name: place for place in self.places}
-        logs = {key for key in samples if self._is_geometric(by_name[key[0]], key[1])}
-        samples = {key: _logs(*sample) if key in logs else sample for key, sample in samples.items()}
-        tests = {key: pairs.compare(*sample) for key, sample in samples.items()}
-        adjusted = _holm({key: test.p_value for key, test in tests.items()})
-        equal = _holm({key: self._equal(key[1], *sample, logs=key in logs) for key, sample in samples.items()})
-        found = {key: _found(METRICS[key[1]], *samples[key], tests[key], logs=key in logs) for key in samples}
-        return {
-            key: _contrast(METRICS[key[1]], *samples[key], found[key], tests[key], adjusted[key], equal[key])
-            for key in samples
-        }
+            for metric, two in itertools.product(METRICS, itertools.combinations(range(len(self.names)), 2)):
+                # Harm is that to the reference.
+                if (two[0] and metric in HARM) or (metric in PRIMARY and metric != first):
+                    continue
+                base, own = (self.values[place.name, index] for index in two)
+                both = [(a[metric], b[metric]) for a, b in zip(own, base, strict=True)]
+                if known := [(a, b) for a, b in both if a is not None and b is not None]:
+                    questions[place.name, metric, two[1], two[0]] = self._question(place, metric, known)
+        return dict(zip(questions, judge(list(questions.values())), strict=True))
 
-    def _equal(self, metric: str, of: Sequence[float], to: Sequence[float], *, logs: bool) -> float | None:
-        """Return the p-value of the two one-sided tests; None if the metric has no margin."""
-        if not METRICS[metric].margin:
-            return None
-        if METRICS[metric].relation == "difference":
-            return pairs.equivalent(of, to, -self.margin, self.margin).p_value
-        # The margin is one of speed.
-        low, high = sorted(speed(1 + side, METRICS[metric]) for side in (-self.margin, self.margin))
-        if logs:
-            return pairs.equivalent(of, to, math.log(low), math.log(high)).p_value
-        if degenerate(of) and degenerate(to):
-            return None
-        sides = tails.of_ratio(of, to, high).below, tails.of_ratio(of, to, low).above
-        return max(sides)
+    def _question(self, place: Place, metric: str, both: Sequence[tuple[float, float]]) -> Question:
+        kind = METRICS[metric]
+        of, to = [a for a, _ in both], [b for _, b in both]
+        if kind.relation == "ratio":
+            # The speeds of a transfer have the reciprocal ratio of its times.
+            of, to = (of, to) if kind.better > 0 else (to, of)
+            scale = "geometric" if self._is_geometric(place, metric) else "ratio"
+            return Question(Sample(of, to, scale), "higher", Tolerance(self.margin))
+        tolerance = Tolerance(self.margin, relative=False) if metric in HARM else tolerances.of(metric, ABOUT)
+        return Question(Sample(of, to), "higher" if kind.better > 0 else "lower", tolerance)
 
-    def against(self, place: Place, index: int, metric: str) -> Contrast | None:
+    def against(self, place: Place, index: int, metric: str) -> Finding | None:
         """Return a contender against the reference; None for the reference itself and without values."""
         return self.contrasts.get((place.name, metric, index, 0))
 
+    def verdict(self, place: Place, metric: str, one: int, other: int) -> Verdict | None:
+        """Return the verdict on a contender against another in a metric; None without values."""
+        if found := self.contrasts.get((place.name, metric, one, other)):
+            return found.verdict
+        if turned := self.contrasts.get((place.name, metric, other, one)):
+            return TURNED.get(turned.verdict, turned.verdict)
+        return None
+
     def relative(self, place: Place, index: int) -> list[tuple[str, float]]:
-        """Return the ratio to the reference on each path of a population, in the metric that decides who wins."""
-        metric = self.primary(place)
+        """Return the speed relative to that of the reference on each path of a population."""
+        metric = METRICS[self.primary(place)]
         # The rows are those of the paths that have a finished pair, in this order.
         names = {unit.index: unit.path.name for unit, _ in self._pairs(place)}.values()
         both = zip(names, self.values[place.name, index], self.values[place.name, 0], strict=True)
-        return [(name, a / b) for name, own, base in both if (a := own[metric]) is not None and (b := base[metric])]
+        known = [(name, a, b) for name, own, base in both if None not in (a := own[metric.key], b := base[metric.key])]
+        return [(name, a / b if metric.better > 0 else b / a if a > 0 else math.inf) for name, a, b in known]
 
-    def best(self, place: Place) -> tuple[int, bool]:
-        """Return the contender with the best mean, and whether it is better than every other by the tests."""
-        metric = self.primary(place)
-        means = {index: self.mean(place, index, metric) for index in range(len(self.names))}
-        better = METRICS[metric].better
-        best = max(means, key=lambda index: better * found.mean if (found := means[index]) else -math.inf)
-        return best, all(self._beats(place, metric, best, other) for other in means if other != best)
+    def costs(self, place: Place, one: int, other: int) -> Verdict:
+        """Return the verdict on the costs of a contender against another: better if some are, and none is worse."""
+        found = {self.verdict(place, metric, one, other) for metric in COSTS} - {None}
+        if {"better", "worse"} <= found or not found:
+            return "unclear"
+        return next((each for each in ("better", "worse", "unclear") if each in found), "same")  # type: ignore[return-value]
 
-    def _beats(self, place: Place, metric: str, one: int, other: int) -> bool:
-        if found := self.contrasts.get((place.name, metric, one, other)):
-            return found.verdict == "better"
-        turned = self.contrasts.get((place.name, metric, other, one))
-        return turned is not None and turned.verdict == "worse"
+    def overall(self, place: Place, one: int, other: int) -> Verdict:
+        """Return the verdict on a contender against another: that on speed; if it is the same, that on their costs."""
+        found = self.verdict(place, self.primary(place), one, other) or "unclear"
+        return self.costs(place, one, other) if found == "same" else found
+
+    def winner(self, place: Place) -> int | None:
+        """Return the contender that is better than every other; None if there is none."""
+        every = range(len(self.names))
+        found = [one for one in every if all(self.overall(place, one, it) == "better" for it in every if it != one)]
+        return found[0] if found and not self.empty(place) else None
+
+    def fastest(self, place: Place, one: int) -> bool:
+        """Whether a contender is faster than every other."""
+        first = self.primary(place)
+        others = (other for other in range(len(self.names)) if other != one)
+        return all(self.verdict(place, first, one, other) == "better" for other in others)
+
+    def leaders(self, place: Place, metric: str) -> list[int]:
+        """Return the contenders that are better than another in a metric, and worse than none; empty without one."""
+        every = range(len(self.names))
+        found = {(one, it): self.verdict(place, metric, one, it) for one in every for it in every if one != it}
+        return [
+            one
+            for one in every
+            if any(found[one, it] == "better" for it in every if it != one)
+            and all(found[one, it] in ("better", "same") for it in every if it != one)
+        ]
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -300,7 +296,8 @@ class Judged:
 
         A metric has its mean (`KEY`) with its interval (`KEY_low`, `KEY_high`). Its comparison with the reference has
         ``KEY_vs``, ``KEY_vs_low``, ``KEY_vs_high``, ``KEY_vs_p``, ``KEY_vs_p_same``, ``KEY_vs_won`` and
-        ``KEY_verdict``. Everything else is a mean.
+        ``KEY_verdict``; ``KEY_verdict_half`` and ``KEY_verdict_double`` are the verdicts with half and with double the
+        tolerance. Everything else is a mean.
         """
         return [self._summary(place, index) for place in self.places for index in range(len(self.names))]
 
@@ -310,67 +307,26 @@ class Judged:
         row |= {
             "reference": index == 0,
             "primary": self.primary(place),
-            "best": self.best(place)[0] == index and not self.empty(place),
+            "best": self.winner(place) == index,
         }
         for metric in METRICS:
-            mean, against = self.mean(place, index, metric), self.against(place, index, metric)
-            row |= _columns(metric, mean)
-            row |= _columns(f"{metric}_vs", against.found if against else None)
-            row[f"{metric}_vs_p"] = against.p_value if against else None
-            row[f"{metric}_vs_p_same"] = against.p_same if against else None
-            row[f"{metric}_vs_won"] = against.won if against else None
-            row[f"{metric}_verdict"] = against.verdict if against else None
+            found = self.against(place, index, metric)
+            row |= _columns(metric, self.mean(place, index, metric))
+            row |= _columns(f"{metric}_vs", _versus(found.estimate, METRICS[metric]) if found else None)
+            row[f"{metric}_vs_p"] = found and found.adjusted
+            row[f"{metric}_vs_p_same"] = found and found.same[1.0]
+            row[f"{metric}_vs_won"] = found and found.won
+            row |= {f"{metric}_{ENDINGS[factor]}": found and found.at(factor) for factor in FACTORS}
         others = [name for name in (*TESTED, *START, "harm_loss") if name not in METRICS]
         return row | {name: _mean([value for each in rows if (value := each[name]) is not None]) for name in others}
 
 
-def speed(ratio: float, metric: Metric) -> float:
-    """Return a ratio of goodputs or completion times as one of speeds: a time counts by its reciprocal."""
-    return ratio if metric.better > 0 else 1 / ratio if ratio > 0 else math.inf
-
-
-def speeds(found: Interval, metric: Metric) -> Interval:
-    """Return an interval of ratios as one of speeds."""
-    if metric.better > 0 or not found.finite:
-        return Interval(speed(found.mean, metric), found.low, found.high, found.count, found.note)
-    # Below 0, the ratio of two times has no lower bound, so their speeds have no upper one.
-    high = math.inf if found.low <= 0 else 1 / found.low
-    return Interval(speed(found.mean, metric), speed(found.high, metric), high, found.count, found.note)
-
-
-def _exp(found: Interval) -> Interval:
-    """Return an interval of logarithms as one of values."""
-    low, high = (math.exp(end) if math.isfinite(end) else end for end in (found.low, found.high))
-    return Interval(math.exp(found.mean), low, high, found.count, found.note)
-
-
-def _logs(of: Sequence[float], to: Sequence[float]) -> tuple[list[float], list[float]]:
-    return [math.log(value) for value in of], [math.log(value) for value in to]
-
-
-def _found(kind: Metric, of: Sequence[float], to: Sequence[float], test: pairs.Comparison, *, logs: bool) -> Interval:
-    """Return the ratio of the means, that of the geometric means, or the mean difference."""
-    if logs:
-        return _exp(test.difference)
-    return ratios.ratio(of, to, "seed") if kind.relation == "ratio" else test.difference
-
-
-def _contrast(
-    kind: Metric,
-    of: Sequence[float],
-    to: Sequence[float],
-    found: Interval,
-    test: pairs.Comparison,
-    p_value: float | None,
-    p_same: float | None,
-) -> Contrast:
-    won = test.superiority if kind.better > 0 else 1 - test.superiority
-    verdict: Verdict = "unclear"
-    if (p_same is not None and p_same <= SIGNIFICANCE) or (list(of) == list(to) and len(of) > 1):
-        verdict = "same"
-    elif p_value is not None and p_value <= SIGNIFICANCE:
-        verdict = "better" if test.difference.mean * kind.better > 0 else "worse"
-    return Contrast(found, p_value, p_same, verdict, won)
+def _versus(found: Interval, metric: Metric) -> Interval:
+    """Return a ratio of speeds as one of the metric: times have the reciprocal ratio."""
+    if metric.relation != "ratio" or metric.better > 0:
+        return found
+    mean, low, high = (1 / end if end > 0 else math.inf for end in (found.mean, found.high, found.low))
+    return Interval(mean, low, high if found.finite else math.inf, found.count, found.note)
 
 
 NO_HARM: Row = dict.fromkeys(("harm_goodput", "harm_rtt", "harm_loss"))
@@ -391,11 +347,13 @@ def _of(harm: Any, alone: Row, beside: Row, column: str) -> float | None:  # noq
     return found
 
 
-def _holm(p_values: Mapping[Key, float | None]) -> dict[Key, float | None]:
-    """Adjust the p-values of a family; tests that were not made do not count."""
-    known = {key: value for key, value in p_values.items() if value is not None}
-    adjusted = dict(zip(known, holm(list(known.values())), strict=True))
-    return {key: adjusted.get(key) for key in p_values}
+def _advised(warning: Mapping[str, str]) -> str:
+    """Return the text of a warning, with the advice that a comparison needs.
+
+    A run warns that its transfer is too small to judge a congestion control. A comparison of slow starts may want that.
+    """
+    fact = warning["text"].rpartition(": ")[0]
+    return f"{fact}: such runs compare slow starts alone" if warning["name"] == "slow_start_only" else warning["text"]
 
 
 def _averaged(rows: Sequence[Row]) -> Row:

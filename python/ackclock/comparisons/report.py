@@ -21,7 +21,21 @@ from ackclock.drawing.rendering import store
 from ackclock.experiments import sources
 from ackclock.files import leftovers, storage, stored, targets
 from ackclock.files.journal import Journal
-from ackclock.reports import Answer, Axis, Bullets, Cell, Figure, Panel, Section, Series, Table, Text, grids, page
+from ackclock.reports import (
+    Answer,
+    Axis,
+    Bullets,
+    Cell,
+    Column,
+    Figure,
+    Panel,
+    Section,
+    Series,
+    Table,
+    Text,
+    grids,
+    page,
+)
 from ackclock.reports.rendering import render
 from ackclock.texts.numbers import finite
 
@@ -30,6 +44,11 @@ MEASURED_FILE = "measured.parquet"
 FRESH_FILE = "measured.jsonl"
 """The journal of an attempt; a killed process leaves it."""
 PAGE_FILE = "report.json"
+WON = (
+    'A cell names the algorithms that are better than another and worse than none. "Equal": no difference that '
+    'matters. "Open": no winner is shown.'
+)
+ROBUST = "At half and at double the tolerance, every verdict on speed is the same."
 WRITTEN = (
     *("report.html", "report.md", PAGE_FILE, "comparison.parquet", "comparison.csv", "runs.parquet", "figure.png"),
 )
@@ -164,6 +183,7 @@ def stored_comparison(directory: Path) -> str:
 def _context(judged: Judged) -> dict[str, Any]:
     """Return everything that a report says, as values of JSON."""
     columns, rows = words.table(judged)
+    titles, wins = words.wins(judged)
     others = range(1, len(judged.names))
     contenders = judged.outcome.plan.contenders
     return {
@@ -176,6 +196,8 @@ def _context(judged: Judged) -> dict[str, Any]:
         "key": figure.key(judged),
         "small": figure.small(judged),
         "panels": [asdict(panel) for panel in figure.panels(judged)],
+        "wins": {"columns": titles, "rows": wins},
+        "sensitive": words.sensitive(judged),
         "columns": columns,
         "rows": rows,
         "legend": words.legend(judged),
@@ -197,7 +219,10 @@ def _page(context: Mapping[str, Any]) -> str:
          for at, (value, text) in enumerate(zip(values, texts, strict=True))]
         for values, texts in zip(made.rows, context["rows"], strict=True)
     ]  # fmt: skip
+    wins, sensitive = context["wins"], context["sensitive"]
+    columns = [Column(title, "text") for title in wins["columns"]]
     sections = [
+        Section("Who wins in what", [Table(columns, wins["rows"], note=WON)], folded=False, printed=True),
         Section(
             "Table",
             [Table(made.columns, rows, note=context["legend"]), *map(Text, context["notes"]), *_warnings(context)],
@@ -205,6 +230,9 @@ def _page(context: Mapping[str, Any]) -> str:
             printed=True,
         ),
         Section(f"Path by path ({len(context['sentences'])})", [Bullets(context["sentences"])]),
+        Section(
+            f"Verdicts with another tolerance ({len(sensitive)})", [Bullets(sensitive) if sensitive else Text(ROBUST)]
+        ),
         Section("Method", [*map(Text, context["method"]), Bullets(context["contenders"]), Bullets(context["places"])]),
     ]
     answer = Answer(context["answer"], _figure(context))

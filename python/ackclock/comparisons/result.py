@@ -41,11 +41,13 @@ class Comparison:
         """Return its card for a notebook: answer, warnings, and the table of paths and contenders."""
         judged = self._judged
         columns, found = words.table(judged)
+        wins, won = words.wins(judged)
         at = columns.index("verdict")
         rows = [[Cell(text, MARKS.get(text, "")) if i == at else text for i, text in enumerate(row)] for row in found]
         blocks: list[Block] = [
             *map(Text, self.answer),
             *(Text(warning, "warning") for warning in self.warnings),
+            Table(wins, won, len(wins), title="who wins in what"),
             Table(columns, rows, words.LEFT),
             Text(words.legend(judged), "soft"),
             *(Text(f"{note}.", "soft") for note in words.notes(judged)),
@@ -65,6 +67,12 @@ class Comparison:
         return self._judged.warnings
 
     @cached_property
+    def wins(self) -> polars.DataFrame:
+        """Who wins in what: one row for each path, with the winners in speed, costs and harm."""
+        columns, rows = words.wins(self._judged)
+        return polars.DataFrame(rows, dict.fromkeys(columns, polars.String), orient="row")
+
+    @cached_property
     def table(self) -> polars.DataFrame:
         """One row for each path, or population, and contender.
 
@@ -72,7 +80,8 @@ class Comparison:
         with the 95 % interval ``KEY_low``, ``KEY_high``. Against the reference it has
         ``KEY_vs``, ``KEY_vs_low``, ``KEY_vs_high`` (a ratio for goodput and completion time, otherwise a difference),
         the adjusted p-values ``KEY_vs_p`` and ``KEY_vs_p_same``, the share ``KEY_vs_won`` of pairs in which the
-        contender is better, and ``KEY_verdict``.
+        contender is better, and ``KEY_verdict``; ``KEY_verdict_half`` and ``KEY_verdict_double`` are the verdicts with
+        half and with double the tolerance.
         """
         return report.summary(self._judged)
 

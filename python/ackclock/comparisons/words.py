@@ -1,4 +1,4 @@
-"""A comparison in words and as a table of texts: who wins where, by how much, how sure, and at whose cost."""
+"""A comparison in words and as tables of texts: who wins where, by how much, how sure, and at whose cost."""
 
 from __future__ import annotations
 
@@ -6,44 +6,79 @@ import math
 from collections.abc import Sequence
 from operator import itemgetter
 
-from ackclock.comparisons.judging import METRICS, Contrast, Judged, Metric, Verdict, speed, speeds
+from ackclock.comparisons.judging import COSTS, HARM, METRICS, Judged, Metric
 from ackclock.comparisons.places import OWN, Place
+from ackclock.judging import words
+from ackclock.judging.effects import Finding, Verdict
 from ackclock.statistics.intervals import Interval
 from ackclock.texts.numbers import number
 
 LEFT = 2
 """Columns of the table that hold words."""
-HARM = {
-    "better": "less than {}",
-    "worse": "more than {}",
-    "same": "as much as {}",
-    "unclear": "which may be as much as {}",
-}
-"""Harm to the reference against the harm that the reference does to itself."""
 MOST_NAMED = 8
-COSTS = ("queue_p95_s", "resent", "exit_time_lost")
+HARMS: dict[Verdict, str] = {"better": "less", "worse": "more", "same": "the same", "unclear": "difference unclear"}
+"""Harm to the reference against the harm that the reference does to itself."""
+SHORT: dict[str, str] = {"better": "less", "worse": "more", "same": "same", "unclear": "?"}
+WON = {
+    "resent": ("resends less", "resends more"),
+    "queue_p95_s": ("has a shorter queue", "has a longer queue"),
+    "exit_time_lost": ("loses less time in start-up", "loses more time in start-up"),
+}
+"""Costs in words: of a better and of a worse contender."""
+WINS = ("path", "speed", "resent", "queue", "start-up", "harm")
+"""Headings of the table of winners."""
 
 
 def answer(judged: Judged) -> list[str]:
-    """Return the answer: for several places who wins where, otherwise a sentence for each contender."""
+    """Return the answer in short paragraphs: who wins where, then one for each contender."""
     others = range(1, len(judged.names))
     if len(judged.places) == 1:
-        return list(dict.fromkeys(sentence(judged, judged.places[0], index) for index in others))
-    return [winners(judged), *(_overall(judged, index) for index in others)]
+        said = list(dict.fromkeys(sentence(judged, judged.places[0], index) for index in others))
+        said = [*_winner(judged, judged.places[0]), *said]
+    else:
+        said = [winners(judged), *(_overall(judged, index) for index in others)]
+    return [*said, *few(judged)]
+
+
+def few(judged: Judged) -> list[str]:
+    """Name the places with so few pairs that they show little."""
+    found: dict[str, list[str]] = {}
+    for place in judged.places:
+        count = len(judged.values[place.name, 0])
+        if text := words.few(count, "path" if place.population else "drawn path"):
+            found.setdefault(text, []).append(place.name)
+    where = {text: "" if len(judged.places) == 1 else f"On {_places(names)}, " for text, names in found.items()}
+    return [f"{where[text]}{text}." for text in found]
+
+
+def _winner(judged: Judged, place: Place) -> list[str]:
+    """Return who wins on a place; nothing for two contenders, whose sentence says it, and without a value."""
+    if len(judged.names) < 3 or judged.empty(place):
+        return []
+    where = "" if place.name == OWN else f" on {place.name}"
+    return [f"{_won(judged, place)}{where}."]
+
+
+def _won(judged: Judged, place: Place) -> str:
+    best = judged.winner(place)
+    if best is None:
+        return "No algorithm wins"
+    by = "speed" if judged.fastest(place, best) else "costs at about the same speed"
+    return f"{judged.names[best]} wins by {by}"
 
 
 def winners(judged: Judged) -> str:
-    """Return who is fastest on which places."""
+    """Return who wins on which places: by speed, or by costs at about the same speed."""
     found: dict[str, list[str]] = {}
     empty = [place for place in judged.places if judged.empty(place)]
     for place in judged.places:
         if place in empty:
             continue
-        best, sure = judged.best(place)
-        found.setdefault(judged.names[best] if sure else "", []).append(place.name)
-    said = [f"{name} is the fastest on {_places(found[name])}" for name in judged.names if name in found]
-    if "" in found:
-        said.append(f"no algorithm is clearly the fastest on {_places(found[''])}")
+        found.setdefault(_won(judged, place), []).append(place.name)
+    none = found.pop("No algorithm wins", [])
+    said = [f"{who} on {_places(names)}" for who, names in found.items()]
+    if none:
+        said.append(f"no algorithm wins on {_places(none)}")
     return f"Of {len(judged.places)} paths: {'; '.join([*said, *(_nothing(judged, place) for place in empty)])}."
 
 
@@ -55,7 +90,7 @@ def _nothing(judged: Judged, place: Place) -> str:
 
 
 def sentence(judged: Judged, place: Place, index: int) -> str:
-    """Compare a contender with the reference on a place, in one sentence."""
+    """Compare a contender with the reference on a place: speed, costs and harm, in a sentence each."""
     name, base, metric = judged.names[index], judged.names[0], METRICS[judged.primary(place)]
     where = "" if place.name == OWN else f" on {place.name}"
     if judged.empty(place):
@@ -63,26 +98,68 @@ def sentence(judged: Judged, place: Place, index: int) -> str:
     found = judged.against(place, index, metric.key)
     if found is None:
         return f"{name} has no value to compare with {base}{where}."
-    over = f"over {judged.counted(place)}"
-    if found.verdict == "same":
-        said = f"{name} and {base} make no difference{where} (within ±{100 * judged.margin:g} %): "
-        said += f"speed of {name} {_against(found, metric)} {over}"
-    elif found.verdict == "unclear":
-        said = f"It is unclear whether {name} or {base} is faster{where}: speed of {name} "
-        said += f"{_against(found, metric)} {over}"
-    else:
-        ratio = speeds(found.found, metric)
-        said = f"{name} {_change(ratio.mean)} {base}{where}{_interval(ratio)} {over}"
+    said = _speed(judged, place, index, found)
     if place.population:
         won, equal, count = judged.won(place, index)
         said += f"; faster on {won} of {count}{f', equal on {equal}' if equal else ''}{_extremes(judged, place, index)}"
-    return f"{said}; {_harm(judged, place, index)}."
+    return " ".join(f"{each}." for each in (said, _costs(judged, place, index), _harm(judged, place, index)) if each)
+
+
+def _speed(judged: Judged, place: Place, index: int, found: Finding) -> str:
+    name, base = judged.names[index], judged.names[0]
+    where = "" if place.name == OWN else f" on {place.name}"
+    over, margin = f"over {judged.counted(place)}", f"±{100 * judged.margin:g} %"
+    if found.verdict == "same":
+        return (
+            f"{name} and {base} are about equally fast{where}: speed of {name} {effect(found)} {over}, within {margin}"
+        )
+    shown = f"{name} {_change(found.estimate.mean)} {base}{where}{_interval(found.estimate)} {over}"
+    if found.verdict != "unclear":
+        return shown
+    if found.differs:
+        return f"{shown}; this may be too little to matter ({margin})"
+    said = f"It is open whether {name} or {base} is faster{where}: speed of {name} {effect(found)} {over}"
+    if found.estimate.known and found.estimate.apart(1.0, 1.0):
+        # Only the correction for all tests keeps it from being shown.
+        said += f", which can be chance among {len(judged.contrasts)} comparisons"
+    return said
+
+
+def _costs(judged: Judged, place: Place, index: int) -> str:
+    """Say which costs of a contender differ from those of the reference; at the same speed, they decide."""
+    name, base = judged.names[index], judged.names[0]
+    found = {key: finding for key in COSTS if (finding := judged.against(place, index, key))}
+    shown = [_cost(judged, place, index, key) for key, each in found.items() if each.verdict in ("better", "worse")]
+    listed = " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
+    if judged.verdict(place, judged.primary(place), index, 0) != "same":
+        return f"It {listed}" if shown else ""
+    costs = judged.costs(place, index, 0)
+    if costs == "better":
+        return f"{name} wins by its costs: it {listed}"
+    if costs == "worse":
+        return f"{base} wins by its costs: {name} {listed}"
+    if shown:
+        return f"Neither wins by its costs: {name} {listed}"
+    return "They cost the same" if costs == "same" else "No difference of costs is shown"
+
+
+def _cost(judged: Judged, place: Place, index: int, key: str) -> str:
+    """Return a cost against that of the reference, such as "resends 38 % less (1.2 % instead of 1.9 %)"."""
+    own, theirs = (mean.mean if (mean := judged.mean(place, at, key)) else 0.0 for at in (index, 0))
+    better, scale = own < theirs, METRICS[key].scale
+    both = [number(value * scale, 3).replace("-", "−") for value in (own, theirs)]
+    if key == "resent":
+        size = f"{words.share((own - theirs) / theirs)} {'less' if better else 'more'} " if theirs else ""
+        return f"resends {size}({both[0]} % instead of {both[1]} %)"
+    size = f"{number(abs(own - theirs) * scale, 2)} ms"
+    if key == "queue_p95_s":
+        return f"keeps the queue {size} {'shorter' if better else 'longer'} ({both[0]} instead of {both[1]} ms)"
+    return f"loses {size} {'less' if better else 'more'} in start-up ({both[0]} instead of {both[1]} ms)"
 
 
 def _extremes(judged: Judged, place: Place, index: int) -> str:
     """Name the paths of a population on which a contender does best and worst against the reference."""
-    metric = METRICS[judged.primary(place)]
-    ordered = sorted(((name, speed(ratio, metric)) for name, ratio in judged.relative(place, index)), key=itemgetter(1))
+    ordered = sorted(judged.relative(place, index), key=itemgetter(1))
     if len(ordered) < 2:
         return ""
     (worst, least), (best, most) = ordered[0], ordered[-1]
@@ -114,28 +191,71 @@ def _harm(judged: Judged, place: Place, index: int) -> str:
     own, theirs = judged.mean(place, 0, metric), judged.mean(place, index, metric)
     found = judged.against(place, index, metric)
     if own is None or theirs is None or found is None:
-        return f"harm to {base} is not known"
-    itself = HARM[found.verdict].format(f"{base}'s own {_decimals(own.mean)}")
-    return f"harm to {base} {_decimals(theirs.mean)}, {itself}"
+        return f"Harm to {base} is not known"
+    return f"Harm to {base}: {_decimals(theirs.mean)} ({base}'s own: {_decimals(own.mean)}; {HARMS[found.verdict]})"
 
 
 def _overall(judged: Judged, index: int) -> str:
-    """Count the places on which a contender is better, worse, the same, or unclear, and does more harm."""
+    """Count the places on which a contender is faster or slower, differs in its costs, and does more harm."""
     name, base = judged.names[index], judged.names[0]
     found: dict[Verdict, list[str]] = {"better": [], "worse": [], "same": [], "unclear": []}
+    costs: dict[str, list[str]] = {}
     more = []
     for place in judged.places:
         if speed := judged.against(place, index, judged.primary(place)):
             found[speed.verdict].append(place.name)
+        for key in COSTS if speed and speed.verdict == "same" else ():
+            if (verdict := judged.verdict(place, key, index, 0)) in ("better", "worse"):
+                costs.setdefault(WON[key][verdict == "worse"], []).append(place.name)
         if (harm := judged.against(place, index, "harm_goodput")) and harm.verdict == "worse":
             more.append(place.name)
-    same = f"no difference (within ±{100 * judged.margin:g} %)"
-    words = {"better": "faster", "worse": "slower", "same": same, "unclear": "unclear"}
-    said = [f"{words[verdict]} on {_places(places)}" for verdict, places in found.items() if places]
-    cost = f"It harms {base} more than {base} harms itself on {_places(more)}"
-    if not more:
-        cost = f"It is not shown to harm {base} more than {base} harms itself"
-    return f"{name} against {base}: {', '.join(said) or 'nothing to compare'}. {cost}."
+    same = f"about as fast (±{100 * judged.margin:g} %)"
+    names = {"better": "faster", "worse": "slower", "same": same, "unclear": "unclear"}
+    said = [f"{names[verdict]} on {_places(places)}" for verdict, places in found.items() if places]
+    text = f"{name} against {base}: {', '.join(said) or 'nothing to compare'}."
+    if costs:
+        text += f" At the same speed, it {', '.join(f'{what} on {_places(where)}' for what, where in costs.items())}."
+    if more:
+        return f"{text} It harms {base} more than {base} harms itself on {_places(more)}."
+    return f"{text} No evidence of more harm than {base} does to itself."
+
+
+def wins(judged: Judged) -> tuple[list[str], list[list[str]]]:
+    """Return the table "who wins in what": titles, and a row for each place.
+
+    A cell names the contenders that are better than another and worse than none. All are "equal" if every pair is the
+    same; otherwise, "open". Harm is that to the reference against its own.
+    """
+    rows = []
+    for place in judged.places:
+        if not judged.empty(place):
+            keys = (judged.primary(place), *COSTS)
+            rows.append([place.name, *(_leaders(judged, place, key) for key in keys), _harmless(judged, place)])
+    return list(WINS), rows
+
+
+def _leaders(judged: Judged, place: Place, metric: str) -> str:
+    names = [judged.names[index] for index in judged.leaders(place, metric)]
+    if names:
+        return " = ".join(names)
+    two = [found.verdict for key, found in judged.contrasts.items() if key[:2] == (place.name, metric)]
+    if not two:
+        return "–"
+    return "equal" if set(two) == {"same"} else "open"
+
+
+def _harmless(judged: Judged, place: Place) -> str:
+    found = {
+        index: each for index in range(1, len(judged.names)) if (each := judged.against(place, index, "harm_goodput"))
+    }
+    if not found:
+        return "–"
+    said = [
+        f"{judged.names[index]} {SHORT[each.verdict]}"
+        for index, each in found.items()
+        if each.verdict in ("better", "worse")
+    ]
+    return ", ".join(said) or ("equal" if all(each.verdict == "same" for each in found.values()) else "open")
 
 
 def _places(names: Sequence[str]) -> str:
@@ -148,17 +268,17 @@ def table(judged: Judged) -> tuple[list[str], list[list[str]]]:
     known = {metric.key for metric in METRICS.values() if _any(judged, metric.key)}
     columns = ["path", "algorithm", "speed", f"faster than {base}", "verdict"]
     columns += [METRICS[key].title for key in COSTS if key in known]
-    harms = [key for key in ("harm_goodput", "harm_rtt") if key in known]
+    harms = [key for key in HARM if key in known]
     columns += [METRICS[key].title for key in harms]
     rows = []
     for place in judged.places:
-        best, sure = judged.best(place)
+        best = judged.winner(place)
         for index, name in enumerate(judged.names):
             metric = METRICS[judged.primary(place)]
             mean, found = judged.mean(place, index, metric.key), judged.against(place, index, metric.key)
-            star = " *" if index == best and sure else ""
+            star = " *" if index == best else ""
             row = [place.name, f"{name}{star}", _value(mean, metric, unit=True)]
-            row += [_against(found, metric), found.verdict if found else "–"]
+            row += [effect(found), found.verdict if found else "–"]
             row += [_value(judged.mean(place, index, key), METRICS[key]) for key in COSTS if key in known]
             row += [_harm_cell(judged, place, index, key) for key in harms]
             rows.append(row)
@@ -184,9 +304,21 @@ def legend(judged: Judged) -> str:
     said = "Speed is the geometric mean over the paths of a population. " if _populations(judged) else ""
     said += "A transfer in half the time is twice as fast, +100 %. " if times else ""
     return (
-        f"{said}A star marks an algorithm that is shown to be faster than every other on its path. Harm is that to one "
-        f'flow of {base}: "more", "less" or the "same" as {base} does to itself ("own"); "?" if that is unclear.'
+        f"{said}A star marks the winner of a path: faster than every other, or about as fast and better by its costs. "
+        f'Harm is that to one flow of {base}: "more", "less" or the "same" as {base} does to itself ("own"); "?" if '
+        "that is unclear."
     )
+
+
+def sensitive(judged: Judged) -> list[str]:
+    """Name the verdicts on speed that change at half or at double the tolerance."""
+    found = []
+    for place in judged.places:
+        for index in range(1, len(judged.names)):
+            finding = judged.against(place, index, judged.primary(place))
+            if finding and (text := words.sensitivity(finding)):
+                found.append(f"{judged.names[index]} on {place.name}: {finding.verdict}, but {text}")
+    return found
 
 
 def _populations(judged: Judged) -> bool:
@@ -196,11 +328,12 @@ def _populations(judged: Judged) -> bool:
 def method(judged: Judged) -> str:
     """Say how differences are judged."""
     return (
-        "All algorithms run on the same paths with the same seeds, and are compared pair by pair: with paired t tests, "
-        'adjusted by Holm over all tests of this report, at 5 %. "Same" means that two one-sided tests, adjusted '
-        f"likewise, show a difference below {100 * judged.margin:g} %, or below {judged.margin:g} for harm. Intervals "
-        "cover 95 %: Fieller's for a ratio, Student's for a mean, a difference, and the mean logarithm of the ratios "
-        "over a population of paths."
+        'All algorithms run on the same paths with the same seeds, and are compared pair by pair. "Better" and "worse" '
+        "need a difference that a paired t test shows at 5 %, adjusted by Holm over all tests of this report, and an "
+        f"estimate beyond the tolerance: {100 * judged.margin:g} % of the speed, {judged.margin:g} of harm, and of the "
+        'costs 5 %, but at least 0.1 % of the packets or 1 ms. "Same" means that the whole interval lies within the '
+        "tolerance, by two one-sided tests, adjusted likewise. Intervals cover 95 %: Fieller's for a ratio, Student's "
+        "for a mean, a difference, and the mean logarithm of the ratios over a population of paths."
     )
 
 
@@ -228,27 +361,34 @@ def _value(found: Interval | None, metric: Metric, *, unit: bool = False) -> str
     return _signed(f"{number(value, 3)} {name if unit else ''}".rstrip())
 
 
-def _against(found: Contrast | None, metric: Metric) -> str:
+def effect(found: Finding | None) -> str:
     """Return how much faster a contender is, in percent with the interval, or as a multiple."""
     if found is None:
         return "–"
-    ratio = speeds(found.found, metric)
+    ratio = found.estimate
     ends = [ratio.mean, ratio.low, ratio.high]
     if ratio.mean >= 3:
         texts = [f"×{number(end, 3)}" if math.isfinite(end) else "∞" for end in ends]
     else:
-        texts = [f"{(end - 1) * 100:+.1f}" if math.isfinite(end) else "∞" for end in ends]
+        texts = [_percent(end - 1) for end in ends]
     unit = " %" if ratio.mean < 3 else ""
-    interval = f" [{texts[1]}, {texts[2]}]" if found.found.finite else ""
+    interval = f" [{texts[1]}, {texts[2]}]" if ratio.finite else ""
     return _signed(f"{texts[0]}{unit}{interval}")
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent; an end beside 0 keeps a digit, so that it does not look like 0."""
+    if not math.isfinite(share):
+        return "∞"
+    value = 100 * share
+    return f"{value:+.1f}" if abs(value) >= 0.05 or abs(value) < 1e-7 else f"{value:+.1g}"
 
 
 def _harm_cell(judged: Judged, place: Place, index: int, key: str) -> str:
     mean, found = judged.mean(place, index, key), judged.against(place, index, key)
     if mean is None:
         return "–"
-    words = {"better": "less", "worse": "more", "same": "same", "unclear": "?"}
-    end = "own" if index == 0 else words[found.verdict] if found else ""
+    end = "own" if index == 0 else SHORT[found.verdict] if found else ""
     return f"{_decimals(mean.mean)} {end}".rstrip()
 
 

@@ -5,25 +5,27 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ackclock.gates.measures import Measure, Tolerances
 from ackclock.gates.sides import Point, Repetition, Run, Side
-from ackclock.statistics import families, pairs
+from ackclock.judging import effects
+from ackclock.judging.effects import ENOUGH, Finding, Question
+from ackclock.judging.samples import Sample
+from ackclock.judging.tolerances import FACTORS
+from ackclock.statistics.families import Correction
 from ackclock.texts.labels import last_part
 from ackclock.texts.numbers import counted, finite
 
 Verdict = Literal["lost", "worse", "changed", "better", "appeared", "noise", "tolerated", "unchanged"]
-Correction = Literal["holm", "bh"]
 FAILING: tuple[Verdict, ...] = ("lost", "worse", "changed")
 """Verdicts that fail the gate; with `strict`, also those in `IMPROVED`."""
 IMPROVED: tuple[Verdict, ...] = ("better", "appeared")
 ORDER: tuple[Verdict, ...] = (*FAILING, *IMPROVED, "noise", "tolerated", "unchanged")
-ENOUGH = 5
-"""Fewest pairs of runs of which two constant values show a change, although other measures of the point vary."""
 TOO_FEW = f"both results are constant, which can be chance with fewer than {ENOUGH} pairs of runs"
-CORRECTIONS = {"holm": families.holm, "bh": families.benjamini_hochberg}
+ENDINGS = {0.5: "at_half", 2.0: "at_double"}
+"""The keys of verdicts at other tolerances, by the factor."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ class Change:
         Hedges' g of the differences; None if they do not scatter.
     note : str
         A remark, such as the number of runs without a value.
+    at : dict
+        The verdicts at half and at double the tolerance, by the factor; empty without pairs of values.
     """
 
     point: Point
@@ -68,6 +72,7 @@ class Change:
     adjusted: float | None = None
     effect: float | None = None
     note: str = ""
+    at: Mapping[float, Verdict] = field(default_factory=dict)
 
     @property
     def relative(self) -> float | None:
@@ -182,6 +187,7 @@ class Outcome:
                 "adjusted": change.adjusted,
                 "effect": change.effect,
                 "note": change.note or None,
+                **{key: change.at.get(factor) for factor, key in ENDINGS.items()},
             }
             for change in self.changes
         ]
@@ -210,16 +216,15 @@ def compare(
     measures: Sequence[Measure],
     tolerances: Tolerances,
     *,
-    significance: float = 0.05,
+    significance: float = effects.SIGNIFICANCE,
     correction: Correction = "holm",
     strict: bool = False,
 ) -> Outcome:
     """Compare a result with a baseline.
 
-    Runs of the same point and seed are a pair (common random numbers). A change counts if its mean is beyond the
-    tolerance, and if a paired t test is significant after the correction for all measures and points. A point with one
-    run, or whose seeds have no effect, has no noise: there, every change beyond the tolerance counts. The same holds
-    for a measure with one value in all old runs and another in all new runs, from `ENOUGH` pairs on.
+    Runs of the same point and seed are a pair (common random numbers), and all measures and points are one family, see
+    `ackclock.judging.effects`. A point with one run, or whose seeds have no effect, has no noise: there, every change
+    beyond the tolerance counts.
 
     Parameters
     ----------
@@ -242,6 +247,24 @@ def compare(
     ValueError
         If the results have no point in common.
     """
+    _check_common(new, baseline)
+    both = {point: _joint(before, new.points.get(point, {})) for point, before in baseline.points.items()}
+    gaps = [gap for point, before in baseline.points.items() for gap in _gaps(point, before, new.points.get(point, {}))]
+    made = [_compared(point, each, runs, tolerances) for point, runs in both.items() for each in measures]
+    found = [each for each in made if each is not None]
+    asked = [question for _, question in found if question is not None]
+    answers = iter(effects.judge(asked, correction, significance))
+    changes = [change if question is None else _judged(change, next(answers)) for change, question in found]
+    runs = [pair for joint in both.values() for pair in joint]
+    same = [old.content == fresh.content for old, fresh in runs]
+    equal = sum(old.values == fresh.values for (old, fresh), is_same in zip(runs, same, strict=True) if not is_same)
+    notes = [*baseline.notes, *new.notes, *_notes(both, changes, sum(same) + equal)]
+    extra = [point for point in new.points if point not in baseline.points]
+    changes.sort(key=_rank)
+    return Outcome(changes, gaps, extra, len(runs), sum(same), equal, significance, correction, strict, notes)
+
+
+def _check_common(new: Side, baseline: Side) -> None:
     if baseline.points and new.points and not baseline.points.keys() & new.points.keys():
         sides = (new, baseline)
         firsts = (" ".join(f"{last_part(name)}={value}" for name, value in next(iter(side.points))) for side in sides)
@@ -250,40 +273,30 @@ def compare(
             f"{new.folder} and {baseline.folder} have no point in common ({ours} against {theirs}), so they are "
             "results of different experiments"
         )
-    found: list[Change] = []
-    gaps: list[Gap] = []
-    compared = identical = equal = other = single = 0
-    for point, before in baseline.points.items():
-        after = new.points.get(point, {})
-        gaps += _gaps(point, before, after)
-        joint = [(before[key], after[key]) for key in before if key in after]
-        both = [(old, fresh) for old, fresh in joint if not old.error and not fresh.error]
-        compared += len(both)
-        same = [old.content == fresh.content for old, fresh in both]
-        identical += sum(same)
-        equal += sum(
-            old.values == fresh.values for (old, fresh), is_same in zip(both, same, strict=True) if not is_same
-        )
-        other += sum(old.scenario != fresh.scenario for old, fresh in both)
-        noisy = _is_noisy(both)
-        single += len(both) == 1
-        found += [change for each in measures if (change := _change(point, each, both, tolerances, noisy=noisy))]
-    tested = [change.p_value for change in found if change.p_value is not None]
-    adjusted = iter(CORRECTIONS[correction](tested))
-    judged = [replace(change, adjusted=next(adjusted)) if change.p_value is not None else change for change in found]
-    changes = [_judge(change, significance) for change in judged]
-    notes = [*baseline.notes, *new.notes]
-    if other:
-        notes.append(f"the scenarios of {other} of {compared} pairs of runs differ between the results")
+
+
+def _joint(before: Mapping[Repetition, Run], after: Mapping[Repetition, Run]) -> list[tuple[Run, Run]]:
+    """Return the pairs of runs that finished in both results."""
+    joint = [(before[key], after[key]) for key in before if key in after]
+    return [(old, fresh) for old, fresh in joint if not old.error and not fresh.error]
+
+
+def _notes(both: Mapping[Point, Sequence[tuple[Run, Run]]], changes: Sequence[Change], alike: int) -> list[str]:
+    """Return remarks on the pairs: of other scenarios, too few, or without noise."""
+    runs = [pair for joint in both.values() for pair in joint]
+    notes = []
+    if other := sum(old.scenario != fresh.scenario for old, fresh in runs):
+        notes.append(f"the scenarios of {other} of {len(runs)} pairs of runs differ between the results")
     if few := sum(change.verdict == "noise" and change.note == TOO_FEW for change in changes):
         notes.append(f"{counted(few, 'change')} within noise: {TOO_FEW}; use {ENOUGH} seeds or more")
-    if single and identical + equal < compared:
-        text = f"{single} of {len(baseline.points)} points have one pair of runs: there, every change beyond the"
-        notes.append(f"{text} tolerance counts")
-    extra = [point for point in new.points if point not in baseline.points]
-    return Outcome(
-        sorted(changes, key=_rank), gaps, extra, compared, identical, equal, significance, correction, strict, notes
-    )
+    if two := sum(len(joint) == effects.FEW for joint in both.values()):
+        notes.append(f"{two} of {len(both)} points have two pairs of runs, which are few: only a large change is shown")
+    single = sum(len(joint) == 1 for joint in both.values())
+    if single and alike < len(runs):
+        notes.append(
+            f"{single} of {len(both)} points have one pair of runs: there, every change beyond the tolerance counts"
+        )
+    return notes
 
 
 def _gaps(point: Point, before: Mapping[Repetition, Run], after: Mapping[Repetition, Run]) -> list[Gap]:
@@ -300,10 +313,10 @@ def _is_noisy(both: Sequence[tuple[Run, Run]]) -> bool:
     return any(len({tuple(sorted(run.values.items())) for run in runs}) > 1 for runs in zip(*both, strict=True))
 
 
-def _change(
-    point: Point, measure: Measure, both: Sequence[tuple[Run, Run]], tolerances: Tolerances, *, noisy: bool
-) -> Change | None:
-    """Compare one measure; None if no run has a value."""
+def _compared(
+    point: Point, measure: Measure, both: Sequence[tuple[Run, Run]], tolerances: Tolerances
+) -> tuple[Change, Question | None] | None:
+    """Compare one measure, and return the question to the judge if its values can tell; None if no run has a value."""
     found = [(old.values.get(measure.name), fresh.values.get(measure.name)) for old, fresh in both]
     lost = sum(fresh is None for old, fresh in found if old is not None)
     appeared = sum(old is None for old, fresh in found if fresh is not None)
@@ -313,47 +326,16 @@ def _change(
         return None
     if lost:
         note = f"{lost} of {len(found)} runs have no value any more"
-        return Change(point, measure, "lost", len(valued), before, after, math.inf, note=note)
+        return Change(point, measure, "lost", len(valued), before, after, math.inf, note=note), None
     if appeared and not valued:
-        return Change(
-            point, measure, "appeared", 0, before, after, note=f"{appeared} of {len(found)} runs have a value"
-        )
+        note = f"{appeared} of {len(found)} runs have a value"
+        return Change(point, measure, "appeared", 0, before, after, note=note), None
     old, fresh = [pair[0] for pair in valued], [pair[1] for pair in valued]
-    base, now = math.fsum(old) / len(old), math.fsum(fresh) / len(fresh)
+    change = Change(point, measure, "unchanged", len(valued), _mean(old), _mean(fresh))
     if old == fresh:
-        return Change(point, measure, "unchanged", len(valued), base, now)
-    excess = tolerances.of(measure.name).excess(now - base, base)
-    compared = pairs.compare(fresh, old)
-    p_value, note = compared.p_value, ""
-    if p_value is None and noisy:
-        constant = _is_constant(old, fresh)
-        if not constant or len(valued) < ENOUGH:
-            p_value, note = _sign_test(len(valued)), TOO_FEW if constant else ""
-    verdict: Verdict = "better"
-    if not measure.better:
-        verdict = "changed"
-    elif (now > base) == (measure.better == "lower"):
-        verdict = "worse"
-    return Change(point, measure, verdict, len(valued), base, now, excess, p_value, effect=compared.effect, note=note)
-
-
-def _is_constant(old: Sequence[float], fresh: Sequence[float]) -> bool:
-    """Whether neither side scatters.
-
-    If a measure varies by chance, independent runs give two different constants with a probability of at most
-    2^(1 − 2n) for n pairs. The largest one is that of a fair coin: 0.2 % for `ENOUGH` pairs, 3 % for three.
-    """
-    return len(set(old)) == len(set(fresh)) == 1
-
-
-def _sign_test(count: int) -> float:
-    """Probability that all differences have one sign by chance; it replaces the t test if they are all equal.
-
-    References
-    ----------
-    W. J. Dixon and A. M. Mood, *The statistical sign test*, JASA 41 (1946).
-    """
-    return float(min(1.0, 2.0 ** (1 - count)))
+        return change, None
+    sample = Sample(fresh, old, sampling="seed" if _is_noisy(both) else "exact")
+    return change, Question(sample, measure.better, tolerances.of(measure.name))
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -361,15 +343,30 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return math.fsum(known) / len(known) if known else None
 
 
-def _judge(change: Change, significance: float) -> Change:
-    """Replace the direction of a change that does not count."""
-    if change.verdict not in ("worse", "better", "changed"):
-        return change
-    if change.excess <= 1:
-        return replace(change, verdict="tolerated")
-    if change.adjusted is not None and change.adjusted > significance:
-        return replace(change, verdict="noise")
-    return change
+def _judged(change: Change, found: Finding) -> Change:
+    """Return a change with the judge's finding."""
+    sample = found.question.sample
+    few = found.p_value is not None and sample.constant
+    return replace(
+        change,
+        verdict=_verdict(found, 1.0),
+        excess=found.excess,
+        p_value=found.p_value,
+        adjusted=found.adjusted,
+        effect=sample.effect,
+        note=TOO_FEW if few else "",
+        at={factor: _verdict(found, factor) for factor in FACTORS if factor != 1},
+    )
+
+
+def _verdict(found: Finding, factor: float) -> Verdict:
+    """Return the verdict of the gate: within the tolerance, and within noise beyond it, nothing counts."""
+    if found.excess <= factor:
+        return "tolerated"
+    verdict = found.at(factor)
+    if verdict == "unclear":
+        return "noise"
+    return "changed" if verdict == "differs" else verdict  # type: ignore[return-value]
 
 
 def _rank(change: Change) -> tuple[int, float, Point, str]:

@@ -6,12 +6,12 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
+from ackclock.judging.effects import Better
+from ackclock.judging.tolerances import SAME, Tolerance
 from ackclock.texts.labels import suggestion
 from ackclock.texts.numbers import number
 
-Better = Literal["higher", "lower", ""]
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
@@ -72,25 +72,6 @@ DECLARED = {
 
 
 @dataclass(frozen=True)
-class Tolerance:
-    """The largest change of a mean that does not count: a share of the baseline's mean, or a value in its unit."""
-
-    value: float
-    relative: bool
-
-    def excess(self, change: float, base: float) -> float:
-        """Return the size of a change in units of the tolerance; infinite for a change if nothing is tolerated."""
-        allowed = self.value * abs(base) if self.relative else self.value
-        if allowed > 0:
-            return abs(change) / allowed
-        return math.inf if change else 0.0
-
-
-DEFAULT = Tolerance(0.01, relative=True)
-"""1 %: the tolerance of claims. A smaller difference is not visible in a plot."""
-
-
-@dataclass(frozen=True)
 class Tolerances:
     """The tolerance of every measure: its own, or the common one."""
 
@@ -117,7 +98,7 @@ def tolerances(texts: Sequence[str], known: Collection[str]) -> Tolerances:
     ValueError
         If a measure is unknown or named twice, or if a tolerance is not a share or number of at least 0.
     """
-    common, own = DEFAULT, {}
+    common, own = SAME, {}
     seen: set[str] = set()
     for text in texts:
         name, equals, value = (part.strip() for part in text.rpartition("="))

@@ -6,14 +6,19 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
+from ackclock.judging import effects
+from ackclock.judging.effects import Finding, Question
+from ackclock.judging.samples import Sample
+from ackclock.judging.tolerances import SAME, Tolerance
 from ackclock.kernels import rules
-from ackclock.kernels.measuring import MEASURES, TOLERANCE, Measure, Run, values
+from ackclock.kernels.measuring import MEASURES, Measure, Run, values
 from ackclock.kernels.rules import Observed, Rule
-from ackclock.statistics.intervals import Interval, interval
+from ackclock.statistics.intervals import Interval
 
-Verdict = Literal["within", "spread", "differs"]
+Verdict = Literal["within", "unclear", "differs"]
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,15 @@ class Difference:
         """Mean of the simulations."""
         return statistics.fmean(self.simulated)
 
+    @cached_property
+    def finding(self) -> Finding:
+        """The judge's answer to whether simulation and kernel differ.
+
+        The p-value is not corrected for the number of comparisons: a correction would hide differences.
+        """
+        question = Question(Sample(self.simulated, self.kernel), tolerance=self.measure.tolerance)
+        return effects.judge([question], correction=None)[0]
+
     @property
     def relative(self) -> Interval:
         """Mean of the differences, simulation minus kernel, over the kernel's mean.
@@ -96,34 +110,35 @@ class Difference:
         The interval is Student's 95 % interval over the repetitions. Without repetitions that differ it is infinite,
         as is the mean if the kernel's mean is 0 and the simulation's is not.
         """
-        base = self.kernel_mean
-        apart = [one - other for one, other in zip(self.simulated, self.kernel, strict=True)]
+        base, found = self.kernel_mean, self.finding.estimate
         if not base:
-            mean = 0.0 if not any(apart) else math.inf
-            return Interval(mean, -math.inf, math.inf, len(apart), "the kernel's mean is 0")
-        return interval([each / base for each in apart], "seed")
+            mean = 0.0 if self.finding.question.sample.equal else math.inf
+            return Interval(mean, -math.inf, math.inf, found.count, "the kernel's mean is 0")
+        return Interval(found.mean / base, found.low / base, found.high / base, found.count, found.note)
 
     @property
     def excess(self) -> float:
         """The difference of the means over the largest one that does not matter; above 1 it can matter."""
-        measure, base = self.measure, abs(self.kernel_mean)
-        return abs(self.simulated_mean - self.kernel_mean) / max(measure.tolerance * base, measure.slack, 1e-12)
+        return self.finding.excess
 
     @property
     def verdict(self) -> Verdict:
         """Whether it matters.
 
-        ``within``: it is within the tolerance. ``spread``: the pairs differ in both directions, and the simulated mean
-        lies within the range of the kernel's repetitions. ``differs``: neither.
+        ``within``: the means differ by no more than the tolerance. ``differs``: they differ by more, and the interval
+        excludes 0. ``unclear``: they differ by more, but the repetitions scatter so much, or are so few, that this can
+        be chance.
         """
-        if self.excess <= 1:
+        return self.at(1.0)
+
+    def at(self, factor: float) -> Verdict:
+        """Return the verdict with the tolerance times a factor."""
+        if self.excess <= factor:
             return "within"
-        apart = [one - other for one, other in zip(self.simulated, self.kernel, strict=True)]
-        inside = min(self.kernel) <= self.simulated_mean <= max(self.kernel)
-        return "spread" if inside and min(apart) < 0 < max(apart) else "differs"
+        return "differs" if self.finding.at(factor) == "differs" else "unclear"
 
 
-def differences(pairs: Pairs, tolerance: float = TOLERANCE) -> list[Difference]:
+def differences(pairs: Pairs, tolerance: float = SAME.value) -> list[Difference]:
     """Compare every measure that all runs of a scenario have.
 
     Parameters
@@ -156,7 +171,7 @@ def differences(pairs: Pairs, tolerance: float = TOLERANCE) -> list[Difference]:
 
 
 def _with(measure: Measure, tolerance: float) -> Measure:
-    return replace(measure, tolerance=tolerance) if measure.primary else measure
+    return replace(measure, tolerance=Tolerance(tolerance)) if measure.primary else measure
 
 
 def _explained(made: Difference, pairs: Pairs) -> Difference:
@@ -179,7 +194,7 @@ class Summary:
 
     Attributes
     ----------
-    count, within, spread, differing : int
+    count, within, unclear, differing : int
         Number of comparisons, and of each verdict.
     median, largest : float
         Median and largest absolute relative difference; of finite ones.
@@ -191,7 +206,7 @@ class Summary:
 
     count: int
     within: int
-    spread: int
+    unclear: int
     differing: int
     median: float
     largest: float
@@ -203,13 +218,13 @@ def summary(found: Sequence[Difference]) -> Summary:
     """Summarize differences; there must be one at least."""
     sizes = [abs(each.relative.mean) for each in found if math.isfinite(each.relative.mean)]
     count: Mapping[str, int] = {
-        verdict: sum(each.verdict == verdict for each in found) for verdict in ("within", "spread", "differs")
+        verdict: sum(each.verdict == verdict for each in found) for verdict in ("within", "unclear", "differs")
     }
     unexplained = sum(each.verdict == "differs" and not each.known for each in found)
     middle = statistics.median(sizes) if sizes else math.nan
     largest = max(sizes, default=math.nan)
     infinite = len(found) - len(sizes)
-    verdicts = count["within"], count["spread"], count["differs"]
+    verdicts = count["within"], count["unclear"], count["differs"]
     return Summary(len(found), *verdicts, middle, largest, infinite, unexplained)
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ackclock.curves import cwnd_lines, sampled
+from ackclock.judging.tolerances import OWN, SAME, Tolerance
 from ackclock.result import Result, frame
 
 RECORD = ("cwnd",)
@@ -102,36 +103,31 @@ class Measure:
         Its name in tables and options.
     title, unit : str
         Its name and unit on a page.
-    tolerance : float
-        Largest relative difference that is no difference.
+    tolerance : Tolerance
+        Largest difference that is no difference, see `ackclock.judging.tolerances`.
     primary : bool
         Whether it is what the comparison is about: data delivered, or time taken.
     scale : float
         Factor from the unit of a run to that of the page.
     digits : int
         Decimals on a page.
-    slack : float
-        Absolute difference that is none, in the unit of a run.
     """
 
     key: str
     title: str
     unit: str
-    tolerance: float
+    tolerance: Tolerance
     primary: bool = False
     scale: float = 1.0
     digits: int = 0
-    slack: float = 0.0
 
 
-TOLERANCE = 0.02
-"""Tolerance of the primary measures, unless another one is given."""
-DELIVERED = Measure("delivered", "data delivered", "MB", TOLERANCE, primary=True, scale=1e-6, digits=3)
-COMPLETION = Measure("completion", "completion time", "s", TOLERANCE, primary=True, digits=4)
-EXIT = Measure("exit_cwnd", "cwnd at the exit", "segments", 0.05, slack=1.0, digits=1)
-RESENT = Measure("retransmitted", "retransmissions", "packets", 0.1, slack=1.0, digits=1)
-DROPS = Measure("drops", "queue drops", "packets", 0.1, slack=1.0, digits=1)
-WAITING = Measure("waiting", "mean waiting time", "ms", 0.1, slack=5e-4, scale=1e3, digits=2)
+DELIVERED = Measure("delivered", "data delivered", "MB", SAME, primary=True, scale=1e-6, digits=3)
+COMPLETION = Measure("completion", "completion time", "s", SAME, primary=True, digits=4)
+EXIT = Measure("exit_cwnd", "cwnd at the exit", "segments", OWN["exit_cwnd"], digits=1)
+RESENT = Measure("retransmitted", "retransmissions", "packets", OWN["retransmitted"], digits=1)
+DROPS = Measure("drops", "queue drops", "packets", OWN["drops"], digits=1)
+WAITING = Measure("waiting", "mean waiting time", "ms", OWN["waiting"], scale=1e3, digits=2)
 MEASURES = {each.key: each for each in (DELIVERED, COMPLETION, EXIT, RESENT, DROPS, WAITING)}
 TOTAL = ""
 """In place of a flow: all flows together, or the links."""

@@ -13,6 +13,7 @@ import polars
 from ackclock.experiments import sources
 from ackclock.files import leftovers, storage, targets
 from ackclock.files.journal import Journal
+from ackclock.judging.words import percent
 from ackclock.kernels import judging, words
 from ackclock.kernels.comparing import Outcome
 from ackclock.kernels.judging import Difference, Pairs, ranked
@@ -27,7 +28,7 @@ KERNEL_FILE, TABLE_FILE = "kernel.csv", "differences.csv"
 WRITTEN = ("report.html", TABLE_FILE, KERNEL_FILE)
 MOST_SHOWN = 24
 """Differences in the leading figure."""
-MARKS = {"within": "holds", "spread": "cannot-tell", "differs": "does-not-hold"}
+MARKS = {"within": "holds", "unclear": "cannot-tell", "differs": "does-not-hold"}
 
 
 def begin(directory: Path, outcome: Outcome) -> None:
@@ -90,8 +91,10 @@ def rows(found: Sequence[Difference]) -> list[dict[str, Any]]:
             "difference_low": each.relative.low,
             "difference_high": each.relative.high,
             "repetitions": len(each.kernel),
-            "tolerance": each.measure.tolerance,
+            "tolerance": each.measure.tolerance.value,
             "verdict": each.verdict,
+            "verdict_half": each.at(0.5),
+            "verdict_double": each.at(2.0),
             "known": "; ".join(rule.name for rule in each.known) or None,
         }
         for each in ranked(found)
@@ -217,10 +220,10 @@ def _lead(found: Sequence[Difference]) -> Figure:
         if own:
             ends = [_ends(relative) for _, relative in own]
             means = [100 * relative.mean for _, relative in own]
-            texts = [f"{label}: {words.percent(relative.mean)} %" for label, relative in own]
+            texts = [f"{label}: {percent(relative.mean)} %" for label, relative in own]
             lows, highs = [low for low, _ in ends], [high for _, high in ends]
             series.append(Series(name, [label for label, _ in own], means, "points", lows, highs, texts))
-    tolerance = 100 * shown[0].measure.tolerance
+    tolerance = 100 * shown[0].measure.tolerance.value
     panel = Panel(
         series, x=Axis(names=names), y=Axis("simulation − kernel (%)"), references=[0.0], band=(-tolerance, tolerance)
     )

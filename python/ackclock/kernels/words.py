@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
+from ackclock.judging import tolerances
+from ackclock.judging import words as judged
+from ackclock.judging.words import percent
 from ackclock.kernels import judging
 from ackclock.kernels.comparing import NEARBY, Outcome
 from ackclock.kernels.judging import Difference, Pairs, Summary, Verdict, ranked, summary
-from ackclock.kernels.measuring import UNFOLLOWED
+from ackclock.kernels.measuring import MEASURES, UNFOLLOWED
 from ackclock.statistics.intervals import student_t
 from ackclock.texts.numbers import counted, number
 
 COLUMNS = ("scenario", "flow", "measure", "kernel", "own range", "simulation", "difference", "verdict", "95 % interval")
 LEFT = 3
 """Columns of the table that hold words."""
-VERDICTS: dict[Verdict, str] = {"within": "within", "spread": "own spread", "differs": "differs"}
+VERDICTS: dict[Verdict, str] = {"within": "within", "unclear": "unclear", "differs": "differs"}
 MOST_NAMED = 6
-
-
-def percent(value: float, digits: int = 2) -> str:
-    """Return a share in percent with its sign.
-
-    >>> percent(-0.0123), percent(float("inf"))
-    ('−1.23', '∞')
-    """
-    if not math.isfinite(value):
-        return "∞" if value > 0 else "−∞"
-    return f"{round(100 * value, digits) or 0.0:+.{digits}f}".replace("-", "−")
 
 
 def value(each: Difference, found: float) -> str:
@@ -64,13 +55,14 @@ def answer(outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference]
     if not pairs:
         return ["No scenario ran on the kernel."]
     said = [_lead(outcome, pairs, summary([each for each in found if each.measure.primary]), found)]
+    if text := judged.few(outcome.repetitions, "repetition"):
+        said.append(f"{text}.")
     others = [each for each in found if not each.measure.primary]
     if others:
         total = summary(others)
         said.append(
             f"Of {counted(total.count, 'comparison')} of windows, drops, retransmissions and waiting times, "
-            f"{total.within} are within their tolerance, {total.spread} within the kernel's own spread, and "
-            f"{_differ(total)}."
+            f"{total.within} are within their tolerance, {total.unclear} are unclear, and {_differ(total)}."
         )
     return said
 
@@ -84,8 +76,8 @@ def _lead(outcome: Outcome, pairs: Sequence[Pairs], total: Summary, found: Seque
         f"{counted(len(pairs), 'scenario')} on {outcome.world.title}, {counted(outcome.repetitions, 'repetition')} "
         f"{each}: simulated data delivered and completion times differ from the kernel's by "
         f"{100 * total.median:.2f} % in the median and {100 * total.largest:.2f} % at most{infinite}. Of "
-        f"{counted(total.count, 'comparison')}, {total.within} are within ±{100 * tolerance:g} %, {total.spread} more "
-        f"within the kernel's own spread{differing}."
+        f"{counted(total.count, 'comparison')}, {total.within} are within {tolerance.text}, {total.unclear} are "
+        f"unclear{differing}."
     )
 
 
@@ -96,7 +88,7 @@ def _differ(total: Summary) -> str:
 
 
 def larger(found: Sequence[Difference]) -> list[str]:
-    """Return a sentence for every difference outside tolerance and spread, the largest first."""
+    """Return a sentence for everything that differs, the largest first."""
     return [
         f"{place(each)}: {percent(each.relative.mean)} % ({value(each, each.kernel_mean)} → "
         f"{value(each, each.simulated_mean)}{_alike(each)} {each.measure.unit}); {known(each)}."
@@ -132,11 +124,12 @@ def method(outcome: Outcome) -> list[str]:
         "The difference is simulation minus kernel, over the kernel's mean. Its interval is Student's 95 % interval "
         f"over the repetitions: of {over} only.{width if count > 1 else ''}"
     )
-    tolerances = (
-        '"Within": the means differ by no more than the tolerance: 2 % of data delivered and completion times unless '
-        "--tolerance says otherwise, 5 % or one segment of the window at the end of slow start, 10 % or one packet of "
-        'drops and retransmissions, 10 % or 0.5 ms of the waiting time. "Own spread": the pairs differ in both '
-        "directions, and the simulated mean lies within the range of the kernel's repetitions."
+    own = ", ".join(f"{each.tolerance.text} of {each.title}" for each in MEASURES.values() if not each.primary)
+    rules = (
+        f'"Within": the means differ by no more than the tolerance: {tolerances.SAME.text} of data delivered and '
+        f"completion times unless --tolerance says otherwise; {own}, in the unit of a run. "
+        '"Differs": they differ by more, and the interval excludes 0; or each side has one value in all of three or '
+        'more repetitions. "Unclear": they differ by more, but this can be chance.'
     )
     longer = f" The first link of every flow is longer by up to {world.longer / 1e6:g} ms." if world.longer else ""
     causes = (
@@ -145,7 +138,7 @@ def method(outcome: Outcome) -> list[str]:
         "repetitions. A cause is named only if all conditions of its rule hold; they read these means and other "
         "measured facts."
     )
-    return [pairing, intervals, tolerances, causes]
+    return [pairing, intervals, rules, causes]
 
 
 def settings(pairs: Sequence[Pairs]) -> dict[str, list[str]]:

@@ -9,14 +9,17 @@ from typing import Literal, TypeGuard
 import polars
 
 from ackclock.deriving import BOUNDS
+from ackclock.judging.effects import Better, Question, judge
+from ackclock.judging.samples import Sample
 from ackclock.matrices.crossing import Measured, Outcome, Plan
 from ackclock.matrices.metrics import MEASURED, METRICS, Row
 from ackclock.matrices.parts import AXES, Composition
-from ackclock.statistics import families, pairs, ratios
 from ackclock.statistics.intervals import Interval, interval
 
 Cell = tuple[str, Composition]
 ENDS = ("", "_low", "_high", "_vs", "_vs_low", "_vs_high", "_p", "_holm")
+VERDICTS = {0.5: "_verdict_half", 1.0: "_verdict", 2.0: "_verdict_double"}
+"""Endings of its verdicts, by the factor of the tolerance."""
 """Endings of the columns of a metric."""
 
 
@@ -82,9 +85,12 @@ class Crossed:
         Every metric has its mean over seeds and Student's 95 % interval (``_low``, ``_high``). The comparison with the
         baseline has the same columns (``_vs``, ``_vs_low``, ``_vs_high``): the ratio of the means with Fieller's
         interval, or the mean difference, both paired by seed. ``_p`` is the p-value of the paired t test, and ``_holm``
-        the same after Holm's correction for all compositions and paths; equal results count once.
+        the same after Holm's correction for all compositions and paths; equal results count once. ``_verdict`` is
+        better, worse, same or unclear, see `ackclock.judging.effects`; ``_verdict_half`` and ``_verdict_double`` are
+        the verdicts with half and with double the tolerance.
         """
         made: list[Row] = []
+        compared: list[dict[str, Sample]] = []
         for path in self.plan.paths:
             base = {row["seed"]: row for row in self._rows.get((path.name, self.plan.baseline), [])}
             for composition in self._shown:
@@ -92,12 +98,15 @@ class Crossed:
                 if rows:
                     is_base = composition == self.plan.baseline
                     head = {"path": path.name, **composition.labels, "baseline": is_base, "seeds": len(rows)}
-                    made.append({**head, **_aggregate(rows, base)})
+                    made.append({**head, **_means(rows)})
+                    compared.append({} if is_base else _samples(rows, base))
         for key in METRICS:
-            _correct(made, key)
+            _judge(made, compared, key)
         texts = dict.fromkeys(("path", *AXES), polars.String)
-        ends = [f"{key}{end}" for key in METRICS for end in ENDS]
-        kinds = {**texts, "baseline": polars.Boolean, "seeds": polars.Int64, **dict.fromkeys(ends, polars.Float64)}
+        kinds = {**texts, "baseline": polars.Boolean, "seeds": polars.Int64}
+        for key in METRICS:
+            kinds |= dict.fromkeys([f"{key}{end}" for end in ENDS], polars.Float64)
+            kinds |= dict.fromkeys([f"{key}{end}" for end in VERDICTS.values()], polars.String)
         return polars.DataFrame(made, kinds)
 
     @property
@@ -154,37 +163,46 @@ def _taken(beside_tested: float | None, beside_like: float | None) -> float | No
     return 1 - beside_tested / beside_like if beside_tested is not None and beside_like else None
 
 
-def _aggregate(rows: Sequence[Row], base: dict[int, Row]) -> Row:
+def _means(rows: Sequence[Row]) -> Row:
+    """Return the mean of each metric with its interval."""
     made: Row = {}
-    for key, metric in METRICS.items():
+    for key in METRICS:
         own = [row[key] for row in rows]
-        beside = [base.get(row["seed"], {}).get(key) for row in rows]
         made |= _columns(key, _known(own) and interval(own, "seed", bounds=BOUNDS.get(key)))
-        made |= _columns(f"{key}_vs", _known(own) and _known(beside) and _against(own, beside, metric.relation))
-        paired = _known(own) and _known(beside) and len(own) > 1
-        made |= {f"{key}_p": pairs.compare(own, beside).p_value if paired else None, f"{key}_holm": None}  # type: ignore[arg-type]
     return made
 
 
-def _correct(rows: Sequence[Row], key: str) -> None:
-    """Add Holm's p-values for all compositions and paths; parts without effect give equal results, which count once."""
-    tests = {tuple(row[f"{key}{end}"] for end in ("", "_vs", "_vs_low", "_p")): row[f"{key}_p"] for row in rows}
-    known = {test: p_value for test, p_value in tests.items() if p_value is not None}
-    found = dict(zip(known, families.holm(list(known.values())), strict=True))
+def _samples(rows: Sequence[Row], base: dict[int, Row]) -> dict[str, Sample]:
+    """Return the pairs of a composition and the baseline in each metric of which all seeds have a value."""
+    found = {}
+    for key, metric in METRICS.items():
+        own = [row[key] for row in rows]
+        beside = [base.get(row["seed"], {}).get(key) for row in rows]
+        # Nothing has a ratio to a baseline of 0.
+        if _known(own) and _known(beside) and (metric.relation == "difference" or any(beside)):
+            found[key] = Sample(own, beside, metric.relation)
+    return found
+
+
+def _judge(rows: Sequence[Row], compared: Sequence[dict[str, Sample]], key: str) -> None:
+    """Add the comparisons with the baseline in a metric, which are one family."""
+    better: Better = "higher" if METRICS[key].better > 0 else "lower"
+    asked = [(row, Question(found[key], better)) for row, found in zip(rows, compared, strict=True) if key in found]
     for row in rows:
-        row[f"{key}_holm"] = found.get(tuple(row[f"{key}{end}"] for end in ("", "_vs", "_vs_low", "_p")))
+        neutral = 1.0 if METRICS[key].relation == "ratio" else 0.0
+        # The baseline is what it is compared with.
+        own = row["baseline"] and row[key] is not None
+        row |= _columns(f"{key}_vs", Interval(neutral, neutral, neutral, row["seeds"]) if own else None)
+        row |= dict.fromkeys((f"{key}_p", f"{key}_holm", *(f"{key}{end}" for end in VERDICTS.values())))
+    for (row, _), found in zip(asked, judge([question for _, question in asked]), strict=True):
+        row |= _columns(f"{key}_vs", found.estimate)
+        row |= {f"{key}_p": found.p_value, f"{key}_holm": found.adjusted}
+        row |= {f"{key}{end}": found.at(factor) for factor, end in VERDICTS.items()}
 
 
 def _known(sample: Sequence[float | None]) -> TypeGuard[Sequence[float]]:
     """Whether every seed has a value."""
     return None not in sample
-
-
-def _against(own: Sequence[float], beside: Sequence[float], relation: str) -> Interval | None:
-    """Compare values with those of the baseline, seed by seed; None if the baseline is 0."""
-    if relation == "difference":
-        return interval([value - base for value, base in zip(own, beside, strict=True)], "seed")
-    return ratios.ratio(own, beside, "seed") if any(beside) else None
 
 
 def _columns(name: str, found: Interval | Literal[False] | None) -> Row:

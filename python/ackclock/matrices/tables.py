@@ -9,18 +9,17 @@ from typing import Any
 
 import polars
 
+from ackclock.judging.tolerances import SAME
+from ackclock.judging.words import few
 from ackclock.matrices.effects import Crossed
 from ackclock.matrices.metrics import METRICS, Metric
 from ackclock.matrices.parts import AXES
 from ackclock.texts.numbers import number
 
 UNCLEAR = "unclear"
-SIGNIFICANCE = 0.05
-TOLERANCE = 0.01
-"""Difference relative to the baseline that a plot does not show, as in claims of papers."""
 WINS = "* "
-"""Mark of a composition that is better than the baseline after Holm's correction."""
-LEGEND = " (*: better after Holm's correction)"
+"""Mark of a composition that is better than the baseline."""
+LEGEND = " (*: better, after Holm's correction)"
 MOST_ROWS = 12  # compositions of a matrix that is shown in full
 
 Row = Mapping[str, Any]
@@ -63,13 +62,13 @@ def answer(matrix: Crossed, metric: str | None = None) -> list[str]:
     """
     keys = {path.name: metric or matrix.metric(path.name) for path in matrix.plan.paths}
     rows = matrix.compositions.filter(~polars.col("baseline")).to_dicts()
-    counted = Counter(word for row in rows if (word := _word(row, keys[row["path"]])))
-    winners = sum(wins(row, keys[row["path"]]) for row in rows)
-    total = f"Of {counted.total():,} comparisons with the baseline, each in the metric of its path, "
+    counted = Counter(word for row in rows if (word := row[f"{keys[row['path']]}_verdict"]))
     words = [f"{counted[word]:,} {'is' if counted[word] == 1 else 'are'} {word}" for word in ("better", "worse")]
-    said = [f"{total}{words[0]}, {words[1]} and {counted[UNCLEAR]:,} {UNCLEAR}."]
-    if counted["better"]:
-        said[0] = f"{said[0][:-1]}; after Holm's correction, {winners:,} remain better by more than 1 %."
+    others = f"{counted['same']:,} the same ({SAME.text}) and {counted[UNCLEAR]:,} {UNCLEAR}"
+    total = f"Of {counted.total():,} comparisons with the baseline, each in the metric of its path, "
+    said = [f"{total}{words[0]}, {words[1]}, {others}, after Holm's correction for all of them."]
+    if text := few(matrix.plan.seeds, "seed"):
+        said.append(f"{text}.")
     base = matrix.plan.baseline.labels
     # Gains in different metrics have no common size, so only the most frequent metric counts.
     key = Counter(keys.values()).most_common(1)[0][0] if keys else ""
@@ -85,17 +84,6 @@ def answer(matrix: Crossed, metric: str | None = None) -> list[str]:
                 f"with it, {name} is {relative(vs, METRICS[key])} against the baseline."
             )
     return said
-
-
-def _word(row: Row, key: str) -> str | None:
-    """Return whether the whole interval of a composition is better or worse than the baseline."""
-    mean, low, high = (row[f"{key}_vs{end}"] for end in ("", "_low", "_high"))
-    if mean is None:
-        return None
-    neutral = 1.0 if METRICS[key].relation == "ratio" else 0.0
-    if low is None or low <= neutral <= high:
-        return UNCLEAR
-    return "better" if (low > neutral) == (METRICS[key].better > 0) else "worse"
 
 
 def varied(matrix: Crossed) -> list[str]:
@@ -173,15 +161,8 @@ def against(row: Row, key: str) -> str:
 
 
 def wins(row: Row, key: str) -> bool:
-    """Whether a composition is visibly better than the baseline, also after Holm's correction.
-
-    The correction covers all compositions and paths; the difference must exceed `TOLERANCE`.
-    """
-    corrected, mean, versus = (row[name] for name in (f"{key}_holm", key, f"{key}_vs"))
-    if corrected is None or corrected >= SIGNIFICANCE or _word(row, key) != "better":
-        return False
-    share = abs(versus - 1) if METRICS[key].relation == "ratio" else abs(versus)
-    return bool(share > TOLERANCE * (1 if METRICS[key].relation == "ratio" else abs(mean - versus)))
+    """Whether a composition is better than the baseline."""
+    return bool(row[f"{key}_verdict"] == "better")
 
 
 def relative(found: float, metric: Metric) -> str:

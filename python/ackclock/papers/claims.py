@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ackclock.files import checks
+from ackclock.judging.tolerances import SAME
 
 
 class ClaimError(ValueError):
@@ -141,7 +142,10 @@ def parse_claims(
     """
     try:
         checks.keys(place, document, {"tolerance": TOLERANCE, "metrics": checks.TEXTS, "claim": checks.tables("claim")})
-        defaults = {"tolerance": 0.01, **{key: document[key] for key in ("tolerance", "metrics") if key in document}}
+        defaults = {
+            "tolerance": SAME.value,
+            **{key: document[key] for key in ("tolerance", "metrics") if key in document},
+        }
         claims = [
             _parse_claim(f"{place}: claim {entry.get('id', number)}", {**defaults, **entry})
             for number, entry in enumerate(document.get("claim", []), start=1)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ackclock.files import storage
+from ackclock.judging.tolerances import SAME
 from ackclock.papers import answers
 from ackclock.papers.library import Paper
 from ackclock.papers.report import Report
@@ -122,7 +123,10 @@ def _today(done: Sequence[Reproduced], effects: Mapping[str, Sequence[Effect]]) 
         [name, *(Cell(_text(it.ratio), it.ratio.mean, MARKS.get(it.verdict, "")) for it in effects[name])]
         for name in names
     ]
-    note = "Ratios of means with 95 % intervals over seeds (Fieller's); a dashed line marks no change."
+    note = (
+        "Ratios of means with 95 % intervals over seeds (Fieller's); a dashed line marks no change. Better and worse: "
+        f"by more than {SAME.text}, after Holm's correction for all ideas."
+    )
     text = (
         f"The parts of each idea replace those of one flow of {HOST}, which has CUBIC, RACK-TLP and an initial window "
         "of ten segments. The line has 50 Mbit/s, a round-trip time drawn between 20 and 100 ms, and a queue of one "

@@ -16,11 +16,13 @@ import numpy as np
 import polars
 
 from ackclock.experiments.execute import Progress
+from ackclock.judging import effects as judging
+from ackclock.judging.effects import Finding
+from ackclock.judging.samples import Sample
 from ackclock.papers.library import Paper
 from ackclock.result import Result, frame
 from ackclock.running import run_many
 from ackclock.scenario import Scenario, load
-from ackclock.statistics import ratios
 from ackclock.statistics.intervals import Interval
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "today"
@@ -64,19 +66,25 @@ QUESTIONS = (
 
 @dataclass(frozen=True)
 class Effect:
-    """The ratio of the idea's mean to that of the unchanged host, with its 95 % interval over seeds."""
+    """The ratio of the idea's mean to that of the unchanged host over seeds; None if a download did not finish."""
 
     question: Question
-    ratio: Interval
+    finding: Finding | None
+
+    @property
+    def ratio(self) -> Interval:
+        """The ratio with its 95 % interval."""
+        if self.finding is None:
+            return Interval(math.nan, -math.inf, math.inf, 0, "a download did not finish in every run")
+        return self.finding.estimate
 
     @property
     def verdict(self) -> str:
-        """The effect in words: better, worse, no clear difference, or unknown without an interval."""
-        if not self.ratio.finite:
+        """The effect in words: better, worse, no difference, no clear difference, or unknown without an interval."""
+        if self.finding is None or not self.ratio.finite:
             return "unknown"
-        if self.ratio.low <= 1.0 <= self.ratio.high:
-            return "no clear difference"
-        return "better" if (self.ratio.low > 1.0) == (self.question.better > 0) else "worse"
+        words = {"same": "no difference", "unclear": "no clear difference"}
+        return words.get(self.finding.verdict, self.finding.verdict)
 
 
 def files() -> list[Path]:
@@ -136,7 +144,17 @@ def measure(
     results = run_many([scenario for _, scenario in planned], jobs=jobs, progress=progress)
     flows = {key: _flows(result) for (key, _), result in zip(planned, results, strict=True)}
     names = list(dict.fromkeys(name for (_, name, _), _ in planned if name))
-    return {name: [Effect(question, _ratio(question, name, seeds, flows)) for question in QUESTIONS] for name in names}
+    samples = [(name, question, _sample(question, name, seeds, flows)) for name in names for question in QUESTIONS]
+    asked = [
+        judging.Question(sample, "higher" if question.better > 0 else "lower")
+        for _, question, sample in samples
+        if sample
+    ]
+    found = iter(judging.judge(asked))
+    made: dict[str, list[Effect]] = {name: [] for name in names}
+    for name, question, sample in samples:
+        made[name].append(Effect(question, next(found) if sample else None))
+    return made
 
 
 Flows = Mapping[str, Mapping[str, float | None]]
@@ -153,13 +171,10 @@ def _flows(result: Result) -> Flows:
     return {row.pop("name"): row for row in table.select("name", *columns).to_dicts()}
 
 
-def _ratio(
+def _sample(
     question: Question, name: str, seeds: Sequence[int], flows: Mapping[tuple[str, str, int], Flows]
-) -> Interval:
-    values = {
-        who: [flows[question.name, who, seed][question.flow][question.measure] for seed in seeds] for who in (name, "")
-    }
-    pairs = [(of, to) for of, to in zip(values[name], values[""], strict=True) if of is not None and to is not None]
-    if len(pairs) < len(seeds):
-        return Interval(math.nan, -math.inf, math.inf, len(pairs), "a download did not finish in every run")
-    return ratios.ratio([of for of, _ in pairs], [to for _, to in pairs], "seed")
+) -> Sample | None:
+    """Return the pairs of an idea and the unchanged host; None if a run has no value."""
+    both = [[flows[question.name, who, seed][question.flow][question.measure] for seed in seeds] for who in (name, "")]
+    of, to = ([value for value in values if value is not None] for values in both)
+    return Sample(of, to, "ratio") if len(of) == len(to) == len(seeds) else None

@@ -28,7 +28,8 @@ Runs cannot tell if they do not show the spread of other runs. Examples are a si
 equal runs, and two variants that are both 0. If a claim has runs on drawn paths and on the exact path, the drawn paths
 decide its verdict. The judgement on the exact path is attached to it.
 
-`evidence` adds p-values, effect sizes, and their correction for all claims of a paper; they do not change a verdict.
+`ackclock.judging` has the limits of these claims and places the estimates. Its `evidence` adds p-values, effect sizes,
+and their correction for all claims of a paper; they do not change a verdict.
 """
 
 from __future__ import annotations
@@ -40,15 +41,17 @@ from itertools import combinations, pairwise
 from typing import Any, Literal
 
 from ackclock.deriving import BOUNDS
-from ackclock.papers import evidence
+from ackclock.judging import evidence, limits
+from ackclock.judging.evidence import Evidence
+from ackclock.judging.limits import Chances, Place, Relation
+from ackclock.judging.samples import Sample
+from ackclock.judging.tolerances import FACTORS, Tolerance
 from ackclock.papers.claims import Claim, bounds
-from ackclock.papers.evidence import Chances, Evidence
 from ackclock.statistics import ratios
 from ackclock.statistics.intervals import Interval, Sampling, interval
 
 Verdict = Literal["holds", "does not hold", "cannot tell", "not run"]
 Why = Literal["reversed", "no difference", "apart", "beaten"]
-Relation = Literal["above", "overlaps", "ratio", "value", "best"]
 Row = Mapping[str, Any]
 WHYS: tuple[Why, ...] = ("reversed", "apart", "beaten", "no difference")
 SHOWN = 3
@@ -121,6 +124,8 @@ class Judgement:
         The judgement on the kernel's TCP; None if no run was asked for.
     simulated : Judgement or None
         Of a judgement on the kernel: the judgement on simulations of the same scenarios.
+    at : dict
+        The verdicts with half and with double the tolerance, by the factor; empty for limits, which have none.
     """
 
     claim: Claim
@@ -136,6 +141,7 @@ class Judgement:
     evidence: Evidence | None = None
     kernel: Judgement | None = None
     simulated: Judgement | None = None
+    at: Mapping[float, Verdict] = field(default_factory=dict)
 
     @property
     def reason(self) -> str:
@@ -152,6 +158,8 @@ class Judgement:
         comparisons = [asdict(comparison) for comparison in self.comparisons]
         kept = {
             "verdict": self.verdict,
+            "at_half": self.at.get(0.5),
+            "at_double": self.at.get(2.0),
             "why": self.why,
             "reason": self.reason,
             "sampling": self.sampling,
@@ -242,13 +250,15 @@ def _judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str]
         _compare(claim, metric, dict(key), cells[key], (left, right, relation), share)
         for key, left, right, relation in pairs
     ]
+    other = [] if claim.kind == "bound" else [factor for factor in FACTORS if factor != 1]
+    at = {factor: _conclude(claim, [_at(claim, each, factor) for each in compared])[0] for factor in other}
     measured = [(dict(key), _ranking(cell, metric, confidence)) for key, cell in cells.items()]
     verdict, reasons, why = _conclude(claim, compared)
     matches = _order_matches(claim, measured) if claim.kind == "order" else None
     over = {sampling for cell in cells.values() for sampling in cell.sampling.values()} - {"exact"}
     sampling = "mixed" if len(over) > 1 else min(over, default="exact")
     found = _evidence(claim, compared) if sampling == "seed" else None
-    return Judgement(claim, metric, verdict, reasons, measured, compared, sampling, matches, why, evidence=found)  # type: ignore[arg-type]
+    return Judgement(claim, metric, verdict, reasons, measured, compared, sampling, matches, why, evidence=found, at=at)  # type: ignore[arg-type]
 
 
 def _evidence(claim: Claim, compared: Sequence[Comparison]) -> Evidence | None:
@@ -328,51 +338,71 @@ def _compare(
     # The advantage of the other variant, relative to the best one.
     if claim.sense == "highest":
         a, b = b, a
-    sampling = cell.of_pair(left, right)
-    found = ratios.ratio(a, b, sampling, confidence)
+    sample = Sample(a, b, "ratio", cell.of_pair(left, right))
+    found = sample.interval(confidence)
     if not found.known:
         return Comparison(where, left, right, relation, found, "cannot tell", f"{names}: {found.note}")
-    low, high = _limits(claim) if relation == "ratio" else (1 / (1 + claim.tolerance), 1 + claim.tolerance)
-    chances = evidence.of_pairs(relation, (a, b), low, high) if sampling == "seed" else None
+    low, high = limits.limits(relation, Tolerance(claim.tolerance), _bound(claim))
+    chances = limits.chances(sample, low, high) if sample.sampling == "seed" else None
+    place = limits.place(found, low, high)
     if relation == "ratio":
-        return replace(_within_bounds(claim, where, found), chances=chances)
-    verdict, reason, why = RULES[relation](f"{claim.axis} {left}", right, found, claim.tolerance)
+        return _within_bounds(claim, where, found, place, chances)
+    reason, why = REASONS[relation](f"{claim.axis} {left}", right, found, place, claim.tolerance)
     difference = Interval(found.mean - 1, found.low - 1, found.high - 1, found.count)
-    return Comparison(where, left, right, relation, difference, verdict, reason, why, chances)
+    return Comparison(where, left, right, relation, difference, VERDICTS[place], reason, why, chances)
 
 
-def _judge_above(left: str, right: str, over: Interval, tolerance: float) -> tuple[Verdict, str, Why | None]:
-    found, margin, least = ratios.words(over), f"{100 * tolerance:g} %", 1 + tolerance
-    if over.low > least:
-        return "holds", f"{left} is above {right}: {found}", None
-    if over.high >= least:
-        return "cannot tell", f"{left} over {right} is {found}; the interval includes {margin}", None
-    if over.high < 1 / least:
-        return "does not hold", f"{left} is below {right}: {found}", "reversed"
-    if over.within(1 / least, least):
-        return "does not hold", f"no difference between {left} and {right}: {found}, within ±{margin}", "no difference"
-    return "does not hold", f"{left} is not above {right}: {found}", None
+def _at(claim: Claim, found: Comparison, factor: float) -> Comparison:
+    """Return a comparison of two variants with the verdict of another tolerance."""
+    if found.difference is None or not found.difference.known:
+        return found
+    difference = found.difference
+    over = Interval(1 + difference.mean, 1 + difference.low, 1 + difference.high, difference.count)
+    ends = limits.limits(found.relation, Tolerance(factor * claim.tolerance), _bound(claim))
+    return replace(found, verdict=VERDICTS[limits.place(over, *ends)])
 
 
-def _judge_overlap(left: str, right: str, over: Interval, tolerance: float) -> tuple[Verdict, str, Why | None]:
-    found, margin, most = ratios.words(over), f"±{100 * tolerance:g} %", 1 + tolerance
-    if over.within(1 / most, most):
-        return "holds", f"{left} and {right} overlap: {found}", None
-    if over.apart(1 / most, most):
-        return "does not hold", f"{left} and {right} differ: {found}", "apart"
-    return "cannot tell", f"{left} over {right} is {found}; the interval is partly within {margin}", None
+VERDICTS: Mapping[Place, Verdict] = {
+    "within": "holds",
+    "above": "does not hold",
+    "below": "does not hold",
+    "partly": "cannot tell",
+}
+"""What a claim about limits is worth, by the place of the estimate."""
 
 
-def _judge_best(left: str, right: str, better: Interval, tolerance: float) -> tuple[Verdict, str, Why | None]:
+def _above(left: str, right: str, over: Interval, place: Place, tolerance: float) -> tuple[str, Why | None]:
+    found, margin, (least, most) = ratios.words(over), f"{100 * tolerance:g} %", Tolerance(tolerance).either_way
+    if place == "within":
+        return f"{left} is above {right}: {found}", None
+    if place == "partly":
+        return f"{left} over {right} is {found}; the interval includes {margin}", None
+    if over.high < least:
+        return f"{left} is below {right}: {found}", "reversed"
+    if over.within(least, most):
+        return f"no difference between {left} and {right}: {found}, within ±{margin}", "no difference"
+    return f"{left} is not above {right}: {found}", None
+
+
+def _overlap(left: str, right: str, over: Interval, place: Place, tolerance: float) -> tuple[str, Why | None]:
+    found, margin = ratios.words(over), f"±{100 * tolerance:g} %"
+    if place == "within":
+        return f"{left} and {right} overlap: {found}", None
+    if place == "partly":
+        return f"{left} over {right} is {found}; the interval is partly within {margin}", None
+    return f"{left} and {right} differ: {found}", "apart"
+
+
+def _best(left: str, right: str, better: Interval, place: Place, tolerance: float) -> tuple[str, Why | None]:
     found, margin = ratios.words(better), f"{100 * tolerance:g} %"
-    if better.high <= 1 + tolerance:
-        return "holds", f"{right} is not better than {left}: {found}", None
-    if better.low > 1 + tolerance:
-        return "does not hold", f"{right} is better than {left}: {found}", "beaten"
-    return "cannot tell", f"{right} is better than {left} by {found}; the interval includes {margin}", None
+    if place == "within":
+        return f"{right} is not better than {left} by more than {margin}: {found}", None
+    if place == "partly":
+        return f"{right} over {left} is {found}; the interval includes {margin}", None
+    return f"{right} is better than {left}: {found}", "beaten"
 
 
-RULES = {"above": _judge_above, "overlaps": _judge_overlap, "best": _judge_best}
+REASONS = {"above": _above, "overlaps": _overlap, "best": _best}
 
 
 def _judge_value(claim: Claim, metric: str, where: dict[str, str], cell: _Cell, confidence: float) -> Comparison:
@@ -380,29 +410,30 @@ def _judge_value(claim: Claim, metric: str, where: dict[str, str], cell: _Cell, 
     if not values:
         reason = f"no runs of {claim.axis} {claim.of}"
         return Comparison(where, claim.of, "", "value", None, "not run", reason)
-    sample = [values[unit] for unit in sorted(values)]
-    found = interval(sample, cell.sampling[claim.of], confidence, BOUNDS.get(metric))
+    own = [values[unit] for unit in sorted(values)]
+    sample = Sample(own, sampling=cell.sampling[claim.of], bounds=BOUNDS.get(metric))
+    found = sample.interval(confidence)
     if not found.known:
         return Comparison(where, claim.of, "", "value", found, "cannot tell", f"{claim.axis} {claim.of}: {found.note}")
-    compared = _within_bounds(claim, where, found)
-    if cell.sampling[claim.of] != "seed":
-        return compared
-    return replace(compared, chances=evidence.of_value(sample, *_limits(claim), BOUNDS.get(metric)))
+    low, high = _bound(claim)
+    chances = limits.chances(sample, low, high) if sample.sampling == "seed" else None
+    return _within_bounds(claim, where, found, limits.place(found, low, high), chances)
 
 
-def _limits(claim: Claim) -> tuple[float, float]:
+def _bound(claim: Claim) -> tuple[float, float]:
     return (-math.inf if claim.low is None else claim.low, math.inf if claim.high is None else claim.high)
 
 
-def _within_bounds(claim: Claim, where: dict[str, str], found: Interval) -> Comparison:
-    low, high = _limits(claim)
-    within, apart = found.within(low, high), found.apart(low, high)
-    verdict: Verdict = "holds" if within else "does not hold" if apart else "cannot tell"
+def _within_bounds(
+    claim: Claim, where: dict[str, str], found: Interval, place: Place, chances: Chances | None
+) -> Comparison:
     named = f"{claim.of}/{claim.to}" if claim.to else claim.of
+    words = "outside" if place in ("above", "below") else "partly within" if place == "partly" else "within"
     said = f"{claim.axis} {named} is {found.mean:.4g} [{found.low:.4g}, {found.high:.4g}]"
-    place = "within" if within else "outside" if apart else "partly within"
-    reason, relation = f"{said}, {place} the limits ({bounds(claim)})", "ratio" if claim.to else "value"
-    return Comparison(where, claim.of, claim.to, relation, found, verdict, reason, "apart" if apart else None)  # type: ignore[arg-type]
+    reason = f"{said}, {words} the limits ({bounds(claim)})"
+    relation: Relation = "ratio" if claim.to else "value"
+    why: Why | None = "apart" if words == "outside" else None
+    return Comparison(where, claim.of, claim.to, relation, found, VERDICTS[place], reason, why, chances)
 
 
 def _ranking(cell: _Cell, metric: str, confidence: float) -> list[tuple[str, Interval]]:

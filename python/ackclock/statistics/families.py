@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+Correction = Literal["holm", "bh"]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -27,7 +30,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
     ----------
     S. Holm, *A simple sequentially rejective multiple test procedure*, Scandinavian Journal of Statistics 6 (1979).
     """
-    order, adjusted, largest = _ranked(p_values), [0.0] * len(p_values), 0.0
+    _check(p_values)
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted, largest = [0.0] * len(p_values), 0.0
     for rank, place in enumerate(order):
         largest = max(largest, min(1.0, (len(order) - rank) * p_values[place]))
         adjusted[place] = largest
@@ -44,15 +49,32 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     Y. Benjamini and Y. Hochberg, *Controlling the false discovery rate*, Journal of the Royal Statistical Society B 57
     (1995).
     """
-    order, adjusted, smallest = _ranked(p_values), [0.0] * len(p_values), 1.0
-    for rank in range(len(order), 0, -1):
-        place = order[rank - 1]
-        smallest = min(smallest, len(order) / rank * p_values[place])
-        adjusted[place] = smallest
-    return adjusted
+    from scipy.stats import false_discovery_control  # slow to import, and not needed by most commands
+
+    _check(p_values)
+    return [float(value) for value in false_discovery_control(p_values)] if p_values else []
 
 
-def _ranked(p_values: Sequence[float]) -> list[int]:
+def adjusted(p_values: Sequence[float | None], correction: Correction | None) -> list[float | None]:
+    """Adjust the p-values of a family.
+
+    Parameters
+    ----------
+    p_values
+        One for each test; tests without one do not count.
+    correction
+        ``"holm"`` or ``"bh"`` (Benjamini and Hochberg); None returns the values as they are.
+    """
+    if correction is None:
+        return list(p_values)
+    known = [value for value in p_values if value is not None]
+    found = iter(CORRECTIONS[correction](known))
+    return [None if value is None else next(found) for value in p_values]
+
+
+CORRECTIONS: dict[Correction, Callable[[Sequence[float]], list[float]]] = {"holm": holm, "bh": benjamini_hochberg}
+
+
+def _check(p_values: Sequence[float]) -> None:
     if wrong := [value for value in p_values if not 0 <= value <= 1]:
         raise ValueError(f"{wrong[0]} is no probability")
-    return sorted(range(len(p_values)), key=p_values.__getitem__)

@@ -6,22 +6,20 @@ it is measured again beside the reference on paths and seeds that the search did
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from ackclock.statistics import pairs
-from ackclock.statistics.intervals import Interval
-from ackclock.statistics.pairs import Comparison
+from ackclock.judging.effects import Finding, Question
+from ackclock.judging.effects import judge as ask
+from ackclock.judging.samples import Sample
+from ackclock.judging.tolerances import FACTORS
 from ackclock.tuning import scores
 from ackclock.tuning.runs import Cells, Runs
 from ackclock.tuning.schema import Tuning
 from ackclock.tuning.search import Trial, measure
 
-ROUNDING = 1e-9
-"""Differences that are smaller, relative to the values, come from rounding."""
-Outcome = Literal["survives", "not shown", "reversed", "no better", "breaks a constraint"]
+Outcome = Literal["survives", "no difference", "not shown", "reversed", "no better", "breaks a constraint"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Verdict:
     ----------
     best : Trial
         The best trial of the search; the reference itself if no trial is better.
-    training, held_out : Comparison or None
+    training, held_out : Finding or None
         Paired comparisons of the objective, best minus reference; None if the best is the reference. The interval of
         training is too favourable, because training chose the best.
     before, after : (float, float)
@@ -46,8 +44,8 @@ class Verdict:
     """
 
     best: Trial
-    training: Comparison | None
-    held_out: Comparison | None
+    training: Finding | None
+    held_out: Finding | None
     before: tuple[float, float]
     after: tuple[float, float]
     cells: tuple[Cells, Cells]
@@ -83,34 +81,41 @@ def judge(tuning: Tuning, runs: Runs, reference: Trial, best: Trial) -> Verdict:
     )
     if best.number == reference.number:
         return Verdict(best, None, None, before, after, (base.cells, winner.cells), beyond, "no better")
-    in_training = compared(
-        scores.units(goal, trained[1], "seeds"), scores.units(goal, trained[0], "seeds")
-    )  # fmt: skip
-    found = compared(scores.units(goal, held[1], tuning.pairs), scores.units(goal, held[0], tuning.pairs))
-    return Verdict(
-        best, in_training, found, before, after, (base.cells, winner.cells), beyond, _outcome(tuning, found, beyond)
-    )
+    in_training = compared(scores.units(goal, trained[1], "seeds"), scores.units(goal, trained[0], "seeds"), goal.sign)
+    found = compared(scores.units(goal, held[1], tuning.pairs), scores.units(goal, held[0], tuning.pairs), goal.sign)
+    return Verdict(best, in_training, found, before, after, (base.cells, winner.cells), beyond, outcome(found, beyond))
 
 
-def _outcome(tuning: Tuning, found: Comparison, beyond: dict[str, float]) -> Outcome:
-    low, high = found.difference.low, found.difference.high
-    better, worse = (low > 0, high < 0) if tuning.goal.sign > 0 else (high < 0, low > 0)
-    if better and any(value > 0 for value in beyond.values()):
+def outcome(found: Finding, beyond: Mapping[str, float], factor: float = 1.0) -> Outcome:
+    """Say whether a gain survives, with the tolerance times a factor."""
+    # The same difference in every run says nothing about other runs.
+    verdict = found.at(factor) if found.estimate.known else "unclear"
+    if verdict == "better" and any(value > 0 for value in beyond.values()):
         return "breaks a constraint"
-    return "survives" if better else "reversed" if worse else "not shown"
+    return OUTCOMES[verdict]
 
 
-def compared(of: Sequence[float], to: Sequence[float]) -> Comparison:
-    """Compare pairs; differences that differ only in their last bits count as equal, and show no spread."""
-    found = pairs.compare(of, to)
-    difference = found.difference
-    if difference.known and difference.high - difference.low <= ROUNDING * max(map(abs, (*of, *to))):
-        same = Interval(difference.mean, -math.inf, math.inf, difference.count, "all pairs have the same difference")
-        return replace(found, difference=same, p_value=None, effect=None)
-    return found
+OUTCOMES: Mapping[str, Outcome] = {
+    "better": "survives",
+    "worse": "reversed",
+    "same": "no difference",
+    "unclear": "not shown",
+}
 
 
-def per_path(tuning: Tuning, verdict: Verdict) -> list[tuple[str, float, float, Comparison]]:
+def at_other_tolerances(verdict: Verdict) -> dict[float, Outcome]:
+    """Return the outcomes at half and at double the tolerance, by the factor; empty without a trial that is better."""
+    if verdict.held_out is None:
+        return {}
+    return {factor: outcome(verdict.held_out, verdict.violations, factor) for factor in FACTORS if factor != 1}
+
+
+def compared(of: Sequence[float], to: Sequence[float], sign: int = 1) -> Finding:
+    """Compare pairs; `sign` is 1 if larger values are better, −1 if smaller ones are."""
+    return ask([Question(Sample(of, to), "higher" if sign > 0 else "lower")])[0]
+
+
+def per_path(tuning: Tuning, verdict: Verdict) -> list[tuple[str, float, float, Finding]]:
     """Compare best and reference on each held-out path over its seeds: name, reference, best, and comparison."""
     measure_ = tuning.goal.measure
     base, winner = (scores.column(cells, measure_) for cells in verdict.cells)

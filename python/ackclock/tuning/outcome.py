@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ackclock.cards import Block, Card, Table, Text
+from ackclock.judging.effects import Finding
+from ackclock.judging.tolerances import SAME
+from ackclock.judging.words import changes, few
 from ackclock.statistics.intervals import rounded
-from ackclock.statistics.pairs import Comparison
 from ackclock.texts.numbers import finite, number
 from ackclock.tuning import scores
-from ackclock.tuning.judging import Verdict, compared, per_path
+from ackclock.tuning.judging import Verdict, at_other_tolerances, compared, per_path
 from ackclock.tuning.measures import MEASURES
 from ackclock.tuning.runs import Cells
 from ackclock.tuning.schema import Goal, Tuning
@@ -120,11 +122,13 @@ class Tuned:
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON."""
         verdict = self.verdict
-        held = verdict.held_out
-        difference = None if held is None else held.difference
+        held, other = verdict.held_out, at_other_tolerances(verdict)
+        difference = None if held is None else held.estimate
         return {
             "answer": self.answer,
             "outcome": verdict.outcome,
+            "outcome_half": other.get(0.5),
+            "outcome_double": other.get(2.0),
             "best_trial": verdict.best.number,
             "parameters": {
                 name: {"default": default, "best": best, "importance": importance}
@@ -179,9 +183,9 @@ def _titled(name: str) -> str:
     return f"{name} ({unit})" if unit else name
 
 
-def interval_text(found: Comparison) -> str:
+def interval_text(found: Finding) -> str:
     """Return a difference with its 95 % interval."""
-    difference = found.difference
+    difference = found.estimate
     if not difference.known:
         return f"{_signed(number(difference.mean))} (in every run)" if difference.count > 1 else number(difference.mean)
     mean, low, high = rounded(difference)
@@ -205,7 +209,7 @@ def answer(tuning: Tuning, verdict: Verdict, counts: Mapping[str, int]) -> str:
         return f"None of {tried} trials is better than the default parameters{infeasible}: nothing is changed."
     held = verdict.held_out
     assert held is not None
-    change = held.difference
+    change = held.estimate
     gained = _percent(verdict.before)
     unit = "path" if tuning.pairs == "paths" else "seed"
     where = f"{len(tuning.held_out.paths)} × {len(tuning.held_out.seeds)} held-out runs (paths × seeds)"
@@ -220,15 +224,20 @@ def answer(tuning: Tuning, verdict: Verdict, counts: Mapping[str, int]) -> str:
     size = f"{_percent(verdict.after)} ({interval})"
     said = {
         "survives": "the gain survives",
+        "no difference": f"this is no difference ({SAME.text})",
         "not shown": "no gain is shown",
         "reversed": "the tuned parameters are worse than the defaults",
         "breaks a constraint": "the objective gains, but a constraint does not hold",
     }[verdict.outcome]
+    other = changes({1.0: verdict.outcome, **at_other_tolerances(verdict)})
+    said += f" ({other})" if other else ""
+    pairs = few(change.count, unit)
+    scarce = f" {pairs[:1].upper()}{pairs[1:]}." if pairs and change.count > 1 else ""
     broken = [name for name, beyond in verdict.violations.items() if beyond > 0]
     constraint = f" Broken there: {', '.join(broken)}." if broken else ""
     return (
         f"On {where}, the best of {tried} trials changes {measure} by {size}: {said}. "
-        f"In training the change was {gained}.{constraint}"
+        f"In training the change was {gained}.{scarce}{constraint}"
     )
 
 

@@ -45,12 +45,12 @@ def compare(
         Optional[float],
         typer.Option(
             metavar="PERCENT",
-            help="Draw paths until the interval of the speed is so narrow, in percent of the reference, up to --seeds "
-            "(here 100 by default). Each path of a table runs once.",
+            help="Add paths until the speed interval is within ±PERCENT of the reference, up to --seeds (here 100 by "
+            "default). Each path of a table runs once.",
         ),
     ] = None,
     margin: Annotated[
-        float, typer.Option(metavar="PERCENT", help="Largest difference of speed or harm that makes no difference.")
+        float, typer.Option(metavar="PERCENT", help="Treat smaller differences of speed or harm as equal.")
     ] = 5.0,
     size: Annotated[
         Optional[str], typer.Option(metavar="SIZE", help="Size of every flow under test, such as '1 MB'.")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from ackclock.experiments.measures import Rows
-from ackclock.papers import evidence
+from ackclock.judging import evidence
 from ackclock.papers.onkernel.choosing import REPETITIONS, Reading
 from ackclock.papers.onkernel.runs import OnMachine
 from ackclock.papers.verdicts import Judgement, judge

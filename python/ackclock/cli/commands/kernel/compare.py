@@ -27,8 +27,10 @@ def compare(
     ] = None,
     tolerance: Annotated[
         float,
-        typer.Option(metavar="PERCENT", help="Largest difference of data delivered and completion times that is none."),
-    ] = 2.0,
+        typer.Option(
+            metavar="PERCENT", help="Differences of data delivered and completion times up to this count as none."
+        ),
+    ] = 1.0,
     attempts: Attempts = None,
     jobs: Annotated[
         Optional[int],

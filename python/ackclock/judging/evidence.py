@@ -1,6 +1,6 @@
-"""The evidence for verdicts: p-values of claims, and their correction for all claims of a paper.
+"""The evidence for verdicts on claims: their p-values, and the correction for all claims of a paper.
 
-The p-value of a comparison is the smallest α at which the rules of `verdicts` decide it, if the intervals have the
+The p-value of a comparison is the smallest α at which the rules of `limits` decide it, if the intervals have the
 confidence 1 − α. A claim is decided at 95 % exactly if its p-value is below 0.05.
 
 Some of a paper's many verdicts are wrong by chance. Holm's correction limits the chance of even one wrong verdict, and
@@ -13,28 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ackclock.statistics import families, pairs
-from ackclock.statistics.intervals import Bounds
-from ackclock.statistics.tails import Tails, of_mean, of_ratio
-
-SIGNIFICANCE = 0.05
-
-
-@dataclass(frozen=True)
-class Chances:
-    """How surely a comparison holds or fails.
-
-    Attributes
-    ----------
-    holds, fails : float
-        The two p-values: the smallest α at which the comparison holds, or does not hold.
-    effect : float or None
-        Hedges' g of the differences of pairs; None for a value, or without scatter.
-    """
-
-    holds: float
-    fails: float
-    effect: float | None = None
+from ackclock.judging.effects import SIGNIFICANCE
+from ackclock.judging.limits import Chances
+from ackclock.judging.words import probability
+from ackclock.statistics import families
 
 
 @dataclass(frozen=True)
@@ -69,49 +51,14 @@ class Evidence:
         """The evidence in words."""
         effect = "" if self.effect is None else f", effect size g = {self.effect:.2g}".replace("-", "−")
         if self.holm is None or self.bh is None:
-            return f"p {_said(self.p_value)}{effect}"
+            return f"p {probability(self.p_value)}{effect}"
         if self.p_value >= SIGNIFICANCE:
-            return f"p {_said(self.p_value)}{effect}"
+            return f"p {probability(self.p_value)}{effect}"
         verb = "survives" if self.survives else "does not survive"
-        corrected = f"{verb} the correction for {self.family} claims (Holm {_said(self.holm)}, BH {_said(self.bh)})"
-        return f"p {_said(self.p_value)}{effect}; {corrected}"
-
-
-def _said(value: float) -> str:
-    return "< 0.0001" if value < 0.0001 else f"= {value:.2g}"
-
-
-def of_pairs(relation: str, samples: tuple[Sequence[float], Sequence[float]], low: float, high: float) -> Chances:
-    """Return the chances of a comparison of two variants over seeds.
-
-    Parameters
-    ----------
-    relation
-        ``"above"``: the ratio lies above `high`. ``"best"``: it lies at most at `high`. Otherwise, it lies between
-        `low` and `high`: two one-sided tests show an equivalence (Schuirmann 1987).
-    samples
-        Paired values of the two variants.
-    low, high
-        Limits of the ratio.
-    """
-    of, to = samples
-    effect = pairs.compare(of, to).effect
-    # A ratio is never below 0.
-    least = of_ratio(of, to, low) if low > 0 else Tails(0.0, 1.0)
-    return replace(_chances(relation, least, of_ratio(of, to, high)), effect=effect)
-
-
-def of_value(sample: Sequence[float], low: float, high: float, bounds: Bounds | None) -> Chances:
-    """Return the chances that a mean over seeds lies between two limits, which may be infinite."""
-    return _chances("value", of_mean(sample, low, bounds), of_mean(sample, high, bounds))
-
-
-def _chances(relation: str, low: Tails, high: Tails) -> Chances:
-    if relation == "above":
-        return Chances(high.above, high.below)
-    if relation == "best":
-        return Chances(high.below, high.above)
-    return Chances(max(low.above, high.below), min(low.below, high.above))
+        corrected = (
+            f"{verb} the correction for {self.family} claims (Holm {probability(self.holm)}, BH {probability(self.bh)})"
+        )
+        return f"p {probability(self.p_value)}{effect}; {corrected}"
 
 
 def combine(cells: Sequence[Sequence[Chances]], enough: int) -> Evidence:
