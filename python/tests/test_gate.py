@@ -157,11 +157,12 @@ def test_seeds_without_effect_count_as_one_run() -> None:
 
 def test_equal_differences_of_a_few_noisy_runs_prove_nothing() -> None:
     def runs(timeouts: float) -> list[dict[str, float]]:
-        return [{"timeouts": timeouts, "goodput_bps": value} for value in (100.0, 101.0, 99.0)]
+        return [{"timeouts": timeouts, "goodput_bps": value} for value in (100.0, 101.0)]
 
     found = judged({"a": runs(1)}, {"a": runs(0)})
     assert found.changes[0].measure.name == "timeouts"
-    assert found.changes[0].p_value == 0.25
+    assert found.changes[0].p_value == 0.125
+    assert any("two pairs of runs, which are few" in note for note in found.notes)
     assert found.changes[0].verdict == "noise"
     assert found.changes[0].relative == float("inf")
 
@@ -179,8 +180,14 @@ def test_a_measure_without_scatter_has_no_noise_although_others_vary() -> None:
     assert (change.measure.name, change.verdict, change.p_value) == ("queue_max", "worse", None)
     assert not found.passed
     assert verdicts(judged({"a": fresh}, {"a": base}, "queue_max=60", measures=measures))[0] == "tolerated"
-    few = judged({"a": fresh[:4]}, {"a": base[:4]}, measures=measures)
+    few = judged({"a": fresh[:2]}, {"a": base[:2]}, measures=measures)
     assert (few.changes[0].verdict, few.passed) == ("noise", True)
+    # The chance of two constants is corrected as any other p-value.
+    three = judged({"a": fresh[:3]}, {"a": base[:3]}, measures=measures).changes[0]
+    assert (three.verdict, three.p_value, three.adjusted) == ("worse", 2**-5, 2**-5)
+    many = {str(index): beside_noise("queue_max", *[50.0 + index] * 3) for index in range(4)}
+    lower = {name: [{**run, "queue_max": run["queue_max"] - 30} for run in runs] for name, runs in many.items()}
+    assert set(verdicts(judged(many, lower, measures=measures))) == {"noise", "unchanged"}
     assert any("fewer than 5 pairs of runs; use 5 seeds or more" in note for note in few.notes)
 
 
@@ -193,14 +200,23 @@ def test_equal_differences_of_a_scattering_measure_take_the_sign_test() -> None:
 def test_many_comparisons_need_more_evidence() -> None:
     shifted = goodput(*(value - 1.2 + (-2.0, 1.0)[index % 2] for index, value in enumerate(NOISY)))
     alone = judged({"a": shifted}, {"a": goodput(*NOISY)})
-    others = {str(index): goodput(*(value + (1, -1)[(place + index) % 2] for place, value in enumerate(NOISY)))
-              for index in range(10)}  # fmt: skip
+    others = {str(index): goodput(*(value + (1, -1)[(place + index) % 2] * (1 + index / 100)
+                                    for place, value in enumerate(NOISY))) for index in range(10)}  # fmt: skip
     base = {"a": goodput(*NOISY), **dict.fromkeys(others, goodput(*NOISY))}
     among = judged({"a": shifted, **others}, base)
     first = next(change for change in among.changes if change.point == (("rate", "a"),))
     assert alone.changes[0].adjusted == alone.changes[0].p_value == first.p_value
     assert first.adjusted == pytest.approx(11 * first.p_value)
     assert judged({"a": shifted, **others}, base, correction="bh").changes[0].adjusted <= first.adjusted
+
+
+def test_verdicts_are_shown_at_half_and_at_double_the_tolerance() -> None:
+    less = goodput(*(value - 1.5 + 0.1 * (index % 2) for index, value in enumerate(NOISY)))
+    found = judged({"a": less}, {"a": goodput(*NOISY)})
+    (change,) = found.changes
+    assert (change.verdict, dict(change.at)) == ("worse", {0.5: "worse", 2.0: "tolerated"})
+    (said,) = found.to_dict()["changes"]
+    assert (said["at_half"], said["at_double"]) == ("worse", "tolerated")
 
 
 def test_tolerances_are_shares_or_values() -> None:

@@ -19,7 +19,7 @@ from ackclock.comparisons.places import Place
 from ackclock.comparisons.planning import Outcome, Runs, Unit, primary
 from ackclock.judging import tolerances
 from ackclock.judging.effects import Finding, Question, Verdict, judge
-from ackclock.judging.samples import Sample
+from ackclock.judging.samples import Sample, Scale
 from ackclock.judging.tolerances import ABOUT, FACTORS, Tolerance
 from ackclock.statistics.harm import harm_to_less, harm_to_more
 from ackclock.statistics.intervals import Interval, interval
@@ -229,7 +229,7 @@ class Judged:
         if kind.relation == "ratio":
             # The speeds of a transfer have the reciprocal ratio of its times.
             of, to = (of, to) if kind.better > 0 else (to, of)
-            scale = "geometric" if self._is_geometric(place, metric) else "ratio"
+            scale: Scale = "geometric" if self._is_geometric(place, metric) else "ratio"
             return Question(Sample(of, to, scale), "higher", Tolerance(self.margin))
         tolerance = Tolerance(self.margin, relative=False) if metric in HARM else tolerances.of(metric, ABOUT)
         return Question(Sample(of, to), "higher" if kind.better > 0 else "lower", tolerance)
@@ -260,7 +260,7 @@ class Judged:
         found = {self.verdict(place, metric, one, other) for metric in COSTS} - {None}
         if {"better", "worse"} <= found or not found:
             return "unclear"
-        return next((each for each in ("better", "worse", "unclear") if each in found), "same")  # type: ignore[return-value]
+        return next((each for each in ("better", "worse", "unclear") if each in found), "same")
 
     def overall(self, place: Place, one: int, other: int) -> Verdict:
         """Return the verdict on a contender against another: that on speed; if it is the same, that on their costs."""

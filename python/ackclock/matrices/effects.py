@@ -192,7 +192,7 @@ def _judge(rows: Sequence[Row], compared: Sequence[dict[str, Sample]], key: str)
         neutral = 1.0 if METRICS[key].relation == "ratio" else 0.0
         # The baseline is what it is compared with.
         own = row["baseline"] and row[key] is not None
-        row |= _columns(f"{key}_vs", Interval(neutral, neutral, neutral, row["seeds"]) if own else None)
+        row |= {**_columns(f"{key}_vs", None), f"{key}_vs": neutral if own else None}
         row |= dict.fromkeys((f"{key}_p", f"{key}_holm", *(f"{key}{end}" for end in VERDICTS.values())))
     for (row, _), found in zip(asked, judge([question for _, question in asked]), strict=True):
         row |= _columns(f"{key}_vs", found.estimate)
