@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ackclock.papers.claims import ClaimError, parse_claims
+from ackclock.papers.claims import ClaimError, bounds, parse_claims
 from ackclock.papers.verdicts import judge, judge_all
 from ackclock.statistics.intervals import Interval, interval, one_run, rounded, student_t
 
@@ -360,3 +360,43 @@ def test_verdicts_are_antisymmetric_and_do_not_depend_on_units(
     assert second is not None
     assert second.mean == pytest.approx(first.mean, rel=1e-6, abs=1e-9)
     assert [j.metric for j in judge_all([up], rows, LABELS)] == ["goodput"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "low", "high", "words"),
+    [
+        ({"about": 2.0}, 2 / 1.05, 2.1, "about 2: at least 1.90476 and at most 2.1"),
+        ({"exactly": 2.0}, 2 / 1.001, 2.002, "exactly 2: at least 1.998 and at most 2.002"),
+        ({"up_to": 2.0}, 2 / 1.05, float("inf"), "up to 2: at least 1.90476"),
+        ({"low": 1.5}, 1.5, float("inf"), "at least 1.5"),
+    ],
+)
+def test_a_stated_value_has_the_limits_of_its_word(keys: dict[str, float], low: float, high: float, words: str) -> None:
+    own = claim(kind="bound", of="1", to="2", **keys)
+    assert own.limits() == pytest.approx((low, high))
+    assert bounds(own) == words
+
+
+def test_the_tolerance_of_a_stated_value_can_be_another() -> None:
+    rows = sample({"1": 206, "2": 100}, "seed", 0.1)
+    found = judge(claim(kind="bound", of="1", to="2", about=2.1), "goodput", rows, LABELS)
+    assert (found.verdict, found.at[0.5], found.at[2.0]) == ("holds", "cannot tell", "holds")
+    assert judge(claim(kind="bound", of="1", to="2", low=2.0), "goodput", rows, LABELS).at == {}
+
+
+def test_a_value_is_stated_once() -> None:
+    with pytest.raises(ClaimError, match="about and low exclude each other"):
+        claim(kind="bound", of="1", about=2.0, low=1.0)
+    with pytest.raises(ClaimError, match="low or high is missing; a bound needs one of them, or a value with exactly"):
+        claim(kind="bound", of="1")
+
+
+def test_verdicts_at_other_tolerances_are_those_of_such_claims() -> None:
+    rng = random.Random(3)
+    for _ in range(60):
+        means = {name: 100 * (1 + rng.choice([0, 0.005, 0.015, 0.03])) for name in ("1", "2", "3")}
+        rows = sample(means, rng.choice(["seed", "offset"]), rng.choice([0.1, 1, 5]), 8)
+        for keys in ({"expected": [["2"], ["1", "3"]]}, {"kind": "best", "of": "1", "sense": "lowest"}):
+            found = judge(claim(tolerance=0.01, **keys), "goodput", rows, LABELS)
+            for factor, verdict in found.at.items():
+                assert judge(claim(tolerance=0.01 * factor, **keys), "goodput", rows, LABELS).verdict == verdict

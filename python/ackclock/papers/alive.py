@@ -169,7 +169,8 @@ class Alive:
         ]
         return {
             **{key: getattr(claim, key) for key in ("id", "kind", "axis", "expected", "rest", "lead", "of", "to")},
-            **{key: getattr(claim, key) for key in ("sense", "low", "high", "quantifier", "tolerance", "pool")},
+            **{key: getattr(claim, key) for key in ("sense", "quantifier", "tolerance", "pool")},
+            **finite(dict(zip(("low", "high"), claim.limits(), strict=True))),
             "where": dict(claim.where),
             "cells": cells,
             "readings": readings,

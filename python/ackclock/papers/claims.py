@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ackclock.files import checks
-from ackclock.judging.tolerances import SAME
+from ackclock.judging.tolerances import SAME, WORDS
 
 
 class ClaimError(ValueError):
@@ -44,6 +45,10 @@ class Claim:
         For ``best``: whether low or high values are better.
     low, high : float or None
         For ``bound``: limits of the ratio or value; None for no limit.
+    word : {"", "exactly", "about", "up to"}
+        For ``bound`` with a stated value in place of limits: the word, which the table of tolerances explains.
+    stated : float or None
+        The stated value.
     metrics : tuple of str
         Columns on which the claim is judged; the first is the main reading.
     quantifier : {"all", "any", "most"}
@@ -74,12 +79,23 @@ class Claim:
     sense: Literal["", "lowest", "highest"] = ""
     low: float | None = None
     high: float | None = None
+    word: Literal["", "exactly", "about", "up to"] = ""
+    stated: float | None = None
     quantifier: Literal["all", "any", "most"] = "all"
     pool: tuple[str, ...] = ()
     note: str = ""
     ours: bool = False
 
+    def limits(self, factor: float = 1.0) -> tuple[float, float]:
+        """Return the limits of a ``bound``, infinite for none; those of a stated value with `factor` its tolerance."""
+        if self.stated is not None and self.word:
+            least, most = WORDS[self.word].scaled(factor).either_way
+            return self.stated * least, math.inf if self.word == "up to" else self.stated * most
+        return (-math.inf if self.low is None else self.low, math.inf if self.high is None else self.high)
 
+
+STATED: dict[str, Literal["exactly", "about", "up to"]] = {"exactly": "exactly", "about": "about", "up_to": "up to"}
+"""The keys of a stated value, and their words in the table of tolerances."""
 GROUPS = checks.Kind(
     'a list of groups, best first, such as [["2"], ["1", "3"]]',
     lambda value: isinstance(value, list) and bool(value) and all(checks.is_texts(group) and group for group in value),
@@ -102,6 +118,7 @@ KEYS = {
     "sense": checks.one_of("lowest", "highest"),
     "low": checks.NUMBER,
     "high": checks.NUMBER,
+    **dict.fromkeys(STATED, checks.POSITIVE),
     "quantifier": checks.one_of("all", "any", "most"),
     "pool": checks.TEXTS,
     "note": checks.TEXT,
@@ -110,7 +127,7 @@ KEYS = {
 NEEDED: dict[str, list[str]] = {"order": [], "equal": [], "bound": ["of"], "best": ["of", "sense"]}
 ONLY = {
     **dict.fromkeys(("expected", "rest", "lead"), ("order",)),
-    **dict.fromkeys(("to", "low", "high"), ("bound",)),
+    **dict.fromkeys(("to", "low", "high", *STATED), ("bound",)),
     "of": ("bound", "best"),
     "sense": ("best",),
 }
@@ -167,9 +184,16 @@ def _parse_claim(place: str, entry: Mapping[str, Any]) -> Claim:
     for key in entry:
         if kind not in ONLY.get(key, (kind,)):
             raise ValueError(f"{place}: {key} belongs to claims of the kind {' or '.join(ONLY[key])}, not {kind}")
-    claim = Claim(**{key: _tuples(value) for key, value in entry.items()})
-    if kind == "bound" and claim.low is None and claim.high is None:
-        raise ValueError(f"{place}: low or high is missing; a bound needs at least one of them")
+    said = [key for key in (*STATED, "low", "high") if key in entry]
+    if len(said) > 1 and said[0] in STATED:
+        raise ValueError(f"{place}: {said[0]} and {said[1]} exclude each other; a stated value has its own limits")
+    claim = Claim(**{key: _tuples(value) for key, value in entry.items() if key not in STATED})
+    if said and said[0] in STATED:
+        claim = replace(claim, word=STATED[said[0]], stated=float(entry[said[0]]))
+    if kind == "bound" and not said:
+        raise ValueError(
+            f"{place}: low or high is missing; a bound needs one of them, or a value with exactly, about or up_to"
+        )
     if claim.low is not None and claim.high is not None and claim.low > claim.high:
         raise ValueError(f"{place}: low {claim.low:g} is above high {claim.high:g}")
     if kind == "order" and not (claim.expected or (claim.lead and claim.rest)):
@@ -204,9 +228,9 @@ def _check_words(place: str, claim: Claim, labels: Mapping[str, Collection[str]]
 
 def bounds(claim: Claim) -> str:
     """Return the limits of a claim of the kind ``bound`` in words."""
-    low = f"at least {claim.low:g}" if claim.low is not None else ""
-    high = f"at most {claim.high:g}" if claim.high is not None else ""
-    return " and ".join(filter(None, (low, high)))
+    ends = zip(("at least", "at most"), claim.limits(), strict=True)
+    limits = " and ".join(f"{word} {end:g}" for word, end in ends if math.isfinite(end))
+    return f"{claim.word} {claim.stated:g}: {limits}" if claim.word else limits
 
 
 def _tuples(value: Any) -> Any:  # noqa: ANN401 - any TOML value

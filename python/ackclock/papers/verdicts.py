@@ -250,7 +250,8 @@ def _judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str]
         _compare(claim, metric, dict(key), cells[key], (left, right, relation), share)
         for key, left, right, relation in pairs
     ]
-    other = [] if claim.kind == "bound" else [factor for factor in FACTORS if factor != 1]
+    # Limits are no tolerance, except those of a stated value.
+    other = [factor for factor in FACTORS if factor != 1 and (claim.kind != "bound" or claim.word)]
     at = {factor: _conclude(claim, [_at(claim, each, factor) for each in compared])[0] for factor in other}
     measured = [(dict(key), _ranking(cell, metric, confidence)) for key, cell in cells.items()]
     verdict, reasons, why = _conclude(claim, compared)
@@ -342,7 +343,7 @@ def _compare(
     found = sample.interval(confidence)
     if not found.known:
         return Comparison(where, left, right, relation, found, "cannot tell", f"{names}: {found.note}")
-    low, high = limits.limits(relation, Tolerance(claim.tolerance), _bound(claim))
+    low, high = limits.limits(relation, Tolerance(claim.tolerance), claim.limits())
     chances = limits.chances(sample, low, high) if sample.sampling == "seed" else None
     place = limits.place(found, low, high)
     if relation == "ratio":
@@ -353,12 +354,13 @@ def _compare(
 
 
 def _at(claim: Claim, found: Comparison, factor: float) -> Comparison:
-    """Return a comparison of two variants with the verdict of another tolerance."""
-    if found.difference is None or not found.difference.known:
+    """Return a comparison with the verdict of another tolerance."""
+    over = found.difference
+    if over is None or not over.known:
         return found
-    difference = found.difference
-    over = Interval(1 + difference.mean, 1 + difference.low, 1 + difference.high, difference.count)
-    ends = limits.limits(found.relation, Tolerance(factor * claim.tolerance), _bound(claim))
+    if found.relation not in ("ratio", "value"):
+        over = Interval(1 + over.mean, 1 + over.low, 1 + over.high, over.count)
+    ends = limits.limits(found.relation, Tolerance(factor * claim.tolerance), claim.limits(factor))
     return replace(found, verdict=VERDICTS[limits.place(over, *ends)])
 
 
@@ -415,13 +417,9 @@ def _judge_value(claim: Claim, metric: str, where: dict[str, str], cell: _Cell, 
     found = sample.interval(confidence)
     if not found.known:
         return Comparison(where, claim.of, "", "value", found, "cannot tell", f"{claim.axis} {claim.of}: {found.note}")
-    low, high = _bound(claim)
+    low, high = claim.limits()
     chances = limits.chances(sample, low, high) if sample.sampling == "seed" else None
     return _within_bounds(claim, where, found, limits.place(found, low, high), chances)
-
-
-def _bound(claim: Claim) -> tuple[float, float]:
-    return (-math.inf if claim.low is None else claim.low, math.inf if claim.high is None else claim.high)
 
 
 def _within_bounds(
@@ -491,7 +489,7 @@ def _reasons(claim: Claim, chosen: Sequence[Comparison], comparisons: Sequence[C
         mean = comparison.difference.mean if comparison.difference.known else 0.0
         if comparison.relation not in ("ratio", "value"):
             return (0, -abs(mean))
-        smallest_first = claim.low is not None and claim.quantifier == "all"
+        smallest_first = math.isfinite(claim.limits()[0]) and claim.quantifier == "all"
         return (0, mean if smallest_first else -mean)
 
     ordered = sorted(chosen, key=extent)
