@@ -99,7 +99,7 @@ def test_the_page_has_idea_claim_finding_and_today(
         "Claim. More arrives.",
         "Found. ",
         "On Linux 6.18. ",
-        "×0.80 [0.69, 0.91]",
+        "×0.80 [0.72, 0.89]",
     ):
         assert wanted in text
     assert 'href="tiny/report.html"' in html

@@ -144,7 +144,7 @@ def test_rounding_is_no_scatter(tmp_path: Path) -> None:
     assert found.verdict.after[1] > 1.2 * found.verdict.after[0]
     held = found.verdict.held_out
     assert held is not None
-    assert (held.difference.known, held.p_value, found.verdict.outcome) == (False, None, "not shown")
+    assert (held.estimate.known, found.verdict.outcome) == (False, "not shown")
 
 
 def test_everything_is_checked_before_the_folder_is_made(tmp_path: Path, cli: Cli) -> None:
@@ -468,7 +468,7 @@ def test_a_real_gain_survives_and_its_file_is_valid(tmp_path: Path) -> None:
     assert "the gain survives" in found.answer
     held = found.verdict.held_out
     assert held is not None
-    assert held.difference.count == 30
+    assert held.estimate.count == 30
     best = toml.read(tmp_path / "out" / "best.toml")["flow"]
     scenario = tmp_path / "pasted" / "scenario.toml"
     scenario.parent.mkdir()
@@ -522,7 +522,7 @@ seeds = [1, 2]
     assert [path.name for path in tuning.held_out.paths] == ["delay=7 ms", "delay=20 ms", "delay=30 ms"]
     found = function.tune(tuning, trials=4)
     held = found.verdict.held_out
-    assert held is None or held.difference.count == 3
+    assert held is None or held.estimate.count == 3
     assert len(judging.per_path(tuning, found.verdict)) == 3
 
 
