@@ -45,9 +45,10 @@ def test_known_differences_are_few() -> None:
     assert len(KNOWN) < 0.15 * count
 
 
-OPEN = {"bulk-10M-100ms-q0.5-reno"}
-"""Differences without an explanation: Linux 6.18 on a machine leaves slow start at 160 segments, Linux 7.2 in virtual
-time and the simulation at 241."""
+OPEN = {"bulk-10M-100ms-q0.5-reno", "random-20M-10ms-q4-cubic-p2"}
+"""Differences without an explanation. On the first path, Linux 6.18 on a machine leaves slow start at 160 segments, but
+Linux 7.2 in virtual time and the simulation at 241. On the second, the simulation delivers 1.4 to 1.8 % more than Linux
+6.18 in each of three pairs, and as much as Linux 7.2 in virtual time."""
 
 
 def test_simulations_side_by_side_with_the_kernel() -> None:

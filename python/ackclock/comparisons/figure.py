@@ -132,7 +132,7 @@ def draw(judged: Judged) -> Figure:
         for index, name in enumerate(names)
     ]  # fmt: skip
     figure.legend(handles=handles, loc="outside lower center", ncols=min(6, len(names)), frameon=False, fontsize=9)
-    width = int(13 * figure.get_figwidth())
+    width = int(11 * figure.get_figwidth())
     title = winners(judged) if len(places) > 1 else f"{' and '.join(names[1:])} against {names[0]} on {places[0].name}"
     figure.suptitle(textwrap.fill(in_figure(title), width), x=0.01, ha="left", fontsize=10.5, fontweight="bold")
     return figure

@@ -55,31 +55,35 @@ def _winner(judged: Judged, place: Place) -> list[str]:
     """Return who wins on a place; nothing for two contenders, whose sentence says it, and without a value."""
     if len(judged.names) < 3 or judged.empty(place):
         return []
-    where = "" if place.name == OWN else f" on {place.name}"
-    return [f"{_won(judged, place)}{where}."]
-
-
-def _won(judged: Judged, place: Place) -> str:
-    best = judged.winner(place)
+    where, best = "" if place.name == OWN else f" on {place.name}", judged.winner(place)
     if best is None:
-        return "No algorithm wins"
-    by = "speed" if judged.fastest(place, best) else "costs at about the same speed"
-    return f"{judged.names[best]} wins by {by}"
+        return [f"No algorithm wins{where}."]
+    return [f"{judged.names[best]} wins {_by(judged, place, best)}{where}."]
+
+
+def _by(judged: Judged, place: Place, best: int) -> str:
+    return "by speed" if judged.fastest(place, best) else "by costs at about the same speed"
 
 
 def winners(judged: Judged) -> str:
     """Return who wins on which places: by speed, or by costs at about the same speed."""
-    found: dict[str, list[str]] = {}
-    empty = [place for place in judged.places if judged.empty(place)]
+    found: dict[int, dict[str, list[str]]] = {}
+    none, empty = [], []
     for place in judged.places:
-        if place in empty:
-            continue
-        found.setdefault(_won(judged, place), []).append(place.name)
-    none = found.pop("No algorithm wins", [])
-    said = [f"{who} on {_places(names)}" for who, names in found.items()]
+        best = judged.winner(place)
+        if judged.empty(place):
+            empty.append(_nothing(judged, place))
+        elif best is None:
+            none.append(place.name)
+        else:
+            found.setdefault(best, {}).setdefault(_by(judged, place, best), []).append(place.name)
+    said = []
+    for best, ways in sorted(found.items()):
+        text = " and ".join(f"{how} on {_places(ways[how])}" for how in sorted(ways, reverse=True))
+        said.append(f"{judged.names[best]} wins {text}")
     if none:
         said.append(f"no algorithm wins on {_places(none)}")
-    return f"Of {len(judged.places)} paths: {'; '.join([*said, *(_nothing(judged, place) for place in empty)])}."
+    return f"Of {len(judged.places)} paths: {'; '.join([*said, *empty])}."
 
 
 def _nothing(judged: Judged, place: Place) -> str:
@@ -331,9 +335,10 @@ def method(judged: Judged) -> str:
         'All algorithms run on the same paths with the same seeds, and are compared pair by pair. "Better" and "worse" '
         "need a difference that a paired t test shows at 5 %, adjusted by Holm over all tests of this report, and an "
         f"estimate beyond the tolerance: {100 * judged.margin:g} % of the speed, {judged.margin:g} of harm, and of the "
-        'costs 5 %, but at least 0.1 % of the packets or 1 ms. "Same" means that the whole interval lies within the '
-        "tolerance, by two one-sided tests, adjusted likewise. Intervals cover 95 %: Fieller's for a ratio, Student's "
-        "for a mean, a difference, and the mean logarithm of the ratios over a population of paths."
+        "costs 5 %, but at least 0.1 % of the packets, 1 ms of the queue and 10 ms of start-up. "
+        '"Same" means that the whole interval lies within the tolerance, by two one-sided tests, adjusted likewise. '
+        "Intervals cover 95 %: Fieller's for a ratio, Student's for a mean, a difference, and the mean logarithm of the "
+        "ratios over a population of paths."
     )
 
 

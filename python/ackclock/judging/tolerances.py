@@ -91,7 +91,7 @@ OWN: Mapping[str, Tolerance] = MappingProxyType(
         "waiting": Tolerance(0.1, slack=5e-4),
         "resent": Tolerance(0.05, slack=1e-3),
         "queue_p95_s": Tolerance(0.05, slack=1e-3),
-        "exit_time_lost": Tolerance(0.05, slack=1e-3),
+        "exit_time_lost": Tolerance(0.05, slack=1e-2),
         "harm_goodput": Tolerance(0.05, relative=False),
         "harm_rtt": Tolerance(0.05, relative=False),
     }
