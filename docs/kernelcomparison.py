@@ -71,7 +71,7 @@ def section(name: str) -> str:
     outcome, pairs, found = compared(name)
     said = [*words.answer(outcome, pairs, found), *words.lateness(outcome, pairs)]
     lines = [line for text in said for line in (text, "")]
-    lines += [*_table(["measure", "comparisons", "within", "own spread", "differs", "median", "largest"], _sums(found))]
+    lines += [*_table(["measure", "comparisons", "within", "unclear", "differs", "median", "largest"], _sums(found))]
     lines += ["", "### Larger differences", ""]
     lines += [f"- {_plain(text)}" for text in words.larger(found)] or ["None."]
     lines += ["", "### Data delivered and completion times", ""]
@@ -93,7 +93,7 @@ def _sums(found: Sequence[Difference]) -> Iterator[list[str]]:
         own = [each for each in found if each.measure.key == measure.key]
         if own:
             total = judging.summary(own)
-            counts = (total.count, total.within, total.spread, total.differing)
+            counts = (total.count, total.within, total.unclear, total.differing)
             yield [
                 f"{measure.title} ({measure.unit})", *map(str, counts),
                 f"{100 * total.median:.2f} %",

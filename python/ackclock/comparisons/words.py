@@ -337,8 +337,8 @@ def method(judged: Judged) -> str:
         f"estimate beyond the tolerance: {100 * judged.margin:g} % of the speed, {judged.margin:g} of harm, and of the "
         "costs 5 %, but at least 0.1 % of the packets, 1 ms of the queue and 10 ms of start-up. "
         '"Same" means that the whole interval lies within the tolerance, by two one-sided tests, adjusted likewise. '
-        "Intervals cover 95 %: Fieller's for a ratio, Student's for a mean, a difference, and the mean logarithm of the "
-        "ratios over a population of paths."
+        "Intervals cover 95 %: Fieller's for a ratio, Student's for a mean, a difference, and the mean logarithm of "
+        "the ratios over a population of paths."
     )
 
 
