@@ -31,6 +31,7 @@ from ackclock.reports import live
 from ackclock.reports.live import Scenarios, changed
 from ackclock.running import run
 from ackclock.scenario import Scenario
+from ackclock.texts.numbers import finite
 from tests import browser
 
 ROOT = Path(__file__).parents[2]
@@ -471,8 +472,9 @@ def test_the_page_judges_as_the_program_does() -> None:
         for metric in claim.metrics * 4:
             rows = sample(claim, labels, metric, draw)
             own: list[Judgement] = judge_all([claim], rows, labels)
-            cases.append({"claim": {**asdict(claim), "where": dict(claim.where)}, "metric": metric, "rows": rows,
-                          "labels": labels})  # fmt: skip
+            limits = finite(dict(zip(("low", "high"), claim.limits(), strict=True)))
+            cases.append({"claim": {**asdict(claim), **limits, "where": dict(claim.where)}, "metric": metric,
+                          "rows": rows, "labels": labels})  # fmt: skip
             wanted.append(next(judgement for judgement in own if judgement.metric == metric))
     done = subprocess.run(
         [NODE, str(CODE / "judge.cli.ts")], input=json.dumps(cases), capture_output=True, text=True, check=True
