@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ackclock.judging.limits import chances
+from ackclock.judging.samples import Sample
 from ackclock.statistics.bootstrap import bootstrap
 from ackclock.statistics.families import benjamini_hochberg, holm
 from ackclock.statistics.intervals import interval
-from ackclock.statistics.pairs import compare, equivalent, runs_for
+from ackclock.statistics.pairs import compare, runs_for
 from ackclock.statistics.sequential import Stopping
 from ackclock.statistics.series import batch_means, warm_up
 
@@ -59,28 +61,15 @@ def test_a_comparison_covers_the_difference() -> None:
     assert hits / TRIALS == pytest.approx(0.95, abs=0.007)
 
 
-def test_two_one_sided_tests_are_an_interval_within_the_margins() -> None:
+def test_two_one_sided_tests_show_an_equivalence() -> None:
     for margin in (0.5, 1.0, 2.0, 2.5):
-        found = equivalent(FIRST, SECOND, -margin, margin)
-        lower = stats.ttest_rel(FIRST, SECOND).statistic
-        assert lower < 0
+        found = chances(Sample(FIRST, SECOND), -margin, margin)
         sides = [
             stats.ttest_1samp(np.subtract(FIRST, SECOND), -margin, alternative="greater").pvalue,
             stats.ttest_1samp(np.subtract(FIRST, SECOND), margin, alternative="less").pvalue,
         ]
-        assert found.p_value == pytest.approx(max(sides))
-        assert found.holds == (max(sides) < 0.05)
-    assert equivalent(FIRST, SECOND, -3, 3).holds
-    assert not equivalent([1.0, 1.0], [1.0, 1.0], -1, 1).holds, "equal runs show nothing of others"
-    with pytest.raises(ValueError, match="ascending"):
-        equivalent(FIRST, SECOND, 1, -1)
-
-
-def test_on_its_margin_equivalence_is_claimed_in_five_percent() -> None:
-    rng = np.random.default_rng(2)
-    of = rng.normal(1.0, 0.5, (TRIALS, 20)).tolist()
-    claims = sum(equivalent(sample, [0.0] * 20, -1.0, 1.0).holds for sample in of)
-    assert claims / TRIALS == pytest.approx(0.05, abs=0.007)
+        assert found.holds == pytest.approx(max(sides))
+        assert found.fails == pytest.approx(min(1 - side for side in sides))
 
 
 def test_holm_and_benjamini_hochberg() -> None:

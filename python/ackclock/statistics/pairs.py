@@ -1,4 +1,4 @@
-"""Paired comparison of two variants: their difference, its size, and whether it is small enough not to matter.
+"""Paired comparison of two variants: their difference and its size.
 
 Runs of two variants with the same seed see the same start times, losses and competing flows (common random numbers).
 The difference of such a pair scatters less than the runs do, so that fewer runs tell the variants apart.
@@ -78,71 +78,6 @@ def compare(of: Sequence[float], to: Sequence[float], confidence: float = 0.95) 
         superiority=larger / count,
         reduction=_reduction(of, to, differences),
     )
-
-
-@dataclass(frozen=True)
-class Equivalence:
-    """Two one-sided tests.
-
-    Attributes
-    ----------
-    difference : Interval
-        Mean of the differences with the interval of confidence 1 − 2α, which lies within the margins exactly if the
-        tests reject.
-    low, high : float
-        The margins.
-    p_value : float or None
-        The larger of the two tests' p-values; None if the differences do not scatter.
-    """
-
-    difference: Interval
-    low: float
-    high: float
-    p_value: float | None
-
-    @property
-    def holds(self) -> bool:
-        """Whether the difference is shown to lie within the margins."""
-        return self.difference.known and self.low < self.difference.low and self.difference.high < self.high
-
-
-def equivalent(
-    of: Sequence[float], to: Sequence[float], low: float, high: float, significance: float = 0.05
-) -> Equivalence:
-    """Test whether two variants differ by so little that it makes no difference.
-
-    A test that does not reject "they are equal" shows nothing: the runs may be too few. This one rejects "they differ
-    by the margin or more" on both sides.
-
-    Parameters
-    ----------
-    of, to
-        Measured values, in pairs with the same seeds.
-    low, high
-        Differences, first minus second, between which it makes no difference.
-    significance
-        Probability α of wrongly saying so if the difference lies on a margin.
-
-    Raises
-    ------
-    ValueError
-        If a sample is empty, they differ in length, or the margins are not in order.
-
-    References
-    ----------
-    D. Schuirmann, *A comparison of the two one-sided tests procedure and the power approach for assessing the
-    equivalence of average bioavailability*, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
-    """
-    if not low < high:
-        raise ValueError(f"margins must be in ascending order; they are {low} and {high}")
-    differences = _differences(of, to)
-    count = len(differences)
-    found = interval(differences, "seed", 1 - 2 * significance)
-    if degenerate(differences):
-        return Equivalence(found, low, high, None)
-    error = math.sqrt(_variance(differences) / count)
-    sides = ((found.mean - low) / error, (high - found.mean) / error)
-    return Equivalence(found, low, high, max(_tail(side, count - 1) for side in sides))
 
 
 def _differences(of: Sequence[float], to: Sequence[float]) -> list[float]:
