@@ -203,7 +203,7 @@ def test_a_cell_may_have_another_name_in_a_table(outcome: reproduction.Outcome) 
 def test_derived_measures(outcome: reproduction.Outcome) -> None:
     for hash_ in {row["hash"] for row in outcome.rows}:
         pair = [row for row in outcome.rows if row["hash"] == hash_][:2]
-        a, b = (row["delivered_bytes"] for row in pair)
+        a, b = (row["goodput_bps"] for row in pair)
         assert pair[0]["jain"] == pair[1]["jain"] == pytest.approx((a + b) ** 2 / (2 * (a * a + b * b)))
         for row in pair:
             if row["dropped_packets"]:
