@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Literal
 
-from ackclock.files import checks
+from pydantic import Field
+
+from ackclock.files import schema
+from ackclock.files.places import Key
+from ackclock.files.problems import Problems
+from ackclock.files.schema import NotNegative, Number, Of, Switch, Table, Text, Texts, TextTable, Word, Words
+
+TOLERANCE = 0.01
+"""The relative difference within which variants overlap, unless a claim or its file has another."""
+Groups = Annotated[
+    tuple[Annotated[tuple[Word, ...], Field(min_length=1)], ...],
+    Field(min_length=1),
+    Words('a list of groups, best first, such as [["2"], ["1", "3"]]'),
+]
 
 
 class ClaimError(ValueError):
@@ -15,7 +27,7 @@ class ClaimError(ValueError):
 
 
 @dataclass(frozen=True)
-class Claim:
+class Claim(Table):
     """One claim of a paper.
 
     Attributes
@@ -57,62 +69,45 @@ class Claim:
         Whether the claim goes beyond the paper; the report counts such verdicts separately.
     """
 
-    id: str
-    text: str
-    source: str
+    KIND: ClassVar = ("kind", "{key} belongs to claims of the kind {kinds}, not {own}")
+
+    id: Text
+    text: Text
+    source: Text
     kind: Literal["order", "equal", "bound", "best"]
-    axis: str
-    where: Mapping[str, str]
-    metrics: tuple[str, ...]
-    tolerance: float
-    expected: tuple[tuple[str, ...], ...] = ()
-    rest: tuple[str, ...] = ()
-    lead: tuple[str, ...] = ()
-    of: str = ""
-    to: str = ""
-    sense: Literal["", "lowest", "highest"] = ""
-    low: float | None = None
-    high: float | None = None
+    axis: Text
+    where: TextTable
+    metrics: Texts = ()
+    tolerance: NotNegative = TOLERANCE
+    expected: Annotated[Groups, Of(("order",))] = ()
+    rest: Annotated[Texts, Of(("order",))] = ()
+    lead: Annotated[Texts, Of(("order",))] = ()
+    of: Annotated[Text, Of(("bound", "best"), needed=("bound", "best"))] = ""
+    to: Annotated[Text, Of(("bound",))] = ""
+    sense: Annotated[
+        Literal["", "lowest", "highest"], Words("one of lowest, highest"), Of(("best",), needed=("best",))
+    ] = ""
+    low: Annotated[Number | None, Of(("bound",))] = None
+    high: Annotated[Number | None, Of(("bound",))] = None
     quantifier: Literal["all", "any", "most"] = "all"
-    pool: tuple[str, ...] = ()
-    note: str = ""
-    ours: bool = False
+    pool: Texts = ()
+    note: Text = ""
+    ours: Switch = False
+
+    @property
+    def named(self) -> list[str]:
+        """The variants that it names."""
+        groups = (*self.expected, self.rest, self.lead, (self.of, self.to))
+        return [variant for group in groups for variant in group if variant]
 
 
-GROUPS = checks.Kind(
-    'a list of groups, best first, such as [["2"], ["1", "3"]]',
-    lambda value: isinstance(value, list) and bool(value) and all(checks.is_texts(group) and group for group in value),
-)
-TOLERANCE = checks.Kind("a number, at least 0", lambda value: checks.is_number(value) and value >= 0)
-KEYS = {
-    "id": checks.TEXT,
-    "text": checks.TEXT,
-    "source": checks.TEXT,
-    "kind": checks.one_of("order", "equal", "bound", "best"),
-    "axis": checks.TEXT,
-    "where": checks.TEXT_TABLE,
-    "metrics": checks.TEXTS,
-    "tolerance": TOLERANCE,
-    "expected": GROUPS,
-    "rest": checks.TEXTS,
-    "lead": checks.TEXTS,
-    "of": checks.TEXT,
-    "to": checks.TEXT,
-    "sense": checks.one_of("lowest", "highest"),
-    "low": checks.NUMBER,
-    "high": checks.NUMBER,
-    "quantifier": checks.one_of("all", "any", "most"),
-    "pool": checks.TEXTS,
-    "note": checks.TEXT,
-    "ours": checks.BOOL,
-}
-NEEDED: dict[str, list[str]] = {"order": [], "equal": [], "bound": ["of"], "best": ["of", "sense"]}
-ONLY = {
-    **dict.fromkeys(("expected", "rest", "lead"), ("order",)),
-    **dict.fromkeys(("to", "low", "high"), ("bound",)),
-    "of": ("bound", "best"),
-    "sense": ("best",),
-}
+@dataclass(frozen=True)
+class Claims(Table):
+    """A ``claims.toml``: its claims, and the tolerance and metrics of those that have none of their own."""
+
+    tolerance: NotNegative = TOLERANCE
+    metrics: Texts = ()
+    claims: Annotated[tuple[Claim, ...], Field(validation_alias="claim")] = ()
 
 
 def parse_claims(
@@ -137,65 +132,51 @@ def parse_claims(
     Raises
     ------
     ClaimError
-        If a claim lacks a key, has an unknown key, or names an unknown label, value or metric.
+        If a claim lacks a key, has an unknown key, or names an unknown label, value or metric; the message lists every
+        problem.
     """
-    try:
-        checks.keys(place, document, {"tolerance": TOLERANCE, "metrics": checks.TEXTS, "claim": checks.tables("claim")})
-        defaults = {"tolerance": 0.01, **{key: document[key] for key in ("tolerance", "metrics") if key in document}}
-        claims = [
-            _parse_claim(f"{place}: claim {entry.get('id', number)}", {**defaults, **entry})
-            for number, entry in enumerate(document.get("claim", []), start=1)
-        ]
-        for claim in claims:
-            _check_words(f"{place}: claim {claim.id}", claim, labels, metrics)
-        for name, count in Counter(claim.id for claim in claims).items():
-            if count > 1:
-                raise ValueError(f"{place}: {count} claims have the id {name!r}")
-    except ValueError as error:
-        raise ClaimError(str(error)) from None
+    problems = Problems(place, document)
+    file = schema.read(Claims, document, problems)
+    problems.check(ClaimError)
+    assert file is not None
+    claims = []
+    for number, (claim, entry) in enumerate(zip(file.claims, document.get("claim", []), strict=True)):
+        common: dict[str, Any] = {"metrics": file.metrics, "tolerance": file.tolerance}
+        claims.append(replace(claim, **{key: value for key, value in common.items() if key not in entry}))
+        _check_kind(("claim", number), claims[-1], problems)
+        _check_names(("claim", number), claims[-1], labels, metrics, problems)
+    problems.once((), [claim.id for claim in claims], "{count} claims have the id {word!r}")
+    problems.check(ClaimError)
     return claims
 
 
-def _parse_claim(place: str, entry: Mapping[str, Any]) -> Claim:
-    checks.keys(place, entry, KEYS, ["id", "text", "source", "kind", "axis", "where", "metrics"])
-    kind = entry["kind"]
-    checks.keys(place, entry, KEYS, NEEDED[kind])
-    for key in entry:
-        if kind not in ONLY.get(key, (kind,)):
-            raise ValueError(f"{place}: {key} belongs to claims of the kind {' or '.join(ONLY[key])}, not {kind}")
-    claim = Claim(**{key: _tuples(value) for key, value in entry.items()})
-    if kind == "bound" and claim.low is None and claim.high is None:
-        raise ValueError(f"{place}: low or high is missing; a bound needs at least one of them")
+def _check_kind(path: Key, claim: Claim, problems: Problems) -> None:
+    if claim.kind == "bound" and claim.low is None and claim.high is None:
+        problems.add(path, "low or high is missing; a bound needs at least one of them")
     if claim.low is not None and claim.high is not None and claim.low > claim.high:
-        raise ValueError(f"{place}: low {claim.low:g} is above high {claim.high:g}")
-    if kind == "order" and not (claim.expected or (claim.lead and claim.rest)):
-        raise ValueError(f"{place}: expected is missing; it must be {GROUPS.words}")
-    if kind == "order" and sum(map(len, (*claim.expected, claim.lead, claim.rest))) < 2:
-        raise ValueError(f"{place}: expected names a single variant and there is no rest, so nothing is compared")
-    return claim
+        problems.key((*path, "low"), f"low {claim.low:g} is above high {claim.high:g}")
+    if claim.kind == "order" and not (claim.expected or (claim.lead and claim.rest)):
+        problems.add(path, "expected is missing; name the groups of variants, or lead and rest")
+    elif claim.kind == "order" and len(claim.named) < 2:
+        problems.add(path, "expected names a single variant and there is no rest, so nothing is compared")
 
 
-def _check_words(place: str, claim: Claim, labels: Mapping[str, Collection[str]], metrics: Collection[str]) -> None:
-    checks.words(place, "label", [claim.axis, *claim.pool], labels)
-    checks.choice(place, claim.where, labels)
+def _check_names(
+    path: Key, claim: Claim, labels: Mapping[str, Collection[str]], metrics: Collection[str], problems: Problems
+) -> None:
+    known = problems.words(path, "label", [claim.axis, *claim.pool], labels)
+    problems.choice((*path, "where"), claim.where, labels)
     if claim.axis in claim.where or claim.axis in claim.pool:
-        raise ValueError(f"{place}: {claim.axis} is the axis, so it cannot also be in where or pool")
+        problems.add(path, f"{claim.axis} is the axis, so it cannot also be in where or pool")
     if twice := sorted(claim.where.keys() & set(claim.pool)):
-        raise ValueError(f"{place}: {twice[0]} is in both where and pool")
-    named = [
-        *(variant for group in claim.expected for variant in group),
-        *claim.rest,
-        *claim.lead,
-        *filter(None, (claim.of, claim.to)),
-    ]
-    checks.words(place, claim.axis, named, labels[claim.axis])
-    for variant, count in Counter(named).items():
-        if count > 1:
-            raise ValueError(f"{place}: {claim.axis} {variant} is named {count} times")
-    checks.words(place, "metric", claim.metrics, sorted(metrics))
-    for metric, count in Counter(claim.metrics).items():
-        if count > 1:
-            raise ValueError(f"{place}: metric {metric} is named {count} times")
+        problems.add(path, f"{twice[0]} is in both where and pool")
+    if known:
+        problems.words(path, claim.axis, claim.named, labels[claim.axis])
+    problems.once(path, claim.named, f"{claim.axis} {{word}} is named {{count}} times")
+    if not claim.metrics:
+        problems.add(path, "metrics is missing; it must be a list of texts, here or for all claims of the file")
+    problems.words(path, "metric", claim.metrics, sorted(metrics))
+    problems.once(path, claim.metrics, "metric {word} is named {count} times")
 
 
 def bounds(claim: Claim) -> str:
@@ -203,7 +184,3 @@ def bounds(claim: Claim) -> str:
     low = f"at least {claim.low:g}" if claim.low is not None else ""
     high = f"at most {claim.high:g}" if claim.high is not None else ""
     return " and ".join(filter(None, (low, high)))
-
-
-def _tuples(value: Any) -> Any:  # noqa: ANN401 - any TOML value
-    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
