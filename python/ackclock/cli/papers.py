@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ackclock.cli import options, output
 from ackclock.experiments.execute import Interrupted
 from ackclock.files import storage
-from ackclock.papers import evidence, library
+from ackclock.papers import answers, evidence, library
 from ackclock.papers.library import Paper
 from ackclock.papers.onkernel import runs as realtime
 from ackclock.papers.onkernel import section
@@ -29,17 +29,29 @@ BUDGET, QUICK_BUDGET = 3600.0, 600.0
 """Real time of runs on the kernel, in seconds, without and with --quick."""
 
 
+def new_command(name: str, *, ran: bool) -> None:
+    """Write a small paper, and say how to go on; `ran` tells that options of a run were given."""
+    from ackclock.papers import starting
+
+    if ran:
+        raise ValueError("--new writes files and runs nothing, so it takes no other option")
+    for file in starting.start(name):
+        output.place(file)
+    output.note(f"run it: ackclock paper {name}")
+
+
 def paper_command(
     name: str,
     *,
     quick: bool,
     on_kernel: bool,
     budget: str | None,
+    brief: bool,
     out: Path | None,
     json_output: bool,
     jobs: int | None,
 ) -> None:
-    """Run a paper, write its report, and print the verdicts."""
+    """Run a paper, write its report, and print the verdicts and the answer."""
     if budget is not None and not on_kernel:
         raise ValueError("--budget is for runs in real time; add --on kernel")
     seconds = options.seconds(budget, "--budget") if budget is not None else QUICK_BUDGET if quick else BUDGET
@@ -50,7 +62,7 @@ def paper_command(
     written = _reproduce(paper, target, quick=quick, jobs=jobs, machine=machine, budget=seconds)
     if json_output:
         output.data(json.loads((target / "verdicts.json").read_text(encoding="utf-8")))
-    else:
+    elif not brief:
         _show(written.judgements)
     if said := evidence.summary([item.evidence for item in written.judgements]):
         output.note(said)
@@ -59,6 +71,8 @@ def paper_command(
     if json_output:
         output.note(f"written: {written.html}")
     else:
+        for sentence in answers.answer(paper, written.judgements).sentences:
+            output.sentence("".join(part.text for part in sentence))
         output.place(written.html)
 
 
