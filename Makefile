@@ -16,7 +16,7 @@ ENGINE ?=
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .DEFAULT_GOAL := help
-.PHONY: help core page web ebpf kernel demo test count check format lint types pages fuzz fuzz-ns2 fuzz-linux bench docs site wheel clean
+.PHONY: help core page web ebpf kernel estimate demo test count check format lint types pages fuzz fuzz-ns2 fuzz-linux bench docs site wheel clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-8s %s\n' "$$name" "$$text"; done
@@ -45,9 +45,12 @@ ebpf:  ## compile the program of the kernel that crates/emu contains; needs clan
 kernel: core  ## build a Linux kernel for virtual time from Debian's linux-source package
 	$(BIN)/ackclock kernel build
 
-demo: core web  ## reproduce the paper `ass`: figures, verdicts, a report
-	$(BIN)/ackclock paper ass --out out/ass
-	@echo 'Open out/ass/report.html in a browser.'
+estimate:
+	@$(PYTHON) -c 'import os; count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(); \
+		print("Builds the engine, then runs 37,440 simulations: 7 minutes of processor time, shared by", count, "processors")'
+
+demo: estimate core  ## reproduce the paper `ass`: figures, verdicts, a report
+	@$(BIN)/ackclock paper ass --brief --out out/ass
 
 test: core  ## run every test
 	cargo test --workspace --quiet $(RUST_FEATURES)

@@ -303,8 +303,8 @@ def test_the_report_has_charts_and_numbers(flows: Path, cli: Cli) -> None:
             'metric = "eq7_ratio"\nflow = "a"',
             "flow belongs to charts of the kind map or time or internals, not bars",
         ),
-        ('flow = "a"\nto = "b"', 'flow = "a"\nto = "c"', "chart 3: unknown algorithm 'c'"),
-        ('y = "size"\nmetric', 'y = "sice"\nmetric', "chart 3: unknown label 'sice'; did you mean 'size'?"),
+        ('flow = "a"\nto = "b"', 'flow = "a"\nto = "c"', "chart 3: to: unknown algorithm 'c'"),
+        ('y = "size"\nmetric', 'y = "sice"\nmetric', "chart 3: y: unknown label 'sice'; did you mean 'size'?"),
         ("bounds = [0.5, 2]", "bounds = [2, 0.5]", "bounds must be a list of two numbers, the smaller first"),
         ('size = "500" }\nx', 'size = "501" }\nx', "chart 1: where: unknown size '501'"),
         ('only = { queue = ["5"] }\n\n[[exp', 'only = { queue = ["6"] }\n\n[[exp', "only: unknown queue '6'"),
@@ -333,7 +333,7 @@ def test_two_experiments_may_share_a_cell_only_if_it_is_the_same(flows: Path) ->
     (folder / "other.toml").write_text(SCENARIO.replace("6 s", "7 s"))
     text = (folder / "paper.toml").read_text()
     (folder / "paper.toml").write_text(text.replace('file = "flows.toml"', 'file = "other.toml"', 1))
-    with pytest.raises(ValueError, match="two experiments have the cell 5, 500, main"):
+    with pytest.raises(ValueError, match="another experiment has the cell 5, 500, main with another scenario"):
         plan_paper(library._load(folder))
 
 

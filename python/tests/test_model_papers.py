@@ -202,12 +202,12 @@ def test_the_report_counts_evaluations_and_our_own_claims_separately(folder: Pat
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('name = "rounds"', 'name = "round"', "model 2 (round): there is no model 'round'; did you mean 'rounds'?"),
+        ('name = "rounds"', 'name = "round"', "model round: there is no model 'round'; did you mean 'rounds'?"),
         ("rounds = 5000", "round = 5000", "unknown parameter 'round'; did you mean 'rounds'?"),
         ("rounds = 5000", "seed = 2", "seed is set by [[repeat]]"),
         ("rounds = 5000", "rounds = [2]", "parameters must be a table of values"),
         ('"window_rate" }', '"window_rat" }', "columns: unknown output 'window_rat'; did you mean 'window_rate'?"),
-        ('["1 %", "10 %"] }', '["1 m", "10 %"] }', "model 1 (rbt): rbt: loss:"),
+        ('["1 %", "10 %"] }', '["1 m", "10 %"] }', "model rbt: rbt: loss:"),
         ('labels = { source = "model" }', "labels = {}", "unknown label 'source'"),
         ('source = "model" }\np', 'source = "theory" }\np', "another experiment has the cell theory, 1 %, standard"),
         (
@@ -215,7 +215,7 @@ def test_the_report_counts_evaluations_and_our_own_claims_separately(folder: Pat
             'sampling = "offset"\nspread = "1 s"',
             "a model is repeated over seeds, not paths or start times",
         ),
-        ('traces = ["cwnd"', 'traces = ["cwn"', "chart 3: unknown trace 'cwn'; did you mean 'cwnd'?"),
+        ('traces = ["cwnd"', 'traces = ["cwn"', "chart 3: traces: unknown trace 'cwn'; did you mean 'cwnd'?"),
         (
             'ratio = { response = ["RBT"',
             'ratio = { response = ["RB"',

@@ -108,7 +108,7 @@ def text(frame: str) -> str:
 
 def paper_with(answer: dict[str, Any]) -> library.Paper:
     """Return a paper with nothing but an answer."""
-    return library.Paper(Path("p"), Contents("P", "nobody", answer=Answer(**answer)))
+    return library.Paper(Path("p"), Contents("P", "nobody", ("loss",), answer=Answer(**answer)))
 
 
 # The answer
@@ -135,7 +135,7 @@ def test_every_number_of_the_answer_refers_to_its_claim() -> None:
 
 
 def test_without_an_answer_the_report_counts_claims() -> None:
-    found = answers.answer(library.Paper(Path("p"), Contents("P", "nobody")), judged())
+    found = answers.answer(library.Paper(Path("p"), Contents("P", "nobody", ("loss",))), judged())
     assert "".join(part.text for part in found.sentences[0]) == (
         "Of the paper's claims, 2 hold, 1 does not hold, 0 are undecided and 1 was not run."
     )

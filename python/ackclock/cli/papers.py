@@ -13,7 +13,7 @@ from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.execute import Interrupted
 from ackclock.files import storage
 from ackclock.judging import evidence
-from ackclock.papers import library
+from ackclock.papers import answers, library
 from ackclock.papers.library import Paper
 from ackclock.papers.onkernel import runs as realtime
 from ackclock.papers.onkernel import section
@@ -33,17 +33,29 @@ LESS = ("source in the paper", "all claims together")
 """Columns of verdicts that a narrow terminal leaves out, the least important first."""
 
 
+def new_command(name: str, *, ran: bool) -> None:
+    """Write a small paper, and say how to go on; `ran` tells that options of a run were given."""
+    from ackclock.papers import starting
+
+    if ran:
+        raise ValueError("--new writes files and runs nothing, so it takes no other option")
+    for file in starting.start(name):
+        output.place(file)
+    output.note(f"run it: ackclock paper {name}")
+
+
 def paper_command(
     name: str,
     *,
     quick: bool,
     on_kernel: bool,
     budget: str | None,
+    brief: bool,
     out: Path | None,
     json_output: bool,
     engine: Engine,
 ) -> None:
-    """Run a paper, write its report, and print the verdicts."""
+    """Run a paper, write its report, and print the verdicts and the answer."""
     if budget is not None and not on_kernel:
         raise ValueError("--budget is for runs in real time; add --on kernel")
     seconds = options.seconds(budget, "--budget") if budget is not None else QUICK_BUDGET if quick else BUDGET
@@ -54,7 +66,7 @@ def paper_command(
     written = _reproduce(paper, target, quick=quick, engine=engine, machine=machine, budget=seconds)
     if json_output:
         output.data(json.loads((target / "verdicts.json").read_text(encoding="utf-8")))
-    else:
+    elif not brief:
         _show(written.judgements)
     if said := evidence.summary([item.evidence for item in written.judgements]):
         output.note(said)
@@ -63,6 +75,8 @@ def paper_command(
     if json_output:
         output.note(f"written: {written.html}")
     else:
+        for sentence in answers.answer(paper, written.judgements).sentences:
+            output.sentence("".join(part.text for part in sentence))
         output.place(written.html)
 
 

@@ -25,7 +25,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ackclock.files import checks
+from ackclock.files.places import Key
+from ackclock.files.problems import Problems
 from ackclock.papers.claims import Claim
 from ackclock.papers.library import Paper
 from ackclock.papers.verdicts import Comparison, Judgement, Verdict
@@ -84,24 +85,30 @@ def check(paper: Paper, claims: Sequence[Claim]) -> None:
     ValueError
         If a name is unknown.
     """
-    answer, place = paper.contents.answer, f"{paper.file}: answer"
+    answer, problems = paper.contents.answer, paper.problems()
     if answer is None:
         return
     known = {claim.id: claim for claim in claims}
-    for text in (*answer.sentences, *answer.causes):
-        if stray := re.search("[{}]", BRACES.sub("", text)):
-            raise ValueError(f"{place}: {text!r}: a {stray[0]} without its partner; braces hold a measured value")
-        for name in BRACES.findall(text):
-            if name in COUNTED:
-                continue
-            found = PLACE.fullmatch(name)
-            if found is None:
-                words = f"{', '.join(COUNTED)}, or a claim with a word, such as CLAIM.{next(iter(WORDS))}"
-                raise ValueError(f"{place}: {{{name}}} is none of {words}")
-            checks.words(place, "claim", [found["claim"]], known)
-            checks.words(f"{place}: {{{name}}}", "word", [found["word"]], WORDS)
-            if found["metric"]:
-                checks.words(f"{place}: {{{name}}}", "metric", [found["metric"]], known[found["claim"]].metrics)
+    for key, texts in (("sentences", answer.sentences), ("causes", answer.causes)):
+        for place, text in enumerate(texts):
+            _check(("answer", key, place), text, known, problems)
+    problems.check()
+
+
+def _check(path: Key, text: str, known: Mapping[str, Claim], problems: Problems) -> None:
+    if stray := re.search("[{}]", BRACES.sub("", text)):
+        problems.add(path, f"{text!r}: a {stray[0]} without its partner; braces hold a measured value")
+    for name in BRACES.findall(text):
+        found = PLACE.fullmatch(name)
+        if name in COUNTED:
+            continue
+        if found is None:
+            words = f"{', '.join(COUNTED)}, or a claim with a word, such as CLAIM.{next(iter(WORDS))}"
+            problems.add(path, f"{{{name}}} is none of {words}")
+            continue
+        problems.words(path, "word", [found["word"]], WORDS)
+        if problems.words(path, "claim", [found["claim"]], known) and found["metric"]:
+            problems.words(path, "metric", [found["metric"]], known[found["claim"]].metrics)
 
 
 def answer(paper: Paper, judgements: Sequence[Judgement]) -> Answer:

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from ackclock.files import checks
+from pydantic import Field
+
+from ackclock.files import schema
+from ackclock.files.places import Key
+from ackclock.files.problems import Problems
+from ackclock.files.schema import NotNegative, Number, Of, Positive, Switch, Table, Text, Texts, TextTable, Word, Words
 from ackclock.judging.tolerances import SAME, WORDS
+from ackclock.judging.tolerances import Word as Tolerated
+
+Groups = Annotated[
+    tuple[Annotated[tuple[Word, ...], Field(min_length=1)], ...],
+    Field(min_length=1),
+    Words('a list of groups, best first, such as [["2"], ["1", "3"]]'),
+]
 
 
 class ClaimError(ValueError):
@@ -17,7 +28,7 @@ class ClaimError(ValueError):
 
 
 @dataclass(frozen=True)
-class Claim:
+class Claim(Table):
     """One claim of a paper.
 
     Attributes
@@ -45,10 +56,8 @@ class Claim:
         For ``best``: whether low or high values are better.
     low, high : float or None
         For ``bound``: limits of the ratio or value; None for no limit.
-    word : {"", "exactly", "about", "up to"}
-        For ``bound`` with a stated value in place of limits: the word, which the table of tolerances explains.
-    stated : float or None
-        The stated value.
+    exactly, about, up_to : float or None
+        For ``bound``, in place of limits: a stated value; the table of tolerances explains each word.
     metrics : tuple of str
         Columns on which the claim is judged; the first is the main reading.
     quantifier : {"all", "any", "most"}
@@ -63,74 +72,69 @@ class Claim:
         Whether the claim goes beyond the paper; the report counts such verdicts separately.
     """
 
-    id: str
-    text: str
-    source: str
+    KIND: ClassVar = ("kind", "{key} belongs to claims of the kind {kinds}, not {own}")
+
+    id: Text
+    text: Text
+    source: Text
     kind: Literal["order", "equal", "bound", "best"]
-    axis: str
-    where: Mapping[str, str]
-    metrics: tuple[str, ...]
-    tolerance: float
-    expected: tuple[tuple[str, ...], ...] = ()
-    rest: tuple[str, ...] = ()
-    lead: tuple[str, ...] = ()
-    of: str = ""
-    to: str = ""
-    sense: Literal["", "lowest", "highest"] = ""
-    low: float | None = None
-    high: float | None = None
-    word: Literal["", "exactly", "about", "up to"] = ""
-    stated: float | None = None
+    axis: Text
+    where: TextTable
+    metrics: Texts = ()
+    tolerance: NotNegative = SAME.value
+    expected: Annotated[Groups, Of(("order",))] = ()
+    rest: Annotated[Texts, Of(("order",))] = ()
+    lead: Annotated[Texts, Of(("order",))] = ()
+    of: Annotated[Text, Of(("bound", "best"), needed=("bound", "best"))] = ""
+    to: Annotated[Text, Of(("bound",))] = ""
+    sense: Annotated[
+        Literal["", "lowest", "highest"], Words("one of lowest, highest"), Of(("best",), needed=("best",))
+    ] = ""
+    low: Annotated[Number | None, Of(("bound",))] = None
+    high: Annotated[Number | None, Of(("bound",))] = None
+    exactly: Annotated[Positive | None, Of(("bound",))] = None
+    about: Annotated[Positive | None, Of(("bound",))] = None
+    up_to: Annotated[Positive | None, Of(("bound",))] = None
     quantifier: Literal["all", "any", "most"] = "all"
-    pool: tuple[str, ...] = ()
-    note: str = ""
-    ours: bool = False
+    pool: Texts = ()
+    note: Text = ""
+    ours: Switch = False
+
+    @property
+    def named(self) -> list[str]:
+        """The variants that it names."""
+        groups = (*self.expected, self.rest, self.lead, (self.of, self.to))
+        return [variant for group in groups for variant in group if variant]
+
+    @property
+    def word(self) -> Tolerated | None:
+        """The word of a stated value, which the table of tolerances explains; None without one."""
+        return next((word for key, word in STATED.items() if getattr(self, key) is not None), None)
+
+    @property
+    def stated(self) -> float | None:
+        """The stated value."""
+        return next((value for key in STATED if (value := getattr(self, key)) is not None), None)
 
     def limits(self, factor: float = 1.0) -> tuple[float, float]:
         """Return the limits of a ``bound``, infinite for none; those of a stated value with `factor` its tolerance."""
-        if self.stated is not None and self.word:
+        if self.stated is not None and self.word is not None:
             least, most = WORDS[self.word].scaled(factor).either_way
             return self.stated * least, math.inf if self.word == "up to" else self.stated * most
         return (-math.inf if self.low is None else self.low, math.inf if self.high is None else self.high)
 
 
-STATED: dict[str, Literal["exactly", "about", "up to"]] = {"exactly": "exactly", "about": "about", "up_to": "up to"}
+STATED: dict[str, Tolerated] = {"exactly": "exactly", "about": "about", "up_to": "up to"}
 """The keys of a stated value, and their words in the table of tolerances."""
-GROUPS = checks.Kind(
-    'a list of groups, best first, such as [["2"], ["1", "3"]]',
-    lambda value: isinstance(value, list) and bool(value) and all(checks.is_texts(group) and group for group in value),
-)
-TOLERANCE = checks.Kind("a number, at least 0", lambda value: checks.is_number(value) and value >= 0)
-KEYS = {
-    "id": checks.TEXT,
-    "text": checks.TEXT,
-    "source": checks.TEXT,
-    "kind": checks.one_of("order", "equal", "bound", "best"),
-    "axis": checks.TEXT,
-    "where": checks.TEXT_TABLE,
-    "metrics": checks.TEXTS,
-    "tolerance": TOLERANCE,
-    "expected": GROUPS,
-    "rest": checks.TEXTS,
-    "lead": checks.TEXTS,
-    "of": checks.TEXT,
-    "to": checks.TEXT,
-    "sense": checks.one_of("lowest", "highest"),
-    "low": checks.NUMBER,
-    "high": checks.NUMBER,
-    **dict.fromkeys(STATED, checks.POSITIVE),
-    "quantifier": checks.one_of("all", "any", "most"),
-    "pool": checks.TEXTS,
-    "note": checks.TEXT,
-    "ours": checks.BOOL,
-}
-NEEDED: dict[str, list[str]] = {"order": [], "equal": [], "bound": ["of"], "best": ["of", "sense"]}
-ONLY = {
-    **dict.fromkeys(("expected", "rest", "lead"), ("order",)),
-    **dict.fromkeys(("to", "low", "high", *STATED), ("bound",)),
-    "of": ("bound", "best"),
-    "sense": ("best",),
-}
+
+
+@dataclass(frozen=True)
+class Claims(Table):
+    """A ``claims.toml``: its claims, and the tolerance and metrics of those that have none of their own."""
+
+    tolerance: NotNegative = SAME.value
+    metrics: Texts = ()
+    claims: Annotated[tuple[Claim, ...], Field(validation_alias="claim")] = ()
 
 
 def parse_claims(
@@ -155,75 +159,56 @@ def parse_claims(
     Raises
     ------
     ClaimError
-        If a claim lacks a key, has an unknown key, or names an unknown label, value or metric.
+        If a claim lacks a key, has an unknown key, or names an unknown label, value or metric; the message lists every
+        problem.
     """
-    try:
-        checks.keys(place, document, {"tolerance": TOLERANCE, "metrics": checks.TEXTS, "claim": checks.tables("claim")})
-        defaults = {
-            "tolerance": SAME.value,
-            **{key: document[key] for key in ("tolerance", "metrics") if key in document},
-        }
-        claims = [
-            _parse_claim(f"{place}: claim {entry.get('id', number)}", {**defaults, **entry})
-            for number, entry in enumerate(document.get("claim", []), start=1)
-        ]
-        for claim in claims:
-            _check_words(f"{place}: claim {claim.id}", claim, labels, metrics)
-        for name, count in Counter(claim.id for claim in claims).items():
-            if count > 1:
-                raise ValueError(f"{place}: {count} claims have the id {name!r}")
-    except ValueError as error:
-        raise ClaimError(str(error)) from None
+    problems = Problems(place, document)
+    file = schema.read(Claims, document, problems)
+    problems.check(ClaimError)
+    assert file is not None
+    claims = []
+    for number, (claim, entry) in enumerate(zip(file.claims, document.get("claim", []), strict=True)):
+        common: dict[str, Any] = {"metrics": file.metrics, "tolerance": file.tolerance}
+        claims.append(replace(claim, **{key: value for key, value in common.items() if key not in entry}))
+        _check_kind(("claim", number), claims[-1], problems)
+        _check_names(("claim", number), claims[-1], labels, metrics, problems)
+    problems.once((), [claim.id for claim in claims], "{count} claims have the id {word!r}")
+    problems.check(ClaimError)
     return claims
 
 
-def _parse_claim(place: str, entry: Mapping[str, Any]) -> Claim:
-    checks.keys(place, entry, KEYS, ["id", "text", "source", "kind", "axis", "where", "metrics"])
-    kind = entry["kind"]
-    checks.keys(place, entry, KEYS, NEEDED[kind])
-    for key in entry:
-        if kind not in ONLY.get(key, (kind,)):
-            raise ValueError(f"{place}: {key} belongs to claims of the kind {' or '.join(ONLY[key])}, not {kind}")
-    said = [key for key in (*STATED, "low", "high") if key in entry]
+def _check_kind(path: Key, claim: Claim, problems: Problems) -> None:
+    said = [key for key in (*STATED, "low", "high") if getattr(claim, key) is not None]
     if len(said) > 1 and said[0] in STATED:
-        raise ValueError(f"{place}: {said[0]} and {said[1]} exclude each other; a stated value has its own limits")
-    claim = Claim(**{key: _tuples(value) for key, value in entry.items() if key not in STATED})
-    if said and said[0] in STATED:
-        claim = replace(claim, word=STATED[said[0]], stated=float(entry[said[0]]))
-    if kind == "bound" and not said:
-        raise ValueError(
-            f"{place}: low or high is missing; a bound needs one of them, or a value with exactly, about or up_to"
-        )
+        message = f"{said[0]} and {said[1]} exclude each other; a stated value has its own limits"
+        problems.add((*path, said[1]), message)
+    if claim.kind == "bound" and not said:
+        message = "low or high is missing; a bound needs one of them, or a value with exactly, about or up_to"
+        problems.add(path, message)
     if claim.low is not None and claim.high is not None and claim.low > claim.high:
-        raise ValueError(f"{place}: low {claim.low:g} is above high {claim.high:g}")
-    if kind == "order" and not (claim.expected or (claim.lead and claim.rest)):
-        raise ValueError(f"{place}: expected is missing; it must be {GROUPS.words}")
-    if kind == "order" and sum(map(len, (*claim.expected, claim.lead, claim.rest))) < 2:
-        raise ValueError(f"{place}: expected names a single variant and there is no rest, so nothing is compared")
-    return claim
+        problems.key((*path, "low"), f"low {claim.low:g} is above high {claim.high:g}")
+    if claim.kind == "order" and not (claim.expected or (claim.lead and claim.rest)):
+        problems.add(path, "expected is missing; name the groups of variants, or lead and rest")
+    elif claim.kind == "order" and len(claim.named) < 2:
+        problems.add(path, "expected names a single variant and there is no rest, so nothing is compared")
 
 
-def _check_words(place: str, claim: Claim, labels: Mapping[str, Collection[str]], metrics: Collection[str]) -> None:
-    checks.words(place, "label", [claim.axis, *claim.pool], labels)
-    checks.choice(place, claim.where, labels)
+def _check_names(
+    path: Key, claim: Claim, labels: Mapping[str, Collection[str]], metrics: Collection[str], problems: Problems
+) -> None:
+    known = problems.words(path, "label", [claim.axis, *claim.pool], labels)
+    problems.choice((*path, "where"), claim.where, labels)
     if claim.axis in claim.where or claim.axis in claim.pool:
-        raise ValueError(f"{place}: {claim.axis} is the axis, so it cannot also be in where or pool")
+        problems.add(path, f"{claim.axis} is the axis, so it cannot also be in where or pool")
     if twice := sorted(claim.where.keys() & set(claim.pool)):
-        raise ValueError(f"{place}: {twice[0]} is in both where and pool")
-    named = [
-        *(variant for group in claim.expected for variant in group),
-        *claim.rest,
-        *claim.lead,
-        *filter(None, (claim.of, claim.to)),
-    ]
-    checks.words(place, claim.axis, named, labels[claim.axis])
-    for variant, count in Counter(named).items():
-        if count > 1:
-            raise ValueError(f"{place}: {claim.axis} {variant} is named {count} times")
-    checks.words(place, "metric", claim.metrics, sorted(metrics))
-    for metric, count in Counter(claim.metrics).items():
-        if count > 1:
-            raise ValueError(f"{place}: metric {metric} is named {count} times")
+        problems.add(path, f"{twice[0]} is in both where and pool")
+    if known:
+        problems.words(path, claim.axis, claim.named, labels[claim.axis])
+    problems.once(path, claim.named, f"{claim.axis} {{word}} is named {{count}} times")
+    if not claim.metrics:
+        problems.add(path, "metrics is missing; it must be a list of texts, here or for all claims of the file")
+    problems.words(path, "metric", claim.metrics, sorted(metrics))
+    problems.once(path, claim.metrics, "metric {word} is named {count} times")
 
 
 def bounds(claim: Claim) -> str:
@@ -231,7 +216,3 @@ def bounds(claim: Claim) -> str:
     ends = zip(("at least", "at most"), claim.limits(), strict=True)
     limits = " and ".join(f"{word} {end:g}" for word, end in ends if math.isfinite(end))
     return f"{claim.word} {claim.stated:g}: {limits}" if claim.word else limits
-
-
-def _tuples(value: Any) -> Any:  # noqa: ANN401 - any TOML value
-    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value

@@ -1,21 +1,80 @@
-"""The contents of a `paper.toml` as frozen data classes; `schema` checks and reads the file."""
+"""The contents of a `paper.toml` as frozen data classes, which declare its keys; `schema` reads the file."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from ackclock.experiments.repetitions import Rule
+from pydantic import Field
 
-Texts = tuple[str, ...]
+from ackclock.experiments.draws import Jitter
+from ackclock.experiments.repetitions import Rule, Sampling
+from ackclock.files.schema import (
+    STRICT,
+    Amount,
+    Choices,
+    Count,
+    Finite,
+    Number,
+    Of,
+    Positive,
+    Settings,
+    Table,
+    Text,
+    Texts,
+    TextTable,
+    Word,
+    Words,
+    test,
+)
+from ackclock.metrics.flows import DERIVATIONS
+
 Labels = Mapping[str, str]
-Choices = Mapping[str, Sequence[str]]
-ChartKind = Literal["lines", "bars", "map", "best", "time", "internals", "rounds"]
+MOST_REPETITIONS = 10_000
+Repetitions = Annotated[
+    int, STRICT, Field(ge=1, le=MOST_REPETITIONS), Words(f"a whole number from 1 to {MOST_REPETITIONS:,}")
+]
+Time = Annotated[
+    str, STRICT, Field(pattern=r"^\s*\d+(\.\d+)?\s+(ns|us|µs|ms|s)\s*$"), Words('a time with its unit, such as "60 ms"')
+]
+Percentage = Annotated[
+    str, STRICT, Field(pattern=r"^\d{1,2}(\.\d+)?\s*%$"), Words('a percentage below 100 %, such as "2 %"')
+]
+Pair = Annotated[tuple[Finite, Finite], test(lambda ends: ends[0] < ends[1])]
+Spans = Annotated[
+    dict[str, Annotated[Pair, test(lambda ends: ends[0] >= 0)]],
+    Words("a table of spans in seconds, such as { delivered_start = [0, 50] }"),
+]
+Title = Annotated[
+    str,
+    STRICT,
+    test(lambda title: "{}" in title and not re.search("[{}]", title.replace("{}", ""))),
+    Words('a text with {} for the value, such as "IFQ {}"'),
+]
+Ratio = Annotated[
+    dict[str, tuple[Word, Word]],
+    test(lambda ratio: len(ratio) <= 1),
+    Words('a label with two of its values, such as { response = ["RBT", "standard"] }'),
+]
+Axes = Annotated[
+    dict[str, Texts | dict[str, dict[str, Word | bool | Amount]]],
+    test(lambda axes: all(axes.values())),
+    Words('a table of axes, such as { loss = ["1 %", "2 %"], response = { RBT = { response = "threshold" } } }'),
+]
+Bounds = Annotated[Pair, Words("a list of two numbers, the smaller first")]
+VALUES = ("lines", "bars", "map", "best")
+"""The kinds of chart that draw a metric over the values of a label."""
+Kinds = Annotated[tuple[Literal["cwnd", "throughput"], ...], Words("a list of cwnd, throughput")]
+Derived = Annotated[
+    tuple[Annotated[Word, test(DERIVATIONS.__contains__)], ...],
+    Words(f"a list of {', '.join(DERIVATIONS)}"),
+]
 
 
 @dataclass(frozen=True)
-class Experiment:
+class Experiment(Table):
     """An ``[[experiment]]``: a scenario file; its variants are cells.
 
     Attributes
@@ -30,14 +89,14 @@ class Experiment:
         Labels that replace those of its cells.
     """
 
-    file: str
-    labels: Labels = field(default_factory=dict)
+    file: Text
+    labels: TextTable = field(default_factory=dict)
     only: Choices = field(default_factory=dict)
-    relabel: Labels = field(default_factory=dict)
+    relabel: TextTable = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class ModelExperiment:
+class ModelExperiment(Table):
     """A ``[[model]]``: an analytic model, evaluated at the points of its sweep.
 
     Attributes
@@ -54,21 +113,29 @@ class ModelExperiment:
         Additional columns: outputs by column name.
     """
 
-    name: str
-    labels: Labels = field(default_factory=dict)
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    sweep: Mapping[str, Any] = field(default_factory=dict)
-    columns: Labels = field(default_factory=dict)
+    name: Text
+    labels: TextTable = field(default_factory=dict)
+    parameters: Settings = field(default_factory=dict)
+    sweep: Axes = field(default_factory=dict)
+    columns: TextTable = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Repeat:
+class Deviations(Table):
+    """The keys of ``jitter`` as written."""
+
+    rate: Percentage | None = None
+    delay: Time | None = None
+
+
+@dataclass(frozen=True)
+class Repeat(Table):
     """A ``[[repeat]]``: the rule of repetition for some cells, and the measures of their runs.
 
     Attributes
     ----------
-    rule : Rule
-        The rule of repetition.
+    sampling, count, spread, jitter, exact, common
+        The rule of repetition, see `Rule`.
     where : dict
         Labels of the cells.
     seeds_by : tuple of str
@@ -81,32 +148,69 @@ class Repeat:
         Names of derivations, see `metrics.flows`.
     """
 
-    rule: Rule
-    where: Labels = field(default_factory=dict)
-    seeds_by: Texts = ()
-    spans: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    cwnd: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    derived: Texts = ()
+    KIND: ClassVar = ("sampling", "{key} belongs to sampling = {kinds}, not {own}")
+
+    sampling: Sampling
+    count: Repetitions
+    spread: Annotated[Time, Of(("path", "offset"), needed=("path", "offset"))] = ""
+    jitter: Annotated[Deviations | None, Of(("seed", "path"))] = None
+    exact: Annotated[Repetitions, Of(("seed", "path"))] = 0
+    common: Annotated[Repetitions, Of(("seed",))] = 0
+    where: TextTable = field(default_factory=dict)
+    seeds_by: Annotated[Texts, Of(("seed",))] = ()
+    spans: Spans = field(default_factory=dict)
+    cwnd: Spans = field(default_factory=dict)
+    derived: Derived = ()
+
+    @property
+    def rule(self) -> Rule:
+        """The rule of repetition."""
+        drawn = None
+        if self.jitter is not None:
+            drawn = Jitter.read({key: value for key, value in vars(self.jitter).items() if value is not None})
+        return Rule(self.sampling, self.count, self.spread, drawn, self.exact, self.common)
 
 
 @dataclass(frozen=True)
-class Quick:
+class Counts(Table):
+    """The keys of ``quick.counts``."""
+
+    seed: Count | None = None
+    path: Count | None = None
+    offset: Count | None = None
+
+
+@dataclass(frozen=True)
+class Quick(Table):
     """``[quick]``: the largest number of repetitions by sampling, and selected values by label."""
 
-    counts: Mapping[str, int] = field(default_factory=dict)
+    counts: Counts = Counts()
     only: Choices = field(default_factory=dict)
 
+    @property
+    def most(self) -> dict[str, int]:
+        """The largest number of repetitions by sampling; one without a limit is missing."""
+        return {sampling: count for sampling, count in vars(self.counts).items() if count is not None}
+
 
 @dataclass(frozen=True)
-class Block:
+class Block(Table):
     """A block of the paper's figures: the number of the first figure, and the labels of all."""
 
-    first: int
-    where: Labels
+    first: Count
+    where: TextTable
 
 
 @dataclass(frozen=True)
-class Figures:
+class Order(Table):
+    """The order of the figures in a block: labels, and their values for each figure."""
+
+    keys: Texts
+    values: Annotated[tuple[tuple[Word, ...], ...], Words("a list of lists of texts")]
+
+
+@dataclass(frozen=True)
+class Figures(Table):
     """``[figures]``: sheets of panels; each panel is a figure of the paper.
 
     Attributes
@@ -123,24 +227,21 @@ class Figures:
         Bin width of throughput, and end of the plots of the start, in seconds; None: no such plots.
     blocks : tuple of Block
         Blocks of figures; each has the figures of `order`.
-    keys : tuple of str
-        Labels of the figures in a block.
-    order : tuple
-        Values of `keys` for each figure of a block.
+    order : Order or None
+        The figures of a block.
     """
 
     sheet: Texts
-    panel: str
-    panel_title: str
-    overlay: str
-    overlay_title: str
-    shown: Texts
+    panel: Text
+    panel_title: Title
+    overlay: Text
+    overlay_title: Title
+    shown: Annotated[Kinds, Field(validation_alias="kinds")]
     only: Choices = field(default_factory=dict)
-    bin: float | None = None
-    start: float | None = None
-    blocks: tuple[Block, ...] = ()
-    keys: Texts = ()
-    order: tuple[Texts, ...] = ()
+    bin: Positive | None = None
+    start: Positive | None = None
+    blocks: Annotated[tuple[Block, ...], Field(validation_alias="block")] = ()
+    order: Order | None = None
 
     @property
     def kinds(self) -> list[str]:
@@ -150,25 +251,27 @@ class Figures:
     @property
     def numbers(self) -> dict[tuple[tuple[str, str], ...], int]:
         """The figure number of every panel in the paper, by its sorted labels and ``kind``."""
-        numbers = {}
+        numbers: dict[tuple[tuple[str, str], ...], int] = {}
+        if self.order is None:
+            return numbers
         for block in self.blocks:
-            for index, values in enumerate(self.order):
-                labels = {**block.where, **dict(zip(self.keys, values, strict=True))}
+            for index, values in enumerate(self.order.values):
+                labels = {**block.where, **dict(zip(self.order.keys, values, strict=True))}
                 numbers[tuple(sorted(labels.items()))] = block.first + index
         return numbers
 
 
 @dataclass(frozen=True)
-class Printed:
+class Printed(Table):
     """A printed value of a chart: the position on the axis, the number, and its series or ""."""
 
-    x: str
-    value: float
-    series: str = ""
+    x: Text
+    value: Number
+    series: Text = ""
 
 
 @dataclass(frozen=True)
-class Chart:
+class Chart(Table):
     """A ``[[chart]]``: a figure of measured values.
 
     Attributes
@@ -221,33 +324,35 @@ class Chart:
         Internals of a congestion control.
     """
 
-    kind: ChartKind
-    title: str
-    where: Labels = field(default_factory=dict)
+    KIND: ClassVar = ("kind", "{key} belongs to charts of the kind {kinds}, not {own}")
+
+    kind: Literal["lines", "bars", "map", "best", "time", "internals", "rounds"]
+    title: Text
+    where: TextTable
     only: Choices = field(default_factory=dict)
-    figure: int | None = None
-    x: str = ""
-    y: str = ""
-    panel: str | None = None
-    series: str | None = None
-    metric: str = ""
-    scale: float | None = None
-    axis: str | None = None
-    group: str = ""
-    ratio: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    over: str | None = None
-    printed: tuple[Printed, ...] = ()
-    flow: str | None = None
-    to: str | None = None
-    equals: float | None = None
-    bounds: tuple[float, float] | None = None
-    mark: Labels = field(default_factory=dict)
-    sense: Literal["lowest", "highest"] | None = None
-    within: float = 0.0
-    trace: Literal["cwnd", "throughput"] | None = None
-    traces: Texts = ()
-    bin: float | None = None
-    names: Texts = ()
+    figure: Count | None = None
+    x: Annotated[Text, Of(VALUES, needed=VALUES)] = ""
+    y: Annotated[Text, Of(("map", "best"), needed=("map", "best"))] = ""
+    panel: Annotated[Text | None, Of(VALUES)] = None
+    series: Annotated[Text | None, Of(("lines", "bars", "best", "time"), needed=("best",))] = None
+    metric: Annotated[Text, Of(VALUES, needed=VALUES)] = ""
+    scale: Annotated[Positive | None, Of(("lines", "bars", "map"))] = None
+    axis: Annotated[Text | None, Of(("lines", "bars", "map"))] = None
+    group: Text = ""
+    ratio: Annotated[Ratio, Of(("lines", "bars"))] = field(default_factory=dict)
+    over: Annotated[Text | None, Of(("lines", "bars", "best"))] = None
+    printed: Annotated[tuple[Printed, ...], Of(("lines", "bars"))] = ()
+    flow: Annotated[Text | None, Of(("map", "time", "internals"), needed=("map", "internals"))] = None
+    to: Annotated[Text | None, Of(("map",))] = None
+    equals: Annotated[Number | None, Of(("map",))] = None
+    bounds: Annotated[Bounds | None, Of(("map",))] = None
+    mark: Annotated[TextTable, Of(("map",))] = field(default_factory=dict)
+    sense: Annotated[Literal["lowest", "highest"] | None, Of(("best",), needed=("best",))] = None
+    within: Annotated[Positive, Of(("best",))] = 0.0
+    trace: Annotated[Literal["cwnd", "throughput"] | None, Of(("time",), needed=("time",))] = None
+    traces: Annotated[Texts, Of(("rounds",), needed=("rounds",))] = ()
+    bin: Annotated[Positive | None, Of(("time",))] = None
+    names: Annotated[Texts, Of(("internals",), needed=("internals",))] = ()
 
     @property
     def factor(self) -> float:
@@ -265,13 +370,13 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Table):
     """``[answer]``: three sentences, the causes, and the leading figure; braces stand for measured values."""
 
-    sentences: Texts
+    sentences: Annotated[tuple[Word, Word, Word], Words("a list of three texts")]
     causes: Texts = ()
-    figure: int | None = None
-    chart: str | None = None
+    figure: Count | None = None
+    chart: Text | None = None
 
     def leads(self, chart: Chart) -> bool:
         """Whether a chart is the leading figure."""
@@ -279,7 +384,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Table):
     """``[summary]``: the paper on the page of all papers.
 
     Attributes
@@ -290,26 +395,26 @@ class Summary:
         Keys of a flow that give a host of today the idea; see `today`.
     """
 
-    idea: str
-    claim: str
-    today: Mapping[str, Any] = field(default_factory=dict)
+    idea: Text
+    claim: Text
+    today: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Contents:
+class Contents(Table):
     """The contents of a ``paper.toml``; `flows` is the label of flows, if the paper compares the flows of a run."""
 
-    title: str = ""
-    reference: str = ""
-    labels: Texts = ()
-    flows: str | None = None
-    defaults: Labels = field(default_factory=dict)
-    experiments: tuple[Experiment, ...] = ()
-    models: tuple[ModelExperiment, ...] = ()
-    repeats: tuple[Repeat, ...] = ()
+    title: Text
+    reference: Text
+    labels: Texts
+    flows: Text | None = None
+    defaults: TextTable = field(default_factory=dict)
+    experiments: Annotated[tuple[Experiment, ...], Field(validation_alias="experiment")] = ()
+    models: Annotated[tuple[ModelExperiment, ...], Field(validation_alias="model")] = ()
+    repeats: Annotated[tuple[Repeat, ...], Field(validation_alias="repeat")] = ()
     quick: Quick = Quick()
     figures: Figures | None = None
-    charts: tuple[Chart, ...] = ()
+    charts: Annotated[tuple[Chart, ...], Field(validation_alias="chart")] = ()
     answer: Answer | None = None
     summary: Summary | None = None
 
@@ -319,6 +424,6 @@ def matches(labels: Mapping[str, Any], where: Labels) -> bool:
     return all(labels[label] == value for label, value in where.items())
 
 
-def leaves(only: Choices, labels: Mapping[str, Any]) -> bool:
+def leaves(only: Mapping[str, Sequence[str]], labels: Mapping[str, Any]) -> bool:
     """Whether `only` selects a cell or row with these labels."""
     return all(labels[label] in kept for label, kept in only.items() if label in labels)

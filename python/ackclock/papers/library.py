@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ackclock.files import checks, limits, toml
+from ackclock.files.problems import Problems
 from ackclock.papers import schema
 from ackclock.papers.contents import Contents
 
@@ -25,10 +27,13 @@ class Paper:
         The folder.
     contents : Contents
         The contents of its ``paper.toml``.
+    document : dict
+        The same as parsed TOML, for messages.
     """
 
     folder: Path
     contents: Contents
+    document: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -39,6 +44,10 @@ class Paper:
     def file(self) -> Path:
         """Its ``paper.toml``."""
         return self.folder / PAPER_FILE
+
+    def problems(self) -> Problems:
+        """Return an empty collection of the problems of its ``paper.toml``."""
+        return Problems(str(self.file), self.document)
 
     @property
     def title(self) -> str:
@@ -141,4 +150,4 @@ def _places() -> dict[str, Path]:
 
 def _load(folder: Path) -> Paper:
     read = toml.read(folder / PAPER_FILE, limits.most("paper"))
-    return Paper(folder, schema.read(read, str(folder / PAPER_FILE)))
+    return Paper(folder, schema.read(read, str(folder / PAPER_FILE)), read)

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from ackclock.curves import Line
-from ackclock.files import checks
+from ackclock.files.places import Key
+from ackclock.files.problems import Problems
 from ackclock.models import evaluate as modelling
 from ackclock.models import registry
-from ackclock.models.registry import Model
 from ackclock.papers.contents import ModelExperiment
 from ackclock.papers.library import Paper
 from ackclock.texts.numbers import finite
@@ -97,33 +97,40 @@ def points(paper: Paper) -> list[Point]:
         If a model, parameter, output or label is unknown, or if two experiments have the same cell.
     """
     found: dict[tuple[str, ...], Point] = {}
-    for number, entry in enumerate(paper.contents.models, start=1):
-        place = f"{paper.file}: model {number} ({entry.name})"
+    problems = paper.problems()
+    for number, entry in enumerate(paper.contents.models):
+        path: Key = ("model", number)
         try:
-            for point in _points_of(entry, paper, place):
+            for point in _points_of(entry, paper, path, problems):
                 if point.cell in found:
                     raise ValueError(f"another experiment has the cell {', '.join(point.cell)}")
                 found[point.cell] = point
         except ValueError as error:
-            text = str(error)
-            raise ValueError(text if text.startswith(place) else f"{place}: {text}") from None
+            problems.add(path, str(error))
+    problems.check()
     return list(found.values())
 
 
-def _points_of(entry: ModelExperiment, paper: Paper, place: str) -> list[Point]:
+def _points_of(entry: ModelExperiment, paper: Paper, path: Key, problems: Problems) -> list[Point]:
     model = registry.find(entry.name)
-    checks.words(f"{place}: columns", "output", entry.columns.values(), outputs(entry.name))
+    problems.words((*path, "columns"), "output", entry.columns.values(), outputs(entry.name))
     axes = [_axis(label, values) for label, values in entry.sweep.items()]
     made = []
     for chosen in itertools.product(*axes):
         given = {**paper.contents.defaults, **entry.labels, **{k: v for k, v, _ in chosen}}
         flow = given.pop(paper.contents.flows or "", model.name)
-        checks.words(place, "label", given, paper.labels)
-        checks.words(place, "label", paper.labels, given)
         settings = dict(entry.parameters)
         for _, _, changes in chosen:
             settings |= changes
-        _check_settings(model, settings, place)
+        problems.words(path, "label", given, paper.labels)
+        problems.words(path, "label", paper.labels, given)
+        problems.words(path, "parameter", settings, [parameter.name for parameter in model.parameters])
+        if problems:
+            return []
+        if model.simulated and SEED in settings:
+            raise ValueError(f"{SEED} is set by [[repeat]]")
+        for name, value in settings.items():
+            modelling.read(model.name, name, value)
         labels = {label: given[label] for label in paper.labels}
         made.append(Point(model.name, labels, flow, settings, entry.columns))
     return made
@@ -134,15 +141,6 @@ def _axis(label: str, values: Any) -> list[tuple[str, str, Settings]]:  # noqa: 
     if isinstance(values, Mapping):
         return [(label, value, settings) for value, settings in values.items()]
     return [(label, value, {label: value}) for value in values]
-
-
-def _check_settings(model: Model, settings: Settings, place: str) -> None:
-    known = [parameter.name for parameter in model.parameters]
-    checks.words(place, "parameter", settings, known)
-    if model.simulated and SEED in settings:
-        raise ValueError(f"{place}: {SEED} is set by [[repeat]]")
-    for name, value in settings.items():
-        modelling.read(model.name, name, value)
 
 
 def outputs(model: str) -> list[str]:

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ackclock import _core
+from ackclock import _core, columns
 from ackclock.drawing import bands
 from ackclock.experiments import budget
-from ackclock.experiments.here import run_here
 from ackclock.experiments.plan import Point
 from ackclock.experiments.repetitions import Repetition, repetitions
-from ackclock.files import checks
+from ackclock.files.places import Key
+from ackclock.files.problems import Problems
 from ackclock.metrics import spans
 from ackclock.metrics.derivation import Derivation
 from ackclock.metrics.flows import DERIVATIONS
@@ -22,7 +22,6 @@ from ackclock.papers.contents import Chart, Figures, Quick, Repeat, leaves, matc
 from ackclock.papers.library import Paper
 from ackclock.papers.measurement import Curves, FlowTable, Measured
 from ackclock.papers.printed import Table, parse_tables
-from ackclock.result import frame
 from ackclock.scenario import Scenario, load
 
 MOST_RUNS = 1_000_000
@@ -123,8 +122,8 @@ def plan_paper(paper: Paper, *, quick: bool = False) -> Plan:
         raise ValueError(f"{paper.file}: a scenario and a model have the cell {', '.join(twice[0])}")
     values = {label: list(dict.fromkeys(labels[label] for labels in cells)) for label in paper.labels}
     known = _with_flows(paper, values, variants, points)
-    _check_labels(paper, known)
     metrics = _metrics(paper)
+    _check_labels(paper, known, metrics)
     claims = parse_claims(paper.claims, known, metrics, str(paper.folder / "claims.toml"))
     answers.check(paper, claims)
     tables = parse_tables(paper.tables, known, metrics, str(paper.folder / "tables.toml"))
@@ -133,8 +132,8 @@ def plan_paper(paper: Paper, *, quick: bool = False) -> Plan:
     _check_today(paper)
     runs: list[PlannedRun] = []
     for labels, scenario in kept:
-        runs += _repetitions(paper, labels, scenario, values, shorter.counts)
-    models = [_repeated(paper, point, values, shorter.counts) for point in points if leaves(shorter.only, point.labels)]
+        runs += _repetitions(paper, labels, scenario, values, shorter.most)
+    models = [_repeated(paper, point, values, shorter.most) for point in points if leaves(shorter.only, point.labels)]
     if not runs and not models:
         raise ValueError(f"{paper.file}: quick.only selects no runs")
     return Plan(paper, quick, runs, claims, tables, models)
@@ -174,84 +173,92 @@ def _with_flows(
 
 def _variants(paper: Paper) -> Variants:
     found: dict[tuple[str, ...], tuple[dict[str, str], Scenario]] = {}
-    for number, experiment in enumerate(paper.contents.experiments, start=1):
-        place = f"{paper.file}: experiment {number} ({experiment.file})"
+    problems = paper.problems()
+    for number, experiment in enumerate(paper.contents.experiments):
+        path: Key = ("experiment", number)
         if not (paper.folder / experiment.file).is_file():
-            raise ValueError(f"{place}: the paper's folder has no such file")
+            problems.key((*path, "file"), f"the paper's folder has no file {experiment.file!r}")
+            continue
         swept = load(paper.folder / experiment.file).variants()
-        only = experiment.only
-        for label, kept in only.items():
-            there = dict.fromkeys(labels[label] for labels, _ in swept if label in labels)
-            checks.words(f"{place}: only", "label" if not there else label, [label] if not there else kept, there)
+        there = {label: list(dict.fromkeys(labels[label] for labels, _ in swept)) for label in swept[0][0]}
+        problems.only((*path, "only"), experiment.only, there)
+        # A cell can be compared under other labels, such as the share of one protocol if all use its recovery.
+        problems.words((*path, "relabel"), "label", experiment.relabel, paper.labels)
+        given = {**paper.contents.defaults, **experiment.labels, **swept[0][0]}
+        problems.words(path, "label", given, paper.labels)
+        problems.words(path, "label", paper.labels, given)
+        if problems:
+            continue
         for own, scenario in swept:
             labels = {**paper.contents.defaults, **experiment.labels, **own}
-            checks.words(place, "label", labels, paper.labels)
-            checks.words(place, "label", paper.labels, labels)
-            if any(labels[label] not in kept for label, kept in only.items()):
+            if any(labels[label] not in kept for label, kept in experiment.only.items()):
                 continue
-            # A cell can be compared under other labels, such as the share of one protocol if all use its recovery.
-            checks.words(f"{place}: relabel", "label", experiment.relabel, paper.labels)
             cell = {label: {**labels, **experiment.relabel}[label] for label in paper.labels}
             key = tuple(cell.values())
             # Experiments may overlap; equal cells are run once.
             if key in found and found[key][1].hash != scenario.hash:
-                raise ValueError(f"{paper.file}: two experiments have the cell {', '.join(key)}")
+                problems.add(path, f"another experiment has the cell {', '.join(key)} with another scenario")
+                break
             found.setdefault(key, (cell, scenario))
+    problems.check()
     return list(found.values())
 
 
-def _check_labels(paper: Paper, values: Values) -> None:
-    contents = paper.contents
-    for number, repeat in enumerate(contents.repeats, start=1):
-        checks.choice(f"{paper.file}: repeat {number}: where", repeat.where, values)
-        checks.words(f"{paper.file}: repeat {number}: seeds_by", "label", repeat.seeds_by, values)
-    _check_only(f"{paper.file}: quick.only", contents.quick.only, values)
+def _check_labels(paper: Paper, values: Values, metrics: Sequence[str]) -> None:
+    contents, problems = paper.contents, paper.problems()
+    for number, repeat in enumerate(contents.repeats):
+        problems.choice(("repeat", number, "where"), repeat.where, values)
+        problems.words(("repeat", number, "seeds_by"), "label", repeat.seeds_by, values)
+    problems.only(("quick", "only"), contents.quick.only, values)
     if contents.figures is not None:
-        _check_figures(f"{paper.file}: figures", contents.figures, values)
-    for number, chart in enumerate(contents.charts, start=1):
-        _check_chart(f"{paper.file}: chart {number}", chart, values, paper)
+        _check_figures(contents.figures, values, problems)
+    for number, chart in enumerate(contents.charts):
+        _check_chart(("chart", number), chart, values, paper, problems)
+        problems.words(("chart", number, "metric"), "metric", _given(chart.metric), metrics)
+    problems.check()
 
 
-def _check_only(place: str, only: Values, values: Values) -> None:
-    for label, kept in only.items():
-        checks.words(place, "label", [label], values)
-        checks.words(place, label, kept, values[label])
-
-
-def _check_figures(place: str, figures: Figures, values: Values) -> None:
-    _check_only(f"{place}.only", figures.only, values)
-    checks.words(place, "label", [*figures.sheet, figures.panel, figures.overlay], values)
+def _check_figures(figures: Figures, values: Values, problems: Problems) -> None:
+    problems.only(("figures", "only"), figures.only, values)
+    for key, labels in (("sheet", figures.sheet), ("panel", [figures.panel]), ("overlay", [figures.overlay])):
+        problems.words(("figures", key), "label", labels, values)
     drawn = {**values, "kind": figures.kinds}
-    for number, block in enumerate(figures.blocks, start=1):
-        checks.choice(f"{place}.block {number}: where", block.where, drawn)
-    for chosen in figures.order:
-        if len(chosen) != len(figures.keys):
-            raise ValueError(f"{place}.order: {list(chosen)} does not fit the keys {list(figures.keys)}")
-        checks.choice(f"{place}.order", dict(zip(figures.keys, chosen, strict=True)), drawn)
+    for number, block in enumerate(figures.blocks):
+        problems.choice(("figures", "block", number, "where"), block.where, drawn)
+    for number, chosen in enumerate(figures.order.values if figures.order else ()):
+        path = ("figures", "order", "values", number)
+        keys = figures.order.keys if figures.order else ()
+        if len(chosen) != len(keys):
+            problems.add(path, f"{list(chosen)} does not fit the keys {list(keys)}")
+        else:
+            problems.choice(path, dict(zip(keys, chosen, strict=True)), drawn)
 
 
-def _check_chart(place: str, chart: Chart, values: Values, paper: Paper) -> None:
+def _check_chart(path: Key, chart: Chart, values: Values, paper: Paper, problems: Problems) -> None:
     flows = paper.contents.flows
-    checks.choice(f"{place}: where", chart.where, values)
-    checks.words(place, "label", _given(chart.x, chart.y, chart.panel), paper.labels)
-    checks.words(place, "label", _given(chart.series), values)
-    _check_only(f"{place}: only", chart.only, values)
-    checks.choice(f"{place}: mark", chart.mark, values)
-    _check_only(f"{place}: ratio", chart.ratio, values)
-    checks.words(place, "trace", chart.traces, modelruns.trace_names())
+    problems.choice((*path, "where"), chart.where, values)
+    problems.only((*path, "only"), chart.only, values)
+    problems.choice((*path, "mark"), chart.mark, values)
+    problems.only((*path, "ratio"), chart.ratio, values)
+    problems.words((*path, "traces"), "trace", chart.traces, modelruns.trace_names())
+    for key, label in (("x", chart.x), ("y", chart.y), ("panel", chart.panel)):
+        problems.words((*path, key), "label", _given(label), paper.labels)
+    if not problems.words((*path, "series"), "label", _given(chart.series), values):
+        return
     series = chart.series or flows
     if series is not None:
-        checks.words(f"{place}: over", series, _given(chart.over), values[series])
-    for mark in chart.printed:
-        checks.words(f"{place}: printed", chart.x, [mark.x], values[chart.x])
+        problems.words((*path, "over"), series, _given(chart.over), values[series])
+    for number, mark in enumerate(chart.printed):
+        here = (*path, "printed", number)
+        if chart.x in values:
+            problems.words((*here, "x"), chart.x, [mark.x], values[chart.x])
         if series is not None:
-            checks.words(f"{place}: printed", series, _given(mark.series), values[series])
+            problems.words((*here, "series"), series, _given(mark.series), values[series])
     if flows is None and not chart.series and not chart.traces:
-        raise ValueError(f"{place}: the chart compares flows of a run, so flows must name their label")
-    named = _given(chart.flow, chart.to)
-    if named and flows is not None:
-        checks.words(place, flows, named, values[flows])
-    checks.words(place, "metric", _given(chart.metric), sorted(_metrics(paper)))
+        problems.add(path, "the chart compares flows of a run, so flows must name their label")
+    if flows is not None:
+        for key, name in (("flow", chart.flow), ("to", chart.to)):
+            problems.words((*path, key), flows, _given(name), values[flows])
 
 
 def _given(*words: str | None) -> list[str]:
@@ -260,11 +267,10 @@ def _given(*words: str | None) -> list[str]:
 
 def _metrics(paper: Paper) -> list[str]:
     """Return the columns that a claim can use as metrics."""
-    shortest = run_here(Scenario(duration="1 ms", flow=[{}]), [], _core.Cancel())
-    columns = [name for name, kind in frame(shortest.flows).schema.items() if kind.is_numeric()]
+    numbers = [column.name for column in columns.of("flows") if column.kind != "texts"]
     measured = [name for repeat in paper.contents.repeats for measure in measures(repeat) for name in measure.columns]
     given = [name for model in paper.contents.models for name in (*modelruns.outputs(model.name), *model.columns)]
-    return list(dict.fromkeys([*columns, "queue_drops", *measured, *given]))
+    return list(dict.fromkeys([*numbers, "queue_drops", *measured, *given]))
 
 
 def measures(repeat: Repeat) -> list[Derivation]:

@@ -8,17 +8,31 @@ the run, from the printed numbers of a row. So it detects a table that contradic
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Literal
 
-from ackclock.files import checks
+from pydantic import Field
+
+from ackclock.files import schema
+from ackclock.files.places import Key
+from ackclock.files.problems import Problems
+from ackclock.files.schema import Amount, Count, Number, Of, Positive, Text, Texts, TextTable, Word, Words
 from ackclock.statistics.fairness import jain_index
+
+Rows = Annotated[
+    dict[str, Annotated[tuple[Amount, ...], Field(min_length=1)]],
+    Words('a table of lists of numbers, such as "1 %" = [1527.8, 1448.6]'),
+]
+Readings = Annotated[
+    dict[str, dict[str, Word]],
+    Field(min_length=1),
+    Words('a table of tables of labels, such as main = { recovery = "reno" }'),
+]
 
 
 @dataclass(frozen=True)
-class Column:
+class Column(schema.Table):
     """A column of a printed table.
 
     Attributes
@@ -34,14 +48,14 @@ class Column:
         Factor to the printed unit.
     """
 
-    name: str
-    where: Mapping[str, str]
-    metric: str
-    scale: float
+    name: Text
+    where: TextTable
+    metric: Text = ""
+    scale: Positive = 1.0
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(schema.Table):
     """A check of the numbers of one row.
 
     Attributes
@@ -61,15 +75,17 @@ class Check:
         A remark on the check.
     """
 
-    name: str
+    KIND: ClassVar = ("measure", "{key} belongs to checks of the measure {kinds}, not {own}")
+
+    name: Text
     measure: Literal["ratio", "jain"]
-    of: tuple[str, ...]
-    to: tuple[str, ...] = ()
-    factor: float = 1.0
-    power: float = 0.0
-    low: float | None = None
-    high: float | None = None
-    note: str = ""
+    of: Texts
+    to: Annotated[Texts, Of(("ratio",))] = ()
+    factor: Annotated[Positive, Of(("ratio",))] = 1.0
+    power: Annotated[Number, Of(("ratio",))] = 0.0
+    low: Number | None = None
+    high: Number | None = None
+    note: Text = ""
 
     def value(self, row: str, numbers: Mapping[str, float]) -> float | None:
         """Compute the check for a row with its numbers by column; None if the divisor is zero."""
@@ -94,17 +110,17 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Remark:
+class Remark(schema.Table):
     """A remark on a cell; `printed` is the paper's number, if it differs from the number in the table."""
 
-    row: str
-    column: str
-    text: str
-    printed: str = ""
+    row: Text
+    column: Text
+    text: Text
+    printed: Text = ""
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(schema.Table):
     """A printed table.
 
     Attributes
@@ -127,18 +143,22 @@ class Table:
         Remarks on single cells.
     checks : tuple of Check
         Checks of its rows.
+    metric, scale : str, float
+        Metric and factor of the columns that have none of their own.
     """
 
-    number: int
-    title: str
-    source: str
-    where: Mapping[str, str]
-    rows: str
+    number: Count
+    title: Text
+    source: Text
+    where: TextTable
+    rows: Text
     columns: tuple[Column, ...]
-    printed: Mapping[str, Sequence[float]]
-    readings: Mapping[str, Mapping[str, str]]
-    remarks: tuple[Remark, ...] = ()
-    checks: tuple[Check, ...] = field(default=())
+    printed: Rows
+    readings: Readings
+    remarks: Annotated[tuple[Remark, ...], Field(validation_alias="remark")] = ()
+    checks: Annotated[tuple[Check, ...], Field(validation_alias="check")] = ()
+    metric: Text = ""
+    scale: Positive = 1.0
 
     def numbers(self, row: str) -> dict[str, float]:
         """Return the printed numbers of a row by column."""
@@ -157,43 +177,11 @@ def leading(label: str) -> float:
         return 1.0
 
 
-def _are_rows(value: object) -> bool:
-    return isinstance(value, Mapping) and all(
-        isinstance(row, list) and row and all(map(checks.is_number, row)) for row in value.values()
-    )
+@dataclass(frozen=True)
+class Tables(schema.Table):
+    """A ``tables.toml``."""
 
-
-def _are_readings(value: object) -> bool:
-    return isinstance(value, Mapping) and bool(value) and all(map(checks.is_text_table, value.values()))
-
-
-TABLE = {
-    "number": checks.COUNT,
-    "title": checks.TEXT,
-    "source": checks.TEXT,
-    "where": checks.TEXT_TABLE,
-    "rows": checks.TEXT,
-    "metric": checks.TEXT,
-    "scale": checks.POSITIVE,
-    "columns": checks.tables("columns"),
-    "printed": checks.Kind('a table of lists of numbers, such as "1 %" = [1527.8, 1448.6]', _are_rows),
-    "readings": checks.Kind('a table of tables of labels, such as main = { recovery = "reno" }', _are_readings),
-    "remark": checks.tables("table.remark"),
-    "check": checks.tables("table.check"),
-}
-COLUMN = {"name": checks.TEXT, "where": checks.TEXT_TABLE, "metric": checks.TEXT, "scale": checks.POSITIVE}
-REMARK = {"row": checks.TEXT, "column": checks.TEXT, "text": checks.TEXT, "printed": checks.TEXT}
-CHECK = {
-    "name": checks.TEXT,
-    "measure": checks.one_of("ratio", "jain"),
-    "of": checks.TEXTS,
-    "to": checks.TEXTS,
-    "factor": checks.POSITIVE,
-    "power": checks.NUMBER,
-    "low": checks.NUMBER,
-    "high": checks.NUMBER,
-    "note": checks.TEXT,
-}
+    tables: Annotated[tuple[Table, ...], Field(validation_alias="table")] = ()
 
 
 def parse_tables(
@@ -218,63 +206,49 @@ def parse_tables(
     Raises
     ------
     ValueError
-        If a key is unknown or missing, if a row lacks a number for a column, or if a name is unknown.
+        If a key is unknown or missing, if a row lacks a number for a column, or if a name is unknown; the message lists
+        every problem.
     """
-    checks.keys(place, document, {"table": checks.tables("table")})
+    problems = Problems(place, document)
+    file = schema.read(Tables, document, problems)
+    problems.check()
+    assert file is not None
     found = []
-    for number, entry in enumerate(document.get("table", []), start=1):
-        here = f"{place}: table {entry.get('number', number)}"
-        needed = ["number", "title", "source", "where", "rows", "columns", "printed", "readings"]
-        checks.keys(here, entry, TABLE, needed)
-        table = _table(here, entry)
-        _check_labels(here, table, labels, metrics)
-        found.append(table)
+    for number, (table, entry) in enumerate(zip(file.tables, document.get("table", []), strict=True)):
+        common: dict[str, Any] = {"metric": table.metric, "scale": table.scale}
+        columns = (
+            replace(column, **{key: value for key, value in common.items() if key not in own})
+            for column, own in zip(table.columns, entry["columns"], strict=True)
+        )
+        found.append(replace(table, columns=tuple(columns)))
+        _check(("table", number), found[-1], labels, metrics, problems)
+    problems.check()
     return found
 
 
-def _table(place: str, entry: Mapping[str, Any]) -> Table:
-    columns = []
-    for number, column in enumerate(entry["columns"], start=1):
-        full = {**{key: entry[key] for key in ("metric", "scale") if key in entry}, **column}
-        checks.keys(f"{place}: column {number}", full, COLUMN, ["name", "where", "metric"])
-        columns.append(Column(full["name"], full["where"], full["metric"], full.get("scale", 1.0)))
-    names = [column.name for column in columns]
-    for name, count in Counter(names).items():
-        if count > 1:
-            raise ValueError(f"{place}: {count} columns have the name {name!r}")
-    for row, numbers in entry["printed"].items():
-        if len(numbers) != len(names):
-            raise ValueError(f"{place}: row {row} has {len(numbers)} numbers for {len(names)} columns")
-    return Table(
-        **{key: entry[key] for key in ("number", "title", "source", "where", "rows", "printed", "readings")},
-        columns=tuple(columns),
-        remarks=tuple(_remark(place, remark, names, entry["printed"]) for remark in entry.get("remark", [])),
-        checks=tuple(_check(place, check, names) for check in entry.get("check", [])),
-    )
-
-
-def _remark(place: str, entry: Mapping[str, Any], columns: Sequence[str], rows: Collection[str]) -> Remark:
-    checks.keys(f"{place}: remark", entry, REMARK, ["row", "column", "text"])
-    checks.words(f"{place}: remark", "row", [entry["row"]], rows)
-    checks.words(f"{place}: remark", "column", [entry["column"]], columns)
-    return Remark(**entry)
-
-
-def _check(place: str, entry: Mapping[str, Any], columns: Sequence[str]) -> Check:
-    place = f"{place}: check {entry.get('name', '')}".rstrip()
-    checks.keys(place, entry, CHECK, ["name", "measure", "of"])
-    checks.words(place, "column", [*entry["of"], *entry.get("to", [])], columns)
-    if entry["measure"] == "jain" and (extra := entry.keys() & {"to", "factor", "power"}):
-        raise ValueError(f"{place}: {min(extra)} belongs to checks of the measure ratio, not jain")
-    return Check(**{**entry, "of": tuple(entry["of"]), "to": tuple(entry.get("to", ()))})
-
-
-def _check_labels(place: str, table: Table, labels: Mapping[str, Collection[str]], metrics: Collection[str]) -> None:
-    checks.words(place, "label", [table.rows], labels)
-    checks.words(place, table.rows, table.printed, labels[table.rows])
-    checks.choice(f"{place}: where", table.where, labels)
+def _check(
+    path: Key, table: Table, labels: Mapping[str, Collection[str]], metrics: Collection[str], problems: Problems
+) -> None:
+    names = [column.name for column in table.columns]
+    problems.once(path, names, "{count} columns have the name {word!r}")
+    for row in (row for row, numbers in table.printed.items() if len(numbers) != len(names)):
+        message = f"row {row} has {len(table.printed[row])} numbers for {len(names)} columns"
+        problems.key((*path, "printed", row), message)
+    if problems.words((*path, "rows"), "label", [table.rows], labels):
+        problems.words((*path, "printed"), table.rows, table.printed, labels[table.rows])
+    problems.choice((*path, "where"), table.where, labels)
     for name, where in table.readings.items():
-        checks.choice(f"{place}: reading {name}", where, labels)
-    for column in table.columns:
-        checks.choice(f"{place}: column {column.name}", column.where, labels)
-        checks.words(f"{place}: column {column.name}", "metric", [column.metric], sorted(metrics))
+        problems.choice((*path, "readings", name), where, labels)
+    for number, column in enumerate(table.columns):
+        here = (*path, "columns", number)
+        problems.choice((*here, "where"), column.where, labels)
+        if not column.metric:
+            problems.key(
+                (*here, "metric"), "metric is missing; it must be a text, here or for all columns of the table"
+            )
+        problems.words((*here, "metric"), "metric", filter(None, [column.metric]), sorted(metrics))
+    for number, remark in enumerate(table.remarks):
+        problems.words((*path, "remark", number, "row"), "row", [remark.row], table.printed)
+        problems.words((*path, "remark", number, "column"), "column", [remark.column], names)
+    for number, check in enumerate(table.checks):
+        problems.words((*path, "check", number), "column", [*check.of, *check.to], names)

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from ackclock import _core
 from ackclock.experiments import budget
 from ackclock.experiments.labelled import scale_of
-from ackclock.files import checks, limits, toml
+from ackclock.files import checks, limits, schema, toml
+from ackclock.files.places import Key
+from ackclock.files.problems import Problems
+from ackclock.files.schema import Amount, Switch, Table, Text, Texts, Whole, Words, test
 from ackclock.metrics.groups import is_tested
 from ackclock.metrics.registry import of
 from ackclock.scenario import Scenario, load
 from ackclock.texts.labels import last_part, suggestion
 from ackclock.tuning.measures import HARM, MEASURES
-from ackclock.tuning.places import Places
 
 Over = Literal["mean", "worst"]
-Table = Mapping[str, Any]
+Settings = Mapping[str, Any]
 REFERENCE = "reference"
 TRAINING_SEEDS, HELD_OUT_SEEDS = 8, 30
 MOST_CELLS = 10_000  # runs of a trial
@@ -43,7 +47,7 @@ class Parameter:
 
     name: str
     keys: tuple[str, ...]
-    values: Sequence[Any] | Table
+    values: Sequence[Any] | Settings
     place: str
 
 
@@ -156,31 +160,82 @@ class Tuning:
         return list(dict.fromkeys([self.goal.measure, *(each.measure for each in self.constraints)]))
 
 
-SEEDS = checks.Kind(
-    "whole numbers: a list, or a range such as { from = 1, to = 8 }",
-    lambda value: isinstance(value, (list, Mapping)) and bool(value),
-)
-WHOLE = checks.Kind("a whole number, at least 0", lambda value: type(value) is int and value >= 0)
-OVER = checks.one_of("mean", "worst")
-TOP = {
-    "scenario": checks.TEXT,
-    "set": checks.TABLE,
-    "flows": checks.Kind("a pattern of names, or a list of them", lambda value: bool(_texts(value))),
-    "parameters": checks.TABLE,
-    "objective": checks.TABLE,
-    "constraints": checks.TABLE,
-    "training": checks.TABLE,
-    "held_out": checks.TABLE,
-}
-OBJECTIVE = {"minimise": checks.TEXT, "maximise": checks.TEXT, "over": OVER, "relative": checks.BOOL}
-BOUND = checks.Kind("a number, a text with a unit, or 'reference'", lambda value: isinstance(value, (int, float, str)))
-CONSTRAINT = {"at_most": BOUND, "at_least": BOUND, "over": OVER}
-TRAINING = {"seeds": SEEDS}
-HELD_OUT = {
-    "seeds": SEEDS, "set": checks.TABLE, "scenario": checks.TEXT, "pairs": checks.one_of("seeds", "paths"),
-}  # fmt: skip
-PARAMETER = {"from": BOUND, "to": BOUND, "scale": checks.TEXT, "keys": checks.TEXTS, "values": checks.Kind(
-    "a list of values", lambda value: isinstance(value, list) and bool(value))}  # fmt: skip
+Bound = Annotated[str | bool | Amount, Words("a number, a text with a unit, or 'reference'")]
+
+
+@dataclass(frozen=True)
+class Between(Table):
+    """A range of seeds."""
+
+    first: Annotated[Whole, Field(validation_alias="from")]
+    last: Annotated[Whole, Field(validation_alias="to")]
+
+
+Seeds = Annotated[
+    tuple[Whole, ...] | Between,
+    test(bool),
+    Words("whole numbers, each once: a list, or a range such as { from = 1, to = 8 }"),
+]
+
+
+@dataclass(frozen=True)
+class Values(Table):
+    """A table of ``[parameters]``: a list or a range of values, and the keys that have them."""
+
+    values: Annotated[list[Any] | None, Field(min_length=1), Words("a list of values")] = None
+    first: Annotated[Bound | None, Field(validation_alias="from")] = None
+    last: Annotated[Bound | None, Field(validation_alias="to")] = None
+    scale: Text | None = None
+    keys: Texts = ()
+
+
+@dataclass(frozen=True)
+class Objective(Table):
+    """The table ``[objective]``."""
+
+    minimise: Text | None = None
+    maximise: Text | None = None
+    over: Over = "mean"
+    relative: Switch = False
+
+
+@dataclass(frozen=True)
+class Limits(Table):
+    """A table of ``[constraints]``."""
+
+    at_most: Bound | None = None
+    at_least: Bound | None = None
+    over: Over = "mean"
+
+
+@dataclass(frozen=True)
+class Training(Table):
+    """The table ``[training]``."""
+
+    seeds: Seeds | None = None
+
+
+@dataclass(frozen=True)
+class HeldOut(Training):
+    """The table ``[held_out]``."""
+
+    set: dict[str, Any] = field(default_factory=dict)
+    scenario: Text | None = None
+    pairs: Literal["seeds", "paths"] | None = None
+
+
+@dataclass(frozen=True)
+class File(Table):
+    """A file of a tuning as written."""
+
+    scenario: Text
+    parameters: dict[str, Values]
+    objective: Objective
+    set: dict[str, Any] = field(default_factory=dict)
+    flows: Annotated[Text | Texts, Words("a pattern of names, or a list of them")] = "*"
+    constraints: dict[str, Limits] = field(default_factory=dict)
+    training: Training = Training()
+    held_out: HeldOut = HeldOut()
 
 
 def read(file: Path) -> Tuning:
@@ -189,196 +244,194 @@ def read(file: Path) -> Tuning:
     Raises
     ------
     ValueError
-        If the file or its scenario is wrong; the message names file, line and key.
+        If the file or its scenario is wrong; the message lists every problem with file, line and key.
     OSError
         If a file cannot be read.
     """
     text = toml.read_text(file, limits.most("tuning"))
-    return _Reader(file, text, toml.parse(text, str(file))).tuning()
+    document = toml.parse(text, str(file))
+    problems = Problems(str(file), document, text)
+    found = schema.read(File, _spelled(document, problems), problems)
+    problems.check()
+    assert found is not None
+    return _Reader(file, text, found, problems).tuning()
+
+
+def _spelled(document: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
+    """Write each parameter as a table: a list of values is short for one."""
+    given = document.get("parameters")
+    if not isinstance(given, Mapping):
+        return dict(document)
+    for name, value in given.items():
+        # A key without quotes is a table for each of its dots.
+        if not isinstance(value, Mapping) or not value or "values" in value:
+            continue
+        if all(isinstance(each, (Mapping, list)) for each in value.values()):
+            problems.add(("parameters", name), f'write the key in quotes, as in "{name}.{next(iter(value))}"')
+    problems.check()
+    full = {name: value if isinstance(value, Mapping) else {"values": value} for name, value in given.items()}
+    return {**document, "parameters": full}
 
 
 class _Reader:
-    """Checks a file from top to bottom; every message begins with its place."""
+    """Resolves the names of a file: its scenarios, paths, seeds, parameters and measures."""
 
-    def __init__(self, file: Path, text: str, document: dict[str, Any]) -> None:
-        self._file, self._text, self._document = file, text, document
-        self._place = Places(file, text)
+    def __init__(self, file: Path, text: str, given: File, problems: Problems) -> None:
+        self._file, self._text, self._given, self._problems = file, text, given, problems
 
     def tuning(self) -> Tuning:
-        document = self._document
-        self._keys((), document, TOP, ("scenario", "parameters", "objective"))
-        scenario = self._file.parent / document["scenario"]
-        training = self._setting("training", TRAINING, scenario, range(1, TRAINING_SEEDS + 1))
-        held_out = self._held_out(scenario, training)
-        tested = tuple(_texts(document.get("flows", "*")))
-        self._tested(tested, (*training.paths, *held_out.paths))
-        own = "paths" if self._has_own_paths and len(held_out.paths) > 1 else "seeds"
+        given, problems = self._given, self._problems
+        training_seeds = self._seeds("training", given.training.seeds, range(1, TRAINING_SEEDS + 1))
+        first = max(training_seeds, default=0) + 1
+        held_out_seeds = self._seeds("held_out", given.held_out.seeds, range(first, first + HELD_OUT_SEEDS))
+        parameters, goal, constraints = self._parameters(), self._goal(), self._constraints()
+        problems.check()
+        assert goal is not None
+        scenario = self._file.parent / given.scenario
+        training = self._setting("training", scenario, {}, training_seeds)
+        own = scenario if given.held_out.scenario is None else self._file.parent / given.held_out.scenario
+        held_out = self._setting("held_out", own, given.held_out.set, held_out_seeds)
+        problems.check()
+        self._check_seeds(training, held_out)
+        tested = (given.flows,) if isinstance(given.flows, str) else given.flows
+        self._check_flows(tested, training, held_out, goal, constraints)
+        self._check_axes(parameters, training)
+        problems.check()
+        has_paths = given.held_out.scenario is not None or bool(given.held_out.set)
         return Tuning(
             file=self._file,
             scenario=scenario,
             text=self._text,
-            parameters=self._parameters([axis for path in training.paths for axis in path.labels]),
-            goal=self._goal(),
-            constraints=self._constraints(training, tested),
+            parameters=parameters,
+            goal=goal,
+            constraints=constraints,
             tested=tested,
             training=training,
             held_out=held_out,
-            pairs=document.get("held_out", {}).get("pairs", own),
+            pairs=given.held_out.pairs or ("paths" if has_paths and len(held_out.paths) > 1 else "seeds"),
         )
 
-    def _keys(self, path: Sequence[str], table: Table, known: Mapping[str, checks.Kind], needed: Sequence[str]) -> None:
-        for key, value in table.items():
-            place = self._place(*path, key)
-            if key not in known:
-                raise ValueError(f"{place}: there is no key {key!r}{checks.near(key, known)}")
-            if not known[key].test(value):
-                raise ValueError(f"{place}: must be {known[key].words}, not {value!r}")
-        for key in needed:
-            if key not in table:
-                name = "".join(f"{each}." for each in path) + key
-                raise ValueError(f"{self._place(*path)}: {name} is missing; it must be {known[key].words}")
+    def _seeds(self, name: str, given: tuple[int, ...] | Between | None, default: Sequence[int]) -> Sequence[int]:
+        if given is None:
+            return default
+        seeds = range(given.first, given.last + 1) if isinstance(given, Between) else given
+        if not seeds or len(set(seeds[:MOST_CELLS])) < len(seeds[:MOST_CELLS]):
+            message = "seeds must be whole numbers, each once: a list, or a range such as { from = 1, to = 8 }"
+            self._problems.key((name, "seeds"), message)
+        return seeds
 
-    def _setting(self, name: str, known: Mapping[str, checks.Kind], scenario: Path, seeds: Sequence[int]) -> Setting:
-        table = self._document.get(name, {})
-        self._keys((name,), table, known, ())
-        if "seeds" in table:
-            seeds = self._seeds((name, "seeds"), table["seeds"])
-        paths = self._paths(name, scenario, table.get("set", {}))
+    def _setting(self, name: str, scenario: Path, own: Settings, seeds: Sequence[int]) -> Setting:
+        paths = self._paths(name, scenario, own)
         budget.check_runs(len(paths) * len(seeds), MOST_CELLS, f"[{name}] needs fewer paths or seeds")
         return Setting(paths, tuple(seeds))
 
-    def _paths(self, name: str, scenario: Path, own: Table) -> tuple[NetworkPath, ...]:
+    def _paths(self, name: str, scenario: Path, own: Settings) -> tuple[NetworkPath, ...]:
         """Return the runs of a scenario's ``[sweep]``, with the settings of the file, then its own."""
         try:
-            points = load(scenario, {**self._document.get("set", {}), **own}).sweep_points()
+            points = load(scenario, {**self._given.set, **own}).sweep_points()
             budget.check_runs(len(points), MOST_CELLS, f"[{name}] needs fewer paths")
             found = [points[index] for index in range(len(points))]
         except _core.ScenarioError as error:
-            wrong = str(error).startswith("--set")
+            if not str(error).startswith("--set"):
+                raise ValueError(str(error)) from None
             setting = (name, "set") if any(f"--set {key}=" in str(error) for key in own) else ("set",)
-            cause = str(error).removeprefix("--set ")
-            raise ValueError(f"{self._place(*setting)}: {cause}" if wrong else cause) from None
+            self._problems.add(setting, str(error).removeprefix("--set "))
+            return ()
         except FileNotFoundError:
-            given = (name, "scenario") if "scenario" in self._document.get(name, {}) else ("scenario",)
-            raise ValueError(f"{self._place(*given)}: there is no file {scenario}") from None
+            written = name == "held_out" and self._given.held_out.scenario is not None
+            self._problems.add((name, "scenario") if written else ("scenario",), f"there is no file {scenario}")
+            return ()
         if "seed" in found[0][0]:
             raise ValueError(f"{scenario}: [sweep] sets the seed; give the seeds as {name}.seeds in {self._file}")
         return tuple(NetworkPath(labels, each) for labels, each in found)
 
-    def _seeds(self, path: Sequence[str], given: object) -> Sequence[int]:
-        seeds: Sequence[int] = []
-        if isinstance(given, Mapping):
-            self._keys(path, given, {"from": WHOLE, "to": WHOLE}, ("from", "to"))
-            seeds = range(given["from"], given["to"] + 1)
-        elif isinstance(given, list) and all(WHOLE.test(seed) for seed in given):
-            seeds = given
-        if not seeds or len(set(seeds[:MOST_CELLS])) < len(seeds[:MOST_CELLS]):
-            raise ValueError(f"{self._place(*path)}: must be {SEEDS.words}, each once")
-        return seeds
+    def _check_seeds(self, training: Setting, held_out: Setting) -> None:
+        shared = set(held_out.seeds) & set(training.seeds)
+        used = {path.scenario.hash for path in training.paths} if shared else ()
+        for path in held_out.paths:
+            if path.scenario.hash in used:
+                message = (
+                    f"seed {min(shared)} is used for training on the same path ({path.name}); held-out runs need other "
+                    "seeds or other paths"
+                )
+                self._problems.add(("held_out", "seeds"), message)
 
-    @property
-    def _has_own_paths(self) -> bool:
-        return bool({"scenario", "set"} & self._document.get("held_out", {}).keys())
-
-    def _held_out(self, scenario: Path, training: Setting) -> Setting:
-        own = self._document.get("held_out", {}).get("scenario")
-        file = scenario if not isinstance(own, str) else self._file.parent / own
-        first = max(training.seeds) + 1
-        found = self._setting("held_out", HELD_OUT, file, range(first, first + HELD_OUT_SEEDS))
-        if shared := set(found.seeds) & set(training.seeds):
-            used = {path.scenario.hash for path in training.paths}
-            for path in found.paths:
-                if path.scenario.hash in used:
-                    raise ValueError(
-                        f"{self._place('held_out', 'seeds')}: seed {min(shared)} is used for training on the same "
-                        f"path ({path.name}); held-out runs need other seeds or other paths"
-                    )
-        return found
-
-    def _tested(self, patterns: Sequence[str], paths: Sequence[NetworkPath]) -> None:
-        for path in paths:
+    def _check_flows(
+        self, tested: Sequence[str], training: Setting, held_out: Setting, goal: Goal, constraints: Sequence[Constraint]
+    ) -> None:
+        for path in (*training.paths, *held_out.paths):
             names = path.scenario.flows
-            for pattern in patterns:
+            for pattern in tested:
                 # Connections of an application are not flows of the scenario, but begin with its name.
                 if not any(is_tested(name, [pattern]) for name in names):
-                    near = checks.near(pattern, names[:25])
-                    raise ValueError(f"{self._place('flows')}: no flow has the name {pattern!r}{near}")
+                    message = f"no flow has the name {pattern!r}{checks.near(pattern, names[:25])}"
+                    self._problems.add(("flows",), message)
+        harmful = any(each.measure == HARM for each in constraints) or (goal.sign < 0 and goal.measure == HARM)
+        if harmful and any(all(is_tested(name, tested) for name in path.scenario.flows) for path in training.paths):
+            message = "every flow is under test; flows must leave some out, which can be harmed"
+            self._problems.add(("constraints", HARM), message)
 
-    def _parameters(self, axes: Collection[str]) -> tuple[Parameter, ...]:
-        table = self._document["parameters"]
-        if not table:
-            raise ValueError(f"{self._place('parameters')}: names no parameter; name the key of a scenario")
-        found = [self._parameter(name, given) for name, given in table.items()]
+    def _check_axes(self, parameters: Sequence[Parameter], training: Setting) -> None:
+        axes = {axis for path in training.paths for axis in path.labels}
+        for each in parameters:
+            if axes & set(each.keys):
+                self._problems.add(("parameters", each.name), "is an axis of [sweep]; tune it, or sweep it")
+
+    def _parameters(self) -> tuple[Parameter, ...]:
+        if not self._given.parameters:
+            self._problems.add(("parameters",), "names no parameter; name the key of a scenario")
+        found = [self._parameter(name, given) for name, given in self._given.parameters.items()]
         keys = [key for each in found for key in each.keys]
         for each in found:
-            twice = next((key for key in each.keys if keys.count(key) > 1), None)
-            if twice:
-                raise ValueError(f"{each.place}: {twice} is set twice")
-            for key in each.keys:
-                if key in axes:
-                    raise ValueError(f"{each.place}: is an axis of [sweep]; tune it, or sweep it")
+            for key in dict.fromkeys(each.keys):
+                if keys.count(key) > 1:
+                    self._problems.add(("parameters", each.name), f"{key} is set twice")
         return tuple(found)
 
-    def _parameter(self, name: str, given: object) -> Parameter:
-        place = self._place("parameters", name)
-        if isinstance(given, list):
-            return Parameter(name, (name,), given, place)
-        if not isinstance(given, Mapping):
-            raise ValueError(f"{place}: must be a list of values, or a range such as {{ from = 1, to = 8 }}")
-        # A key without quotes is a table for each of its dots.
-        if all(isinstance(value, (Mapping, list)) for value in given.values()) and "values" not in given:
-            inner = next(iter(given))
-            raise ValueError(f'{place}: write the key in quotes, as in "{name}.{inner}"')
-        self._keys(("parameters", name), given, PARAMETER, ())
-        values = given.get("values", {key: given[key] for key in ("from", "to", "scale") if key in given})
-        if "values" in given and "from" in given:
-            raise ValueError(f"{place}: has values and a range; keep one of them")
-        return Parameter(name, tuple(given.get("keys", [name])), values, place)
+    def _parameter(self, name: str, given: Values) -> Parameter:
+        ends = {"from": given.first, "to": given.last, "scale": given.scale}
+        span = {key: value for key, value in ends.items() if value is not None}
+        if given.values is not None and span:
+            self._problems.add(("parameters", name), "has values and a range; keep one of them")
+        values = given.values if given.values is not None else span
+        return Parameter(name, given.keys or (name,), values, self._problems.place(("parameters", name)))
 
-    def _goal(self) -> Goal:
-        table = self._document["objective"]
-        self._keys(("objective",), table, OBJECTIVE, ())
-        directions = [word for word in ("minimise", "maximise") if word in table]
+    def _goal(self) -> Goal | None:
+        given = self._given.objective
+        directions = [word for word in ("minimise", "maximise") if getattr(given, word) is not None]
         if len(directions) != 1:
-            raise ValueError(f"{self._place('objective')}: needs one of minimise and maximise, with a measure")
-        measure = table[directions[0]]
-        self._measure(("objective", directions[0]), measure)
-        sign: Literal[1, -1] = 1 if directions[0] == "maximise" else -1
-        return Goal(measure, sign, table.get("over", "mean"), table.get("relative", False))
+            self._problems.add(("objective",), "needs one of minimise and maximise, with a measure")
+            return None
+        measure = str(getattr(given, directions[0]))
+        self._check_measure(("objective", directions[0]), measure)
+        return Goal(measure, 1 if directions[0] == "maximise" else -1, given.over, given.relative)
 
-    def _measure(self, path: Sequence[str], measure: str) -> None:
+    def _check_measure(self, path: Key, measure: str) -> None:
         if measure not in MEASURES:
-            raise ValueError(f"{self._place(*path)}: there is no measure {measure!r}{checks.near(measure, MEASURES)}")
+            self._problems.add(path, f"there is no measure {measure!r}{checks.near(measure, MEASURES)}")
 
-    def _constraints(self, training: Setting, tested: Sequence[str]) -> tuple[Constraint, ...]:
+    def _constraints(self) -> tuple[Constraint, ...]:
         found = []
-        for measure, table in self._document.get("constraints", {}).items():
+        for measure, given in self._given.constraints.items():
             path = ("constraints", measure)
-            self._measure(path, measure)
-            if not isinstance(table, Mapping):
-                raise ValueError(f"{self._place(*path)}: must be a table, such as {{ at_most = 0.1 }}")
-            self._keys(path, table, CONSTRAINT, ())
-            bounds = [word for word in ("at_most", "at_least") if word in table]
-            if len(bounds) != 1:
-                raise ValueError(f"{self._place(*path)}: needs one of at_most and at_least")
-            bound = self._bound((*path, bounds[0]), measure, table[bounds[0]])
-            found.append(Constraint(measure, 1 if bounds[0] == "at_least" else -1, bound, table.get("over", "mean")))
-        named = {each.measure for each in found} | {str(self._document["objective"].get("minimise"))}
-        for path_ in training.paths if HARM in named else ():
-            if all(is_tested(name, tested) for name in path_.scenario.flows):
-                place = self._place("constraints", HARM)
-                raise ValueError(f"{place}: every flow is under test; flows must leave some out, which can be harmed")
+            self._check_measure(path, measure)
+            if (given.at_most is None) == (given.at_least is None):
+                self._problems.add(path, "needs one of at_most and at_least")
+                continue
+            word = "at_most" if given.at_least is None else "at_least"
+            bound = self._bound((*path, word), measure, getattr(given, word))
+            found.append(Constraint(measure, 1 if word == "at_least" else -1, bound, given.over))
         return tuple(found)
 
-    def _bound(self, path: Sequence[str], measure: str, given: float | str) -> float | None:
-        if given == REFERENCE:
+    def _bound(self, path: Key, measure: str, given: float | str) -> float | None:
+        if given == REFERENCE or measure not in MEASURES:
             return None
         unit = of(measure).dimension
         value = quantity(given, unit)
         if value is None:
             like = f'a text such as "20 {_like(unit)}"' if unit else 'a number, or a share such as "10 %"'
             near = suggestion(given, [REFERENCE]) if isinstance(given, str) else ""
-            raise ValueError(f'{self._place(*path)}: must be {like}, or "{REFERENCE}", not {given!r}{near}')
+            self._problems.key(path, f'{path[-1]} must be {like}, or "{REFERENCE}", not {given!r}{near}')
         return value
 
 
@@ -400,7 +453,3 @@ def quantity(given: float | str, unit: str) -> float | None:
 
 def _like(unit: str) -> str:
     return {"s": "ms", "bit/s": "Mbit/s"}.get(unit, unit)
-
-
-def _texts(value: object) -> list[str]:
-    return [value] if isinstance(value, str) and value else value if checks.is_texts(value) else []

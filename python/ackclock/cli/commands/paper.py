@@ -21,6 +21,9 @@ class On(str, Enum):
 
 def paper(
     name: Annotated[str, typer.Argument(help="A paper; `ackclock list papers` lists them.")],
+    new: Annotated[
+        bool, typer.Option("--new", help="Write a small paper that runs into papers/NAME, as a start for your own.")
+    ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Use fewer seeds, start times and variants.")] = False,
     on: Annotated[
         On,
@@ -33,6 +36,9 @@ def paper(
             help='Real time of the runs on the kernel, such as "20 min"; by default 1 h, or 10 min with --quick.',
         ),
     ] = None,
+    brief: Annotated[
+        bool, typer.Option("--brief", help="Print the paper's answer in words, without the verdict on each claim.")
+    ] = False,
     out: Out = None,
     json: Json = False,
     jobs: Jobs = None,
@@ -41,8 +47,12 @@ def paper(
 ) -> None:
     """Run the experiments of a paper and judge its claims. Writes figures and a report."""
     with plain_errors(), options.engine(engine, address, jobs) as chosen:
-        from ackclock.cli.papers import paper_command
+        from ackclock.cli.papers import new_command, paper_command
 
+        if new:
+            new_command(name, ran=quick or brief or json or on is On.kernel or (budget, out, jobs) != (None,) * 3)
+            return
         paper_command(
-            name, quick=quick, on_kernel=on is On.kernel, budget=budget, out=out, json_output=json, engine=chosen
-        )
+            name, quick=quick, on_kernel=on is On.kernel, budget=budget, brief=brief, out=out, json_output=json,
+            engine=chosen,
+        )  # fmt: skip
