@@ -133,7 +133,7 @@ def test_the_warm_up_is_cut() -> None:
     flat = warm_up(noise.tolist())
     assert flat.found
     assert not warm_up((np.arange(1000) + noise).tolist()).found, "a trend has no end"
-    with pytest.raises(ValueError, match="10 values or more, not in 9"):
+    with pytest.raises(ValueError, match="10 values are needed to find a warm-up; there are 9"):
         warm_up([1.0] * 9)
 
 
