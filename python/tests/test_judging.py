@@ -180,7 +180,7 @@ def test_places_of_intervals_are_those_of_their_limits() -> None:
 def test_the_words_of_the_table_are_in_order() -> None:
     assert WORDS["exactly"].value < WORDS["the same"].value < WORDS["about"].value
     assert tolerances.of("goodput_bps", SAME) is SAME
-    assert tolerances.of("drops", SAME).excess(1, 2) == 1, "a packet more or less is no difference"
+    assert tolerances.of("queue_drops", SAME).excess(1, 2) == 1, "a packet more or less is no difference"
     assert Tolerance(0.1, slack=1).scaled(2) == Tolerance(0.2, slack=2)
 
 

@@ -80,7 +80,7 @@ def test_everything_that_computes_or_shows_measures_uses_the_names_of_the_regist
     assert {name for name in GROUPS if "group" not in MEASURES[name].scope} == {"sojourn_mean", "sojourn_p95"}
     for each in MEASURES.values():
         assert each.scope and each.definition and each.title, each.name
-        assert each.tolerance > 0 and each.version >= 1, each.name
+        assert each.tolerance.value > 0 and each.version >= 1, each.name
     assert BOUNDS["jain"] == BOUNDS["resent"] == (0.0, 1.0)
     assert of("mine").better == "" and of("mine").title == "mine"
 

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from ackclock import Scenario, plot, reports, run
 from ackclock.drawing import curves, heatmaps, rendering
-from ackclock.papers import report, schema
-from ackclock.papers.contents import Chart
+from ackclock.papers import report
+from ackclock.papers.contents import Chart, Title
 from ackclock.reports.rendering import render
 from ackclock.texts import names
 
@@ -84,11 +85,16 @@ def test_heat_maps_show_names_as_they_are() -> None:
 def test_titles_of_charts_are_plain_text() -> None:
     for text in NASTY:
         figure = curves.new_figure((4, 4))
-        figure.add_subplot().set_title(names.in_figure(Chart("lines", text).heading))
+        figure.add_subplot().set_title(names.in_figure(Chart("lines", text, where={}).heading))
         figure.savefig(io.BytesIO(), format="png")
-    for title in ("{.missing}", "{:d}", "{1}", "{", "none"):
-        assert not schema._is_title(title), title
-    assert schema._is_title("IFQ {}")
+
+
+def test_a_title_of_panels_has_one_place_for_the_value() -> None:
+    title = TypeAdapter(Title)
+    assert title.validate_python("IFQ {}") == "IFQ {}"
+    for wrong in ("{.missing}", "{:d}", "{1}", "{", "none"):
+        with pytest.raises(ValidationError):
+            title.validate_python(wrong)
 
 
 def test_a_terminal_gets_no_escapes(cli: Cli, first: Path) -> None:

@@ -77,21 +77,21 @@ def test_a_key_sampled_on_a_logarithmic_scale_has_a_logarithmic_axis(sampled: Da
     text = (sampled.folder / "sweep.toml").read_text()
     assert sweeps._log(text, Path("sweep.toml")) == {RATE}
     points = Points(sampled.runs.collect(), sampled.labels, {RATE})
-    axes = points.axes(points.lead or MEASURES[0])
+    axes = points.axes(points.lead or MEASURES["goodput_bps"])
     assert axes is not None
     assert axes.x == RATE, "the rate decides the goodput"
-    figure = sweeps._figure(points, axes, MEASURES[0], 1000)
+    figure = sweeps._figure(points, axes, MEASURES["goodput_bps"], 1000)
     assert all(panel.x.log for panel in figure.panels)
-    linear = sweeps._figure(Points(sampled.runs.collect(), sampled.labels), axes, MEASURES[0], 1000)
+    linear = sweeps._figure(Points(sampled.runs.collect(), sampled.labels), axes, MEASURES["goodput_bps"], 1000)
     assert not any(panel.x.log for panel in linear.panels)
 
 
 def test_values_that_rise_by_a_factor_have_a_logarithmic_axis(tmp_path: Path) -> None:
     data = stored(tmp_path, f'[sweep]\n"{RATE}" = {{ from = "1 Mbit/s", to = "8 Mbit/s", count = 5, scale = "log" }}\n')
     points = Points(data.runs.collect(), data.labels)
-    axes = points.axes(MEASURES[0])
+    axes = points.axes(MEASURES["goodput_bps"])
     assert axes is not None and axes.numeric
-    (panel,) = sweeps._figure(points, axes, MEASURES[0], 1000).panels
+    (panel,) = sweeps._figure(points, axes, MEASURES["goodput_bps"], 1000).panels
     assert panel.x.log
     assert not geometric(["1 s", "2 s", "4 s"]), "three values can be so by chance"
     assert not geometric(["0 s", "1 s", "2 s", "4 s"])
@@ -103,9 +103,9 @@ def test_what_is_the_same_everywhere_is_a_sentence_and_no_chart(tmp_path: Path) 
     sweep = f'[sweep]\n"{LIMIT}" = ["40 packets", "50 packets", "60 packets"]\n"flow.rwnd" = ["2 packets"]\n'
     data = stored(tmp_path, sweep)
     html = sweeps.stored_dataset(data.folder)
-    assert "No label changes the goodput of all flows: its mean is " in html
+    assert "No label changes the goodput: its mean is " in html
     assert "The same at every point: " in html
     assert "timeouts 0" in html
     assert not any(f"from {value} to {value}" in html for value in data.runs.collect()["goodput_bps"].unique())
     points = Points(data.runs.collect(), data.labels)
-    assert all(points.constant(points.labels, each) for each in points.measures if each.key != "sojourn_mean")
+    assert all(points.constant(points.labels, each) for each in points.measures if each.name != "sojourn_mean")

@@ -18,6 +18,7 @@ import pytest
 from ackclock import Scenario, _core, kernels
 from ackclock.cli import papers
 from ackclock.cli.errors import plain_errors
+from ackclock.experiments.engines.local import Local
 from ackclock.experiments.execute import Interrupted
 from ackclock.experiments.here import run_here
 from ackclock.freeze import Frozen
@@ -404,7 +405,14 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> StandIn:
 
 
 def command(out: Path, **changes: object) -> None:
-    given: dict[str, object] = {"quick": True, "on_kernel": True, "budget": None, "json_output": False, "jobs": 1}
+    given: dict[str, object] = {
+        "quick": True,
+        "on_kernel": True,
+        "budget": None,
+        "json_output": False,
+        "brief": False,
+        "engine": Local(1),
+    }
     papers.paper_command("small", out=out, **{**given, **changes})  # type: ignore[arg-type]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ackclock.cli import papers as command
+from ackclock.experiments.engines.local import Local
 from ackclock.judging import effects
 from ackclock.judging.samples import Sample
 from ackclock.papers import library, today
@@ -89,7 +90,7 @@ def test_the_page_has_idea_claim_finding_and_today(
     monkeypatch.setattr(today, "measure", lambda papers, **options: measured)
     out = tmp_path / "out"
     for _ in range(2):
-        command.papers_command(quick=True, out=out, jobs=1)
+        command.papers_command(quick=True, out=out, jobs=1, engine=Local(1))
     assert ", 0 new" in capsys.readouterr().err
     html = (out / "report.html").read_text()
     text = re.sub(r"<[^>]+>", "", html[html.index("<main>") : html.index("<footer")])
@@ -107,7 +108,7 @@ def test_the_page_has_idea_claim_finding_and_today(
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file").write_text("")
     with pytest.raises(FileExistsError, match="not written by ackclock"):
-        command.papers_command(quick=True, out=tmp_path / "mine", jobs=1)
+        command.papers_command(quick=True, out=tmp_path / "mine", jobs=1, engine=Local(1))
 
 
 def test_a_wrong_summary_is_an_error_before_the_first_run(paper: Paper) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import polars
 import pytest
-from ackclock.experiments.freeze import Frozen
 
 import ackclock
 from ackclock.comparisons import conditions, planning, tables
 from ackclock.comparisons.contenders import resolve
 from ackclock.comparisons.places import NetworkPath, Place, find
+from ackclock.freeze import Frozen
 
 from .conftest import Cli
 

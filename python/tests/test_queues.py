@@ -253,8 +253,7 @@ def test_tables_show_queues(red: Result, full: Result, cli: Cli, tmp_path: Path)
     link = bottleneck(red)
     assert line[1] == "red"
     assert str(link["marks"]) in line
-    unlimited = next(line for line in shown.splitlines() if line.strip().startswith("n2>n1")).split()
-    assert unlimited[1] == "–"
+    assert "n2>n1" not in shown, "it has no limit and no losses"
     assert "marks" in shown
     assert "marks" not in cli("run", "full.toml").stdout
 

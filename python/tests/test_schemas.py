@@ -196,10 +196,10 @@ def test_every_problem_of_a_tuning_is_named_at_once(tmp_path: Path) -> None:
     file = tmp_path / "tune.toml"
     (tmp_path / "s.toml").write_text('duration = "1 s"\n[flow]\n')
     file.write_text(
-        'scenario = "s.toml"\n[parameters]\nw = { values = [1], from = 2 }\n[objective]\nminimise = "completion"\n'
+        'scenario = "s.toml"\n[parameters]\nw = { values = [1], from = 2 }\n[objective]\nminimise = "complete"\n'
         '[constraints]\njain = { at_most = "much" }\nharm = {}\n[training]\nseeds = [1, 1]\n'
     )
-    with pytest.raises(ValueError, match="completion") as raised:
+    with pytest.raises(ValueError, match="complete") as raised:
         tunings.read(file)
     found = [line.removeprefix(f"{file}:").split(":")[0] for line in str(raised.value).splitlines()]
     assert found == ["3", "5", "7", "8", "10"]
@@ -219,3 +219,13 @@ def test_the_command_run_does_not_pay_for_schemas(tmp_path: Path) -> None:
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "ackclock._core" in loaded
     assert not {"ackclock.files.schema", "ackclock.files.problems", "ackclock.papers.contents"} & loaded
+
+
+def test_a_message_lists_twenty_problems_and_counts_the_others(tmp_path: Path) -> None:
+    file = tmp_path / "tune.toml"
+    file.write_text("".join(f"x{number} = 1\n" for number in range(25)))
+    with pytest.raises(ValueError, match="there is no key 'x0'") as raised:
+        tunings.read(file)
+    lines = str(raised.value).splitlines()
+    assert len(lines) == 21
+    assert lines[-1].startswith(f"{file}: ") and lines[-1].endswith(" further problems")

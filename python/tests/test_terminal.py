@@ -23,11 +23,10 @@ from ackclock.cli import app as program
 from ackclock.cli import layout, output
 from ackclock.papers import library, today
 from ackclock.papers.today import QUESTIONS, Effect
-from ackclock.statistics.intervals import Interval
 
 from .conftest import FIRST, SWEEP
 from .test_outputs import commands
-from .test_papers_page import paper  # noqa: F401 - a fixture
+from .test_papers_page import found, paper  # noqa: F401 - a fixture
 from .test_tuning import KNOWN, TRANSFER, written
 
 WIDTHS = (80, 60)
@@ -159,7 +158,7 @@ def test_no_table_splits_a_word_or_a_number(
     monkeypatch.chdir(home)
     if command in ("paper", "papers"):
         tiny = request.getfixturevalue("paper")
-        effects = [Effect(question, Interval(0.8, 0.7, 0.9, 5)) for question in QUESTIONS]
+        effects = [Effect(question, found(question, 0.8)) for question in QUESTIONS]
         monkeypatch.setattr(library, "find", lambda name: tiny)
         monkeypatch.setattr(library, "papers", lambda: [tiny])
         monkeypatch.setattr(today, "measure", lambda papers, **options: {"tiny": effects})

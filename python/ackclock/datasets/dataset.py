@@ -116,14 +116,21 @@ class Dataset:
 
     @property
     def runs(self) -> polars.LazyFrame:
-        """A row for each point and seed, sorted by both."""
+        """A row for each point and seed, sorted by both; a label whose values have a unit also has its numbers."""
+        import polars
+
+        return self.stored_runs.with_columns(
+            polars.col(label).replace_strict(numbers, default=None, return_dtype=polars.Float64).alias(name)
+            for label, (name, numbers) in self._twins().items()
+        )
+
+    @property
+    def stored_runs(self) -> polars.LazyFrame:
+        """The columns of `runs` that the files have."""
         import polars
 
         if found := self._files(layout.RUNS):
-            return _scan(found).sort("point", "seed").with_columns(
-                polars.col(label).replace_strict(numbers, default=None, return_dtype=polars.Float64).alias(name)
-                for label, (name, numbers) in self._twins().items()
-            )  # fmt: skip
+            return _scan(found).sort("point", "seed")
         return polars.LazyFrame(schema=layout.declared(layout.RUNS, self.labels))
 
     @property

@@ -497,7 +497,7 @@ class _Running:
         writer.flush()
         tasks = _table(self._copies, writer.label_columns)
         known = [name for name in tasks.columns if name != "run"]
-        rows = Dataset(self._folder).runs.unique("run", keep="any").drop(known)
+        rows = Dataset(self._folder).stored_runs.unique("run", keep="any").drop(known)
         writer.add(tasks.lazy().join(rows, on="run", how="inner").collect(), {})
         self._done += len(self._copies)
         self._copied += len(self._copies)

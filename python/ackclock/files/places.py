@@ -10,8 +10,9 @@ Key = tuple[str | int, ...]
 
 _TOKEN = re.compile(
     r"""
-    \"{3}(?:[^\\]|\\.)*?\"{3,5} | '{3}.*?'{3,5}    # texts of several lines
-    | "(?:[^"\\\n]|\\.)*" | '[^'\n]*'
+    # A choice for each letter of a long text would take much memory; texts of several lines come first.
+    \"{3}[^"\\]*(?:(?:\\.|\"{1,2}(?!"))[^"\\]*)*\"{3,5} | '{3}[^']*(?:'{1,2}(?!')[^']*)*'{3,5}
+    | "[^"\\\n]*(?:\\.[^"\\\n]*)*" | '[^'\n]*'
     | \#[^\n]* | \n | [\[\]{},=] | [^\s"'#\[\]{},=]+
     """,
     re.VERBOSE | re.DOTALL,
@@ -33,24 +34,23 @@ class _Scanner:
     """Reads the structure alone; a value counts only by its brackets."""
 
     def __init__(self, text: str) -> None:
-        self._tokens = [(match[0], match.start()) for match in _TOKEN.finditer(text)]
-        self._tokens = [(token, place) for token, place in self._tokens if not token.startswith("#")]
-        self._text, self._at, self._line, self._read = text, 0, 1, 0
+        self._found = (match for match in _TOKEN.finditer(text) if not match[0].startswith("#"))
+        self._text, self._line, self._read = text, 1, 0
         self._lengths: dict[Key, int] = {}  # of lists of tables
+        self._next()
 
-    @property
-    def _token(self) -> str:
-        return self._tokens[self._at][0] if self._at < len(self._tokens) else ""
+    def _next(self) -> None:
+        match = next(self._found, None)
+        self._token, self._place = (match[0], match.start()) if match else ("", len(self._text))
 
     def _here(self) -> int:
         """Return the line of the next token."""
-        place = self._tokens[self._at][1] if self._at < len(self._tokens) else len(self._text)
-        self._line, self._read = self._line + self._text.count("\n", self._read, place), place
+        self._line, self._read = self._line + self._text.count("\n", self._read, self._place), self._place
         return self._line
 
     def _skip(self, tokens: str) -> None:
         while self._token and self._token in tokens:
-            self._at += 1
+            self._next()
 
     def places(self) -> Iterator[tuple[Key, int]]:
         table: Key = ()
@@ -58,9 +58,9 @@ class _Scanner:
         while self._token:
             line = self._here()
             if self._token == "[":
-                self._at += 1
+                self._next()
                 if several := self._token == "[":
-                    self._at += 1
+                    self._next()
                 table = self._header(self._key(), several=several)
                 self._skip("]")
                 yield table, line
@@ -85,13 +85,13 @@ class _Scanner:
             token = self._token
             quoted = token[0] in "\"'"
             words += [token[1:-1]] if quoted else [word for word in token.split(".") if word]
-            self._at += 1
+            self._next()
         return tuple(words)
 
     def _entry(self, table: Key) -> Iterator[tuple[Key, int]]:
         """Read a key and its value; the tables that a dotted key opens have its line."""
         line, words = self._here(), self._key()
-        self._at += 1
+        self._next()
         for length in range(1, len(words) + 1):
             yield (*table, *words[:length]), line
         yield from self._value((*table, *words))
@@ -100,9 +100,9 @@ class _Scanner:
         opened = self._token
         if opened not in ("[", "{"):
             while self._token not in (",", "]", "}", "\n", ""):
-                self._at += 1
+                self._next()
             return
-        self._at += 1
+        self._next()
         self._skip("\n")
         position = 0
         while self._token not in ("]", "}", ""):
@@ -113,4 +113,4 @@ class _Scanner:
                 yield from self._value((*path, position))
                 position += 1
             self._skip(",\n")
-        self._at += 1
+        self._next()

@@ -8,9 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import cast
 
-from ackclock.files import places, toml
+from ackclock.files import limits, places, toml
 from ackclock.files.checks import near
 from ackclock.files.places import Key
+from ackclock.texts.numbers import counted
 
 NAMES = ("id", "name", "number")
 """Keys whose value names a table of a list better than its position does."""
@@ -27,11 +28,17 @@ class Problems:
         Its parsed contents.
     text
         Its text; None: the text is read again if there are problems.
+
+    Attributes
+    ----------
+    others : int
+        Number of problems that are not in the list.
     """
 
     def __init__(self, file: str, document: Mapping[str, object], text: str | None = None) -> None:
         self._file, self._document, self._text = file, document, text
         self._found: dict[tuple[Key, Key, str], None] = {}
+        self.others = 0
 
     def __bool__(self) -> bool:
         return bool(self._found)
@@ -69,12 +76,18 @@ class Problems:
                 self.words(path, label, kept, known[label])
 
     def check(self, kind: type[ValueError] = ValueError) -> None:
-        """Raise an error that lists the problems, if there are any, in the order of their lines."""
+        """Raise an error that lists the problems, if there are any, in the order of their lines.
+
+        As of a scenario, the first 20 are listed, with the number of the others.
+        """
         if not self._found:
             return
-        lines = self._lines
-        texts = [(_line(path, lines) or 0, self._text_of(path, shown, text)) for path, shown, text in self._found]
-        raise kind("\n".join(text for _, text in sorted(texts, key=lambda entry: entry[0])))
+        lines, most = self._lines, limits.most("problems")
+        found = sorted(self._found, key=lambda entry: _line(entry[0], lines) or 0)
+        texts = [self._text_of(*entry) for entry in found[:most]]
+        if others := self.others + len(found) - len(texts):
+            texts.append(f"{self._file}: {counted(others, 'further problem')}")
+        raise kind("\n".join(texts))
 
     def place(self, path: Key) -> str:
         """Return the beginning of a message about a path: file, line and path."""

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar, cast, get_args, g
 from pydantic import AfterValidator, ConfigDict, Field, GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, core_schema
 
+from ackclock.files import limits
 from ackclock.files.checks import near
 from ackclock.files.places import Key
 from ackclock.files.problems import Problems
@@ -106,6 +107,15 @@ def read(kind: type[Read], document: Mapping[str, Any], problems: Problems) -> R
     object or None
         The document as `kind`; None if there are problems.
     """
+    known = _keys(kind)
+    unknown = [key for key in document if key not in known]
+    if len(unknown) > limits.most("problems"):
+        # Nothing else of such a file would be listed, and pydantic's errors of all its keys would take much memory.
+        listed = unknown[: limits.most("problems")]
+        for key in listed:
+            problems.key((key,), _unknown(key, known))
+        problems.others += len(unknown) - len(listed)
+        return None
     try:
         found: Read = _reader(cast("Any", kind)).validate_python(document)
     except ValidationError as error:
@@ -126,12 +136,16 @@ def _message(kind: Any, path: Key, wrong: Mapping[str, Any]) -> str:  # noqa: AN
     """Translate an error of pydantic."""
     key = str(path[-1]) if path else ""
     if wrong["type"] == "unexpected_keyword_argument":
-        return f"there is no key {key!r}{near(key, _keys(_bare(_inside(kind, path[:-1]))))}"
+        return _unknown(key, _keys(_bare(_inside(kind, path[:-1]))))
     words = wrong["ctx"]["words"] if wrong["type"] == "words" else _words(_inside(kind, path), key)
     if wrong["type"] == "missing":
         return f"{key} is missing; it must be {words}"
     place = f"{key} " if path and isinstance(path[-1], str) else ""
     return f"{place}must be {words}, not {wrong['input']!r}"
+
+
+def _unknown(key: str, known: Mapping[str, Any]) -> str:
+    return f"there is no key {key!r}{near(key, known)}"
 
 
 def _keys(kind: Any) -> dict[str, Any]:  # noqa: ANN401 - any annotation

@@ -16,7 +16,7 @@ def list_(
     ] = None,
     json: Json = False,
 ) -> None:
-    """List the parts of scenarios, presets of hosts, measures, papers and paths.
+    """List parts of scenarios, hosts, measures, papers and paths.
 
     Parts are slow starts, queues and so on.
     """
