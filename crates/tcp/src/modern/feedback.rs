@@ -340,6 +340,7 @@ impl Echo {
 
 /// What an ACK delivers, as far as marks are concerned.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub(super) struct Delivery {
     /// Bytes newly delivered.
     pub(super) bytes: u64,
