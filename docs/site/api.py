@@ -42,8 +42,8 @@ PAGES = {
     ),
     "api/experiments": Page(
         "Experiments",
-        "Sweeps and their datasets, comparisons, the matrix.",
-        ("sweep", "open", "Dataset", "compare", "matrix"),
+        "Sweeps and their datasets, comparisons, the matrix; their limits, and the cluster where they run.",
+        ("sweep", "open", "Dataset", "compare", "matrix", "Limits", "Until", "Stopping", "Ray"),
     ),
     "api/controls": Page(
         "Congestion controls",
