@@ -1,4 +1,4 @@
-"""The store of an experiment: whatever ends a process, what was finished is there, and the bytes do not tell of it."""
+"""The store of an experiment: finished runs survive the end of a process, and leave the bytes of undisturbed work."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables
 
 @contextlib.contextmanager
 def engine(name: str, address: str | None, jobs: int | None) -> Iterator[Engine]:
-    """Start the engine of `EngineName` and `Address`, and end its workers in the end.
+    """Give the engine of `EngineName` and `Address`, which starts with the first run, and end its workers in the end.
 
     Raises
     ------
@@ -114,13 +114,15 @@ def engine(name: str, address: str | None, jobs: int | None) -> Iterator[Engine]
         If there is no such engine, or it has no address.
     """
     from ackclock.cli import output
+    from ackclock.experiments.engines.later import Later
     from ackclock.experiments.engines.local import Local
     from ackclock.experiments.engines.ray import Ray
 
     checks.words("--engine", "engine", [name], ENGINES)
     if address is not None and name != "ray":
         raise ValueError(f"--address {address}: is for --engine ray")
-    with contextlib.closing(Ray(address, jobs=jobs, note=output.warning) if name == "ray" else Local(jobs)) as chosen:
+    made = Later(lambda: Ray(address, jobs=jobs, note=output.warning)) if name == "ray" else Local(jobs)
+    with contextlib.closing(made) as chosen:
         yield chosen
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -45,12 +43,6 @@ def place(path: Path) -> None:
     """Print the name of a file to stdout; a terminal gets invisible characters as escapes."""
     name = str(path)
     print(shown(name) if sys.stdout.isatty() else name)
-
-
-def sentence(text: str) -> None:
-    """Print a sentence to stdout: on a terminal, lines break between words; elsewhere it is one line."""
-    text = shown_text(text)
-    print(textwrap.fill(text, shutil.get_terminal_size().columns) if sys.stdout.isatty() else text)
 
 
 def data(value: Any) -> None:  # noqa: ANN401 - any JSON

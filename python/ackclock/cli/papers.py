@@ -76,7 +76,7 @@ def paper_command(
         output.note(f"written: {written.html}")
     else:
         for sentence in answers.answer(paper, written.judgements).sentences:
-            output.sentence("".join(part.text for part in sentence))
+            output.say("".join(part.text for part in sentence))
         output.place(written.html)
 
 

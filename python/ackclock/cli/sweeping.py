@@ -29,7 +29,7 @@ MEASURES = {
     "goodput (bit/s)": "goodput_bps", "retransmitted": "retransmitted_packets", "drops": "drops",
     "queue mean": "queue_mean", "completion (s)": "completion_mean",
 }  # fmt: skip
-LESS = ("queue mean", "drops", "resent", "runs", "failed")
+LESS = ("queue mean", "drops", "retransmitted", "runs", "failed")
 """Columns that a narrow terminal leaves out, the least important first."""
 NO_MEASURES = ("task", "events", "cpu_s", "wall_s")
 MOST_POINTS = 20

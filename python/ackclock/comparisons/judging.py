@@ -10,9 +10,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from ackclock.comparisons.measuring import START, TESTED, WARNINGS, Row
 from ackclock.comparisons.places import Place
@@ -21,7 +20,7 @@ from ackclock.judging import tolerances
 from ackclock.judging.effects import Finding, Question, Verdict, judge
 from ackclock.judging.samples import Sample, Scale
 from ackclock.judging.tolerances import ABOUT, FACTORS, Tolerance
-from ackclock.metrics.registry import MEASURES
+from ackclock.metrics.metric import Metric
 from ackclock.statistics.harm import harm_to_less, harm_to_more
 from ackclock.statistics.intervals import Interval, interval
 from ackclock.texts.notices import Warnings
@@ -30,38 +29,6 @@ MARGIN = ABOUT.value
 """Largest relative difference of goodput or completion, and largest difference of harm, that makes no difference."""
 ENDINGS = {0.5: "verdict_half", 1.0: "verdict", 2.0: "verdict_double"}
 """The endings of the columns of verdicts by the factor of the tolerance."""
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A measure in which contenders are compared.
-
-    Attributes
-    ----------
-    key : str
-        Its name.
-    relation : {"ratio", "difference"}
-        How it is compared: goodput and completion time by the ratio of speeds.
-    """
-
-    key: str
-    relation: Literal["ratio", "difference"] = "difference"
-
-    @property
-    def title(self) -> str:
-        """Its title in tables, with its unit."""
-        return MEASURES[self.key].heading
-
-    @property
-    def scale(self) -> float:
-        """The factor to its unit."""
-        return MEASURES[self.key].shown[1]
-
-    @property
-    def better(self) -> Literal[-1, 0, 1]:
-        """Whether larger values are better (1), or smaller ones (−1)."""
-        return MEASURES[self.key].sign
-
 
 METRICS = {
     metric.key: metric

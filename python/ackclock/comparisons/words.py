@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 from operator import itemgetter
 
-from ackclock.comparisons.judging import COSTS, HARM, METRICS, Judged, Metric
+from ackclock.comparisons.judging import COSTS, HARM, METRICS, Judged
 from ackclock.comparisons.places import OWN, Place
 from ackclock.judging import words
 from ackclock.judging.effects import Finding, Verdict
+from ackclock.metrics.metric import Metric
 from ackclock.statistics.intervals import Interval
 from ackclock.texts.numbers import number
 

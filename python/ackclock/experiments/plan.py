@@ -49,4 +49,4 @@ class Point(Generic[M]):
         measurement = self.measurement
         program = sources.program(RUNNER, *measurement.sources)
         said = (measurement.record, list(measurement.capture), measurement.said)
-        return sources.digest(self.scenario.hash, *said, program, *([self.world] if self.world else []))
+        return sources.digest(self.scenario.hash, *said, self.world, program)

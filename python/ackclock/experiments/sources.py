@@ -22,8 +22,8 @@ from ackclock import _core
 PACKAGE = Path(__file__).resolve().parents[1]
 LIBRARIES = ("numpy", "polars")
 """The libraries that compute measurements."""
-SHOWING = ("ackclock.cards", "ackclock.overview")
-"""Modules that show results in a notebook, and measure nothing."""
+SHOWING = ("ackclock.cards", "ackclock.overview", "ackclock.metrics.registry")
+"""Modules that show results in a notebook or describe measures, and measure nothing."""
 
 
 def digest(*values: object, length: int = 40) -> str:

@@ -41,7 +41,7 @@ class Store(MutableMapping[str, Any]):
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
         self._values: dict[str, Any] = {}
-        self._texts: dict[str, str] = {}  # of values that nobody has asked for
+        self._texts: dict[str, str] = {}  # of other values, which nobody has asked for
         self._held: set[str] = set()  # keys of values that are not in the folder yet
         self._journal: Journal | None = None
         self._manifest: dict[str, Any] = {}
@@ -79,7 +79,7 @@ class Store(MutableMapping[str, Any]):
             If another program has changed the table.
         """
         if key not in self._values:
-            text = self._texts[key]
+            text = self._texts.pop(key)
             try:
                 self._values[key] = json.loads(text)
             except ValueError as error:
@@ -88,6 +88,7 @@ class Store(MutableMapping[str, Any]):
 
     def __setitem__(self, key: str, value: object) -> None:
         """Store a value, in an open folder before this returns."""
+        self._texts.pop(key, None)
         self._values[key] = value
         if self._journal is not None:
             self._journal.add(key, value)
@@ -96,20 +97,16 @@ class Store(MutableMapping[str, Any]):
 
     def __delitem__(self, key: str) -> None:
         """Forget a value; it stays in the folder until `finish`."""
-        found = key in self
-        self._values.pop(key, None)
-        self._texts.pop(key, None)
-        if not found:
-            raise KeyError(key)
+        del (self._texts if key in self._texts else self._values)[key]
 
     def __contains__(self, key: object) -> bool:
         return key in self._values or key in self._texts
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**dict.fromkeys(self._texts), **dict.fromkeys(self._values)})
+        return iter([*self._texts, *self._values])
 
     def __len__(self) -> int:
-        return len(self._texts.keys() | self._values.keys())
+        return len(self._texts) + len(self._values)
 
     @contextlib.contextmanager
     def opened(self, kind: str, manifest: Mapping[str, Any], written: Sequence[str] = ()) -> Iterator[Store]:
@@ -211,3 +208,5 @@ class Store(MutableMapping[str, Any]):
                 self._texts = dict(zip(table["key"].to_list(), table["measured"].to_list(), strict=True))
         with contextlib.suppress(OSError):
             self._values.update(Journal(self._folder / JOURNAL).read())
+        for key in self._values:
+            self._texts.pop(key, None)

@@ -24,7 +24,7 @@ def probability(value: float) -> str:
 
 
 def few(count: int, noun: str) -> str:
-    """Say that there are few repetitions, and what that does to intervals; empty if there are more.
+    """Return a warning of few repetitions and their wide intervals; empty if there are enough.
 
     >>> few(2, "repetition")
     '2 repetitions are few: an interval extends 9.0 standard deviations to each side'

@@ -15,8 +15,9 @@ from ackclock.drawing import heatmaps
 from ackclock.drawing.curves import new_figure
 from ackclock.files import checks
 from ackclock.matrices.effects import Crossed
-from ackclock.matrices.metrics import METRICS, Metric
+from ackclock.matrices.metrics import METRICS
 from ackclock.matrices.tables import title, varied, wins
+from ackclock.metrics.metric import Metric
 from ackclock.reports import Axis, Heatmap, Panel
 from ackclock.texts.names import in_figure
 

@@ -3,46 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from ackclock.experiments.measurement import Measurement
 from ackclock.metrics.groups import GROUPS, TESTED, Group
+from ackclock.metrics.metric import Metric
 from ackclock.metrics.registry import MEASURES
 from ackclock.result import Result
 
 Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A measure that compares compositions.
-
-    Attributes
-    ----------
-    key : str
-        Its name.
-    relation : {"ratio", "difference"}
-        Its comparison with the baseline.
-    """
-
-    key: str
-    relation: Literal["ratio", "difference"]
-
-    @property
-    def title(self) -> str:
-        """Its title in tables and figures, with its unit."""
-        return MEASURES[self.key].heading
-
-    @property
-    def scale(self) -> float:
-        """The factor to its unit in tables and figures."""
-        return MEASURES[self.key].shown[1]
-
-    @property
-    def better(self) -> Literal[-1, 0, 1]:
-        """Whether larger values are better (1), or smaller ones (−1)."""
-        return MEASURES[self.key].sign
-
 
 MEASURED = (
     *("goodput_bps", "completion", "loss_rate", "sojourn_mean", "jain"),

@@ -12,8 +12,9 @@ import polars
 from ackclock.judging.tolerances import SAME
 from ackclock.judging.words import few
 from ackclock.matrices.effects import Crossed
-from ackclock.matrices.metrics import METRICS, Metric
+from ackclock.matrices.metrics import METRICS
 from ackclock.matrices.parts import AXES
+from ackclock.metrics.metric import Metric
 from ackclock.texts.numbers import number
 
 UNCLEAR = "unclear"

@@ -50,7 +50,8 @@ def paper(
         from ackclock.cli.papers import new_command, paper_command
 
         if new:
-            new_command(name, ran=quick or brief or json or on is On.kernel or (budget, out, jobs) != (None,) * 3)
+            given = (on, engine, budget, out, jobs, address) != (On.simulation, "local", None, None, None, None)
+            new_command(name, ran=quick or brief or json or given)
             return
         paper_command(
             name, quick=quick, on_kernel=on is On.kernel, budget=budget, brief=brief, out=out, json_output=json,
