@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any, Literal
 
 from ackclock._core import Exit
 from ackclock.events import (
@@ -236,3 +240,66 @@ class SlowStart:
     def internals(self) -> dict[str, float]:
         """Return the slow start's internal quantities by name, for the trace ``internals``."""
         return {}
+
+
+def named(text: str) -> Any:  # noqa: ANN401 - a class of the user
+    """Return the control or slow start of an import path: ``delay.py:Delay`` or ``package.module:Delay``.
+
+    Parameters
+    ----------
+    text
+        The name of a file, or of a module that Python finds, also in the working directory; then the class in it.
+
+    Raises
+    ------
+    ValueError
+        If the file or the module cannot be imported, or has no such class.
+    """
+    place, _, name = text.rpartition(":")
+    try:
+        module = _of_file(Path(place)) if place.endswith(".py") else _of_module(place)
+    except Exception as error:
+        raise ValueError(f"{text}: cannot import {place}: {type(error).__name__}: {error}") from None
+    made = getattr(module, name, None)
+    if not (isinstance(made, type) and issubclass(made, (CongestionControl, SlowStart))):
+        known = [each for each, value in vars(module).items() if _is_own(value, module.__name__)]
+        said = f"; it has {', '.join(known)}" if known else ""
+        raise ValueError(f"{text}: {place} has no control or slow start {name!r}{said}")
+    return made
+
+
+def _of_file(file: Path) -> Any:  # noqa: ANN401 - a module
+    """Import a file under its own name, so that it can import its neighbours, and workers know its classes."""
+    if not file.is_file():
+        raise FileNotFoundError("there is no such file")
+    there = sys.modules.get(file.stem)
+    if there is not None and Path(getattr(there, "__file__", None) or "").resolve() == file.resolve():
+        return there
+    if there is not None:
+        raise ImportError(f"another module has the name {file.stem}; rename the file")
+    spec = importlib.util.spec_from_file_location(file.stem, file.resolve())
+    if spec is None or spec.loader is None:
+        raise ImportError("it is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[file.stem] = module
+    sys.path.insert(0, str(file.resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[file.stem]
+        raise
+    finally:
+        del sys.path[0]
+    return module
+
+
+def _of_module(name: str) -> Any:  # noqa: ANN401 - a module
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        return importlib.import_module(name)
+    finally:
+        del sys.path[0]
+
+
+def _is_own(value: object, module: str) -> bool:
+    return isinstance(value, type) and issubclass(value, (CongestionControl, SlowStart)) and value.__module__ == module

@@ -8,7 +8,7 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.files import toml
-from ackclock.scenario import Scenario
+from ackclock.scenario import Scenario, key_of
 
 
 class Frozen:
@@ -25,8 +25,17 @@ class Frozen:
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """Everything in the scenario, by key; a change in it changes what this object returns."""
-        return toml.parse(self._scenario.expanded(), self._scenario.name)
+        """Everything in the scenario, by key; a change in it changes what this object returns.
+
+        ``Scenario(**document)`` is the scenario again; a control in Python is its class.
+        """
+        document = toml.parse(self._scenario.expanded(), self._scenario.name)
+        for index, made in self._scenario.controls.items():
+            # The word for a class in the file is that of `congestion_control`, also for a slow start.
+            flow = document["flow"][index]
+            del flow["congestion_control"]
+            flow[key_of(made)] = made
+        return document
 
     @property
     def name(self) -> str:

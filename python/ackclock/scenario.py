@@ -56,6 +56,11 @@ def _check_class(path: str, key: str, made: object) -> None:
             raise _core.ScenarioError(f"{path}: {made.__name__} is a {_PYTHON[other][0]}: write it as {other}")
 
 
+def key_of(made: object) -> str:
+    """Return the key of a flow that names a control or slow start in Python."""
+    return "slow_start" if isinstance(made, type) and issubclass(made, SlowStart) else "congestion_control"
+
+
 def _plain(value: object, path: str) -> object:
     """Return a value of a document as JSON.
 
@@ -79,7 +84,7 @@ def _plain(value: object, path: str) -> object:
         return number
     if callable(value) or _is_object(value):
         name = getattr(value, "__name__", type(value).__name__)
-        key = "slow_start" if isinstance(value, type) and issubclass(value, SlowStart) else "congestion_control"
+        key = key_of(value)
         what = f"a {_PYTHON[key][0]} in Python is given as {key} of a flow when the scenario is made"
         raise _core.ScenarioError(f'{path}: {what}: Scenario(flow=[{{"{key}": {name}}}])')
     what = f"{value!r} ({type(value).__name__})"

@@ -193,7 +193,7 @@ def test_failed_runs_of_a_dataset_are_named(tmp_path: Path) -> None:
 
 
 def test_a_comparison() -> None:
-    compared = ackclock.compare("reno", "cubic", on="bufferbloat", seeds=2, duration="3 s")
+    compared = ackclock.compare("reno", "cubic", paths="bufferbloat", seeds=2, duration="3 s")
     assert repr(compared) == "<Comparison of cubic with reno on bufferbloat>"
     parsed = card(compared)
     assert "cubic against reno" in parsed.texts

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
+import logging
 import math
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,20 @@ import polars
 import pytest
 
 import ackclock
-from ackclock.cli import output
-from ackclock.cli.comparisons import compare_command
 from ackclock.comparisons import contenders, figure, measuring, places, planning, report, words
+from ackclock.comparisons import worlds as agreeing
 from ackclock.comparisons.judging import Judged
 from ackclock.comparisons.planning import Outcome, Plan
-from ackclock.experiments.engines.local import Local
+from ackclock.comparisons.result import Comparison
+from ackclock.experiments.execute import Progress
+from ackclock.experiments.experiment import Experiment
 from ackclock.experiments.store import JOURNAL
+from ackclock.experiments.world import SIMULATION, World, run_here
 from ackclock.files.journal import Journal
+from ackclock.freeze import replaced
+from ackclock.kernels import worlds
+from ackclock.result import Result
+from ackclock.scenario import Scenario
 from ackclock.statistics import pairs
 from ackclock.statistics.harm import harm_to_less, harm_to_more
 from ackclock.statistics.sequential import Stopping
@@ -62,8 +67,8 @@ def shared(tmp_path: Path) -> Path:
 def judged(texts: list[str], where: list[str], seeds: int | None = 4, **options: Any) -> Judged:
     """Run a comparison."""
     plan = Plan(contenders.resolve_all(texts), places.find(where), seeds, **options)
-    outcome = Outcome(plan)
-    planning.run(plan, outcome, jobs=1)
+    outcome = Outcome(plan, Experiment(jobs=1))
+    planning.run(outcome)
     return Judged(outcome)
 
 
@@ -160,7 +165,7 @@ def test_unfinished_transfers_are_named(shared: Path) -> None:
 
 
 def test_warnings_of_the_runs_are_one_line_each(cli: Cli, shared: Path, tmp_path: Path) -> None:
-    command = ["compare", "rwnd=3 packets", "rwnd=4 packets", "--on", "shared.toml", "--seeds", "2", "--out", "out"]
+    command = ["compare", "rwnd=3 packets", "rwnd=4 packets", "--paths", "shared.toml", "--seeds", "2", "--out", "out"]
     done = cli(*command, "--json")
     (line,) = json.loads(done.stdout)["warnings"]
     assert "limited by the receive window" in line
@@ -347,7 +352,7 @@ def test_a_rule_of_stopping_runs_each_path_of_a_population_once(tmp_path: Path, 
     rule = Stopping(0.02, at_least=3, at_most=7)
     found = judged(["reno", "rwnd=4 packets"], [file], seeds=7, stopping=rule)
     assert len(found.outcome.units["windows"]) == 4
-    done = cli("compare", "reno", "cubic", "--on", file, "--within", "2", "--out", "out")
+    done = cli("compare", "reno", "cubic", "--paths", file, "--within", "2", "--out", "out")
     assert done.returncode == 0, done.stderr
     assert polars.read_parquet(tmp_path / "out" / "runs.parquet")["seed"].unique().to_list() == [1]
 
@@ -425,24 +430,24 @@ def test_files_as_they_are(cli: Cli, tmp_path: Path) -> None:
     [
         (["cubic", "cubic"], "cubic is given twice"),
         (["cubic", "avoidance=cubic"], "cubic and avoidance=cubic are the same: avoidance = cubic"),
-        (["reno", "standard", "--on", "clean"], "reno and standard are the same on clean: they give the same scenario"),
+        (["reno", "standard", "--paths", "clean"], "reno and standard are the same on clean: they give the"),
         (["reno", "cubc"], "unknown algorithm or host 'cubc'; did you mean 'cubic'? (known: "),
         (["reno", "vegas"], "vegas is a slow start and an avoidance: write slow_start=vegas or avoidance=vegas"),
         (["reno"], "a comparison needs two algorithms, hosts or scenario files, as in: compare reno cubic"),
         (["reno", "--reference", "reno"], "reno is the reference itself"),
-        (["reno", "cubic", "--on", "clen"], "unknown path 'clen'; did you mean 'clean'?"),
-        (["reno", "cubic", "--on", "clean,clean"], "two paths are called 'clean'"),
-        (["reno", "cubic", "--on", "none.csv"], "none.csv: there is no such file"),
-        (["reno", "cubic", "--on", "lacks.csv"], 'row 2, column "topology.bottleneck.rate (Mbit/s)": is empty'),
-        (["reno", "cubic", "--on", "clean", "--size", "3"], 'did you mean "3 packets"?'),
+        (["reno", "cubic", "--paths", "clen"], "unknown path 'clen'; did you mean 'clean'?"),
+        (["reno", "cubic", "--paths", "clean,clean"], "two paths are called 'clean'"),
+        (["reno", "cubic", "--paths", "none.csv"], "none.csv: there is no such file"),
+        (["reno", "cubic", "--paths", "lacks.csv"], 'row 2, column "topology.bottleneck.rate (Mbit/s)": is empty'),
+        (["reno", "cubic", "--paths", "clean", "--size", "3"], 'did you mean "3 packets"?'),
         (["reno", "size=3"], "size=3: size belongs to the path"),
         (["reno", "avoidence=cubic"], "unknown key of a flow 'avoidence'; did you mean 'avoidance'?"),
-        (["reno", "cubic+bbr", "--on", "clean"], "cubic+bbr on clean: flow.0.avoidance: cannot be combined"),
+        (["reno", "cubic+bbr", "--paths", "clean"], "cubic+bbr on clean: flow.0.avoidance: cannot be combined"),
         (["reno", "cubic+cubic"], "cubic+cubic: sets avoidance twice"),
         (["none.toml", "reno"], "none.toml: No such file or directory"),
         (["reno", "cubic", "--margin", "0"], "margin: must be above 0 %"),
         (["reno", "cubic", "--within", "0"], "within: must be above 0 %"),
-        (["reno", "cubic", "--on", "clean", "--out", "full"], "exists and was not written by ackclock"),
+        (["reno", "cubic", "--paths", "clean", "--out", "full"], "exists and was not written by ackclock"),
     ],
 )  # fmt: skip
 def test_mistakes_have_one_message(cli: Cli, tmp_path: Path, arguments: list[str], message: str) -> None:
@@ -458,7 +463,7 @@ def test_mistakes_have_one_message(cli: Cli, tmp_path: Path, arguments: list[str
 
 
 def test_the_command_writes_the_same_on_any_number_of_threads(cli: Cli, shared: Path, tmp_path: Path) -> None:
-    command = ["compare", "reno", "cubic", "bbr", "--on", "shared.toml", "--seeds", "3", "--duration", "3 s"]
+    command = ["compare", "reno", "cubic", "bbr", "--paths", "shared.toml", "--seeds", "3", "--duration", "3 s"]
     one = cli(*command, "--jobs", "1", "--out", "one")
     two = cli(*command, "--jobs", "2", "--out", "two")
     assert (one.returncode, two.returncode) == (0, 0), one.stderr + two.stderr
@@ -482,7 +487,7 @@ def test_the_command_writes_the_same_on_any_number_of_threads(cli: Cli, shared: 
 
 
 def test_the_reference_comes_first(cli: Cli, shared: Path, tmp_path: Path) -> None:
-    command = ["compare", "reno", "--reference", "cubic", "--on", "shared.toml", "--seeds", "2", "--duration", "2 s"]
+    command = ["compare", "reno", "--reference", "cubic", "--paths", "shared.toml", "--seeds", "2", "--duration", "2 s"]
     with pytest.raises(FileNotFoundError, match="no complete comparison here"):
         report.stored_comparison(tmp_path)
     found = json.loads(cli(*command, "--json").stdout)
@@ -491,43 +496,112 @@ def test_the_reference_comes_first(cli: Cli, shared: Path, tmp_path: Path) -> No
     assert found["margin"] == 0.05
 
 
-def test_a_stopped_comparison_continues(
-    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    @contextlib.contextmanager
-    def pressing(_title: str, _total: int) -> Iterator[output.Progress]:
-        def count(done: int, _all: int) -> None:
-            if done == 7:
-                raise KeyboardInterrupt
-
-        yield count
-
-    def compare() -> None:
-        compare_command(
-            ["reno", "cubic"], [str(shared)], reference=None, seeds=3, within=None, margin=5.0, size=None,
-            duration="2 s", harm=True, out=tmp_path / "out", json_output=True, engine=Local(1),
-        )  # fmt: skip
-
-    with monkeypatch.context() as patch:
-        patch.setattr(output, "progress", pressing)
-        with pytest.raises(KeyboardInterrupt, match="run the same command to continue"):
-            compare()
-    # Runs are planned pair by pair, so the first pair is complete.
-    first = json.loads(capsys.readouterr().out)
-    assert [row["pairs"] for row in first["rows"]] == [1, 1]
+def test_a_stopped_comparison_continues(shared: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "ackclock")
     folder = tmp_path / "out"
+
+    def press(done: int, _all: int) -> None:
+        if done == 7:
+            raise KeyboardInterrupt
+
+    def compare(progress: Progress | None = None) -> Comparison:
+        return ackclock.compare(
+            "reno", "cubic", paths=shared, seeds=3, duration="2 s", out=folder, jobs=1, progress=progress
+        )
+
+    with pytest.raises(ackclock.Interrupted, match="run the same command to continue") as stopped:
+        compare(press)
+    # Runs are planned pair by pair, so the first pair is complete.
+    assert stopped.value.found.table["pairs"].to_list() == [1, 1]
     assert json.loads((folder / "manifest.json").read_text())["state"] == "interrupted"
     assert not (folder / "report.html").exists()
     stored = polars.read_parquet(folder / "measured.parquet").height
     assert 7 <= stored < 18
     compare()
-    assert f"{stored} were stored" in capsys.readouterr().err
+    assert f"{stored} were stored" in caplog.text
     assert polars.read_parquet(folder / "measured.parquet").height == 18
     assert (folder / "report.html").exists()
 
 
+CLASSES = """\
+import ackclock
+
+class Standard(ackclock.SlowStart):
+    pass
+
+class Timid(ackclock.CongestionControl):
+    def on_ack(self, event):
+        super().on_ack(event)
+        self.cwnd = min(self.cwnd, 2.0)
+"""
+
+
+def test_classes_in_python_are_compared_and_stored(cli: Cli, shared: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(CLASSES)
+    command = ["compare", "reno", "mine.py:Standard", "mine.py:Timid", "--paths", str(shared), "--seeds", "3", "--json"]
+    one = cli(*command, "--out", "out", "--jobs", "2")
+    assert one.returncode == 0, one.stderr
+    reno, standard, timid = json.loads(one.stdout)["rows"]
+    assert standard["goodput_bps"] == reno["goodput_bps"], "the base class is standard slow start"
+    # Two segments of 1000 B in each round trip, whose delays are drawn.
+    assert timid["goodput_bps"] == pytest.approx(16e3 / (20e-3 + DATA + 40 * 8 / 8e6), rel=0.1)
+    again = cli(*command, "--out", "out")
+    assert again.stdout == one.stdout
+    assert "0 runs in" in again.stderr
+    (tmp_path / "mine.py").write_text(CLASSES.replace("2.0", "3.0"))
+    changed = cli(*command, "--out", "out")
+    # One run on the path, one beside the reference and one alone for each class and seed.
+    assert "18 runs in" in changed.stderr
+    assert json.loads(changed.stdout)["rows"][2]["goodput_bps"] > 1.4 * timid["goodput_bps"]
+    for name, message in (("Tmid", "has no control or slow start 'Tmid'; it has Standard, Timid"),):
+        assert message in cli("compare", "reno", f"mine.py:{name}").stderr
+    assert "there is no such file" in cli("compare", "reno", "none.py:Timid").stderr
+
+
+def test_worlds_are_judged_and_compared(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A world that is the simulation under another name agrees with it; one on a slower path does not."""
+
+    def slower(scenario: Scenario, *rest: Any) -> Result:
+        return run_here(replaced(scenario, {"topology.link.0.rate": "6 Mbit/s"}), *rest)
+
+    others = {
+        "same": World("same", release="1", identity="same"),
+        "slower": World("slower", slower, release="1", identity="slower"),
+        "simulation": SIMULATION,
+    }
+    monkeypatch.setattr(worlds, "find", lambda name, **_: others[name])
+    found = ackclock.compare("reno", "cubic", paths=shared, on="simulation,same,slower", seeds=12, duration="3 s")
+    names = [f"shared in {name}" for name in ("simulation", "same", "slower")]
+    assert found.table["place"].unique(maintain_order=True).to_list() == names
+    assert found.runs["world"].unique(maintain_order=True).to_list() == ["simulation", "same", "slower"]
+    first, second = agreeing.sentences(found.judged)
+    assert first == "In same, the speed is the same as in simulation (±5 %) in 2 of 2 cases."
+    assert second.startswith("In slower, the speed is the same as in simulation (±5 %) in 0 of 2 cases; reno on shared")
+    assert [row[-1] for row in agreeing.table(found.judged)[1]] == ["the same", "the same", "differs", "differs"]
+    assert found.answer[-2:] == [first, second]
+
+
+def test_worlds_are_named_once(shared: Path) -> None:
+    with pytest.raises(ValueError, match="names simulation twice"):
+        ackclock.compare("reno", "cubic", paths=shared, on=["simulation", "simulation"])
+    with pytest.raises(ValueError, match="did you mean simulation"):
+        ackclock.compare("reno", "cubic", paths=shared, on="simulatoin")
+
+
 def test_a_killed_comparison_continues(cli: Cli, shared: Path, tmp_path: Path) -> None:
-    arguments = ["compare", "reno", "cubic", "--on", str(shared), "--duration", "60 s", "--jobs", "1", "--out", "out"]
+    arguments = [
+        "compare",
+        "reno",
+        "cubic",
+        "--paths",
+        str(shared),
+        "--duration",
+        "60 s",
+        "--jobs",
+        "1",
+        "--out",
+        "out",
+    ]
     process = subprocess.Popen([sys.executable, "-m", "ackclock", *arguments, "--seeds", "100"], cwd=tmp_path)
     kept = tmp_path / "out" / JOURNAL
     while process.poll() is None and (not kept.exists() or kept.stat().st_size < 2000):

@@ -42,7 +42,7 @@ WRITERS = {
     "varied": "run sweep.toml --out varied",
     "traced": "run sweep.toml --record cwnd --out traced",
     "swept": "sweep sweep.toml --out swept",
-    "compared": "compare reno cubic --on first.toml --out compared",
+    "compared": "compare reno cubic --paths first.toml --out compared",
     "crossed": f"{MATRIX} --duration 2s --out crossed",
     "tuned": "tune tune.toml --trials 2 --out tuned",
     "papered": "paper tiny --quick --out papered",

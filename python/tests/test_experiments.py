@@ -15,12 +15,14 @@ import polars
 import pytest
 
 from ackclock import CongestionControl, _core
+from ackclock.control import named
 from ackclock.experiments import execute as engine
 from ackclock.experiments import sources
 from ackclock.experiments.execute import Interrupted
-from ackclock.experiments.here import run_point
 from ackclock.experiments.measurement import Measurement
 from ackclock.experiments.plan import RUNNER, Point
+from ackclock.experiments.store import Store
+from ackclock.experiments.world import World, run_here
 from ackclock.freeze import Frozen, replaced
 from ackclock.matrices.metrics import Score
 from ackclock.metrics import spans
@@ -68,7 +70,7 @@ def files_that_run(function: Callable[[], object]) -> set[Path]:
 @pytest.mark.parametrize("name", POINTS)
 def test_a_key_covers_all_code_that_measures(name: str) -> None:
     point = POINTS[name]
-    ran = files_that_run(lambda: run_point(point, _core.Cancel()))
+    ran = files_that_run(lambda: point.run(_core.Cancel()))
     covered = sources.reached([RUNNER, *point.measurement.sources])
     assert sources.PACKAGE / "result.py" in ran
     assert ran <= set(covered.values()), "the key does not cover what measures"
@@ -140,12 +142,51 @@ def test_a_key_covers_captures() -> None:
     assert len(keys) == 3
 
 
-def test_a_control_in_python_has_no_key() -> None:
-    class Mine(CongestionControl):
-        pass
+def test_a_key_covers_the_source_of_a_control_in_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    control = "from ackclock import CongestionControl\nimport share_of_mine\nclass Mine(CongestionControl):\n    {}\n"
 
-    own = Scenario(duration="1 s", flow=[{"congestion_control": Mine}])
-    with pytest.raises(ValueError, match="has a control in Python, which the key of a stored run cannot cover"):
+    def key(body: str, share: str) -> str:
+        (tmp_path / "mine_of_test.py").write_text(control.format(body))
+        (tmp_path / "share_of_mine.py").write_text(share)
+        made = named(f"{tmp_path / 'mine_of_test.py'}:Mine")
+        return Point(Scenario(duration="1 s", flow=[{"congestion_control": made}]), Score()).key
+
+    first = key("pass", "SHARE = 1")
+    assert key('"""A docstring."""; pass', "SHARE = 1  # of all") == first
+    assert len({first, key("cwnd = 3.0", "SHARE = 1"), key("pass", "SHARE = 2")}) == 3
+    for name in ("mine_of_test", "share_of_mine"):
+        del sys.modules[name]
+
+
+def test_worlds_share_nothing_and_a_run_that_fails_stays_away(tmp_path: Path) -> None:
+    """A run that should not be used is no measurement, so that the next attempt repeats it; others are kept."""
+    asked: list[int] = []
+
+    def run(scenario: Scenario, *rest: Any) -> Result:
+        asked.append(scenario.seed)
+        if scenario.seed == 2:
+            raise ValueError("the kernel stopped")
+        return run_here(scenario, *rest)
+
+    def fault(result: Result) -> str | None:
+        return "packets were late" if result.scenario.seed == 3 and len(asked) < 5 else None
+
+    world = World("machine", run, fault=fault, release="7.2", identity="machine 7.2", virtual=False, jobs=1)
+    own = [Point(FLOWS.set({"seed": seed}), Score(), world=world) for seed in (1, 2, 3)]
+    simulated = [Point(point.scenario, point.measurement) for point in own]
+    store = Store(tmp_path)
+    done = engine.execute([*own, *simulated], store, jobs=2)
+    assert sorted(done.failed.values()) == ["packets were late", "the kernel stopped"]
+    assert [store.has(point) for point in (*own, *simulated)] == [True, False, False, True, True, True]
+    assert store.measured(own[0]) == store.measured(simulated[0])
+    again = engine.execute([*own, *simulated], store, jobs=2)
+    assert (again.reused, list(again.failed.values()), asked) == (4, ["the kernel stopped"], [1, 2, 3, 2, 3])
+
+
+def test_a_function_that_makes_a_control_has_no_key() -> None:
+    own = Scenario(duration="1 s", flow=[{"congestion_control": lambda: CongestionControl()}])
+    with pytest.raises(ValueError, match="is no class"):
         _ = Point(own, Score()).key
 
 
@@ -172,7 +213,7 @@ def test_measures_know_the_connections_of_an_application() -> None:
     scenario = Scenario(duration="4 s", topology=PATH, flow=[{**flow, "application": web}])
     names = ("eq7", "estimate")
     point = Point(scenario, FlowTable([DERIVATIONS[name] for name in names]))
-    measured = run_point(point, _core.Cancel()).rows
+    measured = point.run(_core.Cancel()).rows
     assert [row["flow"] for row in measured] == ["page.0", "page.1"]
     ratios = [row["bwe_ratio"] * row["goodput_bps"] / row["bwe_mean"] for row in measured if row["bwe_ratio"]]
     assert ratios == [pytest.approx(8 * 700)] * len(ratios)
@@ -222,7 +263,7 @@ def points(count: int, fails: int = 0) -> list[Point[float]]:
 def test_points_that_the_store_lacks_are_run_once(jobs: int) -> None:
     store, told = Memory(), []
     store.found[2] = 0.5
-    reused = engine.execute(points(4), store, jobs=jobs, progress=lambda done, total: told.append((done, total)))
+    reused = engine.execute(points(4), store, jobs=jobs, progress=lambda *each: told.append(each)).reused
     assert reused == 1
     assert sorted(store.puts) == [1, 3, 4]
     assert store.found[2] == 0.5

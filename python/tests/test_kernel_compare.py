@@ -15,7 +15,7 @@ import pytest
 
 from ackclock import Interrupted, Result, Scenario, _core, kernels
 from ackclock.cli.kernelcomparisons import compare_command
-from ackclock.experiments.here import run_here
+from ackclock.experiments.world import run_here
 from ackclock.kernels import comparing, judging, report, rules, words, worlds
 from ackclock.kernels.comparing import Outcome
 from ackclock.kernels.judging import Difference

@@ -84,7 +84,7 @@ FOLDERS = {
     ("matrix", "--out"): Output(
         "matrix --slow-start standard --avoidance reno --loss-response halve --recovery sack --path clean --seeds 1"
     ),
-    ("compare", "--out"): Output("compare reno cubic --on first.toml --seeds 2"),
+    ("compare", "--out"): Output("compare reno cubic --paths first.toml --seeds 2"),
     ("kernel compare", "--out"): Output("kernel compare first.toml"),
     ("tune", "--out"): Output("tune tune.toml --trials 1", ("tune.toml", "first.toml")),
     ("serve", "--export"): Output("serve first.toml"),

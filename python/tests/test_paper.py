@@ -18,7 +18,6 @@ import pytest
 
 from ackclock import _core
 from ackclock.cli.errors import plain_errors
-from ackclock.experiments.here import run_point
 from ackclock.experiments.store import JOURNAL, TABLE, Store
 from ackclock.metrics.spans import time_mean
 from ackclock.papers import library, report, reproduction
@@ -283,19 +282,19 @@ def test_every_finished_run_is_kept(tiny: Path) -> None:
 
     with opened() as store:
         for run in cell[:2]:
-            store.put(run, run_point(run, _core.Cancel()))
+            store.put(run, run.run(_core.Cancel()))
         killed = shutil.copytree(out, tiny / "killed")
     with (killed / JOURNAL).open("a") as file:
         file.write('["cut off", [{"flo')
     again = Store(killed)
     assert [again.has(run) for run in cell] == [True, True, False]
     with again.opened("paper", reproduction.manifest(plan)):
-        again.put(cell[2], run_point(cell[2], _core.Cancel()))
+        again.put(cell[2], cell[2].run(_core.Cancel()))
     last = Store(killed)
     assert not (killed / JOURNAL).exists()
     assert [last.measured(run).rows for run in cell] == [again.measured(run).rows for run in cell]
     with opened() as whole:
-        whole.put(cell[2], run_point(cell[2], _core.Cancel()))
+        whole.put(cell[2], cell[2].run(_core.Cancel()))
     assert (out / TABLE).read_bytes() == (killed / TABLE).read_bytes(), "the bytes do not tell of the kill"
 
 

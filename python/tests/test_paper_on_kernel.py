@@ -20,15 +20,16 @@ from ackclock.cli import papers
 from ackclock.cli.errors import plain_errors
 from ackclock.experiments.engines.local import Local
 from ackclock.experiments.execute import Interrupted
-from ackclock.experiments.here import run_here
+from ackclock.experiments.world import run_here
 from ackclock.freeze import Frozen
 from ackclock.papers import library, report, reproduction
 from ackclock.papers.onkernel import choosing, hosts, judging, runs
-from ackclock.papers.onkernel.choosing import OVERHEAD, REPETITIONS, choose, in_words
+from ackclock.papers.onkernel.choosing import OVERHEAD, REPETITIONS, choose
 from ackclock.papers.onkernel.linux import ThisMachine
 from ackclock.papers.onkernel.machine import Ran
 from ackclock.papers.plan import Plan, plan_paper
 from ackclock.papers.verdicts import Judgement
+from ackclock.texts.numbers import in_words
 
 PAPER = """\
 title = "Small"

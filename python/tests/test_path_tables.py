@@ -134,7 +134,7 @@ def test_without_harm_only_the_traffic_of_the_paths_runs(tmp_path: Path) -> None
 
 def test_the_answer_without_harm_does_not_speak_of_it(tmp_path: Path, cli: Cli) -> None:
     (tmp_path / "p.csv").write_text(HOMES)
-    done = cli(*["compare", "cubic", "reno", "--on", "p.csv", "--size"], "200 kB", "--no-harm", "--out", "o")
+    done = cli(*["compare", "cubic", "reno", "--paths", "p.csv", "--size"], "200 kB", "--no-harm", "--out", "o")
     assert done.returncode == 0, done.stderr
     assert "6 runs in" in done.stderr
     assert "harm to cubic was not measured" in done.stdout
@@ -142,14 +142,14 @@ def test_the_answer_without_harm_does_not_speak_of_it(tmp_path: Path, cli: Cli) 
     table = polars.read_parquet(tmp_path / "o" / "comparison.parquet")
     assert table["harm_goodput"].null_count() == table.height
     assert cli("report", "o", "--force").returncode == 0
-    with_harm = cli(*["compare", "cubic", "reno", "--on", "p.csv", "--size"], "200 kB", "--out", "o")
+    with_harm = cli(*["compare", "cubic", "reno", "--paths", "p.csv", "--size"], "200 kB", "--out", "o")
     assert "12 runs in" in with_harm.stderr, "the runs without harm are reused"
     assert "6 were stored" in with_harm.stderr
 
 
 def test_python_has_the_option(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text(HOMES)
-    found = ackclock.compare("cubic", "reno", on=tmp_path / "p.csv", size="100 kB", harm=False)
+    found = ackclock.compare("cubic", "reno", paths=tmp_path / "p.csv", size="100 kB", harm=False)
     assert "was not measured" in found.answer[0]
 
 
@@ -164,7 +164,7 @@ def test_the_header_names_hosts_windows_packets_and_access_links(tmp_path: Path,
         reference=None, seeds=1, within=None, margin=0.05, size=None, duration=None,
     )  # fmt: skip
     assert "access links: those of each path" in conditions.conditions(several)
-    done = cli(*["compare", "cubic", "linux+cubic", "--on", "p.csv", "--no-harm", "--size"], "100 kB")
+    done = cli(*["compare", "cubic", "linux+cubic", "--paths", "p.csv", "--no-harm", "--size"], "100 kB")
     assert "cubic: profile ns2, initial window ns2_table, packets of 1000 B" in done.stderr
     assert "warning: cubic without a host runs with the profile ns2 of the path" in done.stderr
     assert "write linux+cubic" in done.stderr

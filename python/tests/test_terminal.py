@@ -44,7 +44,7 @@ TABLES: dict[str, list[list[str]]] = {
             *["--recovery", "sack", "--path", "clean,lossy", "--seeds", "2"],
         ]
     ],
-    "compare": [["compare", "cubic", "reno", "--on", "clean,lossy", "--seeds", "2", "--size", "100 kB"]],
+    "compare": [["compare", "cubic", "reno", "--paths", "clean,lossy", "--seeds", "2", "--size", "100 kB"]],
     "tune": [["tune", "tune.toml", "--trials", "3"]],
     "gate": [["gate", "large", "--against", "small"]],
     "query": [

@@ -2,103 +2,30 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from pathlib import Path
-
 from ackclock.cli import output
-from ackclock.comparisons import conditions, judging, planning, words
-from ackclock.comparisons.planning import Outcome, Plan
-from ackclock.experiments.engines.engine import Engine
-from ackclock.experiments.store import Store
-from ackclock.running import Interrupted
-from ackclock.texts.numbers import counted, finite
+from ackclock.comparisons import words, worlds
+from ackclock.comparisons.judging import Judged
+from ackclock.texts.numbers import finite
 
 
-def compare_command(
-    texts: Sequence[str],
-    on: Sequence[str] | None,
-    *,
-    reference: str | None,
-    seeds: int | None,
-    within: float | None,
-    margin: float,
-    size: str | None,
-    duration: str | None,
-    harm: bool,
-    out: Path | None,
-    json_output: bool,
-    engine: Engine,
-) -> None:
-    """Run a comparison, print its answer and table or JSON, and write the report."""
-    where = None if on is None else [name.strip() for text in on for name in text.split(",")]
-    plan = planning.planned(
-        texts, where, reference=reference, seeds=seeds, within=None if within is None else within / 100,
-        margin=margin / 100, size=size, duration=duration, harm=harm,
-    )  # fmt: skip
-
-    from ackclock.comparisons import report
-
-    store = Store(out)
-    outcome = Outcome(plan, store)
-    with store.opened(report.KIND, report.manifest(plan), report.WRITTEN):
-        stopped = _run(plan, outcome, engine)
-        judged = judging.Judged(outcome, margin / 100)
-        written = None
-        if out is not None and not stopped:
-            output.note("drawing and writing the report")
-            written = report.write(judged, out)
-            store.finish(runs=len(outcome.points))
-    if judged.places:
-        _show(judged, json_output=json_output)
-    if stopped:
-        advice = "run the same command to continue" if out is not None else "--out stores finished runs"
-        raise Interrupted(stopped.results, advice=advice)
-    if written is not None:
-        output.note(f"written to {out}: {', '.join(report.WRITTEN)}")
-
-
-def _run(plan: Plan, outcome: Outcome, engine: Engine) -> Interrupted | None:
-    """Run the plan; after Ctrl-C, return the interruption."""
-    names = ", ".join(place.name for place in plan.places)
-    output.note(
-        f"{' and '.join(each.name for each in plan.contenders[1:])} against {plan.contenders[0].name} on {names}"
-    )
-    for text in conditions.conditions(plan):
-        output.note(text)
-    if text := conditions.mixed(plan):
-        output.warning(text)
-    started, stopped = time.monotonic(), None
-    before = set(outcome.measured)
-    # The number of runs is not known in advance if a rule of stopping decides.
-    with output.progress("runs", 2) as progress:
-        try:
-            planning.run(plan, outcome, engine=engine, progress=progress)
-        except Interrupted as caught:
-            stopped = caught
-    points = outcome.points
-    new = sum(key not in before for key in points if key in outcome.measured)
-    stored = sum(key in before for key in points)
-    ending = f", {stored:,} were stored" if stored else ""
-    output.note(f"{counted(new, 'run')} in {time.monotonic() - started:.1f} s{ending}")
-    return stopped
-
-
-def _show(judged: judging.Judged, *, json_output: bool) -> None:
+def show(judged: Judged, *, json_output: bool) -> None:
+    """Print the answer and the tables, or JSON."""
+    columns, apart = worlds.table(judged)
     if json_output:
         output.data(
             finite(
                 {
                     "reference": judged.names[0],
                     "margin": judged.margin,
-                    "answer": words.answer(judged),
+                    "answer": [*words.answer(judged), *worlds.sentences(judged)],
+                    "worlds": [dict(zip(columns, row, strict=True)) for row in apart],
                     "warnings": judged.warnings,
                     "rows": judged.rows,
                 }
             )
         )
         return
-    output.say("\n\n".join(words.answer(judged)))
+    output.say("\n\n".join([*words.answer(judged), *worlds.sentences(judged)]))
     titles, wins = words.wins(judged)
     output.table(titles, wins, title="who wins in what", left=len(titles))
     columns, rows = words.table(judged)
@@ -108,6 +35,9 @@ def _show(judged: judging.Judged, *, json_output: bool) -> None:
     output.table(columns, short, left=words.LEFT, less=less)
     if any(name.endswith(" *") for _, name, *_ in rows):
         output.say("* wins: faster than every other on its path, or about as fast and better by its costs")
+    titles, apart = worlds.table(judged)
+    if apart:
+        output.table(titles, apart, title=f"speed against {judged.places[0].world.name}", left=worlds.LEFT)
     for text in judged.warnings:
         output.warning(text)
     for text in words.notes(judged):

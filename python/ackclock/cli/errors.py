@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Iterator
 from typing import NoReturn
 
@@ -20,7 +21,13 @@ def fail(message: str, code: int) -> NoReturn:
 
 @contextlib.contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn errors that the user can mend into one message and an exit code."""
+    """Print what the package logs, and turn errors that the user can mend into one message and an exit code."""
+    from ackclock.cli.output import Handler
+
+    handler, log = Handler(), logging.getLogger("ackclock")
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False
     try:
         yield
     except KeyboardInterrupt as error:
@@ -36,3 +43,6 @@ def plain_errors() -> Iterator[None]:
         fail("there is not enough memory for this", BAD_INPUT)
     except KeyError as error:
         fail(str(error.args[0]) if error.args else str(error), BAD_INPUT)
+    finally:
+        log.removeHandler(handler)
+        log.propagate = True

@@ -2,57 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import platform
-import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 
 from ackclock.cli import output
-from ackclock.cli.output import Progress
 from ackclock.kernels import Built, build, built
-from ackclock.kernels.building import STEPS
 from ackclock.kernels.store import folder
 from ackclock.texts.numbers import number
-
-LINES = 10
-"""Lines of progress where no bar can be drawn."""
 
 
 def build_command(source: Path | None, *, hz: int, additions: Sequence[Path], jobs: int | None, force: bool) -> None:
     """Build, and print the kernel's folder."""
-    with contextlib.ExitStack() as stack:
-        # The bar appears when make begins.
-        progress = cache(lambda: stack.enter_context(output.progress("compiling", STEPS)) or _printed())
-        kernel = build(
-            source,
-            hz=hz,
-            additions=additions,
-            jobs=jobs,
-            force=force,
-            note=output.note,
-            progress=lambda done, total: progress()(done, total),
-        )
+    with output.progress("compiling, steps") as progress:
+        kernel = build(source, hz=hz, additions=additions, jobs=jobs, force=force, note=output.note, progress=progress)
     output.note(f"{kernel.name}, {kernel.hz} Hz, {_megabytes(kernel)}")
     output.place(kernel.path)
-
-
-def _printed() -> Progress:
-    """Return a function that prints a line at each tenth of the steps."""
-    began, printed = time.monotonic(), 0
-
-    def show(done: int, total: int) -> None:
-        nonlocal began, printed
-        if done == 0:
-            began = time.monotonic()
-        elif done * LINES >= (printed + 1) * total:
-            printed = done * LINES // total
-            left = (time.monotonic() - began) / done * (total - done)
-            output.note(f"{done:,} of about {total:,} steps, {number(left / 60, 2)} min left")
-
-    return show
 
 
 def list_command(*, json_output: bool) -> None:

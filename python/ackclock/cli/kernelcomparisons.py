@@ -8,11 +8,11 @@ from pathlib import Path
 
 from ackclock.cli import output
 from ackclock.experiments.store import Store
+from ackclock.experiments.world import World
 from ackclock.files import storage
 from ackclock.kernels import comparing, judging, report, words
 from ackclock.kernels.comparing import Outcome
 from ackclock.kernels.judging import Difference, Pairs
-from ackclock.kernels.worlds import World
 from ackclock.running import Interrupted
 from ackclock.texts.numbers import counted, finite
 
@@ -91,7 +91,7 @@ def _run(outcome: Outcome, *, jobs: int | None, stores: bool) -> None:
     if left:
         take = "" if outcome.world.virtual else f" take {_time(outcome.seconds / (jobs or 1))}"
         output.note(f"{counted(len(outcome.cases), 'scenario')}: {counted(left, 'run')} on {outcome.world.title}{take}")
-    with output.progress("runs on the kernel", left) as progress:
+    with output.progress("runs on the kernel") as progress:
         try:
             done = comparing.measure(outcome, jobs=jobs, progress=progress)
         except Interrupted as stopped:

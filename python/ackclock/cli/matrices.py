@@ -98,9 +98,8 @@ def _plan(
 
 def _execute(plan: Plan, store: Store, engine: Engine) -> tuple[Outcome, Stopped | None]:
     """Run the plan; after Ctrl-C, return the finished part."""
-    total = len(plan.distinct)
     started = time.monotonic()
-    with output.progress("runs", total) as progress:
+    with output.progress("runs") as progress:
         try:
             outcome, stopped = crossing.execute(plan, store=store, engine=engine, progress=progress), None
         except Stopped as caught:

@@ -86,6 +86,14 @@ On = Annotated[
         " (this machine's kernel in real time).",
     ),
 ]
+Worlds = Annotated[
+    str,
+    typer.Option(
+        metavar="WORLDS",
+        help="Where it runs, separated by commas: simulation, linux (a Linux kernel in virtual time; linux:6.12 names a"
+        " version), or machine (this machine's kernel in real time).",
+    ),
+]
 Outside = Annotated[
     bool,
     typer.Option(
@@ -124,6 +132,11 @@ def engine(name: str, address: str | None, jobs: int | None) -> Iterator[Engine]
     made = Later(lambda: Ray(address, jobs=jobs, note=output.warning)) if name == "ray" else Local(jobs)
     with contextlib.closing(made) as chosen:
         yield chosen
+
+
+def listed(texts: list[str] | None) -> list[str] | None:
+    """Return the words of a repeatable option whose values are separated by commas; None without any."""
+    return None if texts is None else [word.strip() for text in texts for word in text.split(",")]
 
 
 def key_and_value(text: str, option: str, example: str) -> tuple[str, str]:

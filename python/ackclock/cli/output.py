@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ackclock.cli import layout
 from ackclock.texts.names import shown, shown_json, shown_text
-from ackclock.texts.numbers import cell, number
+from ackclock.texts.numbers import cell, in_words, number
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 Progress = Callable[[int, int], None]
+FIRST, EVERY = 10.0, 30.0  # seconds between lines of progress without a terminal
 MOST_ROWS = 200  # of a printed table
 MOST_LINES = 2000  # of rows that are shown as records
 _ANY_WIDTH = 10_000  # of output that is no terminal
@@ -138,11 +141,65 @@ def aside(wanted: bool) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def progress(title: str, total: int) -> Iterator[Progress | None]:
-    """Show a progress bar on stderr while the block runs, if stderr is a terminal and there are several runs."""
-    if total < 2 or not sys.stderr.isatty():
-        yield None
-        return
+def progress(title: str) -> Iterator[Progress]:
+    """Show on stderr how far runs are while the block runs, and how long they still take.
+
+    A terminal has a bar; other output has a line after `FIRST` seconds, and one every `EVERY` seconds.
+    """
+    shown = _Bar(title) if sys.stderr.isatty() else _Lines(title)
+    try:
+        yield shown
+    finally:
+        shown.close()
+
+
+class _Lines:
+    """Lines that say how many runs are finished, and how long the others take."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._began, self._next = time.monotonic(), time.monotonic() + FIRST
+        self._before: int | None = None
+
+    def __call__(self, done: int, count: int) -> None:
+        now = time.monotonic()
+        if self._before is None:
+            # The first call has the runs that were stored, or the first new one.
+            self._before, self._began = done, now
+        elif now >= self._next and done < count and done > self._before:
+            self._next = now + EVERY
+            left = (now - self._began) / (done - self._before) * (count - done)
+            note(f"{self._title}: {done:,} of {count:,}; about {in_words(left)} left")
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+class _Bar:
+    """A bar that begins with the first of several runs, and disappears with the last."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._bar: Any = None
+
+    def __call__(self, done: int, count: int) -> None:
+        if self._bar is None and done < count:
+            self._bar = _made_bar(self._title)
+            self._task = self._bar.add_task(self._title, total=count)
+            self._bar.start()
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, total=count)
+            if done >= count:
+                self.close()
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+def _made_bar(title: str) -> Any:  # noqa: ANN401 - a class of a library that loads late
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
@@ -155,9 +212,15 @@ def progress(title: str, total: int) -> Iterator[Progress | None]:
             return Text(f"{number(task.speed, 3)}/s" if task.speed else "")
 
     columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda done, count: bar.update(task, completed=done, total=count)
+    return Bar(*columns, console=Console(stderr=True), transient=True)
+
+
+class Handler(logging.Handler):
+    """Prints what the package logs: notes and warnings."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a message."""
+        (warning if record.levelno >= logging.WARNING else note)(record.getMessage())
 
 
 def _line(word: str, style: str, message: str) -> None:

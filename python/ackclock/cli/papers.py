@@ -21,7 +21,7 @@ from ackclock.papers.onkernel.machine import Machine
 from ackclock.papers.onkernel.runs import OnMachine
 from ackclock.papers.verdicts import Judgement
 from ackclock.reports import units
-from ackclock.texts.numbers import counted
+from ackclock.texts.numbers import counted, in_words
 
 if TYPE_CHECKING:
     from ackclock.papers.report import Report
@@ -145,14 +145,14 @@ def _reproduce(
     if choice is not None:
         output.note(
             f"on the kernel, Linux {choice.release}: {counted(len(choice.runs), 'run')} one after another, about "
-            f"{choosing.in_words(choice.seconds)} of real time, for {len(choice.chosen)} of "
+            f"{in_words(choice.seconds)} of real time, for {len(choice.chosen)} of "
             f"{counted(len(choice.readings), 'reading')}"
         )
-    with output.progress("runs", len(plan.runs)) as progress, _advised():
+    with output.progress("runs") as progress, _advised():
         outcome = reproduction.execute(plan, target, engine=engine, progress=progress)
     found = None
     if choice is not None and machine is not None:
-        with output.progress("runs on the kernel", len(choice.runs)) as progress, _advised():
+        with output.progress("runs on the kernel") as progress, _advised():
             found = realtime.execute(choice, target, machine, progress=progress)
     output.note("drawing and writing the report")
     written = report.write(outcome, target, found)

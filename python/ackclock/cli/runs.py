@@ -12,8 +12,8 @@ from ackclock.cli.captures import Captures
 from ackclock.cli.options import key_and_value
 from ackclock.cli.sweeps import Sweep
 from ackclock.experiments.execute import map_threads
+from ackclock.experiments.world import World
 from ackclock.files import storage
-from ackclock.kernels.worlds import World
 from ackclock.metrics.completion import STATISTICS
 from ackclock.result import Result, rows
 from ackclock.scenario import load
@@ -49,7 +49,7 @@ def run_command(
     if reasons := [reason for _, variant in variants if (reason := world.refusal(variant))]:
         # Some reasons begin with their place in the file.
         raise ValueError(reasons[0] if reasons[0].startswith(f"{file}:") else f"{file}: {reasons[0]}")
-    sweep = Sweep(variants, record, world.jobs if jobs is None else jobs, captures, runner) if variants[0][0] else None
+    sweep = Sweep(variants, record, world.jobs if jobs is None else jobs, captures, world) if variants[0][0] else None
     if captures is not None:
         inputs = [file, *scenario.core.files]
         captures.check(inputs, sweep.names if sweep else [None], out=out, json_output=json_output)

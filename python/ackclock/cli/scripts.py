@@ -49,9 +49,10 @@ def script_command(
         storage.check_folder(folder)
     there = [path for path in written if path.parent.is_dir()]
     targets.check(*([] if junit is None else [junit]), *there, inputs=inputs, force=force)
-    with output.progress("scripts", len(scripts)) as progress:
-        finished = None if progress is None else lambda done: progress(done, len(scripts))
-        results = run_scripts(scripts, settings, jobs=budget.threads(jobs), finished=finished)
+    with output.progress("scripts") as progress:
+        results = run_scripts(
+            scripts, settings, jobs=budget.threads(jobs), finished=lambda done: progress(done, len(scripts))
+        )
     for result in results:
         contents = (result.outcome.pcapng(), result.outcome.qlog().encode())
         for path, data in zip(traces.get(result.script.path, ()), contents, strict=False):

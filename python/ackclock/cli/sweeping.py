@@ -70,7 +70,7 @@ def sweep_command(
     output.note(f"{scenario.name}: {counted(points, 'point')}{_seeds(seeds, rule)}")
     total = points * (seeds or (rule.rule.at_least if rule else 1))
     began = time.monotonic()
-    with output.progress("runs", total) as progress:
+    with output.progress("runs") as progress:
         outcome = sweep(
             scenario, folder, text=None if settings else toml.read_text(file), seeds=seeds, until=rule,
             limits=limits, retry=retry, engine=engine, progress=progress,

@@ -15,10 +15,10 @@ from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.cli.tables import FirstRows
 from ackclock.experiments.execute import Interrupted, execute
-from ackclock.experiments.here import Runner, run_here
 from ackclock.experiments.measurement import Measurement
 from ackclock.experiments.plan import Point
 from ackclock.experiments.sweeps import Entry, Writer
+from ackclock.experiments.world import SIMULATION, World
 from ackclock.files import storage
 from ackclock.metrics.completion import STATISTICS
 from ackclock.result import Result, rows
@@ -69,8 +69,8 @@ class Sweep:
         Number of threads.
     captures
         Packets to capture, and their files.
-    runner
-        The function that runs a variant.
+    world
+        Where the variants run.
     """
 
     def __init__(
@@ -79,13 +79,13 @@ class Sweep:
         record: Sequence[str] | None,
         jobs: int | None,
         captures: Captures | None = None,
-        runner: Runner = run_here,
+        world: World = SIMULATION,
     ) -> None:
         self._variants = variants
         self.record = record
         self._jobs = jobs
         self.captures = captures
-        self._runner = runner
+        self._world = world
         self._done: set[int] = set()
         self._flows = FirstRows()
         self._links = FirstRows()
@@ -123,15 +123,17 @@ class Sweep:
     def _run(self, writer: Writer | None, *, json_output: bool) -> bool:
         """Run all variants; return whether Ctrl-C was pressed."""
         points = [
-            _Point(scenario, _Part(self, index, scenario, writer, json_output), index)
+            _Point(scenario, _Part(self, index, scenario, writer, json_output), index, world=self._world)
             for index, (_, scenario) in enumerate(self._variants)
         ]
         self._writer = writer
-        with output.progress("runs", len(points)) as progress:
+        with output.progress("runs") as progress:
             try:
-                execute(points, self, jobs=self._jobs, progress=progress, runner=self._runner)
+                failed = execute(points, self, jobs=self._jobs, progress=progress).failed
             except Interrupted:
                 return True
+        for reason in failed.values():
+            raise ValueError(reason)
         return False
 
     def has(self, point: _Point) -> bool:

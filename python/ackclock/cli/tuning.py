@@ -18,7 +18,7 @@ def tune_command(file: Path, *, trials: int, seed: int, out: Path | None, json_o
     tuning = schema.read(file)
     optuna_module()
     started = time.monotonic()
-    with output.progress("trials", trials) as progress:
+    with output.progress("trials") as progress:
         tuned = tune(tuning, trials=trials, seed=seed, engine=engine, out=out, progress=progress, note=output.note)
     new, stored = tuned.runs
     before = f", {stored - new:,} were stored" if stored > new else ""

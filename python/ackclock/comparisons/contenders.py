@@ -10,10 +10,11 @@ from functools import cache
 from pathlib import Path
 
 from ackclock import _core
+from ackclock.control import named
 from ackclock.files import checks, limits, toml
 from ackclock.matrices import parts
 from ackclock.metrics.groups import is_tested
-from ackclock.scenario import load
+from ackclock.scenario import key_of, load
 
 HOST = "host"
 KINDS = {
@@ -41,7 +42,7 @@ class Contender:
     name : str
         Its name in tables: as the user wrote it.
     settings : dict
-        The keys of the flows under test that it sets, with their values.
+        The keys of the flows under test that it sets, with their values; a control in Python is its class.
     file : Path or None
         The scenario file from which its settings come.
     """
@@ -51,14 +52,21 @@ class Contender:
     file: Path | None = None
 
 
-def resolve(text: str) -> Contender:
-    """Return the contender of a text.
+Given = str | Path | type
+"""What names a contender."""
+CLASS = re.compile(r"[\w./\\-]+:[A-Za-z_]\w*")
+"""The import path of a class, such as ``delay.py:Delay``."""
+
+
+def resolve(given: Given) -> Contender:
+    """Return the contender of a text or class.
 
     Parameters
     ----------
-    text
-        Names and ``KEY=VALUE`` joined by ``+``, such as ``cubic``, ``linux+bbr`` or ``slow_start=vegas``; or the name
-        of a scenario file, which ends in ``.toml``.
+    given
+        Names and ``KEY=VALUE`` joined by ``+``, such as ``cubic``, ``linux+bbr`` or ``slow_start=vegas``; the name of a
+        scenario file, which ends in ``.toml``; or a control or slow start in Python: its class, or its import path,
+        such as ``delay.py:Delay``, which may stand beside other names.
 
     Raises
     ------
@@ -67,6 +75,9 @@ def resolve(text: str) -> Contender:
     OSError
         If the file cannot be read.
     """
+    if isinstance(given, type):
+        return Contender(given.__name__, {key_of(given): given})
+    text = str(given)
     if text.endswith(".toml"):
         return _of_file(Path(text))
     settings: dict[str, object] = {}
@@ -79,7 +90,7 @@ def resolve(text: str) -> Contender:
     return Contender(text, settings)
 
 
-def resolve_all(texts: Sequence[str], reference: str | None = None) -> list[Contender]:
+def resolve_all(texts: Sequence[Given], reference: Given | None = None) -> list[Contender]:
     """Return all contenders, the reference first: the named one, or the first of the texts.
 
     Raises
@@ -111,11 +122,18 @@ def resolve_all(texts: Sequence[str], reference: str | None = None) -> list[Cont
 
 def settings_in_words(contender: Contender) -> str:
     """Return the keys that a contender sets, with their values."""
-    said = ", ".join(f"{key} = {value}" for key, value in contender.settings.items())
+    said = ", ".join(f"{key} = {_shown(value)}" for key, value in contender.settings.items())
     return said or "all defaults"
 
 
+def _shown(value: object) -> object:
+    return f"{value.__module__}:{value.__qualname__}" if isinstance(value, type) else value
+
+
 def _setting(piece: str, text: str) -> tuple[str, object]:
+    if CLASS.fullmatch(piece):
+        made = named(piece)
+        return key_of(made), made
     key, equals, value = piece.partition("=")
     if equals:
         key, value = key.strip(), value.strip()

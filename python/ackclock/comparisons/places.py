@@ -14,6 +14,7 @@ from typing import Any
 from ackclock._core import ScenarioError
 from ackclock.comparisons import tables
 from ackclock.comparisons.contenders import WORKLOAD, Contender
+from ackclock.experiments.world import SIMULATION, World
 from ackclock.files import checks, limits, toml
 from ackclock.freeze import Frozen
 from ackclock.matrices import paths
@@ -29,6 +30,11 @@ ACCESS = {"rate": "10 Gbit/s", "delay": "0 ms"}
 DURATION = "20 s"
 ROUNDS, SHARE = 60, 8
 """A transfer without a given duration may take this many round trips, and this many times its time at the full rate."""
+SLOW_START = "slow_start"
+WHOLE = ("congestion_control", SLOW_START)
+"""The keys that a slow start in Python replaces."""
+PARTS = (*WHOLE, "avoidance", "loss_response", "initial_window")
+"""The keys that a control in Python replaces."""
 OWN = "as written"
 """Name of the place of scenario files that run as they are."""
 
@@ -86,12 +92,29 @@ class NetworkPath:
             scenario = scenario.set({**own, "seed": seed})
             if settings.get("profile") == "modern" or "host" in settings:
                 scenario, tested = _bare(scenario)
-            both = {f"{flow}.{key}": value for flow in tested for key, value in {**settings, **per_flow}.items()}
-            made = scenario.set(both)
+            plain = {key: value for key, value in {**settings, **per_flow}.items() if not isinstance(value, type)}
+            made = scenario.set({f"{flow}.{key}": value for flow in tested for key, value in plain.items()})
+            for key, value in settings.items():
+                if isinstance(value, type):
+                    made = _with_class(made, key, value)
             return made.set({"duration": f"{_lasting(made):g} s"}) if self.lasts(own) else made
         except ScenarioError as error:
             message = re.sub("^--set [^:]*: ", "", str(error), flags=re.MULTILINE)
             raise ScenarioError(f"{contender.name} on {self.name}: {message}") from None
+
+
+def _with_class(scenario: Scenario, key: str, made: type) -> Scenario:
+    """Return the scenario whose flows under test have a control or slow start in Python."""
+    document = Frozen(scenario).document
+    tested = under_test(flow["name"] for flow in document["flow"])
+    replaced = WHOLE if key == SLOW_START else PARTS
+    flows = [
+        {**{name: value for name, value in flow.items() if name not in replaced}, key: made}
+        if flow["name"] in tested
+        else flow
+        for flow in document["flow"]
+    ]
+    return Scenario(**{**document, "flow": flows})
 
 
 def _lasting(scenario: Scenario) -> float:
@@ -143,12 +166,18 @@ class Place:
         One path, or those of the population.
     population : bool
         Whether it is a population.
+    world : World
+        Where its runs take place.
+    path : str
+        Its name without its world.
     """
 
     name: str
     summary: str
     paths: Sequence[NetworkPath]
     population: bool = False
+    world: World = SIMULATION
+    path: str = ""
 
 
 def find(words: Sequence[str]) -> list[Place]:

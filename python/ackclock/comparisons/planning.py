@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ackclock.comparisons import places
-from ackclock.comparisons.contenders import Contender, resolve_all
+from ackclock.comparisons.contenders import Contender, Given, resolve_all
 from ackclock.comparisons.measuring import REFERENCE, Alone, Reference, Row, Tested
 from ackclock.comparisons.places import OWN, NetworkPath, Place
-from ackclock.experiments import budget, draws, execute
+from ackclock.experiments import budget, draws
 from ackclock.experiments.draws import Jitter
-from ackclock.experiments.engines.engine import Engine
-from ackclock.experiments.execute import Progress
+from ackclock.experiments.experiment import Experiment
 from ackclock.experiments.plan import Point
 from ackclock.experiments.store import Store
+from ackclock.experiments.world import SIMULATION, World
 from ackclock.freeze import Frozen
 from ackclock.metrics.groups import under_test
 from ackclock.scenario import Scenario
@@ -46,12 +46,15 @@ class Unit:
         The seed of the runs, and the number of the drawn path.
     drawn : bool
         Whether rates and delays are drawn around those of the path.
+    world : World
+        Where the runs take place.
     """
 
     path: NetworkPath
     index: int
     seed: int
     drawn: bool
+    world: World = SIMULATION
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ class Plan:
     def units(self, place: Place, first: int, last: int) -> list[Unit]:
         """Return the units of a place with these seeds, the last excluded."""
         return [
-            Unit(path, index, seed, not place.population)
+            Unit(path, index, seed, not place.population, place.world)
             for index, path in enumerate(place.paths)
             for seed in range(first, last)
         ]
@@ -139,13 +142,19 @@ class Plan:
         single = [_lasting(tested[0]) for tested in flows] if self.harm else []
         # All competition takes place on the links of the reference, even if packets of another size round its queues.
         other = [unit.path.scenario is None and each["topology"] != first["topology"] for each in documents]
+        world = unit.world
         return Runs(
-            [Point(self._patient(document, unit), Tested()) for document in documents],
+            [Point(self._patient(document, unit), Tested(), world=world) for document in documents],
             [
-                None if elsewhere or not self.harm else Point(_with(first, [single[0], *tested]), Reference())
+                None
+                if elsewhere or not self.harm
+                else Point(_with(first, [single[0], *tested]), Reference(), world=world)
                 for tested, elsewhere in zip(flows, other, strict=True)
             ],
-            [Point(_with(each, [flow]), Alone()) for each, flow in zip(documents, single, strict=self.harm)],
+            [
+                Point(_with(each, [flow]), Alone(), world=world)
+                for each, flow in zip(documents, single, strict=self.harm)
+            ],
         )
 
     def _patient(self, document: dict[str, Any], unit: Unit) -> Scenario:
@@ -188,18 +197,20 @@ class Outcome:
     ----------
     plan : Plan
         The plan.
-    measured : Store
-        The measurements by the keys of their runs.
+    experiment : Experiment
+        Where the runs take place and their measurements stay.
     units : dict
         The units of each place with their runs.
-    reused : int
-        Number of runs that an earlier attempt measured.
     """
 
     plan: Plan
-    measured: Store = field(default_factory=Store)
+    experiment: Experiment = field(default_factory=Experiment)
     units: dict[str, list[tuple[Unit, Runs]]] = field(default_factory=dict)
-    reused: int = 0
+
+    @property
+    def measured(self) -> Store:
+        """The measurements by the keys of their runs."""
+        return self.experiment.store
 
     def has(self, point: Point[Row]) -> bool:
         """Whether a run is measured."""
@@ -220,24 +231,8 @@ class Outcome:
         return made
 
 
-def run(
-    plan: Plan,
-    outcome: Outcome,
-    *,
-    jobs: int | None = None,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-) -> None:
+def run(outcome: Outcome) -> None:
     """Run a plan until every place has enough units.
-
-    Parameters
-    ----------
-    plan
-        The plan.
-    outcome
-        The measurements, which may hold those of an earlier attempt.
-    jobs, engine, progress
-        As in `execute`.
 
     Raises
     ------
@@ -246,13 +241,13 @@ def run(
     ScenarioError
         If a path's flows cannot have the settings of a contender.
     """
+    plan = outcome.plan
     count = (
         sum(plan.most(place) * len(place.paths) for place in plan.places)
         * (3 if plan.harm else 1)
         * len(plan.contenders)
     )
     budget.check_runs(count, MOST_RUNS, "choose fewer paths, algorithms or seeds")
-    known = set(outcome.measured)
     open_places, done = list(plan.places), 0
     while open_places:
         step = plan.stopping.at_least if plan.stopping and not done else ROUND
@@ -261,11 +256,9 @@ def run(
             most = 1 + plan.most(place)
             fresh = plan.units(place, 1 + done, most if place.population else min(last, most))
             outcome.units.setdefault(place.name, []).extend((unit, plan.runs(unit)) for unit in fresh)
-        points = outcome.points
-        execute.execute(list(points.values()), outcome.measured, jobs=jobs, engine=engine, progress=progress)
+        outcome.experiment.run(outcome.points.values())
         done = last - 1
         open_places = [place for place in open_places if plan.stopping and not _enough(plan, outcome, place)]
-    outcome.reused = len(known & set(outcome.points))
 
 
 def _enough(plan: Plan, outcome: Outcome, place: Place) -> bool:
@@ -297,10 +290,10 @@ def same(plan: Plan) -> str:
         If a path's flows cannot have the settings of a contender.
     """
     for place in plan.places:
-        seen: dict[str, Contender] = {}
+        seen: dict[object, Contender] = {}
         for contender in plan.contenders:
             made = place.paths[0].compose(contender, 1, plan.extra)
-            key = made.hash
+            key = made.hash, tuple(made.controls.items())
             if key in seen:
                 where = "" if place.name == OWN else f" on {place.name}"
                 return f"{seen[key].name} and {contender.name} are the same{where}: they give the same scenario"
@@ -309,10 +302,11 @@ def same(plan: Plan) -> str:
 
 
 def planned(
-    texts: Sequence[str],
-    on: Sequence[str] | None,
+    given: Sequence[Given],
+    paths: Sequence[str] | None,
+    worlds: Sequence[World] = (SIMULATION,),
     *,
-    reference: str | None,
+    reference: Given | None,
     seeds: int | None,
     within: float | None,
     margin: float,
@@ -325,18 +319,49 @@ def planned(
         raise ValueError(f"margin: must be above 0 % and below 100 %, not {100 * margin:g} %")
     if seeds is not None and seeds < 1:
         raise ValueError("seeds must be at least 1")
-    found = resolve_all(texts, reference)
+    found = resolve_all(given, reference)
     extra = {key: value for key, value in (("duration", duration), ("flow.size", size)) if value is not None}
-    plan = Plan(found, _places(found, on), *_repetitions(seeds, within), extra, harm)
+    plan = Plan(found, _in_worlds(_places(found, paths), worlds), *_repetitions(seeds, within), extra, harm)
     if message := same(plan):
         raise ValueError(message)
+    _check_worlds(plan)
     return plan
 
 
-def _places(found: Sequence[Contender], on: Sequence[str] | None) -> list[Place]:
-    if on is None:
+def _places(found: Sequence[Contender], paths: Sequence[str] | None) -> list[Place]:
+    if paths is None:
         return [places.own()] if all(contender.file is not None for contender in found) else places.shipped()
-    return places.find(on)
+    return places.find(paths)
+
+
+def _in_worlds(found: Sequence[Place], worlds: Sequence[World]) -> list[Place]:
+    """Return each place in each world; its name has the world if there are several."""
+    if len(worlds) == 1:
+        return [replace(place, path=place.name, world=worlds[0]) for place in found]
+    return [
+        replace(place, name=f"{place.name} in {world.name}", path=place.name, world=world)
+        for place in found
+        for world in worlds
+    ]
+
+
+def _check_worlds(plan: Plan) -> None:
+    """Refuse a plan whose worlds cannot run a contender.
+
+    Raises
+    ------
+    ValueError
+        If a kernel cannot run the flows of a contender.
+    OSError
+        If this computer cannot run a world.
+    """
+    for world in {place.world.name: place.world for place in plan.places}.values():
+        if missing := world.missing():
+            raise OSError(f"this machine cannot run scenarios on {world.title}: {missing}")
+    for place in plan.places:
+        for contender in plan.contenders if place.world.release else ():
+            if reason := place.world.refusal(place.paths[0].compose(contender, 1, plan.extra)):
+                raise ValueError(f"{contender.name} cannot run on {place.world.title}: {reason}")
 
 
 def _repetitions(seeds: int | None, within: float | None) -> tuple[int | None, Stopping | None]:

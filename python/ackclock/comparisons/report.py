@@ -11,7 +11,7 @@ from typing import Any
 import polars
 
 from ackclock import _core
-from ackclock.comparisons import conditions, figure, words
+from ackclock.comparisons import conditions, figure, words, worlds
 from ackclock.comparisons import contenders as resolving
 from ackclock.comparisons.judging import Judged
 from ackclock.comparisons.measuring import COLUMNS, WARNINGS
@@ -43,6 +43,7 @@ WON = (
     'A cell names the algorithms that are better than another and worse than none. "Equal": no difference that '
     'matters. "Open": no winner is shown.'
 )
+WORLDS = "The speed of each algorithm against its speed in the first world, on the same paths with the same seeds."
 ROBUST = "At half and at double the tolerance, every verdict on speed is the same."
 WRITTEN = (
     *("report.html", "report.md", PAGE_FILE, "comparison.parquet", "comparison.csv", "runs.parquet", "figure.png"),
@@ -54,6 +55,7 @@ def manifest(plan: Plan) -> dict[str, Any]:
     return {
         "contenders": [contender.name for contender in plan.contenders],
         "places": [place.name for place in plan.places],
+        "worlds": list(dict.fromkeys(place.world.title for place in plan.places)),
     }
 
 
@@ -77,13 +79,19 @@ def runs(judged: Judged) -> polars.DataFrame:
             points += [("alone", name, point) for name, point in zip(judged.names, planned.alone, strict=False)]
             for role, name, point in points:
                 if outcome.has(point):
-                    labels = {"place": place.name, "path": unit.path.name, "seed": unit.seed, "contender": name}
+                    labels = {
+                        "world": place.world.name,
+                        "place": place.name,
+                        "path": unit.path.name,
+                        "seed": unit.seed,
+                        "contender": name,
+                    }
                     row = {**dict.fromkeys(COLUMNS), **outcome.measured[point.key]}
                     row[WARNINGS] = ", ".join(each["name"] for each in row.get(WARNINGS) or []) or None
                     rows.append({**labels, "role": role, "hash": point.scenario.hash, **row})
-    texts = dict.fromkeys(("place", "path", "contender", "role", WARNINGS, "hash"), polars.String)
+    texts = dict.fromkeys(("world", "place", "path", "contender", "role", WARNINGS, "hash"), polars.String)
     schema = {**texts, "seed": polars.Int64, **dict.fromkeys(COLUMNS, polars.Float64)}
-    order = ["place", "path", "seed", "contender", "role", *COLUMNS, WARNINGS, "hash"]
+    order = ["world", "place", "path", "seed", "contender", "role", *COLUMNS, WARNINGS, "hash"]
     return polars.DataFrame(rows, schema).select(order)
 
 
@@ -121,6 +129,7 @@ def _context(judged: Judged) -> dict[str, Any]:
     """Return everything that a report says, as values of JSON."""
     columns, rows = words.table(judged)
     titles, wins = words.wins(judged)
+    apart, agreeing = worlds.table(judged)
     others = range(1, len(judged.names))
     contenders = judged.outcome.plan.contenders
     return {
@@ -128,12 +137,13 @@ def _context(judged: Judged) -> dict[str, Any]:
         "about": f"{counted(len(judged.outcome.points), 'run')} on {', '.join(place.name for place in judged.places)}",
         "version": _core.__version__,
         "program": sources.build(),
-        "answer": words.answer(judged),
+        "answer": [*words.answer(judged), *worlds.sentences(judged)],
         "caption": figure.caption(judged),
         "key": figure.key(judged),
         "small": figure.small(judged),
         "panels": [asdict(panel) for panel in figure.panels(judged)],
         "wins": {"columns": titles, "rows": wins},
+        "worlds": {"columns": apart, "rows": agreeing},
         "sensitive": words.sensitive(judged),
         "columns": columns,
         "rows": rows,
@@ -167,6 +177,7 @@ def _page(context: Mapping[str, Any]) -> str:
             folded=False,
             printed=True,
         ),
+        *_worlds(context["worlds"]),
         Section(f"Path by path ({len(context['sentences'])})", [Bullets(context["sentences"])]),
         Section(
             f"Verdicts with another tolerance ({len(sensitive)})", [Bullets(sensitive) if sensitive else Text(ROBUST)]
@@ -176,6 +187,11 @@ def _page(context: Mapping[str, Any]) -> str:
     answer = Answer(context["answer"], _figure(context))
     footer = f"program {context['program'][:16]}"
     return page(context["title"], answer, sections, about=context["about"], footer=footer)
+
+
+def _worlds(said: Mapping[str, Any]) -> list[Section]:
+    columns = [Column(title, "text") for title in said["columns"]]
+    return [Section("Worlds", [Table(columns, said["rows"], note=WORLDS)], printed=True)] if said["rows"] else []
 
 
 def _warnings(context: Mapping[str, Any]) -> list[Text | Bullets]:

@@ -10,7 +10,7 @@ import polars
 
 from ackclock.cards import Block, Card, Cell, Table, Text
 from ackclock.cards.card import Mark
-from ackclock.comparisons import report, words
+from ackclock.comparisons import report, words, worlds
 from ackclock.comparisons.judging import Judged
 from ackclock.experiments.store import Store
 from ackclock.texts.numbers import counted
@@ -29,18 +29,23 @@ class Comparison:
     ----------
     judged
         The judgement.
+
+    Attributes
+    ----------
+    judged : Judged
+        The judgement.
     """
 
     def __init__(self, judged: Judged) -> None:
-        self._judged = judged
+        self.judged = judged
 
     def __repr__(self) -> str:
-        names, places = self._judged.names, [place.name for place in self._judged.places]
+        names, places = self.judged.names, [place.name for place in self.judged.places]
         return f"<Comparison of {', '.join(names[1:])} with {names[0]} on {', '.join(places)}>"
 
     def _repr_html_(self) -> str:
         """Return its card for a notebook: answer, warnings, and the table of paths and contenders."""
-        judged = self._judged
+        judged = self.judged
         columns, found = words.table(judged)
         wins, won = words.wins(judged)
         at = columns.index("verdict")
@@ -60,17 +65,17 @@ class Comparison:
     @property
     def answer(self) -> list[str]:
         """Who wins where, by how much, how sure and at whose cost, in a few sentences."""
-        return words.answer(self._judged)
+        return [*words.answer(self.judged), *worlds.sentences(self.judged)]
 
     @property
     def warnings(self) -> list[str]:
         """Signs that the runs say little about congestion control: one line for each kind, and each missed `within`."""
-        return self._judged.warnings
+        return self.judged.warnings
 
     @cached_property
     def wins(self) -> polars.DataFrame:
         """Who wins in what: one row for each path, with the winners in speed, costs and harm."""
-        columns, rows = words.wins(self._judged)
+        columns, rows = words.wins(self.judged)
         return polars.DataFrame(rows, dict.fromkeys(columns, polars.String), orient="row")
 
     @cached_property
@@ -84,18 +89,18 @@ class Comparison:
         contender is better, and ``KEY_verdict``; ``KEY_verdict_half`` and ``KEY_verdict_double`` are the verdicts with
         half and with double the tolerance.
         """
-        return report.summary(self._judged)
+        return report.summary(self.judged)
 
     @cached_property
     def runs(self) -> polars.DataFrame:
         """One row for each run."""
-        return report.runs(self._judged)
+        return report.runs(self.judged)
 
     def plot(self) -> Figure:
         """Draw speed, costs and harm, with a row for each path and contender."""
         from ackclock.comparisons import figure
 
-        return figure.draw(self._judged)
+        return figure.draw(self.judged)
 
     def write(self, directory: str | Path) -> Path:
         """Write report, figure and tables into a directory, and return the HTML report.
@@ -108,10 +113,10 @@ class Comparison:
             If it cannot be written to.
         """
         directory = Path(directory)
-        outcome = self._judged.outcome
+        outcome = self.judged.outcome
         store = Store(directory)
         store.update(outcome.measured)
         with store.opened(report.KIND, report.manifest(outcome.plan), report.WRITTEN):
-            written = report.write(self._judged, directory)
+            written = report.write(self.judged, directory)
             store.finish(runs=len(outcome.points))
         return written

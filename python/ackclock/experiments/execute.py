@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, cast
 
 from ackclock import _core
 from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.engines.local import Local
-from ackclock.experiments.here import Runner, run_point
-from ackclock.experiments.plan import Point
+from ackclock.experiments.plan import FailedError, Point
+from ackclock.experiments.world import World
 from ackclock.texts.numbers import counted
 
 Progress = Callable[[int, int], None]
@@ -44,7 +44,11 @@ class Interrupted(KeyboardInterrupt):
     ----------
     results : list of Result or None
         Finished results in the order of the input; None for unfinished ones.
+    found : object
+        What the finished runs of a question show so far, such as a `Comparison`; None if there is nothing yet.
     """
+
+    found: Any = None
 
     def __init__(self, results: Sequence[object], *, advice: str = "") -> None:
         done = sum(result is not None for result in results)
@@ -54,6 +58,23 @@ class Interrupted(KeyboardInterrupt):
         self.results: list[Any] = list(results)
 
 
+@dataclass
+class Executed:
+    """What became of points.
+
+    Attributes
+    ----------
+    reused : int
+        Number of measurements that were in the store already.
+    failed : dict
+        Why runs on a kernel have no result that can be used, by the keys of their points. The next attempt repeats
+        them.
+    """
+
+    reused: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
+
+
 def execute(
     points: Sequence[Point[Any]],
     store: Destination,
@@ -61,9 +82,11 @@ def execute(
     jobs: int | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
-    runner: Runner | None = None,
-) -> int:
+) -> Executed:
     """Run the points that are missing from a store; store each measurement as soon as it is finished.
+
+    Each world's points run together, in the order of their worlds. Those of a world in real time run on this computer,
+    as many at once as the world allows.
 
     Parameters
     ----------
@@ -77,13 +100,6 @@ def execute(
         Where the points run; by default on `jobs` threads of this process.
     progress
         Called with the number of finished points and of all points, on this thread.
-    runner
-        The function that runs a scenario; the default is `run_here`.
-
-    Returns
-    -------
-    int
-        Number of measurements that were in the store already.
 
     Raises
     ------
@@ -91,35 +107,46 @@ def execute(
         After Ctrl-C. Every finished measurement is in the store; ``results`` has the finished points.
     """
     left = [index for index, point in enumerate(points) if not store.has(point)]
-    reused = len(points) - len(left)
-    cancel = _core.Cancel()
+    done = Executed(reused=len(points) - len(left))
     missing = set(left)
+    if progress is not None and done.reused:
+        progress(done.reused, len(points))
 
-    def collect(place: int, measured: object) -> None:
-        store.put(points[left[place]], measured)
-        missing.discard(left[place])
-        if progress is not None:
-            progress(len(points) - len(missing), len(points))
+    def run(places: Sequence[int], engine: Engine) -> None:
+        def collect(index: int, measured: object) -> None:
+            point = points[places[index]]
+            if isinstance(measured, FailedError):
+                done.failed[point.key] = str(measured)
+            else:
+                store.put(point, measured)
+            missing.discard(places[index])
+            if progress is not None:
+                progress(len(points) - len(missing), len(points))
 
-    if progress is not None and reused:
-        progress(reused, len(points))
-    try:
         # A point of a plan may know more than a worker needs.
-        items = (Point(points[index].scenario, points[index].measurement) for index in left)
-        (engine or Local(jobs)).each_finished(_Take(runner), items, collect, cancel)
+        engine.each_finished(_take, map(_item, map(points.__getitem__, places)), collect, _core.Cancel())
+
+    by_world: dict[str, tuple[World, list[int]]] = {}
+    for index in left:
+        world = points[index].world
+        by_world.setdefault(world.name, (world, []))[1].append(index)
+    try:
+        for world, places in by_world.values():
+            run(places, (engine or Local(jobs)) if world.virtual else Local(world.jobs))
     except KeyboardInterrupt:
         raise Interrupted([None if index in missing else point for index, point in enumerate(points)]) from None
-    return reused
+    return done
 
 
-@dataclass(frozen=True)
-class _Take:
-    """The work of a worker: run a point, and measure it."""
+def _item(point: Point[Any]) -> Point[Any]:
+    return Point(point.scenario, point.measurement, world=point.world)
 
-    runner: Runner | None
 
-    def __call__(self, point: Point[Any], cancel: _core.Cancel) -> object:
-        return run_point(point, cancel, self.runner)
+def _take(point: Point[Any], cancel: _core.Cancel) -> object:
+    try:
+        return point.run(cancel)
+    except FailedError as error:
+        return error
 
 
 def map_threads(

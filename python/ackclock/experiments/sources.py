@@ -10,12 +10,17 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import inspect
 import json
 import platform
-from collections.abc import Iterator, Sequence
+import sys
+import sysconfig
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from ackclock import _core
 
@@ -49,6 +54,42 @@ def program(*modules: str) -> str:
     return digest(build(), versions(), {name: code(_parsed(path)) for name, path in reached(modules).items()})
 
 
+def of_class(made: Any) -> str:  # noqa: ANN401 - any object that was given as a control
+    """Return a hash of a class of the user: its name, and the statements of its file and of what that file imports.
+
+    Libraries do not count, and a class of a notebook counts alone.
+
+    Raises
+    ------
+    ValueError
+        If it is no class, or its source cannot be read.
+    """
+    name = getattr(made, "__qualname__", repr(made))
+    if not isinstance(made, type):
+        raise ValueError(f"{name}: is no class, so that stored runs cannot be told from those of another; give a class")
+    module = sys.modules.get(made.__module__)
+    try:
+        if getattr(module, "__file__", None) is None:
+            return digest(name, code(ast.parse(textwrap.dedent(inspect.getsource(made)))))
+        return digest(name, {key: code(_parsed(path)) for key, path in reached([made.__module__], _own).items()})
+    except (OSError, SyntaxError) as error:
+        raise ValueError(f"{name}: its source cannot be read, so that it has no key for stored runs: {error}") from None
+
+
+def _own(module: str) -> Path | None:
+    """Return the file of an imported module of the user; None for the package, for libraries, and for other names."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None or not file.endswith(".py") or module.partition(".")[0] == PACKAGE.name:
+        return None
+    path = Path(file).resolve()
+    return None if any(path.is_relative_to(place) for place in _libraries()) else path
+
+
+@cache
+def _libraries() -> list[Path]:
+    return [Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+
+
 def code(tree: ast.Module) -> str:
     """Return a hash of the statements of a file; statements that are only a text, such as docstrings, do not count."""
     for node in ast.walk(tree):
@@ -62,13 +103,16 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def reached(modules: Sequence[str]) -> dict[str, Path]:
-    """Return the files of modules and of all modules that they import, except `SHOWING`, by module name."""
+def reached(modules: Sequence[str], find: Callable[[str], Path | None] | None = None) -> dict[str, Path]:
+    """Return the files of modules and of all modules that they import, except `SHOWING`, by module name.
+
+    `find` returns the file of a module that counts, by default of one of the package.
+    """
     found: dict[str, Path] = {}
     left = list(modules)
     while left:
         name = left.pop()
-        path = _file(name)
+        path = (find or _file)(name)
         if path is not None and name not in found and not name.startswith(SHOWING):
             found[name] = path
             left += _imported(path)

@@ -11,12 +11,11 @@ from ackclock import _core, freeze
 from ackclock.experiments import draws, sources
 from ackclock.experiments.engines.local import Local
 from ackclock.experiments.execute import Interrupted, map_threads
-from ackclock.experiments.here import run_here
 from ackclock.experiments.store import Store
+from ackclock.experiments.world import World, run_here
 from ackclock.freeze import Frozen
 from ackclock.kernels.judging import Pairs
 from ackclock.kernels.measuring import RECORD, Run, take
-from ackclock.kernels.worlds import World
 from ackclock.scenario import Scenario, load
 
 NEARBY = 10

@@ -11,7 +11,7 @@ from typing import Any
 import polars
 
 from ackclock import _core
-from ackclock.experiments.here import run_here
+from ackclock.experiments.world import run_here
 from ackclock.freeze import Frozen
 from ackclock.kernels import running
 from ackclock.kernels.store import Built

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, cast
 
 from ackclock import _core
-from ackclock.experiments import here
+from ackclock.experiments import world as worlds
 from ackclock.experiments.execute import map_threads
 from ackclock.files.pickled import PickledRun
 from ackclock.kernels import store, versions
@@ -175,6 +175,12 @@ def run(
     return map_threads(lambda each: runner(each, record, own, capture), [scenario], own, jobs=1)[0]
 
 
+def fault(result: Result) -> str | None:
+    """Return why a run in real time should not be used; None if it can be."""
+    facts = result.kernel if isinstance(result, KernelResult) else {}
+    return f"the run should not be used: {facts['reason']}" if facts.get("tainted") else None
+
+
 def run_here(
     scenario: Scenario,
     record: Sequence[str] | None,
@@ -197,7 +203,7 @@ def run_written(
 ) -> Result:
     """Run a scenario as it says, on this thread: simulated, with a kernel for the flows that name it."""
     if scenario.core.needs_kernel is None:
-        return here.run_here(scenario, record, cancel, capture)
+        return worlds.run_here(scenario, record, cancel, capture)
     return run_mixed(scenario, record, cancel, capture)
 
 

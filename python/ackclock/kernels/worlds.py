@@ -4,71 +4,20 @@ from __future__ import annotations
 
 import difflib
 import platform
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from ackclock.experiments import sources
-from ackclock.experiments.here import Runner
+from ackclock.experiments.world import World
 from ackclock.kernels import checking, running, store
-from ackclock.scenario import Scenario
 
 SIMULATION = running.SIMULATION
 NAMES = (SIMULATION, store.WORLD, running.MACHINE)
 """`linux` also takes a version, as in ``linux:6.12``."""
-TICK = 4_000_000
-"""A tick of this machine's kernel in nanoseconds: 250 a second, as in the kernels of distributions."""
 LONGER = 200_000
 """What a path is longer on this machine, in nanoseconds: the emulator adds 0.16 to 0.20 ms to round-trip times in the
 median."""
-
-
-@dataclass(frozen=True)
-class World:
-    """A world.
-
-    Attributes
-    ----------
-    name : str
-        Its name on the command line.
-    runner : callable
-        Runs a scenario on its thread.
-    refusal : callable
-        Returns why a scenario cannot run there; None if it can.
-    missing : callable
-        Returns what this computer lacks to run scenarios there; None if it lacks nothing.
-    release : str
-        Release of its kernel; empty without one.
-    identity : str
-        What makes it another world for a stored run.
-    virtual : bool
-        Whether its time is virtual, so that a busy computer changes no result.
-    jobs : int or None
-        Runs at the same time by default; None for one on each processor.
-    repetitions : int
-        Runs of a scenario in a comparison by default: the fewest that show the spread.
-    tick : int
-        A tick of its kernel, in nanoseconds.
-    longer : int
-        By how much its paths can be longer than those of the scenario, in nanoseconds.
-    """
-
-    name: str
-    runner: Runner
-    refusal: Callable[[Scenario], str | None]
-    missing: Callable[[], str | None]
-    release: str = ""
-    identity: str = ""
-    virtual: bool = True
-    jobs: int | None = None
-    repetitions: int = 1
-    tick: int = TICK
-    longer: int = 0
-
-    @property
-    def title(self) -> str:
-        """Its kernel, for readers."""
-        return f"Linux {self.release} in virtual time" if self.virtual else f"Linux {self.release}"
 
 
 def find(
@@ -109,10 +58,20 @@ def find(
     if first == store.WORLD:
         return linux(name, outside=outside, control=control)
     if name == SIMULATION:
-        return World(name, running.run_written, running.refusal_written, lambda: None)
+        return World(name, running.run_written, running.refusal_written)
     near = difflib.get_close_matches(first, NAMES, 1)
     hint = f"; did you mean {near[0]}?" if near else ""
     raise ValueError(f"--on {name}: expected {', '.join(NAMES[:-1])} or {NAMES[-1]}{hint}")
+
+
+def several(names: str | Sequence[str], **options: Any) -> list[World]:  # noqa: ANN401 - those of `find`
+    """Return worlds by their names, each once; parameters and errors are those of `find`."""
+    words = [names] if isinstance(names, str) else list(names)
+    words = [word.strip() for each in words for word in each.split(",")]
+    for index, word in enumerate(words):
+        if word in words[:index]:
+            raise ValueError(f"--on {','.join(words)}: names {word} twice")
+    return [find(word, **options) for word in words]
 
 
 def linux(name: str = store.WORLD, *, outside: bool = False, control: str | None = None) -> World:
@@ -142,7 +101,8 @@ def machine(attempts: int = running.ATTEMPTS, *, change_hystart: bool = False) -
         running.MACHINE,
         partial(running.run_here, attempts=attempts, change_hystart=change_hystart),
         partial(running.refusal, change_hystart=change_hystart),
-        lambda: checking.check().missing,
+        _missing,
+        fault=running.fault,
         release=platform.release(),
         identity=f"{running.MACHINE} {platform.release()}",
         virtual=False,
@@ -150,3 +110,7 @@ def machine(attempts: int = running.ATTEMPTS, *, change_hystart: bool = False) -
         repetitions=3,
         longer=LONGER,
     )
+
+
+def _missing() -> str | None:
+    return checking.check().missing

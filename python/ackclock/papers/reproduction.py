@@ -103,7 +103,7 @@ def execute(
     check_out(plan, directory)
     store = Store(directory)
     with store.opened(KIND, manifest(plan), (*WRITTEN, *TABLES)):
-        reused = executing.execute(plan.runs, store, jobs=jobs, engine=engine, progress=progress)
+        reused = executing.execute(plan.runs, store, jobs=jobs, engine=engine, progress=progress).reused
         store.finish(DRAWING)
     return _outcome(plan, store, reused=reused)
 

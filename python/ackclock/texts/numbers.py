@@ -52,3 +52,14 @@ def finite(value: Any) -> Any:  # noqa: ANN401 - any value of a table or documen
     if isinstance(value, Mapping):
         return {key: finite(item) for key, item in value.items()}
     return [finite(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def in_words(seconds: float) -> str:
+    """Format a time: ``90 s``, ``12 min``, ``3.5 h``.
+
+    >>> in_words(90), in_words(700), in_words(12700)
+    ('90 s', '12 min', '3.5 h')
+    """
+    if seconds < 120:
+        return f"{math.ceil(seconds)} s"
+    return f"{math.ceil(seconds / 60)} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from ackclock.cli import options
-from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MOST, Address, EngineName, Jobs, Json, Out
+from ackclock.cli.asking import ask
+from ackclock.cli.options import MOST, Address, EngineName, Jobs, Json, Out, Worlds
+
+if TYPE_CHECKING:
+    from ackclock.comparisons.result import Comparison
 
 
 def compare(
@@ -17,10 +20,10 @@ def compare(
         typer.Argument(
             metavar="A B ...",
             help="Slow starts, avoidances, whole controls, hosts, combinations such as linux+bbr, KEY=VALUE of a flow, "
-            "or scenario files. The first is the reference.",
+            "scenario files, or classes in Python such as delay.py:Delay. The first is the reference.",
         ),
     ],
-    on: Annotated[
+    paths: Annotated[
         Optional[list[str]],
         typer.Option(
             metavar="PATHS",
@@ -71,6 +74,7 @@ def compare(
             help="Measure the harm to a flow of the reference, and the time lost in start-up; most runs are for these.",
         ),
     ] = True,
+    on: Worlds = "simulation",
     out: Out = None,
     json: Json = False,
     jobs: Jobs = None,
@@ -81,10 +85,19 @@ def compare(
 
     The answer says by how much, and how sure it is. Scenario files can be compared, too.
     """
-    with plain_errors(), options.engine(engine, address, jobs) as chosen:
-        from ackclock.cli.comparisons import compare_command
 
-        compare_command(
-            contenders, on, reference=reference, seeds=seeds, within=within, margin=margin, size=size,
-            duration=duration, harm=harm, out=out, json_output=json, engine=chosen,
+    def question(where: dict[str, Any]) -> Comparison:
+        from ackclock import compare
+
+        return compare(
+            *contenders, paths=options.listed(paths), on=on, reference=reference, seeds=seeds,
+            within=None if within is None else within / 100, margin=margin / 100, size=size, duration=duration,
+            harm=harm, out=out, **where,
         )  # fmt: skip
+
+    def show(found: Comparison) -> None:
+        from ackclock.cli.comparisons import show
+
+        show(found.judged, json_output=json)
+
+    ask(question, show, engine=engine, address=address, jobs=jobs)

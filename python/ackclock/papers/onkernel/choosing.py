@@ -23,6 +23,7 @@ from ackclock.papers.onkernel.machine import Machine
 from ackclock.papers.onkernel.measurement import OnKernel
 from ackclock.papers.plan import Plan, PlannedRun, measures
 from ackclock.scenario import Scenario
+from ackclock.texts.numbers import in_words
 
 REPETITIONS = 5
 """Runs of a cell. The range of five paths contains the value of one more with a probability of 4/6."""
@@ -144,17 +145,6 @@ def choose(plan: Plan, machine: Machine, budget: float) -> Choice:
     runs = lengths.runs(machine.release)
     simulated = [replace(run, measurement=_simulated(run)) for run in runs]
     return Choice(plan, said, runs, simulated, budget, machine.release, asked.refused)
-
-
-def in_words(seconds: float) -> str:
-    """Format a time: ``90 s``, ``12 min``, ``3.5 h``.
-
-    >>> in_words(90), in_words(700), in_words(12700)
-    ('90 s', '12 min', '3.5 h')
-    """
-    if seconds < 120:
-        return f"{math.ceil(seconds)} s"
-    return f"{math.ceil(seconds / 60)} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 class _Refusals:

@@ -11,6 +11,7 @@ import polars
 from ackclock.experiments import execute as engine
 from ackclock.experiments.execute import Interrupted, Progress
 from ackclock.experiments.store import Store
+from ackclock.experiments.world import World
 from ackclock.metrics.derivation import Rows
 from ackclock.papers.measurement import Measured
 from ackclock.papers.onkernel.choosing import Choice
@@ -124,7 +125,10 @@ def table(found: OnMachine) -> polars.DataFrame:
 
 def _there(choice: Choice) -> list[PlannedRun]:
     """Return the chosen runs as points of the machine."""
-    return [replace(run, world=f"machine, Linux {choice.release}") for run in choice.runs]
+    return [
+        replace(run, world=World("machine", release=choice.release, identity=f"machine, Linux {choice.release}"))
+        for run in choice.runs
+    ]
 
 
 def _run(run: PlannedRun, store: Store, machine: Machine) -> str:

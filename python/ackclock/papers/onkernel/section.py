@@ -8,11 +8,11 @@ from typing import Any
 
 from ackclock.papers import answers
 from ackclock.papers.onkernel import hosts, judging
-from ackclock.papers.onkernel.choosing import REPETITIONS, in_words
+from ackclock.papers.onkernel.choosing import REPETITIONS
 from ackclock.papers.onkernel.runs import OnMachine
 from ackclock.papers.verdicts import Judgement
 from ackclock.reports import Cell, Column, Table, units
-from ackclock.texts.numbers import counted, number
+from ackclock.texts.numbers import counted, in_words, number
 
 ANCHOR = "kernel"
 """The name of the section in links."""
