@@ -35,6 +35,7 @@ from ackclock.result import Result, StoredResult, read
 from ackclock.running import Interrupted, run, run_many
 from ackclock.scenario import Scenario, load
 from ackclock.statistics.sequential import Stopping
+from ackclock.tuning.function import tune
 from ackclock.widgets.function import widget
 
 __all__ = [
@@ -75,5 +76,6 @@ __all__ = [
     "run",
     "run_many",
     "sweep",
+    "tune",
     "widget",
 ]

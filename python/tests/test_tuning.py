@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
 import random
@@ -20,11 +21,13 @@ import pytest
 from scipy import stats
 
 import ackclock
+from ackclock.experiments.experiment import Experiment
 from ackclock.experiments.store import JOURNAL, TABLE, Store
 from ackclock.files import toml
 from ackclock.files.journal import Journal
-from ackclock.tuning import figures, function, judging, measures, results, schema, scores, search
-from ackclock.tuning.runs import Named, Runs
+from ackclock.tuning import figures, judging, measures, results, schema, scores, search
+from ackclock.tuning.outcome import Tuned
+from ackclock.tuning.runs import Runs
 from ackclock.tuning.space import Space
 
 from .conftest import ROOT, Cli
@@ -113,8 +116,8 @@ def written(folder: Path, scenario: str, tuning: str) -> Path:
     return path
 
 
-def tuned(file: Path, trials: int, **options: Any) -> function.Tuned:
-    return function.tune(schema.read(file), trials=trials, **options)
+def tuned(file: Path, trials: int, **options: Any) -> Tuned:
+    return ackclock.tune(file, trials=trials, **options)
 
 
 def table(folder: Path) -> polars.DataFrame:
@@ -225,23 +228,23 @@ def test_ctrl_c_keeps_finished_runs_and_says_how_to_go_on(tmp_path: Path) -> Non
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
-    assert "of 5000 trials are finished; run the same command to continue" in said
+    assert "of 5,000 trials are finished; run the same command to continue" in said
     manifest = json.loads((out / "manifest.json").read_text())
     assert (manifest["kind"], manifest["state"]) == ("tuning", "interrupted")
     assert polars.read_parquet(out / TABLE).height >= 40
     assert table(out)["trial"][0] == 0
 
 
-def test_a_changed_file_starts_anew_and_says_so(tmp_path: Path) -> None:
-    file = written(tmp_path, LOSSY, NOISE)
-    out, said = tmp_path / "out", []
-    tuned(file, 4, out=out, note=said.append)
-    assert said == []
-    again = tuned(file, 4, out=out, note=said.append)
-    assert (said, again.runs[0]) == ([], 0)
+def test_a_changed_file_starts_anew_and_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "ackclock")
+    file, out = written(tmp_path, LOSSY, NOISE), tmp_path / "out"
+    tuned(file, 4, out=out)
+    again = tuned(file, 4, out=out)
+    assert again.runs[0] == 0
+    assert "starts anew" not in caplog.text
     file.write_text(NOISE.replace("100 ms", "50 ms"))
-    tuned(file, 4, out=out, note=said.append)
-    assert "has changed: the search starts anew" in said[0]
+    tuned(file, 4, out=out)
+    assert "has changed: the search starts anew" in caplog.text
 
 
 def test_a_folder_that_is_not_a_tuning_is_refused(tmp_path: Path) -> None:
@@ -272,7 +275,7 @@ def test_a_trial_without_a_valid_scenario_fails_alone(tmp_path: Path) -> None:
 def test_the_race_ends_trials_that_would_not_win(tmp_path: Path) -> None:
     text = NOISE.replace("20 packets", "1 packet")
     tuning = schema.read(written(tmp_path, LOSSY, text))
-    runs = Runs(tuning, Named(Store()), 1)
+    runs = Runs(tuning, Experiment(jobs=1))
     looking = search.Search(tuning, runs, 0)
     looking.measure_reference()
     looking.run(16)
@@ -391,7 +394,7 @@ maximise = "goodput_bps"
 harm = { at_most = "50 %" }
 """
     tuning = schema.read(written(tmp_path, PAIR, text))
-    runs = Runs(tuning, Named(Store()), 1)
+    runs = Runs(tuning, Experiment(jobs=1))
     trial = search.Trial(0, {}, {})
     search.measure(runs, tuning.training, [trial], (3,))
     together = ackclock.run(tuning.training.paths[0].scenario, seed=3)
@@ -511,10 +514,11 @@ set.sweep = { "topology.bottleneck.delay" = ["7 ms", "20 ms", "30 ms"] }
 seeds = [1, 2]
 """
     )
-    tuning = schema.read(written(tmp_path, sweep, text))
+    file = written(tmp_path, sweep, text)
+    tuning = schema.read(file)
     assert tuning.pairs == "paths"
     assert [path.name for path in tuning.held_out.paths] == ["delay=7 ms", "delay=20 ms", "delay=30 ms"]
-    found = function.tune(tuning, trials=4)
+    found = ackclock.tune(file, trials=4)
     held = found.verdict.held_out
     assert held is None or held.estimate.count == 3
     assert len(judging.per_path(tuning, found.verdict)) == 3

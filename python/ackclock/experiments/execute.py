@@ -37,6 +37,8 @@ class Interrupted(KeyboardInterrupt):
     ----------
     results
         Finished results in the order of the input; None for unfinished ones.
+    noun
+        What a result is of.
     advice
         Advice for the message.
 
@@ -50,11 +52,11 @@ class Interrupted(KeyboardInterrupt):
 
     found: Any = None
 
-    def __init__(self, results: Sequence[object], *, advice: str = "") -> None:
+    def __init__(self, results: Sequence[object], *, noun: str = "run", advice: str = "") -> None:
         done = sum(result is not None for result in results)
         end = f"; {advice}" if advice else ""
         verb = "is" if len(results) == 1 else "are"
-        super().__init__(f"interrupted: {done:,} of {counted(len(results), 'run')} {verb} finished{end}")
+        super().__init__(f"interrupted: {done:,} of {counted(len(results), noun)} {verb} finished{end}")
         self.results: list[Any] = list(results)
 
 

@@ -41,8 +41,6 @@ class Experiment:
     ----------
     store : Store
         The measurements.
-    new, reused : int
-        Number of points that ran, and of those that were stored before.
     failed : dict
         Why runs on a kernel have no result that can be used, by the keys of their points.
     """
@@ -57,7 +55,6 @@ class Experiment:
     ) -> None:
         self.out = None if out is None else Path(out)
         self.store = Store(self.out)
-        self.new, self.reused = 0, 0
         self.failed: dict[str, str] = {}
         self._jobs, self._engine, self._progress = jobs, engine, progress
         self._before = frozenset(self.store)
@@ -86,14 +83,29 @@ class Experiment:
             )
             self.failed.update(done.failed)
         except Interrupted as stopped:
-            advice = "run the same command to continue" if self.out else "a folder (out) would keep finished runs"
-            raise Interrupted(stopped.results, advice=advice) from None
+            raise Interrupted(stopped.results, advice=self.advice) from None
         finally:
             self._seconds += time.monotonic() - began
             self._asked |= distinct.keys()
-            there = {key for key in self._asked if key in self.store}
-            self.reused = len(there & self._before)
-            self.new = len(there) - self.reused
+
+    def use(self, key: str) -> None:
+        """Count a stored measurement as one that is used, whose point need not be made again."""
+        self._asked.add(key)
+
+    @property
+    def reused(self) -> int:
+        """Number of points that were stored before, of those that were asked for."""
+        return len(self._asked & self._before)
+
+    @property
+    def new(self) -> int:
+        """Number of points that ran."""
+        return sum(key in self.store for key in self._asked - self._before)
+
+    @property
+    def advice(self) -> str:
+        """How to go on after Ctrl-C."""
+        return "run the same command to continue" if self.out else "a folder (out) would keep finished runs"
 
     def say_what_ran(self) -> None:
         """Log how many points ran, in which time, and how many were stored."""

@@ -1,119 +1,109 @@
-"""The function that tunes: search, judgement, and what is written."""
+"""The function `ackclock.tune`: search, judgement, and what is written."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ackclock.experiments.engines.engine import Engine
-from ackclock.experiments.store import Store
+from ackclock.experiments.execute import Interrupted, Progress
+from ackclock.experiments.experiment import Experiment
 from ackclock.files import storage
-from ackclock.tuning import results
-from ackclock.tuning.judging import judge
-from ackclock.tuning.outcome import Tuned
-from ackclock.tuning.report import report
-from ackclock.tuning.runs import Named, Runs
-from ackclock.tuning.schema import Tuning
-from ackclock.tuning.search import Search, importances, optuna_module
+
+if TYPE_CHECKING:
+    from ackclock.tuning.outcome import Tuned
 
 TRIALS = 60
-Progress = Callable[[int, int], None]
+log = logging.getLogger(__name__)
 
 
 def tune(
-    tuning: Tuning,
+    file: str | Path,
     *,
     trials: int = TRIALS,
     seed: int = 0,
+    out: str | Path | None = None,
     jobs: int | None = None,
     engine: Engine | None = None,
-    out: Path | None = None,
     progress: Progress | None = None,
-    note: Callable[[str], None] | None = None,
 ) -> Tuned:
-    """Search, judge the best parameters on held-out runs, and write the result.
+    """Search for better parameters of an algorithm, and judge the best on runs that the search did not use.
 
     Parameters
     ----------
-    tuning
-        The file.
+    file
+        File of the tuning (TOML): scenario, parameters, objective, constraints.
     trials
-        Number of trials.
+        Number of trials. The first ones do not change with this number.
     seed
-        Seed of the sampler.
-    jobs
-        Number of threads; None: one for each processor. The result does not depend on it.
+        Seed of the search; the seeds of runs are in the file.
     out
-        The folder to write to; the same call continues an interrupted one there.
+        Folder for the measurements, the report and its tables; the same call continues an interrupted search there.
+    jobs
+        Number of parallel runs; the result does not depend on it.
+    engine
+        Where the runs take place, such as `ackclock.Ray`; by default on `jobs` threads of this process.
     progress
         Called after each batch with the numbers of finished trials and of all trials.
-    note
-        Called with a message about an earlier search in the folder.
 
     Raises
     ------
     ValueError
-        If the parameters are wrong, a measure has no value, or Optuna is not installed.
+        If the file is wrong, a measure has no value, or Optuna is not installed.
     OSError
-        If the folder cannot be written to.
-    Stopped
+        If a file cannot be read, or the folder cannot be written to.
+    Interrupted
         After Ctrl-C; finished runs are stored.
     """
-    optuna = optuna_module()
-    entries: dict[str, Any] = {"trials": trials, "seed": seed, "optuna": optuna.__version__}
-    if out is not None:
-        storage.check_free(out, results.KIND)
-    # The folder is made when nothing can be wrong any more: after the runs of the reference, which are written then.
-    store = Store(out)
-    named = Named(store)
-    runs = Runs(tuning, named, jobs, engine)
+    # These modules import polars and matplotlib, which take longer to load than the rest of the package.
+    from ackclock.tuning import results, schema
+    from ackclock.tuning.judging import judge
+    from ackclock.tuning.outcome import Tuned
+    from ackclock.tuning.report import report
+    from ackclock.tuning.runs import Runs
+    from ackclock.tuning.search import Search, importances, optuna_module
+
+    tuning = schema.read(Path(file))
+    entries: dict[str, Any] = {"trials": trials, "seed": seed, "optuna": optuna_module().__version__}
+    experiment = Experiment(out, jobs=jobs, engine=engine)
+    folder = experiment.out
+    if folder is not None:
+        storage.check_free(folder, results.KIND)
+    runs = Runs(tuning, experiment)
     search = Search(tuning, runs, seed)
+    # The folder is made when nothing can be wrong any more: after the runs of the reference, which are written then.
     try:
         search.measure_reference()
-    except KeyboardInterrupt:
-        raise Stopped([None] * trials, "nothing is stored yet") from None
-    said = "" if out is None else results.earlier(out, tuning, entries)
-    with store.opened(results.KIND, results.manifest(tuning, entries), results.WRITTEN):
-        if out is not None:
-            storage.write_text(out / "tuning.toml", tuning.text)
-        if said and note is not None:
-            note(said)
+    except Interrupted:
+        raise Interrupted([None] * trials, noun="trial", advice="nothing is stored yet") from None
+    said = "" if folder is None else results.earlier(folder, tuning, entries)
+    with experiment.opened(results.KIND, results.manifest(tuning, entries), results.WRITTEN):
+        if folder is not None:
+            storage.write_text(folder / "tuning.toml", tuning.text)
+        if said:
+            log.info(said)
         try:
             found = search.run(trials, progress)
             verdict = judge(tuning, runs, found.reference, search.best())
         except KeyboardInterrupt:
-            if out is not None:
-                results.write(out, tuning, search.reference, search.trials, None)
-            advice = (
-                "run the same command to continue"
-                if out is not None
-                else "with a folder for its results, a tuning continues"
-            )
+            if folder is not None:
+                results.write(folder, tuning, search.reference, search.trials, None)
             done: list[object] = [*search.trials, *([None] * (trials - len(search.trials)))]
-            raise Stopped(done, advice) from None
-        whole = Tuned(tuning, found, verdict, importances(found.study), (named.new, len(named)), said)
-        if out is not None:
-            results.write(out, tuning, found.reference, found.trials, verdict)
+            raise Interrupted(done, noun="trial", advice=experiment.advice) from None
+        whole = Tuned(
+            tuning, found, verdict, importances(found.study), (experiment.new, experiment.new + experiment.reused), said
+        )
+        ended = ", ".join(f"{count} {state}" for state, count in whole.counts.items() if count)
+        log.info("%s", ended)
+        experiment.say_what_ran()
+        if folder is not None:
+            results.write(folder, tuning, found.reference, found.trials, verdict)
             fragment = results.fragment(tuning, verdict.best, whole.answer) if verdict.best.number else ""
             if fragment:
-                storage.write_text(out / "best.toml", fragment)
-            storage.write_text(out / "report.html", report(whole, fragment))
-            store.finish(**{**whole.to_dict(), "trials": trials})
+                storage.write_text(folder / "best.toml", fragment)
+            storage.write_text(folder / "report.html", report(whole, fragment))
+            experiment.finish(**{**whole.to_dict(), "trials": trials})
+            best = "best.toml, " if fragment else ""
+            log.info("written to %s: report.html, %strials.parquet, runs.parquet, figures", folder, best)
         return whole
-
-
-class Stopped(KeyboardInterrupt):
-    """Ctrl-C stopped a tuning.
-
-    Parameters
-    ----------
-    trials
-        The finished trials; None for an unfinished one.
-    advice
-        How to go on.
-    """
-
-    def __init__(self, trials: list[object], advice: str) -> None:
-        done = sum(trial is not None for trial in trials)
-        super().__init__(f"interrupted: {done} of {len(trials)} trials are finished; {advice}")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ackclock.experiments import execute as executing
 from ackclock.experiments import sources
-from ackclock.experiments.engines.engine import Engine
+from ackclock.experiments.experiment import Experiment
 from ackclock.experiments.plan import RUNNER, Point
 from ackclock.experiments.store import Store
 from ackclock.freeze import Frozen, replaced
@@ -35,19 +34,10 @@ class Named:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._before = len(self)
 
-    def __len__(self) -> int:
-        return sum(not isinstance(value, str) for value in self.store.values())
-
-    @property
-    def new(self) -> int:
-        """Number of measurements that were not stored before."""
-        return len(self) - self._before
-
-    def knows(self, name: str) -> bool:
-        """Whether the point of a short name is measured."""
-        return name in self.store and self.store[name] in self.store
+    def key(self, name: str) -> str | None:
+        """Return the key of the measured point of a short name; None if it is not measured."""
+        return self.store[name] if name in self.store and self.store[name] in self.store else None
 
     def row(self, name: str) -> Row:
         """Return the measurement of a short name."""
@@ -67,19 +57,17 @@ class Runs:
     ----------
     tuning
         The tuning.
-    store
-        The store of measurements.
-    jobs, engine
-        As in `ackclock.experiments.execute.execute`.
+    experiment
+        Where the points run and their measurements stay.
     """
 
-    def __init__(self, tuning: Tuning, store: Named, jobs: int | None, engine: Engine | None = None) -> None:
+    def __init__(self, tuning: Tuning, experiment: Experiment) -> None:
         traced = tuple(name for name in tuning.measures if name in TRACES)
         self._measurement = Score(tuning.tested, traced)
         self._harm = HARM in tuning.measures
         self._tested = tuning.tested
-        self._store = store
-        self._jobs, self._engine = jobs, engine
+        self._experiment = experiment
+        self._store = Named(experiment.store)
         self._program = sources.program(RUNNER, *self._measurement.sources)
         self._hashes: dict[int, str] = {}
         self._planned: dict[str, Point[Row]] = {}
@@ -93,19 +81,25 @@ class Runs:
             If the settings make no valid scenario.
         """
         for seed in seeds:
-            name = self._name(path, settings, seed)
-            if not self._store.knows(name):
-                self._planned[name] = Point(path.scenario.set({**settings, "seed": seed}), self._measurement)
-            alone = self._name(path, None, seed)
-            if self._harm and not self._store.knows(alone) and alone not in self._planned:
-                self._planned[alone] = self.alone(path, seed)
+            self._add(self._name(path, settings, seed), path, settings, seed)
+            if self._harm:
+                self._add(self._name(path, None, seed), path, None, seed)
+
+    def _add(self, name: str, path: NetworkPath, settings: Mapping[str, str] | None, seed: int) -> None:
+        """Plan a run, unless it is planned or stored; settings None: without the tested flows."""
+        if (key := self._store.key(name)) is not None:
+            self._experiment.use(key)
+        elif name not in self._planned and settings is None:
+            self._planned[name] = self.alone(path, seed)
+        elif name not in self._planned:
+            self._planned[name] = Point(path.scenario.set({**settings, "seed": seed}), self._measurement)
 
     def alone(self, path: NetworkPath, seed: int) -> Point[Row]:
         """Return the run of the rivals without the tested flows, which start at the end."""
         return Point(_without(path.scenario.set({"seed": seed}), self._tested), self._measurement)
 
     def execute(self) -> None:
-        """Execute the planned runs, equal ones once.
+        """Execute the planned runs.
 
         Raises
         ------
@@ -113,8 +107,7 @@ class Runs:
             After Ctrl-C; finished points are stored.
         """
         planned, self._planned = self._planned, {}
-        distinct = {point.key: point for point in planned.values()}
-        executing.execute(list(distinct.values()), self._store.store, jobs=self._jobs, engine=self._engine)
+        self._experiment.run(planned.values())
         for name, point in planned.items():
             self._store.name(name, point)
 

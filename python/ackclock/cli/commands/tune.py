@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ackclock.cli import options
-from ackclock.cli.errors import plain_errors
+from ackclock.cli.asking import ask
 from ackclock.cli.options import MAX_SEED, MOST, Address, EngineName, Jobs, Json, Out
+
+if TYPE_CHECKING:
+    from ackclock.tuning.outcome import Tuned
 
 
 def tune(
@@ -39,7 +41,15 @@ def tune(
     The judgement uses runs that the search did not use. With --out, an interrupted search continues when the same
     command runs again.
     """
-    with plain_errors(), options.engine(engine, address, jobs) as chosen:
-        from ackclock.cli.tuning import tune_command
 
-        tune_command(file, trials=trials, seed=seed, out=out, json_output=json, engine=chosen)
+    def question(where: dict[str, Any]) -> Tuned:
+        from ackclock import tune
+
+        return tune(file, trials=trials, seed=seed, out=out, **where)
+
+    def show(tuned: Tuned) -> None:
+        from ackclock.cli.tuning import show
+
+        show(tuned, json_output=json)
+
+    ask(question, show, engine=engine, address=address, jobs=jobs, title="trials")
