@@ -31,6 +31,7 @@ from ackclock.experiments.engines.ray import Ray
 from ackclock.experiments.sweeping import Limits, Until, sweep
 from ackclock.matrices.function import matrix
 from ackclock.metrics import measures
+from ackclock.papers.function import paper
 from ackclock.result import Result, StoredResult, read
 from ackclock.running import Interrupted, run, run_many
 from ackclock.scenario import Scenario, load
@@ -72,6 +73,7 @@ __all__ = [
     "measures",
     "model",
     "open",
+    "paper",
     "read",
     "run",
     "run_many",

@@ -11,18 +11,17 @@ import signal
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import polars
 import pytest
 
 from ackclock import Scenario, _core, kernels
-from ackclock.cli import papers
-from ackclock.cli.errors import plain_errors
-from ackclock.experiments.engines.local import Local
+from ackclock.cli.commands.paper import On, paper
 from ackclock.experiments.execute import Interrupted
 from ackclock.experiments.world import run_here
 from ackclock.freeze import Frozen
-from ackclock.papers import library, report, reproduction
+from ackclock.papers import function, library, report, reproduction
 from ackclock.papers.onkernel import choosing, hosts, judging, runs
 from ackclock.papers.onkernel.choosing import OVERHEAD, REPETITIONS, choose
 from ackclock.papers.onkernel.linux import ThisMachine
@@ -401,20 +400,13 @@ def test_the_report_is_made_again_from_stored_runs(small: Path) -> None:
 def machine(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     """Use a stand-in as this machine."""
     made = StandIn()
-    monkeypatch.setattr(papers, "_machine", lambda: made)
+    monkeypatch.setattr(function, "_machine", lambda: made)
     return made
 
 
 def command(out: Path, **changes: object) -> None:
-    given: dict[str, object] = {
-        "quick": True,
-        "on_kernel": True,
-        "budget": None,
-        "json_output": False,
-        "brief": False,
-        "engine": Local(1),
-    }
-    papers.paper_command("small", out=out, **{**given, **changes})  # type: ignore[arg-type]
+    given: dict[str, Any] = {"quick": True, "on": On.kernel, "jobs": 1}
+    paper("small", out=out, **{**given, **changes})
 
 
 def test_the_command_says_beforehand_what_it_runs_and_shows_a_column(
@@ -428,7 +420,7 @@ def test_the_command_says_beforehand_what_it_runs_and_shows_a_column(
     head, _, first, second, third, *_ = [line.split() for line in shown.out.splitlines() if line.strip()]
     assert head[:4] == ["claim", "reading", "simulation", "kernel"]
     assert {line[0] for line in (first, second, third)} == {"everywhere", "small-queue"}
-    command(small / "out", json_output=True)
+    command(small / "out", json=True)
     assert len(machine.ran) == 10
     assert all("kernel" in entry for entry in json.loads(capsys.readouterr().out))
 
@@ -436,7 +428,7 @@ def test_the_command_says_beforehand_what_it_runs_and_shows_a_column(
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"on_kernel": False, "budget": "5 min"}, "--budget is for runs in real time; add --on kernel"),
+        ({"on": On.simulation, "budget": "5 min"}, "--budget is for runs in real time; add --on kernel"),
         ({"budget": "5"}, '--budget 5: expected a time above 0 in s, min or h, such as "20 min"'),
         ({"budget": "0 s"}, "--budget 0 s: expected a time above 0"),
         ({"budget": "2 s"}, "small: no claim can run within 2 s: the shortest needs "),
@@ -445,7 +437,7 @@ def test_the_command_says_beforehand_what_it_runs_and_shows_a_column(
 def test_bad_input_is_one_message(
     small: Path, machine: StandIn, capsys: pytest.CaptureFixture[str], changes: dict[str, object], said: str
 ) -> None:
-    with pytest.raises(SystemExit) as stopped, plain_errors():
+    with pytest.raises(SystemExit) as stopped:
         command(small / "out", **changes)
     assert stopped.value.code == 2
     assert said in capsys.readouterr().err
@@ -519,7 +511,7 @@ def test_a_machine_without_its_parts_is_one_message(
 ) -> None:
     lacking = kernels.Check("6.18.0", (kernels.Probe("TUN", "all", found=False, detail="no /dev/net/tun"),))
     monkeypatch.setattr(kernels, "check", lambda: lacking)
-    with pytest.raises(SystemExit) as stopped, plain_errors():
+    with pytest.raises(SystemExit) as stopped:
         command(small / "out")
     assert stopped.value.code == 2
     assert "this machine cannot run scenarios on its kernel: TUN: no /dev/net/tun" in capsys.readouterr().err

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from pathlib import Path
 
 import pytest
 
-from ackclock.cli import papers as command
-from ackclock.experiments.engines.local import Local
 from ackclock.judging import effects
 from ackclock.judging.samples import Sample
 from ackclock.papers import library, today
+from ackclock.papers.function import papers
 from ackclock.papers.library import Paper
 from ackclock.papers.today import QUESTIONS, Effect
 from ackclock.scenario import load
@@ -83,15 +83,16 @@ def test_a_larger_initial_window_shortens_a_download(paper: Paper) -> None:
 
 
 def test_the_page_has_idea_claim_finding_and_today(
-    paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO, "ackclock")
     measured = {"tiny": [Effect(question, found(question, 0.8)) for question in QUESTIONS]}
     monkeypatch.setattr(library, "papers", lambda: [paper])
     monkeypatch.setattr(today, "measure", lambda papers, **options: measured)
     out = tmp_path / "out"
     for _ in range(2):
-        command.papers_command(quick=True, out=out, jobs=1, engine=Local(1))
-    assert ", 0 new" in capsys.readouterr().err
+        papers(quick=True, out=out, jobs=1)
+    assert "\n0 runs in " in "\n".join(caplog.messages)
     html = (out / "report.html").read_text()
     text = re.sub(r"<[^>]+>", "", html[html.index("<main>") : html.index("<footer")])
     assert "Of 1 claim in 1 paper" in text
@@ -108,7 +109,7 @@ def test_the_page_has_idea_claim_finding_and_today(
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file").write_text("")
     with pytest.raises(FileExistsError, match="not written by ackclock"):
-        command.papers_command(quick=True, out=tmp_path / "mine", jobs=1, engine=Local(1))
+        papers(quick=True, out=tmp_path / "mine", jobs=1)
 
 
 def test_a_wrong_summary_is_an_error_before_the_first_run(paper: Paper) -> None:

@@ -147,11 +147,32 @@ Drawn = tuple[Sheet, Path, Interactive]
 
 @dataclass(frozen=True)
 class Report:
-    """The judgements, the answer, and the written HTML file."""
+    """The judged claims of a paper.
+
+    Attributes
+    ----------
+    judgements : sequence of Judgement
+        The judgement of every claim in each of its readings.
+    answer : Answer
+        The answer in words.
+    html : Path
+        The written report.
+    """
 
     judgements: Sequence[Judgement]
     answer: answers.Answer
     html: Path
+
+    @property
+    def folder(self) -> Path:
+        """The folder with the report, tables and figures."""
+        return self.html.parent
+
+    @property
+    def verdicts(self) -> list[dict[str, Any]]:
+        """The verdicts with their numbers, as ``verdicts.json`` has them."""
+        found: list[dict[str, Any]] = finite([judgement.to_dict() for judgement in self.judgements])
+        return found
 
 
 def sheets(figures: Figures, cells: Sequence[Mapping[str, str]]) -> list[Sheet]:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.drawing import bands
-from ackclock.experiments import execute as executing
 from ackclock.experiments import sources
 from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.execute import Progress
+from ackclock.experiments.experiment import Experiment
 from ackclock.experiments.store import Store
 from ackclock.files import storage
 from ackclock.metrics.derivation import Rows
@@ -91,7 +91,7 @@ def execute(
     directory
         Directory of the results.
     jobs, engine, progress
-        As in `ackclock.experiments.execute.execute`.
+        As in `Experiment`.
 
     Raises
     ------
@@ -101,11 +101,14 @@ def execute(
         After Ctrl-C; finished runs are stored.
     """
     check_out(plan, directory)
-    store = Store(directory)
-    with store.opened(KIND, manifest(plan), (*WRITTEN, *TABLES)):
-        reused = executing.execute(plan.runs, store, jobs=jobs, engine=engine, progress=progress).reused
-        store.finish(DRAWING)
-    return _outcome(plan, store, reused=reused)
+    experiment = Experiment(directory, jobs=jobs, engine=engine, progress=progress)
+    with experiment.opened(KIND, manifest(plan), (*WRITTEN, *TABLES)):
+        try:
+            experiment.run(plan.runs)
+        finally:
+            experiment.say_what_ran()
+        experiment.finish(DRAWING)
+    return _outcome(plan, experiment.store, reused=experiment.reused)
 
 
 def stored(plan: Plan, directory: Path) -> Outcome:

@@ -89,9 +89,11 @@ class Runs:
         """Plan a run, unless it is planned or stored; settings None: without the tested flows."""
         if (key := self._store.key(name)) is not None:
             self._experiment.use(key)
-        elif name not in self._planned and settings is None:
+        elif name in self._planned:
+            pass
+        elif settings is None:
             self._planned[name] = self.alone(path, seed)
-        elif name not in self._planned:
+        else:
             self._planned[name] = Point(path.scenario.set({**settings, "seed": seed}), self._measurement)
 
     def alone(self, path: NetworkPath, seed: int) -> Point[Row]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from ackclock.cli import options
+from ackclock.cli.asking import ask
 from ackclock.cli.errors import plain_errors
 from ackclock.cli.options import Address, EngineName, Jobs, Json, Out
+
+if TYPE_CHECKING:
+    from ackclock.papers.report import Report
 
 
 class On(str, Enum):
@@ -46,14 +50,23 @@ def paper(
     address: Address = None,
 ) -> None:
     """Run the experiments of a paper and judge its claims. Writes figures and a report."""
-    with plain_errors(), options.engine(engine, address, jobs) as chosen:
-        from ackclock.cli.papers import new_command, paper_command
+    if new:
+        with plain_errors():
+            from ackclock.cli.papers import new_command
 
-        if new:
             given = (on, engine, budget, out, jobs, address) != (On.simulation, "local", None, None, None, None)
             new_command(name, ran=quick or brief or json or given)
-            return
-        paper_command(
-            name, quick=quick, on_kernel=on is On.kernel, budget=budget, brief=brief, out=out, json_output=json,
-            engine=chosen,
-        )  # fmt: skip
+        return
+
+    def question(where: dict[str, Any]) -> Report:
+        from ackclock import paper
+
+        seconds = None if budget is None else options.seconds(budget, "--budget")
+        return paper(name, quick=quick, on=on.value, budget=seconds, out=out, **where)
+
+    def show(written: Report) -> None:
+        from ackclock.cli.papers import show
+
+        show(written, brief=brief, json_output=json)
+
+    ask(question, show, engine=engine, address=address, jobs=jobs)

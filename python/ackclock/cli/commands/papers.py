@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ackclock.cli import options
-from ackclock.cli.errors import plain_errors
+from ackclock.cli.asking import ask
 from ackclock.cli.options import Address, EngineName, Jobs, Out
+
+if TYPE_CHECKING:
+    from ackclock.papers.summary import Reproduced
 
 
 def papers(
@@ -23,7 +25,15 @@ def papers(
     The page also shows what their ideas change on hosts of today. Stored runs are reused. The folder has a report for
     each paper.
     """
-    with plain_errors(), options.engine(engine, address, jobs) as chosen:
-        from ackclock.cli.papers import papers_command
 
-        papers_command(quick=quick, out=out, jobs=jobs, engine=chosen)
+    def question(where: dict[str, Any]) -> list[Reproduced]:
+        from ackclock.papers.function import papers
+
+        return papers(quick=quick, out=out, **where)
+
+    def show(done: list[Reproduced]) -> None:
+        from ackclock.cli.papers import show_all
+
+        show_all(done)
+
+    ask(question, show, engine=engine, address=address, jobs=jobs)
