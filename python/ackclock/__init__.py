@@ -29,6 +29,7 @@ from ackclock.events import (
 )
 from ackclock.experiments.engines.ray import Ray
 from ackclock.experiments.sweeping import Limits, Until, sweep
+from ackclock.gates.function import gate
 from ackclock.matrices.function import matrix
 from ackclock.metrics import measures
 from ackclock.papers.function import paper
@@ -68,6 +69,7 @@ __all__ = [
     "__version__",
     "columns",
     "compare",
+    "gate",
     "load",
     "matrix",
     "measures",

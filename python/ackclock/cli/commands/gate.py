@@ -60,11 +60,21 @@ def gate(
     1 if a measure became worse or runs are missing, and 2 for bad input.
     """
     with plain_errors():
-        from ackclock.cli.gates import gate_command
+        from ackclock import gate
+        from ackclock.cli import gates, output
+        from ackclock.files import targets
 
-        passed = gate_command(
-            directory, against, tolerance or [], measures or [], significance=significance, correction=correction,
-            strict=strict, junit=junit, markdown=markdown, json_output=json, force=force,
+        to_stdout = any(targets.is_stdout(path) for path in (junit, markdown) if path is not None)
+        if json and to_stdout:
+            raise ValueError("--json and a file on standard output exclude each other")
+        outcome = gate(
+            directory, against, tolerance=tolerance or (), measures=measures or (), significance=significance,
+            correction=correction, strict=strict, junit=junit, markdown=markdown, force=force,
         )  # fmt: skip
-    if not passed:
+        if json:
+            output.data(outcome.to_dict())
+        else:
+            with output.aside(to_stdout):
+                gates.show(outcome)
+    if not outcome.passed:
         raise typer.Exit(1)
