@@ -10,7 +10,7 @@ without copies.
 
 from ackclock import columns, model
 from ackclock._core import Exit, ScenarioError, __version__
-from ackclock.comparisons.function import compare
+from ackclock.comparisons.function import compare, matrix
 from ackclock.control import CongestionControl, SlowStart
 from ackclock.datasets import Dataset, open  # noqa: A004 - called as ackclock.open
 from ackclock.events import (
@@ -30,7 +30,6 @@ from ackclock.events import (
 from ackclock.experiments.engines.ray import Ray
 from ackclock.experiments.sweeping import Limits, Until, sweep
 from ackclock.gates.function import gate
-from ackclock.matrices.function import matrix
 from ackclock.metrics import measures
 from ackclock.papers.function import paper
 from ackclock.result import Result, StoredResult, read

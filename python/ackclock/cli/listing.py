@@ -7,8 +7,8 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.cli import output
+from ackclock.comparisons.places import shipped
 from ackclock.files import checks
-from ackclock.matrices.paths import shipped
 from ackclock.metrics import MEASURES, measures
 from ackclock.papers import library
 

@@ -9,9 +9,23 @@ from ackclock.comparisons.contenders import HOST, Contender
 from ackclock.comparisons.planning import Plan
 from ackclock.freeze import Frozen
 from ackclock.metrics.groups import under_test
+from ackclock.texts.numbers import counted
 
 MOST_LINKS = 3
 """Kinds of access links that are named one by one."""
+
+
+def about(plan: Plan) -> str:
+    """Return what is compared, and on which paths."""
+    names = [each.name for each in plan.contenders]
+    where = ", ".join(each.name for each in plan.places)
+    if not plan.crossed:
+        return f"{' and '.join(names[1:])} against {names[0]} on {where}"
+    said = f"{counted(len(names) - plan.outside, 'combination')} on {where}; baseline: {names[0]}"
+    if plan.refused:
+        first = plan.refused[0]
+        said += f"; {counted(len(plan.refused), 'impossible combination')} left out, the first: {first}"
+    return said
 
 
 def conditions(plan: Plan) -> list[str]:
@@ -23,7 +37,8 @@ def conditions(plan: Plan) -> list[str]:
         The plan; of each place, the first path is read.
     """
     groups: dict[str, list[str]] = {}
-    for contender in plan.contenders:
+    # The combinations of a matrix have the host, window and packets of the path.
+    for contender in plan.contenders[: 1 if plan.crossed else None]:
         flows = [_tested(document) for document in _documents(plan, contender)]
         said = [
             _host(contender, flows),
@@ -31,7 +46,7 @@ def conditions(plan: Plan) -> list[str]:
             _of((flow["packet_size"] for flow in flows), "packets of {}", "packet sizes of the paths"),
         ]
         groups.setdefault(", ".join(said), []).append(contender.name)
-    lines = [f"{', '.join(names)}: {said}" for said, names in groups.items()]
+    lines = [said if plan.crossed else f"{', '.join(names)}: {said}" for said, names in groups.items()]
     return [*lines, f"access links: {_access(plan)}"]
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from ackclock import _core
+from ackclock.comparisons import parts
 from ackclock.control import named
 from ackclock.files import checks, limits, toml
-from ackclock.matrices import parts
 from ackclock.metrics.groups import is_tested
 from ackclock.scenario import key_of, load
 
@@ -45,11 +45,14 @@ class Contender:
         The keys of the flows under test that it sets, with their values; a control in Python is its class.
     file : Path or None
         The scenario file from which its settings come.
+    labels : dict
+        Its part on each axis of a matrix, by axis; empty for others.
     """
 
     name: str
     settings: Mapping[str, object]
     file: Path | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 Given = str | Path | type

@@ -1,18 +1,24 @@
-"""The function `ackclock.compare`."""
+"""The functions `ackclock.compare` and `ackclock.matrix`."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.execute import Interrupted, Progress
 from ackclock.experiments.experiment import Experiment
+from ackclock.files import checks
 
 if TYPE_CHECKING:
+    from ackclock.comparisons.planning import Plan
     from ackclock.comparisons.result import Comparison
+
+PartSpec = str | Mapping[str, object]
+Choice = Sequence[PartSpec] | PartSpec | None
+AXES = ("slow_start", "avoidance", "loss_response", "recovery", "congestion_control")
 
 log = logging.getLogger(__name__)
 
@@ -82,8 +88,7 @@ def compare(
         After Ctrl-C; its ``found`` is the comparison of the finished runs.
     """
     # These modules import polars, which takes longer to load than the rest of the package.
-    from ackclock.comparisons import conditions, judging, planning, report
-    from ackclock.comparisons.result import Comparison
+    from ackclock.comparisons import planning
     from ackclock.kernels import worlds
 
     where = [paths] if isinstance(paths, (str, Path)) else paths
@@ -91,26 +96,97 @@ def compare(
         contenders, None if where is None else [str(each) for each in where], worlds.several(on),
         reference=reference, seeds=seeds, within=within, margin=margin, size=size, duration=duration, harm=harm,
     )  # fmt: skip
-    names = [each.name for each in plan.contenders]
-    log.info("%s against %s on %s", " and ".join(names[1:]), names[0], ", ".join(each.name for each in plan.places))
+    return _asked(plan, margin, Experiment(out, jobs=jobs, engine=engine, progress=progress))
+
+
+def matrix(
+    *,
+    slow_start: Choice = None,
+    avoidance: Choice = None,
+    loss_response: Choice = None,
+    recovery: Choice = None,
+    congestion_control: Choice = None,
+    paths: str | Path | Sequence[str | Path] | None = None,
+    on: str | Sequence[str] = "simulation",
+    seeds: int = 3,
+    duration: str | None = None,
+    baseline: Mapping[str, PartSpec] | None = None,
+    margin: float = 0.05,
+    sort: str | None = None,
+    top: int = 3,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare every combination of parts with a baseline on paths: a `compare` without harm.
+
+    Parameters
+    ----------
+    slow_start, avoidance, loss_response, recovery
+        The parts to combine: names, or tables such as ``{"kind": "staged", "algorithm": 3}``; by default all parts.
+    congestion_control
+        Whole controls, which combine only with recoveries: names or tables, such as ``"bbr"``. By default all, or none
+        if one of the first three axes is given. If only this axis is given, there are no other combinations.
+    seeds
+        Drawn paths, each with a seed of its own.
+    baseline
+        Parts of the combination to compare with, by axis, such as ``{"avoidance": "cubic"}``. The other axes have a
+        scenario's defaults. ``{"congestion_control": "bbr"}`` is a whole control.
+    sort
+        The metric to rank by in the report: ``goodput_bps``, ``completion``, ``sojourn_p95``, ``resent``, ``jain`` or
+        ``taken``; by default completion time on paths whose flows end, otherwise goodput.
+    top
+        Number of best combinations of a path that the report shows of many.
+    paths, on, duration, margin, out, jobs, engine, progress
+        As for `compare`.
+
+    Raises
+    ------
+    ValueError
+        If a part or a path is unknown, or no combination is possible.
+    OSError, Interrupted
+        As for `compare`.
+    """
+    from ackclock.comparisons import crossing
+    from ackclock.comparisons.crossed import SHOWN
+    from ackclock.kernels import worlds
+
+    checks.words("--sort", "metric", [sort] if sort else [], SHOWN)
+    axes = (slow_start, avoidance, loss_response, recovery, congestion_control)
+    where = [paths] if isinstance(paths, (str, Path)) else paths
+    plan = crossing.plan(
+        dict(zip(AXES, axes, strict=True)), paths=where, worlds=worlds.several(on), seeds=seeds, duration=duration,
+        baseline=baseline,
+    )  # fmt: skip
+    experiment = Experiment(out, jobs=jobs, engine=engine, progress=progress)
+    return _asked(plan, margin, experiment, sort, top)
+
+
+def _asked(plan: Plan, margin: float, experiment: Experiment, sort: str | None = None, top: int = 3) -> Comparison:
+    """Run a plan, judge it, and write the report."""
+    from ackclock.comparisons import conditions, judging, planning, report
+    from ackclock.comparisons.result import Comparison
+
+    log.info(conditions.about(plan))
     for text in conditions.conditions(plan):
         log.info(text)
     if text := conditions.mixed(plan):
         log.warning(text)
-    experiment = Experiment(out, jobs=jobs, engine=engine, progress=progress)
     outcome = planning.Outcome(plan, experiment)
     with experiment.opened(report.KIND, report.manifest(plan), report.WRITTEN):
         try:
             planning.run(outcome)
         except Interrupted as stopped:
             judged = judging.Judged(outcome, margin)
-            stopped.found = Comparison(judged) if judged.places else None
+            stopped.found = Comparison(judged, sort, top) if judged.places else None
             raise
         finally:
             experiment.say_what_ran()
-        found = Comparison(judging.Judged(outcome, margin))
+        found = Comparison(judging.Judged(outcome, margin), sort, top)
         if experiment.out is not None:
             log.info("drawing and writing the report")
-            report.write(found.judged, experiment.out)
+            written = report.write(found, experiment.out)
             experiment.finish(runs=len(outcome.points))
+            log.info("written to %s: %s", experiment.out, ", ".join(written))
     return found

@@ -40,6 +40,8 @@ METRICS = {
         Metric("exit_time_lost"),
         Metric("harm_goodput"),
         Metric("harm_rtt"),
+        Metric("jain"),
+        Metric("taken"),
     )
 }
 """The metrics in the order of the tables; those of harm are of the reference flow."""
@@ -48,6 +50,9 @@ COSTS = ("resent", "sojourn_p95", "exit_time_lost")
 """The metrics that decide between contenders of about the same speed."""
 HARM = ("harm_goodput", "harm_rtt")
 TURNED: Mapping[Verdict, Verdict] = {"better": "worse", "worse": "better"}
+
+MANY = 12
+"""Combinations of a matrix of which each pair is compared; of more, each only with the reference."""
 
 Key = tuple[str, str, int, int]
 """Place, metric, and the two contenders by their numbers."""
@@ -67,6 +72,8 @@ class Judged:
     ----------
     names : list of str
         The contenders, the reference first.
+    many : bool
+        Whether there are so many that each is compared with the reference alone.
     places : list of Place
         The places that have a finished pair.
     """
@@ -74,6 +81,7 @@ class Judged:
     def __init__(self, outcome: Outcome, margin: float = MARGIN) -> None:
         self.outcome = outcome
         self.margin = margin
+        self.many = outcome.plan.crossed and len(outcome.plan.contenders) > MANY
         self.names = [contender.name for contender in outcome.plan.contenders]
         self.places: list[Place] = [place for place in outcome.plan.places if self._pairs(place)]
 
@@ -104,10 +112,16 @@ class Judged:
         measured, beside = self.outcome.measured, runs.beside[index]
         own = measured[runs.solo[index].key]
         if not runs.alone:
-            return {name: own[name] for name in TESTED} | dict.fromkeys(START) | NO_HARM
+            return self._tested(runs, own) | dict.fromkeys(START) | NO_HARM
         alone, reference = measured[runs.alone[index].key], measured[runs.alone[0].key]
-        row: Row = {name: own[name] for name in TESTED} | {name: alone[name] for name in START}
+        row: Row = self._tested(runs, own) | {name: alone[name] for name in START}
         return row | (harms(reference, measured[beside.key]) if beside is not None else NO_HARM)
+
+    def _tested(self, runs: Runs, own: Row) -> Row:
+        """Return the measures of the flows under test, with the share that they take from their rivals."""
+        row = {name: own[name] for name in TESTED}
+        beside = runs.like and self.outcome.measured[runs.like.key]["rival_goodput_bps"]
+        return row | {"taken": 1 - own["rival_goodput_bps"] / beside if beside else None}
 
     def counted(self, place: Place) -> str:
         """Return the pairs of a place in words."""
@@ -182,14 +196,17 @@ class Judged:
     def contrasts(self) -> dict[Key, Finding]:
         """Every contender against the reference in every metric, and every pair of them in speed and costs.
 
-        Goodput and completion time are judged as speeds: a time counts by its reciprocal.
+        Goodput and completion time are judged as speeds: a time counts by its reciprocal. All tests are one family; the
+        combinations of a matrix, whose number grows with every part, have one for each metric.
         """
         questions: dict[Key, Question] = {}
+        count = len(self.names)
+        pairs = [(0, own) for own in range(1, count)] if self.many else list(itertools.combinations(range(count), 2))
         for place in self.places:
             if self.empty(place):
                 continue
             first = self.primary(place)
-            for metric, two in itertools.product(METRICS, itertools.combinations(range(len(self.names)), 2)):
+            for metric, two in itertools.product(METRICS, pairs):
                 # Harm is that to the reference.
                 if (two[0] and metric in HARM) or (metric in PRIMARY and metric != first):
                     continue
@@ -197,7 +214,13 @@ class Judged:
                 both = [(a[metric], b[metric]) for a, b in zip(own, base, strict=True)]
                 if known := [(a, b) for a, b in both if a is not None and b is not None]:
                     questions[place.name, metric, two[1], two[0]] = self._question(place, metric, known)
-        return dict(zip(questions, judge(list(questions.values())), strict=True))
+        if not self.outcome.plan.crossed:
+            return dict(zip(questions, judge(list(questions.values())), strict=True))
+        found: dict[Key, Finding] = {}
+        for metric in METRICS:
+            family = {key: question for key, question in questions.items() if key[1] == metric}
+            found |= zip(family, judge(list(family.values())), strict=True)
+        return found
 
     def _question(self, place: Place, metric: str, both: Sequence[tuple[float, float]]) -> Question:
         kind = METRICS[metric]
@@ -245,6 +268,8 @@ class Judged:
 
     def winner(self, place: Place) -> int | None:
         """Return the contender that is better than every other; None if there is none."""
+        if self.many:
+            return None
         every = range(len(self.names))
         found = [one for one in every if all(self.overall(place, one, it) == "better" for it in every if it != one)]
         return found[0] if found and not self.empty(place) else None
@@ -273,13 +298,14 @@ class Judged:
         A metric has its mean (`KEY`) with its interval (`KEY_low`, `KEY_high`). Its comparison with the reference has
         ``KEY_vs``, ``KEY_vs_low``, ``KEY_vs_high``, ``KEY_vs_p``, ``KEY_vs_p_same``, ``KEY_vs_won`` and
         ``KEY_verdict``; ``KEY_verdict_half`` and ``KEY_verdict_double`` are the verdicts with half and with double the
-        tolerance. Everything else is a mean.
+        tolerance. A combination of a matrix has its part on each axis. Everything else is a mean.
         """
         return [self._summary(place, index) for place in self.places for index in range(len(self.names))]
 
     def _summary(self, place: Place, index: int) -> dict[str, Any]:
         rows = self.values[place.name, index]
-        row: dict[str, Any] = {"place": place.name, "contender": self.names[index], "pairs": len(rows)}
+        row: dict[str, Any] = {"place": place.name, "contender": self.names[index]}
+        row |= {**self.outcome.plan.contenders[index].labels, "pairs": len(rows)}
         row |= {
             "reference": index == 0,
             "primary": self.primary(place),

@@ -22,7 +22,7 @@ REFERENCE = "reference-flow"
 SHARE = 0.95
 """The quantile of delays."""
 
-TESTED = ("goodput_bps", "completion", "finished", "unfinished", "sojourn_p95", "resent")
+TESTED = ("goodput_bps", "completion", "finished", "unfinished", "sojourn_p95", "resent", "jain", "rival_goodput_bps")
 """The columns of `Tested`."""
 START = (*exits.IDEAL_EXIT, "exit_lost")
 """The columns of `Alone`, beside those of `Reference`: of its exit from slow start."""

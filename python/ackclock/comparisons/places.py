@@ -1,4 +1,4 @@
-"""Places of a comparison: a path of the matrix, a scenario file, or a population of paths from a table."""
+"""Places of a comparison: a shipped path, a scenario file, or a population of paths from a table."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from typing import Any
 from ackclock._core import ScenarioError
 from ackclock.comparisons import tables
 from ackclock.comparisons.contenders import WORKLOAD, Contender
+from ackclock.comparisons.parts import AXES
 from ackclock.experiments.world import SIMULATION, World
 from ackclock.files import checks, limits, toml
 from ackclock.freeze import Frozen
-from ackclock.matrices import paths
 from ackclock.metrics.groups import under_test
 from ackclock.scenario import Scenario, SweepPoints, load
 from ackclock.texts.numbers import counted
 from ackclock.texts.units import UNITS
 
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "paths"
+"""The shipped paths. The first line of a file's opening comment is its summary."""
 TABLES = (".csv", ".parquet")
 FLOW = {"name": "tested", "initial_ssthresh": "unlimited", "rwnd": "100000 packets", "start_jitter": "1 s"}
 """The flow on the paths of a table: only its congestion control limits it."""
@@ -53,12 +55,15 @@ class NetworkPath:
         The flows under test by their paths in the scenario, such as ``flow.0``.
     automatic : bool
         Whether the run of a transfer lasts as long as the transfer needs, unless a duration is given.
+    rival : Contender or None
+        The algorithms of the other flows; None if there are none, or several kinds.
     """
 
     name: str
     scenario: Scenario | None
     tested: tuple[str, ...] = ()
     automatic: bool = False
+    rival: Contender | None = None
 
     def lasts(self, extra: Mapping[str, str]) -> bool:
         """Whether a run lasts as long as its transfer needs: no duration is given."""
@@ -186,7 +191,7 @@ def find(words: Sequence[str]) -> list[Place]:
     Parameters
     ----------
     words
-        Names of the paths of the matrix; names of scenario files, which end in ``.toml``; and of tables of paths, which
+        Names of the shipped paths; names of scenario files, which end in ``.toml``; and of tables of paths, which
         end in ``.csv`` or ``.parquet``. A scenario with ``[sweep]`` is a population.
 
     Raises
@@ -204,8 +209,8 @@ def find(words: Sequence[str]) -> list[Place]:
 
 
 def shipped() -> list[Place]:
-    """Return the paths of the matrix."""
-    return [_find(file.stem) for file in sorted(paths.FOLDER.glob("*.toml"))]
+    """Return the shipped paths."""
+    return [_find(file.stem) for file in sorted(FOLDER.glob("*.toml"))]
 
 
 def own() -> Place:
@@ -218,11 +223,11 @@ def _find(word: str) -> Place:
         return _of_table(Path(word))
     if word.endswith(".toml"):
         return _of_file(Path(word))
-    names = sorted(file.stem for file in paths.FOLDER.glob("*.toml"))
+    names = sorted(file.stem for file in FOLDER.glob("*.toml"))
     if word not in names:
         endings = ", ".join((".toml", *TABLES))
         raise ValueError(f"unknown path {word!r}{checks.near(word, names)}; the name of a file must end in {endings}")
-    return _of_file(paths.FOLDER / f"{word}.toml")
+    return _of_file(FOLDER / f"{word}.toml")
 
 
 def _of_file(file: Path) -> Place:
@@ -230,7 +235,21 @@ def _of_file(file: Path) -> Place:
     summary = _summary(file)
     if "sweep" in toml.read(file, limits.most("scenario")):
         return Place(file.stem, summary, _points(scenario.sweep_points(), tested), population=True)
-    return Place(file.stem, summary, [NetworkPath(file.stem, scenario, tested)])
+    return Place(file.stem, summary, [NetworkPath(file.stem, scenario, tested, rival=_rival(scenario))])
+
+
+def _rival(scenario: Scenario) -> Contender | None:
+    """Return the algorithms of the flows that are not under test, if they are the same for all."""
+    flows = Frozen(scenario).flows
+    tested = under_test(flow["name"] for flow in flows)
+    others = [flow for flow in flows if flow["name"] not in tested]
+    if not others:
+        return None
+    keys = ("congestion_control", "recovery") if "congestion_control" in others[0] else AXES
+    settings = [{key: flow.get(key) for key in keys} for flow in others]
+    if any(each != settings[0] for each in settings) or not all(settings[0].values()):
+        return None
+    return Contender("the rivals' own", settings[0])
 
 
 def _of_table(file: Path) -> Place:

@@ -70,17 +70,22 @@ class Runs:
         scenario has other links than that of the reference.
     alone : list of Point
         One flow of each contender alone on the path; the first is the reference flow. Empty without harm.
+    like : Point or None
+        The path's traffic, in which the flows under test are like their rivals; None without rivals.
     """
 
     solo: Sequence[Point[Row]]
     beside: Sequence[Point[Row] | None]
     alone: Sequence[Point[Row]]
+    like: Point[Row] | None = None
 
     def __iter__(self) -> Iterator[Point[Row]]:
         """Iterate over all points."""
         yield from self.solo
         yield from (point for point in self.beside if point is not None)
         yield from self.alone
+        if self.like is not None:
+            yield self.like
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,10 @@ class Plan:
         Further settings, see `NetworkPath.compose`.
     harm : bool
         Whether runs measure harm to a flow of the reference, and the end of slow start of a flow alone on the path.
+    outside : bool
+        Whether the reference of a matrix was not asked for, so that no ranking has it.
+    refused : sequence of str
+        The errors of combinations of parts that cannot be, which are left out.
     """
 
     contenders: Sequence[Contender]
@@ -110,6 +119,13 @@ class Plan:
     stopping: Stopping | None = None
     extra: Mapping[str, str] = field(default_factory=dict)
     harm: bool = True
+    outside: bool = False
+    refused: Sequence[str] = ()
+
+    @property
+    def crossed(self) -> bool:
+        """Whether the contenders are the combinations of a matrix."""
+        return any(contender.labels for contender in self.contenders)
 
     def units(self, place: Place, first: int, last: int) -> list[Unit]:
         """Return the units of a place with these seeds, the last excluded."""
@@ -155,7 +171,14 @@ class Plan:
                 Point(_with(each, [flow]), Alone(), world=world)
                 for each, flow in zip(documents, single, strict=self.harm)
             ],
+            self._like(unit),
         )
+
+    def _like(self, unit: Unit) -> Point[Row] | None:
+        if unit.path.rival is None:
+            return None
+        document = _drawn(unit.path.compose(unit.path.rival, unit.seed, self.extra), unit)
+        return Point(self._patient(document, unit), Tested(), world=unit.world)
 
     def _patient(self, document: dict[str, Any], unit: Unit) -> Scenario:
         """Return the scenario of the path's traffic; a run whose duration is not given waits for a slow transfer."""
@@ -321,7 +344,7 @@ def planned(
         raise ValueError("seeds must be at least 1")
     found = resolve_all(given, reference)
     extra = {key: value for key, value in (("duration", duration), ("flow.size", size)) if value is not None}
-    plan = Plan(found, _in_worlds(_places(found, paths), worlds), *_repetitions(seeds, within), extra, harm)
+    plan = Plan(found, in_worlds(_places(found, paths), worlds), *_repetitions(seeds, within), extra, harm)
     if message := same(plan):
         raise ValueError(message)
     _check_worlds(plan)
@@ -334,7 +357,7 @@ def _places(found: Sequence[Contender], paths: Sequence[str] | None) -> list[Pla
     return places.find(paths)
 
 
-def _in_worlds(found: Sequence[Place], worlds: Sequence[World]) -> list[Place]:
+def in_worlds(found: Sequence[Place], worlds: Sequence[World]) -> list[Place]:
     """Return each place in each world; its name has the world if there are several."""
     if len(worlds) == 1:
         return [replace(place, path=place.name, world=worlds[0]) for place in found]

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars
 
 from ackclock import _core
-from ackclock.comparisons import conditions, figure, words, worlds
+from ackclock.comparisons import conditions, figure, maps, words
 from ackclock.comparisons import contenders as resolving
-from ackclock.comparisons.judging import Judged
+from ackclock.comparisons.crossed import SHOWN, Crossed
+from ackclock.comparisons.judging import METRICS, Judged
 from ackclock.comparisons.measuring import COLUMNS, WARNINGS
+from ackclock.comparisons.parts import AXES
 from ackclock.comparisons.planning import Plan
 from ackclock.drawing.rendering import store
 from ackclock.experiments import sources
@@ -24,8 +28,8 @@ from ackclock.reports import (
     Axis,
     Bullets,
     Cell,
-    Column,
     Figure,
+    Heatmap,
     Panel,
     Section,
     Series,
@@ -34,19 +38,22 @@ from ackclock.reports import (
     grids,
     page,
 )
+from ackclock.reports.pages import Item
 from ackclock.reports.rendering import render
 from ackclock.texts.numbers import counted, finite
 
+if TYPE_CHECKING:
+    from ackclock.comparisons.result import Comparison
+
 KIND = "comparison"
 PAGE_FILE = "report.json"
-WON = (
-    'A cell names the algorithms that are better than another and worse than none. "Equal": no difference that '
-    'matters. "Open": no winner is shown.'
-)
-WORLDS = "The speed of each algorithm against its speed in the first world, on the same paths with the same seeds."
 ROBUST = "At half and at double the tolerance, every verdict on speed is the same."
+LEAD = "Each part against the baseline: mean over all combinations with it, by metric and path"
+MAP_KEY = "Blue is better than the baseline, and red is worse."
+MAPS = "maps"
 WRITTEN = (
     *("report.html", "report.md", PAGE_FILE, "comparison.parquet", "comparison.csv", "runs.parquet", "figure.png"),
+    MAPS,
 )
 
 
@@ -95,18 +102,37 @@ def runs(judged: Judged) -> polars.DataFrame:
     return polars.DataFrame(rows, schema).select(order)
 
 
-def write(judged: Judged, directory: Path) -> Path:
-    """Write tables, figure and reports into the directory of an open store, and return the HTML report."""
+def write(found: Comparison, directory: Path) -> list[str]:
+    """Write tables, figures and reports into the directory of an open store, and return their names."""
+    judged = found.judged
     table = summary(judged)
     storage.write_parquet(directory / "comparison.parquet", table)
     storage.write_text(directory / "comparison.csv", table.write_csv())
     storage.write_parquet(directory / "runs.parquet", runs(judged))
-    store(figure.draw(judged), directory / "figure.png")
-    context = finite(_context(judged))
+    store(found.plot(), directory / "figure.png")
+    if found.crossed is not None:
+        _write_maps(found.crossed, directory / MAPS)
+    context = finite(_context(found))
     storage.write_text(directory / PAGE_FILE, json.dumps(context, indent=1, ensure_ascii=False) + "\n")
     storage.write_text(directory / "report.md", render("comparison.md.j2", context))
     storage.write_text(directory / "report.html", _page(context))
-    return directory / "report.html"
+    return [name for name in WRITTEN if name != MAPS or found.crossed is not None]
+
+
+def _maps(matrix: Crossed) -> list[tuple[str, str, str]]:
+    """Return path, metric and caption of each map of a matrix."""
+    return [
+        (path, key, f"{path}: {METRICS[key].title} against the baseline")
+        for path in matrix.paths
+        for key in SHOWN
+        if not matrix.compositions.filter(polars.col("place") == path)[f"{key}_vs"].is_null().all()
+    ]
+
+
+def _write_maps(matrix: Crossed, folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    for path, key, _ in _maps(matrix):
+        store(maps.cells(matrix, path, key), folder / f"{path}-{key}.png")
 
 
 def stored_comparison(directory: Path) -> str:
@@ -125,60 +151,56 @@ def stored_comparison(directory: Path) -> str:
         raise stored.DamagedError(directory / PAGE_FILE, repr(error), "run the same `ackclock compare` again") from None
 
 
-def _context(judged: Judged) -> dict[str, Any]:
+def _context(found: Comparison) -> dict[str, Any]:
     """Return everything that a report says, as values of JSON."""
-    columns, rows = words.table(judged)
-    titles, wins = words.wins(judged)
-    apart, agreeing = worlds.table(judged)
-    others = range(1, len(judged.names))
-    contenders = judged.outcome.plan.contenders
+    judged, matrix = found.judged, found.crossed
+    plan = judged.outcome.plan
+    others = range(1, 1 if judged.many else len(judged.names))
+    panels = figure.panels(judged) if matrix is None else maps.overview_panels(matrix)
+    contenders = [] if judged.many else plan.contenders
     return {
-        "title": f"{' and '.join(judged.names[1:])} against {judged.names[0]}",
+        "title": f"{' and '.join(judged.names[1:])} against {judged.names[0]}" if matrix is None else _parts(plan),
         "about": f"{counted(len(judged.outcome.points), 'run')} on {', '.join(place.name for place in judged.places)}",
         "version": _core.__version__,
         "program": sources.build(),
-        "answer": [*words.answer(judged), *worlds.sentences(judged)],
-        "caption": figure.caption(judged),
-        "key": figure.key(judged),
-        "small": figure.small(judged),
-        "panels": [asdict(panel) for panel in figure.panels(judged)],
-        "wins": {"columns": titles, "rows": wins},
-        "worlds": {"columns": apart, "rows": agreeing},
-        "sensitive": words.sensitive(judged),
-        "columns": columns,
-        "rows": rows,
-        "legend": words.legend(judged),
-        "notes": [*filter(None, [conditions.mixed(judged.outcome.plan)]), *words.notes(judged)],
+        "answer": found.answer,
+        "caption": LEAD if matrix else figure.caption(judged),
+        "key": MAP_KEY if matrix else figure.key(judged),
+        "small": "" if matrix else figure.small(judged),
+        "panels": [_said(panel) for panel in panels],
+        "tables": [asdict(shown) for shown in found.tables],
+        "maps": [
+            {"name": f"{path}-{key}", "caption": caption, "panel": _said(maps.cells_panel(matrix, path, key))}
+            for path, key, caption in _maps(matrix)
+        ]
+        if matrix
+        else [],
+        "sensitive": [] if judged.many else words.sensitive(judged),
+        "notes": [*filter(None, [conditions.mixed(plan)]), *found.notes],
         "warnings": judged.warnings,
         "sentences": [words.sentence(judged, place, index) for place in judged.places for index in others],
-        "method": [words.method(judged), *([words.harm_method(judged)] if judged.outcome.plan.harm else [])],
+        "method": [words.method(judged), *([words.harm_method(judged)] if plan.harm else [])],
         "contenders": [f"{each.name}: {resolving.settings_in_words(each)}." for each in contenders]
-        + [f"{line[:1].upper()}{line[1:]}." for line in conditions.conditions(judged.outcome.plan)],
+        + [f"{line[:1].upper()}{line[1:]}." for line in [conditions.about(plan), *conditions.conditions(plan)]],
         "places": [f"{place.name}: {place.summary or 'a scenario file'}." for place in judged.places],
     }
 
 
+def _parts(plan: Plan) -> str:
+    counts = [str(len({each.labels[axis] for each in plan.contenders[plan.outside :]})) for axis in AXES]
+    return f"The matrix: {' × '.join(counts)} parts"
+
+
 def _page(context: Mapping[str, Any]) -> str:
     """Return the report as HTML."""
-    made = grids.numbers(context["columns"], context["rows"], words.LEFT)
-    verdict = context["columns"].index("verdict")
-    rows = [
-        [Cell(str(text), mark=str(text)) if at == verdict and text in ("better", "worse") else value
-         for at, (value, text) in enumerate(zip(values, texts, strict=True))]
-        for values, texts in zip(made.rows, context["rows"], strict=True)
-    ]  # fmt: skip
-    wins, sensitive = context["wins"], context["sensitive"]
-    columns = [Column(title, "text") for title in wins["columns"]]
+    tables = [Section(each["title"].capitalize(), [_table(each)], folded=False, printed=True)
+              for each in context["tables"]]  # fmt: skip
+    sensitive, sentences = context["sensitive"], context["sentences"]
     sections = [
-        Section("Who wins in what", [Table(columns, wins["rows"], note=WON)], folded=False, printed=True),
-        Section(
-            "Table",
-            [Table(made.columns, rows, note=context["legend"]), *map(Text, context["notes"]), *_warnings(context)],
-            folded=False,
-            printed=True,
-        ),
-        *_worlds(context["worlds"]),
-        Section(f"Path by path ({len(context['sentences'])})", [Bullets(context["sentences"])]),
+        *tables,
+        *_folded("Remarks", [*map(Text, context["notes"]), *_warnings(context)]),
+        *_folded("Maps", [Figure(each["caption"], [_panel(each["panel"])], each["name"]) for each in context["maps"]]),
+        *_folded(f"In words ({len(sentences)})", [Bullets(sentences)] if sentences else []),
         Section(
             f"Verdicts with another tolerance ({len(sensitive)})", [Bullets(sensitive) if sensitive else Text(ROBUST)]
         ),
@@ -189,9 +211,20 @@ def _page(context: Mapping[str, Any]) -> str:
     return page(context["title"], answer, sections, about=context["about"], footer=footer)
 
 
-def _worlds(said: Mapping[str, Any]) -> list[Section]:
-    columns = [Column(title, "text") for title in said["columns"]]
-    return [Section("Worlds", [Table(columns, said["rows"], note=WORLDS)], printed=True)] if said["rows"] else []
+def _folded(title: str, items: Sequence[Item]) -> list[Section]:
+    return [Section(title, items)] if items else []
+
+
+def _table(said: Mapping[str, Any]) -> Table:
+    """Return a table with its verdicts marked."""
+    made = grids.numbers(said["columns"], said["rows"], said["left"])
+    at = said["columns"].index("verdict") if "verdict" in said["columns"] else -1
+    rows = [
+        [Cell(str(text), mark=str(text)) if place == at and text in ("better", "worse") else value
+         for place, (value, text) in enumerate(zip(values, texts, strict=True))]
+        for values, texts in zip(made.rows, said["rows"], strict=True)
+    ]  # fmt: skip
+    return Table(made.columns, rows, note=said["note"])
 
 
 def _warnings(context: Mapping[str, Any]) -> list[Text | Bullets]:
@@ -207,6 +240,7 @@ def _figure(context: Mapping[str, Any]) -> Figure:
 def _panel(said: Mapping[str, Any]) -> Panel:
     return Panel(
         [Series(**series) for series in said["series"]],
+        heatmap=_heatmap(said["heatmap"]) if said["heatmap"] else None,
         title=said["title"],
         x=Axis(**said["x"]),
         y=Axis(**said["y"]),
@@ -214,3 +248,16 @@ def _panel(said: Mapping[str, Any]) -> Panel:
         band=said["band"],
         bars=said["bars"],
     )
+
+
+def _said(panel: Panel) -> dict[str, Any]:
+    """Return a panel as values of JSON, which `_panel` reads."""
+    said = asdict(panel)
+    if panel.heatmap is not None:
+        said["heatmap"]["values"] = np.asarray(panel.heatmap.values).tolist()
+    return said
+
+
+def _heatmap(said: Mapping[str, Any]) -> Heatmap:
+    values = [[math.nan if value is None else value for value in row] for row in said["values"]]
+    return Heatmap(**{**said, "values": np.array(values), "ticks": {float(k): v for k, v in said["ticks"].items()}})

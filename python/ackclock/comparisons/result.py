@@ -10,8 +10,11 @@ import polars
 
 from ackclock.cards import Block, Card, Cell, Table, Text
 from ackclock.cards.card import Mark
-from ackclock.comparisons import report, words, worlds
+from ackclock.comparisons import conditions, report, words, worlds
+from ackclock.comparisons import crossed as crossing
+from ackclock.comparisons.crossed import Crossed
 from ackclock.comparisons.judging import Judged
+from ackclock.comparisons.words import Shown
 from ackclock.experiments.store import Store
 from ackclock.texts.numbers import counted
 
@@ -29,43 +32,65 @@ class Comparison:
     ----------
     judged
         The judgement.
+    sort, top
+        As in `ackclock.matrix`.
 
     Attributes
     ----------
     judged : Judged
         The judgement.
+    crossed : Crossed or None
+        The combinations of a matrix; None if it is none.
     """
 
-    def __init__(self, judged: Judged) -> None:
+    def __init__(self, judged: Judged, sort: str | None = None, top: int = 3) -> None:
         self.judged = judged
+        self.crossed = Crossed(judged) if judged.outcome.plan.crossed else None
+        self._sort, self._top = sort, top
 
     def __repr__(self) -> str:
-        names, places = self.judged.names, [place.name for place in self.judged.places]
-        return f"<Comparison of {', '.join(names[1:])} with {names[0]} on {', '.join(places)}>"
+        return f"<Comparison of {conditions.about(self.judged.outcome.plan)}>"
 
     def _repr_html_(self) -> str:
-        """Return its card for a notebook: answer, warnings, and the table of paths and contenders."""
+        """Return its card for a notebook: answer, warnings, and the tables."""
         judged = self.judged
-        columns, found = words.table(judged)
-        wins, won = words.wins(judged)
-        at = columns.index("verdict")
-        rows = [[Cell(text, MARKS.get(text, "")) if i == at else text for i, text in enumerate(row)] for row in found]
-        blocks: list[Block] = [
-            *map(Text, self.answer),
-            *(Text(warning, "warning") for warning in self.warnings),
-            Table(wins, won, len(wins), title="who wins in what"),
-            Table(columns, rows, words.LEFT),
-            Text(words.legend(judged), "soft"),
-            *(Text(f"{note}.", "soft") for note in words.notes(judged)),
-        ]
-        name = f"{' and '.join(judged.names[1:])} against {judged.names[0]}"
+        blocks: list[Block] = [*map(Text, self.answer), *(Text(warning, "warning") for warning in self.warnings)]
+        for shown in self.tables:
+            blocks += [_table(shown), *([Text(shown.note, "soft")] if shown.note else [])]
+        blocks += [Text(f"{note}.", "soft") for note in self.notes]
+        name = conditions.about(judged.outcome.plan).partition(" on ")[0]
         facts = [counted(len(judged.outcome.points), "run"), ", ".join(place.name for place in judged.places)]
         return Card("Comparison", name, facts, blocks).html()
 
     @property
     def answer(self) -> list[str]:
-        """Who wins where, by how much, how sure and at whose cost, in a few sentences."""
-        return [*words.answer(self.judged), *worlds.sentences(self.judged)]
+        """Who wins where, by how much, how sure and at whose cost; of a matrix, which parts gain and cost most."""
+        said = words.answer(self.judged) if self.crossed is None else crossing.answer(self.crossed, self._sort)
+        return [*said, *worlds.sentences(self.judged)]
+
+    @property
+    def tables(self) -> list[Shown]:
+        """The tables of the report; of a matrix, the ranking and the effects of parts."""
+        made = crossing.tables(self.crossed, self._sort, self._top) if self.crossed else words.tables(self.judged)
+        return [*made, *worlds.tables(self.judged)]
+
+    @property
+    def notes(self) -> list[str]:
+        """Remarks: transfers that did not finish, and combinations that were left out."""
+        return [] if self.judged.many else words.notes(self.judged)
+
+    def ranked(self, path: str, metric: str | None = None) -> polars.DataFrame:
+        """Return the combinations of a matrix on a path, best first; see `Crossed.ranked`."""
+        return self._of_matrix().ranked(path, metric)
+
+    def parts(self, metric: str | None = None) -> polars.DataFrame:
+        """Return the mean effect of every part of a matrix on every path; see `Crossed.parts`."""
+        return self._of_matrix().parts(metric)
+
+    def _of_matrix(self) -> Crossed:
+        if self.crossed is None:
+            raise ValueError("only a matrix has parts and ranks its combinations")
+        return self.crossed
 
     @property
     def warnings(self) -> list[str]:
@@ -96,14 +121,25 @@ class Comparison:
         """One row for each run."""
         return report.runs(self.judged)
 
-    def plot(self) -> Figure:
-        """Draw speed, costs and harm, with a row for each path and contender."""
-        from ackclock.comparisons import figure
+    def plot(self, path: str | None = None, metric: str | None = None) -> Figure:
+        """Draw speed, costs and harm, with a row for each path and contender; of a matrix, a map.
 
-        return figure.draw(self.judged)
+        Parameters
+        ----------
+        path
+            Of a matrix, the path whose combinations to draw; by default the mean of every part over its combinations on
+            every path.
+        metric
+            Of a matrix, one of `SHOWN`; by default that of the path, or all.
+        """
+        from ackclock.comparisons import figure, maps
+
+        if self.crossed is None:
+            return figure.draw(self.judged)
+        return maps.overview(self.crossed, metric) if path is None else maps.cells(self.crossed, path, metric)
 
     def write(self, directory: str | Path) -> Path:
-        """Write report, figure and tables into a directory, and return the HTML report.
+        """Write report, figures and tables into a directory, and return the HTML report.
 
         Raises
         ------
@@ -117,6 +153,12 @@ class Comparison:
         store = Store(directory)
         store.update(outcome.measured)
         with store.opened(report.KIND, report.manifest(outcome.plan), report.WRITTEN):
-            written = report.write(self.judged, directory)
+            report.write(self, directory)
             store.finish(runs=len(outcome.points))
-        return written
+        return directory / "report.html"
+
+
+def _table(shown: Shown) -> Table:
+    at = shown.columns.index("verdict") if "verdict" in shown.columns else None
+    rows = [[Cell(text, MARKS.get(text, "")) if i == at else text for i, text in enumerate(row)] for row in shown.rows]
+    return Table(shown.columns, rows, shown.left, title=shown.title)

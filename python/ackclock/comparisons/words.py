@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 
 from ackclock.comparisons.judging import COSTS, HARM, METRICS, Judged
@@ -28,6 +29,49 @@ WON = {
 """Costs in words: of a better and of a worse contender."""
 WINS = ("path", "speed", "resent", "queue", "start-up", "harm")
 """Headings of the table of winners."""
+
+
+WON_IN = (
+    'A cell names the algorithms that are better than another and worse than none. "Equal": no difference that '
+    'matters. "Open": no winner is shown.'
+)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A table of texts.
+
+    Attributes
+    ----------
+    title : str
+        Its heading.
+    columns, rows : sequence
+        Titles and cells.
+    left : int
+        Number of first columns that hold words.
+    less : sequence of str
+        The columns that a narrow terminal leaves out, the least important first.
+    note : str
+        What its signs mean, for a page.
+    """
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: int
+    less: Sequence[str] = ()
+    note: str = ""
+
+
+def tables(judged: Judged) -> list[Shown]:
+    """Return the tables of a comparison: who wins in what, and a row for each path and contender."""
+    titles, won = wins(judged)
+    columns, rows = table(judged)
+    less = columns[: columns.index("verdict") : -1]
+    return [
+        Shown("who wins in what", titles, won, len(titles), note=WON_IN),
+        Shown("path by path", columns, rows, LEFT, less, legend(judged)),
+    ]
 
 
 def answer(judged: Judged) -> list[str]:

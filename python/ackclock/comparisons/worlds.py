@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ackclock.comparisons import words
 from ackclock.comparisons.judging import METRICS, Judged
 from ackclock.comparisons.places import Place
+from ackclock.comparisons.words import Shown
 from ackclock.judging.effects import Finding, Question, Verdict, judge
 from ackclock.judging.samples import Sample
 from ackclock.judging.tolerances import Tolerance
@@ -14,6 +15,7 @@ from ackclock.judging.tolerances import Tolerance
 COLUMNS = ("path", "algorithm", "world", "speed", "verdict")
 LEFT = 3
 """Columns of the table that hold words."""
+NOTE = "The speed of each algorithm against its speed in the first world, on the same paths with the same seeds."
 SAID: dict[Verdict, str] = {"same": "the same", "differs": "differs", "unclear": "open"}
 
 
@@ -87,10 +89,10 @@ def sentences(judged: Judged) -> list[str]:
     return said
 
 
-def table(judged: Judged) -> tuple[list[str], list[list[str]]]:
-    """Return titles and rows: each contender's speed in a world against that in the first; no rows with one world."""
+def tables(judged: Judged) -> list[Shown]:
+    """Return a table with each contender's speed in a world against that in the first; none with one world."""
     rows = [
         [each.path, each.contender, each.world, words.effect(each.finding), SAID[each.finding.verdict]]
         for each in agreements(judged)
     ]
-    return list(COLUMNS), rows
+    return [Shown(f"speed against {judged.places[0].world.name}", COLUMNS, rows, LEFT, note=NOTE)] if rows else []

@@ -94,6 +94,7 @@ OWN: Mapping[str, Tolerance] = MappingProxyType(
         "exit_time_lost": Tolerance(0.05, slack=1e-2),
         "harm_goodput": Tolerance(0.05, relative=False),
         "harm_rtt": Tolerance(0.05, relative=False),
+        "taken": Tolerance(0.05, relative=False),
     }
 )
 """The measures with a tolerance of their own, in their unit: segments, packets, seconds or shares."""

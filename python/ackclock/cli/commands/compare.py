@@ -98,6 +98,6 @@ def compare(
     def show(found: Comparison) -> None:
         from ackclock.cli.comparisons import show
 
-        show(found.judged, json_output=json)
+        show(found, json_output=json)
 
     ask(question, show, engine=engine, address=address, jobs=jobs)

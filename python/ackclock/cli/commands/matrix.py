@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from ackclock.cli import options
-from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MOST, Address, EngineName, Jobs, Json, Out
+from ackclock.cli.asking import ask
+from ackclock.cli.options import MOST, Address, EngineName, Jobs, Json, Out, Worlds
+
+if TYPE_CHECKING:
+    from ackclock.comparisons.parts import PartSpec
+    from ackclock.comparisons.result import Comparison
 
 
 def _parts(axis: str) -> object:
@@ -27,7 +31,7 @@ def matrix(
             help="Whole controls, such as bbr, separated by commas; by default all, or none if parts are named.",
         ),
     ] = None,
-    path: Annotated[
+    paths: Annotated[
         Optional[list[str]],
         typer.Option(
             metavar="PATHS", help="Names of paths, or files, separated by commas; `ackclock list paths` lists them."
@@ -35,7 +39,7 @@ def matrix(
     ] = None,
     seeds: Annotated[
         int,
-        typer.Option(min=1, max=MOST, metavar="NUMBER", help="Run every combination with the seeds from 1 to this."),
+        typer.Option(min=1, max=MOST, metavar="NUMBER", help="Number of drawn paths, each with a seed of its own."),
     ] = 3,
     duration: Annotated[
         Optional[str],
@@ -53,7 +57,7 @@ def matrix(
         Optional[str],
         typer.Option(
             metavar="METRIC",
-            help="Rank by goodput_bps, completion, loss_rate, sojourn_mean, jain or taken; "
+            help="Rank by goodput_bps, completion, sojourn_p95, resent, jain or taken; "
             "by default by completion on paths whose flows end, otherwise by goodput_bps.",
         ),
     ] = None,
@@ -61,6 +65,7 @@ def matrix(
         int,
         typer.Option(min=1, max=MOST, metavar="NUMBER", help="Number of best combinations to show of a large matrix."),
     ] = 3,
+    on: Worlds = "simulation",
     out: Out = None,
     json: Json = False,
     jobs: Jobs = None,
@@ -71,17 +76,25 @@ def matrix(
 
     Parts are slow starts, avoidances, loss responses and recoveries. The paths favour different parts.
     """
-    with plain_errors(), options.engine(engine, address, jobs) as chosen:
-        from ackclock.cli.matrices import matrix_command
 
-        parts = {
-            "slow_start": slow_start,
-            "avoidance": avoidance,
-            "loss_response": loss_response,
-            "recovery": recovery,
-            "congestion_control": congestion_control,
-        }
-        matrix_command(
-            parts, path or [], seeds=seeds, duration=duration, baseline=baseline or [], sort=sort, top=top, out=out,
-            json_output=json, engine=chosen,
+    def question(where: dict[str, Any]) -> Comparison:
+        from ackclock import matrix
+        from ackclock.comparisons import parts
+
+        def read(axis: str, texts: list[str] | None) -> list[PartSpec] | None:
+            return parts.read_parts(axis, texts) if texts else None
+
+        return matrix(
+            slow_start=read("slow_start", slow_start), avoidance=read("avoidance", avoidance),
+            loss_response=read("loss_response", loss_response), recovery=read("recovery", recovery),
+            congestion_control=read("congestion_control", congestion_control),
+            paths=options.listed(paths), on=on, seeds=seeds, duration=duration,
+            baseline=parts.read_baseline(baseline or []), sort=sort, top=top, out=out, **where,
         )  # fmt: skip
+
+    def show(found: Comparison) -> None:
+        from ackclock.cli.comparisons import show
+
+        show(found, json_output=json)
+
+    ask(question, show, engine=engine, address=address, jobs=jobs)

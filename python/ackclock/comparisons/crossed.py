@@ -1,19 +1,18 @@
-"""Tables of a matrix, for a terminal and for its report."""
+"""A matrix as tables: the ranking of its combinations, and the mean effect of each part."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import polars
 
-from ackclock.judging.tolerances import SAME
+from ackclock.comparisons.judging import MANY, METRICS, Judged
+from ackclock.comparisons.parts import AXES
+from ackclock.comparisons.words import Shown
 from ackclock.judging.words import few
-from ackclock.matrices.effects import Crossed
-from ackclock.matrices.metrics import METRICS
-from ackclock.matrices.parts import AXES
 from ackclock.metrics.metric import Metric
 from ackclock.texts.numbers import number
 
@@ -21,20 +20,92 @@ UNCLEAR = "unclear"
 WINS = "* "
 """Mark of a composition that is better than the baseline."""
 LEGEND = " (*: better, after Holm's correction)"
-MOST_ROWS = 12  # compositions of a matrix that is shown in full
+
+SHOWN = ("completion", "goodput_bps", "sojourn_p95", "resent", "jain", "taken")
+"""The metrics of its tables and maps, by one of which it is sorted."""
 
 Row = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A table of texts; its first `left` columns hold words, and a narrow terminal leaves out those in `less`."""
+class Crossed:
+    """The judged combinations of a matrix.
 
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    left: int
-    less: Sequence[str] = ()
+    Parameters
+    ----------
+    judged
+        The judgement of the comparison whose contenders they are.
+
+    Attributes
+    ----------
+    judged : Judged
+        The judgement.
+    paths : list of str
+        The paths that have a finished pair.
+    count : int
+        Number of combinations that were asked for.
+    """
+
+    def __init__(self, judged: Judged) -> None:
+        self.judged = judged
+        self.paths = [place.name for place in judged.places]
+        plan = judged.outcome.plan
+        self.count = len(plan.contenders) - plan.outside
+        self.baseline = plan.contenders[0]
+
+    @cached_property
+    def table(self) -> polars.DataFrame:
+        """One row for each path and combination, see `Judged.rows`; the reference is as it is itself."""
+        rows = self.judged.rows
+        for row in rows:
+            for key, metric in METRICS.items() if row["reference"] else ():
+                neutral = 1.0 if metric.relation == "ratio" else 0.0
+                row[f"{key}_vs"] = None if row[key] is None else neutral
+        return polars.DataFrame(rows, infer_schema_length=None)
+
+    @property
+    def compositions(self) -> polars.DataFrame:
+        """The rows of `table` that were asked for."""
+        return self.table.filter(~polars.col("reference")) if self.judged.outcome.plan.outside else self.table
+
+    def metric(self, path: str) -> str:
+        """Return the metric that ranks combinations on a path: completion time if flows end, otherwise goodput."""
+        return next(self.judged.primary(place) for place in self.judged.places if place.name == path)
+
+    def ranked(self, path: str, metric: str | None = None) -> polars.DataFrame:
+        """Return the combinations on a path, best first, without those that have no value of the metric.
+
+        Parameters
+        ----------
+        path
+            Name of the path.
+        metric
+            One of `SHOWN`; by default that of the path.
+        """
+        key = metric or self.metric(path)
+        own = self.compositions.filter(polars.col("place") == path, polars.col(key).is_not_null())
+        # If means are equal, the order of the axes decides, so that the result is always the same.
+        return own.sort(key, descending=METRICS[key].better > 0, maintain_order=True)
+
+    def parts(self, metric: str | None = None) -> polars.DataFrame:
+        """Return the mean effect of every part on every path: the metric against the baseline, over its combinations.
+
+        Parameters
+        ----------
+        metric
+            One of `SHOWN`; by default that of each path.
+        """
+        made = []
+        for axis in AXES:
+            for path in self.paths:
+                key = metric or self.metric(path)
+                own = self.compositions.filter(polars.col("place") == path)
+                means = own.group_by(axis, maintain_order=True).agg(polars.col(f"{key}_vs").mean())
+                made += [
+                    {"axis": axis, "part": part, "path": path, "metric": key, "vs": mean}
+                    for part, mean in means.iter_rows()
+                ]
+        texts = dict.fromkeys(("axis", "part", "path", "metric"), polars.String)
+        return polars.DataFrame(made, {**texts, "vs": polars.Float64})
 
 
 TOP = 3
@@ -66,16 +137,16 @@ def answer(matrix: Crossed, metric: str | None = None) -> list[str]:
     metric
         The metric to compare; by default that of each path.
     """
-    keys = {path.name: metric or matrix.metric(path.name) for path in matrix.plan.paths}
-    rows = matrix.compositions.filter(~polars.col("baseline")).to_dicts()
-    counted = Counter(word for row in rows if (word := row[f"{keys[row['path']]}_verdict"]))
+    keys = {path: metric or matrix.metric(path) for path in matrix.paths}
+    rows = matrix.compositions.filter(~polars.col("reference")).to_dicts()
+    counted = Counter(word for row in rows if (word := row[f"{keys[row['place']]}_verdict"]))
     words = [f"{counted[word]:,} {'is' if counted[word] == 1 else 'are'} {word}" for word in ("better", "worse")]
-    others = f"{counted['same']:,} the same ({SAME.text}) and {counted[UNCLEAR]:,} {UNCLEAR}"
+    others = f"{counted['same']:,} the same (±{100 * matrix.judged.margin:g} %) and {counted[UNCLEAR]:,} {UNCLEAR}"
     total = f"Of {counted.total():,} comparisons with the baseline, each in the metric of its path, "
     said = [f"{total}{words[0]}, {words[1]}, {others}, after Holm's correction for all of them."]
-    if text := few(matrix.plan.seeds, "seed"):
+    if text := few(min(matrix.table["pairs"].to_list()), "drawn path"):
         said.append(f"{text}.")
-    base = matrix.plan.baseline.labels
+    base = matrix.baseline.labels
     # Gains in different metrics have no common size, so only the most frequent metric counts.
     key = Counter(keys.values()).most_common(1)[0][0] if keys else ""
     means = [row for row in matrix.parts(metric).iter_rows() if keys.get(row[2]) == key and row[4] is not None]
@@ -104,22 +175,22 @@ def title(axis: str) -> str:
 
 def _ranking(matrix: Crossed, metric: str | None, top: int) -> Shown:
     rows: list[tuple[str, str, Row]] = []
-    for path in matrix.plan.paths:
-        key = metric or matrix.metric(path.name)
-        ranked = _alike(matrix.ranked(path.name, metric).to_dicts())
+    for path in matrix.paths:
+        key = metric or matrix.metric(path)
+        ranked = _alike(matrix.ranked(path, metric).to_dicts())
         chosen = ranked
-        if len(matrix.plan.compositions) > MOST_ROWS:
+        if matrix.count > MANY:
             ends = {*range(top), len(ranked) - 1}
             chosen = [each for place, each in enumerate(ranked) if place in ends or _is_base(each)]
         if ranked and not any(map(_is_base, chosen)):
-            own = matrix.table.filter(polars.col("path") == path.name, polars.col("baseline"))
+            own = matrix.table.filter(polars.col("place") == path, polars.col("reference"))
             chosen = [*chosen, *(("", row) for row in own.to_dicts())]
-        rows += [(f"{rank} baseline".strip() if row["baseline"] else rank, key, row) for rank, row in chosen]
+        rows += [(f"{rank} baseline".strip() if row["reference"] else rank, key, row) for rank, row in chosen]
     # The baseline may have parts that no other composition has.
     axes = [axis for axis in AXES if matrix.table[axis].n_unique() > 1] or varied(matrix)
-    metrics = [metric for metric in METRICS.values() if any(row[metric.key] is not None for _, _, row in rows)]
+    metrics = [METRICS[key] for key in SHOWN if any(row[key] is not None for _, _, row in rows)]
     lines = [
-        [row["path"], rank, *(row[axis] for axis in axes), *(value(row, each) for each in metrics), against(row, key)]
+        [row["place"], rank, *(row[axis] for axis in axes), *(value(row, each) for each in metrics), against(row, key)]
         for rank, key, row in rows
     ]
     columns = ["path", "rank", *(title(axis) for axis in axes), *(each.title for each in metrics), "against baseline"]
@@ -130,7 +201,7 @@ def _ranking(matrix: Crossed, metric: str | None, top: int) -> Shown:
 
 
 def _is_base(ranked: tuple[str, Row]) -> bool:
-    return bool(ranked[1]["baseline"])
+    return bool(ranked[1]["reference"])
 
 
 def _alike(ranked: Sequence[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
@@ -145,13 +216,13 @@ def _alike(ranked: Sequence[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]
 
 
 def _one_axis(rows: Sequence[Row]) -> bool:
-    same = all(row[key] == rows[0][key] for row in rows for key in METRICS)
+    same = all(row[key] == rows[0][key] for row in rows for key in SHOWN)
     return same and sum(len({row[axis] for row in rows}) > 1 for axis in AXES) == 1
 
 
 def _joined(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     parts = {axis: " = ".join(dict.fromkeys(row[axis] for row in rows)) for axis in AXES}
-    return {**rows[0], **parts, "baseline": any(row["baseline"] for row in rows)}
+    return {**rows[0], **parts, "reference": any(row["reference"] for row in rows)}
 
 
 def value(row: Row, metric: Metric) -> str:
@@ -184,10 +255,10 @@ def _parts(matrix: Crossed, metric: str | None) -> list[Shown]:
     """Return the effects of each part, alone and on average, if there is anything to compare."""
     if not any(matrix.compositions[axis].n_unique() > 1 for axis in AXES):
         return []
-    names = [path.name for path in matrix.plan.paths]
+    names = matrix.paths
     keys = {name: metric or matrix.metric(name) for name in names}
-    base = matrix.plan.baseline.labels
-    rows = {(row["path"], *(row[axis] for axis in AXES)): row for row in matrix.table.iter_rows(named=True)}
+    base = matrix.baseline.labels
+    rows = {(row["place"], *(row[axis] for axis in AXES)): row for row in matrix.table.iter_rows(named=True)}
     means = {row[:3]: row[4] for row in matrix.parts(metric).iter_rows()}
     alone, average = [], []
     for axis in varied(matrix):

@@ -64,18 +64,12 @@ class Composition:
         parts = self.parts[len(PARTS) - 1 :] if self.whole else self.parts
         return " + ".join(part.label for part in parts)
 
-    def settings(self, flow: str) -> dict[str, PartSpec]:
-        """Return the settings that give a flow this composition.
-
-        Parameters
-        ----------
-        flow
-            Path of the flow in the scenario, such as ``flow.0``.
-        """
-        settings = {f"{flow}.{axis}": part.value for axis, part in zip(AXES, self.parts, strict=True)}
+    @property
+    def settings(self) -> dict[str, PartSpec]:
+        """The keys of a flow that give it this composition, with their values."""
         if self.whole:
-            settings = {f"{flow}.{WHOLE}": self.parts[0].value, f"{flow}.recovery": self.parts[-1].value}
-        return settings
+            return {WHOLE: self.parts[0].value, "recovery": self.parts[-1].value}
+        return {axis: part.value for axis, part in zip(AXES, self.parts, strict=True)}
 
 
 def known(axis: str) -> list[str]:
@@ -133,6 +127,29 @@ def read_parts(axis: str, texts: Sequence[str]) -> list[PartSpec]:
     if not all(words):
         raise ValueError(f"{axis}: expected parts separated by commas, as in standard,limited")
     return [_table(axis, word) if word.startswith("{") else word for word in words]
+
+
+def read_baseline(texts: Sequence[str]) -> dict[str, PartSpec]:
+    """Read the parts of a baseline from texts such as ``avoidance=cubic``, one for each axis.
+
+    Raises
+    ------
+    ValueError
+        If a text has no axis, or an axis has two parts.
+    """
+    base: dict[str, PartSpec] = {}
+    for text in texts:
+        axis, equals, value = (word.strip() for word in text.partition("="))
+        if not equals or not axis:
+            raise ValueError(f"--baseline {text}: expected KEY=VALUE, as in avoidance=reno")
+        checks.words("--baseline", "axis", [axis], (*AXES, WHOLE))
+        if axis in base:
+            raise ValueError(f"--baseline {text}: {axis} is given twice")
+        specs = read_parts(axis, [value])
+        if len(specs) != 1:
+            raise ValueError(f"--baseline {text}: a baseline takes one part on each axis")
+        base[axis] = specs[0]
+    return base
 
 
 def _table(axis: str, text: str) -> Mapping[str, object]:

@@ -1,4 +1,4 @@
-"""Heat maps of a matrix against its baseline: blue is better, red is worse, white is the same."""
+"""Maps of a matrix against its baseline: blue is better, red is worse, white is the same."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from ackclock.comparisons.crossed import SHOWN, Crossed, title, varied, wins
+from ackclock.comparisons.judging import METRICS
 from ackclock.drawing import heatmaps
 from ackclock.drawing.curves import new_figure
 from ackclock.files import checks
-from ackclock.matrices.effects import Crossed
-from ackclock.matrices.metrics import METRICS
-from ackclock.matrices.tables import title, varied, wins
 from ackclock.metrics.metric import Metric
 from ackclock.reports import Axis, Heatmap, Panel
 from ackclock.texts.names import in_figure
@@ -29,7 +28,7 @@ MOST = {"ratio": 2.0, "difference": 1.0}  # largest end of the scale: a factor o
 
 
 def cells(matrix: Crossed, path: str, metric: str | None = None) -> Figure:
-    """Draw every composition on one path; see `Matrix.plot`.
+    """Draw every composition on one path; see `Comparison.plot`.
 
     Raises
     ------
@@ -44,7 +43,7 @@ def cells(matrix: Crossed, path: str, metric: str | None = None) -> Figure:
     _part(axes.axhline, ys)
     axes.set_xlabel(" · ".join(title(axis) for axis in _shown(ACROSS, matrix)))
     axes.set_ylabel(" · ".join(title(axis) for axis in _shown(DOWN, matrix)))
-    own = matrix.compositions.filter(polars.col("path") == path)
+    own = matrix.compositions.filter(polars.col("place") == path)
     winners = {(row[DOWN[0]], row[DOWN[1]], row[ACROSS[0]], row[ACROSS[1]]) for row in own.to_dicts() if wins(row, key)}
     places = [(column, row) for row, y in enumerate(ys) for column, x in enumerate(xs) if (*y, *x) in winners]
     axes.scatter([column + 0.35 for column, _ in places], [row - 0.35 for _, row in places], s=3, color="black")
@@ -66,10 +65,10 @@ Places = list[tuple[str, ...]]
 
 def _cells(matrix: Crossed, path: str, metric: str | None) -> tuple[Floats, Places, Places, str]:
     """Return the values of all compositions on a path, their columns and rows, and the metric."""
-    checks.words("plot", "path", [path], [each.name for each in matrix.plan.paths])
+    checks.words("plot", "path", [path], matrix.paths)
     key = metric or matrix.metric(path)
-    checks.words("plot", "metric", [key], METRICS)
-    own = matrix.compositions.filter(polars.col("path") == path)
+    checks.words("plot", "metric", [key], SHOWN)
+    own = matrix.compositions.filter(polars.col("place") == path)
     if own[f"{key}_vs"].is_null().all():
         raise ValueError(f"on the path {path!r}, {key} cannot be compared with the baseline")
     ys, xs = (_ordered(own, axes, key) for axes in (DOWN, ACROSS))
@@ -79,7 +78,7 @@ def _cells(matrix: Crossed, path: str, metric: str | None) -> tuple[Floats, Plac
 
 
 def overview(matrix: Crossed, metric: str | None = None) -> Figure:
-    """Draw the mean of every part over its compositions on every path, one panel for each metric; see `Matrix.plot`."""
+    """Draw the mean of every part over its combinations on every path, with a panel for each metric."""
     places, names, found = _effects(matrix, metric)
     shown = list(found)
     columns = min(3, len(shown))
@@ -108,8 +107,8 @@ def _effects(
     matrix: Crossed, metric: str | None
 ) -> tuple[list[tuple[str, str]], list[str], dict[Metric, tuple[Floats, list[str]]]]:
     """Return the axes with their parts, their names, and by metric the mean effects and the paths."""
-    checks.words("plot", "metric", [metric] if metric else [], METRICS)
-    shown = [METRICS[key] for key in ([metric] if metric else METRICS)]
+    checks.words("plot", "metric", [metric] if metric else [], SHOWN)
+    shown = [METRICS[key] for key in ([metric] if metric else SHOWN)]
     parts = {each.key: matrix.parts(each.key).filter(polars.col("vs").is_not_null()) for each in shown}
     shown = [each for each in shown if len(parts[each.key])]
     if not shown:

@@ -1,0 +1,68 @@
+"""The plan of a matrix: a comparison of every combination of slow start, avoidance, loss response and recovery."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ackclock import _core
+from ackclock.comparisons import parts as composing
+from ackclock.comparisons import places
+from ackclock.comparisons.contenders import Contender
+from ackclock.comparisons.parts import Composition, PartSpec
+from ackclock.comparisons.places import Place
+from ackclock.comparisons.planning import Plan, in_worlds
+from ackclock.experiments.world import SIMULATION, World
+
+Choice = Sequence[PartSpec] | PartSpec | None
+SEEDS = 3
+
+
+def plan(
+    chosen: Mapping[str, Choice],
+    *,
+    paths: Sequence[str | Path] | None = None,
+    worlds: Sequence[World] = (SIMULATION,),
+    seeds: int = SEEDS,
+    duration: str | None = None,
+    baseline: Mapping[str, PartSpec] | None = None,
+) -> Plan:
+    """Return the plan of a matrix; parameters and errors are those of `ackclock.matrix`."""
+    if seeds < 1:
+        raise ValueError("seeds must be at least 1")
+    found = places.shipped() if paths is None else places.find([str(word) for word in paths])
+    if not found:
+        raise ValueError(f"no path is chosen; known: {', '.join(place.name for place in places.shipped())}")
+    wanted = composing.combine(chosen)
+    base = composing.composition(baseline or {})
+    extra = {} if duration is None else {"duration": duration}
+    possible, refused = _possible(wanted, found[0], extra)
+    contenders = [_contender(each) for each in dict.fromkeys([base, *possible])]
+    return Plan(
+        contenders, in_worlds(found, worlds), seeds, extra=extra, harm=False, outside=base not in possible,
+        refused=refused,
+    )  # fmt: skip
+
+
+def _contender(composition: Composition) -> Contender:
+    return Contender(composition.name, composition.settings, labels=composition.labels)
+
+
+def _possible(
+    wanted: Sequence[Composition], place: Place, extra: Mapping[str, str]
+) -> tuple[list[Composition], list[str]]:
+    """Return the combinations that a scenario accepts, and the errors of the others."""
+    said = {each: _refusal(each, place, extra) for each in wanted}
+    possible = [each for each, refusal in said.items() if not refusal]
+    refused = [refusal for refusal in said.values() if refusal]
+    if not possible:
+        raise ValueError(refused[0])
+    return possible, refused
+
+
+def _refusal(composition: Composition, place: Place, extra: Mapping[str, str]) -> str:
+    try:
+        place.paths[0].compose(_contender(composition), 1, extra)
+    except _core.ScenarioError as error:
+        return str(error)
+    return ""

@@ -1,1 +1,0 @@
-"""Matrices: every combination of parts on many paths."""
