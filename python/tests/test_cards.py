@@ -14,8 +14,6 @@ import ackclock
 from ackclock import Scenario
 from ackclock.cards import Card, Chart, Charts, Curve, Source, Table
 from ackclock.cards.charts import COLOURS
-from ackclock.tuning import schema
-from ackclock.tuning.function import tune
 
 from .conftest import ROOT
 
@@ -194,7 +192,7 @@ def test_failed_runs_of_a_dataset_are_named(tmp_path: Path) -> None:
 
 def test_a_comparison() -> None:
     compared = ackclock.compare("reno", "cubic", paths="bufferbloat", seeds=2, duration="3 s")
-    assert repr(compared) == "<Comparison of cubic with reno on bufferbloat>"
+    assert repr(compared) == "<Comparison of cubic against reno on bufferbloat>"
     parsed = card(compared)
     assert "cubic against reno" in parsed.texts
     assert set(compared.answer) <= set(parsed.texts)
@@ -207,8 +205,8 @@ def test_a_matrix() -> None:
         paths="bufferbloat", seeds=1, duration="2 s",
     )  # fmt: skip
     parsed = card(crossed)
-    assert "2 compositions on 1 path" in parsed.texts
-    assert {"compositions", "limited"} <= set(parsed.texts)
+    assert "2 combinations" in parsed.texts
+    assert {"combinations", "limited"} <= set(parsed.texts)
 
 
 TUNING = """\
@@ -230,7 +228,7 @@ def test_a_tuning(tmp_path: Path) -> None:
     bottleneck = 'topology = { bottleneck = { rate = "10 Mbit/s", delay = "20 ms", queue = "30 packets" } }'
     (tmp_path / "scenario.toml").write_text(f'duration = "5 s"\n{bottleneck}\nflow = [{{ size = "500 packets" }}]\n')
     (tmp_path / "threshold.toml").write_text(TUNING)
-    tuned = tune(schema.read(tmp_path / "threshold.toml"), trials=8)
+    tuned = ackclock.tune(tmp_path / "threshold.toml", trials=8)
     assert repr(tuned).startswith("<Tuned 'threshold': ")
     parsed = card(tuned)
     assert tuned.answer in parsed.texts

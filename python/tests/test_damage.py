@@ -36,7 +36,7 @@ maximise = "goodput_bps"
 [training]
 seeds = { from = 1, to = 2 }
 """
-MATRIX = "matrix --slow-start standard --avoidance reno --loss-response halve --recovery sack --path clean --seeds 2"
+MATRIX = "matrix --slow-start standard --avoidance reno --loss-response halve --recovery sack --paths clean --seeds 2"
 WRITERS = {
     "ran": "run first.toml --record cwnd --record queue --out ran",
     "varied": "run sweep.toml --out varied",
@@ -292,7 +292,6 @@ DAMAGES: list[tuple[str, str, Callable[[Path], object]]] = [
     ("swept", "runs/000001.parquet", half),
     ("swept", "runs/000001.parquet", aside),
     ("compared", "report.json", half),
-    ("crossed", "manifest.json", lambda path: path.write_text(path.read_text().replace('"chosen"', '"x"'))),
 ]
 
 

@@ -15,6 +15,7 @@ import polars
 import pytest
 
 from ackclock import CongestionControl, _core
+from ackclock.comparisons import measuring
 from ackclock.control import named
 from ackclock.experiments import execute as engine
 from ackclock.experiments import sources
@@ -24,7 +25,6 @@ from ackclock.experiments.plan import RUNNER, Point
 from ackclock.experiments.store import Store
 from ackclock.experiments.world import World, run_here
 from ackclock.freeze import Frozen, replaced
-from ackclock.matrices.metrics import Score
 from ackclock.metrics import spans
 from ackclock.metrics.flows import DERIVATIONS
 from ackclock.papers.measurement import TRACES, Curves, FlowTable
@@ -44,7 +44,7 @@ POINTS: dict[str, Point[Any]] = {
         FlowTable([spans.arrivals(OVER), spans.windows(OVER), *(DERIVATIONS[name] for name in DERIVATIONS)], WHOLE),
     ),
     "pages": Point(PAGES, FlowTable([DERIVATIONS["rtt"], DERIVATIONS["pages"]])),
-    "matrix": Point(FLOWS, Score()),
+    "comparison": Point(FLOWS, measuring.Tested()),
 }
 
 
@@ -86,11 +86,11 @@ def test_a_key_covers_all_code_that_measures(name: str) -> None:
         ("paper", "drawing/curves.py", False),
         ("paper", "papers/report.py", False),
         ("paper", "cards/card.py", False),
-        ("matrix", "overview.py", False),
-        ("matrix", "result.py", True),
-        ("matrix", "matrices/metrics.py", True),
-        ("matrix", "statistics/fairness.py", True),
-        ("matrix", "metrics/flows.py", False),
+        ("comparison", "overview.py", False),
+        ("comparison", "result.py", True),
+        ("comparison", "comparisons/measuring.py", True),
+        ("comparison", "statistics/fairness.py", True),
+        ("comparison", "metrics/flows.py", False),
     ],
 )
 def test_a_changed_module_changes_the_keys_of_what_it_measures(
@@ -127,7 +127,7 @@ def test_a_key_covers_scenario_measures_and_curves() -> None:
 
 
 @dataclass(frozen=True)
-class Captured(Score):
+class Captured(measuring.Tested):
     """A measurement of captured packets."""
 
     places: tuple[str, ...] = ()
@@ -150,7 +150,7 @@ def test_a_key_covers_the_source_of_a_control_in_python(tmp_path: Path, monkeypa
         (tmp_path / "mine_of_test.py").write_text(control.format(body))
         (tmp_path / "share_of_mine.py").write_text(share)
         made = named(f"{tmp_path / 'mine_of_test.py'}:Mine")
-        return Point(Scenario(duration="1 s", flow=[{"congestion_control": made}]), Score()).key
+        return Point(Scenario(duration="1 s", flow=[{"congestion_control": made}]), measuring.Tested()).key
 
     first = key("pass", "SHARE = 1")
     assert key('"""A docstring."""; pass', "SHARE = 1  # of all") == first
@@ -173,7 +173,7 @@ def test_worlds_share_nothing_and_a_run_that_fails_stays_away(tmp_path: Path) ->
         return "packets were late" if result.scenario.seed == 3 and len(asked) < 5 else None
 
     world = World("machine", run, fault=fault, release="7.2", identity="machine 7.2", virtual=False, jobs=1)
-    own = [Point(FLOWS.set({"seed": seed}), Score(), world=world) for seed in (1, 2, 3)]
+    own = [Point(FLOWS.set({"seed": seed}), measuring.Tested(), world=world) for seed in (1, 2, 3)]
     simulated = [Point(point.scenario, point.measurement) for point in own]
     store = Store(tmp_path)
     done = engine.execute([*own, *simulated], store, jobs=2)
@@ -187,7 +187,7 @@ def test_worlds_share_nothing_and_a_run_that_fails_stays_away(tmp_path: Path) ->
 def test_a_function_that_makes_a_control_has_no_key() -> None:
     own = Scenario(duration="1 s", flow=[{"congestion_control": lambda: CongestionControl()}])
     with pytest.raises(ValueError, match="is no class"):
-        _ = Point(own, Score()).key
+        _ = Point(own, measuring.Tested()).key
 
 
 def test_a_key_covers_libraries(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,6 @@ from ackclock import _core, columns
 from ackclock.comparisons import judging, measuring
 from ackclock.datasets import dataset
 from ackclock.kernels.measuring import COMPARED
-from ackclock.matrices import metrics
 from ackclock.metrics import registry
 from ackclock.metrics.flows import DERIVATIONS
 from ackclock.metrics.groups import EVERY, GROUPS, TESTED, TRACES, Group, is_tested, under_test
@@ -72,7 +71,7 @@ def test_every_column_of_the_engine_is_a_measure_or_a_setting() -> None:
 def test_everything_that_computes_or_shows_measures_uses_the_names_of_the_registry() -> None:
     used = {
         *(name for derivation in DERIVATIONS.values() for name in derivation.columns),
-        *GROUPS, *TRACES, *RUN, *tuned.MEASURES, *metrics.MEASURED, *metrics.METRICS, *judging.METRICS,
+        *GROUPS, *TRACES, *RUN, *tuned.MEASURES, *judging.METRICS,
         *measuring.COLUMNS, *COMPARED, *points.SHOWN, *dataset.MEASURES, "queue_drops",
     }  # fmt: skip
     assert used <= MEASURES.keys()

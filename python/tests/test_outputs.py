@@ -82,7 +82,7 @@ FOLDERS = {
     ("paper", "--out"): Output("paper icw --quick"),
     ("papers", "--out"): Output("papers --quick"),
     ("matrix", "--out"): Output(
-        "matrix --slow-start standard --avoidance reno --loss-response halve --recovery sack --path clean --seeds 1"
+        "matrix --slow-start standard --avoidance reno --loss-response halve --recovery sack --paths clean --seeds 1"
     ),
     ("compare", "--out"): Output("compare reno cubic --paths first.toml --seeds 2"),
     ("kernel compare", "--out"): Output("kernel compare first.toml"),

@@ -304,7 +304,7 @@ seeds = { from = 1, to = 4 }
 """
 EVERYWHERE = {
     "compare": "compare reno cubic --paths scenario.toml --seeds 3 --duration 2s",
-    "matrix": "matrix --slow-start standard --avoidance reno,cubic --loss-response halve --recovery sack --path clean "
+    "matrix": "matrix --slow-start standard --avoidance reno,cubic --loss-response halve --recovery sack --paths clean "
     "--seeds 2 --duration 1s",
     "tune": "tune tune.toml --trials 4",
     "paper": "paper tiny --quick",

@@ -247,7 +247,7 @@ def test_leftovers_of_killed_papers_and_matrices_are_removed(cli: Cli, tmp_path:
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / ".manifest.json-abcdefgh.ackclock").write_text("half")
     options = ["--slow-start", "standard", "--avoidance", "reno", "--loss-response", "halve", "--recovery", "sack"]
-    options += ["--path", "clean", "--seeds", "1", "--duration", "100 ms"]
+    options += ["--paths", "clean", "--seeds", "1", "--duration", "100 ms"]
     done = cli("matrix", *options, "--out", "m")
     assert "was not written by ackclock" not in done.stderr
     assert hidden(tmp_path / "m") == []

@@ -41,7 +41,7 @@ TABLES: dict[str, list[list[str]]] = {
     "matrix": [
         [
             *["matrix", "--slow-start", "standard,staged", "--avoidance", "reno,cubic", "--loss-response", "halve"],
-            *["--recovery", "sack", "--path", "clean,lossy", "--seeds", "2"],
+            *["--recovery", "sack", "--paths", "clean,lossy", "--seeds", "2"],
         ]
     ],
     "compare": [["compare", "cubic", "reno", "--paths", "clean,lossy", "--seeds", "2", "--size", "100 kB"]],

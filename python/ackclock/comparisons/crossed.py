@@ -18,7 +18,7 @@ from ackclock.texts.numbers import number
 
 UNCLEAR = "unclear"
 WINS = "* "
-"""Mark of a composition that is better than the baseline."""
+"""Mark of a combination that is better than the baseline."""
 LEGEND = " (*: better, after Holm's correction)"
 
 SHOWN = ("completion", "goodput_bps", "sojourn_p95", "resent", "jain", "taken")
@@ -113,7 +113,7 @@ TOP = 3
 
 
 def tables(matrix: Crossed, metric: str | None = None, top: int = TOP) -> list[Shown]:
-    """Return a table of compositions, for a large matrix only the best and worst on each path, and tables of parts.
+    """Return a table of combinations, for a large matrix only the best and worst on each path, and tables of parts.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def tables(matrix: Crossed, metric: str | None = None, top: int = TOP) -> list[S
     metric
         The metric to rank by; by default that of each path.
     top
-        The number of best compositions to show of a large matrix.
+        The number of best combinations to show of a large matrix.
     """
     return [_ranking(matrix, metric, top), *_parts(matrix, metric)]
 
@@ -151,15 +151,17 @@ def answer(matrix: Crossed, metric: str | None = None) -> list[str]:
     key = Counter(keys.values()).most_common(1)[0][0] if keys else ""
     means = [row for row in matrix.parts(metric).iter_rows() if keys.get(row[2]) == key and row[4] is not None]
     means = [row for row in means if base[row[0]] != row[1]]
-    for place, verb in ((-1, "gains"), (0, "costs")):
-        ranked = sorted(means, key=lambda row: METRICS[key].better * row[4])
-        if ranked:
-            axis, part, path, _, vs = ranked[place]
-            name = METRICS[key].title.partition(" (")[0]
-            said.append(
-                f"Of all parts {part} ({title(axis)}) {verb} most: on the path {path}, averaged over all compositions "
-                f"with it, {name} is {relative(vs, METRICS[key])} against the baseline."
-            )
+    neutral = 1.0 if key and METRICS[key].relation == "ratio" else 0.0
+    for verb, sign in (("gains", 1), ("costs", -1)):
+        ranked = max(means, key=lambda row: sign * METRICS[key].better * row[4], default=None)
+        if ranked is None or sign * METRICS[key].better * (ranked[4] - neutral) <= 0:
+            continue
+        axis, part, path, _, vs = ranked
+        name = METRICS[key].title.partition(" (")[0]
+        said.append(
+            f"Of all parts {part} ({title(axis)}) {verb} most: on the path {path}, averaged over all combinations "
+            f"with it, {name} is {relative(vs, METRICS[key])} against the baseline."
+        )
     return said
 
 
@@ -197,7 +199,7 @@ def _ranking(matrix: Crossed, metric: str | None, top: int) -> Shown:
     ranking = {METRICS[key].title for _, key, _ in rows}
     less = [each.title for each in reversed(metrics) if each.title not in ranking]
     marked = any(line[-1].startswith(WINS) for line in lines)
-    return Shown(f"compositions{LEGEND if marked else ''}", columns, lines, 2 + len(axes), less)
+    return Shown(f"combinations{LEGEND if marked else ''}", columns, lines, 2 + len(axes), less)
 
 
 def _is_base(ranked: tuple[str, Row]) -> bool:
@@ -240,7 +242,7 @@ def against(row: Row, key: str) -> str:
 
 
 def wins(row: Row, key: str) -> bool:
-    """Whether a composition is better than the baseline."""
+    """Whether a combination is better than the baseline."""
     return bool(row[f"{key}_verdict"] == "better")
 
 

@@ -111,6 +111,11 @@ class Plan:
         Whether the reference of a matrix was not asked for, so that no ranking has it.
     refused : sequence of str
         The errors of combinations of parts that cannot be, which are left out.
+
+    Raises
+    ------
+    ValueError
+        If it has more than `MOST_RUNS` runs.
     """
 
     contenders: Sequence[Contender]
@@ -121,6 +126,12 @@ class Plan:
     harm: bool = True
     outside: bool = False
     refused: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse too many runs."""
+        units = sum(self.most(place) * len(place.paths) for place in self.places)
+        count = units * (3 if self.harm else 1) * len(self.contenders)
+        budget.check_runs(count, MOST_RUNS, "choose fewer paths, algorithms or seeds")
 
     @property
     def crossed(self) -> bool:
@@ -265,12 +276,6 @@ def run(outcome: Outcome) -> None:
         If a path's flows cannot have the settings of a contender.
     """
     plan = outcome.plan
-    count = (
-        sum(plan.most(place) * len(place.paths) for place in plan.places)
-        * (3 if plan.harm else 1)
-        * len(plan.contenders)
-    )
-    budget.check_runs(count, MOST_RUNS, "choose fewer paths, algorithms or seeds")
     open_places, done = list(plan.places), 0
     while open_places:
         step = plan.stopping.at_least if plan.stopping and not done else ROUND

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars
@@ -15,6 +15,7 @@ import polars
 from ackclock import _core
 from ackclock.comparisons import conditions, figure, maps, words
 from ackclock.comparisons import contenders as resolving
+from ackclock.comparisons.answered import Answered
 from ackclock.comparisons.crossed import SHOWN, Crossed
 from ackclock.comparisons.judging import METRICS, Judged
 from ackclock.comparisons.measuring import COLUMNS, WARNINGS
@@ -41,9 +42,6 @@ from ackclock.reports import (
 from ackclock.reports.pages import Item
 from ackclock.reports.rendering import render
 from ackclock.texts.numbers import counted, finite
-
-if TYPE_CHECKING:
-    from ackclock.comparisons.result import Comparison
 
 KIND = "comparison"
 PAGE_FILE = "report.json"
@@ -102,14 +100,15 @@ def runs(judged: Judged) -> polars.DataFrame:
     return polars.DataFrame(rows, schema).select(order)
 
 
-def write(found: Comparison, directory: Path) -> list[str]:
+def write(found: Answered, directory: Path) -> list[str]:
     """Write tables, figures and reports into the directory of an open store, and return their names."""
     judged = found.judged
     table = summary(judged)
     storage.write_parquet(directory / "comparison.parquet", table)
     storage.write_text(directory / "comparison.csv", table.write_csv())
     storage.write_parquet(directory / "runs.parquet", runs(judged))
-    store(found.plot(), directory / "figure.png")
+    drawn = figure.draw(judged) if found.crossed is None else maps.overview(found.crossed)
+    store(drawn, directory / "figure.png")
     if found.crossed is not None:
         _write_maps(found.crossed, directory / MAPS)
     context = finite(_context(found))
@@ -151,7 +150,7 @@ def stored_comparison(directory: Path) -> str:
         raise stored.DamagedError(directory / PAGE_FILE, repr(error), "run the same `ackclock compare` again") from None
 
 
-def _context(found: Comparison) -> dict[str, Any]:
+def _context(found: Answered) -> dict[str, Any]:
     """Return everything that a report says, as values of JSON."""
     judged, matrix = found.judged, found.crossed
     plan = judged.outcome.plan

@@ -10,10 +10,9 @@ import polars
 
 from ackclock.cards import Block, Card, Cell, Table, Text
 from ackclock.cards.card import Mark
-from ackclock.comparisons import conditions, report, words, worlds
-from ackclock.comparisons import crossed as crossing
+from ackclock.comparisons import conditions, report, words
+from ackclock.comparisons.answered import Answered
 from ackclock.comparisons.crossed import Crossed
-from ackclock.comparisons.judging import Judged
 from ackclock.comparisons.words import Shown
 from ackclock.experiments.store import Store
 from ackclock.texts.numbers import counted
@@ -25,28 +24,8 @@ MARKS: dict[str, Mark] = {"better": "good", "worse": "bad"}
 """Looks of verdicts."""
 
 
-class Comparison:
-    """The judged runs of a comparison.
-
-    Parameters
-    ----------
-    judged
-        The judgement.
-    sort, top
-        As in `ackclock.matrix`.
-
-    Attributes
-    ----------
-    judged : Judged
-        The judgement.
-    crossed : Crossed or None
-        The combinations of a matrix; None if it is none.
-    """
-
-    def __init__(self, judged: Judged, sort: str | None = None, top: int = 3) -> None:
-        self.judged = judged
-        self.crossed = Crossed(judged) if judged.outcome.plan.crossed else None
-        self._sort, self._top = sort, top
+class Comparison(Answered):
+    """The judged runs of a comparison or a matrix; parameters are those of `Answered`."""
 
     def __repr__(self) -> str:
         return f"<Comparison of {conditions.about(self.judged.outcome.plan)}>"
@@ -61,23 +40,6 @@ class Comparison:
         name = conditions.about(judged.outcome.plan).partition(" on ")[0]
         facts = [counted(len(judged.outcome.points), "run"), ", ".join(place.name for place in judged.places)]
         return Card("Comparison", name, facts, blocks).html()
-
-    @property
-    def answer(self) -> list[str]:
-        """Who wins where, by how much, how sure and at whose cost; of a matrix, which parts gain and cost most."""
-        said = words.answer(self.judged) if self.crossed is None else crossing.answer(self.crossed, self._sort)
-        return [*said, *worlds.sentences(self.judged)]
-
-    @property
-    def tables(self) -> list[Shown]:
-        """The tables of the report; of a matrix, the ranking and the effects of parts."""
-        made = crossing.tables(self.crossed, self._sort, self._top) if self.crossed else words.tables(self.judged)
-        return [*made, *worlds.tables(self.judged)]
-
-    @property
-    def notes(self) -> list[str]:
-        """Remarks: transfers that did not finish, and combinations that were left out."""
-        return [] if self.judged.many else words.notes(self.judged)
 
     def ranked(self, path: str, metric: str | None = None) -> polars.DataFrame:
         """Return the combinations of a matrix on a path, best first; see `Crossed.ranked`."""
