@@ -302,8 +302,17 @@ maximise = "goodput_bps"
 [training]
 seeds = { from = 1, to = 4 }
 """
+TIMID = """
+import ackclock
+LARGEST = 2.0
+class Timid(ackclock.CongestionControl):
+    def on_ack(self, event):
+        super().on_ack(event)
+        self.cwnd = min(self.cwnd, LARGEST)
+"""
 EVERYWHERE = {
     "compare": "compare reno cubic --paths scenario.toml --seeds 3 --duration 2s",
+    "classes": "compare reno mine.py:Timid --paths scenario.toml --seeds 2 --duration 2s",
     "matrix": "matrix --slow-start standard --avoidance reno,cubic --loss-response halve --recovery sack --paths clean "
     "--seeds 2 --duration 1s",
     "tune": "tune tune.toml --trials 4",
@@ -315,6 +324,7 @@ EVERYWHERE = {
 def test_every_experiment_runs_on_a_cluster(command: str, cluster: Any, tmp_path: Path) -> None:
     (tmp_path / "scenario.toml").write_text(SWEEP.partition("[sweep]")[0])
     (tmp_path / "tune.toml").write_text(TUNING)
+    (tmp_path / "mine.py").write_text(TIMID)
     paper = tmp_path / "papers" / "tiny"
     paper.mkdir(parents=True)
     (paper / "paper.toml").write_text(TINY)

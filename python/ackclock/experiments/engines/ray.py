@@ -12,13 +12,16 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import sys
 import time
 from collections.abc import Callable, Collection, Iterable
 from itertools import islice
+from types import ModuleType
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from ackclock import _core
+from ackclock.control import CongestionControl, SlowStart
 from ackclock.experiments import budget
 from ackclock.experiments.engines import nodes
 from ackclock.experiments.engines.engine import Collect, Work
@@ -136,6 +139,8 @@ class Ray:
             If an item lost its worker more than `RETRIES` times.
         """
         pickle = self._ray.cloudpickle
+        for module in written():
+            pickle.register_pickle_by_value(module)
         function = pickle.dumps(work)
         left = iter(enumerate(items))
         waiting: dict[Any, int] = {}
@@ -197,6 +202,19 @@ class Ray:
         """Leave the cluster; a cluster that was started on this machine ends."""
         if self._owner:
             self._ray.shutdown()
+
+
+def written() -> list[ModuleType]:
+    """Return the modules of controls and slow starts in Python, which the nodes of a cluster may lack."""
+    left: list[type] = [CongestionControl, SlowStart]
+    found: dict[str, ModuleType] = {}
+    while left:
+        own = left.pop().__subclasses__()
+        left += own
+        for name in (each.__module__ for each in own):
+            if name in sys.modules and name.partition(".")[0] not in ("ackclock", "__main__"):
+                found[name] = sys.modules[name]
+    return list(found.values())
 
 
 def _check_reachable(address: str) -> None:
