@@ -11,24 +11,23 @@ from typing import TYPE_CHECKING
 from ackclock.cli import options, output
 from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.execute import Interrupted
+from ackclock.experiments.experiment import Experiment
+from ackclock.experiments.world import World
 from ackclock.files import storage
 from ackclock.judging import evidence
 from ackclock.papers import answers, library
 from ackclock.papers.library import Paper
-from ackclock.papers.onkernel import runs as realtime
-from ackclock.papers.onkernel import section
-from ackclock.papers.onkernel.machine import Machine
-from ackclock.papers.onkernel.runs import OnMachine
 from ackclock.papers.verdicts import Judgement
+from ackclock.papers.worlds import choosing, section
+from ackclock.papers.worlds import runs as elsewhere
+from ackclock.papers.worlds.runs import Elsewhere
 from ackclock.reports import units
-from ackclock.texts.numbers import counted, in_words
+from ackclock.texts.numbers import counted
 
 if TYPE_CHECKING:
     from ackclock.papers.report import Report
 
 
-BUDGET, QUICK_BUDGET = 3600.0, 600.0
-"""Real time of runs on the kernel, in seconds, without and with --quick."""
 LESS = ("source in the paper", "all claims together")
 """Columns of verdicts that a narrow terminal leaves out, the least important first."""
 
@@ -48,7 +47,7 @@ def paper_command(
     name: str,
     *,
     quick: bool,
-    on_kernel: bool,
+    on: str,
     budget: str | None,
     brief: bool,
     out: Path | None,
@@ -56,22 +55,24 @@ def paper_command(
     engine: Engine,
 ) -> None:
     """Run a paper, write its report, and print the verdicts and the answer."""
-    if budget is not None and not on_kernel:
-        raise ValueError("--budget is for runs in real time; add --on kernel")
-    seconds = options.seconds(budget, "--budget") if budget is not None else QUICK_BUDGET if quick else BUDGET
+    seconds = None if budget is None else options.seconds(budget, "--budget")
+    others = choosing.worlds_beside(on)
+    if budget is not None and all(world.virtual for world in others):
+        raise ValueError(f"--budget is for runs in real time, and --on {on} has none; add machine")
     paper = library.find(name)
     target = out or Path("out") / (f"{name}-quick" if quick else name)
     storage.check_free(target, "paper")  # before the plan, which takes seconds
-    machine = _machine() if on_kernel else None
-    written = _reproduce(paper, target, quick=quick, engine=engine, machine=machine, budget=seconds)
+    for world in others:
+        world.check()
+    written = _reproduce(paper, target, quick=quick, engine=engine, others=others, budget=seconds)
     if json_output:
         output.data(json.loads((target / "verdicts.json").read_text(encoding="utf-8")))
     elif not brief:
-        _show(written.judgements)
+        _show(written.judgements, [world.name for world in others])
     if said := evidence.summary([item.evidence for item in written.judgements]):
         output.note(said)
-    if machine is not None:
-        output.note("".join(part.text for part in section.sentence(machine.release, written.judgements)))
+    for world in others:
+        output.note("".join(part.text for part in section.sentence(world, written.judgements)))
     if json_output:
         output.note(f"written: {written.html}")
     else:
@@ -80,21 +81,22 @@ def paper_command(
         output.place(written.html)
 
 
-def _show(judgements: Sequence[Judgement]) -> None:
-    """Print the main reading of each claim; with runs on the kernel also every other reading that ran there."""
+def _show(judgements: Sequence[Judgement], worlds: Sequence[str]) -> None:
+    """Print the main reading of each claim; with other worlds also every other reading that ran in one."""
     main = [item for item in judgements if item.metric == item.claim.metrics[0]]
-    if all(item.kernel is None for item in main):
+    if not worlds:
         lines = [[item.claim.id, item.verdict, evidence.survival(item.evidence), item.claim.source] for item in main]
         output.table(["claim", "verdict", "all claims together", "source in the paper"], lines, left=4, less=LESS)
         return
-    shown = [item for item in judgements if item in main or (item.kernel and item.kernel.verdict != "not run")]
+    ran = [item for item in judgements if any(own.verdict != "not run" for own in item.worlds.values())]
     rows = [
-        [item.claim.id, units.name(item.metric), item.verdict, item.kernel.verdict if item.kernel else None,
+        [item.claim.id, units.name(item.metric), item.verdict, *(item.worlds[name].verdict for name in worlds),
          evidence.survival(item.evidence), item.claim.source]
-        for item in shown
+        for item in judgements
+        if item in main or item in ran
     ]  # fmt: skip
-    columns = ["claim", "reading", "simulation", "kernel", "all claims together", "source in the paper"]
-    output.table(columns, rows, left=6, less=LESS)
+    columns = ["claim", "reading", "simulation", *worlds, "all claims together", "source in the paper"]
+    output.table(columns, rows, left=len(columns), less=LESS)
 
 
 def papers_command(*, quick: bool, out: Path | None, jobs: int | None, engine: Engine) -> None:
@@ -117,59 +119,45 @@ def papers_command(*, quick: bool, out: Path | None, jobs: int | None, engine: E
     output.place(summary.write(done, effects, target, quick=quick))
 
 
-def _machine() -> Machine:
-    """Return this machine, if its kernel can run scenarios.
-
-    Raises
-    ------
-    OSError
-        If something is missing, which the message names.
-    """
-    from ackclock.papers.onkernel import linux
-
-    return linux.ThisMachine()
-
-
 def _reproduce(
-    paper: Paper, target: Path, *, quick: bool, engine: Engine, machine: Machine | None = None, budget: float = 0.0
+    paper: Paper,
+    target: Path,
+    *,
+    quick: bool,
+    engine: Engine,
+    others: Sequence[World] = (),
+    budget: float | None = None,
 ) -> Report:
-    """Run what is not stored of a paper, also on a machine's kernel, and write its report."""
+    """Run what is not stored of a paper, also in other worlds, and write its report."""
     from ackclock.papers import report, reproduction
-    from ackclock.papers.onkernel import choosing
     from ackclock.papers.plan import plan_paper
 
     plan = plan_paper(paper, quick=quick)
     evaluations = f" and {counted(plan.evaluations, 'evaluation')} of models" if plan.models else ""
     output.note(f"{paper.title}: {counted(len(plan.runs), 'run')}{evaluations}")
-    choice = choosing.choose(plan, machine, budget) if machine is not None else None
-    if choice is not None:
-        output.note(
-            f"on the kernel, Linux {choice.release}: {counted(len(choice.runs), 'run')} one after another, about "
-            f"{in_words(choice.seconds)} of real time, for {len(choice.chosen)} of "
-            f"{counted(len(choice.readings), 'reading')}"
-        )
+    choices = [choosing.choose(plan, world, budget) for world in others]
+    for choice in choices:
+        output.note(choice.said)
     with output.progress("runs") as progress, _advised():
         outcome = reproduction.execute(plan, target, engine=engine, progress=progress)
-    found = None
-    if choice is not None and machine is not None:
-        with output.progress("runs on the kernel") as progress, _advised():
-            found = realtime.execute(choice, target, machine, progress=progress)
+    found: list[Elsewhere] = []
+    if choices:
+        with output.progress("runs in other worlds") as progress:
+            experiment = Experiment(target, engine=engine, progress=progress)
+            with experiment.opened(reproduction.KIND, reproduction.manifest(plan)):
+                found = elsewhere.run(choices, experiment)
+                experiment.finish(reproduction.DRAWING)
     output.note("drawing and writing the report")
     written = report.write(outcome, target, found)
     output.note(f"{counted(outcome.reused, 'run')} stored before, {len(plan.runs) - outcome.reused:,} new")
-    if found is not None:
-        _note(found)
+    if choices:
+        output.note(f"in other worlds, {counted(experiment.reused, 'run')} stored before, {experiment.new:,} new")
+    for each in found:
+        if each.missing:
+            reasons = "".join(f"\n  {problem}" for problem in each.problems)
+            left = f"{counted(len(each.missing), 'run')} on {each.choice.world.title} had no result"
+            output.warning(f"{left}; the same command repeats them{reasons}")
     return written
-
-
-def _note(found: OnMachine) -> None:
-    """Say how many runs on the kernel are new, and how many have no result."""
-    new = found.count - found.reused
-    output.note(f"on the kernel, {counted(found.reused, 'run')} stored before, {new:,} new")
-    if found.missing:
-        left = counted(len(found.missing), "run")
-        reasons = "".join(f"\n  {problem}" for problem in found.problems)
-        output.warning(f"{left} on the kernel have no result; the same command repeats them{reasons}")
 
 
 @contextlib.contextmanager

@@ -356,8 +356,7 @@ def _check_worlds(plan: Plan) -> None:
         If this computer cannot run a world.
     """
     for world in {place.world.name: place.world for place in plan.places}.values():
-        if missing := world.missing():
-            raise OSError(f"this machine cannot run scenarios on {world.title}: {missing}")
+        world.check()
     for place in plan.places:
         for contender in plan.contenders if place.world.release else ():
             if reason := place.world.refusal(place.paths[0].compose(contender, 1, plan.extra)):

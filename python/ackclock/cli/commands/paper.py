@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Annotated, Optional
 
 import typer
 
 from ackclock.cli import options
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import Address, EngineName, Jobs, Json, Out
-
-
-class On(str, Enum):
-    """Where the runs of a paper take place."""
-
-    simulation = "simulation"
-    kernel = "kernel"
+from ackclock.cli.options import Address, EngineName, Jobs, Json, Out, Worlds
 
 
 def paper(
@@ -25,15 +17,12 @@ def paper(
         bool, typer.Option("--new", help="Write a small paper that runs into papers/NAME, as a start for your own.")
     ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Use fewer seeds, start times and variants.")] = False,
-    on: Annotated[
-        On,
-        typer.Option(help="kernel: also run a part of the experiments in real time on this machine's TCP."),
-    ] = On.simulation,
+    on: Worlds = "simulation",
     budget: Annotated[
         Optional[str],
         typer.Option(
             metavar="TIME",
-            help='Real time of the runs on the kernel, such as "20 min"; by default 1 h, or 10 min with --quick.',
+            help='Real time of the runs on machine, such as "20 min"; by default 1 h, or 10 min with --quick.',
         ),
     ] = None,
     brief: Annotated[
@@ -50,10 +39,10 @@ def paper(
         from ackclock.cli.papers import new_command, paper_command
 
         if new:
-            given = (on, engine, budget, out, jobs, address) != (On.simulation, "local", None, None, None, None)
+            given = (on, engine, budget, out, jobs, address) != ("simulation", "local", None, None, None, None)
             new_command(name, ran=quick or brief or json or given)
             return
         paper_command(
-            name, quick=quick, on_kernel=on is On.kernel, budget=budget, brief=brief, out=out, json_output=json,
+            name, quick=quick, on=on, budget=budget, brief=brief, out=out, json_output=json,
             engine=chosen,
         )  # fmt: skip
