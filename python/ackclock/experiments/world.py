@@ -112,6 +112,13 @@ class World:
         if missing := self.missing():
             raise OSError(f"this machine cannot run scenarios on {self.title}: {missing}")
 
+    def refuses(self, scenario: Scenario) -> str | None:
+        """Return why a scenario cannot run there with the hosts of the world; None if it can."""
+        try:
+            return self.refusal(self.hosted(scenario))
+        except ValueError as error:
+            return str(error)
+
     def takes(self, scenarios: Iterable[Scenario]) -> float:
         """Return the real time that runs take if none has to be repeated, in seconds; 0 in virtual time."""
         if self.virtual:

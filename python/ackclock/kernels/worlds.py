@@ -11,6 +11,7 @@ from typing import Any
 from ackclock.experiments import sources
 from ackclock.experiments.world import World
 from ackclock.kernels import checking, hosts, running, store
+from ackclock.scenario import Scenario
 
 SIMULATION = running.SIMULATION
 NAMES = (SIMULATION, store.WORLD, running.MACHINE)
@@ -124,17 +125,17 @@ def machine(attempts: int = running.ATTEMPTS, *, change_hystart: bool = False) -
 
 def past(*, name: str, release: str, identity: str, virtual: bool, refused: Mapping[str, str]) -> World:
     """Return the world of stored runs, which runs nothing: it knows what it refused, by the hash of the scenario."""
+
+    def hosted(scenario: Scenario) -> Scenario:
+        if scenario.hash in refused:
+            raise ValueError(refused[scenario.hash])
+        return hosts.hosted(scenario)
+
+    overhead, jobs = (0.0, None) if virtual else (OVERHEAD, 1)
     return World(
-        name,
-        hosted=hosts.hosted,
-        refusal=lambda scenario: refused.get(scenario.hash),
-        release=release,
-        identity=identity,
-        sources=SOURCES,
-        virtual=virtual,
-        overhead=0.0 if virtual else OVERHEAD,
-        jobs=None if virtual else 1,
-    )
+        name, hosted=hosted, release=release, identity=identity, sources=SOURCES, virtual=virtual, jobs=jobs,
+        overhead=overhead,
+    )  # fmt: skip
 
 
 def _missing() -> str | None:

@@ -195,15 +195,11 @@ class _Refusals:
         return self._known[place]
 
     def _ask(self, scenario: Scenario) -> str:
-        try:
-            hosted = self._world.hosted(scenario)
-        except ValueError as error:
-            return str(error)
-        found = self._world.refusal(hosted) or ""
+        found = self._world.refuses(scenario) or ""
         # The part before names scenario and flow, and differs between the cells of a paper.
         reason = found.partition(" cannot run on the kernel: ")[2] or found
         if reason:
-            self.refused[hosted.hash] = reason
+            self.refused[scenario.hash] = reason
         return reason
 
 
