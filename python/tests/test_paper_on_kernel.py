@@ -315,6 +315,12 @@ def test_a_judged_model_is_said_to_send_no_packets() -> None:
     assert choice.chosen
 
 
+def test_a_budget_of_virtual_time_is_that_of_the_scenarios(small: Path) -> None:
+    virtual = StandIn(virtual=True).world
+    assert names(choose(planned(), virtual, 5 * 4 * 1.1)) == [("everywhere", "cwnd_1s")]
+    assert len(names(choose(planned(), virtual, 5 * 4 * 4))) == 4
+
+
 def test_virtual_time_needs_no_budget(small: Path) -> None:
     choice = choose(planned(), StandIn(virtual=True).world)
     assert len(names(choice)) == 4 and (choice.budget, choice.seconds) == (None, 0)
@@ -500,8 +506,8 @@ def test_several_worlds_are_columns(small: Path, machine: StandIn, capsys: pytes
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"on": "simulation", "budget": "5 min"}, "--budget is for runs in real time, and --on simulation has none"),
-        ({"on": "simulation,linux", "budget": "5 min"}, "and --on simulation,linux has none; add machine"),
+        ({"on": "simulation", "budget": "5 min"}, "--budget is for runs in other worlds; add --on simulation,linux"),
+        ({"on": "simulation,linux", "budget": "2 s"}, "no claim can run within 2 s: the shortest needs 11 s"),
         ({"on": "linux"}, "claims are judged in the simulation first; write --on simulation,linux"),
         ({"on": "kernel"}, "--on kernel: expected simulation, linux or machine"),
         ({"budget": "5"}, '--budget 5: expected a time above 0 in s, min or h, such as "20 min"'),

@@ -57,8 +57,8 @@ def paper_command(
     """Run a paper, write its report, and print the verdicts and the answer."""
     seconds = None if budget is None else options.seconds(budget, "--budget")
     others = choosing.worlds_beside(on)
-    if budget is not None and all(world.virtual for world in others):
-        raise ValueError(f"--budget is for runs in real time, and --on {on} has none; add machine")
+    if budget is not None and not others:
+        raise ValueError("--budget is for runs in other worlds; add --on simulation,linux or simulation,machine")
     paper = library.find(name)
     target = out or Path("out") / (f"{name}-quick" if quick else name)
     storage.check_free(target, "paper")  # before the plan, which takes seconds

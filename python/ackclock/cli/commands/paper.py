@@ -22,7 +22,8 @@ def paper(
         Optional[str],
         typer.Option(
             metavar="TIME",
-            help='Real time of the runs on machine, such as "20 min"; by default 1 h, or 10 min with --quick.',
+            help='Time of the runs in each other world, such as "20 min": on machine real time, by default 1 h, or '
+            "10 min with --quick; on linux virtual time, by default without a limit.",
         ),
     ] = None,
     brief: Annotated[

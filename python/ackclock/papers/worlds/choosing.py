@@ -1,10 +1,10 @@
 """The choice of runs in a world beside the simulation: all readings of claims that its kernel can run.
 
-In real time it is as many as a budget allows, the cheapest first; virtual time needs no budget. A reading is a claim on
-one of its metrics. It needs the runs of all its cells, repeated `REPETITIONS` times: a reading on some of its cells
-would be another claim. A metric of the first seconds needs a run of these seconds only, because a later event changes
-no earlier one. Readings share runs. The choice depends on nothing but the plan, the budget and the refusals, so that
-the same command continues after an interruption.
+If a budget limits the time of the runs, as it does in real time by default, the cheapest are chosen. A reading is a
+claim on one of its metrics. It needs the runs of all its cells, repeated `REPETITIONS` times: a reading on some of its
+cells would be another claim. A metric of the first seconds needs a run of these seconds only, because a later event
+changes no earlier one. Readings share runs. The choice depends on nothing but the plan, the budget and the refusals, so
+that the same command continues after an interruption.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Reading:
     reason : str
         Why the reading is not run; empty if it is chosen.
     cost : float
-        The real time that a reading beyond the budget needs in addition, in seconds; otherwise 0.
+        The time that a reading beyond the budget needs in addition, in seconds; otherwise 0.
     """
 
     claim: Claim
@@ -77,7 +77,7 @@ class Choice:
     world : World
         Where the runs take place.
     budget : float or None
-        The allowed real time, in seconds; None in virtual time.
+        The time that all runs may last, in seconds; None without a limit.
     readings : sequence of Reading
         All readings of its claims, in their order.
     runs : sequence of PlannedRun
@@ -141,17 +141,15 @@ def choose(plan: Plan, world: World, budget: float | None = None) -> Choice:
     world
         The world, which can refuse scenarios.
     budget
-        The allowed real time, in seconds; by default `BUDGET`, or `QUICK_BUDGET` for a quick plan. Virtual time has
-        none.
+        The time that all runs may last, in seconds of the world. By default real time has `BUDGET`, or `QUICK_BUDGET`
+        for a quick plan, and virtual time has no limit.
 
     Raises
     ------
     ValueError
         If no claim can run, or none within the budget.
     """
-    if world.virtual:
-        budget = None
-    elif budget is None:
+    if budget is None and not world.virtual:
         budget = QUICK_BUDGET if plan.quick else BUDGET
     asked = _Refusals(plan, world)
     readings = [_needed(plan, claim, metric, asked) for claim in plan.claims for metric in claim.metrics]
@@ -161,10 +159,9 @@ def choose(plan: Plan, world: World, budget: float | None = None) -> Choice:
         more = f"; and {len(reasons) - SHOWN} more reasons" if len(reasons) > SHOWN else ""
         raise ValueError(f"{plan.paper.name}: no claim can run on {world.title}: {'; '.join(reasons[:SHOWN])}{more}")
     lengths = _Lengths(plan, world)
+    picked, least = lengths.pick(possible, math.inf if budget is None else budget)
     if budget is None:
-        lengths.pick_all(possible)
         return Choice(plan, world, None, readings, lengths.runs(), asked.refused)
-    picked, least = lengths.pick(possible, budget)
     if not picked:
         quick = "" if plan.quick else ", and --quick needs less"
         raise ValueError(
@@ -252,11 +249,6 @@ class _Lengths:
         self._picked: dict[Series, float] = {}
         self._order: list[list[Series]] = []
 
-    def pick_all(self, readings: Sequence[Reading]) -> None:
-        """Pick all readings."""
-        for reading in readings:
-            self._add(reading)
-
     def pick(self, readings: Sequence[Reading], budget: float) -> tuple[list[Reading], float]:
         """Pick readings while the budget lasts, the cheapest first; return them, and the cost of the cheapest."""
         left, picked, spent, least = list(readings), [], 0.0, math.inf
@@ -274,7 +266,7 @@ class _Lengths:
         return picked, least
 
     def cost(self, reading: Reading) -> float:
-        """Return the real time that a reading adds to the picked ones, in seconds."""
+        """Return the time that a reading adds to the picked ones, in seconds."""
         added = 0.0
         for series in reading.series:
             length, there = self._needs(series, reading.metric), self._picked.get(series)

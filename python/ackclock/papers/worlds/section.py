@@ -89,7 +89,7 @@ def _made(found: Elsewhere) -> str:
     choice = found.choice
     runs = f"{counted(found.count, 'run')} on {choice.world.title}"
     missing = f" {counted(len(found.missing), 'run')} had no result." if found.missing else ""
-    if choice.budget is None:
+    if choice.world.virtual or choice.budget is None:
         return f"{runs}, {REPETITIONS} of each cell.{missing}"
     late = f"The latest 1 % of packets left the emulator at least {number(1000 * judging.latest(found), 2)} ms late"
     again = sum(int(row["attempts"]) > 1 for row in found.rows)
