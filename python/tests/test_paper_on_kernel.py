@@ -414,7 +414,7 @@ def test_the_report_has_the_verdicts_of_the_kernel_beside_the_others(small: Path
     assert isinstance(kernel, Judgement)
     assert kernel.verdict == "does not hold"
     html = written.html.read_text()
-    assert '<th class="text" title="Linux 6.18.0">machine</th>' in html
+    assert '<th class="text">simulation</th><th class="text" title="Linux 6.18.0">machine</th>' in html
     assert 'id="world-machine"' in html and 'href="#world-machine">' in html
     assert "<li>the kernel rounds the initial window</li>" in html
     text = (out / "report.md").read_text()
