@@ -51,7 +51,7 @@ def compared(name: str = "machine") -> tuple[Outcome, tuple[Pairs, ...], tuple[D
         world = replace(world, virtual=True, longer=0)
     outcome = Outcome(cases, world, int(stored["repetition"].max()))  # type: ignore[arg-type]
     report.take_rows(outcome, stored)
-    comparing.simulate(outcome)
+    outcome.run()
     pairs = outcome.pairs()
     return outcome, tuple(pairs), tuple(each for one in pairs for each in judging.differences(one))
 

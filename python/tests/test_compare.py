@@ -26,8 +26,9 @@ from ackclock.experiments.experiment import Experiment
 from ackclock.experiments.store import JOURNAL
 from ackclock.experiments.world import SIMULATION, World, run_here
 from ackclock.files.journal import Journal
-from ackclock.freeze import replaced
+from ackclock.freeze import Frozen, replaced
 from ackclock.kernels import worlds
+from ackclock.kernels.hosts import hosted
 from ackclock.result import Result
 from ackclock.scenario import Scenario
 from ackclock.statistics import pairs
@@ -579,6 +580,27 @@ def test_worlds_are_judged_and_compared(shared: Path, monkeypatch: pytest.Monkey
     assert second.startswith("In slower, the speed is the same as in simulation (±5 %) in 0 of 2 cases; reno on shared")
     assert [row[-1] for row in agreeing.table(found.judged)[1]] == ["the same", "the same", "differs", "differs"]
     assert found.answer[-2:] == [first, second]
+
+
+def test_hosts_of_linux_stand_for_those_of_ns2_on_a_kernel(
+    shared: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    seen = []
+
+    def kernel(scenario: Scenario, *rest: Any) -> Result:
+        seen.extend(flow["profile"] for flow in Frozen(scenario).flows)
+        return run_here(scenario, *rest)
+
+    others = {"linux": World("linux", kernel, hosted, release="7.2"), "simulation": SIMULATION}
+    monkeypatch.setattr(worlds, "find", lambda name, **_: others[name])
+    with caplog.at_level("INFO"):
+        ackclock.compare("reno", "cubic", paths=shared, on="simulation,linux", seeds=1, duration="1 s", harm=False)
+    assert set(seen) == {"modern"}
+    assert "in linux: hosts of Linux in place of ns-2's" in caplog.messages
+    with pytest.raises(
+        ValueError, match=r"cannot run on Linux 7\.2 in virtual time: recovery = \"tahoe\": the kernel has"
+    ):
+        ackclock.compare("recovery=tahoe", "cubic", paths=shared, on="linux")
 
 
 def test_worlds_are_named_once(shared: Path) -> None:

@@ -1,13 +1,12 @@
-"""A paper on the kernel: its hosts, the choice of runs within a budget, their storage, verdicts and report.
+"""A paper in worlds beside the simulation: hosts, the choice of runs, their storage, verdicts and report.
 
-A stand-in of the machine simulates what a kernel would run, so that these tests need no kernel.
+A stand-in for a world simulates what a kernel would run, so that these tests need no kernel.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import signal
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,18 +15,21 @@ from typing import Any
 import polars
 import pytest
 
-from ackclock import Scenario, _core, kernels
-from ackclock.cli.commands.paper import On, paper
+from ackclock import Ack, CongestionControl, Scenario, _core, kernels
+from ackclock.cli.commands.paper import paper
 from ackclock.experiments.execute import Interrupted
-from ackclock.experiments.world import run_here
+from ackclock.experiments.experiment import Experiment
+from ackclock.experiments.store import Store
+from ackclock.experiments.world import World, run_here
 from ackclock.freeze import Frozen
-from ackclock.papers import function, library, report, reproduction
-from ackclock.papers.onkernel import choosing, hosts, judging, runs
-from ackclock.papers.onkernel.choosing import OVERHEAD, REPETITIONS, choose
-from ackclock.papers.onkernel.linux import ThisMachine
-from ackclock.papers.onkernel.machine import Ran
+from ackclock.kernels import checking, hosts, running, worlds
+from ackclock.kernels.running import KernelResult
+from ackclock.kernels.worlds import OVERHEAD
+from ackclock.papers import library, report, reproduction
 from ackclock.papers.plan import Plan, plan_paper
 from ackclock.papers.verdicts import Judgement
+from ackclock.papers.worlds import choosing, judging, runs
+from ackclock.papers.worlds.choosing import REPETITIONS, choose
 from ackclock.texts.numbers import in_words
 
 PAPER = """\
@@ -102,30 +104,63 @@ metrics = ["goodput_bps", "cwnd_3s"]
 
 @dataclass
 class StandIn:
-    """A machine that simulates; it can refuse, swap the algorithms, deliver late, and be interrupted."""
+    """A world that simulates; it can refuse, swap the algorithms, deliver late, fail, and be interrupted."""
 
     release: str = "6.18.0"
     refuses: str | None = None
     swaps: bool = False
     tainted: Sequence[int] = ()
+    fails: Sequence[int] = ()
     stops_at: int | None = None
+    stops_with: type[BaseException] = KeyboardInterrupt
     warnings: Sequence[str] = ()
+    virtual: bool = False
     ran: list[Scenario] = field(default_factory=list)
+
+    @property
+    def world(self) -> World:
+        """Return the world."""
+        name = "linux" if self.virtual else "machine"
+        return World(
+            name, self, hosts.hosted, self.refusal, fault=running.fault, release=self.release,
+            identity=f"{name} {self.release}", sources=worlds.SOURCES, virtual=self.virtual, jobs=1,
+            overhead=0.0 if self.virtual else OVERHEAD,
+        )  # fmt: skip
 
     def refusal(self, scenario: Scenario) -> str | None:
         assert not any(flow["profile"] == "ns2" for flow in Frozen(scenario).flows)
         return self.refuses
 
-    def run(self, scenario: Scenario, record: Sequence[str]) -> Ran:
+    def __call__(
+        self, scenario: Scenario, record: Sequence[str] | None, cancel: _core.Cancel, capture: Sequence[str] = ()
+    ) -> KernelResult:
         place = len(self.ran)
         if place == self.stops_at:
-            raise KeyboardInterrupt
+            raise self.stops_with
         self.ran.append(scenario)
+        if place in self.fails:
+            raise ValueError("the kernel's connection failed")
         if self.swaps:
             other = {"1": "2", "2": "1"}[Frozen(scenario).flows[0]["slow_start"]["algorithm"]]
             scenario = scenario.set({"flow.slow_start": f'{{ kind = "staged", algorithm = "{other}" }}'})
-        late = "packets left 20 ms late" if place in self.tainted else ""
-        return Ran(run_here(scenario, record, _core.Cancel()), 0.002, 1, late, self.warnings)
+        facts = {
+            "world": self.world.name,
+            "release": self.release,
+            "lateness_p99": 0.002,
+            "attempts": 1,
+            "warnings": [["setting", [], text] for text in self.warnings],
+        }
+        late = {"tainted": True, "reason": "packets left 20 ms late"} if place in self.tainted else {}
+        return KernelResult(scenario, run_here(scenario, record, cancel)._core, {**facts, **late})
+
+
+def execute(choice: choosing.Choice, out: Path) -> runs.Elsewhere:
+    """Run a choice into a folder."""
+    experiment = Experiment(out)
+    with experiment.opened(reproduction.KIND, reproduction.manifest(choice.plan)):
+        (found,) = runs.run([choice], experiment)
+        experiment.finish(reproduction.DRAWING)
+    return found
 
 
 @pytest.fixture
@@ -148,8 +183,13 @@ def names(choice: choosing.Choice) -> list[tuple[str, str]]:
     return [(reading.claim.id, reading.metric) for reading in choice.chosen]
 
 
-def verdicts(found: runs.OnMachine) -> dict[tuple[str, str], str]:
+def verdicts(found: runs.Elsewhere) -> dict[tuple[str, str], str]:
     return {key: judgement.verdict for key, judgement in judging.judged(found).items()}
+
+
+class Fixed(CongestionControl):
+    def on_ack(self, ack: Ack) -> None:
+        """Change nothing."""
 
 
 def ns2(**flow: object) -> Scenario:
@@ -159,7 +199,7 @@ def ns2(**flow: object) -> Scenario:
 def test_hosts_of_ns2_become_hosts_of_linux_with_the_same_network_and_control() -> None:
     control = {"kind": "staged", "algorithm": "2", "max_ssthresh": "100 segments"}
     given = ns2(packet_size="800 B", slow_start=control, initial_window="3 segments", initial_ssthresh="rwnd")
-    mapped = hosts.mapped(given)
+    mapped = hosts.hosted(given)
     old, new = Frozen(given).document, Frozen(mapped).document
     assert new["topology"] == old["topology"]
     assert new["duration"] == old["duration"]
@@ -172,14 +212,16 @@ def test_hosts_of_ns2_become_hosts_of_linux_with_the_same_network_and_control() 
         assert flow[key] == old["flow"][0][key]
 
 
-def test_a_run_ends_where_its_metrics_end_and_no_later_than_the_scenario() -> None:
-    assert hosts.mapped(ns2(), 1.3).duration == 1.3
-    assert hosts.mapped(ns2(), 9).duration == 4
+def test_hosts_of_linux_stay_and_a_control_in_python_moves_with_its_flow() -> None:
+    linux = Scenario("one", duration="4 s", topology={"kind": "chain"}, flow=[{"host": "linux"}])
+    assert hosts.hosted(linux) is linux
+    hosted = hosts.hosted(ns2(congestion_control=Fixed))
+    assert hosted.controls == {0: Fixed} and Frozen(hosted).flows[0]["profile"] == "modern"
 
 
 def test_every_scenario_of_ass_has_hosts_of_linux() -> None:
     for cell in plan_paper(library.find("ass"), quick=True).cells:
-        assert hosts.mapped(cell[0].scenario).duration == 250
+        assert hosts.hosted(cell[0].scenario).duration == 250
 
 
 @pytest.mark.parametrize(
@@ -190,19 +232,19 @@ def test_every_scenario_of_ass_has_hosts_of_linux() -> None:
     ],
 )
 def test_a_setting_without_a_counterpart_is_refused(flow: dict[str, object], said: str) -> None:
-    with pytest.raises(hosts.NoKernelError) as error:
-        hosts.mapped(ns2(**flow))
+    with pytest.raises(ValueError) as error:
+        hosts.hosted(ns2(**flow))
     assert said in str(error.value)
 
 
 def test_a_receive_window_that_may_limit_the_sender_is_kept() -> None:
-    flow = Frozen(hosts.mapped(ns2(rwnd="20 packets", packet_size="500 B"))).flows[0]
+    flow = Frozen(hosts.hosted(ns2(rwnd="20 packets", packet_size="500 B"))).flows[0]
     assert (flow["modern"]["receive_buffer"], flow["modern"]["receive_buffer_max"]) == ("10000 B", "10000 B")
     assert flow["modern"]["receive_buffer_unit"] == "data"
 
 
 def test_without_sack_the_kernel_has_newreno() -> None:
-    mapped = hosts.mapped(ns2(recovery="newreno"))
+    mapped = hosts.hosted(ns2(recovery="newreno"))
     assert Frozen(mapped).flows[0]["modern"]["recovery"] == "newreno"
     assert next(it.kernel for it in hosts.replaced(ns2(recovery="newreno"))) == "NewReno, because SACK is off"
 
@@ -211,7 +253,7 @@ def test_the_cheapest_readings_are_chosen_within_the_budget(small: Path) -> None
     whole, early = 4 + OVERHEAD, 1.1 + OVERHEAD
     machine = StandIn()
     budget = 5 * 2 * (3.1 + OVERHEAD) + 1
-    choice = choose(planned(), machine, budget)
+    choice = choose(planned(), machine.world, budget)
     assert names(choice) == [("everywhere", "cwnd_1s")]
     assert choice.seconds == pytest.approx(5 * 4 * early)
     reasons = {(it.claim.id, it.metric): it.reason for it in choice.readings if it.reason}
@@ -219,14 +261,14 @@ def test_the_cheapest_readings_are_chosen_within_the_budget(small: Path) -> None
         reasons["small-queue", "cwnd_3s"]
         == f"it needs 20 s more (10 runs of 3.1 s), beyond the budget of {in_words(budget)}"
     )
-    everything = choose(planned(), machine, 5 * 4 * whole)
+    everything = choose(planned(), machine.world, 5 * 4 * whole)
     assert len(names(everything)) == 4
     assert everything.seconds == pytest.approx(5 * 4 * whole)
     assert not machine.ran
 
 
 def test_a_reading_has_all_its_cells_and_repetitions_and_cells_alternate(small: Path) -> None:
-    choice = choose(planned(), StandIn(), 3600)
+    choice = choose(planned(), StandIn().world, 3600)
     assert len(choice.runs) == REPETITIONS * 4
     assert [run.cell for run in choice.runs[:4]] == [run.cell for run in choice.runs[4:8]]
     assert {run.repetition.unit for run in choice.runs} == set(range(1, REPETITIONS + 1))
@@ -237,103 +279,112 @@ def test_a_reading_has_all_its_cells_and_repetitions_and_cells_alternate(small: 
 
 
 def test_a_short_run_has_no_metric_of_its_later_part(small: Path) -> None:
-    choice = choose(planned(), StandIn(), 5 * 4 * (1.1 + OVERHEAD))
+    choice = choose(planned(), StandIn().world, 5 * 4 * (1.1 + OVERHEAD))
     assert {run.scenario.duration for run in choice.runs} == {1.1}
     assert {name for run in choice.runs for it in run.measurement.measures for name in it.columns} == {"cwnd_1s"}
 
 
 def test_the_quick_plan_has_repetitions_of_its_own_but_only_its_cells(small: Path) -> None:
-    choice = choose(planned(quick=True), StandIn(), 3600)
+    choice = choose(planned(quick=True), StandIn().world, 3600)
     assert len(choice.runs) == REPETITIONS * 2
     assert {run.labels["queue"] for run in choice.runs} == {"5"}
 
 
 def test_no_claim_can_run(small: Path) -> None:
-    with pytest.raises(ValueError, match="small: no claim can run on the kernel: there is no eBPF program"):
-        choose(planned(), StandIn(refuses="there is no eBPF program"), 3600)
+    with pytest.raises(ValueError, match=r"small: no claim can run on Linux 6\.18\.0: there is no eBPF program"):
+        choose(planned(), StandIn(refuses="there is no eBPF program").world, 3600)
     least = re.escape(in_words(20 * (1.1 + OVERHEAD)))
     with pytest.raises(ValueError, match=rf"no claim can run within 5 s: the shortest needs {least} \(--budget\)"):
-        choose(planned(), StandIn(), 5)
+        choose(planned(), StandIn().world, 5)
 
 
 def test_too_few_repetitions_in_the_paper_are_said(small: Path) -> None:
     file = small / "papers" / "small" / "paper.toml"
     file.write_text(file.read_text().replace("count = 6", "count = 4"))
-    with pytest.raises(ValueError, match="the paper repeats its runs 4 times, and the kernel needs 5"):
-        choose(planned(), StandIn(), 3600)
+    with pytest.raises(ValueError, match="the paper repeats its runs 4 times, and another world needs 5"):
+        choose(planned(), StandIn().world, 3600)
 
 
 def test_a_judged_model_is_said_to_send_no_packets() -> None:
     plan = plan_paper(library.find("rbt"), quick=True)
-    choice = choose(plan, StandIn(), 3600)
+    choice = choose(plan, StandIn().world, 3600)
     reasons = {it.reason for it in choice.readings}
     assert "it judges a model, which sends no packets" in reasons
     assert any(reason.startswith('recovery = "tahoe": the kernel has') for reason in reasons)
     assert choice.chosen
 
 
+def test_a_budget_of_virtual_time_is_that_of_the_scenarios(small: Path) -> None:
+    virtual = StandIn(virtual=True).world
+    assert names(choose(planned(), virtual, 5 * 4 * 1.1)) == [("everywhere", "cwnd_1s")]
+    assert len(names(choose(planned(), virtual, 5 * 4 * 4))) == 4
+
+
+def test_virtual_time_needs_no_budget(small: Path) -> None:
+    choice = choose(planned(), StandIn(virtual=True).world)
+    assert len(names(choice)) == 4 and (choice.budget, choice.seconds) == (None, 0)
+    assert choice.said == "on Linux 6.18.0 in virtual time: 20 runs for 4 of 4 readings"
+    assert {run.scenario.duration for run in choice.runs} == {4.0}
+    found = execute(choice, small / "out")
+    assert found.count == 20 and {row["world"] for row in found.rows} == {"linux"}
+
+
+def test_a_world_in_real_time_has_a_budget_by_default(small: Path) -> None:
+    assert choose(planned(), StandIn().world).budget == choosing.BUDGET
+    assert choose(planned(quick=True), StandIn().world).budget == choosing.QUICK_BUDGET
+
+
 def test_an_interrupted_series_continues_and_another_kernel_begins_again(small: Path) -> None:
-    choice = choose(planned(quick=True), StandIn(), 3600)
-    with pytest.raises(Interrupted, match="3 of 10 runs are finished"):
-        runs.execute(choice, small / "out", StandIn(stops_at=3))
+    def again(machine: StandIn) -> runs.Elsewhere:
+        return execute(choose(planned(quick=True), machine.world, 3600), small / "out")
+
+    with pytest.raises(Interrupted, match="13 of 20 runs are finished; run the same command to continue"):
+        again(StandIn(stops_at=3))
     left = StandIn()
-    found = runs.execute(choice, small / "out", left)
-    assert (found.reused, len(left.ran), found.count) == (3, 7, 10)
-    again = StandIn()
-    assert runs.execute(choice, small / "out", again).rows == found.rows
-    assert not again.ran
+    found = again(left)
+    assert (len(left.ran), found.count) == (7, 10)
+    nothing = StandIn()
+    assert again(nothing).rows == found.rows
+    assert not nothing.ran
     newer = StandIn(release="6.19.0")
-    runs.execute(choose(planned(quick=True), newer, 3600), small / "out", newer)
+    again(newer)
     assert len(newer.ran) == 10
 
 
 def test_a_killed_process_loses_only_the_run_in_progress(small: Path) -> None:
-    choice = choose(planned(quick=True), StandIn(), 3600)
-
     class Killed(BaseException):
         pass
 
-    class Dying(StandIn):
-        def run(self, scenario: Scenario, record: Sequence[str]) -> Ran:
-            if len(self.ran) == 4:
-                raise Killed(signal.SIGKILL)
-            return super().run(scenario, record)
-
+    choice = choose(planned(quick=True), StandIn(stops_at=4, stops_with=Killed).world, 3600)
     with pytest.raises(Killed):
-        runs.execute(choice, small / "out", Dying())
-    assert runs.stored(choice, small / "out").count == 4
+        execute(choice, small / "out")
+    assert runs.results(choice, Store(small / "out")).count == 4
 
 
 def test_a_failed_run_has_no_result_and_the_others_go_on(small: Path) -> None:
-    class Failing(StandIn):
-        def run(self, scenario: Scenario, record: Sequence[str]) -> Ran:
-            ran = super().run(scenario, record)
-            if len(self.ran) in (2, 3):
-                raise ValueError("the kernel's connection failed")
-            return ran
-
-    choice = choose(planned(quick=True), StandIn(), 3600)
-    found = runs.execute(choice, small / "out", Failing())
+    found = execute(choose(planned(quick=True), StandIn(fails=[1, 2]).world, 3600), small / "out")
     assert (found.count, len(found.missing)) == (8, 2)
     assert found.problems == ["the kernel's connection failed"]
 
 
 def test_tainted_runs_count_as_missing_and_are_repeated(small: Path) -> None:
-    choice = choose(planned(quick=True), StandIn(), 3600)
-    found = runs.execute(choice, small / "out", StandIn(tainted=[0]))
+    found = execute(choose(planned(quick=True), StandIn(tainted=[0]).world, 3600), small / "out")
     assert (found.count, len(found.missing)) == (9, 1)
+    assert found.problems == ["the run should not be used: packets left 20 ms late"]
     judged = judging.judged(found)["small-queue", "goodput_bps"]
     assert judged.verdict == "cannot tell"
     assert judged.reasons == ["1 of its 10 runs have no result; the same command repeats them"]
     repeating = StandIn()
-    assert "cannot tell" not in verdicts(runs.execute(choice, small / "out", repeating)).values()
+    again = execute(choose(planned(quick=True), repeating.world, 3600), small / "out")
+    assert "cannot tell" not in verdicts(again).values()
     assert len(repeating.ran) == 1
 
 
 def test_the_verdict_comes_from_the_runs_of_the_machine(small: Path) -> None:
-    choice = choose(planned(), StandIn(), 3600)
-    same = judging.judged(runs.execute(choice, small / "same", StandIn()))["everywhere", "cwnd_1s"]
-    swapped = judging.judged(runs.execute(choice, small / "swapped", StandIn(swaps=True)))["everywhere", "cwnd_1s"]
+    same, swapped = (
+        judging.judged(execute(choose(planned(), machine.world, 3600), small / name))["everywhere", "cwnd_1s"]
+        for name, machine in (("same", StandIn()), ("swapped", StandIn(swaps=True)))
+    )
     assert (same.verdict, same.why) == ("holds", None)
     assert (swapped.verdict, swapped.why) == ("does not hold", "reversed")
     assert swapped.simulated is not None
@@ -341,10 +392,10 @@ def test_the_verdict_comes_from_the_runs_of_the_machine(small: Path) -> None:
 
 
 def test_the_agreement_divides_each_run_by_its_simulation(small: Path) -> None:
-    choice = choose(planned(quick=True), StandIn(), 3600)
-    equal = judging.agreements(runs.execute(choice, small / "same", StandIn()))
+    equal = judging.agreements(execute(choose(planned(quick=True), StandIn().world, 3600), small / "same"))
     assert {(it.count, it.low, it.median, it.high) for it in equal} == {(10, 1.0, 1.0, 1.0)}
-    swapped = judging.agreements(runs.execute(choice, small / "swapped", StandIn(swaps=True)))
+    other = choose(planned(quick=True), StandIn(swaps=True).world, 3600)
+    swapped = judging.agreements(execute(other, small / "swapped"))
     early = next(it for it in swapped if it.metric == "cwnd_1s")
     assert early.low < 1 < early.high
 
@@ -352,60 +403,66 @@ def test_the_agreement_divides_each_run_by_its_simulation(small: Path) -> None:
 def reproduced(out: Path, machine: StandIn, budget: float = 3600) -> report.Report:
     plan = planned(quick=True)
     outcome = reproduction.execute(plan, out)
-    return report.write(outcome, out, runs.execute(choose(plan, machine, budget), out, machine))
+    return report.write(outcome, out, [execute(choose(plan, machine.world, budget), out)])
 
 
 def test_the_report_has_the_verdicts_of_the_kernel_beside_the_others(small: Path) -> None:
     out = small / "out"
     written = reproduced(out, StandIn(swaps=True, warnings=["the kernel rounds the initial window"]))
-    kernel = next(item.kernel for item in written.judgements if item.metric == "cwnd_1s")
+    kernel = next(item.worlds["machine"] for item in written.judgements if item.metric == "cwnd_1s")
     assert isinstance(kernel, Judgement)
     assert kernel.verdict == "does not hold"
     html = written.html.read_text()
-    assert '<th class="text">On the kernel</th>' in html
-    assert 'id="kernel"' in html
-    assert 'href="#kernel">' in html
+    assert '<th class="text">simulation</th><th class="text" title="Linux 6.18.0">machine</th>' in html
+    assert 'id="world-machine"' in html and 'href="#world-machine">' in html
     assert "<li>the kernel rounds the initial window</li>" in html
     text = (out / "report.md").read_text()
     assert "10 runs on Linux 6.18.0, one at a time, 5 of each cell" in text
     assert "| everywhere | mean cwnd, first 1 s | holds | holds | does not hold |" in text
     entry = next(it for it in json.loads((out / "verdicts.json").read_text()) if it["metric"] == "cwnd_1s")
-    assert (entry["kernel"]["verdict"], entry["kernel"]["simulated_linux"]["verdict"]) == ("does not hold", "holds")
-    table = polars.read_parquet(out / "kernel.parquet")
-    assert table["on"].value_counts(sort=True)["count"].to_list() == [10, 10]
-    assert set(table.filter(on="kernel")["seconds"]) == {4.0}
+    assert (entry["worlds"]["machine"]["verdict"], entry["worlds"]["machine"]["simulated_linux"]["verdict"]) == (
+        "does not hold",
+        "holds",
+    )
+    table = polars.read_parquet(out / "worlds.parquet")
+    assert table["world"].to_list() == ["machine"] * 10 + ["simulation"] * 10
+    assert set(table["seconds"]) == {4.0}
 
 
 def test_a_reading_beyond_the_budget_is_not_run_and_says_why(small: Path) -> None:
     out = small / "out"
     written = reproduced(out, StandIn(), budget=20)
-    beyond = next(it.kernel for it in written.judgements if it.claim.id == "everywhere" and it.metric == "goodput_bps")
-    assert beyond is not None
+    (beyond,) = [
+        it.worlds["machine"] for it in written.judgements if it.claim.id == "everywhere" and it.metric == "goodput_bps"
+    ]
     assert beyond.verdict == "not run"
     assert beyond.reasons == ["it needs 29 s more (10 runs of 4 s), beyond the budget of 20 s"]
     assert "beyond the budget of 20 s" in written.html.read_text()
 
 
-def test_the_report_is_made_again_from_stored_runs(small: Path) -> None:
+@pytest.mark.parametrize("virtual", [False, True])
+def test_the_report_is_made_again_from_stored_runs(small: Path, virtual: bool) -> None:
     out = small / "out"
-    html = reproduced(out, StandIn(swaps=True)).html.read_text()
+    html = reproduced(out, StandIn(swaps=True, virtual=virtual)).html.read_text()
+    assert ("in virtual time" in html) == virtual
     assert report.stored_paper(out) == html
-    # A report without runs on the kernel has none of their files and columns.
+    # A report without other worlds has none of their files and columns.
     plan = planned(quick=True)
-    assert "On the kernel" not in report.write(reproduction.execute(plan, out), out).html.read_text()
-    assert not (out / "kernel.parquet").exists()
+    assert "world-" not in report.write(reproduction.execute(plan, out), out).html.read_text()
+    assert not (out / "worlds.parquet").exists()
 
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> StandIn:
-    """Use a stand-in as this machine."""
+    """Use stand-ins as this machine and as a kernel in virtual time."""
     made = StandIn()
-    monkeypatch.setattr(function, "_machine", lambda: made)
+    monkeypatch.setattr(worlds, "machine", lambda *_, **__: made.world)
+    monkeypatch.setattr(worlds, "linux", lambda *_, **__: StandIn(release="7.2", virtual=True).world)
     return made
 
 
 def command(out: Path, **changes: object) -> None:
-    given: dict[str, Any] = {"quick": True, "on": On.kernel, "jobs": 1}
+    given: dict[str, Any] = {"quick": True, "on": "simulation,machine", "jobs": 1}
     paper("small", out=out, **{**given, **changes})
 
 
@@ -415,20 +472,36 @@ def test_the_command_says_beforehand_what_it_runs_and_shows_a_column(
     command(small / "out")
     shown = capsys.readouterr()
     said = f"10 runs one after another, about {in_words(10 * (4 + OVERHEAD))} of real time, for 4 of 4 readings"
-    assert f"on the kernel, Linux 6.18.0: {said}" in shown.err
-    assert "On the kernel's TCP (Linux 6.18.0), " in shown.err
+    assert f"on Linux 6.18.0: {said}" in shown.err
+    assert "On Linux 6.18.0, " in shown.err
     head, _, first, second, third, *_ = [line.split() for line in shown.out.splitlines() if line.strip()]
-    assert head[:4] == ["claim", "reading", "simulation", "kernel"]
+    assert head[:4] == ["claim", "reading", "simulation", "machine"]
     assert {line[0] for line in (first, second, third)} == {"everywhere", "small-queue"}
     command(small / "out", json=True)
     assert len(machine.ran) == 10
-    assert all("kernel" in entry for entry in json.loads(capsys.readouterr().out))
+    assert all("machine" in entry["worlds"] for entry in json.loads(capsys.readouterr().out))
+
+
+def test_several_worlds_are_columns(small: Path, machine: StandIn, capsys: pytest.CaptureFixture[str]) -> None:
+    out = small / "out"
+    command(out, on="simulation,linux,machine")
+    head = next(line.split() for line in capsys.readouterr().out.splitlines() if line.strip())
+    assert head[:5] == ["claim", "reading", "simulation", "linux", "machine"]
+    html = (out / "report.html").read_text()
+    assert 'id="world-linux"' in html and 'id="world-machine"' in html
+    assert "--on simulation,linux,machine" in html
+    table = polars.read_parquet(out / "worlds.parquet")
+    assert table["world"].to_list() == ["linux"] * 10 + ["machine"] * 10 + ["simulation"] * 10
+    assert report.stored_paper(out) == html
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"on": On.simulation, "budget": "5 min"}, "--budget is for runs in real time; add --on kernel"),
+        ({"on": "simulation", "budget": "5 min"}, "--budget is for runs in other worlds; add --on simulation,linux"),
+        ({"on": "simulation,linux", "budget": "2 s"}, "no claim can run within 2 s: the shortest needs 11 s"),
+        ({"on": "linux"}, "claims are judged in the simulation first; write --on simulation,linux"),
+        ({"on": "kernel"}, "--on kernel: expected simulation, linux or machine"),
         ({"budget": "5"}, '--budget 5: expected a time above 0 in s, min or h, such as "20 min"'),
         ({"budget": "0 s"}, "--budget 0 s: expected a time above 0"),
         ({"budget": "2 s"}, "small: no claim can run within 2 s: the shortest needs "),
@@ -491,28 +564,27 @@ def test_a_claim_is_judged_on_the_kernel(
     (folder / "windows.toml").write_text(WINDOWS)
     (folder / "claims.toml").write_text(WINDOWS_CLAIM)
     monkeypatch.chdir(tmp_path)
-    machine = ThisMachine()
-    assert machine.release == kernel.release
-    choice = choose(plan_paper(library.find("windows")), machine, 60)
-    found = runs.execute(choice, tmp_path / "out", machine)
+    world = worlds.machine()
+    assert world.release == kernel.release
+    choice = choose(plan_paper(library.find("windows")), world, 60)
+    found = execute(choice, tmp_path / "out")
     if found.missing:
-        found = runs.execute(choice, tmp_path / "out", machine)
+        found = execute(choice, tmp_path / "out")
     if found.missing:
         pytest.skip(f"the machine is too busy for runs in real time: {found.problems}")
     assert verdicts(found) == {("ten", "delivered_packets"): "holds"}
     (compared,) = judging.agreements(found)
     assert compared.count == 10
     assert 0.9 < compared.median < 1.1
-    assert runs.execute(choice, tmp_path / "out", machine).reused == 10
 
 
 def test_a_machine_without_its_parts_is_one_message(
     small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lacking = kernels.Check("6.18.0", (kernels.Probe("TUN", "all", found=False, detail="no /dev/net/tun"),))
-    monkeypatch.setattr(kernels, "check", lambda: lacking)
+    monkeypatch.setattr(checking, "check", lambda: lacking)
     with pytest.raises(SystemExit) as stopped:
         command(small / "out")
     assert stopped.value.code == 2
-    assert "this machine cannot run scenarios on its kernel: TUN: no /dev/net/tun" in capsys.readouterr().err
+    assert "TUN: no /dev/net/tun (see: ackclock kernel check)" in capsys.readouterr().err
     assert not (small / "out").exists()

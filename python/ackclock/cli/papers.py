@@ -46,20 +46,22 @@ def show(written: Report, *, brief: bool, json_output: bool) -> None:
 
 
 def _show(judgements: Sequence[Judgement]) -> None:
-    """Print the main reading of each claim; with runs on the kernel also every other reading that ran there."""
+    """Print the main reading of each claim; with other worlds also every other reading that ran in one."""
     main = [item for item in judgements if item.metric == item.claim.metrics[0]]
-    if all(item.kernel is None for item in main):
+    worlds = list(main[0].worlds) if main else []
+    if not worlds:
         lines = [[item.claim.id, item.verdict, evidence.survival(item.evidence), item.claim.source] for item in main]
         output.table(["claim", "verdict", "all claims together", "source in the paper"], lines, left=4, less=LESS)
         return
-    shown = [item for item in judgements if item in main or (item.kernel and item.kernel.verdict != "not run")]
+    ran = [item for item in judgements if any(own.verdict != "not run" for own in item.worlds.values())]
     rows = [
-        [item.claim.id, units.name(item.metric), item.verdict, item.kernel.verdict if item.kernel else None,
+        [item.claim.id, units.name(item.metric), item.verdict, *(item.worlds[name].verdict for name in worlds),
          evidence.survival(item.evidence), item.claim.source]
-        for item in shown
+        for item in judgements
+        if item in main or item in ran
     ]  # fmt: skip
-    columns = ["claim", "reading", "simulation", "kernel", "all claims together", "source in the paper"]
-    output.table(columns, rows, left=6, less=LESS)
+    columns = ["claim", "reading", "simulation", *worlds, "all claims together", "source in the paper"]
+    output.table(columns, rows, left=len(columns), less=LESS)
 
 
 def show_all(done: Sequence[Reproduced]) -> None:

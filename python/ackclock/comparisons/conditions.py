@@ -31,6 +31,8 @@ def about(plan: Plan) -> str:
 def conditions(plan: Plan) -> list[str]:
     """Return a line for each group of contenders with the same host, window and packets, and one for the access links.
 
+    Worlds that replace hosts have a line, too.
+
     Parameters
     ----------
     plan
@@ -47,7 +49,7 @@ def conditions(plan: Plan) -> list[str]:
         ]
         groups.setdefault(", ".join(said), []).append(contender.name)
     lines = [said if plan.crossed else f"{', '.join(names)}: {said}" for said, names in groups.items()]
-    return [*lines, f"access links: {_access(plan)}"]
+    return [*lines, *_replaced(plan), f"access links: {_access(plan)}"]
 
 
 def mixed(plan: Plan) -> str:
@@ -63,6 +65,16 @@ def mixed(plan: Plan) -> str:
         f"of the path, {_listed(named)} on the host {host}: they differ in more than the algorithm; to compare "
         f"algorithms, write {host}+{bare[0].name}"
     )
+
+
+def _replaced(plan: Plan) -> list[str]:
+    """Return a line for each world that has other hosts in place of those of a path."""
+    names: dict[str, None] = {}
+    for place in plan.places:
+        made = [place.paths[0].compose(contender, 1, plan.extra) for contender in plan.contenders]
+        if any(place.world.hosted(scenario) is not scenario for scenario in made):
+            names[place.world.name] = None
+    return [f"in {name}: hosts of Linux in place of ns-2's" for name in names]
 
 
 def _documents(plan: Plan, contender: Contender) -> list[dict[str, Any]]:

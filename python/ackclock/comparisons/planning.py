@@ -171,15 +171,15 @@ class Plan:
         other = [unit.path.scenario is None and each["topology"] != first["topology"] for each in documents]
         world = unit.world
         return Runs(
-            [Point(self._patient(document, unit), Tested(), world=world) for document in documents],
+            [Point(world.hosted(self._patient(document, unit)), Tested(), world=world) for document in documents],
             [
                 None
                 if elsewhere or not self.harm
-                else Point(_with(first, [single[0], *tested]), Reference(), world=world)
+                else Point(world.hosted(_with(first, [single[0], *tested])), Reference(), world=world)
                 for tested, elsewhere in zip(flows, other, strict=True)
             ],
             [
-                Point(_with(each, [flow]), Alone(), world=world)
+                Point(world.hosted(_with(each, [flow])), Alone(), world=world)
                 for each, flow in zip(documents, single, strict=self.harm)
             ],
             self._like(unit),
@@ -384,11 +384,10 @@ def _check_worlds(plan: Plan) -> None:
         If this computer cannot run a world.
     """
     for world in {place.world.name: place.world for place in plan.places}.values():
-        if missing := world.missing():
-            raise OSError(f"this machine cannot run scenarios on {world.title}: {missing}")
+        world.check()
     for place in plan.places:
         for contender in plan.contenders if place.world.release else ():
-            if reason := place.world.refusal(place.paths[0].compose(contender, 1, plan.extra)):
+            if reason := place.world.refuses(place.paths[0].compose(contender, 1, plan.extra)):
                 raise ValueError(f"{contender.name} cannot run on {place.world.title}: {reason}")
 
 

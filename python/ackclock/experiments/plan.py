@@ -49,7 +49,7 @@ class Point(Generic[M]):
             If the source of a control in Python cannot be read.
         """
         measurement = self.measurement
-        program = sources.program(RUNNER, *measurement.sources)
+        program = sources.program(RUNNER, *self.world.sources, *measurement.sources)
         said = (measurement.record, list(measurement.capture), measurement.said)
         own = {flow: sources.of_class(made) for flow, made in self.scenario.controls.items()}
         return sources.digest(self.scenario.hash, own, *said, self.world.identity, program)

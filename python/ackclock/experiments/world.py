@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ackclock import _core
@@ -31,6 +31,10 @@ def _nothing(_: object) -> str | None:
     return None
 
 
+def _same(scenario: Scenario) -> Scenario:
+    return scenario
+
+
 def _none() -> str | None:
     return None
 
@@ -45,6 +49,9 @@ class World:
         Its name on the command line, and in the column ``world``.
     runner : callable
         Runs a scenario on its thread. A cluster needs one that can be pickled.
+    hosted : callable
+        Returns the scenario with the hosts that the world has in place of others; raises ValueError if it has none for
+        a flow.
     refusal : callable
         Returns why a scenario cannot run there; None if it can.
     missing : callable
@@ -55,6 +62,8 @@ class World:
         Release of its kernel; empty without one.
     identity : str
         What makes it another world for a stored run; empty for the simulation.
+    sources : sequence of str
+        The modules that run scenarios there, beside those of the simulation; keys of stored runs cover them.
     virtual : bool
         Whether its time is virtual, so that a busy computer changes no result.
     jobs : int or None
@@ -65,20 +74,25 @@ class World:
         A tick of its kernel, in nanoseconds.
     longer : int
         By how much its paths can be longer than those of the scenario, in nanoseconds.
+    overhead : float
+        Real time that a run takes beyond its duration, in seconds.
     """
 
     name: str
     runner: Runner = run_here
+    hosted: Callable[[Scenario], Scenario] = _same
     refusal: Callable[[Scenario], str | None] = _nothing
     missing: Callable[[], str | None] = _none
     fault: Callable[[Result], str | None] = _nothing
     release: str = ""
     identity: str = ""
+    sources: Sequence[str] = ()
     virtual: bool = True
     jobs: int | None = None
     repetitions: int = 1
     tick: int = TICK
     longer: int = 0
+    overhead: float = 0.0
 
     @property
     def title(self) -> str:
@@ -86,6 +100,30 @@ class World:
         if not self.release:
             return self.name
         return f"Linux {self.release} in virtual time" if self.virtual else f"Linux {self.release}"
+
+    def check(self) -> None:
+        """Refuse a world that this computer cannot run.
+
+        Raises
+        ------
+        OSError
+            If it lacks something, which the message names.
+        """
+        if missing := self.missing():
+            raise OSError(f"this machine cannot run scenarios on {self.title}: {missing}")
+
+    def refuses(self, scenario: Scenario) -> str | None:
+        """Return why a scenario cannot run there with the hosts of the world; None if it can."""
+        try:
+            return self.refusal(self.hosted(scenario))
+        except ValueError as error:
+            return str(error)
+
+    def takes(self, scenarios: Iterable[Scenario]) -> float:
+        """Return the real time that runs take if none has to be repeated, in seconds; 0 in virtual time."""
+        if self.virtual:
+            return 0.0
+        return sum(scenario.duration + self.overhead for scenario in scenarios) / (self.jobs or 1)
 
 
 SIMULATION = World("simulation")

@@ -3,6 +3,7 @@
 from ackclock.kernels.building import build
 from ackclock.kernels.checking import Check, Probe, check
 from ackclock.kernels.emulating import Emulated, emulate
+from ackclock.kernels.function import compare
 from ackclock.kernels.replaying import Arrival, Packet, replay
 from ackclock.kernels.running import KernelResult, refusal, run
 from ackclock.kernels.store import Built, built, find
@@ -18,6 +19,7 @@ __all__ = [
     "build",
     "built",
     "check",
+    "compare",
     "emulate",
     "find",
     "refusal",

@@ -240,24 +240,17 @@ class Lateness:
         The largest lateness, in seconds.
     further : int
         Number of attempts after the first one.
-    disturbed : sequence of (str, int)
-        The scenarios and numbers of the repetitions that were disturbed in every attempt.
     """
 
     p50: float
     p99: float
     latest: float
     further: int
-    disturbed: Sequence[tuple[str, int]]
 
 
 def lateness(pairs: Sequence[Pairs]) -> Lateness:
     """Say how late the emulator was; there must be one scenario at least."""
-    runs = [
-        (each.name, number, run.facts) for each in pairs for number, run in zip(each.numbers, each.kernel, strict=True)
-    ]
-    facts = [fact for _, _, fact in runs]
+    facts = [run.facts for each in pairs for run in each.kernel]
     p50, p99 = (sorted(fact[name] for fact in facts)[len(facts) // 2] for name in ("lateness_p50", "lateness_p99"))
     latest = max(fact["lateness_max"] for fact in facts)
-    disturbed = [(name, number) for name, number, fact in runs if fact["tainted"]]
-    return Lateness(p50, p99, latest, sum(fact["attempts"] - 1 for fact in facts), disturbed)
+    return Lateness(p50, p99, latest, sum(fact["attempts"] - 1 for fact in facts))

@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ackclock.curves import cwnd_lines, sampled
+from ackclock.experiments.measurement import Measurement
 from ackclock.judging.tolerances import OWN, SAME, Tolerance
+from ackclock.kernels.facts import facts
 from ackclock.metrics.groups import completion
 from ackclock.metrics.registry import MEASURES
 from ackclock.result import Result, frame
 
-RECORD = ("cwnd",)
-"""The trace that a run records."""
 DIGITS = 5
 """Significant digits of a stored window."""
 FLOW = (
@@ -24,11 +24,6 @@ FLOW = (
 """The columns of a flow that a measurement holds."""
 PATH = ("queue_drops", "losses", "sojourn_mean")
 """The numbers of all links: packets dropped by queues, packets lost, mean waiting time at the bottleneck in seconds."""
-FACTS = ("world", "release", "phase_s", "lateness_p50", "lateness_p99", "lateness_max", "tainted", "attempts")
-"""Facts of a run on a kernel: the world and the release of the kernel; in virtual time, the start after a tick in
-seconds; in real time, lateness of the emulator in seconds, whether the run was disturbed, and its attempts."""
-UNFOLLOWED = "warnings"
-"""A further fact: texts that name settings which the kernel does not follow."""
 
 
 @dataclass(frozen=True)
@@ -52,29 +47,48 @@ class Run:
     curves: Mapping[str, list[float | None]] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
 
-    def document(self) -> dict[str, Any]:
-        """Return it as a value of JSON."""
-        return asdict(self)
 
-    @classmethod
-    def read(cls, found: object) -> Run | None:
-        """Return the run of a value of JSON; None if it is another one."""
-        if not isinstance(found, dict) or set(found) != {"flows", "path", "curves", "facts"}:
-            return None
-        return cls(**found)
+@dataclass(frozen=True)
+class RunMeasurement(Measurement[Run]):
+    """The measurement of a run for a comparison of simulation and kernel.
 
+    Attributes
+    ----------
+    curves : bool
+        Whether it has curves of cwnd.
+    """
 
-def take(result: Result) -> Run:
-    """Measure a run that recorded `RECORD`."""
-    flows = {row["name"]: {name: row[name] for name in FLOW} for row in frame(result.flows).to_dicts()}
-    links = frame(result.links).to_dicts()
-    bottleneck = next((row for row in links if row["name"] == result.scenario.bottleneck), None)
-    path = {
-        "queue_drops": float(sum(row["drops"] for row in links)),
-        "losses": float(sum(row["losses"] for row in links)),
-        "sojourn_mean": None if bottleneck is None else bottleneck["sojourn_mean"],
-    }
-    return Run(flows, path, _curves(result), _facts(result))
+    curves: bool = True
+
+    @property
+    def record(self) -> tuple[str, ...]:
+        """The trace of the curves."""
+        return ("cwnd",) if self.curves else ()
+
+    @property
+    def said(self) -> bool:
+        """Whether it has curves."""
+        return self.curves
+
+    def take(self, result: Result) -> Run:
+        """Measure a run."""
+        flows = {row["name"]: {name: row[name] for name in FLOW} for row in frame(result.flows).to_dicts()}
+        links = frame(result.links).to_dicts()
+        bottleneck = next((row for row in links if row["name"] == result.scenario.bottleneck), None)
+        path = {
+            "queue_drops": float(sum(row["drops"] for row in links)),
+            "losses": float(sum(row["losses"] for row in links)),
+            "sojourn_mean": None if bottleneck is None else bottleneck["sojourn_mean"],
+        }
+        return Run(flows, path, _curves(result) if self.curves else {}, facts(result))
+
+    def pack(self, measured: Run) -> dict[str, Any]:
+        """Return a run as a value of JSON."""
+        return asdict(measured)
+
+    def unpack(self, value: Any) -> Run:  # noqa: ANN401 - any JSON
+        """Return a run from a value of `pack`."""
+        return Run(**value)
 
 
 def _curves(result: Result) -> dict[str, list[float | None]]:
@@ -84,15 +98,6 @@ def _curves(result: Result) -> dict[str, list[float | None]]:
 
 def _short(value: float) -> float | None:
     return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
-
-
-def _facts(result: Result) -> dict[str, Any]:
-    found = getattr(result, "kernel", None)
-    if found is None:
-        return {}
-    # A warning has a name, its flows, and a text.
-    own = {name: found[name] for name in FACTS if name in found}
-    return {**own, UNFOLLOWED: [text for _, _, text in found[UNFOLLOWED]]}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A comparison of simulation and kernel on disk: the journal of its runs, tables, and the report."""
+"""A comparison of simulation and kernel on disk: tables, and the report."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from ackclock.files import storage
 from ackclock.judging.words import percent
 from ackclock.kernels import judging, words
 from ackclock.kernels.comparing import Outcome
+from ackclock.kernels.facts import FACTS
 from ackclock.kernels.judging import Difference, Pairs, ranked
-from ackclock.kernels.measuring import FACTS, FLOW, PATH, Run
+from ackclock.kernels.measuring import FLOW, PATH, Run
 from ackclock.reports import Answer, Axis, Bullets, Cell, Column, Figure, Panel, Section, Series, Table, Text, page
 from ackclock.statistics.intervals import Interval
 from ackclock.texts.numbers import counted
@@ -33,7 +34,7 @@ def manifest(outcome: Outcome) -> dict[str, Any]:
     """Return what the manifest says of a comparison."""
     return {
         "scenarios": [case.name for case in outcome.cases],
-        "repetitions": outcome.repetitions,
+        "repetitions": outcome.count,
         "world": outcome.world.name,
         "release": outcome.world.release,
     }
@@ -76,26 +77,25 @@ def rows(found: Sequence[Difference]) -> list[dict[str, Any]]:
 def measured(outcome: Outcome, pairs: Sequence[Pairs]) -> dict[str, Any]:
     """Return what JSON says of the runs: refused and failed ones, and settings that the kernel ignores.
 
-    Of real time also how late the emulator was, and what it disturbed.
+    Of real time also how late the emulator was, and its further attempts.
     """
     return {
         "refused": dict(outcome.refused),
         "failed": [
-            {"scenario": name, "repetition": number, "reason": reason} for name, number, reason in outcome.failures()
+            {"scenario": name, "repetition": number, "reason": reason} for name, number, reason in outcome.failures
         ],
-        **({} if outcome.world.virtual else _disturbances(pairs)),
+        **({} if outcome.world.virtual or not pairs else _lateness(pairs)),
         "unfollowed": [{"setting": text, "scenarios": names} for text, names in words.settings(pairs).items()],
     }
 
 
-def _disturbances(pairs: Sequence[Pairs]) -> dict[str, Any]:
+def _lateness(pairs: Sequence[Pairs]) -> dict[str, Any]:
     late = judging.lateness(pairs)
     return {
         "lateness_p50": late.p50,
         "lateness_p99": late.p99,
         "lateness_max": late.latest,
         "further_attempts": late.further,
-        "disturbed": [{"scenario": name, "repetition": number} for name, number in late.disturbed],
     }
 
 
@@ -126,14 +126,14 @@ def take_rows(outcome: Outcome, stored: polars.DataFrame) -> None:
     """
     for case in outcome.cases:
         own = stored.filter(polars.col("scenario") == case.name)
-        for number in range(outcome.repetitions):
-            flows = own.filter(polars.col("repetition") == number + 1).to_dicts()
-            if not flows:
-                outcome.refused[case.name] = "was not measured"
-                break
-            path, facts = ({name: flows[0][name] for name in names if name in flows[0]} for names in (PATH, FACTS))
-            run = Run({row["flow"]: {name: row[name] for name in FLOW} for row in flows}, path, {}, facts)
-            outcome.stored[outcome.key(case.repetition(number))] = run
+        if own["repetition"].n_unique() < outcome.count:
+            outcome.refused[case.name] = "was not measured"
+    for name, repetitions in outcome.repetitions.items():
+        for number, each in enumerate(repetitions, 1):
+            flows = stored.filter(scenario=name, repetition=number).to_dicts()
+            path, facts = ({key: flows[0][key] for key in names if key in flows[0]} for names in (PATH, FACTS))
+            run = Run({row["flow"]: {key: row[key] for key in FLOW} for row in flows}, path, {}, facts)
+            outcome.experiment.store.put(each.kernel, run)
 
 
 def html(outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference]) -> str:
@@ -151,7 +151,7 @@ def html(outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference]) 
         ),
         Section("Method", [*map(Text, (*words.method(outcome), *words.lateness(outcome, pairs)))]),
     ]
-    about = f"{outcome.world.title}, {counted(len(pairs), 'scenario')}, {counted(outcome.repetitions, 'repetition')}"
+    about = f"{outcome.world.title}, {counted(len(pairs), 'scenario')}, {counted(outcome.count, 'repetition')}"
     answer = Answer(answered, _lead(found) if pairs else None)
     shown = [section for section in sections if section.items]
     return page("Simulation and kernel", answer, shown, about=about, footer=f"program {sources.build()[:16]}")
@@ -164,7 +164,7 @@ def refusals(outcome: Outcome) -> list[str]:
 
 def failures(outcome: Outcome) -> list[str]:
     """Return a sentence for every run that failed."""
-    return [f"{name}: failed in repetition {number}: {reason}" for name, number, reason in outcome.failures()]
+    return [f"{name}: failed in repetition {number}: {reason}" for name, number, reason in outcome.failures]
 
 
 def _table(found: Sequence[Difference]) -> Table:

@@ -166,10 +166,6 @@ def _losses(seen: Observed, share: float) -> bool:
     return abs(simulated - kernel) > share * kernel
 
 
-def _tainted(seen: Observed, wanted: bool) -> bool:
-    return wanted == any(run.facts.get("tainted") for run in seen.on_kernel)
-
-
 def _world(seen: Observed, name: str) -> bool:
     return all(run.facts["world"] == name for run in seen.on_kernel)
 
@@ -184,7 +180,6 @@ CONDITIONS: dict[str, Callable[[Observed, Any], bool]] = {
     "exit": _exit,
     "timeouts": _timeouts,
     "losses": _losses,
-    "tainted": _tainted,
     "world": _world,
 }
 VALUES = {
@@ -197,6 +192,5 @@ VALUES = {
     "exit": checks.POSITIVE,
     "timeouts": checks.BOOL,
     "losses": checks.POSITIVE,
-    "tainted": checks.BOOL,
     "world": checks.one_of(MACHINE, VIRTUAL),
 }

@@ -9,8 +9,9 @@ from ackclock.judging import words as judged
 from ackclock.judging.words import percent
 from ackclock.kernels import judging
 from ackclock.kernels.comparing import NEARBY, Outcome
+from ackclock.kernels.facts import UNFOLLOWED
 from ackclock.kernels.judging import Difference, Pairs, Summary, Verdict, ranked, summary
-from ackclock.kernels.measuring import COMPARED, UNFOLLOWED
+from ackclock.kernels.measuring import COMPARED
 from ackclock.statistics.intervals import student_t
 from ackclock.texts.numbers import counted, number
 
@@ -57,7 +58,7 @@ def answer(outcome: Outcome, pairs: Sequence[Pairs], found: Sequence[Difference]
     if not pairs:
         return ["No scenario ran on the kernel."]
     said = [_lead(outcome, pairs, summary([each for each in found if each.measure.primary]), found)]
-    if text := judged.few(outcome.repetitions, "repetition"):
+    if text := judged.few(outcome.count, "repetition"):
         said.append(f"{text}.")
     others = [each for each in found if not each.measure.primary]
     if others:
@@ -73,9 +74,9 @@ def _lead(outcome: Outcome, pairs: Sequence[Pairs], total: Summary, found: Seque
     tolerance = next(each.measure.tolerance for each in found if each.measure.primary)
     differing = f", {_differ(total)}" if total.differing else ""
     infinite = f" ({total.infinite} of infinite size, since the kernel's mean is 0, left out)" if total.infinite else ""
-    each = "each" if all(len(one.kernel) == outcome.repetitions for one in pairs) else "each at most"
+    each = "each" if all(len(one.kernel) == outcome.count for one in pairs) else "each at most"
     return (
-        f"{counted(len(pairs), 'scenario')} on {outcome.world.title}, {counted(outcome.repetitions, 'repetition')} "
+        f"{counted(len(pairs), 'scenario')} on {outcome.world.title}, {counted(outcome.count, 'repetition')} "
         f"{each}: simulated data delivered and completion times differ from the kernel's by "
         f"{100 * total.median:.2f} % in the median and {100 * total.largest:.2f} % at most{infinite}. Of "
         f"{counted(total.count, 'comparison')}, {total.within} are within {tolerance.text}, {total.unclear} are "
@@ -109,7 +110,7 @@ def _alike(each: Difference) -> str:
 
 def method(outcome: Outcome) -> list[str]:
     """Say how the differences are judged."""
-    world, count = outcome.world, outcome.repetitions
+    world, count = outcome.world, outcome.count
     tick = f"a tick of {number(world.tick / 1e6, 3)} ms"
     phases = f" In virtual time, the seed also moves the start of the run within {tick} of the kernel."
     pairing = (
@@ -162,13 +163,13 @@ def _scenarios(names: Sequence[str]) -> str:
 
 
 def lateness(outcome: Outcome, pairs: Sequence[Pairs]) -> list[str]:
-    """Say how late the emulator was, and how many repetitions it disturbed; nothing in virtual time."""
+    """Say how late the emulator was, and how many attempts it disturbed; nothing in virtual time."""
     if outcome.world.virtual or not pairs:
         return []
     late = judging.lateness(pairs)
     said = (
         f"The emulator released packets {1e3 * late.p50:.2f} ms late in the median and {1e3 * late.p99:.2f} ms at the "
         f"99th percentile (medians over the runs), {1e3 * late.latest:.1f} ms at most. The repetitions took "
-        f"{counted(late.further, 'further attempt')}, and {len(late.disturbed)} of them stayed disturbed."
+        f"{counted(late.further, 'further attempt')}."
     )
     return [said]

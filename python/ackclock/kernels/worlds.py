@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from ackclock.experiments import sources
 from ackclock.experiments.world import World
-from ackclock.kernels import checking, running, store
+from ackclock.kernels import checking, hosts, running, store
+from ackclock.scenario import Scenario
 
 SIMULATION = running.SIMULATION
 NAMES = (SIMULATION, store.WORLD, running.MACHINE)
@@ -18,6 +19,11 @@ NAMES = (SIMULATION, store.WORLD, running.MACHINE)
 LONGER = 200_000
 """What a path is longer on this machine, in nanoseconds: the emulator adds 0.16 to 0.20 ms to round-trip times in the
 median."""
+OVERHEAD = 0.3
+"""Seconds of a run on this machine beyond its duration: namespaces, devices, and the connection that warms the path
+up."""
+SOURCES = ("ackclock.kernels.running",)
+"""The module that runs scenarios on kernels."""
 
 
 def find(
@@ -58,7 +64,7 @@ def find(
     if first == store.WORLD:
         return linux(name, outside=outside, control=control)
     if name == SIMULATION:
-        return World(name, running.run_written, running.refusal_written)
+        return World(name, running.run_written, refusal=running.refusal_written)
     near = difflib.get_close_matches(first, NAMES, 1)
     hint = f"; did you mean {near[0]}?" if near else ""
     raise ValueError(f"--on {name}: expected {', '.join(NAMES[:-1])} or {NAMES[-1]}{hint}")
@@ -86,10 +92,12 @@ def linux(name: str = store.WORLD, *, outside: bool = False, control: str | None
     return World(
         name,
         partial(running.run_virtual, kernel=kernel, outside=outside, control=control),
+        hosts.hosted,
         partial(running.refusal_virtual, control=control),
         partial(running.missing_virtual, kernel),
         release=kernel.release,
         identity=sources.digest(store.WORLD, kernel.release, kernel.hz, kernel.hash, outside, control),
+        sources=SOURCES,
         repetitions=6,
         tick=1_000_000_000 // kernel.hz,
     )
@@ -100,17 +108,36 @@ def machine(attempts: int = running.ATTEMPTS, *, change_hystart: bool = False) -
     return World(
         running.MACHINE,
         partial(running.run_here, attempts=attempts, change_hystart=change_hystart),
+        hosts.hosted,
         partial(running.refusal, change_hystart=change_hystart),
         _missing,
         fault=running.fault,
         release=platform.release(),
         identity=f"{running.MACHINE} {platform.release()}",
+        sources=SOURCES,
         virtual=False,
         jobs=1,
         repetitions=3,
         longer=LONGER,
+        overhead=OVERHEAD,
     )
 
 
+def past(*, name: str, release: str, identity: str, virtual: bool, refused: Mapping[str, str]) -> World:
+    """Return the world of stored runs, which runs nothing: it knows what it refused, by the hash of the scenario."""
+
+    def hosted(scenario: Scenario) -> Scenario:
+        if scenario.hash in refused:
+            raise ValueError(refused[scenario.hash])
+        return hosts.hosted(scenario)
+
+    overhead, jobs = (0.0, None) if virtual else (OVERHEAD, 1)
+    return World(
+        name, hosted=hosted, release=release, identity=identity, sources=SOURCES, virtual=virtual, jobs=jobs,
+        overhead=overhead,
+    )  # fmt: skip
+
+
 def _missing() -> str | None:
-    return checking.check().missing
+    missing = checking.check().missing
+    return missing and f"{missing} (see: ackclock kernel check)"

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.execute import Progress
+from ackclock.experiments.experiment import Experiment
+from ackclock.experiments.world import World
 from ackclock.files import storage
-from ackclock.texts.numbers import counted, in_words
+from ackclock.texts.numbers import counted
 
 if TYPE_CHECKING:
     from ackclock.papers.library import Paper
-    from ackclock.papers.onkernel.machine import Machine
-    from ackclock.papers.onkernel.runs import OnMachine
     from ackclock.papers.report import Report
     from ackclock.papers.summary import Reproduced
+    from ackclock.papers.worlds.runs import Elsewhere
 
-BUDGET, QUICK_BUDGET = 3600.0, 600.0
-"""Real time of runs on the kernel, in seconds, without and with `quick`."""
-WORLDS = ("simulation", "kernel")
 log = logging.getLogger(__name__)
 
 
@@ -28,7 +27,7 @@ def paper(
     name: str,
     *,
     quick: bool = False,
-    on: str = "simulation",
+    on: str | Sequence[str] = "simulation",
     budget: float | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
@@ -44,9 +43,11 @@ def paper(
     quick
         Whether to use fewer seeds, start times and variants.
     on
-        ``kernel`` also runs a part of the experiments in real time on this machine's TCP.
+        Worlds in which claims are judged: ``simulation``, and beside it ``linux`` (a kernel in virtual time;
+        ``linux:7.2`` names its version) or ``machine`` (this machine's kernel in real time).
     budget
-        Real time of the runs on the kernel, in seconds; by default an hour, or 10 minutes with `quick`.
+        Time that the runs in each other world may last, in seconds: on ``machine`` real time, by default an hour, or 10
+        minutes with `quick`; on ``linux`` virtual time, by default without a limit.
     out
         Folder to write to; by default ``out/NAME``, or ``out/NAME-quick``. Stored runs are reused.
     jobs
@@ -59,26 +60,26 @@ def paper(
     Raises
     ------
     ValueError
-        If there is no such paper, its files are wrong, or `budget` has no kernel.
+        If there is no such paper or world, a file is wrong, or no claim can be judged in a world.
     OSError
-        If the folder cannot be written to, or this machine cannot run scenarios on its kernel.
+        If the folder cannot be written to, or this machine cannot run a world.
     Interrupted
         After Ctrl-C; finished runs are stored.
     """
     # These modules import polars and matplotlib, which take longer to load than the rest of the package.
     from ackclock.papers import library
     from ackclock.papers.reproduction import KIND
+    from ackclock.papers.worlds import choosing
 
-    if on not in WORLDS:
-        raise ValueError(f"on {on}: expected {' or '.join(WORLDS)}")
-    if budget is not None and on != "kernel":
-        raise ValueError("--budget is for runs in real time; add --on kernel")
+    others = choosing.worlds_beside(on)
+    if budget is not None and not others:
+        raise ValueError("--budget is for runs in other worlds; add --on simulation,linux or simulation,machine")
     found = library.find(name)
     target = Path(out) if out is not None else Path("out") / (f"{name}-quick" if quick else name)
     storage.check_free(target, KIND)  # before the plan, which takes seconds
-    machine = _machine() if on == "kernel" else None
-    seconds = budget if budget is not None else QUICK_BUDGET if quick else BUDGET
-    return _reproduce(found, target, quick, jobs, engine, progress, machine, seconds)
+    for world in others:
+        world.check()
+    return _reproduce(found, target, quick, jobs, engine, progress, others, budget)
 
 
 def papers(
@@ -111,19 +112,6 @@ def papers(
     return done
 
 
-def _machine() -> Machine:
-    """Return this machine, if its kernel can run scenarios.
-
-    Raises
-    ------
-    OSError
-        If something is missing, which the message names.
-    """
-    from ackclock.papers.onkernel import linux
-
-    return linux.ThisMachine()
-
-
 def _reproduce(
     found: Paper,
     target: Path,
@@ -131,42 +119,37 @@ def _reproduce(
     jobs: int | None,
     engine: Engine | None,
     progress: Progress | None,
-    machine: Machine | None = None,
-    budget: float = 0.0,
+    others: Sequence[World] = (),
+    budget: float | None = None,
 ) -> Report:
-    """Run what is not stored of a paper, also on a machine's kernel, and write its report."""
+    """Run what is not stored of a paper, also in other worlds, and write its report."""
     from ackclock.papers import report, reproduction
-    from ackclock.papers.onkernel import choosing, section
-    from ackclock.papers.onkernel import runs as realtime
     from ackclock.papers.plan import plan_paper
+    from ackclock.papers.worlds import choosing, section
+    from ackclock.papers.worlds import runs as elsewhere
 
     plan = plan_paper(found, quick=quick)
     evaluations = f" and {counted(plan.evaluations, 'evaluation')} of models" if plan.models else ""
     log.info("%s: %s%s", found.title, counted(len(plan.runs), "run"), evaluations)
-    choice = choosing.choose(plan, machine, budget) if machine is not None else None
-    if choice is not None:
-        log.info(
-            "on the kernel, Linux %s: %s one after another, about %s of real time, for %d of %s",
-            choice.release, counted(len(choice.runs), "run"), in_words(choice.seconds), len(choice.chosen),
-            counted(len(choice.readings), "reading"),
-        )  # fmt: skip
+    choices = [choosing.choose(plan, world, budget) for world in others]
+    for choice in choices:
+        log.info(choice.said)
     outcome = reproduction.execute(plan, target, jobs=jobs, engine=engine, progress=progress)
-    on_kernel = None
-    if choice is not None and machine is not None:
-        on_kernel = realtime.execute(choice, target, machine, progress=progress)
+    made: list[Elsewhere] = []
+    if choices:
+        experiment = Experiment(target, jobs=jobs, engine=engine, progress=progress)
+        with experiment.opened(reproduction.KIND, reproduction.manifest(plan)):
+            try:
+                made = elsewhere.run(choices, experiment)
+            finally:
+                experiment.say_what_ran()
+            experiment.finish(reproduction.DRAWING)
     log.info("drawing and writing the report")
-    written = report.write(outcome, target, on_kernel)
-    if on_kernel is not None:
-        _note(on_kernel)
-        said = section.sentence(on_kernel.choice.release, written.judgements)
-        log.info("".join(part.text for part in said))
+    written = report.write(outcome, target, made)
+    for each in made:
+        world = each.choice.world
+        if each.missing:
+            left, reasons = counted(len(each.missing), "run"), "".join(f"\n  {problem}" for problem in each.problems)
+            log.warning("%s on %s had no result; the same command repeats them%s", left, world.title, reasons)
+        log.info("".join(part.text for part in section.sentence(world, written.judgements)))
     return written
-
-
-def _note(found: OnMachine) -> None:
-    """Say how many runs on the kernel are new, and how many have no result."""
-    log.info("on the kernel, %s stored before, %d new", counted(found.reused, "run"), found.count - found.reused)
-    if found.missing:
-        left = counted(len(found.missing), "run")
-        reasons = "".join(f"\n  {problem}" for problem in found.problems)
-        log.warning("%s on the kernel have no result; the same command repeats them%s", left, reasons)

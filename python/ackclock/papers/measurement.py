@@ -10,6 +10,7 @@ import numpy as np
 
 from ackclock import curves
 from ackclock.experiments.measurement import Measurement
+from ackclock.kernels.facts import UNFOLLOWED, facts
 from ackclock.metrics.derivation import Derivation, Rows
 from ackclock.result import Result, rows
 
@@ -79,7 +80,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class FlowTable(Measurement[Measured]):
-    """The flows of a run: their table with the columns of measures, and curves.
+    """The flows of a run: their table with the columns of measures, on a kernel also its facts, and curves.
 
     Attributes
     ----------
@@ -114,6 +115,9 @@ class FlowTable(Measurement[Measured]):
         measured = [{"flow": row.pop("name"), **row, "queue_drops": drops} for row in rows(result.flows)]
         for measure in self.measures:
             measure.derive(measured, result)
+        if seen := facts(result):
+            seen[UNFOLLOWED] = "; ".join(seen[UNFOLLOWED])
+            measured = [{**row, **seen} for row in measured]
         return Measured(measured, self.curves.take(result))
 
     def pack(self, measured: Measured) -> object:

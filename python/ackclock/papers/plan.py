@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from ackclock import _core, columns
@@ -88,7 +89,7 @@ class Plan:
         """Number of evaluations of models."""
         return sum(model.count for model in self.models)
 
-    @property
+    @cached_property
     def cells(self) -> list[list[PlannedRun]]:
         """The runs by cell, in order."""
         cells: dict[tuple[str, ...], list[PlannedRun]] = {}

@@ -19,6 +19,8 @@ import polars
 from ackclock import _core, plot
 from ackclock.drawing import bands
 from ackclock.drawing.rendering import store
+from ackclock.experiments.store import Store
+from ackclock.experiments.world import SIMULATION
 from ackclock.files import storage
 from ackclock.papers import answers, charts, library, reproduction, tables
 from ackclock.papers.again import Runs
@@ -27,13 +29,12 @@ from ackclock.papers.claims import Claim, bounds
 from ackclock.papers.contents import Figures, leaves, matches
 from ackclock.papers.library import Paper
 from ackclock.papers.measurement import Lines
-from ackclock.papers.onkernel import choosing, judging, section
-from ackclock.papers.onkernel import runs as realtime
-from ackclock.papers.onkernel.machine import Past
-from ackclock.papers.onkernel.runs import OnMachine
 from ackclock.papers.plan import Plan, plan_paper
 from ackclock.papers.reproduction import Outcome, manifest
 from ackclock.papers.verdicts import WHYS, Judgement, judge_all
+from ackclock.papers.worlds import judging, section
+from ackclock.papers.worlds import runs as elsewhere
+from ackclock.papers.worlds.runs import Elsewhere
 from ackclock.reports import Axis, Panel, from_lines, grids, units
 from ackclock.reports import Figure as Interactive
 from ackclock.reports.live import STATIC, Live
@@ -195,7 +196,7 @@ def sheets(figures: Figures, cells: Sequence[Mapping[str, str]]) -> list[Sheet]:
     return made
 
 
-def write(outcome: Outcome, directory: Path, kernel: OnMachine | None = None) -> Report:
+def write(outcome: Outcome, directory: Path, others: Sequence[Elsewhere] = ()) -> Report:
     """Judge the claims, draw the figures, and write everything.
 
     Parameters
@@ -204,17 +205,20 @@ def write(outcome: Outcome, directory: Path, kernel: OnMachine | None = None) ->
         The results of the runs.
     directory
         Directory for ``runs.parquet verdicts.json report.md report.html figures/ manifest.json``. A paper with
-        printed tables adds ``tables.parquet tables.csv checks.parquet checks.csv``. Runs on the kernel add
-        ``kernel.parquet``.
-    kernel
-        The results of runs on the kernel.
+        printed tables adds ``tables.parquet tables.csv checks.parquet checks.csv``. Runs in other worlds add
+        ``worlds.parquet``.
+    others
+        The results of runs in worlds beside the simulation.
     """
     paper = outcome.plan.paper
     judgements = judge_all(outcome.plan.claims, outcome.rows, paper.all_labels)
-    if kernel is not None:
-        on_kernel = judging.judged(kernel)
-        judgements = [replace(item, kernel=on_kernel[item.claim.id, item.metric]) for item in judgements]
-        storage.write_parquet(directory / realtime.TABLE, realtime.table(kernel))
+    if others:
+        judged = {each.choice.world.name: judging.judged(each) for each in others}
+        judgements = [
+            replace(item, worlds={name: own[item.claim.id, item.metric] for name, own in judged.items()})
+            for item in judgements
+        ]
+        storage.write_parquet(directory / elsewhere.TABLE, elsewhere.table(others))
     table = polars.DataFrame(outcome.rows, infer_schema_length=None)
     storage.write_parquet(directory / "runs.parquet", table)
     verdicts = finite([judgement.to_dict() for judgement in judgements])
@@ -233,22 +237,23 @@ def write(outcome: Outcome, directory: Path, kernel: OnMachine | None = None) ->
         shown.setdefault(heading, []).append({**tables.shown(item), "reading": item.reading})
     static = STATIC if outcome.plan.runs and live is None else ""
     context = {
-        **_context(outcome, judgements, (drawn, charted), table, kernel),
+        **_context(outcome, judgements, (drawn, charted), table, others),
         "tables": shown,
         "live": live,
         "static": static,
-        "command": _command(outcome.plan, kernel),
+        "command": _command(outcome.plan, others),
     }
     for ending in ("md", "html"):
         storage.write_text(directory / f"report.{ending}", render(f"report.{ending}.j2", context))
-    entries = {} if kernel is None else {"kernel": section.manifest(kernel)}
+    entries = {"worlds": [elsewhere.manifest(each) for each in others]} if others else {}
     storage.write_manifest(directory, "paper", {**manifest(outcome.plan), **entries, "state": "complete"})
     return Report(judgements, context["answer"], directory / "report.html")
 
 
-def _command(plan: Plan, kernel: OnMachine | None) -> str:
+def _command(plan: Plan, others: Sequence[Elsewhere]) -> str:
     """Return the command that runs the paper and judges its claims again."""
-    where = "" if kernel is None else " --on kernel"
+    names = [SIMULATION.name, *(each.choice.world.name for each in others)]
+    where = f" --on {','.join(names)}" if others else ""
     return (
         f"ackclock paper {plan.paper.name}{' --quick' if plan.quick else ''}{where} --out out/{plan.paper.name}-again"
     )
@@ -258,14 +263,9 @@ def stored_paper(directory: Path) -> str:
     """Write the report again from stored runs, and return its HTML; see `reproduction.stored` for errors."""
     there = storage.read_manifest(directory, "paper")
     plan = plan_paper(library.find(str(there["paper"])), quick=bool(there["quick"]))
-    kernel = _stored_kernel(plan, directory, there["kernel"]) if "kernel" in there else None
-    return write(reproduction.stored(plan, directory), directory, kernel).html.read_text(encoding="utf-8")
-
-
-def _stored_kernel(plan: Plan, directory: Path, there: Mapping[str, Any]) -> OnMachine:
-    """Return the stored runs on the kernel that a manifest names."""
-    machine = Past(str(there["release"]), dict(there["refused"]))
-    return realtime.stored(choosing.choose(plan, machine, float(there["budget_s"])), directory)
+    store = Store(directory)
+    others = [elsewhere.stored(plan, each, store) for each in there.get("worlds", ())]
+    return write(reproduction.stored(plan, directory), directory, others).html.read_text(encoding="utf-8")
 
 
 def _draw(outcome: Outcome, figures: Figures, folder: Path) -> list[Drawn]:
@@ -328,7 +328,7 @@ def _context(
     judgements: Sequence[Judgement],
     drawn_and_charted: tuple[Sequence[Drawn], Sequence[Picture]],
     table: polars.DataFrame,
-    kernel: OnMachine | None,
+    others: Sequence[Elsewhere],
 ) -> dict[str, Any]:
     paper, (drawn, charted) = outcome.plan.paper, drawn_and_charted
     # Claims beyond the paper are counted separately.
@@ -346,8 +346,8 @@ def _context(
         "evaluations": outcome.plan.evaluations,
         "version": _core.__version__,
         "manifest": manifest(outcome.plan),
-        "answer": _answer(paper, judgements, kernel),
-        "kernel": section.context(kernel, judgements) if kernel is not None else None,
+        "answer": _answer(paper, judgements, others),
+        "worlds": [section.context(each, judgements) for each in others],
         "lead": lead,
         "readings": [_summary(metric, group, ours=ours) for (ours, metric), group in grouped.items()],
         "said": answers.counts(answers.mains(judgements).values()),
@@ -362,12 +362,11 @@ def _context(
     }
 
 
-def _answer(paper: Paper, judgements: Sequence[Judgement], kernel: OnMachine | None) -> answers.Answer:
-    """Return the answer of the paper; runs on the kernel add a sentence that links to their section."""
+def _answer(paper: Paper, judgements: Sequence[Judgement], others: Sequence[Elsewhere]) -> answers.Answer:
+    """Return the answer of the paper; each other world adds a sentence that links to its section."""
     found = answers.answer(paper, judgements)
-    if kernel is None:
-        return found
-    return replace(found, sentences=[*found.sentences, section.sentence(kernel.choice.release, judgements)])
+    added = [section.sentence(each.choice.world, judgements) for each in others]
+    return replace(found, sentences=[*found.sentences, *added])
 
 
 def _figures(
@@ -437,7 +436,7 @@ def _claim_rows(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> 
                 "ranking": answers.ranking(item),
                 "cells": _cells(item),
                 "order": item.order_matches,
-                "kernel": section.reading(item),
+                "worlds": section.readings(item),
             }
             for item in with_exact_path(group)
         ]

@@ -120,10 +120,10 @@ class Judgement:
         The judgement on the exact path, if this one is on drawn paths.
     evidence : Evidence or None
         P-value, effect size, and correction for all claims; None for ranges, formulas, and without runs.
-    kernel : Judgement or None
-        The judgement on the kernel's TCP; None if no run was asked for.
+    worlds : dict
+        The judgements in worlds beside the simulation, by their names.
     simulated : Judgement or None
-        Of a judgement on the kernel: the judgement on simulations of the same scenarios.
+        Of a judgement in another world: the judgement on simulations of the same scenarios.
     at : dict
         The verdicts with half and with double the tolerance, by the factor; empty for limits, which have none.
     """
@@ -139,7 +139,7 @@ class Judgement:
     why: Why | None = None
     beside: Judgement | None = None
     evidence: Evidence | None = None
-    kernel: Judgement | None = None
+    worlds: Mapping[str, Judgement] = field(default_factory=dict)
     simulated: Judgement | None = None
     at: Mapping[float, Verdict] = field(default_factory=dict)
 
@@ -167,8 +167,10 @@ class Judgement:
             "evidence": self.evidence and {**asdict(self.evidence), "survives": self.evidence.survives},
         }
         found = {"claim": claim, "metric": self.metric, **kept, "measured": measured, "comparisons": comparisons}
-        others = {"exact_path": self.beside, "kernel": self.kernel, "simulated_linux": self.simulated}
-        return found | {name: other._of_same_claim() for name, other in others.items() if other is not None}
+        others = {"exact_path": self.beside, "simulated_linux": self.simulated}
+        found |= {name: other._of_same_claim() for name, other in others.items() if other is not None}
+        worlds = {name: other._of_same_claim() for name, other in self.worlds.items()}
+        return found | ({"worlds": worlds} if worlds else {})
 
     def _of_same_claim(self) -> dict[str, Any]:
         return {key: value for key, value in self.to_dict().items() if key not in ("claim", "metric")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
@@ -10,17 +9,10 @@ import typer
 from ackclock.cli import options
 from ackclock.cli.asking import ask
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import Address, EngineName, Jobs, Json, Out
+from ackclock.cli.options import Address, EngineName, Jobs, Json, Out, Worlds
 
 if TYPE_CHECKING:
     from ackclock.papers.report import Report
-
-
-class On(str, Enum):
-    """Where the runs of a paper take place."""
-
-    simulation = "simulation"
-    kernel = "kernel"
 
 
 def paper(
@@ -29,15 +21,13 @@ def paper(
         bool, typer.Option("--new", help="Write a small paper that runs into papers/NAME, as a start for your own.")
     ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Use fewer seeds, start times and variants.")] = False,
-    on: Annotated[
-        On,
-        typer.Option(help="kernel: also run a part of the experiments in real time on this machine's TCP."),
-    ] = On.simulation,
+    on: Worlds = "simulation",
     budget: Annotated[
         Optional[str],
         typer.Option(
             metavar="TIME",
-            help='Real time of the runs on the kernel, such as "20 min"; by default 1 h, or 10 min with --quick.',
+            help='Time of the runs in each other world, such as "20 min": on machine real time, by default 1 h, or '
+            "10 min with --quick; on linux virtual time, by default without a limit.",
         ),
     ] = None,
     brief: Annotated[
@@ -54,7 +44,7 @@ def paper(
         with plain_errors():
             from ackclock.cli.papers import new_command
 
-            given = (on, engine, budget, out, jobs, address) != (On.simulation, "local", None, None, None, None)
+            given = (on, engine, budget, out, jobs, address) != ("simulation", "local", None, None, None, None)
             new_command(name, ran=quick or brief or json or given)
         return
 
@@ -62,7 +52,7 @@ def paper(
         from ackclock import paper
 
         seconds = None if budget is None else options.seconds(budget, "--budget")
-        return paper(name, quick=quick, on=on.value, budget=seconds, out=out, **where)
+        return paper(name, quick=quick, on=on, budget=seconds, out=out, **where)
 
     def show(written: Report) -> None:
         from ackclock.cli.papers import show

@@ -209,7 +209,7 @@ def written() -> list[ModuleType]:
     left: list[type] = [CongestionControl, SlowStart]
     found: dict[str, ModuleType] = {}
     while left:
-        own = left.pop().__subclasses__()
+        own: list[type] = left.pop().__subclasses__()
         left += own
         for name in (each.__module__ for each in own):
             if name in sys.modules and name.partition(".")[0] not in ("ackclock", "__main__"):

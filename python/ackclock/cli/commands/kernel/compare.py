@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
+from ackclock.cli.asking import ask
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MOST, MOST_JOBS, Attempts, ChangeHystart, Json, On, Out
+from ackclock.cli.options import MOST, MOST_JOBS, Address, Attempts, ChangeHystart, EngineName, Json, On, Out
+
+if TYPE_CHECKING:
+    from ackclock.kernels.result import Comparison
 
 
 def compare(
@@ -48,6 +52,8 @@ def compare(
     out: Out = None,
     json: Json = False,
     on: On = "machine",
+    engine: EngineName = "local",
+    address: Address = None,
     packets: Annotated[
         bool,
         typer.Option(
@@ -73,25 +79,28 @@ def compare(
     machine's, in real time. With --out, every finished run is stored at once, and the same command continues after an
     interruption.
     """
-    with plain_errors():
-        if packets:
+    if packets:
+        with plain_errors():
             from ackclock.cli.kernelpackets import packets_command
 
             if out is not None:
                 raise ValueError("--out: --packets prints its result; --json gives it as JSON")
             packets_command(files, on=on, phase=phase, shrink=shrink, json_output=json)
-            return
+        return
+
+    def question(where: dict[str, Any]) -> Comparison:
+        from ackclock import kernels
+
         if shrink or phase:
             raise ValueError(f"{'--shrink' if shrink else '--phase'}: only with --packets")
-        from ackclock.cli.kernelcomparisons import compare_command
-        from ackclock.kernels import worlds
+        return kernels.compare(
+            files, on=on, repetitions=repetitions, tolerance=tolerance / 100, attempts=attempts,
+            change_hystart=change_hystart, out=out, jobs=jobs, **where,
+        )  # fmt: skip
 
-        compare_command(
-            files,
-            world=worlds.find(on, attempts=attempts, change_hystart=change_hystart),
-            repetitions=repetitions,
-            tolerance=tolerance,
-            out=out,
-            json_output=json,
-            jobs=jobs,
-        )
+    def show(found: Comparison) -> None:
+        from ackclock.cli.kernelcomparisons import show
+
+        show(found, json_output=json)
+
+    ask(question, show, engine=engine, address=address, jobs=jobs)

@@ -1,9 +1,10 @@
-"""The choice of runs in real time: as many readings of claims as a budget of time allows, the cheapest first.
+"""The choice of runs in a world beside the simulation: all readings of claims that its kernel can run.
 
-A reading is a claim on one of its metrics. It needs the runs of all its cells, repeated `REPETITIONS` times: a reading
-on some of its cells would be another claim. A metric of the first seconds needs a run of these seconds only, because a
-later event changes no earlier one. Readings share runs. The choice depends on nothing but the plan, the budget and the
-refusals, so that the same command continues after an interruption.
+If a budget limits the time of the runs, as it does in real time by default, the cheapest are chosen. A reading is a
+claim on one of its metrics. It needs the runs of all its cells, repeated `REPETITIONS` times: a reading on some of its
+cells would be another claim. A metric of the first seconds needs a run of these seconds only, because a later event
+changes no earlier one. Readings share runs. The choice depends on nothing but the plan, the budget and the refusals, so
+that the same command continues after an interruption.
 """
 
 from __future__ import annotations
@@ -12,23 +13,24 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ackclock.experiments.draws import nanoseconds
 from ackclock.experiments.repetitions import Repetition, repetitions
+from ackclock.experiments.world import SIMULATION, World
+from ackclock.freeze import Frozen
+from ackclock.kernels import worlds
 from ackclock.papers.claims import Claim
 from ackclock.papers.contents import Repeat, matches
 from ackclock.papers.measurement import FlowTable
-from ackclock.papers.onkernel import hosts
-from ackclock.papers.onkernel.machine import Machine
-from ackclock.papers.onkernel.measurement import OnKernel
 from ackclock.papers.plan import Plan, PlannedRun, measures
 from ackclock.scenario import Scenario
-from ackclock.texts.numbers import in_words
+from ackclock.texts.numbers import counted, in_words
 
 REPETITIONS = 5
 """Runs of a cell. The range of five paths contains the value of one more with a probability of 4/6."""
-OVERHEAD = 0.3
-"""Seconds of a run beyond its duration: namespaces, devices, and the connection that warms the path up."""
+BUDGET, QUICK_BUDGET = 3600.0, 600.0
+"""Real time of the runs by default, in seconds; the second one for the quick plan."""
 MARGIN = 0.1
 """Seconds by which a run is longer than its metrics need."""
 SECOND = 10**9
@@ -54,7 +56,7 @@ class Reading:
     reason : str
         Why the reading is not run; empty if it is chosen.
     cost : float
-        The real time that a reading beyond the budget needs in addition, in seconds; otherwise 0.
+        The time that a reading beyond the budget needs in addition, in seconds; otherwise 0.
     """
 
     claim: Claim
@@ -72,27 +74,29 @@ class Choice:
     ----------
     plan : Plan
         The plan of the paper.
+    world : World
+        Where the runs take place.
+    budget : float or None
+        The time that all runs may last, in seconds; None without a limit.
     readings : sequence of Reading
         All readings of its claims, in their order.
     runs : sequence of PlannedRun
-        The runs in real time, in their order.
-    simulated : sequence of PlannedRun
-        Simulations of the same scenarios.
-    budget : float
-        The allowed real time, in seconds.
-    release : str
-        The kernel's release.
+        The runs in the world, in their order.
     refused : dict
-        Refusals of the machine, by the hash of the scenario.
+        Refusals of the world, by the hash of the scenario.
     """
 
     plan: Plan
+    world: World
+    budget: float | None
     readings: Sequence[Reading]
     runs: Sequence[PlannedRun]
-    simulated: Sequence[PlannedRun]
-    budget: float
-    release: str
     refused: Mapping[str, str]
+
+    @cached_property
+    def simulated(self) -> list[PlannedRun]:
+        """Simulations of the same scenarios."""
+        return [replace(run, world=SIMULATION) for run in self.runs]
 
     @property
     def chosen(self) -> list[Reading]:
@@ -101,36 +105,63 @@ class Choice:
 
     @property
     def seconds(self) -> float:
-        """The real time of all runs, if none is repeated."""
-        return sum(run.scenario.duration + OVERHEAD for run in self.runs)
+        """The real time of all runs, if none is repeated; 0 in virtual time."""
+        return self.world.takes(run.scenario for run in self.runs)
+
+    @property
+    def said(self) -> str:
+        """What will run, in words."""
+        time = "" if self.world.virtual else f" one after another, about {in_words(self.seconds)} of real time,"
+        readings = f"{len(self.chosen)} of {counted(len(self.readings), 'reading')}"
+        return f"on {self.world.title}: {counted(len(self.runs), 'run')}{time} for {readings}"
 
 
-def choose(plan: Plan, machine: Machine, budget: float) -> Choice:
+def worlds_beside(on: str | Sequence[str]) -> list[World]:
+    """Return the worlds beside the simulation, in which claims are judged first.
+
+    Raises
+    ------
+    ValueError
+        If the first is not the simulation, or one is unknown.
+    """
+    first, *others = worlds.several(on)
+    if first.release or not all(world.release for world in others):
+        names = ",".join([SIMULATION.name, *(world.name for world in (first, *others) if world.release)])
+        raise ValueError(f"--on: claims are judged in the simulation first; write --on {names}")
+    return others
+
+
+def choose(plan: Plan, world: World, budget: float | None = None) -> Choice:
     """Choose readings and runs of a plan.
 
     Parameters
     ----------
     plan
         The plan.
-    machine
-        The machine, which can refuse scenarios.
+    world
+        The world, which can refuse scenarios.
     budget
-        The allowed real time, in seconds.
+        The time that all runs may last, in seconds of the world. By default real time has `BUDGET`, or `QUICK_BUDGET`
+        for a quick plan, and virtual time has no limit.
 
     Raises
     ------
     ValueError
         If no claim can run, or none within the budget.
     """
-    asked = _Refusals(plan, machine)
+    if budget is None and not world.virtual:
+        budget = QUICK_BUDGET if plan.quick else BUDGET
+    asked = _Refusals(plan, world)
     readings = [_needed(plan, claim, metric, asked) for claim in plan.claims for metric in claim.metrics]
     possible = [reading for reading in readings if not reading.reason]
     if not possible:
         reasons = list(dict.fromkeys(reading.reason for reading in readings)) or ["it has no claims"]
         more = f"; and {len(reasons) - SHOWN} more reasons" if len(reasons) > SHOWN else ""
-        raise ValueError(f"{plan.paper.name}: no claim can run on the kernel: {'; '.join(reasons[:SHOWN])}{more}")
-    lengths = _Lengths(plan)
-    picked, least = lengths.pick(possible, budget)
+        raise ValueError(f"{plan.paper.name}: no claim can run on {world.title}: {'; '.join(reasons[:SHOWN])}{more}")
+    lengths = _Lengths(plan, world)
+    picked, least = lengths.pick(possible, math.inf if budget is None else budget)
+    if budget is None:
+        return Choice(plan, world, None, readings, lengths.runs(), asked.refused)
     if not picked:
         quick = "" if plan.quick else ", and --quick needs less"
         raise ValueError(
@@ -142,17 +173,15 @@ def choose(plan: Plan, machine: Machine, budget: float) -> Choice:
         reading if reading.reason or (reading.claim.id, reading.metric) in within else lengths.beyond(reading, budget)
         for reading in readings
     ]
-    runs = lengths.runs(machine.release)
-    simulated = [replace(run, measurement=_simulated(run)) for run in runs]
-    return Choice(plan, said, runs, simulated, budget, machine.release, asked.refused)
+    return Choice(plan, world, budget, said, lengths.runs(), asked.refused)
 
 
 class _Refusals:
     """The reasons why cells of a plan cannot run, each asked once."""
 
-    def __init__(self, plan: Plan, machine: Machine) -> None:
+    def __init__(self, plan: Plan, world: World) -> None:
         self._cells = [cell[0] for cell in plan.cells]
-        self._machine = machine
+        self._world = world
         self._known: dict[int, str] = {}
         self.refused: dict[str, str] = {}
 
@@ -163,13 +192,12 @@ class _Refusals:
         return self._known[place]
 
     def _ask(self, scenario: Scenario) -> str:
-        try:
-            of_linux = hosts.mapped(scenario)
-        except hosts.NoKernelError as error:
-            return str(error)
-        if reason := self._machine.refusal(of_linux):
-            self.refused[of_linux.hash] = reason
-        return reason or ""
+        found = self._world.refuses(scenario) or ""
+        # The part before names scenario and flow, and differs between the cells of a paper.
+        reason = found.partition(" cannot run on the kernel: ")[2] or found
+        if reason:
+            self.refused[scenario.hash] = reason
+        return reason
 
 
 def _needed(plan: Plan, claim: Claim, metric: str, asked: _Refusals) -> Reading:
@@ -186,7 +214,7 @@ def _needed(plan: Plan, claim: Claim, metric: str, asked: _Refusals) -> Reading:
         rule = plan.cells[place][0].repeat.rule
         common = claim.kind == "equal" and rule.common > 0
         if (count := rule.common if common else rule.count) < REPETITIONS:
-            said = f"the paper repeats its runs {count} times, and the kernel needs {REPETITIONS}"
+            said = f"the paper repeats its runs {count} times, and another world needs {REPETITIONS}"
             return Reading(claim, metric, reason=said)
         if reason := asked.of(place):
             return Reading(claim, metric, reason=reason)
@@ -214,8 +242,9 @@ def end_of(repeat: Repeat, metric: str) -> tuple[float, bool] | None:
 class _Lengths:
     """The lengths of runs that picked readings need, by series."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, world: World) -> None:
         self._cells = [cell[0] for cell in plan.cells]
+        self._world = world
         self._started: dict[int, float] = {}
         self._picked: dict[Series, float] = {}
         self._order: list[list[Series]] = []
@@ -237,11 +266,11 @@ class _Lengths:
         return picked, least
 
     def cost(self, reading: Reading) -> float:
-        """Return the real time that a reading adds to the picked ones, in seconds."""
+        """Return the time that a reading adds to the picked ones, in seconds."""
         added = 0.0
         for series in reading.series:
             length, there = self._needs(series, reading.metric), self._picked.get(series)
-            added += length + OVERHEAD if there is None else max(0.0, length - there)
+            added += length + self._world.overhead if there is None else max(0.0, length - there)
         return REPETITIONS * added
 
     def beyond(self, reading: Reading, budget: float) -> Reading:
@@ -251,14 +280,14 @@ class _Lengths:
         said = f"it needs {in_words(cost)} more ({runs}), beyond the budget of {in_words(budget)}"
         return replace(reading, reason=said, cost=cost)
 
-    def runs(self, release: str) -> list[PlannedRun]:
+    def runs(self) -> list[PlannedRun]:
         """Return the runs of all picked readings; those of a reading alternate between its cells."""
         made: list[PlannedRun] = []
         for together in self._order:
             repeated = [(place, self._picked[place, common], _repeated(self._cells[place], common=common))
                         for place, common in together]  # fmt: skip
             made += [
-                self._run(place, seconds, own[index], release)
+                self._run(place, seconds, own[index])
                 for index in range(REPETITIONS)
                 for place, seconds, own in repeated
             ]
@@ -285,12 +314,15 @@ class _Lengths:
         if place not in self._started:
             run = self._cells[place]
             spread = nanoseconds(run.repeat.rule.spread) / SECOND if run.repeat.rule.spread else 0.0
-            self._started[place] = hosts.started(run.given) + spread
+            starts = (nanoseconds(flow["start"]) / SECOND for flow in Frozen(run.given).flows)
+            self._started[place] = max(starts, default=0.0) + spread
         return self._started[place]
 
-    def _run(self, place: int, seconds: float, repetition: Repetition, release: str) -> PlannedRun:
+    def _run(self, place: int, seconds: float, repetition: Repetition) -> PlannedRun:
         given = self._cells[place]
         whole = seconds >= given.given.duration
+        hosted = self._world.hosted(repetition.scenario)
+        scenario = hosted if whole else hosted.set({"duration": f"{round(seconds * SECOND)} ns"})
         repeat = replace(
             given.repeat,
             spans={name: span for name, span in given.repeat.spans.items() if span[1] <= seconds},
@@ -298,8 +330,8 @@ class _Lengths:
             derived=given.repeat.derived if whole else (),
         )
         return PlannedRun(
-            hosts.mapped(repetition.scenario, seconds), OnKernel(measures(repeat), release=release),
-            given.labels, repetition, repeat, given.given, given.first,
+            scenario, FlowTable(measures(repeat)), given.labels, repetition, repeat, given.given, given.first,
+            world=self._world,
         )  # fmt: skip
 
 
@@ -309,7 +341,3 @@ def _repeated(run: PlannedRun, *, common: bool) -> list[Repetition]:
     rule = replace(run.repeat.rule, exact=0)
     made = repetitions(rule, run.given, run.first, counts)
     return [it for it in made if (it.seeds == "common") == common][:REPETITIONS]
-
-
-def _simulated(run: PlannedRun) -> FlowTable:
-    return FlowTable(run.measurement.measures, run.measurement.curves)

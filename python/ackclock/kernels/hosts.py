@@ -1,4 +1,4 @@
-"""A paper's scenario with hosts of Linux: network and congestion control stay, ns-2's hosts are replaced.
+"""Scenarios with hosts of Linux: network and congestion control stay, ns-2's hosts are replaced.
 
 ns-2's packets become segments: the packet's data is the MSS, and segments carry no timestamps, so that both have 40 B
 of headers. All else of a host, such as its recovery, its ACKs and its timers, is Linux's own. Hosts of the profile
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ackclock.experiments.draws import nanoseconds
 from ackclock.freeze import Frozen
 from ackclock.scenario import Scenario
 
@@ -21,52 +20,33 @@ RECOVERIES = {"sack": {}, "newreno": {"recovery": "newreno"}}
 LARGE_WINDOW = 1000
 """Packets: a receive window of this size limits no sender, so the kernel sizes it."""
 HEADER = "40 B"
-SECOND = 10**9
-
-
-class NoKernelError(ValueError):
-    """A scenario that hosts of Linux cannot run."""
 
 
 @dataclass(frozen=True)
 class Replaced:
-    """A setting of the paper's hosts, and its replacement on the kernel."""
+    """A setting of a scenario's hosts, and its replacement on the kernel."""
 
     setting: str
-    paper: str
+    given: str
     kernel: str
 
 
-def mapped(scenario: Scenario, seconds: float | None = None) -> Scenario:
-    """Return a scenario with hosts of Linux instead of ns-2's.
-
-    Parameters
-    ----------
-    scenario
-        The scenario of a paper's run.
-    seconds
-        End of the run, if it is before the scenario's.
+def hosted(scenario: Scenario) -> Scenario:
+    """Return a scenario with hosts of Linux instead of ns-2's; without hosts of ns-2, the scenario itself.
 
     Raises
     ------
-    NoKernelError
+    ValueError
         If a flow has a setting without a counterpart in the kernel.
     """
-    if scenario.controls:
-        raise NoKernelError("the kernel cannot run a control in Python")
     document = Frozen(scenario).document
-    flows = [_flow(flow) for flow in document["flow"]]
-    end = {} if seconds is None or seconds >= scenario.duration else {"duration": f"{round(seconds * SECOND)} ns"}
-    return Scenario(**{**document, "flow": flows, **end})
-
-
-def started(scenario: Scenario) -> float:
-    """Return the start of the last flow, in seconds."""
-    return max((nanoseconds(flow["start"]) / SECOND for flow in Frozen(scenario).flows), default=0.0)
+    if not any(flow.get("profile") == "ns2" for flow in document.get("flow", ())):
+        return scenario
+    return Scenario(**{**document, "flow": [_flow(flow) for flow in document["flow"]]})
 
 
 def replaced(scenario: Scenario) -> list[Replaced]:
-    """Return the settings of a scenario's hosts that `mapped` replaces, each once."""
+    """Return the settings of a scenario's hosts that `hosted` replaces, each once."""
     found: dict[Replaced, None] = {}
     for flow in Frozen(scenario).flows:
         if flow.get("profile") == "ns2":
@@ -79,11 +59,11 @@ def _flow(flow: Mapping[str, Any]) -> dict[str, Any]:
         return dict(flow)
     recovery = _kind(flow["recovery"])
     if recovery not in RECOVERIES:
-        raise NoKernelError(f'recovery = "{recovery}": the kernel has SACK with RACK, and NewReno')
+        raise ValueError(f'recovery = "{recovery}": the kernel has SACK with RACK, and NewReno')
     if flow["header"] != HEADER:
-        raise NoKernelError(f"header = {flow['header']!r}: the kernel's headers take {HEADER}")
+        raise ValueError(f"header = {flow['header']!r}: the kernel's headers take {HEADER}")
     kept = {key: value for key, value in flow.items() if key not in _keys_of_ns2() and key != "profile"}
-    if kept["initial_ssthresh"] == "rwnd":
+    if kept.get("initial_ssthresh") == "rwnd":
         kept["initial_ssthresh"] = f"{_packets(flow):g} segments"
     return {**kept, "host": "linux", "modern": {"timestamps": False, **RECOVERIES[recovery], **_window(flow)}}
 

@@ -1,4 +1,4 @@
-"""Verdicts from runs in real time, beside those of the same scenarios simulated.
+"""Verdicts from runs in a world beside the simulation, and those of the same scenarios simulated.
 
 The rules are those of `verdicts`. A reading without all of its runs cannot tell.
 """
@@ -12,9 +12,9 @@ from statistics import median
 
 from ackclock.judging import evidence
 from ackclock.metrics.derivation import Rows
-from ackclock.papers.onkernel.choosing import REPETITIONS, Reading
-from ackclock.papers.onkernel.runs import OnMachine
 from ackclock.papers.verdicts import Judgement, judge
+from ackclock.papers.worlds.choosing import REPETITIONS, Reading
+from ackclock.papers.worlds.runs import Elsewhere
 
 Key = tuple[str, str]
 """A reading: the claim's name and the metric."""
@@ -22,7 +22,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Agreement:
-    """Runs on the kernel against simulations of the same scenarios, on one metric.
+    """Runs in a world against simulations of the same scenarios, on one metric.
 
     Attributes
     ----------
@@ -41,14 +41,14 @@ class Agreement:
     high: float
 
 
-def judged(found: OnMachine) -> dict[Key, Judgement]:
+def judged(found: Elsewhere) -> dict[Key, Judgement]:
     """Judge the readings of a paper's claims; a reading without runs has its reason."""
     made = _all(found, found.rows)
     simulated = _all(found, found.simulated)
     return {key: replace(judgement, simulated=simulated[key]) for key, judgement in made.items()}
 
 
-def agreements(found: OnMachine) -> list[Agreement]:
+def agreements(found: Elsewhere) -> list[Agreement]:
     """Compare the runs with simulations of the same scenarios, on each metric that was judged."""
     twins = {_identity(row, found): row for row in found.simulated}
     made = []
@@ -66,7 +66,7 @@ def agreements(found: OnMachine) -> list[Agreement]:
     return made
 
 
-def _all(found: OnMachine, rows: Rows) -> dict[Key, Judgement]:
+def _all(found: Elsewhere, rows: Rows) -> dict[Key, Judgement]:
     labels = found.choice.plan.paper.all_labels
     made = {_key(reading): _judge(reading, found, rows, labels) for reading in found.choice.readings}
     corrected = evidence.corrected([judgement.evidence for judgement in made.values()])
@@ -75,7 +75,7 @@ def _all(found: OnMachine, rows: Rows) -> dict[Key, Judgement]:
     }
 
 
-def _judge(reading: Reading, found: OnMachine, rows: Rows, labels: Sequence[str]) -> Judgement:
+def _judge(reading: Reading, found: Elsewhere, rows: Rows, labels: Sequence[str]) -> Judgement:
     if reading.reason:
         return Judgement(reading.claim, reading.metric, "not run", [reading.reason], [], [], "exact")
     cells = _cells(found, [reading])
@@ -92,23 +92,23 @@ def _key(reading: Reading) -> Key:
     return reading.claim.id, reading.metric
 
 
-def _judged_with(found: OnMachine, metric: str) -> set[tuple[str, ...]]:
+def _judged_with(found: Elsewhere, metric: str) -> set[tuple[str, ...]]:
     return _cells(found, [reading for reading in found.choice.chosen if reading.metric == metric])
 
 
-def _cells(found: OnMachine, readings: Sequence[Reading]) -> set[tuple[str, ...]]:
+def _cells(found: Elsewhere, readings: Sequence[Reading]) -> set[tuple[str, ...]]:
     cells = found.choice.plan.cells
     return {cells[place][0].cell for reading in readings for place, _ in reading.series}
 
 
-def _cell(row: Mapping[str, object], found: OnMachine) -> tuple[str, ...]:
+def _cell(row: Mapping[str, object], found: Elsewhere) -> tuple[str, ...]:
     return tuple(str(row[label]) for label in found.choice.plan.paper.labels)
 
 
-def _identity(row: Mapping[str, object], found: OnMachine) -> tuple[object, ...]:
+def _identity(row: Mapping[str, object], found: Elsewhere) -> tuple[object, ...]:
     return (*_cell(row, found), row["flow"], row["hash"])
 
 
-def latest(found: OnMachine) -> float:
+def latest(found: Elsewhere) -> float:
     """Return the largest 99th percentile of the lateness of releases in any run, in seconds; NaN without runs."""
     return max((float(row["lateness_p99"]) for row in found.rows), default=math.nan)
