@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import platform
 import subprocess
@@ -119,21 +118,11 @@ def cli(tmp_path: Path) -> Cli:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests in real time, which `make test` runs alone on the machine, after the others."""
+    """Mark the tests in real time, which `make test` runs alone on the machine, after the others.
+
+    Each has a second attempt: the machine can disturb it below the limits of a tainted run.
+    """
     for item in items:
         if "kernel" in getattr(item, "fixturenames", ()):
             item.add_marker("kernel")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Give a test in real time a second attempt: the machine can disturb it below the limits of a tainted run."""
-    if "kernel" not in pyfuncitem.fixturenames:
-        return None
-    arguments = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
-    try:
-        pyfuncitem.obj(**arguments)
-    except AssertionError as first:
-        print(f"{pyfuncitem.name} runs again: {first}")
-        pyfuncitem.obj(**arguments)
-    return True
+            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun="AssertionError"))
