@@ -15,6 +15,8 @@ import pytest
 
 from ackclock import Scenario, kernels
 
+from .commandline import AVAILABLE, TIMEOUT, CommandLine
+
 ROOT = Path(__file__).resolve().parents[2]
 
 # A slow machine is no failure.
@@ -102,15 +104,29 @@ def sweep(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def command_line() -> Iterator[CommandLine]:
+    """Return a process that runs commands."""
+    started = CommandLine()
+    yield started
+    started.close()
+
+
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
+def cli(tmp_path: Path, request: pytest.FixtureRequest) -> Cli:
     """Return a function that runs the command line in a process of its own."""
 
     def run(*arguments: str | Path, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "ackclock", *map(str, arguments)]
+        words = [*map(str, arguments)]
         environment = {**os.environ, "NO_COLOR": "1"}
+        if AVAILABLE:
+            ended: subprocess.CompletedProcess[str] = request.getfixturevalue("command_line").run(
+                words, cwd, environment
+            )
+            return ended
+        command = [sys.executable, "-m", "ackclock", *words]
         return subprocess.run(
-            command, capture_output=True, text=True, cwd=cwd, timeout=300, env=environment, check=False
+            command, capture_output=True, text=True, cwd=cwd, timeout=TIMEOUT, env=environment, check=False
         )
 
     return run
