@@ -140,14 +140,11 @@ def cli(tmp_path: Path, request: pytest.FixtureRequest) -> Cli:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests in real time, and let a file's tests run in one process, so that its fixtures are made once.
+    """Mark the tests in real time, which `make test` runs alone on the machine, after the others.
 
-    `make test` runs the tests in real time alone on the machine, after the others. Each has a second attempt: the
-    machine can disturb it below the limits of a tainted run.
+    Each has a second attempt: the machine can disturb it below the limits of a tainted run.
     """
     for item in items:
         if "kernel" in getattr(item, "fixturenames", ()):
             item.add_marker("kernel")
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun="AssertionError"))
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
