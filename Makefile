@@ -61,7 +61,7 @@ test: core  ## run the tests
 	@web/run.sh test
 
 test-long: core  ## run thousands of random cases, of which `make test` runs a few
-	PROPTEST_CASES=10000 cargo test --workspace --quiet $(RUST_FEATURES)
+	PROPTEST_CASES=2000 cargo test --workspace --quiet $(RUST_FEATURES) -- --include-ignored
 	$(BIN)/pytest --quiet --numprocesses auto --dist loadfile -m long
 
 pages: core
