@@ -16,10 +16,10 @@ ENGINE ?=
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .DEFAULT_GOAL := help
-.PHONY: help core page web ebpf kernel estimate demo test count check format lint types pages fuzz fuzz-ns2 fuzz-linux bench docs site wheel clean
+.PHONY: help core page web ebpf kernel estimate demo test test-long count check format lint types pages fuzz fuzz-ns2 fuzz-linux bench docs site wheel clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-8s %s\n' "$$name" "$$text"; done
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-10s %s\n' "$$name" "$$text"; done
 
 $(VENV)/.ready: pyproject.toml requirements/dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit("ackclock needs Python 3.10 or newer" if sys.version_info < (3, 10) else 0)'
@@ -52,12 +52,17 @@ estimate:
 demo: estimate core  ## reproduce the paper `ass`: figures, verdicts, a report
 	@$(BIN)/ackclock paper ass --brief --out out/ass
 
-test: core  ## run every test
+test: core  ## run the tests
 	cargo test --workspace --quiet $(RUST_FEATURES)
-	$(BIN)/pytest --quiet --numprocesses auto --dist loadgroup -m 'not kernel and not wheel'
+	@# A file's tests run in one process, so that its fixtures are made once.
+	$(BIN)/pytest --quiet --numprocesses auto --dist loadfile -m 'not kernel and not wheel and not long'
 	$(BIN)/pytest --quiet -m kernel
 	$(BIN)/pytest --quiet -m wheel
 	@web/run.sh test
+
+test-long: core  ## run thousands of random cases, of which `make test` runs a few
+	PROPTEST_CASES=2000 cargo test --workspace --quiet $(RUST_FEATURES) -- --include-ignored
+	$(BIN)/pytest --quiet --numprocesses auto --dist loadfile -m long
 
 pages: core
 	$(BIN)/python docs/generate.py --check

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import platform
 import subprocess
@@ -15,6 +14,8 @@ import hypothesis
 import pytest
 
 from ackclock import Scenario, kernels
+
+from .commandline import AVAILABLE, TIMEOUT, CommandLine
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,6 +48,12 @@ staged = { "flow.slow_start" = "staged" }
 )
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def walks(few: int, many: int) -> pytest.MarkDecorator:
+    """Give a random test its `seeds`: a few in every run, and the others, up to many, in `make test-long`."""
+    others = pytest.param(range(few, many), marks=pytest.mark.long)
+    return pytest.mark.parametrize("seeds", [range(few), others], ids=["few", "others"])
 
 
 @pytest.fixture
@@ -103,15 +110,29 @@ def sweep(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def command_line() -> Iterator[CommandLine]:
+    """Return a process that runs commands."""
+    started = CommandLine()
+    yield started
+    started.close()
+
+
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
+def cli(tmp_path: Path, request: pytest.FixtureRequest) -> Cli:
     """Return a function that runs the command line in a process of its own."""
 
     def run(*arguments: str | Path, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "ackclock", *map(str, arguments)]
+        words = [*map(str, arguments)]
         environment = {**os.environ, "NO_COLOR": "1"}
+        if AVAILABLE:
+            ended: subprocess.CompletedProcess[str] = request.getfixturevalue("command_line").run(
+                words, cwd, environment
+            )
+            return ended
+        command = [sys.executable, "-m", "ackclock", *words]
         return subprocess.run(
-            command, capture_output=True, text=True, cwd=cwd, timeout=300, env=environment, check=False
+            command, capture_output=True, text=True, cwd=cwd, timeout=TIMEOUT, env=environment, check=False
         )
 
     return run
@@ -119,21 +140,11 @@ def cli(tmp_path: Path) -> Cli:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests in real time, which `make test` runs alone on the machine, after the others."""
+    """Mark the tests in real time, which `make test` runs alone on the machine, after the others.
+
+    Each has a second attempt: the machine can disturb it below the limits of a tainted run.
+    """
     for item in items:
         if "kernel" in getattr(item, "fixturenames", ()):
             item.add_marker("kernel")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Give a test in real time a second attempt: the machine can disturb it below the limits of a tainted run."""
-    if "kernel" not in pyfuncitem.fixturenames:
-        return None
-    arguments = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
-    try:
-        pyfuncitem.obj(**arguments)
-    except AssertionError as first:
-        print(f"{pyfuncitem.name} runs again: {first}")
-        pyfuncitem.obj(**arguments)
-    return True
+            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun="AssertionError"))

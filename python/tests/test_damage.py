@@ -22,11 +22,9 @@ from ackclock.files import storage, stored
 from ackclock.files.journal import Journal
 from ackclock.files.locking import Lock
 
-from .conftest import FIRST, SWEEP
+from .conftest import FIRST, SWEEP, walks
 from .test_paper import TINY, TINY_CLAIMS, TINY_SCENARIO
 
-WALKS = int(os.environ.get("ACKCLOCK_DAMAGES", "30"))
-"""Number of damages of the random walk."""
 TUNING = """\
 scenario = "first.toml"
 [parameters]
@@ -361,10 +359,10 @@ def test_a_changed_digit_is_no_measurement(stores: Path, call: Call, monkeypatch
     assert whole.equals(sound)
 
 
+@walks(10, 100)
 def test_damaged_results_are_read_or_refused_by_one_message(
-    stores: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+    seeds: range, stores: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(stores)
-    first = int(os.environ.get("ACKCLOCK_FIRST_DAMAGE", "0"))
-    for seed in range(first, first + WALKS):
+    for seed in seeds:
         walk(stores, call, seed)

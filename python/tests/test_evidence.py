@@ -170,6 +170,7 @@ def test_judgements_in_json_state_their_evidence() -> None:
     assert found["survives"] is True
 
 
+@pytest.mark.long
 def test_holm_holds_the_chance_of_a_wrong_verdict_in_a_paper() -> None:
     # A is exactly the tolerance above B, so that runs cannot tell; either verdict is an error.
     rng = random.Random(5)

@@ -385,6 +385,7 @@ def simulated(rng: np.random.Generator, seeds: int, factor: float, scatter: floa
     return judged(runs(made[1]), runs(made[0]), "0%")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seeds", [3, 10])
 def test_at_most_one_comparison_in_twenty_fails_by_chance(seeds: int) -> None:
     rng = np.random.default_rng(14)
@@ -396,6 +397,7 @@ def test_at_most_one_comparison_in_twenty_fails_by_chance(seeds: int) -> None:
     assert alarms <= 50 + 3 * 7
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seeds", [3, 5, 10])
 def test_small_counts_that_are_constant_by_chance_rarely_fail(seeds: int) -> None:
     # A mean of 0.5 makes two different constants, 0 and 1, likeliest.

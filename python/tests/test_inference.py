@@ -50,6 +50,7 @@ def test_a_comparison_that_runs_cannot_make() -> None:
         compare([1.0], [1.0, 2.0])
 
 
+@pytest.mark.long
 def test_a_comparison_covers_the_difference() -> None:
     rng = np.random.default_rng(1)
     common = rng.normal(0, 3, (TRIALS, 8))
@@ -86,6 +87,7 @@ def test_holm_and_benjamini_hochberg() -> None:
         holm([0.5, 1.5])
 
 
+@pytest.mark.long
 def test_families_keep_their_promises() -> None:
     """Of ten claims six are true; the others have an effect that one test finds in about 60 % of the trials."""
     rng = np.random.default_rng(4)
@@ -103,6 +105,7 @@ def test_families_keep_their_promises() -> None:
     assert false_share / 2000 > 0.02, "six tenths of 5 % are expected"
 
 
+@pytest.mark.long
 def test_the_bootstrap_covers_a_median() -> None:
     rng = np.random.default_rng(5)
     draws = rng.exponential(size=(1000, 40)).tolist()
@@ -147,6 +150,7 @@ def autoregressive(rng: np.random.Generator, trials: int, length: int, memory: f
     return 5 + values.T
 
 
+@pytest.mark.long
 def test_batch_means_cover_the_mean_of_a_correlated_series() -> None:
     rng = np.random.default_rng(8)
     series = autoregressive(rng, 2000, 2000, 0.8)
@@ -167,6 +171,7 @@ def test_batches_that_are_too_short_are_noticed() -> None:
         batch_means([1.0] * 30)
 
 
+@pytest.mark.long
 def test_runs_stop_when_the_interval_is_narrow() -> None:
     rng = np.random.default_rng(10)
     rule = Stopping(half_width=0.3, at_least=10, at_most=500)
@@ -207,6 +212,7 @@ def test_the_number_of_runs_that_an_interval_needs() -> None:
         runs_for([1.0], 1.0)
 
 
+@pytest.mark.long
 def test_steps_end_when_the_interval_is_narrow() -> None:
     rng = np.random.default_rng(7)
     rule = Stopping(half_width=0.3, at_least=10, at_most=500)

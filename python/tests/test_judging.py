@@ -111,6 +111,7 @@ def test_swapping_the_variants_turns_the_verdict() -> None:
         assert back == turned.get(there, there)
 
 
+@pytest.mark.long
 def test_two_alike_are_rarely_called_different_in_a_family() -> None:
     rng = random.Random(6)
     wrong = 0

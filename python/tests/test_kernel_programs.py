@@ -14,11 +14,7 @@ from .test_kernel_run import RENO, chain, flow, on_kernel
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
-# One process uses the machine at a time.
-pytestmark = [
-    pytest.mark.xdist_group("kernel"),
-    pytest.mark.skipif(sys.platform != "linux", reason="only Linux runs programs of eBPF"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux runs programs of eBPF")
 
 
 @pytest.fixture

@@ -23,11 +23,7 @@ QUEUE = {"kind": "droptail", "limit": "34 packets"}
 LATE = 0.02
 """How much later than in the simulation something may happen on a busy machine, in seconds."""
 
-# One process uses the machine at a time.
-pytestmark = [
-    pytest.mark.xdist_group("kernel"),
-    pytest.mark.skipif(sys.platform != "linux", reason="only Linux has the kernel under test"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has the kernel under test")
 
 
 def chain(*flows: dict[str, Any], duration: str = "2 s", queue: object = QUEUE, **keys: Any) -> Scenario:

@@ -17,7 +17,7 @@ from . import browser as browsers
 from .playground import SHORT, Playground, built
 from .serving import serving
 
-pytestmark = [browsers.needed, pytest.mark.xdist_group("playground")]
+pytestmark = browsers.needed
 
 LESSONS = Path(__file__).resolve().parents[2] / "web" / "lessons"
 NAMES = toml.read(LESSONS / "index.toml")["lessons"]

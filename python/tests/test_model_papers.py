@@ -19,8 +19,6 @@ from ackclock.papers.verdicts import judge
 
 from .conftest import Cli
 
-pytestmark = pytest.mark.xdist_group("model papers")  # so that its fixture runs once
-
 PAPER = """\
 title = "Models"
 reference = "nobody"

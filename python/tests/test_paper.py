@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import AbstractContextManager
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from ackclock.experiments.store import JOURNAL, TABLE, Store
 from ackclock.metrics.spans import time_mean
 from ackclock.papers import library, report, reproduction
 from ackclock.papers.contents import Figures
-from ackclock.papers.plan import plan_paper
+from ackclock.papers.plan import Plan, plan_paper
 
 from .conftest import ROOT, Cli
 
@@ -117,6 +118,11 @@ def figures_of(name: str) -> Figures:
     return figures
 
 
+@cache
+def ass(*, quick: bool = False) -> Plan:
+    return plan_paper(library.find("ass"), quick=quick)
+
+
 def test_every_figure_has_its_number_exactly_once() -> None:
     numbers = figures_of("ass").numbers
     assert sorted(numbers.values()) == list(range(4, 100))
@@ -140,8 +146,7 @@ def test_figures_by_their_captions(number: int, scenario: str, loss: str, kind: 
 
 
 def test_the_panels_are_laid_out_on_sixteen_sheets() -> None:
-    paper = library.find("ass")
-    plan = plan_paper(paper)
+    plan = ass()
     cells = [dict(cell[0].labels) for cell in plan.cells]
     laid = report.sheets(figures_of("ass"), cells)
     numbered = [sheet for sheet in laid if all(number is not None for number, _ in sheet.panels)]
@@ -154,8 +159,7 @@ def test_the_panels_are_laid_out_on_sixteen_sheets() -> None:
 
 
 def test_claims_name_existing_things() -> None:
-    paper = library.find("ass")
-    claims = plan_paper(paper).claims
+    claims = ass().claims
     cells = [claim for claim in claims if re.fullmatch(r"scenario\d-loss0-wnd\d-ifq\d+", claim.id)]
     assert len(cells) == 24
     assert len({tuple(claim.where.values()) for claim in cells}) == 24
@@ -225,7 +229,7 @@ def test_papers_are_found_in_the_source_tree() -> None:
 
 def test_start_times_give_different_phases_of_the_clock() -> None:
     for quick in (True, False):
-        runs = plan_paper(library.find("ass"), quick=quick).cells[0]
+        runs = ass(quick=quick).cells[0]
         cell = [run for run in runs if run.repetition.paths == "exact"]
         starts = [
             float(re.findall(r'^start = "([\d.]+) us"', run.scenario.to_toml(), re.MULTILINE)[0])
@@ -237,7 +241,7 @@ def test_start_times_give_different_phases_of_the_clock() -> None:
 
 
 def test_cells_of_other_queues_have_other_seeds() -> None:
-    runs = [run for run in plan_paper(library.find("ass")).runs if run.repetition.seeds == "own"]
+    runs = [run for run in ass().runs if run.repetition.seeds == "own"]
     seeds: dict[tuple[str, ...], set[int]] = {}
     for run in runs:
         place = (run.labels["window"], run.labels["queue"])

@@ -6,7 +6,6 @@ import contextlib
 import copy
 import io
 import json
-import os
 import random
 import shutil
 import sys
@@ -21,13 +20,11 @@ from ackclock.files import toml
 from ackclock.papers import library
 from ackclock.papers.plan import plan_paper
 
-from .conftest import ROOT, Cli
+from .conftest import ROOT, Cli, walks
 from .test_paper import TINY, TINY_CLAIMS, TINY_SCENARIO, tiny
 
 __all__ = ["tiny"]
 
-WALKS = int(os.environ.get("ACKCLOCK_PAPERS", "12"))
-"""Number of wrong papers of the random walk."""
 MORE = """
 [[chart]]
 figure = 1
@@ -153,13 +150,15 @@ def walk(folder: Path, seed: int) -> int:
     return code
 
 
-def test_a_wrong_paper_is_refused_before_the_first_run(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@walks(6, 60)
+def test_a_wrong_paper_is_refused_before_the_first_run(
+    seeds: range, tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tiny)
     monkeypatch.setenv("NO_COLOR", "1")
     rich(tiny)
     assert run("paper", "tiny", "--quick", "--out", "o")[0] == 0
-    first = int(os.environ.get("ACKCLOCK_FIRST_PAPER", "0"))
-    for seed in range(first, first + WALKS):
+    for seed in seeds:
         walk(tiny, seed)
 
 
@@ -188,10 +187,11 @@ def test_the_message_names_the_place(tiny: Path, old: str, new: str, message: st
     assert not (tiny / "out").exists()
 
 
-def test_changed_papers_of_the_repository_are_planned_or_refused(tmp_path: Path) -> None:
-    draw = random.Random(int(os.environ.get("ACKCLOCK_FIRST_PAPER", "0")))
+@walks(2, 12)
+def test_changed_papers_of_the_repository_are_planned_or_refused(seeds: range, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "papers" / "ass", tmp_path / "ass")
-    for _ in range(max(1, WALKS // 6)):
+    for seed in seeds:
+        draw = random.Random(seed)
         name = draw.choice(["paper.toml", "claims.toml"])
         document = toml.read(ROOT / "papers" / "ass" / name)
         mutate(document, draw)

@@ -21,8 +21,7 @@ from ackclock.running import run
 from ackclock.scenario import Scenario
 
 from .conftest import Cli
-
-pytestmark = pytest.mark.xdist_group("icw")  # so that its fixture runs once
+from .plans import shortened
 
 WINDOWS = ["1", "2", "4", "8", "10", "16", "24", "32", "40", "48", "64", "80", "100"]
 SEGMENT, RTT = 1448, 0.04
@@ -30,7 +29,7 @@ SEGMENT, RTT = 1448, 0.04
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    return plan_paper(library.find("icw"))
+    return shortened("icw")
 
 
 def web(window: int, **application: Any) -> Result:

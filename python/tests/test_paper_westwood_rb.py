@@ -10,14 +10,15 @@ import numpy as np
 import polars
 import pytest
 
-from ackclock.papers import library, printed
+from ackclock.papers import printed
 from ackclock.papers.contents import matches
-from ackclock.papers.plan import Plan, plan_paper
+from ackclock.papers.plan import Plan
 from ackclock.result import Result, frame
 from ackclock.running import run
 from ackclock.scenario import Scenario, load
 
 from .conftest import ROOT, Cli
+from .plans import shortened
 
 FOLDER = ROOT / "papers" / "westwood-rb"
 DATA, PACKET = 8 * 1400, 8 * 1440  # bits of a segment: data alone, and with headers
@@ -26,7 +27,7 @@ TAU = 0.5
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    return plan_paper(library.find("westwood-rb"))
+    return shortened("westwood-rb")
 
 
 def table(plan: Plan, number: int) -> printed.Table:
@@ -50,7 +51,7 @@ def test_every_table_and_figure_exists(plan: Plan) -> None:
     assert [table.number for table in plan.tables] == [1, 2, 3]
     assert {chart.figure for chart in plan.paper.contents.charts if chart.figure is not None} == {2, 3, 4}
     assert "internals" in {chart.kind for chart in plan.paper.contents.charts}
-    assert min(len(cell) for cell in plan.cells) >= 10
+    assert min(rule.count for rule in plan.paper.contents.repeats) >= 10
 
 
 def test_every_printed_cell_has_runs_in_every_reading(plan: Plan) -> None:

@@ -14,13 +14,13 @@ from ackclock.experiments.draws import Jitter
 from ackclock.experiments.repetitions import Rule, repetitions
 from ackclock.files import toml
 from ackclock.freeze import Frozen
-from ackclock.papers import charts, library
+from ackclock.papers import charts
 from ackclock.papers.claims import parse_claims
-from ackclock.papers.plan import plan_paper
 from ackclock.papers.verdicts import judge
 from ackclock.scenario import Scenario, load
 
 from .conftest import ROOT
+from .plans import shortened
 
 NANO = 10**9
 
@@ -131,7 +131,7 @@ def test_all_papers_draw_paths_for_their_deterministic_runs() -> None:
         r'kind = "(bernoulli|gilbert\w*|red\w*|rem|pi\w*|vq|gk|blue|sfq)"|rate = "(?!0 %)[\d.]+ %"|application'
     )
     for name in ("ass", "rbt", "westwood-rb"):
-        for cell in plan_paper(library.find(name)).cells:
+        for cell in shortened(name).cells:
             text = cell[0].scenario.to_toml()
             if not chance.search(text.replace('loss = { kind = "bernoulli", rate = "0 %"', "")):
                 assert {run.repetition.paths for run in cell} == {"like", "exact"}, cell[0].labels

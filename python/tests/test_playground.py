@@ -23,7 +23,7 @@ from .conftest import Cli
 from .playground import AXE, SHORT, TEXT, Playground, built, field, stored
 from .serving import serving
 
-pytestmark = [browsers.needed, pytest.mark.xdist_group("playground")]
+pytestmark = browsers.needed
 needs_engine = "the engine as WebAssembly was not built: make web"
 
 Open = Callable[..., Playground]

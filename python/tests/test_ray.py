@@ -27,8 +27,6 @@ from ackclock.experiments.sweeping import Chunk, Limits, Work
 
 from .test_paper import TINY, TINY_CLAIMS, TINY_SCENARIO
 
-pytestmark = pytest.mark.xdist_group("ray")  # so that its cluster starts once
-
 STORE = 100 * 2**20  # bytes
 SWEEP = """
 duration = "20 s"

@@ -15,11 +15,12 @@ from ackclock.papers.plan import Plan, plan_paper
 from ackclock.scenario import Scenario, load
 
 from .conftest import ROOT
+from .plans import shortened
 
 
 @cache
-def plan(name: str) -> Plan:
-    return plan_paper(library.find(name))
+def rbt() -> Plan:
+    return plan_paper(library.find("rbt"))
 
 
 def variants(file: str, **labels: str) -> list[tuple[dict[str, str], Scenario]]:
@@ -60,7 +61,7 @@ def test_the_papers_divisors_cost_what_its_growth_gains() -> None:
 
 
 def test_panels_with_loss_show_one_seed_for_all_queues() -> None:
-    drawn = [run for run in plan("ass").runs if run.curves.kinds]
+    drawn = [run for run in shortened("ass").runs if run.curves.kinds]
     assert {run.labels["loss"] for run in drawn} == {"0 %", "20 %"}
     assert {run.labels["cut"] for run in drawn} == {"staged"}
     lossy = [run for run in drawn if run.labels["loss"] == "20 %"]
@@ -106,7 +107,7 @@ def test_every_order_of_cwnd_in_the_text_of_ass_is_judged() -> None:
         "best cwnd performances are achieved when algorithm 2",
         "does not impact the throughput and cwnd change",
     ]
-    claims = [claim for claim in plan("ass").claims if any(metric.startswith("cwnd") for metric in claim.metrics)]
+    claims = [claim for claim in shortened("ass").claims if any(metric.startswith("cwnd") for metric in claim.metrics)]
     texts = [re.sub(r"\s+", " ", claim.text) for claim in claims]
     assert [sentence for sentence in sentences if not any(sentence in text for text in texts)] == []
     figures = {int(number) for claim in claims for number in re.findall(r"\d+", claim.source.partition("figure")[2])}
@@ -116,7 +117,7 @@ def test_every_order_of_cwnd_in_the_text_of_ass_is_judged() -> None:
 @pytest.mark.parametrize(("loss", "low", "high"), [("1 %", 1.24, 1.28), ("2 %", 1.50, 1.56)])
 def test_a_threshold_that_is_never_halved_gains_what_the_paper_prints(loss: str, low: float, high: float) -> None:
     sums: dict[str, float] = {}
-    for planned in plan("rbt").models:
+    for planned in rbt().models:
         labels = planned.point.labels
         if (labels["study"], labels["source"], labels["loss"]) == ("paper", "cwnd", loss):
             rows, _ = modelruns.evaluate(planned, "flow")
@@ -126,12 +127,12 @@ def test_a_threshold_that_is_never_halved_gains_what_the_paper_prints(loss: str,
 
 
 def test_rbt_reports_equations_1_and_2_the_arq_schemes_and_figure_7() -> None:
-    rbt = plan("rbt")
-    metrics = {chart.metric for chart in rbt.paper.contents.charts}
+    plan = rbt()
+    metrics = {chart.metric for chart in plan.paper.contents.charts}
     assert {"utilisation", "equation_2", "efficiency"} <= metrics
-    schemes = {planned.point.labels["response"] for planned in rbt.models if planned.point.model == "arq"}
+    schemes = {planned.point.labels["response"] for planned in plan.models if planned.point.model == "arq"}
     assert schemes == {"stop and wait", "Go Back N", "selective repeat"}
-    drawn = [planned for planned in rbt.models if planned.point.labels["study"] == "figure 7"]
+    drawn = [planned for planned in plan.models if planned.point.labels["study"] == "figure 7"]
     windows = {
         planned.point.labels["response"]: modelruns.evaluate(planned, "flow")[1]["rounds/cwnd"].y for planned in drawn
     }
@@ -141,7 +142,7 @@ def test_rbt_reports_equations_1_and_2_the_arq_schemes_and_figure_7() -> None:
 
 
 def test_the_listing_of_westwood_rb_runs_with_the_other_readings() -> None:
-    runs = [run for run in plan("westwood-rb").runs if run.labels["recovery"] == "listing"]
+    runs = [run for run in shortened("westwood-rb").runs if run.labels["recovery"] == "listing"]
     assert {run.labels["protocol"] for run in runs} == {"Reno", "Vegas", "TCPW", "RB"}
     assert {run.labels["study"] for run in runs} == {"loss", "capacity"}
     for run in runs:
@@ -150,7 +151,7 @@ def test_the_listing_of_westwood_rb_runs_with_the_other_readings() -> None:
 
 
 def test_equation_2_is_judged_per_round_trip() -> None:
-    exp = plan("exp")
+    exp = shortened("exp")
     runs = [run for run in exp.runs if run.labels["study"] == "equation 2"]
     assert len({run.labels["queue"] for run in runs}) == 10
     assert all('growth = "per_rtt"' in run.scenario.to_toml() for run in runs)

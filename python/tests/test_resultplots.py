@@ -17,8 +17,6 @@ from ackclock.statistics.intervals import interval
 
 from .conftest import Cli
 
-pytestmark = pytest.mark.xdist_group("results")  # so that its fixture runs once
-
 WEB = """\
 duration = "6 s"
 [topology.bottleneck]

@@ -28,7 +28,6 @@ from .playground import Playground
 
 SITE = ROOT / "docs" / "site"
 NEEDED = ("sphinx", "furo", "myst_parser")
-pytestmark = pytest.mark.xdist_group("site")
 sphinx = pytest.mark.skipif(
     any(importlib.util.find_spec(name) is None for name in NEEDED), reason="no Sphinx: `make site` installs it"
 )
@@ -126,30 +125,6 @@ def test_a_page_loads_nothing_from_elsewhere(site: Path, chromium: Any, name: st
         assert len(page.requests) > 2, "requests are seen"
         assert page.overflow <= 0
         page.page.close()
-
-
-@sphinx
-@browser.needed
-def test_the_search_finds_words_and_shows_their_sections(site: Path, chromium: Any) -> None:
-    opened = browser.Opened(chromium, site / "index.html")
-    opened.page.fill('input[name="q"]', "bufferbloat")
-    opened.page.press('input[name="q"]', "Enter")
-    opened.page.wait_for_selector("#search-results mark")
-    opened.page.wait_for_function("document.querySelector('.search-summary').textContent.includes('found')")
-    results = opened.page.eval_on_selector_all("#search-results li > a", "(all) => all.map((each) => each.href)")
-    assert any(url.endswith("guides/comparing.html") for url in map(_plain, results))
-    sections = opened.page.eval_on_selector_all("#search-results li p a", "(all) => all.map((each) => each.href)")
-    assert any(url.endswith("guides/comparing.html#paths") for url in sections)
-    assert "bufferbloat" in opened.page.inner_text("#search-results mark").lower()
-    opened.page.click("#search-results li p a")
-    opened.page.wait_for_selector("h1")
-    assert opened.page.url.partition("#")[2]
-    assert opened.errors == []
-    assert opened.foreign == []
-
-
-def _plain(url: str) -> str:
-    return url.partition("#")[0].partition("?")[0]
 
 
 @sphinx

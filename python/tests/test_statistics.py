@@ -68,6 +68,7 @@ def test_the_interval_of_an_index_stays_within_its_bounds() -> None:
     assert percent.low == pytest.approx(100 * found.low)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("shape", "count"), [((20.0, 1.0), 20), ((50.0, 2.0), 10), ((5.0, 5.0), 20)])
 def test_the_interval_of_an_index_covers_its_mean(shape: tuple[float, float], count: int) -> None:
     rng = np.random.default_rng(2)
@@ -99,6 +100,7 @@ def test_fiellers_interval_is_where_a_paired_test_does_not_reject() -> None:
     assert (scaled.low, scaled.high) == pytest.approx((found.low, found.high))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("noise", [0.05, 0.5])
 def test_fiellers_interval_covers_the_ratio(noise: float) -> None:
     rng = np.random.default_rng(4)
@@ -145,6 +147,7 @@ def test_a_reference_of_nothing() -> None:
             ratio(*wrong, "seed")
 
 
+@pytest.mark.long
 def test_the_least_of_many_means_is_corrected_for_its_choice() -> None:
     """The least of thirteen equal means is too small by more than a standard error; the corrected one is not."""
     rng = np.random.default_rng(5)
@@ -175,6 +178,7 @@ def test_hotellings_test_of_one_number_is_students() -> None:
     assert test.probability == pytest.approx(tail)
 
 
+@pytest.mark.long
 def test_joint_tests_reject_as_often_as_they_say() -> None:
     rng = np.random.default_rng(7)
     mix = np.array([[1.0, 0.0, 0.0], [0.8, 0.5, 0.0], [-0.3, 0.2, 2.0]])

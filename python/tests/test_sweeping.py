@@ -27,6 +27,8 @@ from ackclock.experiments.execute import Interrupted
 from ackclock.experiments.sweeping import Limits, Until, sweep
 from ackclock.statistics.sequential import Stopping
 
+from .conftest import Cli
+
 TIMES = ["cpu_s", "wall_s"]
 TEXT = """
 duration = "2 s"
@@ -321,10 +323,10 @@ def test_a_folder_of_another_sweep_is_refused(tmp_path: Path) -> None:
         sweep(other, tmp_path / "o")
 
 
-def test_the_stored_scenario_is_the_one_that_ran(tmp_path: Path) -> None:
+def test_the_stored_scenario_is_the_one_that_ran(tmp_path: Path, cli: Cli) -> None:
     file = tmp_path / "sweep.toml"
     file.write_text(TEXT)
-    run("sweep", file, "--out", tmp_path / "o", "--set", "duration='1 s'")
+    cli("sweep", file, "--out", tmp_path / "o", "--set", "duration='1 s'")
     found = ackclock.open(tmp_path / "o")
     assert found.scenario is not None
     hashes = {found.scenario.sweep_points().hash(index) for index in range(8)}
@@ -415,22 +417,16 @@ def test_a_killed_sweep_ends_with_the_rows_of_an_undisturbed_one(tmp_path: Path)
     assert raw.height == raw["run"].n_unique()
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "ackclock", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
-
-
-def test_the_command_prints_means_and_says_where_the_rows_are(tmp_path: Path) -> None:
+def test_the_command_prints_means_and_says_where_the_rows_are(tmp_path: Path, cli: Cli) -> None:
     file = tmp_path / "sweep.toml"
     file.write_text(TEXT)
     out = tmp_path / "o"
-    result = run("sweep", file, "--seeds", 3, "--out", out)
+    result = cli("sweep", file, "--seeds", "3", "--out", out)
     assert result.returncode == 0, result.stderr
     assert "±" in result.stdout
     assert "24 runs in" in result.stderr
     assert f"written to {out}" in result.stderr
-    again = run("sweep", file, "--seeds", 3, "--out", out, "--json")
+    again = cli("sweep", file, "--seeds", "3", "--out", out, "--json")
     assert again.returncode == 0, again.stderr
     data = json.loads(again.stdout)
     assert len(data["points"]) == 8
@@ -453,36 +449,38 @@ def test_the_command_prints_means_and_says_where_the_rows_are(tmp_path: Path) ->
         (["--jobs", "0"], "jobs"),
     ],
 )
-def test_bad_options_give_one_message(tmp_path: Path, options: list[str], message: str) -> None:
+def test_bad_options_give_one_message(tmp_path: Path, options: list[str], message: str, cli: Cli) -> None:
     file = tmp_path / "sweep.toml"
     file.write_text(TEXT)
-    result = run("sweep", file, "--out", tmp_path / "o", *options)
+    result = cli("sweep", file, "--out", tmp_path / "o", *options)
     assert result.returncode == 2
     assert message in result.stderr
     assert "Traceback" not in result.stderr
     assert not (tmp_path / "o").exists()
 
 
-def test_failures_are_counted_in_warnings(tmp_path: Path) -> None:
+def test_failures_are_counted_in_warnings(tmp_path: Path, cli: Cli) -> None:
     file = tmp_path / "sweep.toml"
     file.write_text(TEXT)
-    result = run("sweep", file, "--out", tmp_path / "o", "--max-events", 500)
+    result = cli("sweep", file, "--out", tmp_path / "o", "--max-events", "500")
     assert result.returncode == 0
     assert "4 of 8 runs failed, first at delay 5 ms, limit 10 packets, seed 1: exceeds the budget" in result.stderr
-    strict = run("sweep", file, "--out", tmp_path / "o", "--max-events", 500, "--strict")
+    strict = cli("sweep", file, "--out", tmp_path / "o", "--max-events", "500", "--strict")
     assert strict.returncode == 1
     assert strict.stdout == result.stdout
-    assert run("sweep", file, "--out", tmp_path / "sound", "--strict").returncode == 0
-    narrow = run("sweep", file, "--out", tmp_path / "p", "--until", "goodput_bps=0.1%", "--seeds", 2, "--at-most", 3)
+    assert cli("sweep", file, "--out", tmp_path / "sound", "--strict").returncode == 0
+    narrow = cli(
+        "sweep", file, "--out", tmp_path / "p", "--until", "goodput_bps=0.1%", "--seeds", "2", "--at-most", "3"
+    )
     assert "8 points reached 3 seeds, with a wider interval" in narrow.stderr
     assert "sweep: 8 points, 2 to 3 seeds each" in narrow.stderr
 
 
-def test_a_sweep_whose_runs_all_failed_is_one_error(tmp_path: Path) -> None:
+def test_a_sweep_whose_runs_all_failed_is_one_error(tmp_path: Path, cli: Cli) -> None:
     file = tmp_path / "sweep.toml"
     file.write_text(TEXT)
     for options in ([], ["--strict"], ["--json"]):  # also if all rows were stored before
-        result = run("sweep", file, "--out", tmp_path / "o", "--max-events", 200, *options)
+        result = cli("sweep", file, "--out", tmp_path / "o", "--max-events", "200", *options)
         assert (result.returncode, result.stdout) == (2, "")
         assert result.stderr.count("exceeds the budget") == 1
         assert result.stderr.splitlines()[-1].startswith(f"error: every run failed (8 in {tmp_path / 'o'}): exceeds")

@@ -313,6 +313,7 @@ def test_the_interval_within_one_path_is_students() -> None:
     assert (low, high) == pytest.approx((expected.low, expected.high))
 
 
+@pytest.mark.long
 def test_the_interval_within_paths_covers_and_ignores_their_differences() -> None:
     rng = np.random.default_rng(1)
     effects = np.array([-3.0, 0.0, 5.0])

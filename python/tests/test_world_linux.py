@@ -315,7 +315,6 @@ def names(processes: set[int]) -> list[str]:
     return sorted(map(name, processes))
 
 
-@pytest.mark.xdist_group("kills")
 def test_nothing_of_a_killed_run_stays(copy: Built, place: Path) -> None:
     long = place / "long.toml"
     long.write_text(path(FLOW, duration="10000 s", rate="100 Mbit/s", queue="500 packets").to_toml())

@@ -38,7 +38,7 @@ fn evenly_marked_packets_give_two_over_p() {
 
 #[test]
 fn random_marks_give_two_over_p_if_each_window_counts_alone() {
-    for percent in [0.5, 1.0, 2.0] {
+    for percent in [1.0, 2.0] {
         let product = window("accurate", "avoidance = { kind = 'dctcp', g = 1.0 }", percent, "random", (400, 2)) * percent / 100.0;
         println!("random, g = 1, {percent} %: W p = {product:.3}");
         assert!((1.9..=2.1).contains(&product), "{percent} %: {product}");
@@ -48,7 +48,7 @@ fn random_marks_give_two_over_p_if_each_window_counts_alone() {
 #[test]
 fn random_marks_leave_windows_without_a_reduction() {
     // λ/2 · ((1 − g)(1 − e^−λ) + g) = 1 for g = 1/16: λ = 2.225.
-    for percent in [0.5, 1.0, 2.0] {
+    for percent in [1.0, 2.0] {
         let product = window("accurate", "avoidance = 'dctcp'", percent, "random", (400, 3)) * percent / 100.0;
         println!("random, g = 1/16, {percent} %: W p = {product:.3}");
         assert!((0.95..=1.05).contains(&(product / 2.225)), "{percent} %: {product}");

@@ -340,7 +340,7 @@ fn any_traffic() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(cases(2_000))]
+    #![proptest_config(cases(400))]
 
     #[test]
     fn any_scenario_runs_soundly(random in any_scenario(), millis in 1..4000_u64) {
@@ -384,7 +384,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(600))]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn a_frozen_scenario_is_frozen_and_runs_alike(
