@@ -1,6 +1,5 @@
 // A canvas as wide as its place, sharp on every screen, redrawn when its size or the colours change.
-import { onScheme } from "../charts/colours.ts";
-import { h } from "../dom.ts";
+import { dark } from "../charts/colours.ts";
 
 /** Draws on a canvas of this size, in CSS pixels. */
 export type Draw = (context: CanvasRenderingContext2D, width: number, height: number) => void;
@@ -11,7 +10,8 @@ export function sheet(
   height: () => number,
   draw: Draw,
 ): { canvas: HTMLCanvasElement; redraw: () => void } {
-  const canvas = h("canvas", { "aria-hidden": true });
+  const canvas = document.createElement("canvas");
+  canvas.ariaHidden = "true";
   place.append(canvas);
   let waiting = false;
   const paint = () => {
@@ -37,7 +37,7 @@ export function sheet(
     requestAnimationFrame(paint);
   };
   new ResizeObserver(redraw).observe(place);
-  onScheme(redraw);
+  dark.subscribe(redraw);
   onResolution(redraw);
   return { canvas, redraw };
 }

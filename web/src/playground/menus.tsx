@@ -1,6 +1,6 @@
 // The menus: hosts and algorithms of a flow, and the queue. Their options come from the engine's registry.
-import { Fragment, type JSX, render } from "preact";
-import { useId, useState } from "preact/hooks";
+import { Fragment, type JSX } from "preact";
+import { useId, useMemo, useState } from "preact/hooks";
 import type { CheckAnswer, Describe, Edit } from "../engine/protocol.ts";
 import {
   choose,
@@ -48,40 +48,28 @@ const TITLES: { [id: string]: string } = { "flow.ecn": "ECN", "topology.bottlene
 /** What the menus read: the document, and the TOML with every default, both from `check`. */
 export type Checked = Pick<CheckAnswer, "values" | "frozen">;
 
-/** What all menus need. */
-interface Context {
+interface MenusProperties {
   describe: Describe;
-  groups: { title: string; menus: Menu[] }[];
+  wanted: MenuGroup[];
+  checked: Checked;
   /** Gets the edits of the scenario that a choice means. */
   onEdit: (edits: Edit[]) => void;
-  /** Adds a flow. */
-  onAdd: (() => void) | undefined;
-}
-
-/** Mounts menus. `onEdit` gets the edits of the scenario that a choice means; with `onAdd`, flows can be added and removed. */
-export function mountMenus(
-  place: HTMLElement,
-  describe: Describe,
-  wanted: MenuGroup[],
-  onEdit: (edits: Edit[]) => void,
-  onAdd?: () => void,
-): { show(checked: Checked): void } {
-  const all = options(describe);
-  const groups = wanted.map(({ title, ids }) => ({
-    title,
-    menus: ids.flatMap((id) => all.find((known) => known.id === id) ?? []),
-  }));
-  const context = { describe, groups, onEdit, onAdd };
-  return { show: (checked) => render(<Menus context={context} checked={checked} />, place) };
+  /** Adds a flow; with it, flows can be added and removed. */
+  onAdd?: () => void;
 }
 
 const ofFlows = (menu: Menu): boolean => menu.path[0] === "flow";
 
-function Menus({ context, checked: { values, frozen } }: { context: Context; checked: Checked }): JSX.Element {
-  const { describe, groups, onEdit } = context;
-  const [wanted, turn] = useState(0);
+/** The menus. */
+export function Menus({ describe, wanted, checked: { values, frozen }, onEdit, onAdd }: MenusProperties): JSX.Element {
+  const groups = useMemo(() => {
+    const all = options(describe);
+    const menuOf = (id: string) => all.find((known) => known.id === id) ?? [];
+    return wanted.map(({ title, ids }) => ({ title, menus: ids.flatMap(menuOf) }));
+  }, [describe, wanted]);
+  const [turned, turn] = useState(0);
   const flows = flowsOf(values);
-  const chosen = Math.max(0, Math.min(wanted, flows.length - 1));
+  const chosen = Math.max(0, Math.min(turned, flows.length - 1));
   const reading = { values, frozen: read(frozen).values };
   return (
     <>
@@ -94,7 +82,7 @@ function Menus({ context, checked: { values, frozen } }: { context: Context; che
         return (
           <Fragment key={title}>
             <h2 hidden={rows.every((row) => row === null)}>{title}</h2>
-            {menus.some(ofFlows) && <Flows {...{ context, flows, chosen, turn }} />}
+            {menus.some(ofFlows) && <Flows {...{ flows, chosen, turn, onEdit, onAdd }} />}
             {rows}
           </Fragment>
         );
@@ -103,15 +91,15 @@ function Menus({ context, checked: { values, frozen } }: { context: Context; che
   );
 }
 
-interface FlowsProperties {
-  context: Context;
+interface FlowsProperties extends Pick<MenusProperties, "onEdit"> {
   flows: Value[];
   chosen: number;
   turn: (index: number) => void;
+  onAdd: MenusProperties["onAdd"] | undefined;
 }
 
 /** The flows, of which the menus change one. */
-function Flows({ context: { onEdit, onAdd }, flows, chosen, turn }: FlowsProperties): JSX.Element {
+function Flows({ flows, chosen, turn, onEdit, onAdd }: FlowsProperties): JSX.Element {
   const names = flows.map(nameOf);
   const flow = flows[chosen];
   const count = isTable(flow) ? flow["count"] : undefined;

@@ -1,11 +1,14 @@
 // The animation along the links: packets move, queues are stacks, losses are crosses.
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { colour } from "../charts/colours.ts";
 import { themeColour } from "../charts/panel.ts";
-import { fill, h } from "../dom.ts";
+import { media } from "../media.ts";
 import { fitted, sheet } from "./canvas.ts";
 import { at, event, flowsOf, type Moment, type Node, place as placed, told } from "./moving.ts";
 import { clock, type Packet, type Packets } from "./packets.ts";
-import { cross, legend } from "./style.ts";
+import { cross, Legend } from "./style.tsx";
 
 /** Seconds that the whole span takes at the speed that is set at first. */
 const WHOLE = 20;
@@ -15,103 +18,156 @@ const CALM = 0.7;
 const STACK = 24;
 const SPEEDS = [1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
 
-/** Mounts the animation. */
-export function mountAnimation(place: HTMLElement): { show(packets: Packets): void; pause(): void } {
+/** Readers who want less motion. */
+const calm = media("(prefers-reduced-motion: reduce)");
+const SIGNS = { square: "data", small: "ACK", outlined: "retransmission or marked", lost: "lost" };
+
+interface AnimationProperties {
+  packets: Packets;
+  hidden: boolean;
+  /** Whether the scenario has changed since. */
+  stale: boolean;
+}
+
+/** The animation of all packets. */
+export function Animation({ packets, hidden, stale }: AnimationProperties): JSX.Element {
+  const board = useRef<HTMLDivElement>(null);
+  const [film, setFilm] = useState<Film>();
+  useEffect(() => setFilm(films(board.current!)), []);
+  useEffect(() => film?.show(packets), [film, packets]);
+  useEffect(() => {
+    if (hidden || stale) film?.pause();
+  }, [film, hidden, stale]);
+  const flows = flowsOf(packets);
+  const { from, to, scenario } = packets;
+  const time = film?.time.value ?? from;
+  return (
+    <div class="animation" hidden={hidden}>
+      <div class="tools">
+        <button type="button" class="primary" onClick={() => film?.turn()}>
+          {film?.playing.value ? "Pause" : "Play"}
+        </button>
+        <button
+          type="button"
+          aria-label="Step back to the previous event"
+          title="Previous event"
+          onClick={() => film?.step(false)}
+        >
+          ◂ Step
+        </button>
+        <button type="button" aria-label="Step to the next event" title="Next event" onClick={() => film?.step(true)}>
+          Step ▸
+        </button>
+        <select
+          aria-label="Speed"
+          value={String(film?.speed.value)}
+          onChange={({ currentTarget }) => {
+            film!.speed.value = Number(currentTarget.value);
+          }}
+        >
+          {SPEEDS.map((value) => (
+            <option value={String(value)}>
+              {value === 1 ? "real time" : `1/${Math.round(1 / value)} of real time`}
+            </option>
+          ))}
+        </select>
+        <span class="clock">{clock(time)}</span>
+      </div>
+      <input
+        type="range"
+        aria-label="Time"
+        aria-valuetext={clock(time)}
+        min="0"
+        max="1000"
+        step="1"
+        value={Math.round(((time - from) / (to - from)) * 1000)}
+        onInput={({ currentTarget }) => film?.seek(from + (Number(currentTarget.value) / 1000) * (to - from))}
+      />
+      <div class="board" ref={board} />
+      <p class="said">{film?.words}</p>
+      <p class="unseen" role="status">
+        {film?.said}
+      </p>
+      <ul class="signs" aria-label="Flows">
+        {flows.map((flow, index) => (
+          <li>
+            <span class="sign square" aria-hidden="true" style={{ background: colour(index) }} />
+            {scenario.flows[flow]}
+          </li>
+        ))}
+        {packets.packets.some(({ flow }) => !flows.includes(flow)) && (
+          <li>The packets of more flows are drawn only where they wait.</li>
+        )}
+      </ul>
+      <Legend signs={SIGNS} />
+    </div>
+  );
+}
+
+/** What is drawn on a board, and how it is played. */
+interface Film {
+  time: ReadonlySignal<number>;
+  playing: ReadonlySignal<boolean>;
+  /** Seconds of the run in a second. */
+  speed: Signal<number>;
+  /** The moment in words, and what a screen reader says of it. */
+  words: ReadonlySignal<string>;
+  said: ReadonlySignal<string>;
+  show(packets: Packets): void;
+  turn(): void;
+  pause(): void;
+  step(forward: boolean): void;
+  seek(time: number): void;
+}
+
+/** Draws on a board. */
+function films(board: HTMLElement): Film {
   let packets: Packets | undefined;
   let nodes = new Map<string, Node>();
   let flows: number[] = [];
-  let time = 0;
-  let playing = false;
   let rows = 1;
-  const calm = matchMedia("(prefers-reduced-motion: reduce)");
-
-  const play = h("button", { class: "primary", on: { click: () => (playing ? pause() : start()) } }, "Play");
-  const stepBack = h(
-    "button",
-    { "aria-label": "Step back to the previous event", title: "Previous event", on: { click: () => step(false) } },
-    "◂ Step",
-  );
-  const stepOn = h(
-    "button",
-    { "aria-label": "Step to the next event", title: "Next event", on: { click: () => step(true) } },
-    "Step ▸",
-  );
-  const slider = h("input", { type: "range", "aria-label": "Time", min: "0", max: "1000", step: "1" });
-  slider.addEventListener("input", () => {
-    if (!packets) return;
-    pause();
-    seek(packets.from + (Number(slider.value) / 1000) * (packets.to - packets.from), true);
-  });
-  const speed = h(
-    "select",
-    { "aria-label": "Speed" },
-    SPEEDS.map((value) =>
-      h("option", { value: String(value) }, value === 1 ? "real time" : `1/${Math.round(1 / value)} of real time`),
-    ),
-  );
-  const shownTime = h("span", { class: "clock" });
-  const board = h("div", { class: "board" });
-  const words = h("p", { class: "said" });
-  const said = h("p", { class: "unseen", role: "status" });
+  const time = signal(0);
+  const playing = signal(false);
+  const speed = signal(1);
+  const said = signal("");
+  const shown = signal<Packets>();
+  const words = computed(() => (shown.value ? `${told(at(shown.value, time.value, after()), shown.value)}.` : ""));
   const { redraw } = sheet(board, () => Math.min(440, 120 + rows * 62), draw);
-  const colours = h("ul", { class: "signs", "aria-label": "Flows" });
-  fill(
-    place,
-    h("div", { class: "tools" }, play, stepBack, stepOn, speed, shownTime),
-    slider,
-    board,
-    words,
-    said,
-    colours,
-    legend([
-      ["square", "data"],
-      ["small", "ACK"],
-      ["outlined", "retransmission or marked"],
-      ["lost", "lost"],
-    ]),
-  );
 
   function after(): number {
     return packets ? (packets.to - packets.from) / 60 : 0;
   }
 
-  function seek(next: number, say: boolean): void {
+  function seek(next: number): void {
     if (!packets) return;
-    time = Math.min(packets.to, Math.max(packets.from, next));
-    slider.value = String(Math.round(((time - packets.from) / (packets.to - packets.from)) * 1000));
-    slider.setAttribute("aria-valuetext", clock(time));
-    shownTime.textContent = clock(time);
-    const text = `${told(at(packets, time, after()), packets)}.`;
-    words.textContent = text;
-    if (say) said.textContent = `${clock(time)}. ${text}`;
+    time.value = Math.min(packets.to, Math.max(packets.from, next));
     redraw();
   }
 
-  function step(forward: boolean): void {
-    if (!packets) return;
+  /** Shows a time, and says what is there. */
+  function tell(next: number): void {
     pause();
-    seek(event(packets, time, forward), true);
+    seek(next);
+    said.value = `${clock(time.value)}. ${words.value}`;
   }
 
   function pause(): void {
-    if (playing && packets) said.textContent = `Paused at ${clock(time)}. ${words.textContent}`;
-    playing = false;
-    play.textContent = "Play";
+    if (playing.value) said.value = `Paused at ${clock(time.value)}. ${words.value}`;
+    playing.value = false;
   }
 
   function start(): void {
     if (!packets) return;
-    if (time >= packets.to) seek(packets.from, false);
-    playing = true;
-    play.textContent = "Pause";
+    if (time.value >= packets.to) seek(packets.from);
+    playing.value = true;
     let last = performance.now();
     const picture = (now: number) => {
-      if (!playing || !packets || !board.isConnected) return;
+      if (!playing.value || !packets || !board.isConnected) return;
       const passed = (now - last) / 1e3;
-      if (!calm.matches || passed >= CALM) {
+      if (!calm.value || passed >= CALM) {
         last = now;
-        seek(time + passed * Number(speed.value), false);
-        if (time >= packets.to) return pause();
+        seek(time.value + passed * speed.value);
+        if (time.value >= packets.to) return pause();
       }
       requestAnimationFrame(picture);
     };
@@ -136,7 +192,7 @@ export function mountAnimation(place: HTMLElement): { show(packets: Packets): vo
       themeColour(name, context.canvas),
     ) as [string, string, string, string];
     const { links } = packets.scenario;
-    const moment = at(packets, time, after());
+    const moment = at(packets, time.value, after());
     // The two directions of a link are lanes beside each other.
     const way = (link: number): [[number, number], [number, number]] | undefined => {
       const [from, to] = [nodes.get(links[link]!.from), nodes.get(links[link]!.to)];
@@ -237,7 +293,10 @@ export function mountAnimation(place: HTMLElement): { show(packets: Packets): vo
   }
 
   return {
-    pause,
+    ...{ time, playing, speed, words, said, pause },
+    turn: () => (playing.value ? pause() : start()),
+    step: (forward) => packets && tell(event(packets, time.value, forward)),
+    seek: tell,
     show(next) {
       pause();
       packets = next;
@@ -248,21 +307,11 @@ export function mountAnimation(place: HTMLElement): { show(packets: Packets): vo
       for (const { x } of list) columns.set(x, (columns.get(x) ?? 0) + 1);
       rows = Math.max(1, ...columns.values());
       const wanted = (next.to - next.from) / WHOLE;
-      const near = SPEEDS.reduce((best, value) =>
+      speed.value = SPEEDS.reduce((best, value) =>
         Math.abs(Math.log(value / wanted)) < Math.abs(Math.log(best / wanted)) ? value : best,
       );
-      speed.value = String(near);
-      fill(
-        colours,
-        flows.map((flow, index) => {
-          const sign = h("span", { class: "sign square", "aria-hidden": true });
-          sign.style.background = colour(index);
-          return h("li", {}, sign, next.scenario.flows[flow]!);
-        }),
-        new Set(next.packets.map(({ flow }) => flow)).size > flows.length &&
-          h("li", {}, "The packets of more flows are drawn only where they wait."),
-      );
-      seek(next.from, false);
+      seek(next.from);
+      shown.value = next;
     },
   };
 }
