@@ -10,7 +10,7 @@ type Zoom = View["zoom"];
 
 interface ChartsProperties {
   view: ReadonlySignal<View | undefined>;
-  onZoom: (zoom: Zoom) => void;
+  zoom: Signal<Zoom>;
   /** Charts with the same key share their cursor. */
   sync: string;
   /** Height of each chart in pixels; undefined for their own heights. */
@@ -18,14 +18,17 @@ interface ChartsProperties {
 }
 
 /** The charts; nothing before the first row. */
-export function Charts({ view: { value: view }, onZoom, sync, height }: ChartsProperties): JSX.Element | null {
+export function Charts({ view: { value: view }, zoom, sync, height }: ChartsProperties): JSX.Element | null {
   const cursor = useSignal<number>();
   const spoken = useSignal("");
   const first = useRef<Plot | null>(null);
   if (!view) return null;
-  const { runs, choice, visible, zoom } = view;
+  const { runs, choice, visible } = view;
   const { duration } = runs[0]!.recording.scenario;
-  const range = within(zoom ?? [0, duration], duration) ?? [0, duration];
+  const range = within(view.zoom ?? [0, duration], duration) ?? [0, duration];
+  const onZoom = (next: Zoom) => {
+    zoom.value = next;
+  };
   const window = rateWindow(duration);
   const panels = CHARTS.filter(({ id }) => visible.includes(id)).map((chart) => ({
     chart,

@@ -1,29 +1,24 @@
 // The list of the lessons and the page of one.
-import { batch, type ReadonlySignal, signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import { Fragment, h, type JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { type Option, Select } from "../controls.tsx";
+import { reason } from "../engine/protocol.ts";
 import type { Knob } from "../playground/knobs.ts";
-import { type Lab, reason } from "../playground/lab.ts";
+import type { Lab } from "../playground/lab.ts";
 import { type Block, type Inline, type Lesson, named } from "./lesson.ts";
 import { showRuns } from "./overlay.ts";
 
 /** The lessons, and the one that is open. */
-export interface Course {
-  lessons: Lesson[];
-  lesson: ReadonlySignal<Lesson | undefined>;
-  /** What is wrong with the address. */
-  fault: ReadonlySignal<string>;
-  /** Opens a lesson; undefined closes the lessons. */
-  open(lesson: Lesson | undefined): void;
-  /** Shows the lesson's runs again. */
-  rerun(): void;
-}
+export type Course = ReturnType<typeof follow>;
 
 /** Opens the lesson that the address names, now and at every change. */
-export function follow(lessons: Lesson[], lab: Lab): Course {
+export function follow(lessons: Lesson[], lab: Lab) {
   let abort = new AbortController();
   const lesson = signal<Lesson>();
+  /** What is wrong with the address. */
   const fault = signal("");
+  /** Shows the lesson's runs again. */
   const rerun = () => {
     abort.abort();
     abort = new AbortController();
@@ -46,7 +41,8 @@ export function follow(lessons: Lesson[], lab: Lab): Course {
   look();
   return {
     ...{ lessons, lesson, fault, rerun },
-    open(next) {
+    /** Opens a lesson; undefined closes the lessons. */
+    open(next: Lesson | undefined) {
       // A lesson has an address of its own, and the browser's way back leads to the lesson before.
       history.pushState(null, "", next ? `#lesson=${next.id}` : location.pathname + location.search);
       batch(() => {
@@ -62,18 +58,15 @@ export function LessonMenu({ course: { lessons, lesson, fault, open } }: { cours
   return (
     <>
       <label for="lesson-choice">Lessons</label>{" "}
-      <select
+      <Select
         id="lesson-choice"
         value={lesson.value?.id ?? ""}
-        onChange={({ currentTarget }) => open(lessons.find(({ id }) => id === currentTarget.value))}
-      >
-        <option value="">Choose a lesson …</option>
-        {lessons.map(({ id, title }, index) => (
-          <option value={id}>
-            {index + 1}. {title}
-          </option>
-        ))}
-      </select>
+        options={[
+          ["", "Choose a lesson …"],
+          ...lessons.map(({ id, title }, at): Option => [id, `${at + 1}. ${title}`]),
+        ]}
+        onPick={(picked) => open(lessons.find(({ id }) => id === picked))}
+      />
       <div class="error" role="alert" hidden={fault.value === ""}>
         {fault}
       </div>
@@ -105,7 +98,7 @@ function LessonPage({ lesson, course, sliders }: LessonProperties & { lesson: Le
   useEffect(() => title.current!.focus({ preventScroll: true }), []);
   const number = lessons.indexOf(lesson);
   const step = (text: string, to: Lesson | undefined) => (
-    <button type="button" disabled={!to} title={to?.title ?? ""} onClick={() => open(to)}>
+    <button disabled={!to} title={to?.title ?? ""} onClick={() => open(to)}>
       {text}
     </button>
   );
@@ -118,9 +111,7 @@ function LessonPage({ lesson, course, sliders }: LessonProperties & { lesson: Le
         </span>
         {step("Previous", lessons[number - 1])}
         {step("Next", lessons[number + 1])}
-        <button type="button" onClick={() => open(undefined)}>
-          Close
-        </button>
+        <button onClick={() => open(undefined)}>Close</button>
       </div>
       <h2 tabIndex={-1} ref={title}>
         {lesson.title}
@@ -129,7 +120,7 @@ function LessonPage({ lesson, course, sliders }: LessonProperties & { lesson: Le
         <Blocks of={lesson.text} sliders={sliders} />
         <h3>Question</h3>
         <Blocks of={lesson.question} />
-        <button type="button" aria-expanded={answered} aria-controls="lesson-answer" onClick={() => answer(!answered)}>
+        <button aria-expanded={answered} aria-controls="lesson-answer" onClick={() => answer(!answered)}>
           {answered ? "Hide the answer" : "Show the answer"}
         </button>
         <div class="answer" id="lesson-answer" hidden={!answered}>
@@ -137,7 +128,7 @@ function LessonPage({ lesson, course, sliders }: LessonProperties & { lesson: Le
         </div>
         <p class="soft">
           In the charts: {runs.join(", ")}. Change what you like;{" "}
-          <button type="button" class="quiet" onClick={rerun}>
+          <button class="quiet" onClick={rerun}>
             show the lesson's runs again
           </button>
           .

@@ -1,9 +1,10 @@
 // The animation along the links: packets move, queues are stacks, losses are crosses.
-import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { colour } from "../charts/colours.ts";
 import { themeColour } from "../charts/panel.ts";
+import { type Option, Select } from "../controls.tsx";
 import { media } from "../media.ts";
 import { fitted, sheet } from "./canvas.ts";
 import { at, event, flowsOf, type Moment, type Node, place as placed, told } from "./moving.ts";
@@ -17,6 +18,10 @@ const CALM = 0.7;
 /** Packets of a queue that are drawn one by one. */
 const STACK = 24;
 const SPEEDS = [1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
+
+const NAMED = SPEEDS.map(
+  (speed): Option => [speed, speed === 1 ? "real time" : `1/${Math.round(1 / speed)} of real time`],
+);
 
 /** Readers who want less motion. */
 const calm = media("(prefers-reduced-motion: reduce)");
@@ -33,44 +38,33 @@ interface AnimationProperties {
 export function Animation({ packets, hidden, stale }: AnimationProperties): JSX.Element {
   const board = useRef<HTMLDivElement>(null);
   const [film, setFilm] = useState<Film>();
-  useEffect(() => setFilm(films(board.current!)), []);
-  useEffect(() => film?.show(packets), [film, packets]);
+  useEffect(() => {
+    const made = films(board.current!, packets);
+    setFilm(made);
+    return made.end;
+  }, [packets]);
   useEffect(() => {
     if (hidden || stale) film?.pause();
   }, [film, hidden, stale]);
+  const hurry = (speed: string) => {
+    if (film) film.speed.value = Number(speed);
+  };
   const flows = flowsOf(packets);
   const { from, to, scenario } = packets;
   const time = film?.time.value ?? from;
   return (
     <div class="animation" hidden={hidden}>
       <div class="tools">
-        <button type="button" class="primary" onClick={() => film?.turn()}>
+        <button class="primary" onClick={() => film?.turn()}>
           {film?.playing.value ? "Pause" : "Play"}
         </button>
-        <button
-          type="button"
-          aria-label="Step back to the previous event"
-          title="Previous event"
-          onClick={() => film?.step(false)}
-        >
+        <button aria-label="Step back to the previous event" title="Previous event" onClick={() => film?.step(false)}>
           ◂ Step
         </button>
-        <button type="button" aria-label="Step to the next event" title="Next event" onClick={() => film?.step(true)}>
+        <button aria-label="Step to the next event" title="Next event" onClick={() => film?.step(true)}>
           Step ▸
         </button>
-        <select
-          aria-label="Speed"
-          value={String(film?.speed.value)}
-          onChange={({ currentTarget }) => {
-            film!.speed.value = Number(currentTarget.value);
-          }}
-        >
-          {SPEEDS.map((value) => (
-            <option value={String(value)}>
-              {value === 1 ? "real time" : `1/${Math.round(1 / value)} of real time`}
-            </option>
-          ))}
-        </select>
+        <Select label="Speed" value={film?.speed.value ?? 1} options={NAMED} onPick={hurry} />
         <span class="clock">{clock(time)}</span>
       </div>
       <input
@@ -104,43 +98,28 @@ export function Animation({ packets, hidden, stale }: AnimationProperties): JSX.
   );
 }
 
-/** What is drawn on a board, and how it is played. */
-interface Film {
-  time: ReadonlySignal<number>;
-  playing: ReadonlySignal<boolean>;
-  /** Seconds of the run in a second. */
-  speed: Signal<number>;
-  /** The moment in words, and what a screen reader says of it. */
-  words: ReadonlySignal<string>;
-  said: ReadonlySignal<string>;
-  show(packets: Packets): void;
-  turn(): void;
-  pause(): void;
-  step(forward: boolean): void;
-  seek(time: number): void;
-}
+type Film = ReturnType<typeof films>;
 
-/** Draws on a board. */
-function films(board: HTMLElement): Film {
-  let packets: Packets | undefined;
-  let nodes = new Map<string, Node>();
-  let flows: number[] = [];
-  let rows = 1;
-  const time = signal(0);
+/** Draws packets on a board, and plays them. */
+function films(board: HTMLElement, packets: Packets) {
+  const { from, to } = packets;
+  const flows = flowsOf(packets);
+  const list = placed(packets, flows);
+  const nodes = new Map(list.map((node) => [node.name, node]));
+  const rows = Math.max(1, ...list.map(({ x }) => list.filter((other) => other.x === x).length));
+  const distance = (value: number) => Math.abs(Math.log((value * WHOLE) / (to - from)));
+  const time = signal(from);
   const playing = signal(false);
-  const speed = signal(1);
+  /** Seconds of the run in a second. */
+  const speed = signal(SPEEDS.reduce((best, value) => (distance(value) < distance(best) ? value : best)));
+  /** The moment in words, and what a screen reader says of it. */
+  const moment = computed(() => at(packets, time.value, (to - from) / 60));
+  const words = computed(() => `${told(moment.value, packets)}.`);
   const said = signal("");
-  const shown = signal<Packets>();
-  const words = computed(() => (shown.value ? `${told(at(shown.value, time.value, after()), shown.value)}.` : ""));
-  const { redraw } = sheet(board, () => Math.min(440, 120 + rows * 62), draw);
-
-  function after(): number {
-    return packets ? (packets.to - packets.from) / 60 : 0;
-  }
+  const { redraw, end } = sheet(board, () => Math.min(440, 120 + rows * 62), draw);
 
   function seek(next: number): void {
-    if (!packets) return;
-    time.value = Math.min(packets.to, Math.max(packets.from, next));
+    time.value = Math.min(to, Math.max(from, next));
     redraw();
   }
 
@@ -157,17 +136,16 @@ function films(board: HTMLElement): Film {
   }
 
   function start(): void {
-    if (!packets) return;
-    if (time.value >= packets.to) seek(packets.from);
+    if (time.value >= to) seek(from);
     playing.value = true;
     let last = performance.now();
     const picture = (now: number) => {
-      if (!playing.value || !packets || !board.isConnected) return;
+      if (!playing.value || !board.isConnected) return;
       const passed = (now - last) / 1e3;
       if (!calm.value || passed >= CALM) {
         last = now;
         seek(time.value + passed * speed.value);
-        if (time.value >= packets.to) return pause();
+        if (time.value >= to) return pause();
       }
       requestAnimationFrame(picture);
     };
@@ -187,12 +165,10 @@ function films(board: HTMLElement): Film {
   ];
 
   function draw(context: CanvasRenderingContext2D, width: number, height: number): void {
-    if (!packets) return;
     const [soft, line, strong, paper] = ["--soft", "--line", "--ink", "--paper"].map((name) =>
       themeColour(name, context.canvas),
     ) as [string, string, string, string];
     const { links } = packets.scenario;
-    const moment = at(packets, time.value, after());
     // The two directions of a link are lanes beside each other.
     const way = (link: number): [[number, number], [number, number]] | undefined => {
       const [from, to] = [nodes.get(links[link]!.from), nodes.get(links[link]!.to)];
@@ -217,7 +193,7 @@ function films(board: HTMLElement): Film {
       context.lineTo(...ends[1]);
       context.stroke();
     }
-    for (const { packet, share } of moment.moving) {
+    for (const { packet, share } of moment.value.moving) {
       const ends = flows.includes(packet.flow) && way(packet.link);
       if (!ends) continue;
       const [[ax, ay], [bx, by]] = ends;
@@ -237,8 +213,8 @@ function films(board: HTMLElement): Film {
       const inside = context.measureText(node.name).width < 22;
       context.fillText(fitted(context, node.name, 90), nx, inside ? ny : ny + 22);
     }
-    stacks(context, moment, way, soft);
-    for (const packet of moment.lost) {
+    stacks(context, moment.value, way, soft);
+    for (const packet of moment.value.lost) {
       const ends = way(packet.link);
       if (!ends) continue;
       const share = packet.left === undefined ? 0.12 : 0.88;
@@ -293,25 +269,12 @@ function films(board: HTMLElement): Film {
   }
 
   return {
-    ...{ time, playing, speed, words, said, pause },
+    ...{ time, playing, speed, words, said, pause, seek: tell },
     turn: () => (playing.value ? pause() : start()),
-    step: (forward) => packets && tell(event(packets, time.value, forward)),
-    seek: tell,
-    show(next) {
+    step: (forward: boolean) => tell(event(packets, time.value, forward)),
+    end() {
       pause();
-      packets = next;
-      flows = flowsOf(next);
-      const list = placed(next, flows);
-      nodes = new Map(list.map((node) => [node.name, node]));
-      const columns = new Map<number, number>();
-      for (const { x } of list) columns.set(x, (columns.get(x) ?? 0) + 1);
-      rows = Math.max(1, ...columns.values());
-      const wanted = (next.to - next.from) / WHOLE;
-      speed.value = SPEEDS.reduce((best, value) =>
-        Math.abs(Math.log(value / wanted)) < Math.abs(Math.log(best / wanted)) ? value : best,
-      );
-      seek(next.from);
-      shown.value = next;
+      end();
     },
   };
 }

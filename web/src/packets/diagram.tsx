@@ -1,5 +1,5 @@
 // The time–sequence diagram: drawn on a canvas, with zoom, and a packet that pointer or keys choose.
-import { type ReadonlySignal, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { themeColour } from "../charts/panel.ts";
@@ -41,19 +41,18 @@ const SIGNS = {
   lost: "lost",
 };
 
-interface DiagramProperties {
-  packets: Packets;
-  flow: number;
-}
-
 /** The diagram of a flow's packets. */
-export function Diagram({ packets, flow }: DiagramProperties): JSX.Element {
+export function Diagram({ packets, flow }: { packets: Packets; flow: number }): JSX.Element {
   const board = useRef<HTMLDivElement>(null);
   const [drawing, setDrawing] = useState<Drawing>();
-  useEffect(() => setDrawing(draws(board.current!)), []);
+  useEffect(() => {
+    const made = draws(board.current!);
+    setDrawing(made);
+    return made.end;
+  }, []);
   useEffect(() => drawing?.show(packets, flow), [drawing, packets, flow]);
-  const button = (text: string, title: string, act: ((drawing: Drawing) => void) | undefined) => (
-    <button type="button" title={title} aria-label={title} onClick={() => drawing && act?.(drawing)}>
+  const button = (text: string, title: string, act: (drawing: Drawing) => void) => (
+    <button title={title} aria-label={title} onClick={() => drawing && act(drawing)}>
       {text}
     </button>
   );
@@ -81,19 +80,11 @@ export function Diagram({ packets, flow }: DiagramProperties): JSX.Element {
   );
 }
 
-/** What is drawn on a board, and how it is moved. */
-interface Drawing {
-  /** The chosen packet in words, and the times in view. */
-  said: ReadonlySignal<string>;
-  range: ReadonlySignal<string>;
-  show(packets: Packets, flow: number): void;
-  zoom(factor: number): void;
-  move(share: number): void;
-  whole(): void;
-}
+type ThreeColours = [string, string, string];
+type Drawing = ReturnType<typeof draws>;
 
 /** Draws on a board, and lets pointer and keys choose packets there. */
-function draws(board: HTMLElement): Drawing {
+function draws(board: HTMLElement) {
   let packets: Packets | undefined;
   let drawing: Ladder = { nodes: [], lines: [] };
   let queues: Backlog[] = [];
@@ -102,12 +93,12 @@ function draws(board: HTMLElement): Drawing {
   let chosen: Line | undefined;
   const said = signal("");
   const range = signal("");
-  const { canvas, redraw } = sheet(board, () => HEIGHT, draw);
+  const { canvas, redraw, end } = sheet(board, () => HEIGHT, draw);
   const look = (next: [number, number]) => {
     view = next;
     redraw();
   };
-  const zoom = (factor: number) => look(zoomed(view, limits, factor, chosen?.entered));
+  const zoom = (factor: number, around?: number) => look(zoomed(view, limits, factor, around));
   const move = (share: number) => look(moved(view, limits, share));
 
   const left = () => (board.clientWidth < 500 ? 46 : 66);
@@ -118,11 +109,7 @@ function draws(board: HTMLElement): Drawing {
   const y = (time: number) => TOP + ((time - view[0]) / (view[1] - view[0])) * (HEIGHT - TOP - BOTTOM);
 
   function draw(context: CanvasRenderingContext2D, width: number): void {
-    const [soft, line, strong] = [
-      themeColour("--soft", context.canvas),
-      themeColour("--line", context.canvas),
-      themeColour("--ink", context.canvas),
-    ];
+    const [soft, line, strong] = ["--soft", "--line", "--ink"].map((name) => themeColour(name, board)) as ThreeColours;
     context.font = "12px system-ui, sans-serif";
     context.textBaseline = "middle";
     const times = ticks(view[0], view[1], 12);
@@ -304,9 +291,9 @@ function draws(board: HTMLElement): Drawing {
     const acts: { [key: string]: () => void } = {
       ArrowDown: () => step(1),
       ArrowUp: () => step(-1),
-      "+": () => zoom(0.5),
-      "=": () => zoom(0.5),
-      "-": () => zoom(2),
+      "+": () => zoom(0.5, chosen?.entered),
+      "=": () => zoom(0.5, chosen?.entered),
+      "-": () => zoom(2, chosen?.entered),
       PageDown: () => move(0.5),
       PageUp: () => move(-0.5),
       Escape: () => choose(undefined, false),
@@ -318,9 +305,9 @@ function draws(board: HTMLElement): Drawing {
   });
 
   return {
-    ...{ said, range, zoom, move },
+    ...{ said, range, zoom, move, end },
     whole: () => look(limits),
-    show(next, flow) {
+    show(next: Packets, flow: number) {
       const same = packets !== undefined && packets.from === next.from && packets.to === next.to;
       packets = next;
       drawing = ladder(next, flow);

@@ -1,9 +1,8 @@
 // The packets of a chosen time: which time, which flow, as a diagram or as an animation.
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Engine } from "../engine/protocol.ts";
-import { reason } from "../playground/lab.ts";
-import { Toggle, Toggles } from "../playground/toolbar.tsx";
+import { type Option, Select, Toggle, Toggles } from "../controls.tsx";
+import { type Engine, reason } from "../engine/protocol.ts";
 import { Animation } from "./animation.tsx";
 import { Diagram } from "./diagram.tsx";
 import { type Packets, read } from "./packets.ts";
@@ -35,12 +34,11 @@ export function PacketViews({ engine, text, from, to }: Wanted & { engine: Engin
   const [shown, setShown] = useState<Shown>();
   const [fault, setFault] = useState("");
   const [busy, setBusy] = useState(false);
-  const [picked, setPicked] = useState<number>();
-  const [moving, setMoving] = useState(false);
   useEffect(() => setTimes([written(from), written(to)]), [from, to]);
   const asked = useRef(0);
 
-  async function ask(): Promise<void> {
+  async function ask(event: Event): Promise<void> {
+    event.preventDefault();
     const mine = ++asked.current;
     setBusy(true);
     setFault("");
@@ -57,34 +55,26 @@ export function PacketViews({ engine, text, from, to }: Wanted & { engine: Engin
     }
   }
 
-  const field = (label: string, at: 0 | 1) => (
-    <input
-      type="number"
-      min="0"
-      step="any"
-      required
-      class="time"
-      aria-label={label}
-      value={times[at]}
-      onInput={({ currentTarget: { value } }) => setTimes(at === 0 ? [value, times[1]] : [times[0], value])}
-    />
+  const field = (text: string, label: string, at: 0 | 1) => (
+    <label>
+      {text}{" "}
+      <input
+        {...{ type: "number", min: "0", step: "any", required: true, class: "time" }}
+        aria-label={label}
+        value={times[at]}
+        onInput={({ currentTarget: { value } }) => setTimes(at === 0 ? [value, times[1]] : [times[0], value])}
+      />{" "}
+      s
+    </label>
   );
   const stale = shown !== undefined && shown.text !== text;
   return (
     <section class="card packets" aria-label="Packets">
       <h2>Packets</h2>
       <p class="soft">Every packet on every link in a part of the run. Mark a time in a chart, or write it here.</p>
-      <form
-        class="tools"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void ask();
-        }}
-      >
-        {/* biome-ignore lint/a11y/noLabelWithoutControl: the field is inside */}
-        <label>From {field("From, in seconds", 0)} s</label>
-        {/* biome-ignore lint/a11y/noLabelWithoutControl: the field is inside */}
-        <label>to {field("To, in seconds", 1)} s</label>
+      <form class="tools" onSubmit={ask}>
+        {field("From", "From, in seconds", 0)}
+        {field("to", "To, in seconds", 1)}
         <button class="primary" type="submit" disabled={busy}>
           Show packets
         </button>
@@ -92,7 +82,7 @@ export function PacketViews({ engine, text, from, to }: Wanted & { engine: Engin
       <p class="soft note" role="status">
         {fault || (shown && noteOf(shown, stale))}
       </p>
-      {shown && <Views {...{ shown, stale, picked, moving }} onPick={setPicked} onMove={setMoving} />}
+      {shown && <Views {...{ shown, stale }} />}
     </section>
   );
 }
@@ -104,18 +94,10 @@ function noteOf({ packets, flows }: Shown, stale: boolean): string {
   return `Only the packets until ${packets.to.toPrecision(4)} s: there are more than ${MOST.toLocaleString("en")}.`;
 }
 
-interface ViewsProperties {
-  shown: Shown;
-  /** Whether the scenario has changed since. */
-  stale: boolean;
-  /** The flow that the reader chose. */
-  picked: number | undefined;
-  moving: boolean;
-  onPick: (flow: number) => void;
-  onMove: (moving: boolean) => void;
-}
-
-function Views({ shown: { packets, flows }, stale, picked, moving, onPick, onMove }: ViewsProperties): JSX.Element {
+/** `stale` packets are of a scenario that has changed since. */
+function Views({ shown: { packets, flows }, stale }: { shown: Shown; stale: boolean }): JSX.Element {
+  const [picked, setPicked] = useState<number>();
+  const [moving, setMoving] = useState(false);
   // The flow of the first loss, until the reader chooses.
   const lost = packets.packets.filter(({ dropped }) => dropped !== undefined);
   const first = lost.reduce((one, other) => (one && one.dropped! <= other.dropped! ? one : other), lost[0]);
@@ -124,24 +106,21 @@ function Views({ shown: { packets, flows }, stale, picked, moving, onPick, onMov
     <div class={stale ? "views stale" : "views"} hidden={flows.length === 0}>
       <div class="tools">
         <Toggles label="View">
-          <Toggle pressed={!moving} onClick={() => onMove(false)}>
+          <Toggle pressed={!moving} onClick={() => setMoving(false)}>
             Diagram
           </Toggle>
-          <Toggle pressed={moving} onClick={() => onMove(true)}>
+          <Toggle pressed={moving} onClick={() => setMoving(true)}>
             Animation
           </Toggle>
         </Toggles>
         <label class="choice" hidden={moving}>
           Flow
-          <select
-            aria-label="Flow"
-            value={String(flow)}
-            onChange={({ currentTarget }) => onPick(Number(currentTarget.value))}
-          >
-            {flows.map((index) => (
-              <option value={String(index)}>{packets.scenario.flows[index]}</option>
-            ))}
-          </select>
+          <Select
+            label="Flow"
+            value={flow}
+            options={flows.map((index): Option => [index, packets.scenario.flows[index]!])}
+            onPick={(index) => setPicked(Number(index))}
+          />
         </label>
       </div>
       <div hidden={moving}>

@@ -1,7 +1,7 @@
 // Duration and seed of a scenario as fields.
 import type { JSX } from "preact";
 import type { Edit, ScenarioInfo } from "../engine/protocol.ts";
-import { Field } from "./field.tsx";
+import { Field } from "../controls.tsx";
 import { format, parse, withUnit } from "./quantity.ts";
 
 /** The fields. `onEdit` gets the edits of the scenario that a value means. */
@@ -15,12 +15,10 @@ export function Basics({ scenario, onEdit }: { scenario: ScenarioInfo; onEdit: (
   const setSeed = (text: string) => /^[0-9]+$/.test(text) && onEdit([["seed", text]]);
   return (
     <div class="basics">
-      {/* biome-ignore lint/a11y/noLabelWithoutControl: the field is inside */}
       <label>
         Duration
         <Field class="quantity" value={format(scenario.duration, "time")} onCommit={setDuration} />
       </label>
-      {/* biome-ignore lint/a11y/noLabelWithoutControl: the field is inside */}
       <label>
         Seed
         <Field class="quantity" inputMode="numeric" value={String(scenario.seed)} onCommit={setSeed} />

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { colour } from "../charts/colours.ts";
 import { dashOf, onlyRun, runColour } from "../charts/curves.ts";
 import { stroke } from "../charts/panel.ts";
-import { Field } from "./field.tsx";
+import { Field } from "../controls.tsx";
 import type { Lab, Run } from "./lab.ts";
 
 /** The list: rename, open again, remove. */
@@ -30,10 +30,10 @@ export function Kept({ lab }: { lab: Lab }): JSX.Element {
             <li>
               <span class="swatch" style={{ background }} />
               <Field value={label} onCommit={(text) => rename(run, text || label)} label="Name of the kept run" />
-              <button type="button" class="quiet" onClick={() => lab.setText(run.text)}>
+              <button class="quiet" onClick={() => lab.setText(run.text)}>
                 Open
               </button>
-              <button type="button" class="quiet" aria-label={`Remove ${label}`} onClick={() => remove(run)}>
+              <button class="quiet" aria-label={`Remove ${label}`} onClick={() => remove(run)}>
                 Remove
               </button>
             </li>

@@ -1,8 +1,8 @@
 // The state of the playground and what changes it. The scenario's text is the one source of truth.
-import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import type { Chart, Choice, View } from "../charts/curves.ts";
 import { type Recording, record, TRACES } from "../charts/recording.ts";
-import { type CheckAnswer, type Describe, type Edit, type Engine, type Problem, Refused } from "../engine/protocol.ts";
+import { type CheckAnswer, type Edit, type Engine, type Problem, reason, Refused } from "../engine/protocol.ts";
 import type { Summary } from "../scenario/generated/summary.ts";
 import { differences, flowTitles } from "./differences.ts";
 import type { Values } from "./knobs.ts";
@@ -25,45 +25,7 @@ export interface Run {
 export const FLOWS_SHOWN = 4;
 
 /** The laboratory behind the page: what it shows, as signals, and what the reader can do. */
-export interface Lab {
-  describe: Describe;
-  engine: Engine;
-  text: ReadonlySignal<string>;
-  /** The newest text without faults, as the engine understands it. */
-  checked: ReadonlySignal<(CheckAnswer & { text: string }) | undefined>;
-  /** Faults of the text. */
-  problems: ReadonlySignal<Problem[]>;
-  /** The faults as one message, or why the engine failed. */
-  error: Signal<string>;
-  running: ReadonlySignal<boolean>;
-  /** Share of the run that is over, from 0 to 1. */
-  progress: ReadonlySignal<number>;
-  /** Sentence about the last run. */
-  status: ReadonlySignal<string>;
-  current: Signal<Run | undefined>;
-  kept: Signal<Run[]>;
-  zoom: Signal<[from: number, to: number] | undefined>;
-  visible: Signal<Chart["id"][]>;
-  /** The curves that the charts show: those picked, otherwise the first. */
-  choice: ReadonlySignal<Choice>;
-  /** Labels of the current run and the kept ones. */
-  labels: ReadonlySignal<string[]>;
-  /** What the charts draw: the current run and those kept; undefined before the first row. */
-  view: ReadonlySignal<View | undefined>;
-  /** Replaces the text. A typed text waits for a pause. */
-  setText(text: string, typed?: boolean): void;
-  /** Changes keys of the text, which keeps its comments. */
-  edit(edits: Edit[]): void;
-  /** Picks curves; until a run has other flows, they stay. */
-  pick(change: Partial<Choice>): void;
-  /** Picks curves of the runs of a text, now or with the first of them. */
-  prefer(text: string, change: Partial<Choice>): void;
-  run(): void;
-  stop(): void;
-  keep(): void;
-  /** Runs other scenarios to the end, and keeps these runs instead of all others. */
-  compare(scenarios: { text: string; name?: string }[]): Promise<void>;
-}
+export type Lab = Awaited<ReturnType<typeof makeLab>>;
 
 /** Waits until a function of signals gives a value. */
 export function settled<T>(outcome: () => T | undefined): Promise<T> {
@@ -80,13 +42,10 @@ export function settled<T>(outcome: () => T | undefined): Promise<T> {
   });
 }
 
-/** What an error tells the reader. */
-export const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 const namesOf = ({ recording }: Run): string => recording.scenario.flows.join("\n");
 
 /** Makes the laboratory. */
-export async function makeLab(makeEngine: () => Engine, first: string, charts: Chart["id"][]): Promise<Lab> {
+export async function makeLab(makeEngine: () => Engine, first: string, charts: Chart["id"][]) {
   // Checks and edits have an engine of their own, so that they need not wait for the steps of a run.
   const engine = makeEngine();
   const describe = (await engine.ask({ do: "describe" })).header;
@@ -96,11 +55,16 @@ export async function makeLab(makeEngine: () => Engine, first: string, charts: C
         "sources (make page web), and restart the server or the notebook's kernel.",
     );
   const text = signal(first);
+  /** The newest text without faults, as the engine understands it. */
   const checked = signal<CheckAnswer & { text: string }>();
+  /** Faults of the text. */
   const problems = signal<Problem[]>([]);
+  /** The faults as one message, or why the engine failed. */
   const error = signal("");
   const running = signal(false);
+  /** Share of the run that is over, from 0 to 1. */
   const progress = signal(0);
+  /** Sentence about the last run. */
   const status = signal("");
   const current = signal<Run>();
   const kept = signal<Run[]>([]);
@@ -110,6 +74,7 @@ export async function makeLab(makeEngine: () => Engine, first: string, charts: C
   /** What was picked among the flows of these names. */
   const picked = signal<Partial<Choice> & { among?: string }>({});
   let preferred: (Partial<Choice> & { text: string }) | undefined;
+  /** The curves that the charts show: those picked, otherwise the first. */
   const choice = computed((): Choice => {
     if (!current.value) return { flows: [], link: "" };
     const { flows, links, bottleneck } = current.value.recording.scenario;
@@ -124,10 +89,12 @@ export async function makeLab(makeEngine: () => Engine, first: string, charts: C
     };
   });
   const shown = computed(() => (current.value ? [current.value, ...kept.value] : kept.value));
+  /** Labels of the current run and the kept ones. */
   const labels = computed(() => {
     const made = differences(shown.value.map(({ values }) => values));
     return shown.value.map(({ name }, index) => name ?? made[index]!);
   });
+  /** What the charts draw: the current run and those kept; undefined before the first row. */
   const view = computed((): View | undefined => {
     if (!current.value) return undefined;
     const runs = shown.value.map(({ recording, values }, index) => ({
@@ -175,7 +142,7 @@ export async function makeLab(makeEngine: () => Engine, first: string, charts: C
   function show(recording: Recording, ran: string, end: { summary?: Summary; digest?: string } = {}): void {
     const last = checked.value?.text === ran ? checked.value.values : (current.value?.values ?? {});
     current.value = { recording, text: ran, values: valuesOf.get(ran) ?? last, ...end };
-    if (preferred?.text === ran) lab.pick(preferred);
+    if (preferred?.text === ran) pick(preferred);
     if (zoom.value && zoom.value[1] > recording.scenario.duration) zoom.value = undefined;
   }
 
@@ -226,7 +193,7 @@ export async function makeLab(makeEngine: () => Engine, first: string, charts: C
         const { header } = await engine.ask({ do: "edit", text: before, set });
         // A text that came meanwhile, for instance from a lesson, is what the reader sees.
         if (text.value !== before) continue;
-        lab.setText(header.text);
+        setText(header.text);
       }
     } catch (fault) {
       error.value = reason(fault);
@@ -244,57 +211,68 @@ export async function makeLab(makeEngine: () => Engine, first: string, charts: C
     return made && { recording: made.recording, text: wanted, values, summary: made.summary, digest: made.digest };
   }
 
-  const lab: Lab = {
+  /** Replaces the text. A typed text waits for a pause. */
+  function setText(next: string, typed = false): void {
+    clearTimeout(pause);
+    if (next === text.value && checked.value?.text === next) return;
+    text.value = next;
+    if (typed) pause = setTimeout(() => void checkAndRun(), 250);
+    else void checkAndRun();
+  }
+
+  /** Changes keys of the text, which keeps its comments. */
+  function edit(edits: Edit[]): void {
+    for (const [key, literal] of edits) {
+      pending.delete(key);
+      pending.set(key, literal);
+    }
+    if (!editing) void applyEdits();
+  }
+
+  /** Picks curves; until a run has other flows, they stay. */
+  function pick(change: Partial<Choice>): void {
+    preferred = undefined;
+    picked.value = { ...choice.value, ...change, ...(current.value && { among: namesOf(current.value) }) };
+  }
+
+  /** Picks curves of the runs of a text, now or with the first of them. */
+  function prefer(wanted: string, change: Partial<Choice>): void {
+    preferred = { text: wanted, ...change };
+    if (current.value?.text === wanted) pick(change);
+  }
+
+  function run(): void {
+    clearTimeout(pause);
+    void checkAndRun();
+  }
+
+  function keep(): void {
+    if (current.value?.summary) kept.value = [...kept.value, current.value];
+  }
+
+  /** Runs other scenarios to the end, and keeps these runs instead of all others. */
+  async function compare(scenarios: { text: string; name?: string }[]): Promise<void> {
+    comparison.abort();
+    comparison = new AbortController();
+    const { signal } = comparison;
+    kept.value = [];
+    try {
+      for (const { text: wanted, name } of scenarios) {
+        const made = await recorded(wanted, signal);
+        if (!made || signal.aborted) return;
+        kept.value = [...kept.value, name === undefined ? made : { ...made, name }];
+      }
+    } catch (fault) {
+      error.value = reason(fault);
+    }
+  }
+
+  run();
+  return {
     ...{ describe, engine, text, checked, problems, error, running, progress, status },
     ...{ current, kept, zoom, visible, choice, labels, view },
-    setText(next, typed = false) {
-      clearTimeout(pause);
-      if (next === text.value && checked.value?.text === next) return;
-      text.value = next;
-      if (typed) pause = setTimeout(() => void checkAndRun(), 250);
-      else void checkAndRun();
-    },
-    edit(edits) {
-      for (const [key, literal] of edits) {
-        pending.delete(key);
-        pending.set(key, literal);
-      }
-      if (!editing) void applyEdits();
-    },
-    pick(change) {
-      preferred = undefined;
-      picked.value = { ...choice.value, ...change, ...(current.value && { among: namesOf(current.value) }) };
-    },
-    prefer(wanted, change) {
-      preferred = { text: wanted, ...change };
-      if (current.value?.text === wanted) lab.pick(change);
-    },
-    run() {
-      clearTimeout(pause);
-      void checkAndRun();
-    },
-    stop: () => runs.stop(),
-    keep() {
-      if (current.value?.summary) kept.value = [...kept.value, current.value];
-    },
-    async compare(scenarios) {
-      comparison.abort();
-      comparison = new AbortController();
-      const { signal } = comparison;
-      kept.value = [];
-      try {
-        for (const { text: wanted, name } of scenarios) {
-          const made = await recorded(wanted, signal);
-          if (!made || signal.aborted) return;
-          kept.value = [...kept.value, name === undefined ? made : { ...made, name }];
-        }
-      } catch (fault) {
-        error.value = reason(fault);
-      }
-    },
+    ...{ setText, edit, pick, prefer, run, stop: runs.stop, keep, compare },
   };
-  void checkAndRun();
-  return lab;
 }
 
 function amount(count: number): string {

@@ -6,7 +6,7 @@ import { Charts } from "../charts/charts.tsx";
 import { lessons } from "ackclock:lessons";
 import { type Editor, mountEditor } from "../editor/editor.ts";
 import { connect, served } from "../engine/connect.ts";
-import type { Engine, Problem } from "../engine/protocol.ts";
+import { type Engine, type Problem, reason } from "../engine/protocol.ts";
 import { type Course, follow, LessonMenu, OpenLesson } from "../lessons/view.tsx";
 import { media } from "../media.ts";
 import { PacketViews } from "../packets/view.tsx";
@@ -17,7 +17,7 @@ import { Fault } from "./fault.tsx";
 import { withFlow } from "./flows.ts";
 import { Kept } from "./keptruns.tsx";
 import { knobs, limited } from "./knobs.ts";
-import { type Lab, makeLab, type Run, reason } from "./lab.ts";
+import { type Lab, makeLab, type Run } from "./lab.ts";
 import { Menus, PLAYGROUND } from "./menus.tsx";
 import { Numbers } from "./numbers.tsx";
 import { Sliders } from "./sliders.tsx";
@@ -35,15 +35,9 @@ const Title = (): JSX.Element => (
   </h1>
 );
 
-interface PageProperties {
-  lab: Lab;
-  makeEngine: () => Engine;
-  /** What the page's link held. */
-  link: Unpacked;
-  course: Course;
-}
+type PageProperties = { lab: Lab; makeEngine: () => Engine; link: Unpacked; course: Course };
 
-/** The page. */
+/** The page; `link` is what its address held. */
 function Page({ lab, makeEngine, link, course }: PageProperties): JSX.Element {
   const editor = useRef<Editor>(undefined);
   const showProblem = (problem: Problem) => editor.current?.show(problem);
@@ -141,14 +135,7 @@ function Scenario({ lab, editor }: { lab: Lab; editor: { current: Editor | undef
 function Curves({ lab }: { lab: Lab }): JSX.Element {
   return (
     <section class="charts-place" aria-label="Curves" hidden={!lab.view.value}>
-      <Charts
-        view={lab.view}
-        onZoom={(zoom) => {
-          lab.zoom.value = zoom;
-        }}
-        sync="ackclock"
-        height={phone.value ? PHONE_HEIGHT : undefined}
-      />
+      <Charts {...lab} sync="ackclock" height={phone.value ? PHONE_HEIGHT : undefined} />
     </section>
   );
 }

@@ -105,15 +105,22 @@ function sentence({ summary }: Run): string {
     .join(" ");
 }
 
-interface TableProperties<Row> {
+type TableProperties<Row> = {
   noun: string;
   columns: Column<Row>[];
-  /** Whether the rows are of several runs. */
   several: boolean;
   rows: { row: Row; run: string }[];
-}
+};
 
+/** A table of the rows of one or `several` runs. */
 function Table<Row extends { name: string }>({ noun, columns, several, rows }: TableProperties<Row>): JSX.Element {
+  const heads = columns.map(({ title, unit }) => (
+    <th scope="col" class="number">
+      {title}
+      {unit && <span class="unit"> {unit}</span>}
+    </th>
+  ));
+  const cell = (text: string) => <td class="number">{text}</td>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a table that is too wide can be scrolled by the keyboard
     <section class="scroll" tabIndex={0} aria-label={`Key numbers of each ${noun.toLowerCase()}`}>
@@ -122,12 +129,7 @@ function Table<Row extends { name: string }>({ noun, columns, several, rows }: T
           <tr>
             {several && <th scope="col">Run</th>}
             <th scope="col">{noun}</th>
-            {columns.map(({ title, unit }) => (
-              <th scope="col" class="number">
-                {title}
-                {unit && <span class="unit"> {unit}</span>}
-              </th>
-            ))}
+            {heads}
           </tr>
         </thead>
         <tbody>
@@ -135,9 +137,7 @@ function Table<Row extends { name: string }>({ noun, columns, several, rows }: T
             <tr>
               {several && <td>{run}</td>}
               <th scope="row">{row.name}</th>
-              {columns.map(({ text }) => (
-                <td class="number">{text(row)}</td>
-              ))}
+              {columns.map(({ text }) => cell(text(row)))}
             </tr>
           ))}
         </tbody>

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Edit } from "../engine/protocol.ts";
-import { Field } from "./field.tsx";
+import { Field } from "../controls.tsx";
 import { type Knob, position, STEPS, stepped, valueAt } from "./knobs.ts";
 import { format, type Kind, parse, withUnit } from "./quantity.ts";
 
@@ -32,14 +32,11 @@ interface Given {
   until: number;
 }
 
-interface SlidersProperties {
-  knobs: Knob[];
-  /** Gets the edits of the scenario that a movement means. */
-  onEdit: (edits: Edit[]) => void;
-}
+/** Gets the edits of the scenario that a movement means. */
+type OnEdit = (edits: Edit[]) => void;
 
 /** The sliders. */
-export function Sliders({ knobs, onEdit }: SlidersProperties): JSX.Element {
+export function Sliders({ knobs, onEdit }: { knobs: Knob[]; onEdit: OnEdit }): JSX.Element {
   return (
     <>
       {knobs.map((knob) => {
@@ -51,13 +48,8 @@ export function Sliders({ knobs, onEdit }: SlidersProperties): JSX.Element {
   );
 }
 
-interface SliderProperties extends Pick<SlidersProperties, "onEdit"> {
-  knob: Knob;
-  /** Whether the slider above says the same reason. */
-  again: boolean;
-}
-
-function Slider({ knob, again, onEdit }: SliderProperties): JSX.Element {
+/** A slider; `again` if the one above says the same reason. */
+function Slider({ knob, again, onEdit }: { knob: Knob; again: boolean; onEdit: OnEdit }): JSX.Element {
   const id = useId();
   const slider = useRef<HTMLInputElement>(null);
   const [given, setGiven] = useState<Given>();

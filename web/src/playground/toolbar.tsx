@@ -1,9 +1,9 @@
 // Above the charts: run and stop, the times shown, and which charts, flows and link are shown.
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { colour } from "../charts/colours.ts";
 import { CHARTS, onlyRun } from "../charts/curves.ts";
 import { shown } from "../charts/panel.ts";
-import { Field } from "./field.tsx";
+import { Field, type Option, Select, Toggle, Toggles } from "../controls.tsx";
 import { FLOWS_SHOWN, type Lab } from "./lab.ts";
 
 /** Flows that have a button of their own; of more, the reader names one. */
@@ -18,11 +18,10 @@ export function Toolbar({ lab }: { lab: Lab }): JSX.Element {
   return (
     <section class="toolbar" aria-label="Run and view">
       <div class="bar">
-        <button type="button" class="primary" onClick={() => (running.value ? lab.stop() : lab.run())}>
+        <button class="primary" onClick={() => (running.value ? lab.stop() : lab.run())}>
           {running.value ? "Stop" : "Run"}
         </button>
         <button
-          type="button"
           title="Leave this run's curves in the charts, and compare the next runs with it"
           disabled={!current.value?.summary || kept.value.includes(current.value)}
           onClick={() => lab.keep()}
@@ -81,7 +80,7 @@ function Choices({ lab }: { lab: Lab }): JSX.Element {
         </Toggles>
       )}
       {flows.length > MOST_BUTTONS && (
-        <Select
+        <Choice
           label="Flow"
           names={[`The first ${firsts.length}`, ...flows]}
           chosen={choice.flows.length === 1 ? flows.indexOf(choice.flows[0]!) + 1 : 0}
@@ -89,10 +88,10 @@ function Choices({ lab }: { lab: Lab }): JSX.Element {
         />
       )}
       {only !== undefined && (
-        <Select label="Run shown" names={labels.value} chosen={only} pick={(run) => lab.pick({ run })} />
+        <Choice label="Run shown" names={labels.value} chosen={only} pick={(run) => lab.pick({ run })} />
       )}
       {names.length > 1 && (
-        <Select
+        <Choice
           label="Queue at"
           names={names}
           chosen={names.indexOf(choice.link)}
@@ -103,47 +102,14 @@ function Choices({ lab }: { lab: Lab }): JSX.Element {
   );
 }
 
-/** Buttons in a row that belong together. */
-export function Toggles({ label, children }: { label: string; children: ComponentChildren }): JSX.Element {
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset lays its buttons out in its own way
-    <div class="toggles" role="group" aria-label={label}>
-      {children}
-    </div>
-  );
-}
+type ChoiceProperties = { label: string; names: string[]; chosen: number; pick: (index: number) => void };
 
-interface ToggleProperties {
-  pressed: boolean;
-  onClick: () => void;
-  children: ComponentChildren;
-}
-
-/** A button that is pressed or not. */
-export function Toggle({ pressed, onClick, children }: ToggleProperties): JSX.Element {
-  return (
-    <button type="button" class="toggle" aria-pressed={pressed} onClick={onClick}>
-      {children}
-    </button>
-  );
-}
-
-interface SelectProperties {
-  label: string;
-  names: string[];
-  chosen: number;
-  pick: (index: number) => void;
-}
-
-function Select({ label, names, chosen, pick }: SelectProperties): JSX.Element {
+function Choice({ label, names, chosen, pick }: ChoiceProperties): JSX.Element {
+  const options = names.map((name, index): Option => [index, name]);
   return (
     <label class="choice">
       {label}
-      <select value={String(chosen)} onChange={({ currentTarget }) => pick(currentTarget.selectedIndex)}>
-        {names.map((name, index) => (
-          <option value={String(index)}>{name}</option>
-        ))}
-      </select>
+      <Select value={chosen} options={options} onPick={(index) => pick(Number(index))} />
     </label>
   );
 }
@@ -165,7 +131,6 @@ function Times({ lab: { current, zoom } }: { lab: Lab }): JSX.Element {
       –
       <Field {...common} label="Charts to, seconds" value={shown(high)} onCommit={(text) => show(low, read(text))} />s
       <button
-        type="button"
         class="quiet"
         hidden={!zoom.value}
         onClick={() => {

@@ -290,32 +290,19 @@ class Reader {
   /** Reads a string, at most to the end of its line unless its quotes are triple. */
   private string(): string {
     const quote = this.peek();
-    if (this.text.startsWith(quote.repeat(3), this.at)) return this.longString(quote.repeat(3));
-    this.at += 1;
+    const long = this.text.startsWith(quote.repeat(3), this.at);
+    const quotes = long ? quote.repeat(3) : quote;
+    this.at += quotes.length;
+    if (long) this.at += /^(\r?\n)?/.exec(this.text.slice(this.at, this.at + 2))![0].length;
     let value = "";
-    while (!this.atLineEnd()) {
-      const char = this.peek();
-      this.at += 1;
-      if (char === quote) return value;
-      value += char === "\\" && quote === '"' ? this.escape(false) : char;
-    }
-    return value;
-  }
-
-  private longString(quotes: string): string {
-    const literal = quotes === "'''";
-    this.at += 3;
-    if (this.text.startsWith("\r\n", this.at)) this.at += 2;
-    else if (this.peek() === "\n") this.at += 1;
-    let value = "";
-    while (this.at < this.text.length) {
-      if (this.text.startsWith(quotes, this.at) && !this.text.startsWith(quotes, this.at + 1)) {
-        this.at += 3;
+    while (long ? this.at < this.text.length : !this.atLineEnd()) {
+      if (this.text.startsWith(quotes, this.at) && !(long && this.text.startsWith(quotes, this.at + 1))) {
+        this.at += quotes.length;
         return value;
       }
       const char = this.peek();
       this.at += 1;
-      value += char === "\\" && !literal ? this.escape(true) : char;
+      value += char === "\\" && quote === '"' ? this.escape(long) : char;
     }
     return value;
   }

@@ -1,15 +1,15 @@
 // The controls in the page's header: a link to what the page shows, and exports of the scenario, the charts and the traces.
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX, RefObject } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { copy } from "../copy.ts";
-import type { Engine } from "../engine/protocol.ts";
+import { Select } from "../controls.tsx";
+import { type Engine, reason } from "../engine/protocol.ts";
 import { commandLine, fileName } from "../export/command.ts";
 import { traceCsv } from "../export/csv.ts";
 import { plots } from "../export/plots.ts";
 import { download, png } from "../export/png.ts";
 import { svg } from "../export/svg.ts";
-import { type Lab, reason } from "../playground/lab.ts";
+import type { Lab } from "../playground/lab.ts";
 import { open, sharedOf } from "./link.ts";
 import { decode, encode, type Unpacked } from "./share.ts";
 
@@ -25,12 +25,12 @@ interface ShareProperties {
 
 /** The controls. */
 export function Share({ lab, makeEngine, unpacked }: ShareProperties): JSX.Element {
-  const status = useSignal("");
-  const alert = useSignal("");
+  const [status, say] = useState("");
+  const [fault, warn] = useState("");
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const take = (answer: Unpacked) => {
-      alert.value = answer && "problem" in answer ? answer.problem : "";
+      warn(answer && "problem" in answer ? answer.problem : "");
       if (answer && "state" in answer) open(lab, answer.state);
     };
     take(unpacked);
@@ -38,28 +38,26 @@ export function Share({ lab, makeEngine, unpacked }: ShareProperties): JSX.Eleme
     const follow = () => void decode(location.hash).then(take);
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
-  }, [lab, unpacked, alert]);
+  }, [lab, unpacked]);
   const copyLink = async () => {
     try {
       history.replaceState(null, "", `#${await encode(sharedOf(lab))}`);
-      status.value = await copy(location.href, "Link copied.", "The link is in the address bar; copy it there.");
+      say(await copy(location.href, "Link copied.", "The link is in the address bar; copy it there."));
     } catch (error) {
-      status.value = reason(error);
+      say(reason(error));
     }
   };
   return (
     <div class="share">
-      <button type="button" onClick={() => void copyLink()}>
-        Copy link
-      </button>
-      <button type="button" aria-haspopup="dialog" onClick={() => dialog.current!.showModal()}>
+      <button onClick={() => void copyLink()}>Copy link</button>
+      <button aria-haspopup="dialog" onClick={() => dialog.current!.showModal()}>
         Export
       </button>
       <span class="soft" role="status">
         {status}
       </span>
-      <div class="error" role="alert" hidden={alert.value === ""}>
-        {alert}
+      <div class="error" role="alert" hidden={fault === ""}>
+        {fault}
       </div>
       <Export {...{ lab, makeEngine, dialog }} />
     </div>
@@ -71,8 +69,8 @@ interface ExportProperties extends Omit<ShareProperties, "unpacked"> {
 }
 
 function Export({ lab, makeEngine, dialog }: ExportProperties): JSX.Element {
-  const status = useSignal("");
-  const trace = useSignal(FIRST_TRACE);
+  const [status, say] = useState("");
+  const [trace, setTrace] = useState(FIRST_TRACE);
   const scenario = lab.checked.value;
   const title = scenario?.scenario.name ?? "scenario";
   const name = fileName(title);
@@ -83,16 +81,12 @@ function Export({ lab, makeEngine, dialog }: ExportProperties): JSX.Element {
     const perform = async () => {
       try {
         const said = await work();
-        status.value = typeof said === "string" ? said : "Saved.";
+        say(typeof said === "string" ? said : "Saved.");
       } catch (error) {
-        status.value = reason(error);
+        say(reason(error));
       }
     };
-    return (
-      <button type="button" onClick={() => void perform()}>
-        {label}
-      </button>
-    );
+    return <button onClick={() => void perform()}>{label}</button>;
   };
   const figure = () => {
     const view = lab.view.value;
@@ -104,13 +98,12 @@ function Export({ lab, makeEngine, dialog }: ExportProperties): JSX.Element {
   const csv = async () => {
     const run = lab.current.value;
     if (!run) throw new Error("There is no run to export yet: run the scenario first.");
-    const wanted = trace.value;
-    status.value = `Repeating the run to record ${wanted} …`;
+    say(`Repeating the run to record ${trace} …`);
     const engine = makeEngine();
     try {
-      const pieces = await traceCsv(engine, { text: run.text, trace: wanted });
-      if (!pieces || pieces.length < 2) return `The trace ${wanted} of this run has no rows.`;
-      return download(`${name}-${wanted}.csv`, pieces, "text/csv;charset=utf-8");
+      const pieces = await traceCsv(engine, { text: run.text, trace });
+      if (!pieces || pieces.length < 2) return `The trace ${trace} of this run has no rows.`;
+      return download(`${name}-${trace}.csv`, pieces, "text/csv;charset=utf-8");
     } finally {
       engine.close();
     }
@@ -120,14 +113,7 @@ function Export({ lab, makeEngine, dialog }: ExportProperties): JSX.Element {
     download(`${name}-frozen.toml`, [scenario.frozen]);
   };
   return (
-    <dialog
-      class="export"
-      aria-label="Export"
-      ref={dialog}
-      onClose={() => {
-        status.value = "";
-      }}
-    >
+    <dialog class="export" aria-label="Export" ref={dialog} onClose={() => say("")}>
       <h2>Export</h2>
       <Row title="TOML">
         {button("Scenario", () => download(`${name}.toml`, [text]))}
@@ -139,17 +125,7 @@ function Export({ lab, makeEngine, dialog }: ExportProperties): JSX.Element {
       </Row>
       <Row title="Data">
         <label for="export-trace">Trace</label>
-        <select
-          id="export-trace"
-          value={trace.value}
-          onChange={({ currentTarget }) => {
-            trace.value = currentTarget.value;
-          }}
-        >
-          {Object.keys(lab.describe.traces).map((each) => (
-            <option value={each}>{each}</option>
-          ))}
-        </select>
+        <Select id="export-trace" value={trace} options={Object.keys(lab.describe.traces)} onPick={setTrace} />
         {button("CSV", csv)}
       </Row>
       <h3>Command line</h3>
@@ -160,7 +136,7 @@ function Export({ lab, makeEngine, dialog }: ExportProperties): JSX.Element {
       </section>
       <div class="row">
         {button("Copy command", () => copy(command, "Command copied.", "Select the command and copy it."))}
-        <button type="button" class="primary" onClick={() => dialog.current!.close()}>
+        <button class="primary" onClick={() => dialog.current!.close()}>
           Close
         </button>
       </div>

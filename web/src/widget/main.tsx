@@ -4,10 +4,11 @@ import { type JSX, render as draw } from "preact";
 import { Charts } from "../charts/charts.tsx";
 import { surroundings } from "../charts/colours.ts";
 import type { Chart } from "../charts/curves.ts";
+import { reason } from "../engine/protocol.ts";
 import { Fault } from "../playground/fault.tsx";
 import { Kept } from "../playground/keptruns.tsx";
 import { limited } from "../playground/knobs.ts";
-import { type Lab, makeLab, reason } from "../playground/lab.ts";
+import { type Lab, makeLab } from "../playground/lab.ts";
 import { type MenuGroup, Menus } from "../playground/menus.tsx";
 import { Numbers } from "../playground/numbers.tsx";
 import { Sliders } from "../playground/sliders.tsx";
@@ -105,61 +106,35 @@ function connected(lab: Lab, model: Model): () => void {
   };
 }
 
-interface WidgetProperties {
-  lab: Lab;
-  model: Model;
-  /** Charts with the same key share their cursor. */
-  sync: string;
-}
-
-function Widget({ lab, model, sync }: WidgetProperties): JSX.Element {
-  const { height } = model.get("_options");
+/** The widget; charts with the same key `sync` share their cursor. */
+function Widget({ lab, model, sync }: { lab: Lab; model: Model; sync: string }): JSX.Element {
+  const { sliders: wanted, menus: ids, height } = model.get("_options");
+  const checked = lab.checked.value;
+  const onEdit = lab.edit;
+  const first = model.get("_first");
   return (
     <>
       <div>
-        <Controls lab={lab} model={model} />
+        <section class="card sliders knobs" aria-label="Path">
+          {checked && <Sliders knobs={sliders(wanted, checked.values, limited(lab.describe))} onEdit={onEdit} />}
+        </section>
+        <section class="card menus" aria-label="Flows and queue" hidden={ids.length === 0}>
+          {checked && <Menus describe={lab.describe} wanted={groups(ids)} checked={checked} onEdit={onEdit} />}
+        </section>
+        <p class="soft engine">
+          {lab.engine.kind === "wasm" ? "Runs in this browser." : "Runs in the kernel."}{" "}
+          <button class="quiet" disabled={checked?.text === first} onClick={() => lab.setText(first)}>
+            Reset
+          </button>
+        </p>
       </div>
       <div>
         <Toolbar lab={lab} />
         <Fault lab={lab} />
-        <Charts
-          view={lab.view}
-          onZoom={(zoom) => {
-            lab.zoom.value = zoom;
-          }}
-          sync={sync}
-          height={height ?? undefined}
-        />
+        <Charts {...lab} sync={sync} height={height ?? undefined} />
         <Kept lab={lab} />
         <Numbers lab={lab} />
       </div>
-    </>
-  );
-}
-
-function Controls({ lab, model }: Omit<WidgetProperties, "sync">): JSX.Element {
-  const { sliders: wanted, menus: ids } = model.get("_options");
-  const checked = lab.checked.value;
-  const onEdit = lab.edit;
-  return (
-    <>
-      <section class="card sliders knobs" aria-label="Path">
-        {checked && <Sliders knobs={sliders(wanted, checked.values, limited(lab.describe))} onEdit={onEdit} />}
-      </section>
-      <section class="card menus" aria-label="Flows and queue" hidden={ids.length === 0}>
-        {checked && <Menus describe={lab.describe} wanted={groups(ids)} checked={checked} onEdit={onEdit} />}
-      </section>
-      <p class="soft engine">
-        {lab.engine.kind === "wasm" ? "Runs in this browser." : "Runs in the kernel."}{" "}
-        <button
-          type="button"
-          class="quiet"
-          disabled={checked?.text === model.get("_first")}
-          onClick={() => lab.setText(model.get("_first"))}
-        >
-          Reset
-        </button>
-      </p>
     </>
   );
 }
