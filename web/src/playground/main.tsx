@@ -135,7 +135,7 @@ function Scenario({ lab, editor }: { lab: Lab; editor: { current: Editor | undef
 function Curves({ lab }: { lab: Lab }): JSX.Element {
   return (
     <section class="charts-place" aria-label="Curves" hidden={!lab.view.value}>
-      <Charts {...lab} sync="ackclock" height={phone.value ? PHONE_HEIGHT : undefined} />
+      <Charts view={lab.view} zoom={lab.zoom} sync="ackclock" height={phone.value ? PHONE_HEIGHT : undefined} />
     </section>
   );
 }

@@ -131,7 +131,7 @@ function Widget({ lab, model, sync }: { lab: Lab; model: Model; sync: string }):
       <div>
         <Toolbar lab={lab} />
         <Fault lab={lab} />
-        <Charts {...lab} sync={sync} height={height ?? undefined} />
+        <Charts view={lab.view} zoom={lab.zoom} sync={sync} height={height ?? undefined} />
         <Kept lab={lab} />
         <Numbers lab={lab} />
       </div>
