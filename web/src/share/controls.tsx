@@ -130,9 +130,9 @@ function Export({ lab, makeEngine, dialog }: ExportProperties): JSX.Element {
       </Row>
       <h3>Command line</h3>
       <p class="soft">These commands write the scenario into a file and run it:</p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a text that is too long can be scrolled by the keyboard */}
-      <section tabIndex={0} aria-label="Command">
-        <pre>{command}</pre>
+      <section aria-label="Command">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a text that is too long can be scrolled by the keyboard */}
+        <pre tabIndex={0}>{command}</pre>
       </section>
       <div class="row">
         {button("Copy command", () => copy(command, "Command copied.", "Select the command and copy it."))}
