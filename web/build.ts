@@ -26,9 +26,9 @@ const common: BuildOptions = {
 
 /** Name of the built file, source, and its kind. */
 const SCRIPTS: [name: string, source: string, format: "iife" | "esm"][] = [
-  ["playground.js", "src/playground/main.ts", "iife"],
+  ["playground.js", "src/playground/main.tsx", "iife"],
   ["report.js", "src/report/main.ts", "iife"],
-  ["widget.js", "src/widget/main.ts", "esm"],
+  ["widget.js", "src/widget/main.tsx", "esm"],
 ];
 
 // The worker's program travels as text within each script.

@@ -101,6 +101,15 @@ export interface Choice {
   run?: number;
 }
 
+/** What the charts show. */
+export interface View {
+  runs: Drawn[];
+  choice: Choice;
+  visible: Chart["id"][];
+  /** Times that the reader zoomed into, in seconds; undefined shows the whole run. */
+  zoom: [from: number, to: number] | undefined;
+}
+
 /** Colours of losses, and of the first kept run. */
 const ALARM = 8;
 const FIRST_KEPT = 2;

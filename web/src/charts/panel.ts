@@ -1,6 +1,5 @@
 // One chart: a uPlot whose points are those of the visible times, at the resolution of its pixels.
 import uPlot from "uplot";
-import { fill, h } from "../dom.ts";
 import { dots, type Grid, held, type Points, rate, rates, type Series, times } from "./series.ts";
 
 /** One curve of a panel. */
@@ -25,18 +24,6 @@ export interface Curve {
   valued: boolean;
 }
 
-/** What a panel shows, and its callbacks. */
-export interface PanelOptions {
-  title: string;
-  unit: string;
-  /** Panels with the same key share their cursor. */
-  sync: string;
-  /** Called with the time under the pointer, or undefined when the pointer leaves. */
-  onHover: (time: number | undefined) => void;
-  /** Called with the times that the reader marked. */
-  onZoom: (from: number, to: number) => void;
-}
-
 const number = new Intl.NumberFormat("en", { maximumSignificantDigits: 4, useGrouping: false });
 
 /** Text of a value in a chart; a dash if there is none. */
@@ -58,128 +45,67 @@ export function themeColour(name: string, element: Element): string {
   return getComputedStyle(element).getPropertyValue(name).trim();
 }
 
-/** A chart with title and legend. */
-export class Panel {
-  readonly element: HTMLElement;
-  readonly #options: PanelOptions;
-  readonly #place: HTMLElement;
-  readonly #legend: HTMLElement;
-  readonly #note: HTMLElement;
-  #values: HTMLElement[] = [];
+/** What a plot needs besides its curves. */
+interface PlotOptions {
+  place: HTMLElement;
+  /** Plots with the same key share their cursor. */
+  sync: string;
+  /** Called with the time under the pointer, or undefined when the pointer leaves. */
+  onHover: (time: number | undefined) => void;
+  /** Called with the times that the reader marked. */
+  onZoom: (from: number, to: number) => void;
+}
+
+/** A plot of uPlot, which is made anew when its curves look different. */
+export class Plot {
+  readonly #options: PlotOptions;
   #plot: uPlot | undefined;
-  #style = "";
   #curves: Curve[] = [];
   #range: [from: number, to: number] = [0, 1];
-  #height = 0;
 
-  constructor(options: PanelOptions) {
+  constructor(options: PlotOptions) {
     this.#options = options;
-    this.#legend = h("div", { class: "legend" });
-    this.#note = h("span", { class: "soft" });
-    this.#place = h("div", { class: "plot", role: "img", "aria-label": `${options.title} over time` });
-    this.element = h(
-      "figure",
-      { class: "panel" },
-      h("figcaption", {}, h("span", { class: "strong" }, options.title), " ", this.#note, this.#legend),
-      this.#place,
-    );
-    new ResizeObserver(() => {
-      if (this.#plot && this.#place.clientWidth !== this.#plot.width)
-        this.draw(this.#curves, this.#range, this.#note.textContent);
-    }).observe(this.#place);
-  }
-
-  /** The chart's canvas, for exports. */
-  get canvas(): HTMLCanvasElement | undefined {
-    return this.#plot?.ctx.canvas;
   }
 
   /** Draws curves between two times, the first above the others. */
-  draw(curves: Curve[], range: [from: number, to: number], note: string, height = this.#height): void {
-    this.#height = height;
+  draw(curves: Curve[], range: [from: number, to: number], height: number): void {
+    const same = curves.length === this.#curves.length && curves.every((curve, at) => alike(curve, this.#curves[at]!));
     this.#curves = curves;
     this.#range = range;
-    if (this.#note.textContent !== note) this.#note.textContent = note;
-    const width = this.#place.clientWidth;
+    const width = this.#options.place.clientWidth;
     if (width === 0) return;
-    const style = JSON.stringify([
-      curves.map(({ label, kind, colour, width, dash, scaled, named }) => [
-        label,
-        kind,
-        colour,
-        width,
-        dash,
-        scaled,
-        named,
-      ]),
-      themeColour("--soft", this.element),
-    ]);
-    if (style !== this.#style) {
-      this.#style = style;
-      this.#build(width);
-      this.#name();
-    } else if (this.#plot!.width !== width || this.#plot!.height !== height) {
-      this.#plot!.setSize({ width, height });
-    }
+    if (!this.#plot || !same) this.#build(width, height);
+    const plot = this.#plot!;
+    if (plot.width !== width || plot.height !== height) plot.setSize({ width, height });
     const [from, to] = range;
-    const grid: Grid = {
-      from,
-      to,
-      buckets: Math.max(50, Math.min(2000, Math.round(this.#plot!.bbox.width / devicePixelRatio))),
-    };
-    this.#plot!.setData([times(grid), ...curves.map((curve) => points(curve, grid)).reverse()] as uPlot.AlignedData);
-  }
-
-  /** Shows the values at a time in the legend. */
-  hover(time: number | undefined): void {
-    const named = this.#curves.filter((curve) => curve.named);
-    for (const [index, element] of this.#values.entries()) {
-      const curve = named[index]!;
-      element.textContent = time === undefined || time > curve.end || !curve.valued ? "" : shown(valueAt(curve, time));
-    }
-  }
-
-  /** The names and values that the legend shows. */
-  read(): string[] {
-    const named = this.#curves.filter((curve) => curve.named);
-    return named.flatMap((curve, index) =>
-      curve.valued ? `${curve.label} ${this.#values[index]?.textContent ?? ""}` : [],
-    );
+    const buckets = Math.max(50, Math.min(2000, Math.round(plot.bbox.width / devicePixelRatio)));
+    const grid: Grid = { from, to, buckets };
+    plot.setData([times(grid), ...curves.map((curve) => points(curve, grid)).reverse()] as uPlot.AlignedData);
   }
 
   /** Moves the cursor to a time, as the pointer would. */
   point(time: number): void {
-    if (!this.#plot) return;
-    this.#plot.setCursor({ left: this.#plot.valToPos(time, "x"), top: this.#plot.bbox.height / devicePixelRatio / 2 });
+    const plot = this.#plot;
+    plot?.setCursor({ left: plot.valToPos(time, "x"), top: plot.bbox.height / devicePixelRatio / 2 });
   }
 
-  #name(): void {
-    const named = this.#curves.filter((curve) => curve.named);
-    this.#values = named.map((curve) => h("output", { class: "value", hidden: !curve.valued }));
-    fill(
-      this.#legend,
-      named.map((curve, index) => {
-        const swatch = h("span", { class: "swatch" });
-        swatch.style.background = stroke(curve.colour, curve.dash);
-        if (curve.kind === "dots") swatch.classList.add("dot");
-        return h("span", { class: "entry" }, swatch, `${curve.label} `, this.#values[index]!);
-      }),
-    );
-  }
-
-  #build(width: number): void {
+  destroy(): void {
     this.#plot?.destroy();
-    const { onHover, onZoom } = this.#options;
+  }
+
+  #build(width: number, height: number): void {
+    this.#plot?.destroy();
+    const { place, sync, onHover, onZoom } = this.#options;
     const axis = {
-      stroke: themeColour("--soft", this.element),
+      stroke: () => themeColour("--soft", place),
       font: "12px system-ui, sans-serif",
-      grid: { stroke: themeColour("--line", this.element), width: 1 },
+      grid: { stroke: () => themeColour("--line", place), width: 1 },
       ticks: { show: false },
     };
     this.#plot = new uPlot(
       {
         width,
-        height: this.#height,
+        height,
         padding: [6, 14, 0, 0],
         legend: { show: false },
         cursor: {
@@ -187,7 +113,7 @@ export class Panel {
           points: { show: false },
           y: false,
           sync: {
-            key: this.#options.sync,
+            key: sync,
             scales: ["x", null],
             filters: { pub: (type) => type === "mousemove" || type === "mouseleave" },
           },
@@ -241,10 +167,14 @@ export class Panel {
         },
       },
       [[], ...this.#curves.map(() => [])] as unknown as uPlot.AlignedData,
-      this.#place,
+      place,
     );
   }
 }
+
+/** Whether two curves look the same, whatever their points are. */
+const alike = (one: Curve, other: Curve): boolean =>
+  (["kind", "colour", "width", "dash", "scaled"] as const).every((key) => String(one[key]) === String(other[key]));
 
 /** The points of a curve on a grid. */
 export function points(curve: Curve, grid: Grid): Points {

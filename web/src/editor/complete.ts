@@ -74,8 +74,7 @@ function headers(describe: Describe, reading: Reading, spot: Spot): Completion[]
   const known = keysAt(describe.schema, latest(reading, spot.path), reading.values);
   return Object.entries(known).flatMap(([name, schema]) => {
     if (!canBeTable(schema) || (spot.many && !itemsOf(schema)?.properties)) return [];
-    const fits = itemsOf(schema)?.properties !== undefined || !spot.many;
-    return fits ? [{ label: name, type: "namespace", info: info(about(schema)) }] : [];
+    return [{ label: name, type: "namespace", info: info(about(schema)) }];
   });
 }
 
@@ -200,21 +199,20 @@ function assign(key: string, schema: Schema, text: string, spot: Spot) {
   };
 }
 
+/** The last name of a path, also of one that `[sweep]` has in quotes. */
+const lastName = (path: Path): string =>
+  String(path.findLast((step) => typeof step === "string") ?? "")
+    .split(".")
+    .at(-1)!;
+
 function values(describe: Describe, reading: Reading, spot: Spot, typed: string): Completion[] {
-  const name =
-    String(spot.path.findLast((step) => typeof step === "string") ?? "")
-      .split(".")
-      .pop() ?? "";
+  const name = lastName(spot.path);
   let schema =
     name === "kind"
       ? schemaFor(describe.schema, spot.path.slice(0, -1), reading.values)
       : schemaFor(describe.schema, spot.path, reading.values);
   if (!schema) return [];
-  const owner =
-    String(spot.path.slice(0, -1).findLast((step) => typeof step === "string") ?? "")
-      .split(".")
-      .pop() ?? "";
-  const axis = name === "kind" ? owner : name;
+  const axis = name === "kind" ? lastName(spot.path.slice(0, -1)) : name;
   if (name === "kind")
     return kinds(schema)
       .map((kind) => choice(kind.name, kind.summary, describe, axis, schema as Schema))
@@ -291,10 +289,6 @@ export function explain(describe: Describe, reading: Reading, spot: Spot, text: 
   const isKind = spot.path.at(-1) === "kind";
   const path = isKind ? spot.path.slice(0, -1) : spot.path;
   const schema = schemaFor(describe.schema, path, reading.values);
-  const key =
-    String(path.findLast((step) => typeof step === "string") ?? "")
-      .split(".")
-      .pop() ?? "";
-  const text_ = schema && meaning(describe, schema, key, word);
-  return text_ ? [word, text_] : [];
+  const meant = schema && meaning(describe, schema, lastName(path), word);
+  return meant ? [word, meant] : [];
 }

@@ -3,8 +3,7 @@
 
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
-import { bracketMatching, HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
-import { toml } from "@codemirror/legacy-modes/mode/toml";
+import { bracketMatching } from "@codemirror/language";
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import {
@@ -16,12 +15,12 @@ import {
   lineNumbers,
   tooltips,
 } from "@codemirror/view";
-import { tags } from "@lezer/highlight";
 import type { Problem } from "../engine/protocol.ts";
 import type { Describe } from "../scenario/describe.ts";
 import { locate } from "../scenario/problems.ts";
 import { read } from "../scenario/toml.ts";
 import { complete, hover } from "./complete.ts";
+import { toml } from "./language.ts";
 import { SHELL, theme } from "./theme.ts";
 
 /** What the editor shows, and whom it tells. */
@@ -48,13 +47,6 @@ export interface Editor {
 
 const HELP =
   "TOML. Control+Space opens suggestions, Enter takes one, Escape closes them. F8 goes to the next problem. Tab leaves the editor.";
-
-const colours = HighlightStyle.define([
-  { tag: tags.comment, color: "var(--soft)", fontStyle: "italic" },
-  { tag: tags.propertyName, color: "var(--accent)" },
-  { tag: [tags.string, tags.special(tags.string)], color: "var(--good)" },
-  { tag: [tags.number, tags.atom, tags.bool], color: "var(--bad)" },
-]);
 
 /** Puts an editor into `element`. */
 export function mountEditor(element: HTMLElement, options: EditorOptions): Editor {
@@ -86,8 +78,7 @@ export function mountEditor(element: HTMLElement, options: EditorOptions): Edito
         highlightActiveLine(),
         bracketMatching(),
         closeBrackets(),
-        StreamLanguage.define(toml),
-        syntaxHighlighting(colours),
+        toml,
         autocompletion({ override: [complete(options.describe)], icons: false }),
         hoverTooltip(hover(options.describe)),
         lintGutter(),

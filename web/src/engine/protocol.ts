@@ -174,6 +174,9 @@ export class EngineFailure extends Error {
   }
 }
 
+/** What an error tells the reader. */
+export const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** A decoded answer. */
 export class Frame<Header = unknown> {
   readonly header: Header;

@@ -1,8 +1,7 @@
 // The charts of the page as plots for SVG: the same curves over the same times, in light colours for paper.
 
 import { inLight } from "../charts/colours.ts";
-import { CHARTS, curves, note, rateWindow } from "../charts/curves.ts";
-import type { View } from "../charts/group.ts";
+import { CHARTS, curves, note, rateWindow, type View } from "../charts/curves.ts";
 import { points } from "../charts/panel.ts";
 import { type Grid, times } from "../charts/series.ts";
 import type { Plot } from "./svg.ts";

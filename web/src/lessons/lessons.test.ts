@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { lexer } from "marked";
 import { named, words } from "./lesson.ts";
-import { block, literal, readLessons } from "./read.ts";
+import { block, readLessons } from "./read.ts";
 
 const lessons = readLessons();
 
@@ -58,12 +58,4 @@ test("Markdown becomes a tree", () => {
     kind: "list",
     items: [["a b"], [{ kind: "em", children: ["c"] }]],
   });
-});
-
-test("values become TOML on one line", () => {
-  assert.equal(literal("10 ms"), '"10 ms"');
-  assert.equal(
-    literal({ kind: "staged", on: true, list: [1, "x"], "a b": 2 }),
-    '{ kind = "staged", on = true, list = [1, "x"], "a b" = 2 }',
-  );
 });

@@ -1,10 +1,8 @@
 // Shows the runs of a lesson in the charts: those that it compares are kept, its scenario is the current one.
-import type { Lab, State } from "../playground/lab.ts";
+import { batch } from "@preact/signals";
+import { type Lab, settled } from "../playground/lab.ts";
 import type { Chart } from "../charts/curves.ts";
 import type { Lesson } from "./lesson.ts";
-
-/** What a lesson needs of the laboratory. */
-export type Bench = Pick<Lab, "get" | "set" | "subscribe" | "setText" | "compare" | "engine">;
 
 /** The charts of the page that a lesson names. */
 const VISIBLE: { [name: string]: Chart["id"] } = {
@@ -17,9 +15,13 @@ const VISIBLE: { [name: string]: Chart["id"] } = {
 };
 
 /** Runs a lesson's scenario, and keeps the runs that it compares. Stops before them when `signal` says so. */
-export async function showRuns(lab: Bench, lesson: Lesson, signal: AbortSignal): Promise<void> {
-  const visible = lesson.charts.flatMap((name) => VISIBLE[name] ?? []);
-  lab.set({ kept: [], zoom: undefined, visible, preferred: lesson.flows });
+export async function showRuns(lab: Lab, lesson: Lesson, signal: AbortSignal): Promise<void> {
+  batch(() => {
+    lab.kept.value = [];
+    lab.zoom.value = undefined;
+    lab.visible.value = lesson.charts.flatMap((name) => VISIBLE[name] ?? []);
+    lab.prefer(lesson.scenario, { flows: lesson.flows });
+  });
   lab.setText(lesson.scenario);
   const compared: { text: string; name: string }[] = [];
   for (const { name, edits } of lesson.compare) {
@@ -28,27 +30,14 @@ export async function showRuns(lab: Bench, lesson: Lesson, signal: AbortSignal):
   }
   if (signal.aborted) return;
   const kept = lab.compare(compared);
-  if (compared.length > 0 && (await finished(lab, lesson.scenario, signal)))
-    lab.set({ current: { ...lab.get().current!, name: lesson.base } });
+  if (compared.length > 0 && (await settled(() => finished(lab, lesson.scenario))) && !signal.aborted)
+    lab.current.value = { ...lab.current.value!, name: lesson.base };
   await kept;
 }
 
-/** Waits for the run of `text` to end. False if another text, or a fault, came instead. */
-function finished(lab: Bench, text: string, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    const end = (value: boolean) => {
-      unsubscribe();
-      signal.removeEventListener("abort", abort);
-      resolve(value);
-    };
-    const abort = () => end(false);
-    const look = (state: State) => {
-      if (state.text !== text || state.error !== "") end(false);
-      else if (!state.running && state.current?.text === text && state.current.summary) end(true);
-    };
-    const unsubscribe = lab.subscribe(look);
-    signal.addEventListener("abort", abort);
-    if (signal.aborted) abort();
-    else look(lab.get());
-  });
+/** Whether the run of `text` came to its end; false if another text, or a fault, came instead. */
+function finished({ text, error, running, current }: Lab, wanted: string): boolean | undefined {
+  if (text.value !== wanted || error.value !== "") return false;
+  const run = current.value;
+  return !running.value && run?.text === wanted && run.summary ? true : undefined;
 }

@@ -2,8 +2,9 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { lexer, type Token, type Tokens } from "marked";
-import { parse, type TomlTable, type TomlValue } from "smol-toml";
 import type { Knob } from "../playground/knobs.ts";
+import { written } from "../scenario/schema.ts";
+import { read, type Table } from "../scenario/toml.ts";
 import { type Block, type Inline, type Lesson, words } from "./lesson.ts";
 
 /** The folder of the lessons. */
@@ -11,8 +12,8 @@ const LESSONS = fileURLToPath(new URL("../../lessons/", import.meta.url));
 
 /** All lessons, in the order of the index. */
 export function readLessons(folder = LESSONS): Lesson[] {
-  const index = parse(readFileSync(`${folder}index.toml`, "utf8"));
-  return (index["lessons"] as string[]).map((id) => readLesson(folder, id));
+  const { lessons } = read(readFileSync(`${folder}index.toml`, "utf8")).values;
+  return (lessons as string[]).map((id) => readLesson(folder, id));
 }
 
 /** The files of a lesson, for a build that watches them. */
@@ -29,13 +30,13 @@ function readLesson(folder: string, id: string): Lesson {
     flows = [],
     sliders = {},
     compare = [],
-  } = parse(settings!) as {
+  } = read(settings!).values as unknown as {
     title: string;
     base: string;
     charts: string[];
     flows?: string[];
     sliders?: { [knob in Knob["id"]]?: string };
-    compare?: { name: string; set: TomlTable }[];
+    compare?: { name: string; set: Table }[];
   };
   const [text, question, answer] = parts(markdown!, `${id}/lesson.md`);
   for (const [knob, said] of Object.entries(sliders)) {
@@ -53,7 +54,7 @@ function readLesson(folder: string, id: string): Lesson {
     base,
     compare: compare.map(({ name, set }) => ({
       name,
-      edits: Object.entries(set).map(([key, value]) => [key, literal(value)]),
+      edits: Object.entries(set).map(([key, value]) => [key, written(value)]),
     })),
     charts,
     flows,
@@ -112,13 +113,3 @@ function unescaped(text: string): string {
 }
 
 const ENTITIES: { [entity: string]: string } = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" };
-
-/** A value as TOML on one line. */
-export function literal(value: TomlValue): string {
-  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
-  if (typeof value === "string") return JSON.stringify(value);
-  if (typeof value !== "object" || value instanceof Date) return String(value);
-  return `{ ${Object.entries(value)
-    .map(([key, inner]) => `${/^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key)} = ${literal(inner)}`)
-    .join(", ")} }`;
-}

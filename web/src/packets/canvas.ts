@@ -1,17 +1,17 @@
 // A canvas as wide as its place, sharp on every screen, redrawn when its size or the colours change.
-import { onScheme } from "../charts/colours.ts";
-import { h } from "../dom.ts";
+import { dark } from "../charts/colours.ts";
 
 /** Draws on a canvas of this size, in CSS pixels. */
 export type Draw = (context: CanvasRenderingContext2D, width: number, height: number) => void;
 
-/** Makes a canvas in `place`, with a function that redraws it soon. */
+/** Makes a canvas in `place`, with functions that redraw it soon and that remove it. */
 export function sheet(
   place: HTMLElement,
   height: () => number,
   draw: Draw,
-): { canvas: HTMLCanvasElement; redraw: () => void } {
-  const canvas = h("canvas", { "aria-hidden": true });
+): { canvas: HTMLCanvasElement; redraw: () => void; end: () => void } {
+  const canvas = document.createElement("canvas");
+  canvas.ariaHidden = "true";
   place.append(canvas);
   let waiting = false;
   const paint = () => {
@@ -36,23 +36,28 @@ export function sheet(
     waiting = true;
     requestAnimationFrame(paint);
   };
-  new ResizeObserver(redraw).observe(place);
-  onScheme(redraw);
-  onResolution(redraw);
-  return { canvas, redraw };
+  const sizes = new ResizeObserver(redraw);
+  sizes.observe(place);
+  const ends = [() => sizes.disconnect(), dark.subscribe(redraw), onResolution(redraw), () => canvas.remove()];
+  const end = () => {
+    for (const each of ends) each();
+  };
+  return { canvas, redraw, end };
 }
 
-/** Calls back when the screen's pixels get another size, for instance on another screen. */
-export function onResolution(listener: () => void): void {
-  const query = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
-  query.addEventListener(
-    "change",
-    () => {
+/** Calls back when the screen's pixels get another size, for instance on another screen. Returns a function that ends this. */
+export function onResolution(listener: () => void): () => void {
+  const end = new AbortController();
+  const wait = () => {
+    const query = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+    const changed = () => {
       listener();
-      onResolution(listener);
-    },
-    { once: true },
-  );
+      wait();
+    };
+    query.addEventListener("change", changed, { once: true, signal: end.signal });
+  };
+  wait();
+  return () => end.abort();
 }
 
 /** A text cut to a width. */

@@ -1,6 +1,5 @@
 // Links into folded sections, and commands to copy.
 import { copy } from "../copy.ts";
-import { h } from "../dom.ts";
 
 /** Opens the folded section that the address names, now and at every link. */
 export function mountLinks(): void {
@@ -21,7 +20,8 @@ function reveal(): void {
 /** Gives every command in the page a button that copies it. */
 export function mountCommands(): void {
   for (const command of document.querySelectorAll<HTMLElement>("code.command")) {
-    const button = h("button", { type: "button", class: "copy" }, "Copy");
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "copy" });
+    button.textContent = "Copy";
     button.addEventListener("click", async () => {
       button.textContent = await copy(command.textContent, "Copied", "The browser did not copy it.");
     });

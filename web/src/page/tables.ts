@@ -1,5 +1,4 @@
 // Tables: a click on a heading sorts; a long table has a field that filters its rows.
-import { h } from "../dom.ts";
 
 /** Rows from which a table has the field. */
 const LONG = 8;
@@ -43,13 +42,10 @@ function sortBy(body: HTMLElement, rows: HTMLTableRowElement[], heads: HTMLEleme
 }
 
 function filter(rows: HTMLTableRowElement[]): HTMLElement[] {
-  const field = h("input", {
-    type: "search",
-    placeholder: "Filter rows",
-    class: "filter",
-    "aria-label": "Filter rows",
-  });
-  const count = h("span", { class: "matching" });
+  const label = "Filter rows";
+  const about = { type: "search", placeholder: label, className: "filter", ariaLabel: label };
+  const field = Object.assign(document.createElement("input"), about);
+  const count = Object.assign(document.createElement("span"), { className: "matching" });
   field.addEventListener("input", () => {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const row of rows) {

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import type { Request } from "../engine/protocol.ts";
 import { fakeEngine } from "../engine/testing.ts";
 import { showRuns } from "../lessons/overlay.ts";
-import { type Lab, makeLab, type State } from "./lab.ts";
+import { type Lab, makeLab, settled } from "./lab.ts";
 
 /** An engine for texts like "rate=3": an edit replaces the value, a text with "fault" is refused, one with "long" never ends by itself. */
-function laboratory() {
+function laboratory(flowsOf = (_text: string) => ["a"]) {
   const texts: string[] = [];
   const opened: string[] = [];
   const engine = fakeEngine((request: Request) => {
@@ -19,7 +19,8 @@ function laboratory() {
           const problem = { line: 1, column: 1, setting: null, key: "rate", message: "no such rate" };
           return { error: { text: "line 1: no such rate", problems: [problem] } };
         }
-        const scenario = { name: "x", duration: 5, seed: 1, flows: ["a"], links: [], bottleneck: null, record: [] };
+        const flows = flowsOf(request.text);
+        const scenario = { name: "x", duration: 5, seed: 1, flows, links: [], bottleneck: null, record: [] };
         if (request.do === "check") return { scenario, values: { rate: request.text }, frozen: "", hash: "" };
         opened.push(request.text);
         return { run: opened.length - 1, scenario };
@@ -43,18 +44,19 @@ function laboratory() {
   return { make: () => engine, asked: engine.asked, opened };
 }
 
+/** The state of a laboratory. */
+const stateOf = ({ text, problems, error, running, progress, status, current, choice }: Lab) => ({
+  ...{ text: text.value, problems: problems.value, error: error.value, running: running.value },
+  ...{ progress: progress.value, status: status.value, current: current.value, choice: choice.value },
+});
+type State = ReturnType<typeof stateOf>;
+
 /** Waits until the state is as wanted. */
-function until(lab: Lab, wanted: (state: State) => boolean): Promise<State> {
-  return new Promise((resolve) => {
-    const look = (state: State) => {
-      if (!wanted(state)) return;
-      end();
-      resolve(state);
-    };
-    const end = lab.subscribe(look);
-    look(lab.get());
+const until = (lab: Lab, wanted: (state: State) => boolean): Promise<State> =>
+  settled(() => {
+    const state = stateOf(lab);
+    return wanted(state) ? state : undefined;
   });
-}
 
 const ran = (text: string) => (state: State) =>
   !state.running && state.current?.text === text && !!state.current.summary;
@@ -113,7 +115,7 @@ test("a stopped run has no summary, and cannot be kept", async () => {
   const state = await until(lab, ({ running }) => !running);
   assert.equal(state.status, "Stopped at 1.00 s.");
   lab.keep();
-  assert.deepEqual(lab.get().kept, []);
+  assert.deepEqual(lab.kept.value, []);
 });
 
 test("kept runs are named by what differs; compared ones by their names", async () => {
@@ -122,29 +124,29 @@ test("kept runs are named by what differs; compared ones by their names", async 
   lab.keep();
   lab.setText("rate=2");
   await until(lab, ran("rate=2"));
-  assert.deepEqual(lab.labels(), ["rate rate=2", "rate rate=1"]);
+  assert.deepEqual(lab.labels.value, ["rate rate=2", "rate rate=1"]);
   await lab.compare([{ text: "rate=7", name: "seven" }]);
-  assert.deepEqual(lab.labels(), ["rate rate=2", "seven"]);
-  assert.equal(lab.get().kept[0]!.summary!.scenario, "rate=7");
+  assert.deepEqual(lab.labels.value, ["rate rate=2", "seven"]);
+  assert.equal(lab.kept.value[0]!.summary!.scenario, "rate=7");
 });
 
 test("a lesson shows its own scenario while the runs that it compares are made", async () => {
   const lab = await makeLab(laboratory().make, "rate=1", ["cwnd"]);
   await until(lab, ran("rate=1"));
   const shown = new Set<string>();
-  lab.subscribe(({ text }) => shown.add(text));
+  lab.text.subscribe((text) => shown.add(text));
   const compare = [
     { name: "two", edits: [["a", "2"] as [string, string]] },
     { name: "three", edits: [["a", "3"] as [string, string]] },
   ];
   const lesson = { id: "x", title: "", text: [], question: [], answer: [], scenario: "rate=9", base: "nine", compare };
   await showRuns(lab, { ...lesson, charts: ["rtt", "queue"], flows: [] }, new AbortController().signal);
-  assert.deepEqual(lab.labels(), ["nine", "two", "three"]);
+  assert.deepEqual(lab.labels.value, ["nine", "two", "three"]);
   assert.deepEqual(
-    lab.get().kept.map(({ text }) => text),
+    lab.kept.value.map(({ text }) => text),
     ["rate=a:2", "rate=a:3"],
   );
-  assert.deepEqual(lab.get().visible, ["delay", "queue"]);
+  assert.deepEqual(lab.visible.value, ["delay", "queue"]);
   shown.delete("rate=1");
   assert.deepEqual([...shown], ["rate=9"]);
 });
@@ -166,4 +168,20 @@ test("a typed text that the reader runs at once runs once", async () => {
   await until(lab, ran("rate=2"));
   await new Promise((resolve) => setTimeout(resolve, 400));
   assert.deepEqual(opened, ["rate=1", "rate=2"]);
+});
+
+test("picked curves stay until other flows come", async () => {
+  const flows = ["a", "b", "c", "d", "e"];
+  const { make } = laboratory((text) => (text.includes("more") ? flows : flows.slice(0, 2)));
+  const lab = await makeLab(make, "rate=1", ["cwnd"]);
+  const chosen = async (text: string) => (await until(lab, ran(text))).choice.flows;
+  assert.deepEqual(await chosen("rate=1"), ["a", "b"]);
+  lab.pick({ flows: ["b"] });
+  lab.setText("rate=2");
+  assert.deepEqual(await chosen("rate=2"), ["b"]);
+  lab.setText("more");
+  assert.deepEqual(await chosen("more"), ["a", "b", "c", "d"]);
+  lab.prefer("more 2", { flows: ["e", "x"] });
+  lab.setText("more 2");
+  assert.deepEqual(await chosen("more 2"), ["e"]);
 });

@@ -1,6 +1,6 @@
 // The menus: hosts and algorithms of a flow, and the queue. Their options come from the engine's registry.
-import { Fragment, type JSX, render } from "preact";
-import { useId, useState } from "preact/hooks";
+import { Fragment, type JSX } from "preact";
+import { useId, useMemo, useState } from "preact/hooks";
 import type { CheckAnswer, Describe, Edit } from "../engine/protocol.ts";
 import {
   choose,
@@ -13,7 +13,7 @@ import {
 } from "../scenario/options.ts";
 import { decode, flowsOf, parametersIn } from "../scenario/state.ts";
 import { isTable, read, type Table, type Value } from "../scenario/toml.ts";
-import { Field } from "./field.tsx";
+import { Field, Labelled, type Option, Select, Toggle, Toggles } from "../controls.tsx";
 
 /** Menus under a heading, by the ids that `options` gives. */
 export interface MenuGroup {
@@ -48,40 +48,28 @@ const TITLES: { [id: string]: string } = { "flow.ecn": "ECN", "topology.bottlene
 /** What the menus read: the document, and the TOML with every default, both from `check`. */
 export type Checked = Pick<CheckAnswer, "values" | "frozen">;
 
-/** What all menus need. */
-interface Context {
+interface MenusProperties {
   describe: Describe;
-  groups: { title: string; menus: Menu[] }[];
+  wanted: MenuGroup[];
+  checked: Checked;
   /** Gets the edits of the scenario that a choice means. */
   onEdit: (edits: Edit[]) => void;
-  /** Adds a flow. */
-  onAdd: (() => void) | undefined;
-}
-
-/** Mounts menus. `onEdit` gets the edits of the scenario that a choice means; with `onAdd`, flows can be added and removed. */
-export function mountMenus(
-  place: HTMLElement,
-  describe: Describe,
-  wanted: MenuGroup[],
-  onEdit: (edits: Edit[]) => void,
-  onAdd?: () => void,
-): { show(checked: Checked): void } {
-  const all = options(describe);
-  const groups = wanted.map(({ title, ids }) => ({
-    title,
-    menus: ids.flatMap((id) => all.find((known) => known.id === id) ?? []),
-  }));
-  const context = { describe, groups, onEdit, onAdd };
-  return { show: (checked) => render(<Menus context={context} checked={checked} />, place) };
+  /** Adds a flow; with it, flows can be added and removed. */
+  onAdd?: () => void;
 }
 
 const ofFlows = (menu: Menu): boolean => menu.path[0] === "flow";
 
-function Menus({ context, checked: { values, frozen } }: { context: Context; checked: Checked }): JSX.Element {
-  const { describe, groups, onEdit } = context;
-  const [wanted, turn] = useState(0);
+/** The menus. */
+export function Menus({ describe, wanted, checked: { values, frozen }, onEdit, onAdd }: MenusProperties): JSX.Element {
+  const groups = useMemo(() => {
+    const all = options(describe);
+    const menuOf = (id: string) => all.find((known) => known.id === id) ?? [];
+    return wanted.map(({ title, ids }) => ({ title, menus: ids.flatMap(menuOf) }));
+  }, [describe, wanted]);
+  const [turned, turn] = useState(0);
   const flows = flowsOf(values);
-  const chosen = Math.max(0, Math.min(wanted, flows.length - 1));
+  const chosen = Math.max(0, Math.min(turned, flows.length - 1));
   const reading = { values, frozen: read(frozen).values };
   return (
     <>
@@ -94,7 +82,7 @@ function Menus({ context, checked: { values, frozen } }: { context: Context; che
         return (
           <Fragment key={title}>
             <h2 hidden={rows.every((row) => row === null)}>{title}</h2>
-            {menus.some(ofFlows) && <Flows {...{ context, flows, chosen, turn }} />}
+            {menus.some(ofFlows) && <Flows {...{ flows, chosen, turn, onEdit, onAdd }} />}
             {rows}
           </Fragment>
         );
@@ -103,47 +91,42 @@ function Menus({ context, checked: { values, frozen } }: { context: Context; che
   );
 }
 
-interface FlowsProperties {
-  context: Context;
+interface FlowsProperties extends Pick<MenusProperties, "onEdit"> {
   flows: Value[];
   chosen: number;
   turn: (index: number) => void;
+  onAdd: MenusProperties["onAdd"] | undefined;
 }
 
 /** The flows, of which the menus change one. */
-function Flows({ context: { onEdit, onAdd }, flows, chosen, turn }: FlowsProperties): JSX.Element {
+function Flows({ flows, chosen, turn, onEdit, onAdd }: FlowsProperties): JSX.Element {
   const names = flows.map(nameOf);
   const flow = flows[chosen];
   const count = isTable(flow) ? flow["count"] : undefined;
   return (
     <>
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset lays its buttons out in its own way */}
-      <div class="toggles" role="group" aria-label="Flow that the menus change" hidden={flows.length < 2 && !onAdd}>
+      <Toggles label="Flow that the menus change" hidden={flows.length < 2 && !onAdd}>
         {names.length > MOST_BUTTONS ? (
-          <select
-            aria-label="Flow"
-            value={String(chosen)}
-            onChange={({ currentTarget }) => turn(Number(currentTarget.value))}
-          >
-            {names.map((name, index) => (
-              <option value={String(index)}>{name}</option>
-            ))}
-          </select>
+          <Select
+            label="Flow"
+            value={chosen}
+            options={names.map((name, index): Option => [index, name])}
+            onPick={(index) => turn(Number(index))}
+          />
         ) : (
           names.map((name, index) => (
-            <button type="button" class="toggle" aria-pressed={index === chosen} onClick={() => turn(index)}>
+            <Toggle pressed={index === chosen} onClick={() => turn(index)}>
               {name}
-            </button>
+            </Toggle>
           ))
         )}
         {onAdd && (
-          <button type="button" class="toggle" title="Add a flow" aria-label="Add a flow" onClick={onAdd}>
+          <button class="toggle" title="Add a flow" aria-label="Add a flow" onClick={onAdd}>
             +
           </button>
         )}
         {onAdd && flows.length > 1 && (
           <button
-            type="button"
             class="toggle"
             title="Remove this flow"
             aria-label={`Remove ${names[chosen]}`}
@@ -152,7 +135,7 @@ function Flows({ context: { onEdit, onAdd }, flows, chosen, turn }: FlowsPropert
             −
           </button>
         )}
-      </div>
+      </Toggles>
       <p class="soft small" hidden={!count}>
         {count ? `${count} equal flows` : ""}
       </p>
@@ -187,18 +170,18 @@ function MenuRow({ menu, state, values, index, describe, onEdit }: MenuPropertie
     <div class="menu">
       <label>
         <span>{name}</span>
-        <select
+        <Select
           value={option?.name ?? ""}
           disabled={unused !== null}
           title={option?.summary ?? menu.summary}
-          onChange={({ currentTarget }) => onEdit(choose(menu, currentTarget.value || null, describe, values, index))}
-        >
-          {unset && <option value="">{option || !state.written ? "Not set" : "As in the text"}</option>}
-          <Options of={menu} />
-        </select>
+          options={[
+            ...(unset ? [["", option || !state.written ? "Not set" : "As in the text"] as Option] : []),
+            ...optionsOf(menu),
+          ]}
+          onPick={(name) => onEdit(choose(menu, name || null, describe, values, index))}
+        />
       </label>
       <button
-        type="button"
         class={settings ? "more settings" : "more"}
         aria-controls={id}
         aria-expanded={opened && !none}
@@ -227,17 +210,7 @@ function MenuRow({ menu, state, values, index, describe, onEdit }: MenuPropertie
   );
 }
 
-function Options({ of }: { of: Menu }): JSX.Element {
-  return (
-    <>
-      {of.options.map(({ name, title, summary }) => (
-        <option key={name} value={name} title={summary}>
-          {title}
-        </option>
-      ))}
-    </>
-  );
-}
+const optionsOf = (menu: Menu): Option[] => menu.options.map(({ name, title, summary }) => [name, title, summary]);
 
 function sentence(text: string): string {
   return text && `${text.charAt(0).toUpperCase()}${text.slice(1)}.`.replace(/\.\.$/, ".");
@@ -256,12 +229,9 @@ function PartRows({ menu, parameter, value, set, describe }: ParameterProperties
   const { option, given } = decode(menu, value, describe);
   return (
     <div class="inside">
-      <label class="parameter" title={sentence(parameter.doc)}>
-        <span>{menu.title}</span>
-        <select value={option?.name ?? ""} onChange={({ currentTarget }) => set(currentTarget.value)}>
-          <Options of={menu} />
-        </select>
-      </label>
+      <Labelled class="parameter" title={sentence(parameter.doc)} label={menu.title}>
+        <Select value={option?.name ?? ""} options={optionsOf(menu)} onPick={set} />
+      </Labelled>
       {parametersIn(option, given).map((each) => {
         const { [each.parameter.name]: _, ...rest } = given;
         const setInside = (next: unknown) =>
@@ -280,9 +250,11 @@ function ParameterRow(properties: ParameterProperties): JSX.Element {
   if (menu) return <PartRows {...properties} menu={menu} />;
   const usual = parameter.default === undefined ? "" : ` Default: ${parameter.default}.`;
   return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: the field is one of three
-    <label class="parameter" title={`${sentence(parameter.doc)}${usual}`}>
-      <span>{parameter.name.replaceAll("_", " ")}</span>
+    <Labelled
+      class="parameter"
+      title={`${sentence(parameter.doc)}${usual}`}
+      label={parameter.name.replaceAll("_", " ")}
+    >
       {parameter.kind === "flag" ? (
         <input
           type="checkbox"
@@ -294,21 +266,14 @@ function ParameterRow(properties: ParameterProperties): JSX.Element {
       ) : (
         <Quantity {...properties} />
       )}
-    </label>
+    </Labelled>
   );
 }
 
 function Words({ parameter: { words }, value, set }: ParameterProperties): JSX.Element {
-  return (
-    <select
-      value={String(value)}
-      onChange={({ currentTarget }) => set(words.find((word) => String(word) === currentTarget.value))}
-    >
-      {words.map((word) => (
-        <option value={String(word)}>{String(word).replaceAll("_", " ")}</option>
-      ))}
-    </select>
-  );
+  const options = words.map((word): Option => [word, String(word).replaceAll("_", " ")]);
+  const pick = (picked: string) => set(words.find((word) => String(word) === picked));
+  return <Select value={String(value)} options={options} onPick={pick} />;
 }
 
 function Quantity({ parameter, value, written, set }: ParameterProperties): JSX.Element {

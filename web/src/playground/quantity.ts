@@ -36,6 +36,9 @@ export function parse(text: string, kinds: readonly Kind[]): { value: number; ki
   return undefined;
 }
 
+/** A typed text; a number alone gets a unit. */
+export const withUnit = (text: string, unit: string): string => (/^[0-9.]+$/.test(text) ? `${text} ${unit}` : text);
+
 /** Writes a value of a kind with at most three significant digits, as a scenario has it. */
 export function format(value: number, kind: Kind): string {
   const units = UNITS[kind] as { [unit: string]: number };

@@ -20,7 +20,7 @@ export interface RunnerEvents {
   onFinish(recording: Recording, finished: Finished, text: string, milliseconds: number): void;
   /** The reader stopped the run at the time that its rows reached. */
   onStop(recording: Recording | undefined): void;
-  onError(error: Error): void;
+  onError(error: unknown): void;
 }
 
 /** Makes a runner on an engine. */
@@ -57,7 +57,7 @@ export function runner(engine: Engine, events: RunnerEvents) {
         events.onStop(recording);
       }
     } catch (error) {
-      events.onError(error instanceof Error ? error : new Error(String(error)));
+      events.onError(error);
     }
   }
 

@@ -1,40 +1,35 @@
-// Menus of the labels in which the cells of a figure differ.
-import { h } from "../dom.ts";
+// The labels in which the cells of a figure differ, and the cells that a choice of labels means.
 import type { Cell } from "./data.ts";
 
-/** Makes the menus; `changed` is called after every choice. */
-export function cellChoice(places: readonly number[], cells: readonly Cell[], changed: () => void) {
-  const labelOf = (place: number, label: string): string => cells[place]!.labels[label]!;
-  const labels = Object.keys(cells[places[0]!]!.labels).filter(
-    (label) => new Set(places.map((place) => labelOf(place, label))).size > 1,
-  );
-  const menus = labels.map((label) => {
-    const values = [...new Set(places.map((place) => labelOf(place, label)))].map((value) =>
-      h("option", { value }, value),
-    );
-    const select = h("select", {}, values, h("option", { value: "*" }, "all"));
-    select.addEventListener("change", () => {
-      follow(label);
-      changed();
-    });
-    return { label, select };
-  });
-  const agrees = (place: number, { label, select }: (typeof menus)[number]) =>
-    select.value === "*" || select.value === labelOf(place, label);
-  const chosen = (): number[] => places.filter((place) => menus.every((menu) => agrees(place, menu)));
+/** The cells of a figure, by their places in the report; and what is chosen of each label, of which `ALL` is everything. */
+export type Cells = ReadonlyMap<number, Cell>;
+export type Chosen = { [label: string]: string };
+export const ALL = "*";
 
-  /** Not every combination was run: the other menus follow the one that was changed. */
-  function follow(label: string): void {
-    if (chosen().length) return;
-    const changed = menus.find((menu) => menu.label === label)!;
-    const agreement = (place: number) => menus.filter((menu) => agrees(place, menu)).length;
-    const near = places.filter((place) => agrees(place, changed)).sort((a, b) => agreement(b) - agreement(a))[0]!;
-    for (const { label, select } of menus) if (select.value !== "*") select.value = labelOf(near, label);
-  }
-  return {
-    fields: menus.map(({ label, select }) => h("label", {}, h("span", {}, label), select)),
-    chosen,
-    /** The labels of a cell that have a menu. */
-    name: (cell: number): string => labels.map((label) => `${label} ${labelOf(cell, label)}`).join(", "),
-  };
+/** The labels that have a menu, with their values. */
+export function menusOf(cells: Cells): [label: string, values: string[]][] {
+  const all = [...cells.values()].map(({ labels }) => labels);
+  const labels = Object.keys(all[0]!).map((label): [string, string[]] => [
+    label,
+    [...new Set(all.map((of) => of[label]!))],
+  ]);
+  return labels.filter(([, values]) => values.length > 1);
+}
+
+const agreement = ({ labels }: Cell, chosen: Chosen): number =>
+  Object.entries(chosen).filter(([label, value]) => value === ALL || value === labels[label]).length;
+
+/** The places of the chosen cells. */
+export const cellsOf = (cells: Cells, chosen: Chosen): number[] =>
+  [...cells].flatMap(([place, cell]) => (agreement(cell, chosen) === Object.keys(chosen).length ? [place] : []));
+
+/** Chooses a value. Not every combination was run: the other labels follow the one that was changed. */
+export function choose(cells: Cells, before: Chosen, label: string, value: string): Chosen {
+  const chosen = { ...before, [label]: value };
+  if (cellsOf(cells, chosen).length) return chosen;
+  const fitting = [...cells.values()].filter(({ labels }) => labels[label] === value);
+  const near = fitting.sort((a, b) => agreement(b, chosen) - agreement(a, chosen))[0]!;
+  return Object.fromEntries(
+    Object.entries(chosen).map(([each, own]) => [each, own === ALL ? ALL : near.labels[each]!]),
+  );
 }

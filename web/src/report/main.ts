@@ -1,13 +1,13 @@
 // The program of a report: its tables and figures, and runs of its scenarios by the engine that the page may contain.
 import { unpack } from "../engine/instance.ts";
 import { wasmEngine } from "../engine/wasm.ts";
-import { mountFigures } from "../page/figures.ts";
+import { mountFigures } from "../page/figures.tsx";
 import { mountCommands, mountLinks } from "../page/links.ts";
 import type { FigureSpec } from "../page/spec.ts";
 import { mountTables } from "../page/tables.ts";
-import { mountAgain } from "./again.ts";
+import { mountAgain } from "./again.tsx";
 import type { RunData } from "./data.ts";
-import { Laboratory } from "./laboratory.ts";
+import { laboratory } from "./laboratory.ts";
 
 const stored = (id: string): string | undefined => document.getElementById(id)?.textContent.trim();
 
@@ -30,8 +30,8 @@ async function start(): Promise<void> {
   const engine = stored("engine");
   if (!engine) return;
   const runs = JSON.parse(await unpacked("live")) as RunData;
-  const laboratory = new Laboratory(() => wasmEngine(engine));
-  for (const figure of figures) mountAgain(figure, runs, laboratory);
+  const engines = laboratory(() => wasmEngine(engine));
+  for (const figure of figures) mountAgain(figure, runs, engines);
   document.documentElement.dataset["live"] = "yes";
 }
 

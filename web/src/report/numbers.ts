@@ -1,6 +1,5 @@
 // The engine's own numbers of the new runs, beside the stored ones.
 import type { Recorded } from "../charts/recording.ts";
-import { h } from "../dom.ts";
 import type { FlowSummary } from "../engine/protocol.ts";
 import { addSeries, type FigureSpec } from "../page/spec.ts";
 import type { Again, RunData, Values } from "./data.ts";
@@ -15,13 +14,7 @@ export interface Press {
 }
 
 /** What a figure shows at one place: the values of all runs there, and the stored text. */
-interface Point {
-  panel: number;
-  x: string;
-  series: string;
-  values: number[];
-  stored: string;
-}
+type Point = { panel: number; x: string; series: string; values: number[]; stored: string };
 
 const GOODPUT = { metric: "goodput_bps", factor: 1e-6 };
 
@@ -35,10 +28,8 @@ const short = (value: number): string =>
   Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 });
 
 /** A value, or the mean and the range of several. */
-function spread(values: readonly number[]): string {
-  if (values.length === 1) return short(values[0]!);
-  return `${short(mean(values))} [${short(Math.min(...values))}, ${short(Math.max(...values))}]`;
-}
+const spread = (values: readonly number[]): string =>
+  short(mean(values)) + (values.length > 1 ? ` [${short(Math.min(...values))}, ${short(Math.max(...values))}]` : "");
 
 /** A number of the engine's table of flows, in which the end of a slow start is a table of its own. */
 export function numberOf(row: FlowSummary | undefined, column: string): number | null {
@@ -84,33 +75,30 @@ function storedText(spec: FigureSpec, panel: number, x: string, series: string):
   return stored?.texts?.[stored.x?.indexOf(x) ?? -1] ?? "";
 }
 
+/** A table of numbers beside the stored ones. */
+export interface Compared {
+  title: string;
+  heads: string[];
+  rows: string[][];
+}
+
 /** Draws the numbers as points if the figure shows that measure as points, and returns their table. */
-export function showNumbers(spec: FigureSpec, again: Again, press: Press, data: RunData): HTMLElement | undefined {
+export function showNumbers(spec: FigureSpec, again: Again, press: Press, data: RunData): Compared | undefined {
   const points = pointsOf(spec, again, press, data);
   if (!points.length) return undefined;
   const own = isOwn(again);
   for (const { panel, x, series, values } of own ? points : []) {
-    addSeries(spec, panel, series, {
-      ...{ name: `${series}, ${press.tag}`, style: "again", again: press.number },
-      ...{
-        x: [x],
-        y: [mean(values)],
-        low: [Math.min(...values)],
-        high: [Math.max(...values)],
-        texts: [spread(values)],
-      },
-    });
+    const ends = { low: [Math.min(...values)], high: [Math.max(...values)] };
+    const point = { x: [x], y: [mean(values)], texts: [spread(values)], ...ends };
+    addSeries(spec, panel, series, { name: `${series}, ${press.tag}`, style: "again", again: press.number, ...point });
   }
   const { heatmap, y } = spec.panels[0]!;
   const heads = [own ? (heatmap?.unit ?? y.title) : "goodput (Mbit/s)", "again", "stored"];
   const rows = points.map(({ panel, x, series, values, stored }) => {
     const what = [spec.panels[panel]!.title, x, series].filter(Boolean).join(", ");
-    return h("tr", {}, h("td", {}, what), h("td", {}, spread(values)), h("td", { class: "soft" }, stored));
+    return [what, spread(values), stored];
   });
-  const head = heads.map((text) => h("th", { scope: "col" }, text));
-  const table = h("table", { class: "again-table" }, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows));
-  const title = h("p", {}, press.tag.replace("r", "R"));
-  return h("div", { class: "again-result" }, title, h("div", { class: "scroll" }, table));
+  return { title: press.tag.replace("r", "R"), heads, rows };
 }
 
 /** Compares every stored number of the repeated runs. */

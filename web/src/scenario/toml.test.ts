@@ -80,6 +80,32 @@ test("what stands at the cursor", () => {
   assert.equal(at("# a|"), null);
 });
 
+test("marks tell the pieces of a text apart, in its order", () => {
+  const text = "# c\n[[a.b]] # d\nx.y = { k = \"# s\", n = [1, # e\n true] } # f\n\"q\" = '''\n# t'''\nopen = \"u\n[ v";
+  assert.deepEqual(
+    read(text).marks.map(({ kind, from, to }) => [kind, text.slice(from, to)]),
+    [
+      ["Comment", "# c"],
+      ["Header", "[[a.b]]"],
+      ["Comment", "# d"],
+      ["Key", "x"],
+      ["Key", "y"],
+      ["Key", "k"],
+      ["String", '"# s"'],
+      ["Key", "n"],
+      ["Atom", "1"],
+      ["Comment", "# e"],
+      ["Atom", "true"],
+      ["Comment", "# f"],
+      ["Key", '"q"'],
+      ["String", "'''\n# t'''"],
+      ["Key", "open"],
+      ["String", '"u'],
+      ["Header", "[ v"],
+    ],
+  );
+});
+
 test("entries know where key and value are written", () => {
   const text = '[flow]\nqueue = { kind = "red", limit = "5 packets" }\n';
   const places = read(text).entries.map(({ path, value }) => [dotted(path), text.slice(value.from, value.to)]);
@@ -116,32 +142,17 @@ test("reading is the inverse of writing", () => {
 });
 
 test("any text can be read, and spots lie in it", () => {
-  const pieces = fc.constantFrom(
-    "[",
-    "]",
-    "{",
-    "}",
-    '"',
-    "'",
-    '"""',
-    "=",
-    ".",
-    ",",
-    "\n",
-    " ",
-    "a",
-    "flow",
-    "1",
-    "#",
-    "\\",
-    "\r\n",
-  );
+  const pieces = fc.constantFrom(...'[ ] { } " \' """ = . , a flow 1 # \\'.split(" "), "\n", " ", "\r\n");
   fc.assert(
     fc.property(fc.array(fc.oneof(pieces, fc.string({ maxLength: 3 })), { maxLength: 40 }), (parts) => {
       const text = parts.join("");
-      const { spots, entries } = read(text);
+      const { spots, entries, marks } = read(text);
       for (const { from, to } of [...spots, ...entries.map((entry) => entry.value)])
         assert.ok(0 <= from && from <= to && to <= text.length);
+      marks.reduce((end, { from, to }) => {
+        assert.ok(end <= from && from < to && to <= text.length);
+        return to;
+      }, 0);
       for (let offset = 0; offset <= text.length; offset += 1) spotAt(read(text), offset);
     }),
     { numRuns: 300, examples: [[['"', "\\"]], [['"', "\\", "u", "1"]], [['"""', "\\", "\n", " "]]] },

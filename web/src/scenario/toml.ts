@@ -1,5 +1,6 @@
-// A tolerant reader of TOML: values with the places where they are written, also of a text that is being typed. The engine decides what is
-// valid; this reader only answers where a key stands, and what stands at the cursor. A syntax error costs no more than the rest of its line.
+// The page's reader of TOML: values with the places where they are written, also of a text that is being typed. The engine decides what is
+// valid; this reader answers where a key stands, what stands at the cursor, and what has which colour. A syntax error costs no more than
+// the rest of its line.
 
 export type Path = (string | number)[];
 export type Value = string | number | boolean | Value[] | Table;
@@ -22,6 +23,11 @@ export interface Spot extends Span {
   many?: boolean;
 }
 
+/** A piece of the text that the editor tells from others. */
+export interface Mark extends Span {
+  kind: "Comment" | "Header" | "Key" | "String" | "Atom";
+}
+
 /** Where a key is written. */
 export interface Entry {
   path: Path;
@@ -33,6 +39,8 @@ export interface Reading {
   values: Table;
   entries: Entry[];
   spots: Spot[];
+  /** In the order of the text. */
+  marks: Mark[];
   /** The headers of tables, in order; the empty path is the text before the first header. */
   headers: { path: Path; span: Span }[];
 }
@@ -83,6 +91,7 @@ class Reader {
   private readonly root = table();
   private readonly entries: Entry[] = [];
   private readonly spots: Spot[] = [];
+  private readonly marks: Mark[] = [];
   private readonly headers: Reading["headers"] = [{ path: [], span: { from: 0, to: 0 } }];
   private readonly text: string;
 
@@ -105,7 +114,8 @@ class Reader {
     if (this.text === "" || this.text.endsWith("\n")) {
       this.spots.push({ kind: "key", path, from: this.text.length, to: this.text.length });
     }
-    return { values: this.root, entries: this.entries, spots: this.spots, headers: this.headers };
+    const { root: values, entries, spots, marks, headers } = this;
+    return { values, entries, spots, marks, headers };
   }
 
   private peek(): string {
@@ -120,8 +130,22 @@ class Reader {
     while (this.peek() === " " || this.peek() === "\t") this.at += 1;
   }
 
+  private mark(kind: Mark["kind"], from: number): void {
+    if (from < this.at) this.marks.push({ kind, from, to: this.at });
+  }
+
+  /** Skips blanks and a comment. */
+  private comment(): void {
+    this.blanks();
+    const from = this.at;
+    if (this.peek() !== "#") return;
+    while (!this.atLineEnd()) this.at += 1;
+    this.mark("Comment", from);
+  }
+
   /** Skips to the beginning of the next line. */
   private line(): void {
+    this.comment();
     const end = this.text.indexOf("\n", this.at);
     this.at = end < 0 ? this.text.length : end + 1;
   }
@@ -129,11 +153,7 @@ class Reader {
   /** Skips white space, line ends and comments; false at a line that begins something new. */
   private gap(): boolean {
     for (;;) {
-      this.blanks();
-      if (this.peek() === "#") {
-        const end = this.text.indexOf("\n", this.at);
-        this.at = end < 0 ? this.text.length : end;
-      }
+      this.comment();
       if (this.at >= this.text.length) return false;
       if (!this.atLineEnd()) return true;
       const next = this.text.indexOf("\n", this.at) + 1;
@@ -149,7 +169,9 @@ class Reader {
     const many = this.text.startsWith("[[", this.at);
     this.at += many ? 2 : 1;
     const names = this.names("header", [], many);
-    const to = this.at + (this.text.slice(this.at).match(/^[ \t]*\]{0,2}/)?.[0].length ?? 0);
+    this.at += /^[ \t]*\]{0,2}/.exec(this.text.slice(this.at))![0].length;
+    const to = this.at;
+    this.mark("Header", from);
     if (names.length === 0) return null;
     const path: Path = [];
     let inside: Table = this.root;
@@ -183,6 +205,7 @@ class Reader {
       const spot: Spot = { kind, path: [...base, ...names], from, to: this.at };
       this.spots.push(many === undefined ? spot : { ...spot, many });
       if (name === null) return names;
+      if (kind === "key") this.mark("Key", from);
       names.push(name);
       const end = this.at;
       this.blanks();
@@ -247,10 +270,15 @@ class Reader {
   }
 
   private scalar(): Value | undefined {
-    if (this.peek() === '"' || this.peek() === "'") return this.string();
     const from = this.at;
+    if (this.peek() === '"' || this.peek() === "'") {
+      const text = this.string();
+      this.mark("String", from);
+      return text;
+    }
     while (this.at < this.text.length && !/[\s,\]}#]/.test(this.peek())) this.at += 1;
     const word = this.text.slice(from, this.at);
+    this.mark("Atom", from);
     if (word === "true" || word === "false") return word === "true";
     if (/^[+-]?inf$/.test(word)) return word.startsWith("-") ? -Infinity : Infinity;
     if (/^[+-]?nan$/.test(word)) return NaN;
@@ -262,32 +290,19 @@ class Reader {
   /** Reads a string, at most to the end of its line unless its quotes are triple. */
   private string(): string {
     const quote = this.peek();
-    if (this.text.startsWith(quote.repeat(3), this.at)) return this.longString(quote.repeat(3));
-    this.at += 1;
+    const long = this.text.startsWith(quote.repeat(3), this.at);
+    const quotes = long ? quote.repeat(3) : quote;
+    this.at += quotes.length;
+    if (long) this.at += /^(\r?\n)?/.exec(this.text.slice(this.at, this.at + 2))![0].length;
     let value = "";
-    while (!this.atLineEnd()) {
-      const char = this.peek();
-      this.at += 1;
-      if (char === quote) return value;
-      value += char === "\\" && quote === '"' ? this.escape(false) : char;
-    }
-    return value;
-  }
-
-  private longString(quotes: string): string {
-    const literal = quotes === "'''";
-    this.at += 3;
-    if (this.text.startsWith("\r\n", this.at)) this.at += 2;
-    else if (this.peek() === "\n") this.at += 1;
-    let value = "";
-    while (this.at < this.text.length) {
-      if (this.text.startsWith(quotes, this.at) && !this.text.startsWith(quotes, this.at + 1)) {
-        this.at += 3;
+    while (long ? this.at < this.text.length : !this.atLineEnd()) {
+      if (this.text.startsWith(quotes, this.at) && !(long && this.text.startsWith(quotes, this.at + 1))) {
+        this.at += quotes.length;
         return value;
       }
       const char = this.peek();
       this.at += 1;
-      value += char === "\\" && !literal ? this.escape(true) : char;
+      value += char === "\\" && quote === '"' ? this.escape(long) : char;
     }
     return value;
   }

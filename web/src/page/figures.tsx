@@ -1,5 +1,5 @@
 // The figures of a report: a figure is drawn when it comes into view, in the colours of the page.
-import { fill, h } from "../dom.ts";
+import { createRef, render, type SVGAttributes } from "preact";
 import { colourOf, DARK, dashOf, LIGHT, type Look } from "./look.ts";
 import type { FigureSpec, LegendEntry } from "./spec.ts";
 import { type Drawn, layoutOf, mapOf, tracesOf } from "./traces.ts";
@@ -94,12 +94,18 @@ function mount(
   printing: () => boolean,
 ): Figure & { draw: () => Promise<unknown> } {
   const legend = element.querySelector(".legend")!;
-  const plots = spec.panels.map((): Plot => h("div", { class: "plot" }));
   const titled = spec.panels.length > 1;
-  fill(
+  const places = spec.panels.map(() => createRef<HTMLDivElement>());
+  render(
+    spec.panels.map(({ title }, at) => (
+      <div class="panel">
+        {titled && title && <p>{title}</p>}
+        <div class="plot" ref={places[at]!} />
+      </div>
+    )),
     element.querySelector(".panels")!,
-    spec.panels.map(({ title }, at) => h("div", { class: "panel" }, titled && title && h("p", {}, title), plots[at])),
   );
+  const plots = places.map(({ current }): Plot => current!);
   let hidden = new Set<string>();
   let drawn = false;
 
@@ -125,11 +131,10 @@ function mount(
     return Plotly.react(plot, traces, { ...layout, height, ...(printing() && { width }) }, CONFIG);
   }
 
-  /** Shows which curves are hidden, without drawing them again. */
-  function refresh(): void {
-    for (const [at, { name }] of spec.legend.entries()) {
-      legend.children[at]!.setAttribute("aria-pressed", String(!hidden.has(name)));
-    }
+  /** Hides curves, without drawing the others again. */
+  function hide(names: Iterable<string>): void {
+    hidden = new Set(names);
+    showLegend();
     for (const plot of plots) {
       if (!plot.data || plot.data[0]?.type === "heatmap") continue;
       void Plotly.restyle(plot, { visible: plot.data.map(({ meta }) => !hidden.has(meta)) });
@@ -137,34 +142,31 @@ function mount(
   }
 
   function toggle(name: string): void {
-    if (!hidden.delete(name)) hidden.add(name);
-    refresh();
+    const others = [...hidden].filter((other) => other !== name);
+    hide(hidden.has(name) ? others : [...others, name]);
   }
 
   function isolate(name: string): void {
     const others = spec.legend.map((entry) => entry.name).filter((other) => other !== name);
-    hidden = new Set(others.every((other) => hidden.has(other)) ? [] : others);
-    refresh();
+    hide(others.every((other) => hidden.has(other)) ? [] : others);
   }
 
   function showLegend(): void {
     const entries = spec.legend.length < 2 ? [] : spec.legend;
-    fill(
-      legend,
-      entries.map((entry) =>
-        h(
-          "button",
-          {
-            type: "button",
-            title: "Click: show or hide. Double-click: show alone, or show all.",
-            "aria-pressed": !hidden.has(entry.name),
-            on: { click: () => toggle(entry.name), dblclick: () => isolate(entry.name) },
-          },
-          swatch(entry, look()),
-          entry.name,
-        ),
-      ),
-    );
+    const buttons = entries.map((entry) => (
+      <button
+        title="Click: show or hide. Double-click: show alone, or show all."
+        aria-pressed={!hidden.has(entry.name)}
+        onClick={() => toggle(entry.name)}
+        onDblClick={() => isolate(entry.name)}
+      >
+        <svg width={20} height={12} aria-hidden="true">
+          <path {...markOf(entry, look())} />
+        </svg>
+        {entry.name}
+      </button>
+    ));
+    render(buttons, legend);
   }
 
   function draw(): Promise<unknown> {
@@ -185,31 +187,20 @@ function mount(
 }
 
 /** The mark of a series in the legend. */
-function swatch(entry: LegendEntry, look: Look): SVGElement {
+function markOf(entry: LegendEntry, look: Look): SVGAttributes<SVGPathElement> {
   const paint = colourOf(entry.colour, look);
-  const draw = (path: string, more: { [attribute: string]: string | number }) => {
-    const image = svg("svg", { width: 20, height: 12, "aria-hidden": "true" });
-    image.append(svg("path", { d: path, ...more }));
-    return image;
-  };
   switch (entry.style) {
     case "bars":
-      return draw("M4 2h12v8h-12z", { fill: paint });
+      return { d: "M4 2h12v8h-12z", fill: paint };
     case "points":
-      return draw("M6 6a4 4 0 1 0 8 0a4 4 0 1 0-8 0", { fill: paint });
+      return { d: "M6 6a4 4 0 1 0 8 0a4 4 0 1 0-8 0", fill: paint };
     case "again":
-      return draw("M10 0l2 4 4 2-4 2-2 4-2-4-4-2 4-2z", { fill: paint, stroke: look.ink });
+      return { d: "M10 0l2 4 4 2-4 2-2 4-2-4-4-2 4-2z", fill: paint, stroke: look.ink };
     case "printed":
-      return draw("M10 1l5 5-5 5-5-5z", { fill: "none", stroke: paint, "stroke-width": 2 });
+      return { d: "M10 1l5 5-5 5-5-5z", fill: "none", stroke: paint, "stroke-width": 2 };
     default: {
       const dashes = { solid: "", dash: "5 3", dot: "2 2", dashdot: "5 2 2 2" }[dashOf(entry, look)]!;
-      return draw("M0 6h20", { stroke: paint, "stroke-width": entry.faint ? 1.2 : 2.5, "stroke-dasharray": dashes });
+      return { d: "M0 6h20", stroke: paint, "stroke-width": entry.faint ? 1.2 : 2.5, "stroke-dasharray": dashes };
     }
   }
-}
-
-function svg(tag: string, attributes: { [attribute: string]: string | number }): SVGElement {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
-  return element;
 }

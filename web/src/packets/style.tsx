@@ -1,7 +1,7 @@
 // How packets look in the diagram and in the animation.
+import type { JSX } from "preact";
 import { colour } from "../charts/colours.ts";
 import { themeColour } from "../charts/panel.ts";
-import { h } from "../dom.ts";
 import type { Packet } from "./packets.ts";
 
 /** Colour of a packet in the diagram of one flow. Retransmissions are dashed as well, and losses are crosses. */
@@ -25,10 +25,15 @@ export function cross(context: CanvasRenderingContext2D, x: number, y: number, s
 }
 
 /** A legend: signs drawn by the style sheet, and their meaning. */
-export function legend(entries: [sign: string, text: string][]): HTMLElement {
-  return h(
-    "ul",
-    { class: "signs", "aria-label": "Signs" },
-    entries.map(([sign, text]) => h("li", {}, h("span", { class: `sign ${sign}`, "aria-hidden": true }), text)),
+export function Legend({ signs }: { signs: { [sign: string]: string } }): JSX.Element {
+  return (
+    <ul class="signs" aria-label="Signs">
+      {Object.entries(signs).map(([sign, text]) => (
+        <li>
+          <span class={`sign ${sign}`} aria-hidden="true" />
+          {text}
+        </li>
+      ))}
+    </ul>
   );
 }

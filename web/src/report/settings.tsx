@@ -1,5 +1,6 @@
 // The fields of "Run this again with …": the axes of a scenario in short form, and any further key.
-import { h } from "../dom.ts";
+import type { JSX } from "preact";
+import { Labelled, type Option, Select } from "../controls.tsx";
 import type { CheckAnswer, Describe } from "../engine/protocol.ts";
 import { parse } from "../playground/quantity.ts";
 import { flowsOf } from "../scenario/state.ts";
@@ -100,44 +101,40 @@ const FIELDS: Field[] = [
   ofFlows("Loss response", "loss_response"),
 ];
 
-/** Makes the form; `read` throws an error with one sentence about a value that makes no sense. */
-export function settingsForm(describe: Describe) {
-  const inputs = FIELDS.map(({ axis, hint }) => {
-    if (!axis) return h("input", { type: "text", spellcheck: false, autocomplete: "off", title: hint });
-    const parts = (describe.parts[axis] ?? []).map(({ name }) => h("option", { value: name }, name));
-    return h("select", { title: hint }, h("option", { value: "" }, "as stored"), parts);
+const PLAIN = { spellcheck: false, autocomplete: "off" } as const;
+
+/** The fields of a form that `settingsOf` reads; they show what a cell has, once it is known. */
+export function SettingFields({ describe, given }: { describe: Describe; given: Given | undefined }): JSX.Element {
+  const fields = FIELDS.map(({ label, hint: title, axis, ...field }) => {
+    const has = given && field.given(given);
+    const stored = has === undefined ? "as stored" : has === "none" ? has : `${has} (stored)`;
+    const options: Option[] = [["", stored], ...(describe.parts[axis ?? ""] ?? []).map(({ name }) => name)];
+    const common = { title, name: label };
+    const menu = <Select {...common} options={options} disabled={has === "none"} />;
+    const control = axis ? menu : <input type="text" {...PLAIN} {...common} placeholder={has ?? ""} />;
+    return <Labelled label={label} children={control} />;
   });
-  const fields = FIELDS.map(({ label }, at) => h("label", {}, h("span", {}, label), inputs[at]!));
-  const other = h("textarea", { rows: 1, spellcheck: false, placeholder: "flow.rwnd = 20 packets" });
-  const otherField = h("label", { class: "again-other" }, h("span", {}, "Other keys, one in each line"), other);
+  return (
+    <>
+      {fields}
+      <Labelled label="Other keys, one in each line" class="again-other">
+        <textarea name="other" rows={1} {...PLAIN} placeholder="flow.rwnd = 20 packets" />
+      </Labelled>
+    </>
+  );
+}
+
+/** The settings of what was typed, and what they say; throws an error with one sentence about a value that makes no sense. */
+export function settingsOf(form: FormData, cell: Given): { settings: Settings; said: string } {
+  const value = (name: string) => String(form.get(name) ?? "").trim();
+  const typed = FIELDS.map((field) => ({ field, value: value(field.label) })).filter(({ value }) => value);
+  const lines = value("other")
+    .split(/\s*\n\s*/)
+    .filter(Boolean);
+  const words = typed.map(({ field: { label }, value }) => `${label === "RTT" ? label : label.toLowerCase()} ${value}`);
   return {
-    element: h("div", { class: "again-fields" }, fields, otherField),
-    show(cell: Given): void {
-      inputs.forEach((input, at) => {
-        const has = FIELDS[at]!.given(cell);
-        if (input instanceof HTMLInputElement) input.placeholder = has;
-        else {
-          input.options[0]!.textContent = has === "none" ? "none" : `${has} (stored)`;
-          input.disabled = has === "none";
-        }
-      });
-    },
-    read(cell: Given): { settings: Settings; said: string } {
-      const typed = FIELDS.map((field, at) => ({ field, value: inputs[at]!.value.trim() })).filter(
-        ({ value }) => value,
-      );
-      const lines = other.value.split(/\s*\n\s*/).filter(Boolean);
-      const words = typed.map(
-        ({ field: { label }, value }) => `${label === "RTT" ? label : label.toLowerCase()} ${value}`,
-      );
-      return {
-        settings: [...typed.flatMap(({ field, value }) => field.settings(value, cell)), ...lines.map(settingOf)],
-        said: [...words, ...lines].join(", "),
-      };
-    },
-    reset(): void {
-      for (const input of [...inputs, other]) input.value = "";
-    },
+    settings: [...typed.flatMap(({ field, value }) => field.settings(value, cell)), ...lines.map(settingOf)],
+    said: [...words, ...lines].join(", "),
   };
 }
 

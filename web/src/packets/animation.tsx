@@ -1,11 +1,15 @@
 // The animation along the links: packets move, queues are stacks, losses are crosses.
+import { computed, signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { colour } from "../charts/colours.ts";
 import { themeColour } from "../charts/panel.ts";
-import { fill, h } from "../dom.ts";
+import { type Option, Select } from "../controls.tsx";
+import { media } from "../media.ts";
 import { fitted, sheet } from "./canvas.ts";
 import { at, event, flowsOf, type Moment, type Node, place as placed, told } from "./moving.ts";
 import { clock, type Packet, type Packets } from "./packets.ts";
-import { cross, legend } from "./style.ts";
+import { cross, Legend } from "./style.tsx";
 
 /** Seconds that the whole span takes at the speed that is set at first. */
 const WHOLE = 20;
@@ -15,103 +19,133 @@ const CALM = 0.7;
 const STACK = 24;
 const SPEEDS = [1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
 
-/** Mounts the animation. */
-export function mountAnimation(place: HTMLElement): { show(packets: Packets): void; pause(): void } {
-  let packets: Packets | undefined;
-  let nodes = new Map<string, Node>();
-  let flows: number[] = [];
-  let time = 0;
-  let playing = false;
-  let rows = 1;
-  const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const NAMED = SPEEDS.map(
+  (speed): Option => [speed, speed === 1 ? "real time" : `1/${Math.round(1 / speed)} of real time`],
+);
 
-  const play = h("button", { class: "primary", on: { click: () => (playing ? pause() : start()) } }, "Play");
-  const stepBack = h(
-    "button",
-    { "aria-label": "Step back to the previous event", title: "Previous event", on: { click: () => step(false) } },
-    "◂ Step",
-  );
-  const stepOn = h(
-    "button",
-    { "aria-label": "Step to the next event", title: "Next event", on: { click: () => step(true) } },
-    "Step ▸",
-  );
-  const slider = h("input", { type: "range", "aria-label": "Time", min: "0", max: "1000", step: "1" });
-  slider.addEventListener("input", () => {
-    if (!packets) return;
-    pause();
-    seek(packets.from + (Number(slider.value) / 1000) * (packets.to - packets.from), true);
-  });
-  const speed = h(
-    "select",
-    { "aria-label": "Speed" },
-    SPEEDS.map((value) =>
-      h("option", { value: String(value) }, value === 1 ? "real time" : `1/${Math.round(1 / value)} of real time`),
-    ),
-  );
-  const shownTime = h("span", { class: "clock" });
-  const board = h("div", { class: "board" });
-  const words = h("p", { class: "said" });
-  const said = h("p", { class: "unseen", role: "status" });
-  const { redraw } = sheet(board, () => Math.min(440, 120 + rows * 62), draw);
-  const colours = h("ul", { class: "signs", "aria-label": "Flows" });
-  fill(
-    place,
-    h("div", { class: "tools" }, play, stepBack, stepOn, speed, shownTime),
-    slider,
-    board,
-    words,
-    said,
-    colours,
-    legend([
-      ["square", "data"],
-      ["small", "ACK"],
-      ["outlined", "retransmission or marked"],
-      ["lost", "lost"],
-    ]),
-  );
+/** Readers who want less motion. */
+const calm = media("(prefers-reduced-motion: reduce)");
+const SIGNS = { square: "data", small: "ACK", outlined: "retransmission or marked", lost: "lost" };
 
-  function after(): number {
-    return packets ? (packets.to - packets.from) / 60 : 0;
-  }
+interface AnimationProperties {
+  packets: Packets;
+  hidden: boolean;
+  /** Whether the scenario has changed since. */
+  stale: boolean;
+}
 
-  function seek(next: number, say: boolean): void {
-    if (!packets) return;
-    time = Math.min(packets.to, Math.max(packets.from, next));
-    slider.value = String(Math.round(((time - packets.from) / (packets.to - packets.from)) * 1000));
-    slider.setAttribute("aria-valuetext", clock(time));
-    shownTime.textContent = clock(time);
-    const text = `${told(at(packets, time, after()), packets)}.`;
-    words.textContent = text;
-    if (say) said.textContent = `${clock(time)}. ${text}`;
+/** The animation of all packets. */
+export function Animation({ packets, hidden, stale }: AnimationProperties): JSX.Element {
+  const board = useRef<HTMLDivElement>(null);
+  const [film, setFilm] = useState<Film>();
+  useEffect(() => {
+    const made = films(board.current!, packets);
+    setFilm(made);
+    return made.end;
+  }, [packets]);
+  useEffect(() => {
+    if (hidden || stale) film?.pause();
+  }, [film, hidden, stale]);
+  const hurry = (speed: string) => {
+    if (film) film.speed.value = Number(speed);
+  };
+  const flows = flowsOf(packets);
+  const { from, to, scenario } = packets;
+  const time = film?.time.value ?? from;
+  return (
+    <div class="animation" hidden={hidden}>
+      <div class="tools">
+        <button class="primary" onClick={() => film?.turn()}>
+          {film?.playing.value ? "Pause" : "Play"}
+        </button>
+        <button aria-label="Step back to the previous event" title="Previous event" onClick={() => film?.step(false)}>
+          ◂ Step
+        </button>
+        <button aria-label="Step to the next event" title="Next event" onClick={() => film?.step(true)}>
+          Step ▸
+        </button>
+        <Select label="Speed" value={film?.speed.value ?? 1} options={NAMED} onPick={hurry} />
+        <span class="clock">{clock(time)}</span>
+      </div>
+      <input
+        type="range"
+        aria-label="Time"
+        aria-valuetext={clock(time)}
+        min="0"
+        max="1000"
+        step="1"
+        value={Math.round(((time - from) / (to - from)) * 1000)}
+        onInput={({ currentTarget }) => film?.seek(from + (Number(currentTarget.value) / 1000) * (to - from))}
+      />
+      <div class="board" ref={board} />
+      <p class="said">{film?.words}</p>
+      <p class="unseen" role="status">
+        {film?.said}
+      </p>
+      <ul class="signs" aria-label="Flows">
+        {flows.map((flow, index) => (
+          <li>
+            <span class="sign square" aria-hidden="true" style={{ background: colour(index) }} />
+            {scenario.flows[flow]}
+          </li>
+        ))}
+        {packets.packets.some(({ flow }) => !flows.includes(flow)) && (
+          <li>The packets of more flows are drawn only where they wait.</li>
+        )}
+      </ul>
+      <Legend signs={SIGNS} />
+    </div>
+  );
+}
+
+type Film = ReturnType<typeof films>;
+
+/** Draws packets on a board, and plays them. */
+function films(board: HTMLElement, packets: Packets) {
+  const { from, to } = packets;
+  const flows = flowsOf(packets);
+  const list = placed(packets, flows);
+  const nodes = new Map(list.map((node) => [node.name, node]));
+  const rows = Math.max(1, ...list.map(({ x }) => list.filter((other) => other.x === x).length));
+  const distance = (value: number) => Math.abs(Math.log((value * WHOLE) / (to - from)));
+  const time = signal(from);
+  const playing = signal(false);
+  /** Seconds of the run in a second. */
+  const speed = signal(SPEEDS.reduce((best, value) => (distance(value) < distance(best) ? value : best)));
+  /** The moment in words, and what a screen reader says of it. */
+  const moment = computed(() => at(packets, time.value, (to - from) / 60));
+  const words = computed(() => `${told(moment.value, packets)}.`);
+  const said = signal("");
+  const { redraw, end } = sheet(board, () => Math.min(440, 120 + rows * 62), draw);
+
+  function seek(next: number): void {
+    time.value = Math.min(to, Math.max(from, next));
     redraw();
   }
 
-  function step(forward: boolean): void {
-    if (!packets) return;
+  /** Shows a time, and says what is there. */
+  function tell(next: number): void {
     pause();
-    seek(event(packets, time, forward), true);
+    seek(next);
+    said.value = `${clock(time.value)}. ${words.value}`;
   }
 
   function pause(): void {
-    if (playing && packets) said.textContent = `Paused at ${clock(time)}. ${words.textContent}`;
-    playing = false;
-    play.textContent = "Play";
+    if (playing.value) said.value = `Paused at ${clock(time.value)}. ${words.value}`;
+    playing.value = false;
   }
 
   function start(): void {
-    if (!packets) return;
-    if (time >= packets.to) seek(packets.from, false);
-    playing = true;
-    play.textContent = "Pause";
+    if (time.value >= to) seek(from);
+    playing.value = true;
     let last = performance.now();
     const picture = (now: number) => {
-      if (!playing || !packets || !board.isConnected) return;
+      if (!playing.value || !board.isConnected) return;
       const passed = (now - last) / 1e3;
-      if (!calm.matches || passed >= CALM) {
+      if (!calm.value || passed >= CALM) {
         last = now;
-        seek(time + passed * Number(speed.value), false);
-        if (time >= packets.to) return pause();
+        seek(time.value + passed * speed.value);
+        if (time.value >= to) return pause();
       }
       requestAnimationFrame(picture);
     };
@@ -131,12 +165,10 @@ export function mountAnimation(place: HTMLElement): { show(packets: Packets): vo
   ];
 
   function draw(context: CanvasRenderingContext2D, width: number, height: number): void {
-    if (!packets) return;
     const [soft, line, strong, paper] = ["--soft", "--line", "--ink", "--paper"].map((name) =>
       themeColour(name, context.canvas),
     ) as [string, string, string, string];
     const { links } = packets.scenario;
-    const moment = at(packets, time, after());
     // The two directions of a link are lanes beside each other.
     const way = (link: number): [[number, number], [number, number]] | undefined => {
       const [from, to] = [nodes.get(links[link]!.from), nodes.get(links[link]!.to)];
@@ -161,7 +193,7 @@ export function mountAnimation(place: HTMLElement): { show(packets: Packets): vo
       context.lineTo(...ends[1]);
       context.stroke();
     }
-    for (const { packet, share } of moment.moving) {
+    for (const { packet, share } of moment.value.moving) {
       const ends = flows.includes(packet.flow) && way(packet.link);
       if (!ends) continue;
       const [[ax, ay], [bx, by]] = ends;
@@ -181,8 +213,8 @@ export function mountAnimation(place: HTMLElement): { show(packets: Packets): vo
       const inside = context.measureText(node.name).width < 22;
       context.fillText(fitted(context, node.name, 90), nx, inside ? ny : ny + 22);
     }
-    stacks(context, moment, way, soft);
-    for (const packet of moment.lost) {
+    stacks(context, moment.value, way, soft);
+    for (const packet of moment.value.lost) {
       const ends = way(packet.link);
       if (!ends) continue;
       const share = packet.left === undefined ? 0.12 : 0.88;
@@ -237,32 +269,12 @@ export function mountAnimation(place: HTMLElement): { show(packets: Packets): vo
   }
 
   return {
-    pause,
-    show(next) {
+    ...{ time, playing, speed, words, said, pause, seek: tell },
+    turn: () => (playing.value ? pause() : start()),
+    step: (forward: boolean) => tell(event(packets, time.value, forward)),
+    end() {
       pause();
-      packets = next;
-      flows = flowsOf(next);
-      const list = placed(next, flows);
-      nodes = new Map(list.map((node) => [node.name, node]));
-      const columns = new Map<number, number>();
-      for (const { x } of list) columns.set(x, (columns.get(x) ?? 0) + 1);
-      rows = Math.max(1, ...columns.values());
-      const wanted = (next.to - next.from) / WHOLE;
-      const near = SPEEDS.reduce((best, value) =>
-        Math.abs(Math.log(value / wanted)) < Math.abs(Math.log(best / wanted)) ? value : best,
-      );
-      speed.value = String(near);
-      fill(
-        colours,
-        flows.map((flow, index) => {
-          const sign = h("span", { class: "sign square", "aria-hidden": true });
-          sign.style.background = colour(index);
-          return h("li", {}, sign, next.scenario.flows[flow]!);
-        }),
-        new Set(next.packets.map(({ flow }) => flow)).size > flows.length &&
-          h("li", {}, "The packets of more flows are drawn only where they wait."),
-      );
-      seek(next.from, false);
+      end();
     },
   };
 }

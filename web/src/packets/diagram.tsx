@@ -1,6 +1,8 @@
 // The time–sequence diagram: drawn on a canvas, with zoom, and a packet that pointer or keys choose.
+import { signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { themeColour } from "../charts/panel.ts";
-import { fill, h } from "../dom.ts";
 import { fitted, sheet } from "./canvas.ts";
 import {
   type Backlog,
@@ -17,7 +19,7 @@ import {
   zoomed,
 } from "./ladder.ts";
 import { clock, described, type Packets } from "./packets.ts";
-import { cross, ink, legend } from "./style.ts";
+import { cross, ink, Legend } from "./style.tsx";
 
 const HEIGHT = 540;
 const TOP = 26;
@@ -30,55 +32,74 @@ const MANY = 500;
 const NUMBERED = 60;
 const REACH = 12;
 
-/** Mounts the diagram. */
-export function mountDiagram(place: HTMLElement): { show(packets: Packets, flow: number): void } {
+const SIGNS = {
+  data: "data",
+  ack: "ACK",
+  again: "retransmission",
+  marked: "marked (ECN)",
+  waits: "packets that wait (width)",
+  lost: "lost",
+};
+
+/** The diagram of a flow's packets. */
+export function Diagram({ packets, flow }: { packets: Packets; flow: number }): JSX.Element {
+  const board = useRef<HTMLDivElement>(null);
+  const [drawing, setDrawing] = useState<Drawing>();
+  useEffect(() => {
+    const made = draws(board.current!);
+    setDrawing(made);
+    return made.end;
+  }, []);
+  useEffect(() => drawing?.show(packets, flow), [drawing, packets, flow]);
+  const button = (text: string, title: string, act: (drawing: Drawing) => void) => (
+    <button title={title} aria-label={title} onClick={() => drawing && act(drawing)}>
+      {text}
+    </button>
+  );
+  return (
+    <div class="diagram">
+      <div class="tools">
+        {button("+", "Zoom in", ({ zoom }) => zoom(0.5))}
+        {button("−", "Zoom out", ({ zoom }) => zoom(2))}
+        {button("↑", "Earlier", ({ move }) => move(-0.5))}
+        {button("↓", "Later", ({ move }) => move(0.5))}
+        {button("Whole time", "Whole time", ({ whole }) => whole())}
+        <span class="soft">{drawing?.range}</span>
+      </div>
+      <div
+        class="board"
+        ref={board}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it has keys of its own
+        tabIndex={0}
+        role="application"
+        aria-label="Time–sequence diagram. Arrow down and up: next and previous packet. Plus and minus: zoom. Page down and up: later and earlier."
+      />
+      <output class="said">{drawing?.said}</output>
+      <Legend signs={SIGNS} />
+    </div>
+  );
+}
+
+type ThreeColours = [string, string, string];
+type Drawing = ReturnType<typeof draws>;
+
+/** Draws on a board, and lets pointer and keys choose packets there. */
+function draws(board: HTMLElement) {
   let packets: Packets | undefined;
   let drawing: Ladder = { nodes: [], lines: [] };
   let queues: Backlog[] = [];
   let limits: [number, number] = [0, 1];
   let view: [number, number] = [0, 1];
   let chosen: Line | undefined;
-
-  const said = h("output", { class: "said" });
-  const range = h("span", { class: "soft" });
-  const button = (text: string, title: string, act: () => void) =>
-    h("button", { title, "aria-label": title, on: { click: act } }, text);
+  const said = signal("");
+  const range = signal("");
+  const { canvas, redraw, end } = sheet(board, () => HEIGHT, draw);
   const look = (next: [number, number]) => {
     view = next;
     redraw();
   };
-  const tools = h(
-    "div",
-    { class: "tools" },
-    button("+", "Zoom in", () => look(zoomed(view, limits, 0.5))),
-    button("−", "Zoom out", () => look(zoomed(view, limits, 2))),
-    button("↑", "Earlier", () => look(moved(view, limits, -0.5))),
-    button("↓", "Later", () => look(moved(view, limits, 0.5))),
-    button("Whole time", "Whole time", () => look(limits)),
-    range,
-  );
-  const board = h("div", {
-    class: "board",
-    tabIndex: 0,
-    role: "application",
-    "aria-label":
-      "Time–sequence diagram. Arrow down and up: next and previous packet. Plus and minus: zoom. Page down and up: later and earlier.",
-  });
-  const { canvas, redraw } = sheet(board, () => HEIGHT, draw);
-  fill(
-    place,
-    tools,
-    board,
-    said,
-    legend([
-      ["data", "data"],
-      ["ack", "ACK"],
-      ["again", "retransmission"],
-      ["marked", "marked (ECN)"],
-      ["waits", "packets that wait (width)"],
-      ["lost", "lost"],
-    ]),
-  );
+  const zoom = (factor: number, around?: number) => look(zoomed(view, limits, factor, around));
+  const move = (share: number) => look(moved(view, limits, share));
 
   const left = () => (board.clientWidth < 500 ? 46 : 66);
   const x = (node: number) => {
@@ -88,16 +109,12 @@ export function mountDiagram(place: HTMLElement): { show(packets: Packets, flow:
   const y = (time: number) => TOP + ((time - view[0]) / (view[1] - view[0])) * (HEIGHT - TOP - BOTTOM);
 
   function draw(context: CanvasRenderingContext2D, width: number): void {
-    const [soft, line, strong] = [
-      themeColour("--soft", context.canvas),
-      themeColour("--line", context.canvas),
-      themeColour("--ink", context.canvas),
-    ];
+    const [soft, line, strong] = ["--soft", "--line", "--ink"].map((name) => themeColour(name, board)) as ThreeColours;
     context.font = "12px system-ui, sans-serif";
     context.textBaseline = "middle";
     const times = ticks(view[0], view[1], 12);
     const places = decimals((times[1] ?? view[1]) - (times[0] ?? view[0]));
-    range.textContent = `${view[0].toFixed(places)} to ${view[1].toFixed(places)} s`;
+    range.value = `${view[0].toFixed(places)} to ${view[1].toFixed(places)} s`;
     context.lineWidth = 1;
     for (const time of times) {
       context.strokeStyle = line;
@@ -227,7 +244,7 @@ export function mountDiagram(place: HTMLElement): { show(packets: Packets, flow:
   function choose(line: Line | undefined, follow: boolean): void {
     if (line === chosen) return;
     chosen = line;
-    said.textContent = line && packets ? described(line.packet, packets.scenario) : "";
+    said.value = line && packets ? described(line.packet, packets.scenario) : "";
     if (line && follow && (line.entered < view[0] || line.end > view[1])) {
       const span = view[1] - view[0];
       view = zoomed(view, limits, 1, line.entered);
@@ -274,11 +291,11 @@ export function mountDiagram(place: HTMLElement): { show(packets: Packets, flow:
     const acts: { [key: string]: () => void } = {
       ArrowDown: () => step(1),
       ArrowUp: () => step(-1),
-      "+": () => look(zoomed(view, limits, 0.5, chosen?.entered)),
-      "=": () => look(zoomed(view, limits, 0.5, chosen?.entered)),
-      "-": () => look(zoomed(view, limits, 2, chosen?.entered)),
-      PageDown: () => look(moved(view, limits, 0.5)),
-      PageUp: () => look(moved(view, limits, -0.5)),
+      "+": () => zoom(0.5, chosen?.entered),
+      "=": () => zoom(0.5, chosen?.entered),
+      "-": () => zoom(2, chosen?.entered),
+      PageDown: () => move(0.5),
+      PageUp: () => move(-0.5),
       Escape: () => choose(undefined, false),
     };
     const act = acts[event.key];
@@ -288,7 +305,9 @@ export function mountDiagram(place: HTMLElement): { show(packets: Packets, flow:
   });
 
   return {
-    show(next, flow) {
+    ...{ said, range, zoom, move, end },
+    whole: () => look(limits),
+    show(next: Packets, flow: number) {
       const same = packets !== undefined && packets.from === next.from && packets.to === next.to;
       packets = next;
       drawing = ladder(next, flow);
@@ -298,7 +317,7 @@ export function mountDiagram(place: HTMLElement): { show(packets: Packets, flow:
       choose(undefined, false);
       const losses = drawing.lines.filter(({ lost }) => lost).length;
       const sent = drawing.lines.filter(({ packet, from }) => packet.kind === "data" && from === 0).length;
-      said.textContent = `${sent} data packets enter the first link from ${clock(next.from)} to ${clock(next.to)}; ${losses} packets are lost.`;
+      said.value = `${sent} data packets enter the first link from ${clock(next.from)} to ${clock(next.to)}; ${losses} packets are lost.`;
       redraw();
     },
   };
