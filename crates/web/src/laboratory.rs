@@ -54,7 +54,7 @@ impl Laboratory {
                 self.runs.insert(number, run);
                 Ok(answer)
             }
-            Request::Finish { run, rows } => self.take(run)?.finish(rows),
+            Request::Finish { run } => self.take(run)?.finish(),
             Request::Packets(watching) => packets(watching, columns),
             Request::Close { run } => self.take(run).map(|_| json!({})),
         }

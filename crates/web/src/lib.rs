@@ -32,7 +32,7 @@
 //! | `edit` | `text`; `set`, a list of pairs of a dotted path and a TOML value, or null to remove the key | `text`, with comments and layout as before. The result is TOML, but is not checked as a scenario |
 //! | `open` | a scenario; `record`, names of traces instead of the scenario's | `run`, the number of the run; `scenario` |
 //! | `advance` | `run`; `until`, seconds, or null or absent for the end; `events`, the most events to process | [rows](#rows) |
-//! | `finish` | `run`; `rows`, true or absent | `summary`, what `ackclock run --json` prints, without `cpu_seconds`; `digest`, equal for equal runs on any machine; with `rows`, also `rows` with the rows of the tables `transfers` and `pages` as objects |
+//! | `finish` | `run` | `summary`, what `ackclock run --json` prints, without `cpu_seconds`; `digest`, equal for equal runs on any machine |
 //! | `close` | `run` | empty |
 //! | `packets` | a scenario; `from` and `to`, seconds; `most`, the most rows (default 20 000); `events`, the most events of the run | [packets](#packets) |
 //!

@@ -17,11 +17,7 @@ pub(crate) enum Request {
     /// Runs on.
     Advance { run: u32, until: Option<f64>, events: Option<u64> },
     /// Runs to the end.
-    Finish {
-        run: u32,
-        #[serde(default)]
-        rows: bool,
-    },
+    Finish { run: u32 },
     /// Forgets a run.
     Close { run: u32 },
     /// The packets on all links in a part of a run.

@@ -84,20 +84,13 @@ impl Run {
     }
 
     /// Runs what is left. Answers with the summary and the digest.
-    pub(crate) fn finish(mut self, rows: bool) -> Result<Json, Refusal> {
+    pub(crate) fn finish(mut self) -> Result<Json, Refusal> {
         self.prepared.limit(u64::MAX);
         let result = self.prepared.run(&mut || false)?;
         let (scenario, hash) = (&self.scenario, self.hash);
         let summary = Summary { scenario, hash, result: &result, classes: &CLASSES, byte_classes: &BYTE_CLASSES, cpu_seconds: None };
-        let failed = |error: serde_json::Error| error.to_string();
-        let mut answer = json!({ "summary": serde_json::to_value(&summary).map_err(failed)?, "digest": result.digest() });
-        if rows {
-            answer["rows"] = json!({
-                "transfers": serde_json::to_value(summary.transfer_rows()).map_err(failed)?,
-                "pages": serde_json::to_value(summary.page_rows()).map_err(failed)?,
-            });
-        }
-        Ok(answer)
+        let summary = serde_json::to_value(&summary).map_err(|error| error.to_string())?;
+        Ok(json!({ "summary": summary, "digest": result.digest() }))
     }
 }
 

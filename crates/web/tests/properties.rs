@@ -46,7 +46,7 @@ fn value() -> impl Strategy<Value = Json> {
 
 fn request() -> impl Strategy<Value = Json> {
     let name = prop_oneof!["describe", "check", "edit", "open", "advance", "finish", "close", "[a-z]{3}"];
-    let key = prop_oneof!["text", "name", "settings", "set", "run", "until", "events", "record", "rows"];
+    let key = prop_oneof!["text", "name", "settings", "set", "run", "until", "events", "record"];
     (name, prop::collection::btree_map(key, value(), 0..5)).prop_map(|(name, members)| {
         let mut request = json!({ "do": name });
         for (key, value) in members {

@@ -162,21 +162,6 @@ fn words_and_indices_are_described() {
 }
 
 #[test]
-fn rows_of_transfers_and_pages_come_on_request() {
-    let text = "duration = \"5 s\"\n[flow]\nname = \"page\"\nprofile = \"modern\"\n[flow.application]\nkind = \"web\"\nroot = \"9 kB\"\nobjects = 2\nobject = \"4 kB\"\npages = 2\n";
-    let mut laboratory = Laboratory::new();
-    let run = open(&mut laboratory, text);
-    let plain = ask(&mut laboratory, &json!({ "do": "finish", "run": run })).good().header;
-    assert!(plain.get("rows").is_none());
-    let run = open(&mut laboratory, text);
-    let full = ask(&mut laboratory, &json!({ "do": "finish", "run": run, "rows": true })).good().header;
-    assert_eq!(full["summary"], plain["summary"]);
-    assert_eq!(full["rows"]["pages"].as_array().unwrap().len(), 2);
-    assert_eq!(full["rows"]["transfers"].as_array().unwrap().len(), 6);
-    assert_eq!(full["summary"]["pages"][0]["pages"], 2);
-}
-
-#[test]
 fn wrong_requests_are_answered() {
     let mut laboratory = Laboratory::new();
     let wrong = [

@@ -58,16 +58,6 @@ impl Serialize for Summary<'_> {
 }
 
 impl Summary<'_> {
-    /// The rows of the table `transfers`, as objects.
-    pub fn transfer_rows(&self) -> impl Serialize {
-        Objects { scenario: self.scenario, columns: Transfer::COLUMNS, rows: self.result.transfer_rows().collect() }
-    }
-
-    /// The rows of the table `pages`, as objects.
-    pub fn page_rows(&self) -> impl Serialize {
-        Objects { scenario: self.scenario, columns: Page::COLUMNS, rows: self.result.page_rows().collect() }
-    }
-
     /// The completion times of flows with a size.
     fn completion(&self) -> Vec<Json> {
         let flows = self.scenario.flows.iter().zip(&self.result.flows);
