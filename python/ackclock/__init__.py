@@ -31,6 +31,7 @@ from ackclock.experiments.engines.ray import Ray
 from ackclock.experiments.sweeping import Limits, Until, sweep
 from ackclock.matrices.function import matrix
 from ackclock.metrics import measures
+from ackclock.plotting.function import plot
 from ackclock.result import Result, StoredResult, read
 from ackclock.running import Interrupted, run, run_many
 from ackclock.scenario import Scenario, load
@@ -71,6 +72,7 @@ __all__ = [
     "measures",
     "model",
     "open",
+    "plot",
     "read",
     "run",
     "run_many",

@@ -18,7 +18,8 @@ import polars
 import pytest
 
 import ackclock
-from ackclock.drawing.rendering import encode
+from ackclock.drawing.files import encode
+from ackclock.drawing.matplotlib import draw
 from ackclock.experiments import sources
 from ackclock.experiments.store import JOURNAL, Store
 from ackclock.judging.samples import Sample
@@ -363,15 +364,15 @@ def test_a_difference_that_a_plot_does_not_show_is_not_better() -> None:
 
 
 def test_the_map_marks_winners(small: Matrix, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = figures.cells(small, "rival").axes[0]
-    assert "dot" not in plain.get_title(loc="left")
+    assert "dot" not in figures.cells(small, "rival").title
     monkeypatch.setattr(figures, "wins", lambda row, key: row["slow_start"] == "staged" and row["recovery"] == "sack")
-    axes = figures.cells(small, "rival").axes[0]
+    figure = figures.cells(small, "rival")
+    axes = draw(figure).axes[0]
     (dots,) = axes.collections
     ((x, y),) = dots.get_offsets().tolist()
-    assert axes.get_xticklabels()[round(x - 0.35)].get_text() == "sack"
-    assert axes.get_yticklabels()[round(y + 0.35)].get_text() == "staged"
-    assert "(dot: better after Holm's correction)" in axes.get_title(loc="left")
+    assert axes.get_xticklabels()[round(x - 0.36)].get_text() == "sack"
+    assert axes.get_yticklabels()[round(y + 0.34)].get_text() == "staged"
+    assert "(dot: better after Holm's correction)" in figure.title
 
 
 def test_one_seed_has_no_interval(rival: Path) -> None:

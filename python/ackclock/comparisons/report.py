@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +16,17 @@ from ackclock.comparisons import contenders as resolving
 from ackclock.comparisons.judging import Judged
 from ackclock.comparisons.measuring import COLUMNS, WARNINGS
 from ackclock.comparisons.planning import Plan
-from ackclock.drawing.rendering import store
+from ackclock.drawing import plotly
+from ackclock.drawing.files import store
 from ackclock.experiments import sources
 from ackclock.files import storage, stored
 from ackclock.reports import (
     Answer,
-    Axis,
     Bullets,
     Cell,
     Column,
     Figure,
-    Panel,
     Section,
-    Series,
     Table,
     Text,
     grids,
@@ -93,7 +91,7 @@ def write(judged: Judged, directory: Path) -> Path:
     storage.write_parquet(directory / "comparison.parquet", table)
     storage.write_text(directory / "comparison.csv", table.write_csv())
     storage.write_parquet(directory / "runs.parquet", runs(judged))
-    store(figure.draw(judged), directory / "figure.png")
+    store(figure.figure(judged), directory / "figure.png")
     context = finite(_context(judged))
     storage.write_text(directory / PAGE_FILE, json.dumps(context, indent=1, ensure_ascii=False) + "\n")
     storage.write_text(directory / "report.md", render("comparison.md.j2", context))
@@ -132,7 +130,7 @@ def _context(judged: Judged) -> dict[str, Any]:
         "caption": figure.caption(judged),
         "key": figure.key(judged),
         "small": figure.small(judged),
-        "panels": [asdict(panel) for panel in figure.panels(judged)],
+        "figure": plotly.spec(replace(figure.figure(judged), title=f"{figure.caption(judged)}.")),
         "wins": {"columns": titles, "rows": wins},
         "sensitive": words.sensitive(judged),
         "columns": columns,
@@ -184,17 +182,4 @@ def _warnings(context: Mapping[str, Any]) -> list[Text | Bullets]:
 
 
 def _figure(context: Mapping[str, Any]) -> Figure:
-    panels = [_panel(panel) for panel in context["panels"]]
-    return Figure(f"{context['caption']}.", panels, note=context["key"])
-
-
-def _panel(said: Mapping[str, Any]) -> Panel:
-    return Panel(
-        [Series(**series) for series in said["series"]],
-        title=said["title"],
-        x=Axis(**said["x"]),
-        y=Axis(**said["y"]),
-        references=said["references"],
-        band=said["band"],
-        bars=said["bars"],
-    )
+    return replace(plotly.figure(context["figure"]), note=context["key"])

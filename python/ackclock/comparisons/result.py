@@ -94,8 +94,9 @@ class Comparison:
     def plot(self) -> Figure:
         """Draw speed, costs and harm, with a row for each path and contender."""
         from ackclock.comparisons import figure
+        from ackclock.drawing.matplotlib import draw
 
-        return figure.draw(self._judged)
+        return draw(figure.figure(self._judged))
 
     def write(self, directory: str | Path) -> Path:
         """Write report, figure and tables into a directory, and return the HTML report.

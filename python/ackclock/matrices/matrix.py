@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from ackclock.cards import Block, Card, Table, Text
 from ackclock.experiments.store import Store
 from ackclock.matrices import figures, report, tables
 from ackclock.matrices.effects import Crossed
 from ackclock.texts.numbers import counted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Matrix(Crossed):
@@ -40,7 +42,9 @@ class Matrix(Crossed):
         metric
             One of `METRICS`; by default that of the path, or all.
         """
-        return figures.overview(self, metric) if path is None else figures.cells(self, path, metric)
+        from ackclock.drawing.matplotlib import draw
+
+        return draw(figures.overview(self, metric) if path is None else figures.cells(self, path, metric))
 
     def write(self, directory: str | Path) -> Path:
         """Write tables, figures and the report.

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars
 
 from ackclock import _core
-from ackclock.drawing.rendering import store
+from ackclock.drawing.figure import Figure
+from ackclock.drawing.files import store
 from ackclock.experiments import sources
 from ackclock.experiments.store import Store
 from ackclock.files import checks, storage, stored
 from ackclock.matrices import crossing
 from ackclock.matrices.crossing import Plan
 from ackclock.matrices.effects import Crossed
-from ackclock.matrices.figures import cells, cells_panel, overview, overview_panels
+from ackclock.matrices.figures import cells, overview
 from ackclock.matrices.metrics import METRICS
 from ackclock.matrices.tables import TOP, answer, tables
-from ackclock.reports import Answer, Bullets, Figure, Panel, Section, Text, grids, page
+from ackclock.reports import Answer, Bullets, Section, Text, grids, page
 from ackclock.reports.rendering import render
 from ackclock.texts.numbers import counted
 
@@ -76,20 +77,6 @@ def stored_matrix(directory: Path) -> str:
     return write(matrix, directory, there.get("metric"), there.get("top", TOP)).read_text(encoding="utf-8")
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A figure of the report: the name of its file, its caption and its panels."""
-
-    name: str
-    caption: str
-    panels: Sequence[Panel]
-
-    @property
-    def figure(self) -> Figure:
-        """The figure on the page."""
-        return Figure(self.caption, self.panels, self.name)
-
-
 def _page(context: Mapping[str, Any]) -> str:
     """Return the report as HTML."""
     reading = (
@@ -104,16 +91,14 @@ def _page(context: Mapping[str, Any]) -> str:
         )
         for index, it in enumerate(context["tables"])
     ]  # fmt: skip
-    maps = [
-        Section(f"{path} ({len(items)})", [item.figure for item in items]) for path, items in context["maps"].items()
-    ]
+    maps = [Section(f"{path} ({len(items)})", items) for path, items in context["maps"].items()]
     paths = [f"{path.name}: {path.summary}." for path in context["paths"]]
     sections = [
         Section("Tables", [Text(reading), *shown], printed=True),
         Section("Maps", maps),
         Section("Paths", [Bullets(paths), *map(Text, context["notes"])]),
     ]
-    answer = Answer(context["answer"], context["lead"].figure)
+    answer = Answer(context["answer"], context["lead"])
     footer = f"runs {context['hash'][:16]}, program {context['program'][:16]}"
     return page(context["title"], answer, sections, about=context["about"], footer=footer)
 
@@ -123,17 +108,16 @@ def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int 
     keep(matrix, directory)
     folder = directory / "figures"
     folder.mkdir(exist_ok=True)
-    drawn = [Shown("overview", LEAD, overview_panels(matrix))]
-    store(overview(matrix), folder / "overview.png")
-    maps: dict[str, list[Shown]] = {}
+    lead = replace(overview(matrix), title=LEAD)
+    store(lead, folder / "overview.png")
+    maps: dict[str, list[Figure]] = {}
     for path in matrix.plan.paths:
         own = matrix.compositions.filter(polars.col("path") == path.name)
-        for key, found in METRICS.items():
+        for key in METRICS:
             if not own[f"{key}_vs"].is_null().all():
-                name = f"{path.name}-{key}"
-                store(cells(matrix, path.name, key), folder / f"{name}.png")
-                caption = f"{path.name}: {found.title} against the baseline"
-                maps.setdefault(path.name, []).append(Shown(name, caption, [cells_panel(matrix, path.name, key)]))
+                figure = cells(matrix, path.name, key)
+                store(figure, folder / f"{figure.anchor}.png")
+                maps.setdefault(path.name, []).append(figure)
     plan = matrix.plan
     notes = []
     if plan.refused:
@@ -151,7 +135,7 @@ def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int 
         "notes": notes,
         "answer": answer(matrix, metric),
         "tables": tables(matrix, metric, top),
-        "lead": drawn[0],
+        "lead": lead,
         "maps": maps,
     }
     storage.write_text(directory / "report.md", render("matrix.md.j2", context))
