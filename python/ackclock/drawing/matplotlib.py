@@ -178,11 +178,12 @@ def _handles(figure: Figure) -> list[Any]:
     colours: dict[str, int] = figure.colours
     made: dict[str, Any] = {}
     every = [series for panel in figure.panels for series in panel.series]
-    thin = {panel.series[0].name for panel in figure.panels if len(panel.series) == 1 == len(figure.panels)}
+    if _named_by_axes(figure):
+        return []
     for series in every:
         pen = Pen.of(colours[series.owner])
         key = series.aside or (PRINTED if series.style == "printed" else series.name)
-        if key in made or series.name in thin:
+        if key in made:
             continue
         colour = GREY if series.aside else pen.colour
         look: dict[str, Any] = {"color": colour, "label": in_legend(key)}
@@ -190,7 +191,7 @@ def _handles(figure: Figure) -> list[Any]:
             alpha = 0.5 if series.style == "box" else 1.0
             made[key] = patches.Patch(facecolor=colour, alpha=alpha, label=in_legend(key))
         elif series.style == "printed":
-            made[key] = Line2D([], [], **{**look, "color": "#333333"}, **_printed("#333333"))
+            made[key] = Line2D([], [], label=in_legend(key), **_printed("#333333"))
         elif series.style in CURVES:
             look |= {"linestyle": "-", "linewidth": 0.6} if series.faint else {"linestyle": pen.dashes}
             made[key] = Line2D([], [], **look)
@@ -200,6 +201,14 @@ def _handles(figure: Figure) -> list[Any]:
             made[key] = Line2D([], [], **look)
     aside = {series.aside for series in every}
     return [made[key] for key in sorted(made, key=lambda key: key in aside or key == PRINTED)]
+
+
+def _named_by_axes(figure: Figure) -> bool:
+    """Whether each panel has one series, which its axis names, so that neither colours nor a legend are needed."""
+    one = len(figure.panels) == 1
+    return all(
+        len(panel.series) == 1 and (one or panel.y.title.startswith(panel.series[0].name)) for panel in figure.panels
+    )
 
 
 def _share_titles(drawn: MplFigure, figure: Figure, across: int) -> None:
@@ -221,7 +230,7 @@ def _panel(axes: Axes, figure: Figure, panel: Panel, room: float) -> None:
     if panel.heatmap is not None:
         _heatmap(axes, panel, room)
         return
-    colours = figure.colours
+    colours = dict.fromkeys(figure.colours, 0) if _named_by_axes(figure) else figure.colours
     owners = [each for each in colours if any(it.owner == each and it.style not in CURVES for it in panel.series)]
     curves = sum(it.style in CURVES for it in panel.series)
     for series in panel.series:
@@ -245,7 +254,8 @@ def _panel(axes: Axes, figure: Figure, panel: Panel, room: float) -> None:
         if panel.x.limits is not None:
             axes.set_xlim(*panel.x.limits)
         elif not panel.x.log:
-            axes.margins(x=0.01 if curves else 0.05)
+            over_time = all(it.style in CURVES or it.marker for it in panel.series)
+            axes.margins(x=0.01 if over_time else 0.05)
         _numbers(x, panel.x)
     x.set_label_text(textwrap.fill(in_figure(panel.x.title), letters))
     # The title of a panel of rows already names the quantity.
@@ -309,7 +319,7 @@ def _series(axes: Axes, panel: Panel, series: Series, pen: Pen, place: Place) ->
         look: dict[str, Any] = {"color": pen.colour, "hatch": hatch, "error_kw": {"linewidth": 0.8}}
         axes.bar(x, y - series.base, width, bottom=series.base, yerr=bars, **look)
     elif series.style == "printed":
-        axes.plot(x, y, linestyle="none", **_printed(pen.colour))
+        axes.plot(x, y, **_printed(pen.colour))
     else:
         _points(axes, panel, series, (x, y), pen, rows=rows)
 

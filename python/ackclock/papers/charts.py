@@ -436,7 +436,8 @@ def _internals(chart: Chart, outcome: Outcome) -> Drawn | None:
         shown = {name: Line(name, line.x, line.y) for name, line in own.items() if line is not None}
         if shown:
             panels = [
-                Panel(from_lines([line]), x=overtime.TIME, y=Axis(overtime.axis(name))) for name, line in shown.items()
+                Panel(from_lines([line]), x=overtime.TIME, y=Axis(f"{name} ({overtime.axis(name).rpartition(' (')[2]}"))
+                for name, line in shown.items()
             ]
             return panels, [], []
     return None
@@ -451,7 +452,8 @@ def _over_rounds(chart: Chart, outcome: Outcome) -> Drawn | None:
         panels = []
         for name, line in shown.items():
             axis, scale = ROUND_AXES.get(name, (name, 1.0))
-            panels.append(Panel([Series(name, line.x, line.y * scale, "step")], x=Axis("packet"), y=Axis(axis)))
+            series = Series(axis.partition(" (")[0], line.x, line.y * scale, "step")
+            panels.append(Panel([series], x=Axis("packet"), y=Axis(axis)))
         return panels, [], []
     return None
 
