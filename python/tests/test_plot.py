@@ -273,6 +273,7 @@ def test_options_of_the_look_on_the_command_line(cli: Cli, first: Path, tmp_path
         (["--font-size", "99"], "--font-size 99 points: must be from 3 to 40"),
         (["--unit", "bytes"], "--unit bytes: none of cwnd shows the length of queues"),
         (["--kind", "pie"], "unknown kind 'pie'"),
+        (["--width", "1in", "--height", "1in", "--font-size", "30"], "--width, --height: 1 in x 1 in is too small"),
     ):
         done = cli("plot", "o", *wrong)
         assert (done.returncode, message in done.stderr, "Traceback" in done.stderr) == (2, True, False), done.stderr

@@ -56,9 +56,8 @@ def example() -> str:
 def test_points_can_be_hollow_beside_a_band_and_bars_of_single_names() -> None:
     names = ["10 packets", "1 BDP"]
     points = Series("a", names, [1.0, 2.0], "points", hollow=[True, False])
-    (panel,) = Figure("f", [Panel([points], x=Axis(names=names), band=(-1.0, 1.0), bars={"1 BDP": 0.5})]).spec()[
-        "panels"
-    ]
+    described = Panel([points], x=Axis(names=names), band=(-1.0, 1.0), bars={"1 BDP": 0.5})
+    (panel,) = plotly.spec(Figure("f", [described]))["panels"]
     assert (panel["series"][0]["hollow"], panel["band"], panel["bars"]) == ([True, False], [-1.0, 1.0], [[1, 0.5]])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +62,23 @@ def image_format(path: Path) -> str:
 
 
 def encode(figure: Figure | MplFigure, kind: str, look: Look | None = None) -> bytes:
-    """Return a figure as the bytes of a file; a palette makes a PNG a third of the size."""
+    """Return a figure as the bytes of a file; a palette makes a PNG a third of the size.
+
+    Raises
+    ------
+    ValueError
+        If the figure has no room for its panels.
+    """
     look, buffer = look or Look(), io.BytesIO()
     drawn = draw(figure, look) if isinstance(figure, Figure) else figure
     dots = PNG_DPI if drawn.get_figwidth() >= NARROW else 2 * PNG_DPI
-    with look.applied():
-        drawn.savefig(buffer, format=kind, dpi=dots, metadata=METADATA[kind])
+    with look.applied(), warnings.catch_warnings():
+        warnings.filterwarnings("error", "constrained_layout not applied")
+        try:
+            drawn.savefig(buffer, format=kind, dpi=dots, metadata=METADATA[kind])
+        except UserWarning:
+            size = " x ".join(f"{inches:.3g} in" for inches in drawn.get_size_inches())
+            raise ValueError(f"--width, --height: {size} is too small for this figure and its font") from None
     return _with_palette(buffer) if kind == "png" else buffer.getvalue()
 
 

@@ -34,6 +34,9 @@ DENSE = 60  # a line is thin if its rises and falls add up to more than this man
 SIZE, STACKED, GRID = (8.0, 4.2), (8.0, 2.3), (4.3, 3.2)  # inches: one panel, each of a stack, each of a grid
 ASPECT = 0.62  # height of a narrow figure over its width
 COLUMNS = 3
+LEAST_OF_ROWS = 1.5  # inches of a panel with rows
+LEAST_SHARE = 0.7  # of the width that a panel asks for
+MOST_TICKS = 4  # of a panel with rows
 MOST_BESIDE = 36  # letters of a legend at the right
 BARS, ASIDE, NEAR = 0.84, 0.7, 0.05  # widths of a place: its bars, its points in rows, the distance of its points
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # of red, green and blue, ITU-R BT.709
@@ -95,6 +98,9 @@ def draw(figure: Figure, look: Look | None = None, *, axes: Axes | None = None) 
 def _new(figure: Figure, look: Look) -> MplFigure:
     count = max(1, len(figure.panels))
     across = count if figure.rows else 1 if figure.stacked or look.narrow else min(COLUMNS, count)
+    if look.width is not None and across > 1:
+        least = LEAST_OF_ROWS if figure.rows else LEAST_SHARE * _natural(figure, 2, 1)[0] / 2
+        across = max(1, min(across, int(look.width // least)))
     down = math.ceil(count / across)
     handles = _handles(figure)
     columns, beside = _legend(handles, look, _natural(figure, across, down)[0])
@@ -110,7 +116,7 @@ def _new(figure: Figure, look: Look) -> MplFigure:
         if figure.stacked and index + 1 < count:
             axes.tick_params(labelbottom=False)
             axes.set_xlabel("")
-        if figure.rows and index:
+        if figure.rows and index % across:
             axes.tick_params(labelleft=False)
     _share_titles(drawn, figure, across)
     if handles:
@@ -128,7 +134,7 @@ def _natural(figure: Figure, across: int, down: int) -> tuple[float, float]:
     if figure.rows:
         names = max(len(panel.x.names) for panel in figure.panels)
         series = len(figure.colours)
-        return 2.2 + 2.7 * across, 1.5 + max(1.2, names * (0.28 + 0.2 * series))
+        return 2.2 + 2.7 * across, down * (1.5 + max(1.2, names * (0.28 + 0.2 * series)))
     maps = [panel.heatmap for panel in figure.panels if panel.heatmap is not None]
     if maps:
         columns, rows = [it.xs for it in maps], [it.ys for it in maps]
@@ -158,7 +164,7 @@ def _size(figure: Figure, grid: tuple[int, int], look: Look, rows: int) -> tuple
         # Rows need their height in any width.
         if look.narrow and not figure.rows and not any(panel.heatmap for panel in figure.panels):
             height = look.width * ASPECT * (grid[1] if grid[1] == 1 else 0.7 * grid[1])
-        elif not figure.rows:
+        elif not figure.rows and figure.panels and figure.panels[0].heatmap is None:
             height *= max(look.width / width, 0.5)
         width = look.width
     return width, look.height or height + legend
@@ -225,7 +231,7 @@ def _share_titles(drawn: MplFigure, figure: Figure, across: int) -> None:
 def _panel(axes: Axes, figure: Figure, panel: Panel, room: float) -> None:
     """Draw a panel into axes of about `room` inches."""
     x, y = (axes.yaxis, axes.xaxis) if figure.rows else (axes.xaxis, axes.yaxis)
-    letters = max(16, int(room * 72 / (LETTER * 0.92 * matplotlib.rcParams["axes.titlesize"])))
+    letters = max(10, int((room - 0.3) * 72 / (LETTER * 0.92 * matplotlib.rcParams["axes.titlesize"])))
     axes.set_title(textwrap.fill(in_figure(panel.title), letters))
     if panel.heatmap is not None:
         _heatmap(axes, panel, room)
@@ -242,10 +248,13 @@ def _panel(axes: Axes, figure: Figure, panel: Panel, room: float) -> None:
         set_scale("log")
     elif panel.y.linear:
         set_scale("symlog", linthresh=panel.y.linear)
+        decades = math.ceil(math.log10(max(panel.limits or (1.0, 10.0))) - math.log10(panel.y.linear))
+        ticks = [panel.y.linear * 10**power for power in range(0, decades + 1, 1 + decades // MOST_TICKS)]
+        (axes.set_xticks if figure.rows else axes.set_yticks)([0.0, *ticks])
         y.set_major_formatter(FuncFormatter(lambda value, _: number(value, 3)))
     if (limits := panel.limits) is not None:
         (axes.set_xlim if figure.rows else axes.set_ylim)(*limits)
-    _numbers(y, panel.y)
+    _numbers(y, panel.y, rows=figure.rows)
     if panel.x.names:
         _names(axes, panel.x.names, room - 0.1 * matplotlib.rcParams["font.size"], rows=figure.rows)
     else:
@@ -264,9 +273,11 @@ def _panel(axes: Axes, figure: Figure, panel: Panel, room: float) -> None:
     axes.grid(visible=False, axis="y" if figure.rows else "x") if panel.x.names else None
 
 
-def _numbers(axis: MplAxis, described: Axis) -> None:
+def _numbers(axis: MplAxis, described: Axis, *, rows: bool = False) -> None:
     """Write numbers in full: 1, 2 and 5 of each decade on a logarithmic axis, unless it has many decades."""
     if not described.log:
+        if rows and not described.linear:
+            axis.set_major_locator(MaxNLocator(nbins=MOST_TICKS, steps=[1, 2, 2.5, 5, 10]))
         return
     low, high = sorted(axis.get_view_interval())
     decades = math.log10(high / low) if low > 0 else 1.0
