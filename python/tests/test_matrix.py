@@ -430,7 +430,7 @@ def test_figures(small: Matrix) -> None:
         ["standard", "staged"],
         ["staged", "standard"],
     )
-    assert "goodput" in figure.axes[0].get_title(loc="left")
+    assert "goodput" in figure.get_suptitle()
     assert encode(figure, "png") == encode(small.plot("rival"), "png")
     names = [label.get_text() for label in small.plot().axes[0].get_yticklabels()]
     assert names == ["slow start: standard", "slow start: staged", "recovery: sack", "recovery: reno"]

@@ -21,22 +21,24 @@ STYLE = {
     "axes.prop_cycle": cycler(color=COLOURS), "grid.color": "#7f7f7f", "grid.alpha": 0.3,
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK),
 }  # fmt: skip
-FONT = 8.0
+FONT, WIDTH, MOST_WIDTH = 9.0, 5.0, 10.0  # points; inches of a panel, and of all
 _NAMES = re.compile(r' id="[A-Za-z2.]+_\d+"')
 _UNUSED = re.compile(r"<metadata>.*?</metadata>|<defs>\s*<style[^>]*>.*?</style>\s*</defs>|<!--.*?-->", re.DOTALL)
 _SPACES = re.compile(r'\s+xmlns(?::\w+)?="[^"]*"')
+_DIGITS = re.compile(r"(\d\.\d)\d+")
 _DEFINED = re.compile(r"\b([pmC][0-9a-f]{10}|C\d+_\d+_[0-9a-f]{10})\b")
 
 
 def svg(figure: Figure, title: str) -> str:
     """Return a figure as an SVG element; `title` is its text for screen readers."""
-    look, buffer = Look(font_size=FONT, style=STYLE, title=""), io.StringIO()
+    width = min(MOST_WIDTH, WIDTH * max(1, len(figure.panels)))
+    look, buffer = Look(width, font_size=FONT, style=STYLE, title=""), io.StringIO()
     drawn = draw(figure, look)
     with look.applied():
         drawn.savefig(buffer, format="svg", transparent=True, metadata={"Creator": None, "Date": None})
     text = buffer.getvalue()
     text = text[text.index("<svg") :].strip()
-    text = _UNUSED.sub("", text)
+    text = _DIGITS.sub(r"\1", _UNUSED.sub("", text))
     # Names are those of the whole page, in which other cards stand.
     own = hashlib.sha256(text.encode()).hexdigest()[:8]
     text = _DEFINED.sub(rf"\1-{own}", _NAMES.sub("", text)).replace(INK, "currentColor")

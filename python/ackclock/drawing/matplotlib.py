@@ -151,6 +151,11 @@ def _natural(figure: Figure, across: int, down: int) -> tuple[float, float]:
     return SIZE if across == down == 1 else (max(SIZE[0], GRID[0] * across), GRID[1] * down)
 
 
+def _left(it: Heatmap) -> float:
+    """Return the width of the names of a map's rows in inches."""
+    return LETTERS_OF_MAP * min(34, max((len(name) for name in it.ys), default=0))
+
+
 def _longest(it: Heatmap) -> tuple[int, int]:
     """Return the letters of the longest line in the cells, and the lines of the highest text."""
     texts = [text.split("\n") for row in it.written for text in row]
@@ -231,7 +236,8 @@ def _share_titles(drawn: MplFigure, figure: Figure, across: int) -> None:
 def _panel(axes: Axes, figure: Figure, panel: Panel, room: float) -> None:
     """Draw a panel into axes of about `room` inches."""
     x, y = (axes.yaxis, axes.xaxis) if figure.rows else (axes.xaxis, axes.yaxis)
-    letters = max(10, int((room - 0.3) * 72 / (LETTER * 0.92 * matplotlib.rcParams["axes.titlesize"])))
+    left = 0.3 if panel.heatmap is None else 0.3 + _left(panel.heatmap)
+    letters = max(10, int((room - left) * 72 / (LETTER * 0.92 * matplotlib.rcParams["axes.titlesize"])))
     axes.set_title(textwrap.fill(in_figure(panel.title), letters))
     if panel.heatmap is not None:
         _heatmap(axes, panel, room)
@@ -458,7 +464,7 @@ def _heatmap(axes: Axes, panel: Panel, room: float) -> None:
     image = axes.imshow(grid, origin="upper", aspect="auto", cmap=colours, norm=norm, **ends)
     size = matplotlib.rcParams["xtick.labelsize"]
     height = axes.figure.get_figheight() / max(1, axes.get_subplotspec().get_gridspec().nrows)  # type: ignore[union-attr]
-    left = LETTERS_OF_MAP * min(34, max((len(name) for name in it.ys), default=0))
+    left = _left(it)
     cell = 72 * max(0.5, room - left - 1.0) / max(1, len(it.xs)), 72 * max(0.5, height - 1.2) / max(1, len(it.ys))
     small = min(size, cell[1] / 1.1)
     across = [in_figure(name) for name in it.xs]
