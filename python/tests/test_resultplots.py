@@ -11,7 +11,7 @@ import pytest
 
 import ackclock
 from ackclock import curves
-from ackclock.drawing.bands import MOST_BINS, binned
+from ackclock.drawing.figure import MOST_BINS, binned
 from ackclock.drawing.matplotlib import draw
 from ackclock.experiments.labelled import samples, scale_of
 from ackclock.plotting.sources import Choice, Plot, figures

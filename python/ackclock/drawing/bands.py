@@ -10,7 +10,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
@@ -21,7 +20,6 @@ RUNS = 20
 PER_BIN = 10
 PER_BIN_OF_START = 4  # finer, since it shows a few seconds
 BAND = (10.0, 90.0)  # percentiles
-MOST_BINS, LEAST_OF_BIN = 24, 12  # bins of points over a label, and points in a bin
 
 
 def together(runs: Sequence[Mapping[str, Line]]) -> dict[str, Line]:
@@ -52,28 +50,3 @@ def _median(lines: Sequence[Line], per: int) -> Line:
         low, middle, high = np.nanpercentile(values, (BAND[0], 50.0, BAND[1]), axis=(0, 2))
     x: Floats = first.x.astype(np.float64).reshape(-1, per).mean(axis=1)
     return replace(first, x=x, y=middle, band=(low, high))
-
-
-def binned(
-    x: Sequence[float], y: Sequence[float], *, log: bool = False
-) -> tuple[Floats, Floats, Literal["line"], Floats, Floats]:
-    """Return many points as one curve: position, median, and the ends of the band, of bins with equally many points.
-
-    Parameters
-    ----------
-    x, y
-        Positions and values of the points.
-    log
-        Whether the axis of positions is logarithmic.
-
-    Returns
-    -------
-    tuple
-        The arguments of a `Series` after its name.
-    """
-    order = np.argsort(np.asarray(x, float), kind="stable")
-    parts = np.array_split(order, max(1, min(MOST_BINS, len(order) // LEAST_OF_BIN)))
-    xs, ys = np.asarray(x, float), np.asarray(y, float)
-    at = np.array([np.exp(np.log(xs[part]).mean()) if log else xs[part].mean() for part in parts])
-    low, median, high = np.array([np.percentile(ys[part], (BAND[0], 50.0, BAND[1])) for part in parts]).T
-    return at, median, "line", low, high

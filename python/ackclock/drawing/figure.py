@@ -20,7 +20,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ackclock.curves import Line, thin_out
+from ackclock.curves import Floats, Line, thin_out
+from ackclock.drawing.bands import BAND
 from ackclock.statistics.intervals import Interval
 from ackclock.texts.numbers import number
 
@@ -32,6 +33,8 @@ LEAST_SPAN = 0.1
 """Least span of an axis around a base other than 0: a ratio of 1.001 should not look like a large one."""
 WIDE = 20.0
 """An axis is logarithmic if its largest value is at least this many times the smallest."""
+MOST_BINS, LEAST_OF_BIN = 24, 12
+"""Bins of many points over a label, and points in a bin."""
 Style = Literal["line", "step", "joined", "points", "bars", "printed", "box"]
 Colours = Literal["sequence", "gain", "loss", "ratio"]
 CURVES = ("line", "step")
@@ -316,6 +319,31 @@ def with_intervals(
     means = [scale * it.mean for it in found]
     known = any(low != high for low, high in zip(lows, highs, strict=True))
     return Series(name, x, means, style, lows if known else None, highs if known else None, **more)
+
+
+def binned(
+    x: Sequence[float], y: Sequence[float], *, log: bool = False
+) -> tuple[Floats, Floats, Literal["line"], Floats, Floats]:
+    """Return many points as one curve: position, median, and the ends of the band, of bins with equally many points.
+
+    Parameters
+    ----------
+    x, y
+        Positions and values of the points.
+    log
+        Whether the axis of positions is logarithmic.
+
+    Returns
+    -------
+    tuple
+        The arguments of a `Series` after its name.
+    """
+    order = np.argsort(np.asarray(x, float), kind="stable")
+    parts = np.array_split(order, max(1, min(MOST_BINS, len(order) // LEAST_OF_BIN)))
+    xs, ys = np.asarray(x, float), np.asarray(y, float)
+    at = np.array([np.exp(np.log(xs[part]).mean()) if log else xs[part].mean() for part in parts])
+    low, median, high = np.array([np.percentile(ys[part], (BAND[0], 50.0, BAND[1])) for part in parts]).T
+    return at, median, "line", low, high
 
 
 def is_wide(values: Iterable[float], factor: float = WIDE) -> bool:

@@ -36,6 +36,7 @@ ASPECT = 0.62  # height of a narrow figure over its width
 COLUMNS = 3
 LEAST_OF_ROWS = 1.5  # inches of a panel with rows
 LEAST_SHARE = 0.7  # of the width that a panel asks for
+IN_FULL = 1e4  # numbers from here on have commas, and no power of ten at the end of the axis
 MOST_TICKS = 4  # of a panel with rows
 MOST_BESIDE = 36  # letters of a legend at the right
 BARS, ASIDE, NEAR = 0.84, 0.7, 0.05  # widths of a place: its bars, its points in rows, the distance of its points
@@ -282,6 +283,8 @@ def _panel(axes: Axes, figure: Figure, panel: Panel, room: float) -> None:
 def _numbers(axis: MplAxis, described: Axis, *, rows: bool = False) -> None:
     """Write numbers in full: 1, 2 and 5 of each decade on a logarithmic axis, unless it has many decades."""
     if not described.log:
+        if max(map(abs, axis.get_view_interval())) >= IN_FULL and not described.linear:
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
         if rows and not described.linear:
             axis.set_major_locator(MaxNLocator(nbins=MOST_TICKS, steps=[1, 2, 2.5, 5, 10]))
         return

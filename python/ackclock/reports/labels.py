@@ -11,8 +11,7 @@ import numpy as np
 import polars
 
 from ackclock import columns
-from ackclock.drawing.bands import binned
-from ackclock.drawing.figure import Axis, Figure, Heatmap, Panel, Series, is_wide, with_intervals
+from ackclock.drawing.figure import Axis, Figure, Heatmap, Panel, Series, binned, is_wide, with_intervals
 from ackclock.experiments.labelled import SEED, Sample, Scale, grouped, pooled, rows_of, scale_of
 from ackclock.metrics.registry import MEASURES, of
 from ackclock.reports.dependence import groups

@@ -11,8 +11,7 @@ from typing import Any
 import polars
 
 from ackclock import datasets
-from ackclock.drawing.bands import binned
-from ackclock.drawing.figure import Style
+from ackclock.drawing.figure import Style, binned
 from ackclock.experiments.labelled import Sample
 from ackclock.files import storage, stored, toml
 from ackclock.metrics.registry import Measure

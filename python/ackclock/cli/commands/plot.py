@@ -68,8 +68,8 @@ def plot(
     height: Annotated[Optional[str], typer.Option(metavar="LENGTH", help="Height; by default, it fits.")] = None,
     font_size: Annotated[Optional[float], typer.Option(metavar="POINTS", help="Size of labels, such as 8.")] = None,
     style: Annotated[
-        str, typer.Option(metavar="NAME", help="A style of matplotlib, such as grayscale, or its file.")
-    ] = "",
+        Optional[str], typer.Option(metavar="NAME", help="A style of matplotlib, such as grayscale, or its file.")
+    ] = None,
     title: Annotated[Optional[str], typer.Option(metavar="TEXT", help="Title; '' draws none.")] = None,
     out: Out = None,
     force: Force = False,
@@ -88,7 +88,7 @@ def plot(
         checks.words("--format", "format", [format], files.FORMATS)
         wide = None if width is None else length(width, "--width")
         high = None if height is None else length(height, "--height")
-        look = Look(wide, high, font_size, style, title)
+        look = Look(wide, high, font_size, style or "", title)
         with _noted():
             choice = Choice(x, y, by or (), only or (), link, name or (), bin, unit)  # type: ignore[arg-type]
             plots = figures(directory, kind or (), choice)
