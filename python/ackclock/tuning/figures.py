@@ -79,7 +79,7 @@ def _points(trials: Sequence[Trial], at: Mapping[int, float | str]) -> list[Seri
         own = [trial for trial in trials if kind(trial) == label]
         if own:
             x, y, texts = [at[trial.number] for trial in own], [_value(trial) for trial in own], [*map(_said, own)]
-            found.append(Series(label, x, y, "points", texts=texts))
+            found.append(Series(label, x, y, "points", texts=texts, faint=label == ENDED))
     return found
 
 
