@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import ackclock
-from ackclock import plot
+from ackclock.drawing.files import save
 
 found = ackclock.matrix(
     slow_start=["standard", "limited", "staged"],
@@ -12,4 +12,4 @@ found = ackclock.matrix(
     recovery=["sack", "newreno", "tahoe"],
     paths="long_fat",
 )
-plot.save(found.plot("long_fat"), Path(__file__).with_suffix(".png"))
+save(found.plot("long_fat"), Path(__file__).with_suffix(".png"))

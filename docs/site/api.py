@@ -72,7 +72,7 @@ PAGES = {
         (),
         ("ackclock.kernels",),
     ),
-    "api/plot": Page("Figures", "Figures of results, by Matplotlib.", (), ("ackclock.plot",)),
+    "api/plot": Page("Figures", "Figures of anything stored, by Matplotlib.", ("plot",)),
     "api/notebooks": Page("Notebooks", "A live plot of a scenario in Jupyter.", ("widget",)),
     "api/model": Page("Models", "A function for every analytic model.", (), ("ackclock.model",)),
     "api/statistics": Page(

@@ -32,6 +32,7 @@ from ackclock.experiments.sweeping import Limits, Until, sweep
 from ackclock.gates.function import gate
 from ackclock.metrics import measures
 from ackclock.papers.function import paper
+from ackclock.plotting.function import plot
 from ackclock.result import Result, StoredResult, read
 from ackclock.running import Interrupted, run, run_many
 from ackclock.scenario import Scenario, load
@@ -75,6 +76,7 @@ __all__ = [
     "model",
     "open",
     "paper",
+    "plot",
     "read",
     "run",
     "run_many",

@@ -101,7 +101,7 @@ def per_flow(results: Results, trace: str) -> list[Flow]:
 
 
 def cwnd_lines(results: Results) -> list[Line]:
-    """Return the curves that `cwnd` draws."""
+    """Return the congestion windows, and ssthresh as `thin`."""
     lines = []
     for flow in per_flow(results, "cwnd"):
         table = flow.columns
@@ -113,7 +113,7 @@ def cwnd_lines(results: Results) -> list[Line]:
 
 
 def throughput_lines(results: Results, bin: float | None = None) -> list[Line]:  # noqa: A002
-    """Return the curves that `throughput` draws, in Mbit/s."""
+    """Return the rates at which data arrive in order at the receivers, in Mbit/s."""
     durations = {name: result.duration for name, result in labelled(results).items()}
     lines = []
     for flow in per_flow(results, "delivered"):
@@ -127,8 +127,19 @@ def throughput_lines(results: Results, bin: float | None = None) -> list[Line]: 
     return lines
 
 
+def rtt_lines(results: Results) -> list[Line]:
+    """Return the round-trip time that each ACK measures, in milliseconds, and the smoothed one as `thin`."""
+    return [
+        Line(
+            flow.label, flow.columns["time"], flow.columns["rtt"].astype(float) * 1e3,
+            flow.columns["srtt"].astype(float) * 1e3,
+        )
+        for flow in per_flow(results, "rtt")
+    ]  # fmt: skip
+
+
 def internal_lines(results: Results, names: Sequence[str] | None = None) -> dict[str, list[Line]]:
-    """Return the curves that `internals` draws, by quantity; parameters and errors are the same."""
+    """Return the internal quantities of congestion controls, by quantity; see `drawing.overtime.internals`."""
     found: dict[str, list[Line]] = {}
     runs = labelled(results)
     for run, result in runs.items():

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ackclock.arrow import frame, rows
-from ackclock.cards import Block, Card, Chart, Charts, Curve, Table, Text
+from ackclock.cards import Block, Card, Charts, Table, Text
 from ackclock.cards.card import MOST_ROWS
 from ackclock.summaries import AnyResult
 from ackclock.texts.numbers import counted, number
 
 if TYPE_CHECKING:
-    from ackclock.curves import Line
+    from ackclock.drawing.figure import Series
 
 FLOW_COLUMNS = {
     "flow": "name", "goodput (bit/s)": "goodput_bps", "sent": "sent_packets", "retransmitted": "retransmitted_packets",
@@ -76,45 +77,40 @@ def card(result: WarnedResult, facts: Sequence[str]) -> Card:
     links = [row for row in rows(result.links) if row["arrivals"]]
     columns = link_columns(links)
     links.sort(key=lambda row: row["utilisation"] or 0.0, reverse=True)
-    charts = [(title, lines) for title, lines in _charts(result) if lines]
-    drawn = [Chart(title, [_curve(line) for line in lines[:MOST_CURVES]], result.duration) for title, lines in charts]
-    cut = any(len(lines) > MOST_CURVES for _, lines in charts)
-    note = f"Each chart shows the first {MOST_CURVES} curves." if cut else ""
     blocks: list[Block] = [
         *(Text(warning["text"], "warning") for warning in result.warnings),
-        *([Charts(drawn, note)] if drawn else []),
+        *_charts(result),
         Table(list(FLOW_COLUMNS), [[row[name] for name in FLOW_COLUMNS.values()] for row in flows], total=count),
         Table(list(columns), link_rows(links, columns), left=2),
     ]
     return Card("Result", result.name, [f"{number(result.duration)} s", counted(count, "flow"), *facts], blocks)
 
 
-def _charts(result: AnyResult) -> Iterator[tuple[str, list[Line]]]:
-    """Yield title and curves of each chart that the recorded traces allow."""
+def _charts(result: AnyResult) -> list[Charts]:
+    """Return the curves of the recorded traces as one drawing; empty without traces."""
+    # Matplotlib takes longer to load than all else, and most programs show no card.
+    from ackclock.drawing import inline, overtime
+    from ackclock.drawing.figure import Figure
+
+    found = [panel for figure in overtime.of_run(result).values() for panel in figure.panels]
+    if not found:
+        return []
+    panels = [replace(panel, series=_few(panel.series)) for panel in found]
+    cut = any(sum(not series.aside for series in panel.series) > MOST_CURVES for panel in found)
+    title = "; ".join(panel.y.title for panel in panels)
+    note = f"Each chart shows the first {MOST_CURVES} curves." if cut else ""
+    return [Charts(inline.svg(Figure("", panels), title), note)]
+
+
+def _few(series: Sequence[Series]) -> list[Series]:
+    """Return the first curves without what stands beside them, with few points."""
     import numpy as np
-    import polars
 
-    from ackclock import curves
+    from ackclock.curves import Line, thin_out
+    from ackclock.drawing.figure import CURVES
 
-    if "delivered" in result.traces:
-        yield "throughput (Mbit/s)", curves.throughput_lines(result)
-    if "cwnd" in result.traces:
-        yield "cwnd (segments)", curves.cwnd_lines(result)
-    if "rtt" in result.traces:
-        flows = [(it.label, it.columns) for it in curves.per_flow(result, "rtt")]
-        lines = [curves.Line(name, own["time"], own["rtt"].astype(float) * 1e3, step=False) for name, own in flows]
-        yield "round-trip time (ms)", lines
-    if "queue" in result.traces:
-        table = frame(result.trace("queue")).with_columns(polars.col("link").cast(polars.String))
-        found = [
-            curves.Line(part["link"][0], part["time"].to_numpy(), part["packets"].to_numpy().astype(np.float64))
-            for part in table.partition_by("link", maintain_order=True)
-        ]
-        yield "queue (packets)", [line for line in found if line.y.max(initial=0.0) > 1]
-
-
-def _curve(line: Line) -> Curve:
-    from ackclock.curves import thin_out
-
-    thin = thin_out(line, BINS)
-    return Curve(thin.label, thin.x.tolist(), thin.y.tolist(), thin.step)
+    made = []
+    for it in [each for each in series if each.style in CURVES and not each.aside][:MOST_CURVES]:
+        line = thin_out(Line(it.name, np.asarray(it.x, float), np.asarray(it.y, float), step=it.style == "step"), BINS)
+        made.append(replace(it, x=line.x, y=line.y))
+    return made

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,8 +14,10 @@ import pytest
 
 import ackclock
 from ackclock import Scenario
-from ackclock.cards import Card, Chart, Charts, Curve, Source, Table
-from ackclock.cards.charts import COLOURS
+from ackclock.cards import Card, Charts, Source, Table
+from ackclock.drawing import inline
+from ackclock.drawing.figure import Axis, Figure, Panel, Series
+from ackclock.drawing.inline import COLOURS
 
 from .conftest import ROOT
 
@@ -136,18 +140,18 @@ def test_the_busiest_link_comes_first() -> None:
     assert texts[texts.index("max (s)") + 1] == scenario.bottleneck
 
 
-def test_curves_are_as_svg_has_them() -> None:
-    step = Curve("a", [0.0, 1.0, 2.0], [0.0, 5.0, float("nan")])
-    line = Curve("b", [0.0, 4.0], [10.0, 0.0], step=False)
-    chart = Chart("x", [step, line], 4.0)
-    assert chart.labels == ("10", "4 s")
-    assert chart.path(step) == "M0.0 96.0H75.0V48.0"
-    assert chart.path(line) == "M0.0 0.0L300.0 96.0"
-    assert Chart("x", [Curve("a", [1.0], [1.0])], 4.0).path(Curve("a", [1.0], [1.0])) == "M75.0 0.0H300"
-    assert Chart("x", [Curve("a", [], [])], 1.0).labels[0] == "1"
-    html = Card("Result", "n", blocks=[Charts([chart])]).html()
-    for svg in html.split("<svg")[1:]:
-        ET.fromstring("<svg" + svg.split("</svg>")[0] + "</svg>")
+def test_curves_are_svg_in_the_colours_of_the_page() -> None:
+    series = [Series("<a>", [0.0, 1.0, 2.0], [0.0, 5.0, float("nan")], "step"), Series("b", [0.0, 4.0], [10.0, 0.0])]
+    figure = Figure("", [Panel(series, x=Axis("time (s)"), y=Axis("cwnd & more"))])
+    svg = inline.svg(figure, "x < y")
+    assert svg == inline.svg(figure, "x < y"), "the same figure gives the same bytes"
+    root = ET.fromstring(svg.replace("xlink:href", "href"))
+    assert root.find("title") is not None and root.attrib["role"] == "img"
+    assert {"<a>", "b", "time (s)", "cwnd & more"} <= {"".join(text.itertext()) for text in root.iter("text")}
+    assert "currentColor" in svg and inline.INK not in svg
+    assert svg in Card("Result", "n", blocks=[Charts(svg)]).html()
+    other = inline.svg(replace(figure, panels=[Panel(series[:1])]), "")
+    assert not set(re.findall(r'id="([^"]+)"', svg)) & set(re.findall(r'id="([^"]+)"', other)), "cards share a page"
 
 
 def test_long_tables_and_files_are_cut() -> None:

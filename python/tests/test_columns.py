@@ -10,7 +10,7 @@ import pytest
 
 import ackclock
 from ackclock import _core, columns
-from ackclock.drawing import internals
+from ackclock.drawing import overtime
 from ackclock.model import population_trace, rounds_trace
 from ackclock.papers import modelruns
 from ackclock.reports import units
@@ -83,7 +83,7 @@ def test_units_of_metrics_are_those_of_the_columns() -> None:
 
 def test_axes_of_quantities_are_those_of_the_parts() -> None:
     names = ("bwe_avg", "W_max", "diff", "round_rtt", "delta", "of a control in Python")
-    assert [internals.axis(name) for name in names] == [
+    assert [overtime.axis(name) for name in names] == [
         "bandwidth (segments/s)", "window (segments)", "in queues (segments)", "time (s)", "delta (1)",
         "of a control in Python (1)",
     ]  # fmt: skip

@@ -578,7 +578,12 @@ def test_worlds_are_judged_and_compared(shared: Path, monkeypatch: pytest.Monkey
     first, second = agreeing.sentences(found.judged)
     assert first == "In same, the speed is the same as in simulation (±5 %) in 2 of 2 cases."
     assert second.startswith("In slower, the speed is the same as in simulation (±5 %) in 0 of 2 cases; reno on shared")
-    assert [row[-1] for shown in agreeing.tables(found.judged) for row in shown.rows] == ["the same", "the same", "differs", "differs"]
+    assert [row[-1] for shown in agreeing.tables(found.judged) for row in shown.rows] == [
+        "the same",
+        "the same",
+        "differs",
+        "differs",
+    ]
     assert found.answer[-2:] == [first, second]
 
 

@@ -545,7 +545,7 @@ def test_the_report_of_a_run_runs_again(chromium: Any, tmp_path: Path) -> None:
     file = tmp_path / "run" / "report.html"
     assert file.stat().st_size <= LARGEST
     opened = Live(chromium, file)
-    for title in ("Throughput", "Congestion window", "Round-trip time", "Queue", "Internal quantity"):
+    for title in ("Throughput", "Congestion window", "Round-trip time", "Queue", "Internal quantities"):
         figure = opened.figure(title)
         assert "stored numbers of this run are equal" in opened.press(figure)
         names = figure.evaluate(SERIES)

@@ -20,7 +20,8 @@ from ackclock.comparisons import parts as composing
 from ackclock.comparisons.judging import MANY
 from ackclock.comparisons.places import NetworkPath
 from ackclock.comparisons.result import Comparison
-from ackclock.drawing.rendering import encode
+from ackclock.drawing.files import encode
+from ackclock.drawing.matplotlib import draw
 from ackclock.experiments.store import JOURNAL
 from ackclock.statistics import ratios
 from ackclock.statistics.pairs import compare
@@ -328,15 +329,15 @@ def test_results_do_not_depend_on_threads(rival: Path) -> None:
 
 def test_the_map_marks_winners(small: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     assert small.crossed is not None
-    plain = maps.cells(small.crossed, "rival").axes[0]
-    assert "dot" not in plain.get_title(loc="left")
+    assert "dot" not in maps.cells(small.crossed, "rival").title
     monkeypatch.setattr(maps, "wins", lambda row, key: row["slow_start"] == "staged" and row["recovery"] == "sack")
-    axes = maps.cells(small.crossed, "rival").axes[0]
+    figure = maps.cells(small.crossed, "rival")
+    axes = draw(figure).axes[0]
     (dots,) = axes.collections
     ((x, y),) = dots.get_offsets().tolist()
-    assert axes.get_xticklabels()[round(x - 0.35)].get_text() == "sack"
-    assert axes.get_yticklabels()[round(y + 0.35)].get_text() == "staged"
-    assert "(dot: better after Holm's correction)" in axes.get_title(loc="left")
+    assert axes.get_xticklabels()[round(x - 0.36)].get_text() == "sack"
+    assert axes.get_yticklabels()[round(y + 0.34)].get_text() == "staged"
+    assert "(dot: better after Holm's correction)" in figure.title
 
 
 def test_only_better_combinations_are_marked() -> None:
@@ -353,7 +354,7 @@ def test_figures(small: Comparison) -> None:
     figure = small.plot("rival")
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert sorted(labels) == ["staged", "standard"]
-    assert "goodput" in figure.axes[0].get_title(loc="left")
+    assert "goodput" in figure.get_suptitle()
     assert encode(figure, "png") == encode(small.plot("rival"), "png")
     parts = [label.get_text() for label in small.plot().axes[0].get_yticklabels()]
     assert parts == ["slow start: standard", "slow start: staged", "recovery: sack", "recovery: reno"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import warnings
@@ -12,8 +11,12 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from ackclock import Scenario, plot, reports, run
-from ackclock.drawing import curves, heatmaps, rendering
+import ackclock
+from ackclock import Scenario, reports, run
+from ackclock.curves import Line
+from ackclock.drawing.figure import Axis, Figure, Heatmap, Panel, from_lines
+from ackclock.drawing.files import FORMATS, encode
+from ackclock.drawing.matplotlib import draw
 from ackclock.papers import report
 from ackclock.papers.contents import Chart, Title
 from ackclock.reports.rendering import render
@@ -36,8 +39,8 @@ NASTY = [
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
-def lines(labels: list[str]) -> list[plot.Line]:
-    return [plot.Line(label, np.array([0.0, 1.0]), np.array([1.0, 2.0])) for label in labels]
+def lines(labels: list[str]) -> list[Line]:
+    return [Line(label, np.array([0.0, 1.0]), np.array([1.0, 2.0])) for label in labels]
 
 
 def test_invisible_characters_become_escapes() -> None:
@@ -50,13 +53,13 @@ def test_invisible_characters_become_escapes() -> None:
         assert not UNSEEN.search(names.shown_json(written))
 
 
-@pytest.mark.parametrize("kind", plot.FORMATS)
+@pytest.mark.parametrize("kind", FORMATS)
 def test_figures_show_every_name_as_it_is(kind: str) -> None:
-    panel = plot.Panel(NASTY[2], lines(NASTY), NASTY[1])
+    panel = Panel(from_lines(lines(NASTY)), title=NASTY[2], y=Axis(NASTY[1]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        figure = plot.panels([panel], title=NASTY[2])
-        assert rendering.encode(figure, kind)
+        figure = draw(Figure(NASTY[2], [panel]))
+        assert encode(figure, kind)
     (legend,) = figure.legends
     shown = [text.get_text() for text in legend.get_texts()]
     assert len(shown) == len(NASTY), "no name is left out"
@@ -66,27 +69,24 @@ def test_figures_show_every_name_as_it_is(kind: str) -> None:
 def test_a_flow_with_a_leading_underscore_is_in_the_legend(tmp_path: Path) -> None:
     flows = [{"name": "_hidden"}, {"name": "$a$"}]
     scenario = Scenario(duration="1 s", topology={"kind": "dumbbell"}, flow=flows, record=["cwnd", "sequence"])
-    for draw in (plot.cwnd, plot.sequence):
-        figure = draw({"_run $": run(scenario)})
-        legend = figure.axes[0].get_legend()
-        assert legend is not None
+    for kind in ("cwnd", "sequence"):
+        figure = ackclock.plot({"_run $": run(scenario)}, kind, out=tmp_path / "x.svg")
+        (legend,) = figure.legends
         texts = " ".join(text.get_text() for text in legend.get_texts())
         assert "_hidden" in texts
         assert "$a" in texts.replace("\\$", "$")
-        plot.save(figure, tmp_path / "x.svg")
 
 
 def test_heat_maps_show_names_as_they_are() -> None:
-    figure = curves.new_figure((4, 4))
-    heatmaps.draw(figure.add_subplot(), (np.ones((1, 2)), ["$x^", "b"], ["$\\frac{$"]), (0, 1), text=[["$\n$", "_"]])
-    figure.savefig(io.BytesIO(), format="png")
+    heatmap = Heatmap(["$x^", "b"], ["$\\frac{$"], np.ones((1, 2)), [["$\n$", "_"]])
+    figure = draw(Figure("", [Panel(heatmap=heatmap)]))
+    assert {text.get_text() for text in figure.axes[0].texts} == {r"\$" + "\n" + r"\$", "_"}
+    assert encode(figure, "png")
 
 
 def test_titles_of_charts_are_plain_text() -> None:
     for text in NASTY:
-        figure = curves.new_figure((4, 4))
-        figure.add_subplot().set_title(names.in_figure(Chart("lines", text, where={}).heading))
-        figure.savefig(io.BytesIO(), format="png")
+        assert encode(Figure(Chart("lines", text, where={}).heading, []), "png")
 
 
 def test_a_title_of_panels_has_one_place_for_the_value() -> None:
@@ -117,7 +117,7 @@ def test_reports_have_no_links_but_their_own() -> None:
     text = (
         '[x](javascript:alert(1)) <script>alert(1)</script> <a href="javascript:alert(1)">x</a> \x1b[31m \u202e a < b'
     )
-    figure = {"name": "f", "caption": text}
+    figure = Figure(text, [], "f")
     context = {
         "title": text, "about": text, "version": "1", "hash": "h", "program": "p", "baseline": text, "seeds": 1,
         "paths": [{"name": text, "summary": text}], "notes": [text],

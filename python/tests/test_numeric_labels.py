@@ -74,8 +74,7 @@ def test_labels_without_a_common_unit_have_no_numbers() -> None:
 
 
 def test_a_key_sampled_on_a_logarithmic_scale_has_a_logarithmic_axis(sampled: Dataset) -> None:
-    text = (sampled.folder / "sweep.toml").read_text()
-    assert sweeps._log(text, Path("sweep.toml")) == {RATE}
+    assert sweeps.sampled_log(sampled.folder) == {RATE}
     points = Points(sampled.runs.collect(), sampled.labels, {RATE})
     axes = points.axes(points.lead or MEASURES["goodput_bps"])
     assert axes is not None

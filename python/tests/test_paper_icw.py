@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from ackclock.drawing import heatmaps
 from ackclock.metrics.flows import DERIVATIONS
 from ackclock.papers import charts, library, reproduction
 from ackclock.papers.claims import ClaimError, parse_claims
@@ -163,18 +162,18 @@ def test_a_claim_on_the_best_needs_its_variant_and_sense() -> None:
 
 def test_the_first_of_those_as_good_as_the_best_is_chosen() -> None:
     samples = {name: [mean - 0.001, mean + 0.001] for name, mean in {"2": 2.0, "10": 1.01, "32": 1.0}.items()}
-    found = heatmaps.best(samples, "lowest", within=0.02, over="2")
+    found = charts.best(samples, "lowest", within=0.02, over="2")
     assert found is not None
     assert (found.name, found.gain) == ("10", pytest.approx(0.5, abs=1e-3))
-    assert heatmaps.best(samples, "lowest") == heatmaps.Best("32", None)
-    highest = heatmaps.best(samples, "highest", over="32")
+    assert charts.best(samples, "lowest") == charts.Best("32", None)
+    highest = charts.best(samples, "highest", over="32")
     assert highest is not None
     assert (highest.name, highest.gain) == ("2", pytest.approx(1.0, abs=1e-2))
-    assert heatmaps.best({}, "lowest") is None
-    assert heatmaps.best({"2": [2.0], "10": [1.0]}, "lowest", over="2") == heatmaps.Best("10", None), (
+    assert charts.best({}, "lowest") is None
+    assert charts.best({"2": [2.0], "10": [1.0]}, "lowest", over="2") == charts.Best("10", None), (
         "one run cannot choose and tell"
     )
-    assert heatmaps.Best("10", 0.126).text(" ") == "10 +13 %"
+    assert charts.Best("10", 0.126).text(" ") == "10 +13 %"
 
 
 def test_the_best_of_equal_windows_gains_nothing() -> None:
@@ -183,7 +182,7 @@ def test_the_best_of_equal_windows_gains_nothing() -> None:
     gains, naive = [], []
     for _ in range(300):
         samples = {str(window): [rng.gauss(1, 0.2) for _ in range(16)] for window in range(13)}
-        found = heatmaps.best(samples, "lowest", over="0")
+        found = charts.best(samples, "lowest", over="0")
         assert found is not None
         assert found.gain is not None
         gains.append(found.gain)

@@ -11,8 +11,8 @@ import polars
 import pytest
 
 import ackclock
-from ackclock import Scenario, plot
-from ackclock.drawing import queues
+from ackclock import Scenario, curves
+from ackclock.drawing import overtime, queues
 from ackclock.result import Result, frame, rows
 
 from .conftest import ROOT, Cli
@@ -87,7 +87,7 @@ def test_a_window_that_fits_waits_as_long_as_arithmetic_says(window: int) -> Non
     steady = trace(result, "sojourn").filter(polars.col("time") > 5)["sojourn"]
     assert len(steady) > 1000
     assert steady.to_numpy() == pytest.approx(expected, rel=1e-6)
-    (line,) = plot.sojourn_lines(result, 1.0, link="n1>n2")
+    (line,) = queues.sojourn_lines(result, 1.0, link="n1>n2")
     assert line.thin is not None
     assert line.y[6:] == pytest.approx(expected * 1e3, rel=1e-6)
     assert line.thin[6:] == pytest.approx(expected * 1e3, rel=1e-6)
@@ -132,9 +132,9 @@ def test_the_measured_share_agrees_with_the_counters(red: Result) -> None:
     link = bottleneck(red)
     assert link["marks"] > 0
     assert link["drops"] > 0
-    (line,) = plot.share_lines(red, red.duration)
+    (line,) = queues.share_lines(red, red.duration)
     assert line.y[0] == pytest.approx(100 * (link["drops"] + link["marks"]) / link["arrivals"])
-    (fine,) = plot.share_lines(red)
+    (fine,) = queues.share_lines(red)
     assert len(fine.x) == 101
     assert np.nanmax(fine.y) <= 100
     assert np.isnan(fine.y[-1])  # nothing arrives after the transfers
@@ -144,7 +144,7 @@ def test_the_measured_share_follows_the_probability() -> None:
     # PI decides each arrival only by its probability; high gains make the effect visible.
     queue = {"kind": "pi", "limit": "200 packets", "reference": "10 packets", "a": 1.822e-3, "b": 1.816e-3}
     result = ackclock.run(scenario(queue, {"count": 4, "initial_ssthresh": "20 packets"}, duration="200 s"))
-    (own,), (share,) = plot.probability_lines(result), plot.share_lines(result, 50.0)
+    (own,), (share,) = queues.probability_lines(result), queues.share_lines(result, 50.0)
     assert bottleneck(result)["drops_overflow"] == 0
     assert len(own.y) == bottleneck(result)["arrivals"]
     for index in range(4):
@@ -157,7 +157,7 @@ def test_the_measured_share_follows_the_probability() -> None:
 def test_losses_are_no_part_of_the_share() -> None:
     result = ackclock.run(scenario("unlimited", {"rwnd": "20 packets"}, loss="5 %"))
     assert bottleneck(result)["losses"] > 0
-    (line,) = plot.share_lines(result, link="n1>n2")
+    (line,) = queues.share_lines(result, link="n1>n2")
     assert np.nanmax(line.y) == 0
 
 
@@ -168,7 +168,7 @@ def test_quantiles_are_those_of_each_bin() -> None:
     assert high.tolist() == pytest.approx([3.0, np.nan, 7.0, 7.0], nan_ok=True)
 
 
-@pytest.mark.parametrize("lines", [plot.sojourn_lines, plot.share_lines, plot.throughput_lines])
+@pytest.mark.parametrize("lines", [queues.sojourn_lines, queues.share_lines, curves.throughput_lines])
 def test_bins_have_a_width_and_fit_into_the_run(lines: Any, full: Result) -> None:
     result = ackclock.run(full.scenario, record=[*TRACES, "delivered"])
     (line,) = lines(result, 1000.0)
@@ -180,55 +180,54 @@ def test_bins_have_a_width_and_fit_into_the_run(lines: Any, full: Result) -> Non
 
 
 def test_queues_are_drawn_in_packets_or_bytes(full: Result) -> None:
-    (packets,), (bytes_,) = plot.queue_lines(full), plot.queue_lines(full, unit="bytes")
+    (packets,), (bytes_,) = queues.queue_lines(full), queues.queue_lines(full, unit="bytes")
     assert packets.y.max() == 9
     assert bytes_.y.max() == 9 * 1040
-    assert plot.queue(full, unit="bytes").axes[0].get_ylabel() == "queue (bytes)"
+    assert ackclock.plot(full, "queue", unit="bytes").axes[0].get_ylabel() == "queue (bytes)"
     with pytest.raises(ValueError, match="known: packets, bytes"):
-        plot.queue(full, unit="bits")  # type: ignore[arg-type]
+        ackclock.plot(full, "queue", unit="bits")  # type: ignore[arg-type]
 
 
 def test_limited_queues_are_shown_unless_a_link_is_named(red: Result) -> None:
-    assert plot.used_queues(red) == ["n1>n2"]
-    assert [line.label for line in plot.queue_lines(red)] == ["n1>n2"]
-    assert [line.label for line in plot.queue_lines(red, link="n2>n1")] == ["n2>n1"]
-    assert [line.label for line in plot.queue_lines({"a": red, "b": red})] == ["a", "b"]
-    for draw in (plot.queue, plot.sojourn, plot.probability, plot.queues):
+    assert queues.used_queues(red) == ["n1>n2"]
+    assert [line.label for line in queues.queue_lines(red)] == ["n1>n2"]
+    assert [line.label for line in queues.queue_lines(red, link="n2>n1")] == ["n2>n1"]
+    assert [line.label for line in queues.queue_lines({"a": red, "b": red})] == ["a", "b"]
+    for kind in ("queue", "sojourn", "probability", "queues"):
         with pytest.raises(ValueError, match=r"no link 'n1>n9'; known: n0>n1, "):
-            draw(red, link="n1>n9")
+            ackclock.plot(red, kind, link="n1>n9")
 
 
 def test_all_views_of_one_queue(red: Result, full: Result) -> None:
-    figure = plot.queues({"red": red, "droptail": full})
+    figure = ackclock.plot({"red": red, "droptail": full}, "queues")
     assert [axes.get_ylabel() for axes in figure.axes] == [
         "queue (packets)", "sojourn time (ms)", "dropped or marked (%)",
     ]  # fmt: skip
-    assert figure.axes[0].get_title(loc="left") == "n1>n2"
+    assert figure.get_suptitle() == "The queue of n1>n2"
     words = [text.get_text() for text in figure.legends[0].get_texts()]
     assert words == ["red", "droptail", "marked", "dropped", "95th percentile (thin)", "measured share (thin)"]
     # droptail has no probability, but the same colour in every panel.
-    own = plot.probability_lines({"red": red, "droptail": full})
+    own = queues.probability_lines({"red": red, "droptail": full})
     assert [len(line.x) > 0 for line in own] == [True, False]
-    colours = [{line.get_label(): line.get_color() for line in axes.lines} for axes in figure.axes]
-    assert len({panel["droptail"] for panel in colours}) == 1
+    described = overtime.queues({"red": red, "droptail": full})
+    owners = [{series.owner for series in panel.series} for panel in described.panels]
+    assert owners == [{"red", "droptail"}] * 3
 
 
 @pytest.mark.parametrize(("kind", "missing"), [("sojourn", "sojourn"), ("probability", "marks"), ("queues", "queue")])
 def test_a_missing_trace_is_named(kind: str, missing: str, full: Result) -> None:
     recorded = [name for name in TRACES if name != missing]
     result = ackclock.run(full.scenario, record=recorded)
-    with pytest.raises(KeyError) as caught:
-        plot.KINDS[kind].draw(result)
-    assert caught.value.args[0].startswith(
-        f"{kind} needs the trace '{missing}', which was not recorded; run again with record"
-    )
+    with pytest.raises(ValueError, match=f"{kind} needs the trace") as caught:
+        ackclock.plot(result, kind)
+    assert f"{kind} needs the trace '{missing}', which was not recorded; run again with record" in caught.value.args[0]
     assert f'"{missing}"' in caught.value.args[0]
 
 
 def test_many_points_are_thinned_out() -> None:
     count = 1_000_000
     time = np.linspace(0, 100, count)
-    line = plot.thin_out(plot.Line("a", time, np.sin(time)))
+    line = curves.thin_out(curves.Line("a", time, np.sin(time)))
     assert len(line.x) < 5000
 
 

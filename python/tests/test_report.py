@@ -15,8 +15,12 @@ import pytest
 from PIL import Image
 
 from ackclock import curves as measured_curves
-from ackclock.drawing import bands, curves, rendering
-from ackclock.drawing import charts as chartdrawing
+from ackclock.curves import Line
+from ackclock.drawing import bands
+from ackclock.drawing.figure import WIDE, Axis, Figure, Panel, Series, from_lines, is_wide, with_intervals
+from ackclock.drawing.files import encode
+from ackclock.drawing.look import COLOURS
+from ackclock.drawing.matplotlib import draw
 from ackclock.experiments.repetitions import Repetition
 from ackclock.papers import answers, charts, library, plan, report, reproduction, schema
 from ackclock.papers.claims import parse_claims
@@ -196,19 +200,19 @@ def lab(colour: str) -> np.ndarray:
 
 
 def test_nine_series_have_nine_distinct_colours() -> None:
-    assert len(curves.COLOURS) >= 9
-    assert min(np.linalg.norm(lab(a) - lab(b)) for a, b in itertools.combinations(curves.COLOURS, 2)) > 25
+    assert len(COLOURS) >= 9
+    assert min(np.linalg.norm(lab(a) - lab(b)) for a, b in itertools.combinations(COLOURS, 2)) > 25
 
 
 def axes_of(values: list[float], *, ratio: bool = False, bars: bool = False, marks: tuple[float, ...] = ()) -> Any:
     """Draw one series of means, each with an interval of ±10 %."""
     means = [Interval(value, 0.9 * value, 1.1 * value, 3) for value in values]
-    scale = chartdrawing.scale_of([*values, *marks], ratio=ratio)
-    axes = curves.new_figure((5, 3)).add_subplot()
-    style: chartdrawing.Style = "bars" if bars else "lines"
-    chartdrawing.draw_series(axes, style, (0, 1), "a", (list(range(len(values))), means), scale)
-    chartdrawing.finish(axes, scale, means, marks)
-    return axes
+    log = is_wide([*values, *marks], charts.WIDE_RATIO if ratio else WIDE)
+    names, base = [str(place) for place in range(len(values))], 1.0 if ratio else 0.0
+    series = [with_intervals("a", names, means, "bars" if bars else "joined", base=base)]
+    series += [Series("b", names[:1] * len(marks), marks, "printed")] if marks else []
+    panel = Panel(series, x=Axis(names=names), y=Axis("a", log), references=[1.0] if ratio else [])
+    return draw(Figure("", [panel])).axes[0]
 
 
 def test_values_over_decades_have_a_logarithmic_axis() -> None:
@@ -216,7 +220,6 @@ def test_values_over_decades_have_a_logarithmic_axis() -> None:
     assert axes_of([2.0, 3.0, 5.0]).get_yscale() == "linear"
     assert axes_of([0.0, 3.0, 500.0]).get_yscale() == "linear", "zero has no place on it"
     assert axes_of([18.0, 2.0, 1.0], ratio=True).get_yscale() == "log"
-    assert not axes_of([0.12, 14.0], bars=True).patches, "a bar's length would mean nothing"
 
 
 @pytest.mark.parametrize("ratio", [False, True])
@@ -224,7 +227,6 @@ def test_values_over_decades_have_a_logarithmic_axis() -> None:
 def test_no_axis_is_cut(values: list[float], *, ratio: bool) -> None:
     marks = (min(values) / 2, 2 * max(values))
     axes = axes_of(values, ratio=ratio, marks=marks)
-    axes.plot([0, 0], marks, "D")
     low, high = axes.get_ylim()
     assert low <= min(marks)
     assert high >= max(marks)
@@ -239,15 +241,13 @@ def test_bars_of_ratios_begin_at_one() -> None:
 
 def test_maps_of_ratios_have_a_bar_and_a_logarithmic_scale() -> None:
     grid = np.array([[0.25, 0.5], [1.0, 8.0]])
-    ends = chartdrawing.ends_of([grid], ratio=True)
+    ends = charts._ends([grid], ratio=True, share=False)
     assert ends == (-3.0, 3.0), "as far below 1 as above"
-    figure = curves.new_figure((5, 4))
-    axes = figure.add_subplot()
-    drawn = chartdrawing.draw_map(axes, (grid, ["1", "2"], ["1", "2"]), ends, ("k", "l"), ratio=True)
-    assert np.asarray(drawn.get_array()).tolist() == [[-2.0, -1.0], [0.0, 3.0]]
+    chart = Chart("map", "c", {}, x="k", y="l", metric="goodput_bps", flow="a", to="b", axis="a / b")
+    heatmap = charts._as_heatmap(grid, (["1", "2"], ["1", "2"]), ends, chart)
+    axes, bar = draw(Figure("", [Panel(heatmap=heatmap)])).axes
+    assert np.asarray(axes.images[0].get_array()).tolist() == [[0.0, 3.0], [-2.0, -1.0]], "the first row is at the top"
     assert {item.get_text() for item in axes.texts} == {"0.25", "0.5", "1", "8"}
-    chartdrawing.bar_of_map(figure, drawn, [axes], "a / b", ratio=True)
-    bar = figure.axes[1]
     assert [item.get_text() for item in bar.get_yticklabels()] == ["1/8", "1/4", "1/2", "1", "2", "4", "8"]
     assert bar.get_ylabel() == "a / b"
 
@@ -255,7 +255,7 @@ def test_maps_of_ratios_have_a_bar_and_a_logarithmic_scale() -> None:
 def test_curves_of_several_runs_are_a_median_and_a_band() -> None:
     times = np.arange(0.0, 100.0, 0.5)
     runs = [
-        {"cwnd": measured_curves.sampled(curves.Line("a", times, np.full(len(times), float(level))), 100.0)}
+        {"cwnd": measured_curves.sampled(Line("a", times, np.full(len(times), float(level))), 100.0)}
         for level in range(1, 12)
     ]
     line = bands.together(runs)["cwnd"]
@@ -269,7 +269,7 @@ def test_curves_of_several_runs_are_a_median_and_a_band() -> None:
 
 def test_a_saw_tooth_faster_than_a_bin_is_a_band() -> None:
     times = np.arange(0.0, 100.0, 0.05)
-    tooth = curves.Line("a", times, 10.0 + 10.0 * (times % 1.0))
+    tooth = Line("a", times, 10.0 + 10.0 * (times % 1.0))
     line = bands.together([{"cwnd": measured_curves.sampled(tooth, 100.0)}])["cwnd"]
     assert line.band is not None
     assert np.ptp(line.y) < 4
@@ -277,7 +277,7 @@ def test_a_saw_tooth_faster_than_a_bin_is_a_band() -> None:
 
 
 def test_before_a_flow_starts_there_is_no_window() -> None:
-    line = measured_curves.sampled(curves.Line("a", np.array([50.0]), np.array([2.0])), 100.0)
+    line = measured_curves.sampled(Line("a", np.array([50.0]), np.array([2.0])), 100.0)
     assert np.isnan(line.y[: measured_curves.SAMPLES // 2]).all()
     assert np.all(line.y[measured_curves.SAMPLES // 2 :] == 2.0)
 
@@ -298,10 +298,9 @@ def test_runs_with_common_seeds_or_on_the_exact_path_are_drawn(scenario: Scenari
 
 
 def test_pictures_have_a_palette() -> None:
-    figure = curves.new_figure((4, 3))
-    curves.draw(figure.add_subplot(), [curves.Line("a", np.arange(9.0), np.arange(9.0))])
-    png = rendering.encode(figure, "png")
-    assert png == rendering.encode(figure, "png")
+    figure = Figure("", [Panel(from_lines([Line("a", np.arange(9.0), np.arange(9.0))]))])
+    png = encode(figure, "png")
+    assert png == encode(figure, "png")
     with Image.open(io.BytesIO(png)) as image:
         assert image.mode == "P"
 
@@ -334,9 +333,9 @@ def test_plots_show_printed_values() -> None:
     assert charts.printed_values(replace(chart, metric="jain"), outcome) == []
     own = replace(chart, metric="jain", printed=(Printed("1 %", 0.5),))
     assert charts.printed_values(own, outcome) == [("1 %", "", 0.5)]
-    axes = curves.new_figure((5, 3)).add_subplot()
-    assert chartdrawing.draw_printed(axes, [("1 %", "a", 1.5), ("9 %", "a", 2.0)], ["1 %"], ["a"], "lines")
-    assert [(line.get_marker(), line.get_ydata()) for line in axes.lines] == [("D", [1.5])]
+    series = charts._printed_series([("1 %", "a", 1.5), ("9 %", "a", 2.0)], ["1 %"], ["a"])
+    axes = draw(Figure("", [Panel(series, x=Axis(names=["1 %"]))])).axes[0]
+    assert [(line.get_marker(), list(line.get_ydata())) for line in axes.lines] == [("D", [1.5])]
 
 
 def test_metrics_have_their_units() -> None:

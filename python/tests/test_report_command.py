@@ -230,7 +230,7 @@ def test_panels_of_a_measure_share_their_range() -> None:
     assert axes is not None
     panels = sweeps._figure(points, axes, points.lead, 1000).panels
     assert len(panels) == 2
-    assert [panel.y.limits for panel in panels] == [pytest.approx((0, 24 + 0.05 * 23))] * 2
+    assert [panel.y.limits for panel in panels] == [pytest.approx((0, 1.05 * 24))] * 2
 
 
 def failing() -> Points:

@@ -14,9 +14,10 @@ import pytest
 
 from ackclock import reports
 from ackclock.curves import Line
+from ackclock.drawing import figure as drawn
+from ackclock.drawing import plotly
 from ackclock.files import built
 from ackclock.reports import Answer, Axis, Cell, Column, Figure, Heatmap, Panel, Section, Series, Table, Text
-from ackclock.reports import figures as drawn
 from ackclock.reports.grids import MOST_ROWS, numbers
 from tests import browser
 
@@ -55,9 +56,8 @@ def example() -> str:
 def test_points_can_be_hollow_beside_a_band_and_bars_of_single_names() -> None:
     names = ["10 packets", "1 BDP"]
     points = Series("a", names, [1.0, 2.0], "points", hollow=[True, False])
-    (panel,) = Figure("f", [Panel([points], x=Axis(names=names), band=(-1.0, 1.0), bars={"1 BDP": 0.5})]).spec()[
-        "panels"
-    ]
+    described = Panel([points], x=Axis(names=names), band=(-1.0, 1.0), bars={"1 BDP": 0.5})
+    (panel,) = plotly.spec(Figure("f", [described]))["panels"]
     assert (panel["series"][0]["hollow"], panel["band"], panel["bars"]) == ([True, False], [-1.0, 1.0], [[1, 0.5]])
 
 
@@ -92,7 +92,7 @@ def test_lines_become_series_with_band_and_second_quantity() -> None:
     first, second = drawn.from_lines([Line("a", x, x * 2, thin=x, band=band)])
     assert (first.style, first.like, second.like, second.faint) == ("step", "", "a", True)
     figure = Figure("", [Panel([first, second])])
-    one, two = figure.spec()["panels"][0]["series"]
+    one, two = plotly.spec(figure)["panels"][0]["series"]
     assert one["x"] == [0, 1, 3]
     assert one["low"] == [-1, 0, 2]
     assert two["colour"] == one["colour"]

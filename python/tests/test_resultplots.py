@@ -10,9 +10,13 @@ import polars
 import pytest
 
 import ackclock
-from ackclock import plot
-from ackclock.drawing import results as resultplots
+from ackclock import curves
+from ackclock.drawing.figure import MOST_BINS, binned
+from ackclock.drawing.matplotlib import draw
 from ackclock.experiments.labelled import samples, scale_of
+from ackclock.plotting.sources import Choice, Plot, figures
+from ackclock.reports import sweeps
+from ackclock.statistics import ratios
 from ackclock.statistics.intervals import interval
 
 from .conftest import Cli
@@ -56,15 +60,31 @@ def test_numbers_sort_as_numbers_and_words_keep_their_order() -> None:
     assert scale_of(["10 packets", "2 packets"]).ordered == ["2 packets", "10 packets"]
 
 
-def test_points_are_means_over_seeds_with_their_intervals(stored: Path) -> None:
+def drawn(source: Path, kind: str, y: str, x: str | None = None, by: str = "", only: str = "") -> Plot:
+    choice = Choice(x=x, y=y, by=by.split(), only=only.split(";") if only else ())
+    (plot,) = figures(source, [kind], choice)
+    return plot
+
+
+@pytest.fixture(scope="module", params=["run", "sweep"])
+def source(request: pytest.FixtureRequest, stored: Path) -> Path:
+    """Return the same sweep as `ackclock run` and as `ackclock sweep` store it."""
+    if request.param == "run":
+        return stored
+    ackclock.sweep(ackclock.load(stored.parent / "web.toml"), stored.parent / "dataset")
+    return stored.parent / "dataset"
+
+
+def test_points_are_means_over_seeds_with_their_intervals(source: Path, stored: Path) -> None:
     results = ackclock.read(stored)
-    drawn = resultplots.points(results, "delay", "completion_time", ["slow_start"])
-    (axes,) = drawn.figure.axes
-    lines = {container.get_label(): container for container in axes.containers}
-    assert set(lines) == {"standard", "staged"}
-    line, _, (bars,) = lines["staged"]
-    assert list(line.get_xdata()) == [5.0, 20.0, 100.0]
-    for x, y, bar in zip(line.get_xdata(), line.get_ydata(), bars.get_segments(), strict=True):
+    found = drawn(source, "lines", "completion_time", "delay", "slow_start")
+    (panel,) = found.figure.panels
+    series = {each.name: each for each in panel.series}
+    assert set(series) == {"standard", "staged"}
+    it = series["staged"]
+    assert np.asarray(it.x).tolist() == [5.0, 20.0, 100.0]
+    assert it.low is not None and it.high is not None
+    for x, y, low, high in zip(*map(np.asarray, (it.x, it.y, it.low, it.high)), strict=True):
         runs = [
             result.flows["completion_time"].mean()
             for result in results
@@ -73,47 +93,125 @@ def test_points_are_means_over_seeds_with_their_intervals(stored: Path) -> None:
         ]
         wanted = interval([float(run) for run in runs if isinstance(run, float)], "seed")
         assert len(runs) == 3
-        assert y == pytest.approx(wanted.mean)
-        assert bar[:, 1] == pytest.approx([wanted.low, wanted.high])
-    assert axes.get_xlabel() == "topology.bottleneck.delay (ms)"
-    assert any("3 of each" in note for note in drawn.notes)
+        assert (y, low, high) == pytest.approx((wanted.mean, wanted.low, wanted.high))
+    assert panel.x.title == "topology.bottleneck.delay (ms)"
+    assert any("3 of each" in note for note in found.notes)
 
 
-def test_single_runs_have_no_bars_and_say_so(stored: Path) -> None:
-    one = [result for result in ackclock.read(stored) if result.manifest["labels"]["seed"] == "2"]
-    drawn = resultplots.points(one, "delay", "goodput_bps", ["slow_start"])
-    assert all(not container.has_yerr for container in drawn.figure.axes[0].containers)
-    assert any("single runs" in note for note in drawn.notes)
+def test_single_runs_have_no_bars_and_say_so(source: Path) -> None:
+    found = drawn(source, "lines", "goodput_bps", "delay", "slow_start", "seed=2")
+    assert all(each.low is None for each in found.figure.panels[0].series)
+    assert any("single runs" in note for note in found.notes)
+    assert found.figure.panels[0].y.title == "mean goodput (Mbit/s)"
 
 
-def test_a_cdf_counts_flows_that_were_not_done(stored: Path) -> None:
+def test_a_cdf_counts_flows_that_were_not_done(source: Path, stored: Path) -> None:
     results = [result for result in ackclock.read(stored) if result.manifest["labels"]["flow.slow_start"] == "staged"]
-    drawn = resultplots.cdf(results, "completion_time", ["delay"])
+    found = drawn(source, "cdf", "completion_time", by="delay", only="slow_start=staged")
     table = polars.concat(
         result.flows for result in results if result.manifest["labels"]["topology.bottleneck.delay"] == "5 ms"
     )
     times = table["completion_time"]
     assert times.null_count() > 0, "the case is there"
-    (line,) = [line for line in drawn.figure.axes[0].get_lines() if line.get_label() == "5 ms"]
-    x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
-    assert list(x) == sorted(times.drop_nulls())
+    (line,) = [each for each in found.figure.panels[0].series if each.name == "5 ms"]
+    x, y = np.asarray(line.x), np.asarray(line.y)
+    assert x.tolist() == sorted(times.drop_nulls())
     assert y[-1] == pytest.approx(1 - times.null_count() / len(times))
     middle = float(x[len(x) // 2])
     assert y[np.searchsorted(x, middle, side="right") - 1] == pytest.approx(
         len(times.filter(times <= middle)) / len(times)
     )
-    assert any(f"{times.null_count()} of {len(times):,} rows have no completion_time" in note for note in drawn.notes)
+    assert any(f"{times.null_count()} of {len(times):,} rows have no completion_time" in note for note in found.notes)
 
 
-def test_boxes_are_quartiles(stored: Path) -> None:
+def test_boxes_are_quartiles(source: Path, stored: Path) -> None:
     results = [result for result in ackclock.read(stored) if result.manifest["labels"]["flow.slow_start"] == "standard"]
-    axes = resultplots.box(results, "completion_time", "delay").figure.axes[0]
+    found = drawn(source, "box", "completion_time", "delay", only="slow_start=standard")
+    axes = draw(found.figure).axes[0]
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["5 ms", "20 ms", "100 ms"]
     times = polars.concat(
         result.flows for result in results if result.manifest["labels"]["topology.bottleneck.delay"] == "5 ms"
     )["completion_time"].drop_nulls()
     box = axes.patches[0].get_path().vertices[:, 1]
     assert (min(box), max(box)) == pytest.approx(tuple(np.percentile(times, [25, 75])))
+    (series,) = found.figure.panels[0].series
+    assert (np.asarray(series.low)[0], np.asarray(series.high)[0]) == pytest.approx(
+        tuple(np.percentile(times, [5, 95]))
+    )
+
+
+def test_a_heat_map_shows_means_over_two_labels(source: Path, stored: Path) -> None:
+    heatmap = drawn(source, "heatmap", "goodput_bps", "delay", "slow_start").figure.panels[0].heatmap
+    assert heatmap is not None
+    assert (heatmap.xs, heatmap.ys) == (["5 ms", "20 ms", "100 ms"], ["staged", "standard"]), (
+        "the first is at the bottom"
+    )
+    runs = [
+        sample.mean
+        for sample in samples(ackclock.read(stored), "goodput_bps")
+        if (sample.labels["topology.bottleneck.delay"], sample.labels["flow.slow_start"]) == ("20 ms", "standard")
+    ]
+    assert np.asarray(heatmap.values)[1][1] == pytest.approx(1e-6 * np.mean([run for run in runs if run is not None]))
+
+
+def test_paired_differences_compare_runs_that_agree_in_all_else(source: Path, stored: Path) -> None:
+    found = drawn(source, "paired", "completion_time", "delay", "slow_start")
+    assert found.notes == ["9 pairs of runs that differ in slow_start only"]
+    small, means = found.figure.panels[0].series
+    values = {
+        (*sample.labels.values(),): sample.mean or 0.0 for sample in samples(ackclock.read(stored), "completion_time")
+    }
+    own, base = ([values["100 ms", word, str(seed)] for seed in (1, 2, 3)] for word in ("staged", "standard"))
+    wanted = ratios.ratio(own, base, "seed")
+    assert means.low is not None
+    assert np.asarray(means.x).tolist() == [5.0, 20.0, 100.0]
+    assert (np.asarray(means.y)[2], np.asarray(means.low)[2]) == pytest.approx(
+        (100 * (wanted.mean - 1), 100 * (wanted.low - 1))
+    )
+    pairs = [y for x, y in zip(np.asarray(small.x), np.asarray(small.y), strict=True) if x == 100.0]
+    assert pairs == pytest.approx([100 * (one / two - 1) for one, two in zip(own, base, strict=True)])
+    assert found.figure.panels[0].references == [0.0]
+    over_all = drawn(source, "paired", "completion_time", by="slow_start").figure.panels[0]
+    assert list(over_all.x.names) == ["staged"]
+
+
+def test_a_label_that_rises_by_a_factor_has_a_logarithmic_axis(tmp_path: Path) -> None:
+    (tmp_path / "log.toml").write_text(
+        'duration = "1 s"\n[[flow]]\n[sweep]\n'
+        '"topology.bottleneck.rate" = { from = "1 Mbit/s", to = "8 Mbit/s", count = 4, scale = "log" }\n'
+        '"topology.bottleneck.delay" = ["10 ms", "20 ms", "30 ms"]\n'
+    )
+    ackclock.sweep(ackclock.load(tmp_path / "log.toml"), tmp_path / "o")
+    assert drawn(tmp_path / "o", "lines", "goodput_bps", "rate", "delay").figure.panels[0].x.log
+    assert not drawn(tmp_path / "o", "lines", "goodput_bps", "delay", "rate").figure.panels[0].x.log
+
+
+def test_many_points_of_a_sample_are_medians_and_bands(tmp_path: Path) -> None:
+    (tmp_path / "many.toml").write_text(
+        'duration = "1 s"\n[[flow]]\n[sweep]\n"flow.slow_start" = ["standard", "staged"]\n'
+        '[sweep.sample]\ncount = 256\nmethod = "sobol"\n[sweep.sample.keys]\n'
+        '"topology.bottleneck.rate" = { from = "1 Mbit/s", to = "50 Mbit/s", scale = "log" }\n'
+        '"topology.bottleneck.delay" = { from = "1 ms", to = "100 ms" }\n'
+    )
+    ackclock.sweep(ackclock.load(tmp_path / "many.toml"), tmp_path / "o")
+    found = drawn(tmp_path / "o", "lines", "goodput_bps", "rate", "slow_start")
+    panel = found.figure.panels[0]
+    assert panel.x.log and [each.style for each in panel.series] == ["line", "line"]
+    assert all(len(np.asarray(each.x)) <= MOST_BINS and each.low is not None for each in panel.series)
+    assert "curves are medians of the runs in bins, bands hold 80 % of them" in found.notes
+    lead = sweeps.lead(tmp_path / "o")
+    assert lead is not None and {each.style for each in lead.panels[0].series} == {"line"}
+    (plot,) = figures(tmp_path / "o")
+    assert plot.figure.title == lead.title
+    html = sweeps.stored_dataset(tmp_path / "o")
+    assert "What each label changes" in html
+    (tmp_path / "own.html").write_text(html)
+    (change,) = figures(tmp_path / "own.html", ["paired"])
+    assert change.figure.panels[0].title == "slow_start against standard"
+    x = np.concatenate([np.full(50, place) for place in (1.0, 10.0)])
+    at, median, _, low, high = binned(x, np.tile(np.arange(50.0), 2), log=True)
+    assert at[0] == 1.0 and at[-1] == pytest.approx(10.0)
+    assert (low < median).all() and (median < high).all()
 
 
 def test_columns_of_links_need_a_link(stored: Path) -> None:
@@ -133,7 +231,11 @@ def test_columns_of_links_need_a_link(stored: Path) -> None:
         (["--x", "dealy", "--by", "slow_start"], "--x dealy: there is no label 'dealy'; did you mean 'delay'?"),
         (["--x", "delay", "--by", "slow"], "--by slow: there is no label 'slow'"),
         (["--x", "delay", "--by", "slow_start", "--y", "goodput"], "did you mean 'goodput_bps'?"),
-        (["--by", "slow_start"], "--x is needed"),
+        (["--kind", "heatmap", "--only", "delay=5 ms"], "--x is needed: name the label on the axis"),
+        (["--kind", "paired"], "--by is needed: name the label whose values are compared, as in --by delay"),
+        (["--kind", "paired", "--by", "delay", "--by", "slow_start"], "paired differences are those of one label"),
+        (["--kind", "lines", "--name", "bwe"], "--name is for curves over time"),
+        (["--only", "delay=6 ms"], "no run has this value; known: 100 ms, 5 ms, 20 ms"),
         (["--kind", "cdf", "--x", "delay"], "the axis of a cdf is its column"),
         (["--kind", "cwnd", "--x", "delay"], "--kind cwnd is drawn over time"),
         (["--x", "delay", "--by", "slow_start", "--y", "pages.load_time"], "y=pages.load_time: no run has pages"),
@@ -148,7 +250,7 @@ def test_bad_input_is_one_message(cli: Cli, stored: Path, arguments: list[str], 
 
 def test_the_command_writes_each_kind(cli: Cli, stored: Path, tmp_path: Path) -> None:
     done = cli("plot", stored, "--x", "delay", "--by", "slow_start", "--out", "p")
-    assert done.stdout.split() == ["p/points-goodput_bps-delay.png"], done.stderr
+    assert done.stdout.split() == ["p/lines-goodput_bps-delay.png"], done.stderr
     done = cli("plot", stored, "--kind", "cdf", "--kind", "box", "--by", "delay", "--by", "slow_start", "--out", "p")
     assert done.stdout.split() == ["p/cdf-completion_time.png", "p/box-completion_time.png"], done.stderr
     assert all((tmp_path / name).read_bytes().startswith(b"\x89PNG") for name in done.stdout.split())
@@ -158,7 +260,7 @@ def test_round_trip_times_over_time(cli: Cli, first: Path, tmp_path: Path) -> No
     assert cli("run", first, "--record", "rtt", "--out", "o").returncode == 0
     assert cli("plot", "o").stdout.split() == ["o/rtt.png"]
     (result,) = ackclock.read(tmp_path / "o")
-    (line,) = plot.rtt_lines(result)
+    (line,) = curves.rtt_lines(result)
     trace = result.trace("rtt")
     assert list(line.y) == pytest.approx([1e3 * rtt for rtt in trace["rtt"]])
     assert line.thin is not None

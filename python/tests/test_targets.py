@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import ackclock
-from ackclock import plot
+from ackclock.drawing.files import FORMATS
 from ackclock.files import leftovers, storage, targets
 
 from .conftest import FIRST, SWEEP, Cli
@@ -175,7 +175,7 @@ def test_a_full_disk_is_code_2(short: Path, tmp_path: Path) -> None:
 
 def test_plots(cli: Cli, short: Path, tmp_path: Path) -> None:
     model = ["model", "mathis", "--param", "loss=1%..9%", "--plot"]
-    for ending in plot.FORMATS:
+    for ending in FORMATS:
         file = tmp_path / f"x.{ending}"
         file.write_text("mine")
         assert cli(*model, file.name).returncode == 2

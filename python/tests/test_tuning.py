@@ -646,7 +646,7 @@ def test_stored_examples_are_valid(file: Path) -> None:
 def test_the_figure_has_a_panel_for_the_history_and_each_parameter(tmp_path: Path) -> None:
     found = tuned(written(tmp_path, LOSSY, NOISE), 12, out=tmp_path / "out")
     drawn = figures.figure(found.tuning, found.found.reference, found.found.trials, found.verdict.best)
-    assert [axes.get_xlabel() for axes in drawn.axes] == ["trial", "start (ms)", "rwnd (packets)"]
+    assert [panel.x.title for panel in drawn.panels] == ["trial", "start (ms)", "rwnd (packets)"]
     best = figures.best_so_far(found.tuning, found.found.reference, found.found.trials)
     assert best == sorted(best)
     assert (tmp_path / "out" / "figures" / "search.png").stat().st_size > 1000

@@ -8,8 +8,7 @@ tables are cut. Colours follow the notebook's theme.
 (True, False)
 """
 
-from ackclock.cards.card import Block, Card, Cell, Source, Table, Text
-from ackclock.cards.charts import Chart, Charts, Curve
+from ackclock.cards.card import Block, Card, Cell, Charts, Source, Table, Text
 from ackclock.cards.pictures import Line, Picture
 
-__all__ = ["Block", "Card", "Cell", "Chart", "Charts", "Curve", "Line", "Picture", "Source", "Table", "Text"]
+__all__ = ["Block", "Card", "Cell", "Charts", "Line", "Picture", "Source", "Table", "Text"]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from ackclock.cards.charts import Charts
 from ackclock.cards.pictures import Picture
 from ackclock.texts.names import shown_text
 from ackclock.texts.numbers import cell
@@ -97,6 +96,22 @@ class Source:
     def omitted(self) -> int:
         """Number of lines that are not shown."""
         return max(0, len(self.text.splitlines()) - MOST_LINES)
+
+
+@dataclass(frozen=True)
+class Charts:
+    """A drawing.
+
+    Attributes
+    ----------
+    svg : str
+        An SVG element, which the card contains as it is.
+    note : str
+        A line below it.
+    """
+
+    svg: str
+    note: str = ""
 
 
 Block = Text | Table | Charts | Picture | Source

@@ -1,34 +1,29 @@
-"""Maps of a matrix against its baseline: blue is better, red is worse, white is the same."""
+"""Heat maps of a matrix against its baseline: blue is better, red is worse, white is the same."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from ackclock.comparisons.crossed import SHOWN, Crossed, title, varied, wins
 from ackclock.comparisons.judging import METRICS
-from ackclock.drawing import heatmaps
-from ackclock.drawing.curves import new_figure
+from ackclock.drawing.figure import Axis, Figure, Heatmap, Panel
 from ackclock.files import checks
 from ackclock.metrics.metric import Metric
-from ackclock.reports import Axis, Heatmap, Panel
-from ackclock.texts.names import in_figure
 
 Floats = NDArray[np.float64]
 DOWN, ACROSS = ("slow_start", "loss_response"), ("avoidance", "recovery")
-MOST_TEXTS = 400  # cells of a map with legible numbers
 LEAST = 0.01  # smallest end of the scale: smaller values look white
 MOST = {"ratio": 2.0, "difference": 1.0}  # largest end of the scale: a factor of four, or the whole range
 
 
 def cells(matrix: Crossed, path: str, metric: str | None = None) -> Figure:
-    """Draw every composition on one path; see `Comparison.plot`.
+    """Return the map of every combination on one path; see `Comparison.plot`. A dot marks what is better after Holm.
 
     Raises
     ------
@@ -36,35 +31,22 @@ def cells(matrix: Crossed, path: str, metric: str | None = None) -> Figure:
         If the path or the metric is unknown, or has no values.
     """
     grid, xs, ys, key = _cells(matrix, path, metric)
-    figure = new_figure((4.0 + 0.3 * len(xs), 2.4 + 0.24 * len(ys)))
-    axes = figure.add_subplot()
-    _map(axes, (grid, _names(xs, ACROSS, matrix), _names(ys, DOWN, matrix)), METRICS[key])
-    _part(axes.axvline, xs)
-    _part(axes.axhline, ys)
-    axes.set_xlabel(" · ".join(title(axis) for axis in _shown(ACROSS, matrix)))
-    axes.set_ylabel(" · ".join(title(axis) for axis in _shown(DOWN, matrix)))
+    across, down = (" · ".join(title(axis) for axis in _shown(axes, matrix)) for axes in (ACROSS, DOWN))
     own = matrix.compositions.filter(polars.col("place") == path)
     winners = {(row[DOWN[0]], row[DOWN[1]], row[ACROSS[0]], row[ACROSS[1]]) for row in own.to_dicts() if wins(row, key)}
-    places = [(column, row) for row, y in enumerate(ys) for column, x in enumerate(xs) if (*y, *x) in winners]
-    axes.scatter([column + 0.35 for column, _ in places], [row - 0.35 for _, row in places], s=3, color="black")
-    dots = " (dot: better after Holm's correction)" if places else ""
-    axes.set_title(in_figure(f"{path}: {_against(METRICS[key])}{dots}"), loc="left", fontsize=10)
-    return figure
-
-
-def cells_panel(matrix: Crossed, path: str, metric: str | None = None) -> Panel:
-    """Return the map of `cells` as data; errors are the same."""
-    grid, xs, ys, key = _cells(matrix, path, metric)
-    across, down = (" · ".join(title(axis) for axis in _shown(axes, matrix)) for axes in (ACROSS, DOWN))
-    heatmap = _heatmap(grid, _names(xs, ACROSS, matrix), _names(ys, DOWN, matrix), METRICS[key])
-    return Panel(heatmap=heatmap, x=Axis(across), y=Axis(down))
+    columns, rows = _names(xs, ACROSS, matrix), _names(ys, DOWN, matrix)
+    dotted = [(columns[at], rows[row]) for row, y in enumerate(ys) for at, x in enumerate(xs) if (*y, *x) in winners]
+    heatmap = replace(_heatmap(grid, columns, rows, METRICS[key]), dotted=dotted, divided=" · ")
+    dots = " (dot: better after Holm's correction)" if dotted else ""
+    panel = Panel(heatmap=heatmap, x=Axis(across), y=Axis(down))
+    return Figure(f"{path}: {_against(METRICS[key])}{dots}", [panel], f"{path}-{key}")
 
 
 Places = list[tuple[str, ...]]
 
 
 def _cells(matrix: Crossed, path: str, metric: str | None) -> tuple[Floats, Places, Places, str]:
-    """Return the values of all compositions on a path, their columns and rows, and the metric."""
+    """Return the values of all combinations on a path, their columns and rows, and the metric."""
     checks.words("plot", "path", [path], matrix.paths)
     key = metric or matrix.metric(path)
     checks.words("plot", "metric", [key], SHOWN)
@@ -78,35 +60,17 @@ def _cells(matrix: Crossed, path: str, metric: str | None) -> tuple[Floats, Plac
 
 
 def overview(matrix: Crossed, metric: str | None = None) -> Figure:
-    """Draw the mean of every part over its combinations on every path, with a panel for each metric."""
-    places, names, found = _effects(matrix, metric)
-    shown = list(found)
-    columns = min(3, len(shown))
-    count = -(-len(shown) // columns)
-    figure = new_figure((4.6 * columns + 0.4, (1.6 + 0.24 * len(places)) * count))
-    for index, each in enumerate(shown):
-        panel = figure.add_subplot(count, columns, index + 1)
-        grid, xs = found[each]
-        _map(panel, (grid, xs, names if index % columns == 0 else [""] * len(names)), each)
-        panel.set_title(_against(each), loc="left", fontsize=9)
-        _part(panel.axhline, places)
-    figure.suptitle("each part against the baseline, mean over its compositions", x=0.02, ha="left", fontsize=10)
-    return figure
-
-
-def overview_panels(matrix: Crossed, metric: str | None = None) -> list[Panel]:
-    """Return the panels of `overview` as data."""
-    _, names, found = _effects(matrix, metric)
-    return [
-        Panel(heatmap=_heatmap(grid, xs, names, each), title=_against(each), x=Axis("path"))
+    """Return the mean of every part over its combinations on every path, with a panel for each metric."""
+    names, found = _effects(matrix, metric)
+    panels = [
+        Panel(heatmap=replace(_heatmap(grid, xs, names, each), divided=": "), title=_against(each), x=Axis("path"))
         for each, (grid, xs) in found.items()
     ]
+    return Figure("Each part against the baseline, mean over its combinations", panels, "overview")
 
 
-def _effects(
-    matrix: Crossed, metric: str | None
-) -> tuple[list[tuple[str, str]], list[str], dict[Metric, tuple[Floats, list[str]]]]:
-    """Return the axes with their parts, their names, and by metric the mean effects and the paths."""
+def _effects(matrix: Crossed, metric: str | None) -> tuple[list[str], dict[Metric, tuple[Floats, list[str]]]]:
+    """Return the names of the parts with their axes, and by metric the mean effects and the paths."""
     checks.words("plot", "metric", [metric] if metric else [], SHOWN)
     shown = [METRICS[key] for key in ([metric] if metric else SHOWN)]
     parts = {each.key: matrix.parts(each.key).filter(polars.col("vs").is_not_null()) for each in shown}
@@ -121,7 +85,7 @@ def _effects(
         found = {(axis, part, path): vs for axis, part, path, _, vs in parts[each.key].iter_rows()}
         xs = parts[each.key]["path"].unique(maintain_order=True).to_list()
         made[each] = np.array([[_number(found.get((*place, x))) for x in xs] for place in places]), xs
-    return places, names, made
+    return names, made
 
 
 def _heatmap(grid: Floats, xs: Sequence[str], ys: Sequence[str], metric: Metric) -> Heatmap:
@@ -140,13 +104,6 @@ def _colours(grid: Floats, metric: Metric) -> tuple[Floats, float]:
         shown = np.maximum(np.log2(grid), -2 * MOST["ratio"]) if ratio else grid
     # A few extreme cells would leave no colours for the others.
     return shown, min(max(float(np.nanquantile(np.abs(shown), 0.98)), LEAST), MOST[metric.relation])
-
-
-def _part(line: Callable[..., object], places: Sequence[tuple[str, ...]]) -> None:
-    """Draw a line wherever the first of two names changes."""
-    for index in range(1, len(places)):
-        if places[index][0] != places[index - 1][0]:
-            line(index - 0.5, color="black", linewidth=0.8)
 
 
 def _ordered(own: polars.DataFrame, axes: Sequence[str], key: str) -> list[tuple[str, ...]]:
@@ -168,21 +125,6 @@ def _names(places: Sequence[tuple[str, ...]], axes: Sequence[str], matrix: Cross
 def _shown(axes: Sequence[str], matrix: Crossed) -> list[str]:
     """Return the axes that vary, otherwise the first."""
     return [axis for axis in axes if matrix.compositions[axis].n_unique() > 1] or list(axes[:1])
-
-
-def _map(axes: Axes, grid_and_labels: tuple[Floats, list[str], list[str]], metric: Metric) -> None:
-    """Draw values against the baseline, coloured from worse through equal to better."""
-    grid, xs, ys = grid_and_labels
-    ratio = metric.relation == "ratio"
-    shown, extent = _colours(grid, metric)
-    drawn = heatmaps.draw(
-        axes, (shown, xs, ys), (-extent, extent), colours="RdBu" if metric.better > 0 else "RdBu_r", downwards=True,
-        size=6.5, text=None if grid.size > MOST_TEXTS else lambda cell: _text(2.0**cell if ratio else cell, metric),
-    )  # fmt: skip
-    axes.tick_params(axis="x", rotation=90)
-    bar = axes.figure.colorbar(drawn, ax=axes, extend="both", fraction=0.08, pad=0.02)
-    ticks = [-extent, 0.0, extent]
-    bar.set_ticks(ticks, labels=[_text(2.0**tick if ratio else tick, metric) for tick in ticks], fontsize=6.5)
 
 
 def _against(metric: Metric) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars
 
 from ackclock import _core
@@ -17,23 +15,20 @@ from ackclock.comparisons import conditions, figure, maps, words
 from ackclock.comparisons import contenders as resolving
 from ackclock.comparisons.answered import Answered
 from ackclock.comparisons.crossed import SHOWN, Crossed
-from ackclock.comparisons.judging import METRICS, Judged
+from ackclock.comparisons.judging import Judged
 from ackclock.comparisons.measuring import COLUMNS, WARNINGS
 from ackclock.comparisons.parts import AXES
 from ackclock.comparisons.planning import Plan
-from ackclock.drawing.rendering import store
+from ackclock.drawing import plotly
+from ackclock.drawing.files import store
 from ackclock.experiments import sources
 from ackclock.files import storage, stored
 from ackclock.reports import (
     Answer,
-    Axis,
     Bullets,
     Cell,
     Figure,
-    Heatmap,
-    Panel,
     Section,
-    Series,
     Table,
     Text,
     grids,
@@ -107,31 +102,34 @@ def write(found: Answered, directory: Path) -> list[str]:
     storage.write_parquet(directory / "comparison.parquet", table)
     storage.write_text(directory / "comparison.csv", table.write_csv())
     storage.write_parquet(directory / "runs.parquet", runs(judged))
-    drawn = figure.draw(judged) if found.crossed is None else maps.overview(found.crossed)
-    store(drawn, directory / "figure.png")
-    if found.crossed is not None:
-        _write_maps(found.crossed, directory / MAPS)
-    context = finite(_context(found))
+    lead = _lead(found)
+    store(lead, directory / "figure.png")
+    drawn = [] if found.crossed is None else _maps(found.crossed)
+    for each in drawn:
+        (directory / MAPS).mkdir(exist_ok=True)
+        store(each, directory / MAPS / f"{each.anchor}.png")
+    context = finite(_context(found, lead, drawn))
     storage.write_text(directory / PAGE_FILE, json.dumps(context, indent=1, ensure_ascii=False) + "\n")
     storage.write_text(directory / "report.md", render("comparison.md.j2", context))
     storage.write_text(directory / "report.html", _page(context))
     return [name for name in WRITTEN if name != MAPS or found.crossed is not None]
 
 
-def _maps(matrix: Crossed) -> list[tuple[str, str, str]]:
-    """Return path, metric and caption of each map of a matrix."""
+def _lead(found: Answered) -> Figure:
+    """Return the figure of the report: of a matrix, the effects of parts."""
+    if found.crossed is not None:
+        return replace(maps.overview(found.crossed), title=f"{LEAD}.")
+    return replace(figure.figure(found.judged), title=f"{figure.caption(found.judged)}.")
+
+
+def _maps(matrix: Crossed) -> list[Figure]:
+    """Return the maps of a matrix: one for each path and metric with values."""
     return [
-        (path, key, f"{path}: {METRICS[key].title} against the baseline")
+        maps.cells(matrix, path, key)
         for path in matrix.paths
         for key in SHOWN
         if not matrix.compositions.filter(polars.col("place") == path)[f"{key}_vs"].is_null().all()
     ]
-
-
-def _write_maps(matrix: Crossed, folder: Path) -> None:
-    folder.mkdir(exist_ok=True)
-    for path, key, _ in _maps(matrix):
-        store(maps.cells(matrix, path, key), folder / f"{path}-{key}.png")
 
 
 def stored_comparison(directory: Path) -> str:
@@ -150,12 +148,11 @@ def stored_comparison(directory: Path) -> str:
         raise stored.DamagedError(directory / PAGE_FILE, repr(error), "run the same `ackclock compare` again") from None
 
 
-def _context(found: Answered) -> dict[str, Any]:
+def _context(found: Answered, lead: Figure, drawn: Sequence[Figure]) -> dict[str, Any]:
     """Return everything that a report says, as values of JSON."""
     judged, matrix = found.judged, found.crossed
     plan = judged.outcome.plan
     others = range(1, 1 if judged.many else len(judged.names))
-    panels = figure.panels(judged) if matrix is None else maps.overview_panels(matrix)
     contenders = [] if judged.many else plan.contenders
     return {
         "title": f"{' and '.join(judged.names[1:])} against {judged.names[0]}" if matrix is None else _parts(plan),
@@ -166,14 +163,9 @@ def _context(found: Answered) -> dict[str, Any]:
         "caption": LEAD if matrix else figure.caption(judged),
         "key": MAP_KEY if matrix else figure.key(judged),
         "small": "" if matrix else figure.small(judged),
-        "panels": [_said(panel) for panel in panels],
+        "figure": plotly.spec(lead),
         "tables": [asdict(shown) for shown in found.tables],
-        "maps": [
-            {"name": f"{path}-{key}", "caption": caption, "panel": _said(maps.cells_panel(matrix, path, key))}
-            for path, key, caption in _maps(matrix)
-        ]
-        if matrix
-        else [],
+        "maps": [{"name": each.anchor, "caption": each.title, "figure": plotly.spec(each)} for each in drawn],
         "sensitive": [] if judged.many else words.sensitive(judged),
         "notes": [*filter(None, [conditions.mixed(plan)]), *found.notes],
         "warnings": judged.warnings,
@@ -198,14 +190,14 @@ def _page(context: Mapping[str, Any]) -> str:
     sections = [
         *tables,
         *_folded("Remarks", [*map(Text, context["notes"]), *_warnings(context)]),
-        *_folded("Maps", [Figure(each["caption"], [_panel(each["panel"])], each["name"]) for each in context["maps"]]),
+        *_folded("Maps", [plotly.figure(each["figure"]) for each in context["maps"]]),
         *_folded(f"In words ({len(sentences)})", [Bullets(sentences)] if sentences else []),
         Section(
             f"Verdicts with another tolerance ({len(sensitive)})", [Bullets(sensitive) if sensitive else Text(ROBUST)]
         ),
         Section("Method", [*map(Text, context["method"]), Bullets(context["contenders"]), Bullets(context["places"])]),
     ]
-    answer = Answer(context["answer"], _figure(context))
+    answer = Answer(context["answer"], replace(plotly.figure(context["figure"]), note=context["key"]))
     footer = f"program {context['program'][:16]}"
     return page(context["title"], answer, sections, about=context["about"], footer=footer)
 
@@ -229,34 +221,3 @@ def _table(said: Mapping[str, Any]) -> Table:
 def _warnings(context: Mapping[str, Any]) -> list[Text | Bullets]:
     found = context.get("warnings")
     return [Text("Warnings of the runs with the flows under test:"), Bullets(found)] if found else []
-
-
-def _figure(context: Mapping[str, Any]) -> Figure:
-    panels = [_panel(panel) for panel in context["panels"]]
-    return Figure(f"{context['caption']}.", panels, note=context["key"])
-
-
-def _panel(said: Mapping[str, Any]) -> Panel:
-    return Panel(
-        [Series(**series) for series in said["series"]],
-        heatmap=_heatmap(said["heatmap"]) if said["heatmap"] else None,
-        title=said["title"],
-        x=Axis(**said["x"]),
-        y=Axis(**said["y"]),
-        references=said["references"],
-        band=said["band"],
-        bars=said["bars"],
-    )
-
-
-def _said(panel: Panel) -> dict[str, Any]:
-    """Return a panel as values of JSON, which `_panel` reads."""
-    said = asdict(panel)
-    if panel.heatmap is not None:
-        said["heatmap"]["values"] = np.asarray(panel.heatmap.values).tolist()
-    return said
-
-
-def _heatmap(said: Mapping[str, Any]) -> Heatmap:
-    values = [[math.nan if value is None else value for value in row] for row in said["values"]]
-    return Heatmap(**{**said, "values": np.array(values), "ticks": {float(k): v for k, v in said["ticks"].items()}})

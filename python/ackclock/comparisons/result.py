@@ -95,10 +95,11 @@ class Comparison(Answered):
             Of a matrix, one of `SHOWN`; by default that of the path, or all.
         """
         from ackclock.comparisons import figure, maps
+        from ackclock.drawing.matplotlib import draw
 
         if self.crossed is None:
-            return figure.draw(self.judged)
-        return maps.overview(self.crossed, metric) if path is None else maps.cells(self.crossed, path, metric)
+            return draw(figure.figure(self.judged))
+        return draw(maps.overview(self.crossed, metric) if path is None else maps.cells(self.crossed, path, metric))
 
     def write(self, directory: str | Path) -> Path:
         """Write report, figures and tables into a directory, and return the HTML report.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ackclock.result import StoredResult
 from ackclock.texts.labels import find
-from ackclock.texts.units import UNITS
+from ackclock.texts.units import positions
 
 if TYPE_CHECKING:
     import polars
@@ -74,24 +73,10 @@ def scale_of(values: Sequence[str]) -> Scale:
     ['1 packet', '3 packets', '20 packets']
     """
     distinct = list(dict.fromkeys(values))
-    numbers = [_number(value) for value in distinct]
-    if all(numbers) and len({kind for _, kind, _ in filter(None, numbers)}) == 1:
-        unit = re.sub(r"^[-+.\deE_,]+\s*", "", distinct[0])
-        unit = {"packet": "packets", "segment": "segments"}.get(unit, unit)
-        factor = UNITS[unit][1] if unit in UNITS else 1.0
-        places = [(number * own) / factor for number, _, own in filter(None, numbers)]
-        return Scale(unit, dict(zip(distinct, places, strict=True)), words=False)
+    if (known := positions(distinct)) is not None:
+        places, unit = known
+        return Scale({"packet": "packets", "segment": "segments"}.get(unit, unit), places, words=False)
     return Scale("", {value: float(place) for place, value in enumerate(distinct)}, words=True)
-
-
-def _number(text: str) -> tuple[float, str, float] | None:
-    """Read a number, the kind of its unit, and the unit's factor to the base unit."""
-    match = re.fullmatch(r"([-+]?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*([^\d\s].*)?", text)
-    if match is None:
-        return None
-    unit = match[2] or ""
-    kind, factor = UNITS.get(unit, (f"unit {unit}", 1.0))
-    return float(match[1]), kind, factor
 
 
 def samples(results: Sequence[StoredResult], column: str, link: str | None = None) -> list[Sample]:
@@ -174,10 +159,3 @@ def rows_of(sample: Sample) -> tuple[list[float], int]:
     """Return the known values, and the number of rows without a value."""
     known = [value for value in sample.values if value is not None]
     return known, len(sample.values) - len(known)
-
-
-def varied(results: Sequence[StoredResult]) -> list[str]:
-    """Return the labels, except the seed, that differ between runs."""
-    labels = results[0].labels
-    several = [label for label in labels if len({result.labels[label] for result in results}) > 1]
-    return [label for label in several if label != SEED]

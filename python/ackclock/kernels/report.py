@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars
 
+from ackclock.drawing.figure import with_intervals
 from ackclock.experiments import sources
 from ackclock.files import storage
 from ackclock.judging.words import percent
@@ -19,7 +20,6 @@ from ackclock.kernels.facts import FACTS
 from ackclock.kernels.judging import Difference, Pairs, ranked
 from ackclock.kernels.measuring import FLOW, PATH, Run
 from ackclock.reports import Answer, Axis, Bullets, Cell, Column, Figure, Panel, Section, Series, Table, Text, page
-from ackclock.statistics.intervals import Interval
 from ackclock.texts.numbers import counted
 
 KIND = "kernel comparison"
@@ -190,11 +190,9 @@ def _lead(found: Sequence[Difference]) -> Figure:
     for verdict, name in words.VERDICTS.items():
         own = [(label, each.relative) for label, each in zip(names, shown, strict=True) if each.verdict == verdict]
         if own:
-            ends = [_ends(relative) for _, relative in own]
-            means = [100 * relative.mean for _, relative in own]
             texts = [f"{label}: {percent(relative.mean)} %" for label, relative in own]
-            lows, highs = [low for low, _ in ends], [high for _, high in ends]
-            series.append(Series(name, [label for label, _ in own], means, "points", lows, highs, texts))
+            labels, relatives = [label for label, _ in own], [relative for _, relative in own]
+            series.append(with_intervals(name, labels, relatives, "points", 100.0, texts=texts))
     tolerance = 100 * shown[0].measure.tolerance.value
     panel = Panel(
         series, x=Axis(names=names), y=Axis("simulation − kernel (%)"), references=[0.0], band=(-tolerance, tolerance)
@@ -208,11 +206,6 @@ def _lead(found: Sequence[Difference]) -> Figure:
 
 def _label(each: Difference) -> str:
     return f"{each.scenario} ({each.flow or 'all'})" if each.several else each.scenario
-
-
-def _ends(relative: Interval) -> tuple[float, float]:
-    ends = (relative.low, relative.high) if relative.finite else (relative.mean, relative.mean)
-    return 100 * ends[0], 100 * ends[1]
 
 
 def _curves(each: Pairs) -> Figure:

@@ -7,35 +7,41 @@ Values are means over seeds or start times, with the same intervals as verdicts.
 from __future__ import annotations
 
 import math
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from ackclock import plot
-from ackclock.curves import Floats
-from ackclock.drawing import charts as drawing
-from ackclock.drawing import curves, heatmaps
-from ackclock.drawing.rendering import store
+from ackclock.curves import Floats, Line
+from ackclock.drawing import overtime
+from ackclock.drawing.figure import (
+    WIDE,
+    Axis,
+    Figure,
+    Heatmap,
+    Panel,
+    Series,
+    Style,
+    from_lines,
+    is_wide,
+    powers,
+    with_intervals,
+)
+from ackclock.drawing.files import store
 from ackclock.metrics.registry import BOUNDS
 from ackclock.papers import modelruns
 from ackclock.papers.contents import Chart
 from ackclock.papers.library import Paper
 from ackclock.papers.measurement import Lines
 from ackclock.papers.reproduction import Outcome
-from ackclock.reports import Axis, Heatmap, Panel, Series, from_lines, grids, units
-from ackclock.reports import Figure as Shown
-from ackclock.reports.figures import Style
-from ackclock.statistics import ratios
+from ackclock.reports import grids, units
+from ackclock.statistics import ratios, selection
 from ackclock.statistics.intervals import Interval, interval, rounded
-from ackclock.texts.names import in_figure
 from ackclock.texts.numbers import number
 
+WIDE_RATIO = 3.0  # an axis of ratios, which does not begin at zero, is logarithmic sooner
 Row = Mapping[str, Any]
 TRACE_LABELS = {"cwnd": "cwnd (segments)", "throughput": "throughput (Mbit/s)"}
 ROUND_AXES = {
@@ -58,15 +64,15 @@ class Picture:
         Its declaration.
     path : Path
         Its file.
-    shown : Shown
-        The same figure as data.
+    shown : Figure
+        What it shows.
     columns, rows : list
         Its numbers as a table; empty for curves over time.
     """
 
     chart: Chart
     path: Path
-    shown: Shown
+    shown: Figure
     columns: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
 
@@ -92,16 +98,16 @@ def draw_all(outcome: Outcome, folder: Path) -> list[Picture]:
         path = folder / f"{name}.png"
         made = DRAW[chart.kind](chart, outcome)
         if made is not None:
-            figure, panels, columns, rows = made
-            store(figure, path)
+            panels, columns, rows = made
             table = grids.numbers(columns, rows, left=2 if chart.panel else 1) if rows else None
             stacked = chart.kind in ("internals", "rounds")
-            shown = Shown(chart.heading, panels, anchor=name, numbers=table, stacked=stacked)
+            shown = Figure(chart.heading, panels, anchor=name, numbers=table, stacked=stacked)
+            store(shown, path)
             drawn.append(Picture(chart, path, shown, columns, rows))
     return drawn
 
 
-Drawn = tuple[Figure, list[Panel], list[str], list[list[str]]]
+Drawn = tuple[list[Panel], list[str], list[list[str]]]
 
 
 def _over_label(chart: Chart, outcome: Outcome) -> Drawn | None:
@@ -129,47 +135,32 @@ def _over_label(chart: Chart, outcome: Outcome) -> Drawn | None:
     exact = {row[label] for row in rows if row["sampling"] == "exact"}
     relative = bool(chart.ratio) or chart.over is not None
     printed = [mark for mark in printed_values(chart, outcome) if mark[0] in places and mark[1] in ("", *series)]
-    marks = [value for _, _, value in printed]
-    # All panels share one scale.
-    scale = drawing.scale_of([*(item.mean for item in found.values()), *marks], ratio=relative)
-    size = (8.0, 4.4) if len(panels) == 1 else (4.6 * len(panels) + 1.0, 3.9)
-    figure = curves.new_figure(size)
-    first = None
-    shown_panels = []
-    for number_of_panel, value in enumerate(panels):
-        axes = figure.add_subplot(1, len(panels), number_of_panel + 1, sharey=first)
-        first = first or axes
-        shown_series = []
-        for index, name in enumerate(series):
+    values = [*(item.mean for item in found.values()), *(value for _, _, value in printed)]
+    # All panels share one scale. On a logarithmic axis the length of a bar means nothing, so points replace bars.
+    log = is_wide(values, WIDE_RATIO if relative else WIDE)
+    drawn = []
+    for value in panels:
+        shown = []
+        for name in series:
             own = {place: found.get((value, place, name) if panel else (place, name)) for place in places}
-            at = [places.index(place) for place, item in own.items() if item is not None]
+            known = {place: item for place, item in own.items() if item is not None}
             # If a formula is drawn as a line, measurements are points.
-            style: drawing.Style = "formula" if name in exact else "points" if exact else "lines"
-            style = "bars" if chart.kind == "bars" else style
-            means = [item for item in own.values() if item is not None]
-            if means:
-                drawing.draw_series(axes, style, (index, len(series)), name, (at, means), scale)
-                shown_series.append(_as_series(name, [places[place] for place in at], means, style, scale))
-        shown_series += _printed_series(printed, places, series)
-        shown_panels.append((f"{panel} {value}" if panel else "", shown_series))
-        shown = drawing.draw_printed(axes, printed, places, series, "bars" if chart.kind == "bars" else "lines")
-        _name_places(axes, places, size[0] / len(panels))
-        axes.set_xlabel(in_figure(x))
-        drawing.finish(axes, scale, list(found.values()), marks)
-        if panel:
-            axes.set_title(in_figure(f"{panel} {value}"), loc="left", fontsize=9)
-    figure.axes[0].set_ylabel(in_figure(chart.axis or chart.metric))
-    drawing.legend(figure.axes[-1], printed=shown)
-    if panel:
-        figure.suptitle(drawing.title(chart.heading, size[0]), x=0.02, ha="left", fontsize=10)
-    else:
-        figure.axes[0].set_title(drawing.title(chart.heading), loc="left", fontsize=10)
-    limits = figure.axes[0].get_ylim()
-    y_axis = Axis(chart.axis or chart.metric, log=scale.log, limits=limits)
-    references = [scale.base] if scale.base else []
-    panels_shown = [
-        Panel(own, title=title, x=Axis(x, names=places), y=y_axis, references=references) for title, own in shown_panels
-    ]
+            style: Style = "line" if name in exact else "points" if exact else "joined"
+            if chart.kind == "bars":
+                style = "points" if log else "bars"
+            if known:
+                texts, base = [*map(_text, known.values())], 1.0 if relative else 0.0
+                shown.append(with_intervals(name, [*known], [*known.values()], style, texts=texts, base=base))
+        shown += _printed_series(printed, places, series)
+        drawn.append(shown)
+    y = Axis(chart.axis or chart.metric, log=log)
+    references = [1.0] if relative else []
+    whole = Panel([each for shown in drawn for each in shown], y=y, references=references)
+    shown_panels = [
+        Panel(own, title=f"{panel} {value}" if panel else "", x=Axis(x, names=places),
+              y=replace(y, limits=whole.limits), references=references)
+        for value, own in zip(panels, drawn, strict=True)
+    ]  # fmt: skip
     table = [
         [
             *([value] if panel else []), place,
@@ -178,20 +169,7 @@ def _over_label(chart: Chart, outcome: Outcome) -> Drawn | None:
         for value in panels
         for place in places
     ]  # fmt: skip
-    return figure, panels_shown, [*([panel] if panel else []), x, *series], table
-
-
-STYLES: dict[drawing.Style, Style] = {"formula": "line", "points": "points", "lines": "joined", "bars": "bars"}
-
-
-def _as_series(
-    name: str, places: Sequence[str], means: Sequence[Interval], style: drawing.Style, scale: drawing.Scale
-) -> Series:
-    """Return means with their intervals as a series; on a logarithmic axis, points replace bars."""
-    kind: Style = "points" if style == "bars" and scale.log else STYLES[style]
-    low, high = ([item.low for item in means], [item.high for item in means]) if style != "formula" else (None, None)
-    texts = [_text(item) for item in means]
-    return Series(name, places, [item.mean for item in means], kind, low, high, texts, base=scale.base)
+    return shown_panels, [*([panel] if panel else []), x, *series], table
 
 
 def _printed_series(
@@ -205,14 +183,6 @@ def _printed_series(
             title = f"{name}, printed" if name else "printed"
             made.append(Series(title, [place for place, _ in own], [value for _, value in own], "printed", like=name))
     return made
-
-
-def _name_places(axes: Axes, places: Sequence[str], width: float) -> None:
-    """Label the positions of an axis of `width` inches; long labels are wrapped in a smaller font."""
-    room = max(4, int(9 * width / max(1, len(places))))
-    names = [textwrap.fill(place, room, break_long_words=False) for place in places]
-    longest = max((len(word) for name in names for word in name.split("\n")), default=0)
-    axes.set_xticks(range(len(places)), [in_figure(name) for name in names], fontsize=10 if longest <= room else 7.5)
 
 
 def printed_values(chart: Chart, outcome: Outcome) -> list[tuple[str, str, float]]:
@@ -274,15 +244,7 @@ def _map(chart: Chart, outcome: Outcome) -> Drawn | None:
         value: np.array([[_mean(found, (a, b, value) if panel else (a, b)) for a in xs] for b in ys])
         for value in panels
     }
-    ends = drawing.ends_of(by_panel.values(), ratio=ratio, share=chart.equals is not None)
-    width = 4.9 * len(panels) + 1.2
-    figure = curves.new_figure((width, 4.4))
-    figure.suptitle(drawing.title(chart.heading, width), x=0.02, ha="left", fontsize=10)
-    for index, (value, grid) in enumerate(by_panel.items()):
-        axes = figure.add_subplot(1, len(panels), index + 1)
-        image = drawing.draw_map(axes, (grid, xs, ys), ends, (x, y), ratio=ratio, bounds=chart.bounds, mark=chart.mark)
-        axes.set_title(in_figure(f"{panel} {value}") if panel else "", loc="left", fontsize=9)
-    drawing.bar_of_map(figure, image, figure.axes, _map_label(chart), ratio=ratio)
+    ends = _ends(by_panel.values(), ratio=ratio, share=chart.equals is not None)
     columns = [*([panel] if panel else []), f"{y} \\ {x}", *xs]
     table = [
         [*([value] if panel else []), b, *(number(float(cell), 3) for cell in line)]
@@ -296,7 +258,18 @@ def _map(chart: Chart, outcome: Outcome) -> Drawn | None:
         )
         for value, grid in by_panel.items()
     ]  # fmt: skip
-    return figure, shown, columns, table
+    return shown, columns, table
+
+
+def _ends(grids_of_panels: Iterable[Floats], *, ratio: bool, share: bool) -> tuple[float, float]:
+    """Return the values of the first and last colour of a map; for ratios, symmetric powers of two."""
+    values = np.concatenate([np.ravel(grid) for grid in grids_of_panels])
+    values = values[np.isfinite(values)]
+    if ratio:
+        extent = float(np.abs(np.log2(values[values > 0])).max(initial=0.0))
+        extent = max(1.0, math.ceil(extent))
+        return -extent, extent
+    return (0.0, 1.0) if share else (float(values.min()), float(values.max()))
 
 
 def _as_heatmap(
@@ -313,7 +286,7 @@ def _as_heatmap(
         marked = chart.mark and (chart.mark.get(chart.x), chart.mark.get(chart.y)) == (xs[column], ys[row])
         if not math.isnan(value) and (inside or marked):
             framed.append((xs[column], ys[row]))
-    ticks = drawing.powers(ends) if ratio else None
+    ticks = powers(ends) if ratio else None
     return Heatmap(
         xs,
         ys[::-1],
@@ -353,25 +326,16 @@ def _best(chart: Chart, outcome: Outcome) -> Drawn | None:
     found = _samples(rows, keys)
     if not found:
         return None
-    across = min(len(panels), 3)
-    down = math.ceil(len(panels) / across)
-    figure = curves.new_figure((4.9 * across + 1.2, 3.9 * down + 0.5))
-    figure.suptitle(drawing.title(chart.heading, 4.9 * across), x=0.02, ha="left", fontsize=10)
     table, shown = [], []
-    for index, value in enumerate(panels):
+    for value in panels:
         rest = (value,) if panel else ()
         samples = [[_variants(found, names, (a, b, *rest)) for a in xs] for b in ys]
         cells = [
-            [heatmaps.best(own, chart.sense or "lowest", within=chart.within, over=chart.over) for own in line]
+            [best(own, chart.sense or "lowest", within=chart.within, over=chart.over) for own in line]
             for line in samples
         ]
         grid = np.array([[names.index(cell.name) if cell else np.nan for cell in line] for line in cells])
-        axes = figure.add_subplot(down, across, index + 1)
         texts = [["" if cell is None else cell.text("\n") for cell in line] for line in cells]
-        heatmaps.draw(axes, (grid, xs, ys), (0, len(names) - 1), text=texts, size=7)
-        axes.set_xlabel(in_figure(x))
-        axes.set_ylabel(in_figure(y))
-        axes.set_title(in_figure(f"{panel} {value}") if panel else "", loc="left", fontsize=9)
         ticks = {float(place): name for place, name in enumerate(names)}
         heatmap = Heatmap(
             xs, ys[::-1], grid[::-1], texts[::-1], series, (0, max(1, len(names) - 1)), ticks=ticks
@@ -379,8 +343,62 @@ def _best(chart: Chart, outcome: Outcome) -> Drawn | None:
         shown.append(Panel(heatmap=heatmap, title=f"{panel} {value}" if panel else "", x=Axis(x), y=Axis(y)))
         written = [["–" if cell is None else cell.text(" ") for cell in line] for line in cells]
         table += [[*([value] if panel else []), b, *line] for b, line in zip(ys, written, strict=True)]
-    drawing.bar_of_names(figure, figure.axes, names, series)
-    return figure, shown, [*([panel] if panel else []), f"{y} \\ {x}", *xs], table
+    return shown, [*([panel] if panel else []), f"{y} \\ {x}", *xs], table
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best of several variants: its name, and its relative gain over another variant."""
+
+    name: str
+    gain: float | None
+
+    def text(self, separator: str) -> str:
+        """Return the name and, after the separator, the gain in percent."""
+        return self.name if self.gain is None else f"{self.name}{separator}{100 * self.gain:+.0f} %".replace("-", "−")
+
+
+def best(
+    samples: Mapping[str, Sequence[float]],
+    sense: Literal["lowest", "highest"],
+    *,
+    within: float = 0.0,
+    over: str | None = None,
+) -> Best | None:
+    """Choose the first variant that is as good as the best one.
+
+    Parameters
+    ----------
+    samples
+        Values by variant, in the order of preference; the runs of all variants are in the same order.
+    sense
+        Whether the lowest or the highest mean is best.
+    within
+        Share of the best mean within which another mean is as good.
+    over
+        The variant with which the best is compared.
+
+    Returns
+    -------
+    Best or None
+        None if there are no variants. The gain is (mean of `over` − mean of the best) / mean of `over`, negated if the
+        highest mean is best. `selection.chosen` corrects it for the choice of the best among noisy means. Without
+        `over`, or with a single run, it is None.
+    """
+    if not samples:
+        return None
+    sign = 1 if sense == "lowest" else -1
+    means = {name: sum(sample) / len(sample) for name, sample in samples.items()}
+    top = min(means.values(), key=lambda mean: sign * mean)
+    name = next(name for name, mean in means.items() if sign * (mean - top) <= within * abs(top))
+    other = samples.get(over or "")
+    if not other or min(map(len, samples.values())) < 2:
+        return Best(name, None)
+
+    def gain(variant: str, part: slice) -> float:
+        return sign * (1 - sum(samples[variant][part]) / sum(other[part])) if sum(other[part]) else 0.0
+
+    return Best(name, selection.chosen(samples, gain, sign))
 
 
 def _variants(
@@ -394,7 +412,7 @@ def _variants(
 def _over_time(chart: Chart, outcome: Outcome) -> Drawn | None:
     """Draw curves over time: for each flow of the chosen cell, or for one flow and each value of `series`."""
     known = _values(outcome.rows, _flows(outcome.plan.paper))
-    shown: dict[str, plot.Line] = {}
+    shown: dict[str, Line] = {}
     for labels, lines in _drawn(chart, outcome):
         own = {name.partition("/")[2]: line for name, line in lines.items() if name.startswith(f"{chart.trace}/")}
         flows = [flow for flow in sorted(own, key=known.index) if chart.flow in (None, flow)]
@@ -405,10 +423,8 @@ def _over_time(chart: Chart, outcome: Outcome) -> Drawn | None:
             shown = {flow: own[flow] for flow in flows}
     if not shown:
         return None
-    lines_shown = [replace(line, label=name, thin=None) for name, line in shown.items()]
-    panel = plot.Panel(drawing.title(chart.heading), lines_shown, TRACE_LABELS[chart.trace or ""])
-    axis = Axis(TRACE_LABELS[chart.trace or ""])
-    return plot.panels([panel], size=(8.0, 4.2)), [Panel(from_lines(lines_shown), x=Axis("time (s)"), y=axis)], [], []
+    series = from_lines(replace(line, label=name, thin=None) for name, line in shown.items())
+    return [Panel(series, x=overtime.TIME, y=Axis(TRACE_LABELS[chart.trace or ""]))], [], []
 
 
 def _internals(chart: Chart, outcome: Outcome) -> Drawn | None:
@@ -417,12 +433,13 @@ def _internals(chart: Chart, outcome: Outcome) -> Drawn | None:
         # In a run with one flow, curves have no flow name.
         alone = {name: lines.get(f"internals/{name}") for name in chart.names}
         own = {name: lines.get(f"internals/{chart.flow}: {name}", alone[name]) for name in chart.names}
-        shown = {name: [plot.Line(name, line.x, line.y)] for name, line in own.items() if line is not None}
+        shown = {name: Line(name, line.x, line.y) for name, line in own.items() if line is not None}
         if shown:
-            stacked = [
-                Panel(from_lines(own_lines), x=Axis("time (s)"), y=Axis(name)) for name, own_lines in shown.items()
+            panels = [
+                Panel(from_lines([line]), x=overtime.TIME, y=Axis(f"{name} ({overtime.axis(name).rpartition(' (')[2]}"))
+                for name, line in shown.items()
             ]
-            return plot.internal_panels(shown, chart.heading), stacked, [], []
+            return panels, [], []
     return None
 
 
@@ -432,20 +449,12 @@ def _over_rounds(chart: Chart, outcome: Outcome) -> Drawn | None:
         shown = {name: line for name in chart.traces if (line := lines.get(f"{modelruns.TRACED}/{name}")) is not None}
         if len(shown) < len(chart.traces):
             continue
-        figure = curves.new_figure((8.0, 1.9 * len(shown) + 0.5))
-        figure.suptitle(drawing.title(chart.heading), x=0.02, ha="left", fontsize=10)
-        stacked = []
-        for index, (name, line) in enumerate(shown.items()):
-            axes = figure.add_subplot(len(shown), 1, index + 1)
+        panels = []
+        for name, line in shown.items():
             axis, scale = ROUND_AXES.get(name, (name, 1.0))
-            stacked.append(Panel([Series(name, line.x, line.y * scale, "step")], x=Axis("packet"), y=Axis(axis)))
-            axes.plot(line.x, line.y * scale, color=curves.COLOURS[0], linewidth=0.9, drawstyle="steps-mid")
-            axes.set_ylabel(in_figure(axis), fontsize=8.5)
-            axes.set_ylim(bottom=0)
-            axes.grid(visible=True, axis="y", color="#dddddd", linewidth=0.6)
-            axes.spines[["top", "right"]].set_visible(False)
-        axes.set_xlabel("packet")
-        return figure, stacked, [], []
+            series = Series(axis.partition(" (")[0], line.x, line.y * scale, "step")
+            panels.append(Panel([series], x=Axis("packet"), y=Axis(axis)))
+        return panels, [], []
     return None
 
 

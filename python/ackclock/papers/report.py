@@ -16,9 +16,12 @@ from typing import Any
 
 import polars
 
-from ackclock import _core, plot
+from ackclock import _core
+from ackclock.curves import Line
 from ackclock.drawing import bands
-from ackclock.drawing.rendering import store
+from ackclock.drawing.figure import Axis, Figure, Panel, from_lines
+from ackclock.drawing.files import store
+from ackclock.drawing.overtime import TIME
 from ackclock.experiments.store import Store
 from ackclock.experiments.world import SIMULATION
 from ackclock.files import storage
@@ -35,8 +38,7 @@ from ackclock.papers.verdicts import WHYS, Judgement, judge_all
 from ackclock.papers.worlds import judging, section
 from ackclock.papers.worlds import runs as elsewhere
 from ackclock.papers.worlds.runs import Elsewhere
-from ackclock.reports import Axis, Panel, from_lines, grids, units
-from ackclock.reports import Figure as Interactive
+from ackclock.reports import grids, units
 from ackclock.reports.live import STATIC, Live
 from ackclock.reports.live import live as make_live
 from ackclock.reports.rendering import render
@@ -120,7 +122,7 @@ class Shown:
         Name of an earlier figure with the same picture, or "".
     """
 
-    figure: Interactive
+    figure: Figure
     path: Path
     group: str
     columns: Sequence[str] = ()
@@ -143,7 +145,7 @@ class Shown:
         return f"figures/{self.path.name}"
 
 
-Drawn = tuple[Sheet, Path, Interactive]
+Drawn = tuple[Sheet, Path, Figure]
 
 
 @dataclass(frozen=True)
@@ -275,10 +277,11 @@ def _draw(outcome: Outcome, figures: Figures, folder: Path) -> list[Drawn]:
         grid = [_panel(outcome, figures, sheet, (figure, value)) for figure, value in sheet.panels]
         for (figure, value), panel in zip(sheet.panels, grid, strict=True):
             name = f"figure-{figure:03}" if figure is not None else in_file(f"{sheet.name}-{figures.panel}{value}")
-            store(plot.panels([panel], size=(7.0, 4.2)), folder / f"{name}.png")
+            store(Figure("", [panel]), folder / f"{name}.png")
         path = folder / f"{sheet.name}.png"
-        store(plot.panels(grid, title=sheet.title), path)
-        drawn.append((sheet, path, Interactive(sheet.title, [_interactive(panel) for panel in grid], sheet.name)))
+        made = Figure(sheet.title, grid, sheet.name)
+        store(made, path)
+        drawn.append((sheet, path, made))
     return drawn
 
 
@@ -297,7 +300,7 @@ def _with_runs(
     return sheets, pictures, make_live(runs.data([dict(it) for it in again]))
 
 
-def _panel(outcome: Outcome, figures: Figures, sheet: Sheet, panel: tuple[int | None, str]) -> plot.Panel:
+def _panel(outcome: Outcome, figures: Figures, sheet: Sheet, panel: tuple[int | None, str]) -> Panel:
     number, value = panel
     labels, lines = outcome.plan.paper.labels, []
     for key, drawn in outcome.lines.items():
@@ -306,14 +309,10 @@ def _panel(outcome: Outcome, figures: Figures, sheet: Sheet, panel: tuple[int | 
             lines.append(_relabel(drawn, sheet.kind, figures.overlay_title.format(cell[figures.overlay])))
     head = f"Figure {number}: " if number is not None else ""
     title = head + ", ".join([figures.panel_title.format(value), *_short(sheet.where)])
-    return plot.Panel(title, lines, AXIS_LABELS.get(sheet.kind, sheet.kind))
+    return Panel(from_lines(lines), title=title, x=TIME, y=Axis(AXIS_LABELS.get(sheet.kind, sheet.kind)))
 
 
-def _interactive(panel: plot.Panel) -> Panel:
-    return Panel(from_lines(panel.lines), title=panel.title, x=Axis("time (s)"), y=Axis(panel.ylabel))
-
-
-def _relabel(drawn: Lines, kind: str, label: str) -> plot.Line:
+def _relabel(drawn: Lines, kind: str, label: str) -> Line:
     line = drawn[kind]
     return replace(line, label=label, thin=None)
 

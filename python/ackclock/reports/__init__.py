@@ -13,7 +13,7 @@ and units. A table has typed `Column` objects; a `Cell` has a text that differs 
     html = page("Two flows", Answer("Flow a gets four times the goodput of b.", lead), [Section("Flows", [table])])
 """
 
-from ackclock.reports.figures import Axis, Figure, Heatmap, Panel, Series, from_lines
+from ackclock.drawing.figure import Axis, Figure, Heatmap, Panel, Series, from_lines
 from ackclock.reports.grids import Cell, Column, Table
 from ackclock.reports.pages import Answer, Bullets, Part, Section, Text, Verbatim, page
 

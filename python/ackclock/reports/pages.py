@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ackclock import _core
-from ackclock.reports.figures import Figure
+from ackclock.drawing.figure import Figure
 from ackclock.reports.grids import Table
 from ackclock.reports.live import Live
 from ackclock.reports.rendering import render

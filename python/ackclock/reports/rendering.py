@@ -9,7 +9,6 @@ import base64
 import hashlib
 import json
 import re
-import zlib
 from collections.abc import Mapping
 from functools import cache
 from importlib import metadata, resources
@@ -18,8 +17,10 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ackclock.drawing import plotly
+from ackclock.drawing.figure import Figure
+from ackclock.drawing.plotly import Spec, packed
 from ackclock.files import built
-from ackclock.reports.figures import Figure, Spec
 from ackclock.reports.live import Live
 from ackclock.texts.names import shown_text
 
@@ -31,7 +32,6 @@ NO_FIGURES = (
     "This report has no figures: this installation has no program for pages. "
     "In a source tree with Node 22.18 or newer, make page builds it; ackclock report writes this page again."
 )
-LEVEL = 9
 
 
 class Collected:
@@ -42,22 +42,13 @@ class Collected:
 
     def add(self, figure: Figure) -> int:
         """Store a figure, and return its place."""
-        self._specs.append(figure.spec())
+        self._specs.append(plotly.spec(figure))
         return len(self._specs) - 1
 
     @property
     def packed(self) -> str:
         """The data of all figures, compressed, in base64; empty without figures."""
         return packed(json.dumps(self._specs, separators=(",", ":"), allow_nan=False)) if self._specs else ""
-
-
-def packed(text: str) -> str:
-    """Return a text, compressed (zlib), in base64; the page unpacks it.
-
-    >>> packed("")
-    'eNoDAAAAAAE='
-    """
-    return base64.b64encode(zlib.compress(text.encode(), LEVEL)).decode()
 
 
 @cache

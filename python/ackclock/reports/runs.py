@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import polars
 
-from ackclock import curves, stored
+from ackclock import stored
 from ackclock.columns import of
+from ackclock.drawing import overtime
 from ackclock.reports import (
     Answer,
     Axis,
@@ -22,7 +24,6 @@ from ackclock.reports import (
     Table,
     Text,
     Verbatim,
-    from_lines,
     live,
     page,
 )
@@ -141,44 +142,28 @@ def _bars(flows: polars.DataFrame) -> Figure | None:
 
 def _curves(result: StoredResult) -> dict[str, Figure]:
     """Return the figures of the recorded traces, by name."""
-    time, made = Axis("time (s)"), {}
-
-    def add(name: str, title: str, axis: str, lines: Sequence[curves.Line], quantity: str = "") -> None:
-        if lines:
-            note = f"The first {MOST_CURVES} of {len(lines):,} curves." if len(lines) > MOST_CURVES else ""
-            drawn = lines[:MOST_CURVES]
-            panel = Panel(from_lines(drawn), x=time, y=Axis(axis))
-            # Curves of internals are named by flow and quantity, or by the quantity if there is one flow.
-            owners = [line.label.removesuffix(quantity).removesuffix(": ") or None for line in drawn]
-            named = {"quantity": quantity} if quantity else {}
-            runs = [
-                {"flow": owner, "series": shown_name(line.label), **named}
-                for owner, line in zip(owners, drawn, strict=True)
-            ]
-            kind = "internals" if quantity else name
-            again = _again(kind, runs, bin=None, end=None, sampled=None)
-            made[name] = Figure(title, [panel], name, note=note, again=again)
-
-    if "delivered" in result.traces:
-        add("throughput", "Throughput of each flow", "throughput (Mbit/s)", curves.throughput_lines(result))
-    if "cwnd" in result.traces:
-        lines = curves.cwnd_lines(result)
-        add("cwnd", "Congestion window of each flow; thin: ssthresh", "cwnd (segments)", lines)
-    if "rtt" in result.traces:
-        flows = [(it.label, it.columns) for it in curves.per_flow(result, "rtt")]
-        lines = [curves.Line(label, own["time"], own["rtt"].astype(float) * 1e3, step=False) for label, own in flows]
-        add("rtt", "Round-trip time of each flow", "round-trip time (ms)", lines)
-    if "queue" in result.traces:
-        table = result.trace("queue").with_columns(polars.col("link").cast(polars.String))
-        lines = [
-            curves.Line(part["link"][0], part["time"].to_numpy(), part["packets"].to_numpy().astype(float))
-            for part in table.partition_by("link", maintain_order=True)
-        ]
-        add("queue", "Queue of each link", "queue (packets)", [line for line in lines if line.y.max(initial=0.0) > 1])
-    if "internals" in result.traces and result.trace("internals").height:
-        for name, lines in curves.internal_lines(result).items():
-            add(f"internals-{name}", f"Internal quantity {name}", name, lines, name)
+    made = {}
+    for kind, figure in overtime.of_run(result).items():
+        shown = [[series for series in panel.series if not series.aside] for panel in figure.panels]
+        most = max(map(len, shown))
+        cut = [_first(panel) for panel in figure.panels]
+        note = f"The first {MOST_CURVES} of {most:,} curves." if most > MOST_CURVES else ""
+        runs = []
+        for at, panel in enumerate(cut):
+            for series in (each for each in panel.series if not each.like):
+                # Curves of internals are named by flow and quantity, or by the quantity if there is one flow.
+                owner, _, quantity = series.name.rpartition(": ") if kind == "internals" else (series.name, "", "")
+                named = {"quantity": quantity} if quantity else {}
+                runs.append({"flow": owner or None, "series": shown_name(series.name), "panel": at, **named})
+        again = _again(kind, runs, bin=None, end=None, sampled=None)
+        made[kind] = replace(figure, panels=cut, note=note, again=again)
     return made
+
+
+def _first(panel: Panel) -> Panel:
+    """Return a panel with its first curves, and what belongs to them."""
+    own = [series.name for series in panel.series if not series.like][:MOST_CURVES]
+    return replace(panel, series=[it for it in panel.series if it.owner in own and not it.marker])
 
 
 def _table(table: polars.DataFrame, kind: str) -> Table:

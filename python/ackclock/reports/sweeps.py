@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars
 
 from ackclock import datasets
+from ackclock.drawing.figure import Style, binned
+from ackclock.experiments.labelled import Sample
 from ackclock.files import storage, stored, toml
 from ackclock.metrics.registry import Measure
 from ackclock.metrics.runs import RUN, of_run
 from ackclock.reports import Answer, Axis, Cell, Column, Figure, Panel, Section, Series, Table, Text, Verbatim, page
+from ackclock.reports import labels as over
 from ackclock.reports.dependence import Group
-from ackclock.reports.figures import Style
-from ackclock.reports.points import MOST_NAMES, SEED, WIDE, Axes, Effect, Points
+from ackclock.reports.points import MOST_NAMES, MOST_SERIES, SEED, WIDE, Axes, Effect, Points
 from ackclock.stored import read
 from ackclock.texts.numbers import ANY_NUMBER, counted, number
 from ackclock.texts.units import positions
 from ackclock.texts.warnings import clause
 
 MOST_SHOWN = 200_000  # values in all figures of a page, which keeps it below 5 MB
+MOST_POINTS = 200  # single points of a sample; more become medians and bands
+MOST_PAIRED = 50_000  # runs of which pairs are drawn
 MOST_LOST = 3  # values without a finished run that the answer names
 MOST_WARNINGS = 3  # sentences of warnings in the answer
 
@@ -35,6 +41,27 @@ def stored_sweep(directory: Path) -> str:
         If a table is missing or damaged.
     """
     manifest = storage.read_manifest(directory, "sweep")
+    return _page(_of_sweep(directory), str(manifest["scenario"]), manifest, "")
+
+
+def stored_dataset(directory: Path) -> str:
+    """Return the report of a dataset, also while its sweep runs."""
+    manifest = datasets.open(directory).manifest
+    path = directory / "sweep.toml"
+    text = stored.read_text(path) if path.exists() else ""
+    return _page(_of_dataset(directory), str(manifest.get("scenario", directory.name)), manifest, text)
+
+
+def lead(directory: Path) -> Figure | None:
+    """Return the leading figure of the report of a sweep or dataset; None if nothing differs between its runs."""
+    kind = storage.read_manifest(directory)["kind"]
+    points = _of_dataset(directory) if kind == "dataset" else _of_sweep(directory)
+    measure = points.lead
+    axes = None if measure is None else points.axes(measure)
+    return None if measure is None or axes is None else _figure(points, axes, measure, MOST_SHOWN)
+
+
+def _of_sweep(directory: Path) -> Points:
     results = read(directory)
     labels = {name: f"label.{name}" if name in RUN else name for name in results[0].labels} if results else {}
     runs = [
@@ -42,22 +69,19 @@ def stored_sweep(directory: Path) -> str:
         | of_run(result.flows, result.links, result.bottleneck, result.duration)
         for result in results
     ]
-    points = Points(polars.DataFrame(runs, infer_schema_length=None), list(labels.values()))
-    return _page(points, str(manifest["scenario"]), manifest, "")
+    return Points(polars.DataFrame(runs, infer_schema_length=None), list(labels.values()))
 
 
-def stored_dataset(directory: Path) -> str:
-    """Return the report of a dataset, also while its sweep runs."""
+def _of_dataset(directory: Path) -> Points:
     data = datasets.open(directory)
+    with data.reading():
+        return Points(data.runs.collect(), data.labels, sampled_log(directory))
+
+
+def sampled_log(directory: Path) -> set[str]:
+    """Return the keys of a dataset whose values were sampled on a logarithmic scale."""
     path = directory / "sweep.toml"
     text = stored.read_text(path) if path.exists() else ""
-    with data.reading():
-        points = Points(data.runs.collect(), data.labels, _log(text, path))
-    return _page(points, str(data.manifest.get("scenario", directory.name)), data.manifest, text)
-
-
-def _log(text: str, path: Path) -> set[str]:
-    """Return the keys of a sweep whose values were sampled on a logarithmic scale."""
     sweep = toml.parse(text, path.name).get("sweep", {}) if text else {}
     keys = {**sweep, **sweep.get("sample", {}).get("keys", {})}
     return {key for key, given in keys.items() if isinstance(given, dict) and given.get("scale") == "log"}
@@ -85,7 +109,7 @@ def _page(points: Points, title: str, manifest: dict[str, Any], scenario: str) -
                 *([Text(f"The same at every point: {constants}.")] if constants else []),
             ],
         ),
-        Section("Labels", _effects(points, measure), printed=True),
+        Section("Labels", [*_paired(points, measure), *_effects(points, measure)], printed=True),
         Section("Points", [_table(points, measure)]),
         *_failures(points),
         *_scenario(scenario),
@@ -200,8 +224,9 @@ def _figure(points: Points, axes: Axes, measure: Measure, budget: int) -> Figure
     order = {place: index for index, place in enumerate(places)}
     known = positions(places) if axes.numeric else None
     found, unit = known or ({}, "")
-    panels = []
+    panels: list[Panel] = []
     scattered = axes.sampled or (axes.numeric and len(places) > MOST_NAMES)
+    many = scattered and bool(found) and means.height > MOST_POINTS
     style: Style = "points" if scattered or (axes.group and axes.group.population) else "joined"
     log = bool(found) and min(found.values()) > 0 and (
         axes.x in points.log or max(found.values()) > WIDE * min(found.values())
@@ -212,18 +237,22 @@ def _figure(points: Points, axes: Axes, measure: Measure, budget: int) -> Figure
         title + (f" ({unit})" if unit else ""), log, [] if found else places,
         _around(list(found.values()), log=log) if found else None,
     )  # fmt: skip
-    y_axis = Axis(measure.heading, limits=_around(_all(means)) if axes.panel else None)
+    y_axis = Axis(measure.heading, limits=None if many else _shared(means) if axes.panel else None)
     for value, own in _parts(means, axes.panel, points):
         series = []
         for name, part in _parts(own, axes.series, points):
+            title = f"{points.name(axes.series)} {name}" if axes.series else measure.title
             rows = sorted(part.iter_rows(named=True), key=lambda row: order[row[axes.x]])
+            if many and len(rows) > 1:
+                x = [found[row[axes.x]] for row in rows]
+                series.append(Series(title, *binned(x, [row["mean"] for row in rows], log=log)))
+                continue
             ends = [(row["low"], row["high"]) for row in rows]
             spread = any(low is not None for low, _ in ends)
             low, high = ([_or_nan(end[side]) for end in ends] for side in (0, 1))
             series.append(
                 Series(
-                    f"{points.name(axes.series)} {name}" if axes.series else measure.title,
-                    [found[row[axes.x]] if found else row[axes.x] for row in rows],
+                    title, [found[row[axes.x]] if found else row[axes.x] for row in rows],
                     [row["mean"] for row in rows], style, low if spread else None, high if spread else None,
                 )
             )  # fmt: skip
@@ -231,10 +260,12 @@ def _figure(points: Points, axes: Axes, measure: Measure, budget: int) -> Figure
         panels.append(Panel(series, title=title, x=x_axis, y=y_axis))
     seeds = points.means(labels, measure)["runs"]
     note = "Bars: 95 % intervals of the means." if seeds.max() and int(str(seeds.max())) > 1 else ""
+    if many:
+        note = f"Curves: medians of {means.height:,} points in bins; bands hold 80 % of them."
     shown = {label for group in points.groups if {group.lead, *group.labels} & set(labels) for label in group.labels}
     averaged = [points.name(label) for label in points.labels if label not in shown]
     others = [points.name(label) for label in labels if label not in (axes.x, axes.series, axes.panel)]
-    note += f" The points differ also in {', '.join(others)}." if others else ""
+    note += f" {'Points of a bin' if many else 'The points'} differ also in {', '.join(others)}." if others else ""
     note += f" Averaged over {', '.join(averaged)}." if averaged else ""
     note += f" The first {budget:,} points are drawn." if cut else ""
     return Figure(measure.title[:1].upper() + measure.title[1:], panels, measure.name, note=note.strip())
@@ -251,14 +282,18 @@ def _all(means: polars.DataFrame) -> list[float]:
     return [value for name in ("mean", "low", "high") for value in means[name] if value is not None]
 
 
-def _around(values: Sequence[float], *, log: bool = False) -> tuple[float, float] | None:
-    """Return the range of values with a margin; without values, None.
+def _shared(means: polars.DataFrame) -> tuple[float, float] | None:
+    """Return the ends of an axis that several panels share."""
+    every = _all(means)
+    return Panel([Series("", every, every, "points")]).limits if every else None
 
-    >>> _around([10.0, 30.0]), _around([]), _around([0.5, 10.5])
-    ((9.0, 31.0), None, (0.0, 11.0))
+
+def _around(values: Sequence[float], *, log: bool = False) -> tuple[float, float]:
+    """Return the range of positions with a margin.
+
+    >>> _around([10.0, 30.0]), _around([0.5, 10.5])
+    ((9.0, 31.0), (0.0, 11.0))
     """
-    if not values:
-        return None
     low, high = min(values), max(values)
     if log:
         factor = (high / low) ** 0.05
@@ -277,6 +312,27 @@ def _parts(table: polars.DataFrame, label: str, points: Points) -> list[tuple[st
         return [("", table)]
     parts = {key[0]: part for key, part in table.partition_by(label, as_dict=True, maintain_order=True).items()}
     return [(value, parts[value]) for value in points.values(label) if value in parts]
+
+
+def _paired(points: Points, measure: Measure) -> list[Figure]:
+    """Return what each label changes between runs that agree in all else; empty if no runs pair."""
+    if points.finished.height > MOST_PAIRED:
+        return []
+    keys = [*points.labels, *([SEED] if SEED in points.finished.columns and SEED not in points.labels else [])]
+    found = [
+        Sample({key: str(row[key]) for key in keys}, [row[measure.name]])
+        for row in points.finished.filter(polars.col(measure.name).is_not_null()).iter_rows(named=True)
+    ]
+    panels = []
+    for label in (group.lead for group in points.groups if not group.joint):
+        values = points.values(label)
+        if 2 <= len(values) <= MOST_SERIES:
+            with contextlib.suppress(ValueError):  # no runs pair
+                (panel,) = over.paired(over.Question(found, measure.name, by=[label])).figure.panels
+                title = f"{points.name(label)} against {values[0]}"
+                panels.append(replace(panel, title=title, y=Axis(f"change of {measure.title} (%)")))
+    note = "Ratios of the means of runs that agree in all else, with 95 % intervals. Small points: single pairs."
+    return [Figure("What each label changes", panels, "paired", note=note)] if panels else []
 
 
 def _effects(points: Points, measure: Measure) -> list[Table | Text]:

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
-from ackclock.drawing.curves import COLOURS, new_figure, share_legend
-from ackclock.drawing.panels import style_axes
+from ackclock.drawing.figure import LEAST_SPAN, Axis, Figure, Panel, Series
 from ackclock.experiments.labelled import Scale, scale_of
 from ackclock.metrics.registry import of
 from ackclock.texts.labels import last_part
-from ackclock.texts.names import in_figure
 from ackclock.tuning.schema import Parameter, Tuning
 from ackclock.tuning.search import COMPLETE, PRUNED, Trial
 
-COLUMNS = 3
 BROKEN, ENDED = "breaks a constraint", "ended early"
-STYLES = {COMPLETE: (COLOURS[0], "o"), BROKEN: (COLOURS[4], "s"), ENDED: ("#999999", "x")}
-"""Colour and marker of each kind of trial."""
+STYLES = (COMPLETE, BROKEN, ENDED)
+"""The kinds of trials, in the order of the legend."""
 
 
 def kind(trial: Trial) -> str | None:
@@ -32,23 +27,43 @@ def kind(trial: Trial) -> str | None:
     return ENDED if trial.state == PRUNED else COMPLETE if trial.feasible else BROKEN
 
 
+def search(tuning: Tuning, reference: Trial, trials: Sequence[Trial]) -> Figure:
+    """Return the history of the search: each trial, and the best so far."""
+    numbers = [float(trial.number) for trial in trials]
+    series = [
+        *_points(trials, {trial.number: float(trial.number) for trial in trials}),
+        Series("best so far", numbers, best_so_far(tuning, reference, trials), "step"),
+    ]
+    panel = _panel(tuning, (reference, trials), series, Axis("trial"))
+    return Figure("The search: each trial, and the best so far that keeps all constraints", [panel], "search")
+
+
+def slices(tuning: Tuning, reference: Trial, trials: Sequence[Trial], best: Trial) -> Figure:
+    """Return the objective over each parameter, a panel for each."""
+    panels = []
+    for parameter in tuning.parameters:
+        texts = {trial.number: str(trial.values[parameter.name]) for trial in trials}
+        own, scale = reference.values[parameter.name], places(parameter, reference, trials)
+
+        def place(text: str, scale: Scale = scale) -> float | str:
+            return text if scale.words else scale.places[text]
+
+        series = _points(trials, {number: place(text) for number, text in texts.items()})
+        if own in scale.places and reference.value is not None:
+            series.append(Series("defaults", [place(own)], [reference.value], "points"))
+        if best.number and best.value is not None:
+            at, said = [place(texts[best.number])], [_said(best)]
+            series.append(Series("best", at, [best.value], "points", texts=said, marker="*"))
+        log = isinstance(parameter.values, Mapping) and parameter.values.get("scale") == "log"
+        axis = Axis(named(parameter, tuning, scale.unit), log, scale.ordered if scale.words else ())
+        panels.append(_panel(tuning, (reference, trials), series, axis))
+    return Figure("Each trial, by the value of one parameter", panels, "parameters")
+
+
 def figure(tuning: Tuning, reference: Trial, trials: Sequence[Trial], best: Trial) -> Figure:
-    """Draw the history of the search, and a panel for each parameter."""
-    count = len(tuning.parameters) + 1
-    columns = min(COLUMNS, count)
-    drawn = new_figure((3.9 * columns + 0.4, 3.0 * math.ceil(count / columns) + 0.5))
-    name = title(tuning)
-    history = drawn.add_subplot(math.ceil(count / columns), columns, 1)
-    _points(history, trials, {trial.number: float(trial.number) for trial in trials})
-    values = best_so_far(tuning, reference, trials)
-    history.step([trial.number for trial in trials], values, where="post", color=COLOURS[1], label="best so far")
-    _finish(history, tuning, reference, trials, "trial", name)
-    for place, parameter in enumerate(tuning.parameters, start=2):
-        axes = drawn.add_subplot(math.ceil(count / columns), columns, place)
-        _slice(axes, tuning, parameter, (reference, trials, best))
-        _finish(axes, tuning, reference, trials, None, name if place % columns == 1 or columns == 1 else "")
-    share_legend(drawn)
-    return drawn
+    """Return both as one figure, for a file."""
+    own, others = search(tuning, reference, trials), slices(tuning, reference, trials, best)
+    return replace(own, panels=[*own.panels, *others.panels])
 
 
 def title(tuning: Tuning) -> str:
@@ -58,14 +73,23 @@ def title(tuning: Tuning) -> str:
     return f"{worst}{tuning.goal.measure}" + (f" ({unit})" if unit else "")
 
 
-def _points(axes: Axes, trials: Sequence[Trial], places: Mapping[int, float]) -> None:
-    for label, (colour, marker) in STYLES.items():
+def _points(trials: Sequence[Trial], at: Mapping[int, float | str]) -> list[Series]:
+    found = []
+    for label in STYLES:
         own = [trial for trial in trials if kind(trial) == label]
         if own:
-            axes.plot(
-                [places[trial.number] for trial in own], [trial.value or 0.0 for trial in own], linestyle="none",
-                marker=marker, markersize=3.5, alpha=0.75, color=colour, label=label,
-            )  # fmt: skip
+            x, y, texts = [at[trial.number] for trial in own], [_value(trial) for trial in own], [*map(_said, own)]
+            found.append(Series(label, x, y, "points", texts=texts, faint=label == ENDED))
+    return found
+
+
+def _value(trial: Trial) -> float:
+    return math.nan if trial.value is None else trial.value
+
+
+def _said(trial: Trial) -> str:
+    values = ", ".join(f"{last_part(name)} {value}" for name, value in trial.values.items())
+    return f"trial {trial.number}: {values}"
 
 
 def best_so_far(tuning: Tuning, reference: Trial, trials: Sequence[Trial]) -> list[float]:
@@ -78,29 +102,6 @@ def best_so_far(tuning: Tuning, reference: Trial, trials: Sequence[Trial]) -> li
             best = max(best, (trial.value or 0.0) * sign)
         values.append(best * sign if math.isfinite(best) else math.nan)
     return values
-
-
-def _slice(axes: Axes, tuning: Tuning, parameter: Parameter, drawn: tuple[Trial, Sequence[Trial], Trial]) -> None:
-    reference, trials, best = drawn
-    texts = {trial.number: str(trial.values[parameter.name]) for trial in trials}
-    own = reference.values[parameter.name]
-    scale = places(parameter, reference, trials)
-    _points(axes, trials, {number: scale.places[text] for number, text in texts.items()})
-    if own in scale.places:
-        axes.axvline(scale.places[own], color="black", linewidth=0.9, linestyle=":", label="defaults")
-    if best.number:
-        axes.plot(
-            scale.places[texts[best.number]], best.value or 0.0, marker="*", markersize=12, linestyle="none",
-            color=COLOURS[1], markeredgecolor="white", label="best",
-        )  # fmt: skip
-    if scale.words:
-        axes.set_xticks(list(scale.places.values()), [in_figure(word) for word in scale.places], rotation=20)
-    elif isinstance(parameter.values, Mapping) and parameter.values.get("scale") == "log":
-        axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0), numticks=5))
-        axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
-        axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xlabel(in_figure(named(parameter, tuning, scale.unit)))
 
 
 def places(parameter: Parameter, reference: Trial, trials: Sequence[Trial]) -> Scale:
@@ -123,25 +124,28 @@ def named(parameter: Parameter, tuning: Tuning, unit: str) -> str:
     return f"{name} ({unit})" if unit else name
 
 
-def _finish(
-    axes: Axes, tuning: Tuning, reference: Trial, trials: Sequence[Trial], xlabel: str | None, ylabel: str
-) -> None:
-    if reference.value is not None:
-        axes.axhline(reference.value, color="black", linewidth=0.9, linestyle=":", label="defaults")
-    if xlabel:
-        axes.set_xlabel(xlabel)
-    axes.set_ylabel(in_figure(ylabel))
-    _crop(axes, reference, trials, tuning.goal.sign)
-    style_axes(axes)
+def _panel(tuning: Tuning, drawn: tuple[Trial, Sequence[Trial]], series: Sequence[Series], axis: Axis) -> Panel:
+    """Return a panel with a dashed line at the defaults."""
+    reference, trials = drawn
+    references = [] if reference.value is None else [reference.value]
+    y = Axis(title(tuning), limits=_limits(reference, trials, tuning.goal.sign))
+    return Panel(series, x=axis, y=y, references=references)
 
 
-def _crop(axes: Axes, reference: Trial, trials: Sequence[Trial], sign: int) -> None:
-    """Cut off the worst tenth of the trials if it would flatten the rest."""
+def _limits(reference: Trial, trials: Sequence[Trial], sign: int) -> tuple[float, float] | None:
+    """Return limits around the trials; without the worst tenth if it would flatten the rest.
+
+    They span at least a tenth of the largest value, so that no small difference looks like a large one.
+    """
     values = sorted((trial.value * sign for trial in trials if trial.value is not None), reverse=True)
-    if len(values) < 10:
-        return
-    kept = np.array([*values[: math.ceil(0.9 * len(values))], (reference.value or 0.0) * sign])
+    if not values:
+        return None
+    every = np.array([*values, (values[0] if reference.value is None else reference.value * sign)])
+    kept = np.array([*values[: math.ceil(0.9 * len(values))], every[-1]])
     extent = float(np.ptp(kept))
-    if extent > 0 and values[-1] < kept.min() - 2 * extent:
-        low, high = kept.min() - 0.1 * extent, kept.max() + 0.1 * extent
-        axes.set_ylim(*((low, high) if sign > 0 else (-high, -low)))
+    if len(values) < 10 or not extent or every.min() >= kept.min() - 2 * extent:
+        kept = every
+    least = LEAST_SPAN * float(np.abs(kept).max())
+    room = max(0.1 * float(np.ptp(kept)), (least - float(np.ptp(kept))) / 2, 1e-9)
+    low, high = float(kept.min()) - room, float(kept.max()) + room
+    return (low, high) if sign > 0 else (-high, -low)

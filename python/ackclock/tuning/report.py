@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from ackclock.reports import Answer, Axis, Bullets, Cell, Column, Figure, Panel, Section, Series, Table, Verbatim, page
+from ackclock.reports import Answer, Bullets, Cell, Column, Section, Table, Verbatim, page
 from ackclock.texts.labels import last_part
 from ackclock.texts.numbers import counted
 from ackclock.tuning import figures
 from ackclock.tuning.outcome import Tuned
-from ackclock.tuning.search import BATCH, CONFIDENCE, Trial
+from ackclock.tuning.search import BATCH, CONFIDENCE
 
 MARKS = {"survives": "better", "reversed": "worse", "breaks a constraint": "worse"}
 
@@ -25,11 +24,13 @@ def report(tuned: Tuned, fragment: str) -> str:
     fragment
         The tuned keys as TOML; empty if nothing is better.
     """
-    tuning = tuned.tuning
+    tuning, found = tuned.tuning, tuned.found
+    search = figures.search(tuning, found.reference, found.trials)
+    slices = figures.slices(tuning, found.reference, found.trials, tuned.verdict.best)
     sections = [
         Section("Parameters", [_parameters(tuned), *([Verbatim(fragment)] if fragment else [])], folded=False),
         Section("Measures", [_measures(tuned)], folded=False),
-        Section("The objective over each parameter", [_slices(tuned)]),
+        Section("The objective over each parameter", [slices]),
         Section(f"Held-out paths: {tuning.goal.measure}", [_paths(tuned)]),
         Section("Trials", [_trials(tuned)]),
         Section("How it was done", [_method(tuned)]),
@@ -37,57 +38,7 @@ def report(tuned: Tuned, fragment: str) -> str:
     ]
     runs = len(tuning.training.paths) * len(tuning.training.seeds)
     about = f"{tuning.file.name}: {counted(len(tuned.found.trials), 'trial')} of up to {counted(runs, 'run')}"
-    return page(f"Tuning {tuning.scenario.stem}", Answer(tuned.answer, _history(tuned)), sections, about=about)
-
-
-def _history(tuned: Tuned) -> Figure:
-    trials, reference = tuned.found.trials, tuned.found.reference
-    numbers = [float(trial.number) for trial in trials]
-    best = figures.best_so_far(tuned.tuning, reference, trials)
-    series = [
-        *_points(tuned, {trial.number: float(trial.number) for trial in trials}),
-        Series("defaults", [min(numbers), max(numbers)], [_value(reference)] * 2),
-        Series("best so far", numbers, best, "step"),
-    ]
-    panel = Panel(series, x=Axis("trial"), y=Axis(figures.title(tuned.tuning)))
-    return Figure("The search: each trial, and the best so far that keeps all constraints", [panel])
-
-
-def _points(tuned: Tuned, places: Mapping[int, float]) -> list[Series]:
-    found = []
-    for label in figures.STYLES:
-        own = [trial for trial in tuned.found.trials if figures.kind(trial) == label]
-        if own:
-            xs, texts = [places[trial.number] for trial in own], [_said(trial) for trial in own]
-            found.append(Series(label, xs, [_value(trial) for trial in own], "points", texts=texts))
-    return found
-
-
-def _value(trial: Trial) -> float:
-    return math.nan if trial.value is None else trial.value
-
-
-def _said(trial: Trial) -> str:
-    values = ", ".join(f"{last_part(name)} {value}" for name, value in trial.values.items())
-    return f"trial {trial.number}: {values}"
-
-
-def _slices(tuned: Tuned) -> Figure:
-    panels = []
-    for parameter in tuned.tuning.parameters:
-        scale = figures.places(parameter, tuned.found.reference, tuned.found.trials)
-        places = {trial.number: scale.places[str(trial.values[parameter.name])] for trial in tuned.found.trials}
-        log = isinstance(parameter.values, Mapping) and parameter.values.get("scale") == "log"
-        series = _points(tuned, places)
-        own = tuned.found.reference.values[parameter.name]
-        if own in scale.places:
-            series.append(Series("defaults", [scale.places[own]], [_value(tuned.found.reference)], "points"))
-        best = tuned.verdict.best
-        if best.number:
-            series.append(Series("best", [places[best.number]], [_value(best)], "points", texts=[_said(best)]))
-        x = Axis(figures.named(parameter, tuned.tuning, scale.unit), log=log)
-        panels.append(Panel(series, x=x, y=Axis(figures.title(tuned.tuning))))
-    return Figure("Each trial, by the value of one parameter", panels)
+    return page(f"Tuning {tuning.scenario.stem}", Answer(tuned.answer, search), sections, about=about)
 
 
 def _parameters(tuned: Tuned) -> Table:

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars
 
-from ackclock.drawing.rendering import store
+from ackclock.drawing.files import store
 from ackclock.experiments import sources
 from ackclock.files import storage
 from ackclock.tuning.figures import figure

@@ -1,4 +1,4 @@
-// The data of figures, as `ackclock/reports/figures.py` writes them.
+// The data of figures, as `ackclock/drawing/plotly.py` writes them.
 import type { Again } from "../report/data.ts";
 
 /** A curve, points, or bars; `style` "again" are points of a run in this page. */

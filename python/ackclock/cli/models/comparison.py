@@ -101,15 +101,15 @@ def _show_parameters(model: Model, used: Mapping[str, Sourced]) -> None:
 
 
 def _plot(model: Model, settings: Mapping[str, Any], points: Measured, name: str, path: Path) -> None:
-    from ackclock.drawing import models as drawing
-    from ackclock.drawing import rendering
+    from ackclock.drawing import files
+    from ackclock.plotting import models as drawing
 
     places = sorted({point.x for point in points.points})
     # A simulated model is slow: it is evaluated only at measured points.
     few = model.simulated or len(places) < 2
     line = places if few else values.spaced(places[0], places[-1], LINE_POINTS)
     table = evaluate.table(model.name, {**settings, points.parameter: line})
-    rendering.save(drawing.draw_comparison(model.name, name, table, values.varied(settings), points), path)
+    files.save(drawing.of_comparison(model.name, name, table, values.varied(settings), points), path)
 
 
 def _rows(predicted: polars.DataFrame, varied: Sequence[str], points: Measured, name: str) -> list[dict[str, Any]]:

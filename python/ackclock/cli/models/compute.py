@@ -114,9 +114,9 @@ def _check_plot(path: Path | None, over: Path | None, *, json_output: bool, forc
         if force:
             raise ValueError("--force: nothing is replaced without --plot FILE")
         return
-    from ackclock.drawing import rendering
+    from ackclock.drawing import files
 
-    rendering.image_format(path)
+    files.image_format(path)
     if json_output and targets.is_stdout(path):
         raise ValueError(f"--plot {path}: --json is written to standard output, too; name a file")
     targets.check(path, inputs=[] if over is None else over.rglob("*"), force=force)
@@ -158,10 +158,10 @@ def _plot(model: Model, table: polars.DataFrame, varied: Sequence[str], outputs:
         raise ValueError(f"--plot {path}: no parameter has a range to draw over; give one, as in --param {example}")
     if not any(math.isfinite(value) for name in outputs for value in table[name]):
         raise ValueError(f"--plot {path}: no curve; {', '.join(outputs)} is undefined or infinite for every {x}")
-    from ackclock.drawing import models as drawing
-    from ackclock.drawing import rendering
+    from ackclock.drawing import files
+    from ackclock.plotting import models as drawing
 
-    rendering.save(drawing.draw_table(model.name, table, varied, outputs, x), path)
+    files.save(drawing.of_table(model.name, table, varied, outputs, x), path)
 
 
 def _data(

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import io
+import warnings
 from pathlib import Path
 from typing import Any
 
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as MplFigure
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from ackclock.drawing.figure import Figure
+from ackclock.drawing.look import NARROW, Look
+from ackclock.drawing.matplotlib import draw
 from ackclock.files import storage, targets
 
 FORMATS = ("png", "svg", "pdf")
@@ -23,7 +27,7 @@ PNG_DPI = 144
 PNG_COLOURS = 256
 
 
-def save(figure: Figure, path: str | Path) -> Path:
+def save(figure: Figure | MplFigure, path: str | Path, look: Look | None = None) -> Path:
     """Write a figure atomically, in the format of the file's ending: png, svg or pdf; ``-`` is standard output (png).
 
     Raises
@@ -32,11 +36,11 @@ def save(figure: Figure, path: str | Path) -> Path:
         If the format is another.
     """
     path = Path(path)
-    targets.write(path, encode(figure, image_format(path)))
+    targets.write(path, encode(figure, image_format(path), look))
     return path
 
 
-def store(figure: Figure, path: Path) -> None:
+def store(figure: Figure | MplFigure, path: Path) -> None:
     """Write a figure of a result atomically; unlike `save`, it replaces a link or pipe that is there."""
     storage.write_bytes(path, encode(figure, image_format(path)))
 
@@ -57,10 +61,24 @@ def image_format(path: Path) -> str:
     return kind
 
 
-def encode(figure: Figure, kind: str) -> bytes:
-    """Return a figure as the bytes of a file; a palette makes a PNG a third of the size."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=kind, dpi=PNG_DPI, metadata=METADATA[kind])
+def encode(figure: Figure | MplFigure, kind: str, look: Look | None = None) -> bytes:
+    """Return a figure as the bytes of a file; a palette makes a PNG a third of the size.
+
+    Raises
+    ------
+    ValueError
+        If the figure has no room for its panels.
+    """
+    look, buffer = look or Look(), io.BytesIO()
+    drawn = draw(figure, look) if isinstance(figure, Figure) else figure
+    dots = PNG_DPI if drawn.get_figwidth() >= NARROW else 2 * PNG_DPI
+    with look.applied(), warnings.catch_warnings():
+        warnings.filterwarnings("error", "constrained_layout not applied")
+        try:
+            drawn.savefig(buffer, format=kind, dpi=dots, metadata=METADATA[kind])
+        except UserWarning:
+            size = " x ".join(f"{inches:.3g} in" for inches in drawn.get_size_inches())
+            raise ValueError(f"--width, --height: {size} is too small for this figure and its font") from None
     return _with_palette(buffer) if kind == "png" else buffer.getvalue()
 
 
@@ -70,5 +88,6 @@ def _with_palette(png: io.BytesIO) -> bytes:
         info.add_text(name, text)
     with Image.open(png) as image:
         palette = image.convert("RGB").quantize(PNG_COLOURS, dither=Image.Dither.NONE)
-    palette.save(smaller, "png", optimize=True, pnginfo=info)
+        dots = image.info.get("dpi")
+    palette.save(smaller, "png", optimize=True, pnginfo=info, **({"dpi": dots} if dots else {}))
     return smaller.getvalue()
