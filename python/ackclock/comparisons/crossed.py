@@ -56,10 +56,11 @@ class Crossed:
     def table(self) -> polars.DataFrame:
         """One row for each path and combination, see `Judged.rows`; the reference is as it is itself."""
         rows = self.judged.rows
+        judged = {(row["place"], key) for row in rows for key in METRICS if row[f"{key}_vs"] is not None}
         for row in rows:
-            for key, metric in METRICS.items() if row["reference"] else ():
-                neutral = 1.0 if metric.relation == "ratio" else 0.0
-                row[f"{key}_vs"] = None if row[key] is None else neutral
+            for key, metric in METRICS.items():
+                if row["reference"] and (row["place"], key) in judged:
+                    row[f"{key}_vs"] = 1.0 if metric.relation == "ratio" else 0.0
         return polars.DataFrame(rows, infer_schema_length=None)
 
     @property
