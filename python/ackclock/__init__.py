@@ -28,13 +28,15 @@ from ackclock.events import (
     Window,
 )
 from ackclock.experiments.engines.ray import Ray
-from ackclock.experiments.sweeping import Limits, Until, sweep
 from ackclock.matrices.function import matrix
 from ackclock.metrics import measures
-from ackclock.result import Result, StoredResult, read
+from ackclock.result import Result, StoredResult
 from ackclock.running import Interrupted, run, run_many
 from ackclock.scenario import Scenario, load
 from ackclock.statistics.sequential import Stopping
+from ackclock.sweeps.function import sweep
+from ackclock.sweeps.plan import Until
+from ackclock.sweeps.work import Limits
 from ackclock.widgets.function import widget
 
 __all__ = [
@@ -71,7 +73,6 @@ __all__ = [
     "measures",
     "model",
     "open",
-    "read",
     "run",
     "run_many",
     "sweep",

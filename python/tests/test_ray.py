@@ -23,7 +23,7 @@ from ackclock.experiments.engines import nodes
 from ackclock.experiments.engines import ray as module
 from ackclock.experiments.engines.local import Local
 from ackclock.experiments.engines.ray import Ray
-from ackclock.experiments.sweeping import Chunk, Limits, Work
+from ackclock.sweeps.work import Chunk, Limits, Work
 
 from .test_paper import TINY, TINY_CLAIMS, TINY_SCENARIO
 

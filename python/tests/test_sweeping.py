@@ -20,12 +20,14 @@ from ackclock import Scenario, _core
 from ackclock.cli import sweeping as command
 from ackclock.datasets import Writer
 from ackclock.datasets.batch import Batch
-from ackclock.experiments import sweeping
 from ackclock.experiments.averages import averages
 from ackclock.experiments.engines.local import Local
 from ackclock.experiments.execute import Interrupted
-from ackclock.experiments.sweeping import Limits, Until, sweep
 from ackclock.statistics.sequential import Stopping
+from ackclock.sweeps import work as sweeping
+from ackclock.sweeps.function import sweep
+from ackclock.sweeps.plan import Until
+from ackclock.sweeps.work import Limits
 
 TIMES = ["cpu_s", "wall_s"]
 TEXT = """

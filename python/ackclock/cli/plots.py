@@ -11,10 +11,11 @@ from ackclock import plot
 from ackclock.cli import output
 from ackclock.cli.options import key_and_value
 from ackclock.cli.resultplots import plot_results
+from ackclock.datasets import runs
 from ackclock.drawing import results as resultplots
 from ackclock.drawing.curves import lacking
 from ackclock.files import storage, targets
-from ackclock.result import StoredResult, frame, read
+from ackclock.result import StoredResult, frame
 from ackclock.texts.labels import find
 
 MOST_CURVES = 12
@@ -133,7 +134,7 @@ def _possible(results: list[StoredResult], kinds: Sequence[str] | None, director
 def _read(directory: Path) -> list[StoredResult]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        results = read(directory)
+        results = runs(directory)
     for warning in caught:
         output.note(str(warning.message))
     return results

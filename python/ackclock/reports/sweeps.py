@@ -1,4 +1,4 @@
-"""Reports of sweeps: the folder of ``ackclock run --out``, and the dataset of ``ackclock sweep``."""
+"""Reports of sweeps."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from typing import Any
 import polars
 
 from ackclock import datasets
-from ackclock.files import storage, stored, toml
+from ackclock.files import stored, toml
 from ackclock.metrics.registry import Measure
-from ackclock.metrics.runs import RUN, of_run
 from ackclock.reports import Answer, Axis, Cell, Column, Figure, Panel, Section, Series, Table, Text, Verbatim, page
 from ackclock.reports.dependence import Group
 from ackclock.reports.figures import Style
 from ackclock.reports.points import MOST_NAMES, SEED, WIDE, Axes, Effect, Points
-from ackclock.stored import read
 from ackclock.texts.numbers import ANY_NUMBER, counted, number
 from ackclock.texts.units import positions
 from ackclock.texts.warnings import clause
@@ -26,29 +24,9 @@ MOST_LOST = 3  # values without a finished run that the answer names
 MOST_WARNINGS = 3  # sentences of warnings in the answer
 
 
-def stored_sweep(directory: Path) -> str:
-    """Return the report of a sweep that ``ackclock run --out`` wrote.
-
-    Raises
-    ------
-    OSError
-        If a table is missing or damaged.
-    """
-    manifest = storage.read_manifest(directory, "sweep")
-    results = read(directory)
-    labels = {name: f"label.{name}" if name in RUN else name for name in results[0].labels} if results else {}
-    runs = [
-        {labels[name]: value for name, value in result.labels.items()}
-        | of_run(result.flows, result.links, result.bottleneck, result.duration)
-        for result in results
-    ]
-    points = Points(polars.DataFrame(runs, infer_schema_length=None), list(labels.values()))
-    return _page(points, str(manifest["scenario"]), manifest, "")
-
-
 def stored_dataset(directory: Path) -> str:
     """Return the report of a dataset, also while its sweep runs."""
-    data = datasets.open(directory)
+    data = datasets.Dataset(directory)
     path = directory / "sweep.toml"
     text = stored.read_text(path) if path.exists() else ""
     with data.reading():
