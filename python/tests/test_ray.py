@@ -18,7 +18,7 @@ import polars
 import pytest
 
 import ackclock
-from ackclock import _core
+from ackclock import Scenario, _core
 from ackclock.experiments.engines import nodes
 from ackclock.experiments.engines import ray as module
 from ackclock.experiments.engines.local import Local
@@ -350,7 +350,8 @@ def batches(count: int, size: int) -> list[range]:
 
 
 def chunk(seeds: Sequence[int]) -> Chunk:
-    return Chunk((), [_core.Scenario.from_toml(SWEEP, "sweep", [("seed", str(seed))]) for seed in seeds])
+    made = (_core.Scenario.from_toml(SWEEP, "sweep", [("seed", str(seed))]) for seed in seeds)
+    return Chunk((), [Scenario.from_core(each) for each in made])
 
 
 def started(*arguments: str, cwd: Path | None = None) -> subprocess.Popen[str]:
