@@ -68,12 +68,12 @@ def test_a_connection_that_is_not_opened_has_no_start() -> None:
 def test_stored_results_have_the_same_tables(tmp_path: Path) -> None:
     result = ackclock.run(page())
     result.write(tmp_path / "out")
-    (stored,) = ackclock.read(tmp_path / "out")
+    stored = ackclock.open(tmp_path / "out")
     assert stored.pages.equals(polars.DataFrame(result.pages))
     assert stored.page_loads().equals(result.page_loads())
     assert stored.transfer_times().equals(completion(stored.transfers, (1, 10_000, 100_000), size="bytes"))
     ackclock.run(ackclock.Scenario(duration="1 s", flow=[{}])).write(tmp_path / "bulk")
-    (bulk,) = ackclock.read(tmp_path / "bulk")
+    bulk = ackclock.open(tmp_path / "bulk")
     with pytest.raises(KeyError, match="no application had pages"):
         bulk.page_loads()
 
@@ -112,7 +112,7 @@ def test_a_page_from_a_har_file(cli: Cli, tmp_path: Path) -> None:
     done = cli("run", scenario, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     assert "page load times" in done.stdout
-    (stored,) = ackclock.read(tmp_path / "out")
+    stored = ackclock.open(tmp_path / "out")
     assert stored.transfers["bytes"].to_list() == [10_000, 5_000, 1_000, 1_000]
     # The first host needs one connection, since it serves only the root; the second needs two.
     assert stored.flows["name"].to_list() == ["page.0", "page.1", "page.2"]

@@ -275,7 +275,7 @@ def test_wrong_options(folder: Path, cli: Cli, arguments: list[str], message: st
 def test_other_folders_are_refused(cli: Cli, tmp_path: Path, first: Path, folder: Path) -> None:
     assert cli("run", first, "--out", "result").returncode == 0
     for place, message in {
-        "result": "holds results of `ackclock run`, and no dataset; read it with ackclock.read('result')",
+        "result": "holds results of `ackclock run`, and no dataset; read it with ackclock.datasets.runs('result')",
         "nowhere": "nowhere: no result of ackclock here",
     }.items():
         done = cli("query", place, "SELECT 1")

@@ -39,11 +39,9 @@ seed = { from = 1, to = 3 }
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a stored sweep over delays, slow starts and seeds."""
-    from ackclock.cli.sweeps import Sweep
-
     folder = tmp_path_factory.mktemp("web")
     (folder / "web.toml").write_text(WEB)
-    Sweep(ackclock.load(folder / "web.toml").variants(), None, 1).run(folder / "o", json_output=False)
+    ackclock.sweep(folder / "web.toml", folder / "o", jobs=1)
     return folder / "o"
 
 
@@ -59,7 +57,7 @@ def test_numbers_sort_as_numbers_and_words_keep_their_order() -> None:
 
 
 def test_points_are_means_over_seeds_with_their_intervals(stored: Path) -> None:
-    results = ackclock.read(stored)
+    results = ackclock.datasets.runs(stored)
     drawn = resultplots.points(results, "delay", "completion_time", ["slow_start"])
     (axes,) = drawn.figure.axes
     lines = {container.get_label(): container for container in axes.containers}
@@ -82,14 +80,16 @@ def test_points_are_means_over_seeds_with_their_intervals(stored: Path) -> None:
 
 
 def test_single_runs_have_no_bars_and_say_so(stored: Path) -> None:
-    one = [result for result in ackclock.read(stored) if result.manifest["labels"]["seed"] == "2"]
+    one = [result for result in ackclock.datasets.runs(stored) if result.manifest["labels"]["seed"] == "2"]
     drawn = resultplots.points(one, "delay", "goodput_bps", ["slow_start"])
     assert all(not container.has_yerr for container in drawn.figure.axes[0].containers)
     assert any("single runs" in note for note in drawn.notes)
 
 
 def test_a_cdf_counts_flows_that_were_not_done(stored: Path) -> None:
-    results = [result for result in ackclock.read(stored) if result.manifest["labels"]["flow.slow_start"] == "staged"]
+    results = [
+        result for result in ackclock.datasets.runs(stored) if result.manifest["labels"]["flow.slow_start"] == "staged"
+    ]
     drawn = resultplots.cdf(results, "completion_time", ["delay"])
     table = polars.concat(
         result.flows for result in results if result.manifest["labels"]["topology.bottleneck.delay"] == "5 ms"
@@ -108,7 +108,11 @@ def test_a_cdf_counts_flows_that_were_not_done(stored: Path) -> None:
 
 
 def test_boxes_are_quartiles(stored: Path) -> None:
-    results = [result for result in ackclock.read(stored) if result.manifest["labels"]["flow.slow_start"] == "standard"]
+    results = [
+        result
+        for result in ackclock.datasets.runs(stored)
+        if result.manifest["labels"]["flow.slow_start"] == "standard"
+    ]
     axes = resultplots.box(results, "completion_time", "delay").figure.axes[0]
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["5 ms", "20 ms", "100 ms"]
     times = polars.concat(
@@ -119,7 +123,7 @@ def test_boxes_are_quartiles(stored: Path) -> None:
 
 
 def test_columns_of_links_need_a_link(stored: Path) -> None:
-    results = ackclock.read(stored)
+    results = ackclock.datasets.runs(stored)
     with pytest.raises(ValueError, match=r"name one with --link \(known: n0>n1"):
         samples(results, "sojourn_mean")
     found = samples(results, "sojourn_mean", "n1>n2")
@@ -159,7 +163,7 @@ def test_the_command_writes_each_kind(cli: Cli, stored: Path, tmp_path: Path) ->
 def test_round_trip_times_over_time(cli: Cli, first: Path, tmp_path: Path) -> None:
     assert cli("run", first, "--record", "rtt", "--out", "o").returncode == 0
     assert cli("plot", "o").stdout.split() == ["o/rtt.png"]
-    (result,) = ackclock.read(tmp_path / "o")
+    result = ackclock.open(tmp_path / "o")
     (line,) = plot.rtt_lines(result)
     trace = result.trace("rtt")
     assert list(line.y) == pytest.approx([1e3 * rtt for rtt in trace["rtt"]])

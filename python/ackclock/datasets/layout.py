@@ -123,7 +123,7 @@ def damaged(path: Path, what: str) -> stored.DamagedError:
     """Return the error for a damaged batch, with its mend."""
     folder = next(place for place in path.parents if (place / storage.MANIFEST).exists())
     runs = folder / RUNS / path.name
-    mend = f"delete {runs} and run the same command again, which repeats its runs"
+    mend = f"delete {runs} and run the same `ackclock` command again, which repeats its runs"
     return stored.DamagedError(path, what, mend)
 
 

@@ -79,7 +79,7 @@ class Tables:
 
         if table not in self._whole:
             parts = [relabelling.read(path) for path in layout.batches(self.folder / table).values()]
-            whole = polars.concat([polars.DataFrame(schema=layout.declared(table)), *parts])
+            whole = polars.concat(parts or [polars.DataFrame(schema=layout.declared(table))])
             # A part of a frame is a view; a frame for each run would need far more memory than its rows.
             self._whole[table] = whole.sort("run", maintain_order=True)
             ends, start = {}, 0
