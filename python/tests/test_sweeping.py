@@ -17,7 +17,7 @@ import pytest
 
 import ackclock
 from ackclock import Scenario, _core
-from ackclock.cli import options
+from ackclock.cli.options import in_bytes
 from ackclock.datasets import Writer
 from ackclock.datasets.batch import Batch
 from ackclock.experiments import sources
@@ -588,8 +588,8 @@ def test_a_sweep_whose_runs_all_failed_is_one_error(tmp_path: Path) -> None:
 
 
 def test_sizes() -> None:
-    assert options.in_bytes("500 MB") == 500_000_000
-    assert options.in_bytes("1.5 GB") == 1_500_000_000
+    assert in_bytes("500 MB") == 500_000_000
+    assert in_bytes("1.5 GB") == 1_500_000_000
 
 
 def test_a_chunk_for_another_machine_needs_no_files(tmp_path: Path) -> None:
