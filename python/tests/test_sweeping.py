@@ -420,6 +420,22 @@ def test_a_dataset_gives_results(tmp_path: Path) -> None:
         assert result.traces == []
 
 
+def test_a_dataset_has_the_tables_of_its_scenario(tmp_path: Path) -> None:
+    place = tmp_path / "scenarios"
+    (place / "tables").mkdir(parents=True)
+    (place / "tables" / "paths.csv").write_text("label,topology.bottleneck.delay (ms)\na,5\nb,20\n")
+    file = place / "paths.toml"
+    file.write_text(TEXT.split("[sweep]")[0] + '[sweep]\npaths.file = "tables/paths.csv"\n')
+    sweep(file, tmp_path / "o")
+    variants = ackclock.load(file).variants()
+    shutil.rmtree(place)
+    found = ackclock.open(tmp_path / "o")
+    assert isinstance(found, ackclock.Dataset)
+    results = list(found.results().values())
+    assert [result.to_toml() for result in results] == [variant.to_toml() for _, variant in variants]
+    assert [result.labels for result in results] == [labels for labels, _ in variants]
+
+
 def test_several_worlds_are_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = TEXT + "seed = [1, 2]\n"
     worlds = [SIMULATION, World("other", identity="other")]

@@ -123,7 +123,9 @@ class Dataset:
             If a table of paths that it names is not beside it.
         """
         path = self.folder / layout.SCENARIO
-        return load(path) if path.exists() else None
+        # The file has another name here than where the scenario took its own from.
+        name = {"name": str(self.manifest["scenario"])} if "scenario" in self.manifest else {}
+        return load(path, name) if path.exists() else None
 
     @property
     def runs(self) -> polars.LazyFrame:

@@ -116,7 +116,7 @@ class _Row:
     @property
     def manifest(self) -> dict[str, Any]:
         """The entries of its manifest; of its warnings, the names."""
-        names = (self._row["warnings"] or "").split(", ")
+        names = (self._row.get("warnings") or "").split(", ")
         return {
             "scenario": self._tables.scenario,
             "labels": self._labels,

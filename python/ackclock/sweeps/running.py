@@ -146,6 +146,7 @@ class Running:
                 if before and (retry or before.get("plan") != digest):
                     self._moved = writer.relabel(self._everything(writer), retry=retry).moved
                 writer.describe(plan=digest, settings=settings, worlds=worlds)
+                self._keep_files()
                 self._read(writer)
                 self._before = self._done
                 self._all(writer)
@@ -160,6 +161,17 @@ class Running:
                 raise stopped from None
             writer.finish(COMPLETE)
         return self._outcome(self._before)
+
+    def _keep_files(self) -> None:
+        """Copy the tables that the scenario names beside it, so that the dataset is complete."""
+        core = self._plan.scenario.core
+        base = Path(core.state()[1]).resolve().parent
+        for file in map(Path, core.files):
+            # The path of any other table has no place within the folder.
+            if file.resolve().is_relative_to(base):
+                target = self._folder / file.resolve().relative_to(base)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                storage.write_bytes(target, file.read_bytes())
 
     def _outcome(self, stored: int) -> Outcome:
         return Outcome(Dataset(self._folder), self._planned, stored, self._copied, self._moved, self._wide)
