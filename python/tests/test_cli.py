@@ -309,6 +309,27 @@ def test_a_sweep_is_the_dataset_of_the_command_sweep(cli: Cli, sweep: Path, tmp_
     assert flows["algorithm"].to_list() == ["standard", "staged"] * 2
 
 
+def test_a_run_of_a_sweep_beyond_its_limit_is_an_error_after_the_others(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(FIRST + '[sweep]\nduration = ["10 ms", "5 s"]\n')
+    done = cli("run", "s.toml", "--max-events", "500")
+    assert done.returncode == 2
+    assert "10 ms" in done.stdout
+    assert "error: 1 of 2 runs failed, first in duration=5 s: exceeds the budget of 500 events" in done.stderr
+    (tmp_path / "one.toml").write_text(FIRST)
+    refused = cli("run", "one.toml", "--max-events", "500")
+    assert refused.returncode == 2
+    assert "one.toml: has no [sweep], whose runs --max-events and --max-memory limit" in refused.stderr
+
+
+def test_a_sweep_stores_packets(cli: Cli, sweep: Path, tmp_path: Path) -> None:
+    done = cli("sweep", sweep, "--out", "o", "--capture", "n1>n2", "--record", "cwnd")
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "o" / "results").glob("*/packets.pcapng"))) == 4
+    wrong = cli("sweep", sweep, "--out", "p", "--capture", "n1>n9")
+    assert wrong.returncode == 2
+    assert 'there is no link or host "n1>n9"' in wrong.stderr
+
+
 def test_large_sweeps_are_cut_in_tables_and_plots(cli: Cli, sweep: Path, tmp_path: Path) -> None:
     text = SWEEP.replace('"5 s"', '"100 ms"').replace("[sweep]\n", "[sweep]\nseed = { from = 1, to = 60 }\n")
     sweep.write_text(text)

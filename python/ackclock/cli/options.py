@@ -41,6 +41,16 @@ Address = Annotated[
         metavar="ADDRESS", help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT; by default one on this machine."
     ),
 ]
+Capture = Annotated[
+    Optional[list[str]],
+    typer.Option(
+        metavar="PLACE", help="Link or host at which every run captures packets, into a file in its folder; repeatable."
+    ),
+]
+Snaplen = Annotated[
+    Optional[int],
+    typer.Option(min=1, max=65535, metavar="BYTES", help="Bytes to store of each packet; by default only the headers."),
+]
 MaxEvents = Annotated[
     Optional[int],
     typer.Option(
@@ -68,10 +78,7 @@ PcapAt = Annotated[
     Optional[list[str]],
     typer.Option(metavar="PLACE", help="Link or host to capture at; by default the bottleneck; repeatable."),
 ]
-PcapSnaplen = Annotated[
-    Optional[int],
-    typer.Option(min=1, max=65535, metavar="BYTES", help="Bytes to store of each packet; by default only the headers."),
-]
+PcapSnaplen = Snaplen
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files, even those of other programs.")]
 ChangeHystart = Annotated[
     bool,

@@ -10,7 +10,19 @@ import typer
 from ackclock.cli import options
 from ackclock.cli.asking import ask
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MOST, Address, EngineName, Jobs, Json, MaxEvents, MaxMemory, Record, Worlds
+from ackclock.cli.options import (
+    MOST,
+    Address,
+    Capture,
+    EngineName,
+    Jobs,
+    Json,
+    MaxEvents,
+    MaxMemory,
+    Record,
+    Snaplen,
+    Worlds,
+)
 
 if TYPE_CHECKING:
     from ackclock.sweeps.running import Outcome
@@ -56,6 +68,8 @@ def sweep(
     max_events: MaxEvents = None,
     max_memory: MaxMemory = None,
     record: Record = None,
+    capture: Capture = None,
+    snaplen: Snaplen = None,
     on: Worlds = "simulation",
     retry: Annotated[bool, typer.Option("--retry", help="Run failed runs again.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if a run failed.")] = False,
@@ -79,7 +93,7 @@ def sweep(
 
         return sweep(
             given, out or Path("out") / file.stem, seeds=seeds, until=rule, limits=limits, retry=retry, on=on,
-            record=record or (), **where,
+            record=record or (), capture=capture, snaplen=snaplen, **where,
         )  # fmt: skip
 
     def show(outcome: Outcome) -> None:
