@@ -134,14 +134,16 @@ def test_sweeps_join_the_pages(cli: Cli, tmp_path: Path) -> None:
     )
     done = cli("run", scenario, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
-    pages = polars.read_parquet(tmp_path / "out" / "pages.parquet")
+    data = ackclock.open(tmp_path / "out")
+    pages = data.pages.sort("point").collect()
     slow, fast = pages["load_time"].to_list()
     assert slow > fast
-    assert pages.columns[0] == "flow.initial_window"
-    # A second run replaces the first, including the tables of applications.
+    assert pages.columns[:2] == ["point", "flow.initial_window"]
+    # Another form of the sweep has none of its rows, including those of applications.
     scenario.write_text('duration = "1 s"\n[[flow]]\n[sweep]\n"flow.initial_window" = ["2 segments", "3 segments"]\n')
     assert cli("run", scenario, "--out", tmp_path / "out").returncode == 0
-    assert not (tmp_path / "out" / "pages.parquet").exists()
+    assert data.pages.collect().height == 0
+    assert data.runs.collect()["flow.initial_window"].to_list() == ["2 segments", "3 segments"]
 
 
 def test_datagrams_leave_no_window_to_draw(cli: Cli, tmp_path: Path) -> None:
