@@ -35,29 +35,6 @@ def _no_transfers() -> polars.DataFrame:
     return polars.DataFrame(schema={"bytes": polars.UInt64, "completion_time": polars.Float64})
 
 
-_ENTRIES: dict[str, type | tuple[type, ...]] = {
-    "scenario": str, "seed": int, "duration": (int, float), "hash": str, "trace_hash": str, "labels": dict,
-    "traces": list, "python_controls": bool,
-}  # fmt: skip
-"""Types of the entries of a run's manifest."""
-
-
-def _checked(manifest: dict[str, Any], file: Path) -> dict[str, Any]:
-    """Return the manifest of a run.
-
-    Raises
-    ------
-    ValueError
-        If an entry is missing or has another type than those that are written.
-    """
-    for key, kind in _ENTRIES.items():
-        value = manifest.get(key)
-        items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        if not isinstance(value, kind) or not all(isinstance(item, str) for item in items):
-            raise ValueError(f"{file}: the entry {key!r} is missing or wrong; the file has been changed")
-    return manifest
-
-
 class Place(Protocol):
     """Where a stored run is: in a folder of its own, or in the tables of a dataset."""
 
@@ -95,7 +72,7 @@ class Folder:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.manifest = _checked(storage.read_manifest(directory, "run"), directory / storage.MANIFEST)
+        self.manifest = storage.read_manifest(directory, "run")
 
     @property
     def duration(self) -> float:
