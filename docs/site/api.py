@@ -37,13 +37,13 @@ PAGES = {
     "api/results": Page(
         "Results",
         "Tables, traces and summaries of runs.",
-        ("Result", "StoredResult", "read", "measures"),
+        ("Result", "StoredResult", "open", "measures"),
         ("ackclock.columns",),
     ),
     "api/experiments": Page(
         "Experiments",
         "Sweeps and their datasets, comparisons, the matrix; their limits, and the cluster where they run.",
-        ("sweep", "open", "Dataset", "compare", "matrix", "Limits", "Until", "Stopping", "Ray"),
+        ("sweep", "Dataset", "compare", "matrix", "Limits", "Until", "Stopping", "Ray"),
     ),
     "api/controls": Page(
         "Congestion controls",

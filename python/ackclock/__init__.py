@@ -28,15 +28,17 @@ from ackclock.events import (
     Window,
 )
 from ackclock.experiments.engines.ray import Ray
-from ackclock.experiments.sweeping import Limits, Until, sweep
 from ackclock.gates.function import gate
 from ackclock.metrics import measures
 from ackclock.papers.function import paper
 from ackclock.plotting.function import plot
-from ackclock.result import Result, StoredResult, read
+from ackclock.result import Result, StoredResult
 from ackclock.running import Interrupted, run, run_many
 from ackclock.scenario import Scenario, load
 from ackclock.statistics.sequential import Stopping
+from ackclock.sweeps.function import sweep
+from ackclock.sweeps.plan import Until
+from ackclock.sweeps.work import Limits
 from ackclock.tuning.function import tune
 from ackclock.widgets.function import widget
 
@@ -77,7 +79,6 @@ __all__ = [
     "open",
     "paper",
     "plot",
-    "read",
     "run",
     "run_many",
     "sweep",

@@ -15,14 +15,14 @@ from ackclock.files import storage, targets
 from ackclock.files.pickled import PickledRun, PickledTable
 from ackclock.metrics.completion import BYTE_CLASSES, CLASSES
 from ackclock.scenario import Scenario
-from ackclock.stored import StoredResult, read
+from ackclock.stored import StoredResult
 from ackclock.summaries import AnyResult, Summaries
 from ackclock.texts.numbers import counted, number
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["AnyResult", "ArrowTable", "Result", "StoredResult", "Summaries", "frame", "read", "rows"]
+__all__ = ["AnyResult", "ArrowTable", "Result", "StoredResult", "Summaries", "frame", "rows"]
 
 
 class Result(Summaries):
@@ -175,11 +175,21 @@ class Result(Summaries):
                 raise KeyError(f"no packets were captured at {place!r}; captured: {there}")
         if snaplen is not None and not 0 < snaplen < 2**31:
             raise ValueError(f"snaplen: must be 1 to {2**31 - 1} bytes, but is {snaplen}")
+        path = Path(path)
+        targets.write(path, self.pcapng(chosen, snaplen=snaplen))
+        return path
+
+    def pcapng(self, at: Sequence[str] | None = None, *, snaplen: int | None = None) -> bytes:
+        """Return the file of `write_pcap`; parameters are as there.
+
+        Raises
+        ------
+        KeyError
+            If nothing was captured.
+        """
         if isinstance(self._core, PickledRun) or not self.captured:
             raise KeyError("no packets were captured; name links or hosts in `capture`")
-        path = Path(path)
-        targets.write(path, self._core.pcapng(chosen, snaplen))
-        return path
+        return self._core.pcapng(None if at is None else list(at), snaplen)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -221,12 +231,17 @@ class Result(Summaries):
 
     def write_files(self, folder: Path, labels: dict[str, str] | None = None) -> None:
         """Write the files of `write` into an existing folder."""
-        storage.write_text(folder / "scenario.toml", self.scenario.to_toml())
-        for name, table in self.tables.items():
-            storage.write_parquet(folder / f"{name}.parquet", table)
-        for name in self.traces:
-            storage.write_parquet(folder / f"trace-{name}.parquet", frame(self.trace(name)))
-        storage.write_manifest(folder, "run", self.manifest(labels))
+        for name, data in self.files(labels).items():
+            storage.write_bytes(folder / name, data)
+
+    def files(self, labels: dict[str, str] | None = None) -> dict[str, bytes]:
+        """Return the files of `write` by their names; the manifest is the last."""
+        tables = self.tables | {f"trace-{name}": frame(self.trace(name)) for name in self.traces}
+        return {
+            "scenario.toml": self.scenario.to_toml().encode(),
+            **{f"{name}.parquet": storage.parquet(table) for name, table in tables.items()},
+            storage.MANIFEST: storage.manifest("run", self.manifest(labels)),
+        }
 
     @property
     def tables(self) -> dict[str, polars.DataFrame]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ackclock import _core
 from ackclock.arrow import rows
 from ackclock.columns import checking, documented
 from ackclock.files import storage, stored
-from ackclock.files.sweeps import Reader
 from ackclock.metrics.completion import BYTE_CLASSES, completion
 from ackclock.scenario import Scenario
 from ackclock.summaries import Summaries
@@ -36,53 +35,86 @@ def _no_transfers() -> polars.DataFrame:
     return polars.DataFrame(schema={"bytes": polars.UInt64, "completion_time": polars.Float64})
 
 
-_ENTRIES: dict[str, type | tuple[type, ...]] = {
-    "scenario": str, "seed": int, "duration": (int, float), "hash": str, "trace_hash": str, "labels": dict,
-    "traces": list, "python_controls": bool,
-}  # fmt: skip
-"""Types of the entries of a run's manifest."""
+class Place(Protocol):
+    """Where a stored run is: in a folder of its own, or in the tables of a dataset."""
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """The entries of its manifest."""
+        ...
+
+    @property
+    def duration(self) -> float:
+        """End of the run, in seconds."""
+        ...
+
+    def has(self, table: str) -> bool:
+        """Whether it has rows in a table."""
+        ...
+
+    def table(self, name: str) -> polars.DataFrame:
+        """Return a table, such as ``flows`` or ``trace-cwnd``."""
+        ...
+
+    def toml(self) -> str:
+        """Return its scenario with every default."""
+        ...
 
 
-def _checked(manifest: dict[str, Any], file: Path) -> dict[str, Any]:
-    """Return the manifest of a run.
-
-    Raises
-    ------
-    ValueError
-        If an entry is missing or has another type than those that are written.
-    """
-    # Earlier versions wrote no warnings.
-    if not isinstance(manifest.get("warnings", []), list):
-        raise ValueError(f"{file}: the entry 'warnings' is wrong; the file has been changed")
-    for key, kind in _ENTRIES.items():
-        value = manifest.get(key)
-        items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        if not isinstance(value, kind) or not all(isinstance(item, str) for item in items):
-            raise ValueError(f"{file}: the entry {key!r} is missing or wrong; the file has been changed")
-    return manifest
-
-
-class StoredResult(Summaries):
-    """A result read back from the directory that `Result.write` made, or from the tables of a sweep.
+class Folder:
+    """A run in a folder of its own, which `Result.write` made.
 
     Parameters
     ----------
     directory
-        The directory of the run; it need not exist for a run of a sweep without traces.
-    sweep
-        The sweep whose tables hold its rows.
+        The folder.
     """
 
-    __slots__ = ("_sweep", "directory", "manifest")
-
-    def __init__(self, directory: Path, sweep: Reader | None = None) -> None:
+    def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._sweep = sweep
-        self.manifest: dict[str, Any]
-        if sweep is None:
-            self.manifest = _checked(storage.read_manifest(directory, "run"), directory / storage.MANIFEST)
-        else:
-            self.manifest = sweep.lines[directory.name]["manifest"]
+        self.manifest = storage.read_manifest(directory, "run")
+
+    @property
+    def duration(self) -> float:
+        """End of the run, in seconds."""
+        return float(self.manifest["duration"])
+
+    def has(self, table: str) -> bool:
+        """Whether it has rows in a table."""
+        return (self.directory / f"{table}.parquet").exists()
+
+    def table(self, name: str) -> polars.DataFrame:
+        """Return a table, such as ``flows`` or ``trace-cwnd``."""
+        return stored.read_parquet(self.directory / f"{name}.parquet", checking(name.replace("trace-", "trace ")))
+
+    def toml(self) -> str:
+        """Return its scenario with every default."""
+        return stored.read_text(self.directory / "scenario.toml")
+
+
+class StoredResult(Summaries):
+    """A result read back from the directory that `Result.write` made, or from a dataset.
+
+    Its tables are frames of polars.
+
+    Parameters
+    ----------
+    directory
+        The directory of the run.
+    place
+        Where its tables are; None: in the directory.
+    """
+
+    __slots__ = ("_place", "directory")
+
+    def __init__(self, directory: Path, place: Place | None = None) -> None:
+        self.directory = directory
+        self._place = place or Folder(directory)
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """Entries of its manifest: scenario, labels, seed, hashes, traces, warnings, and how it was made."""
+        return self._place.manifest
 
     @property
     def name(self) -> str:
@@ -124,7 +156,7 @@ class StoredResult(Summaries):
     def summary(self) -> dict[str, Any]:
         """Same as `Result.summary`, without ``events`` and ``cpu_seconds``, and with the labels."""
         # Present only if it has rows.
-        transfers, pages = (self._has(name) for name in ("transfers", "pages"))
+        transfers, pages = (self._place.has(name) for name in ("transfers", "pages"))
         return {
             "scenario": str(self.manifest["scenario"]),
             "labels": self.labels,
@@ -142,8 +174,8 @@ class StoredResult(Summaries):
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
-        """Same as `Result.warnings`; empty for a result that an earlier version wrote."""
-        return list(self.manifest.get("warnings", []))
+        """Same as `Result.warnings`; of a run in the tables of a dataset, only the names."""
+        return list(self.manifest["warnings"])
 
     @property
     def bottleneck(self) -> str:
@@ -154,7 +186,7 @@ class StoredResult(Summaries):
     @property
     def duration(self) -> float:
         """End of the run, in seconds."""
-        return float(self.manifest["duration"])
+        return self._place.duration
 
     @property
     def traces(self) -> list[str]:
@@ -198,6 +230,11 @@ class StoredResult(Summaries):
         return self._read_applications("transfers")
 
     @property
+    def has_pages(self) -> bool:
+        """Whether an application loaded pages."""
+        return self._place.has("pages")
+
+    @property
     @documented("pages")
     def pages(self) -> polars.DataFrame:
         """One row per page or exchange.
@@ -211,52 +248,12 @@ class StoredResult(Summaries):
 
     def to_toml(self) -> str:
         """Return the scenario as a file with every default filled in."""
-        if self._sweep is not None:
-            return str(self._sweep.lines[self.directory.name]["scenario"])
-        return stored.read_text(self.directory / "scenario.toml")
+        return self._place.toml()
 
     def _read_applications(self, name: str) -> polars.DataFrame:
-        if not self._has(name):
+        if not self._place.has(name):
             raise KeyError(f"{self.directory}: no application had {name}")
         return self._read(name)
 
-    def _has(self, name: str) -> bool:
-        if self._sweep is not None:
-            return self._sweep.has(name) and self._read(name).height > 0
-        return (self.directory / f"{name}.parquet").exists()
-
     def _read(self, name: str) -> polars.DataFrame:
-        if self._sweep is not None:
-            return self._sweep.table(name, self.manifest["labels"], checking(name))
-        return stored.read_parquet(self.directory / f"{name}.parquet", checking(name.replace("trace-", "trace ")))
-
-
-def read(directory: str | Path) -> list[StoredResult]:
-    """Read results written by ``ackclock run --out``: one, or one for each variant of a sweep in its order.
-
-    A sweep that was interrupted gives a warning, since runs are missing.
-
-    Parameters
-    ----------
-    directory
-        The directory given to ``--out`` or `Result.write`.
-
-    Raises
-    ------
-    FileNotFoundError
-        If it holds no result.
-    """
-    directory = Path(directory)
-    manifest = storage.read_manifest(directory)
-    if manifest["kind"] == "dataset":
-        raise FileNotFoundError(
-            f"{directory}: holds a dataset of `ackclock sweep`; open it with ackclock.open({str(directory)!r}), or use "
-            "`ackclock query`"
-        )
-    if manifest["kind"] == "sweep":
-        if manifest["state"] == "interrupted":
-            text = f"{directory}: interrupted; {len(manifest['runs'])} of {manifest['planned']} runs are stored"
-            warnings.warn(text, stacklevel=2)
-        sweep = Reader(directory)
-        return [StoredResult(directory / name, sweep if name in sweep.lines else None) for name in manifest["runs"]]
-    return [StoredResult(directory)]
+        return self._place.table(name)

@@ -137,7 +137,7 @@ def test_write_and_read(scenario: Scenario, tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "o").iterdir()) == [
         "flows.parquet", "links.parquet", "manifest.json", "scenario.toml", "trace-cwnd.parquet",
     ]  # fmt: skip
-    (stored,) = ackclock.read(tmp_path / "o")
+    stored = ackclock.open(tmp_path / "o")
     assert stored.flows.equals(polars.DataFrame(result.flows))
     assert stored.trace("cwnd").shape[0] == len(result.trace("cwnd"))
     assert stored.duration == 5.0

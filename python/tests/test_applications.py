@@ -68,12 +68,12 @@ def test_a_connection_that_is_not_opened_has_no_start() -> None:
 def test_stored_results_have_the_same_tables(tmp_path: Path) -> None:
     result = ackclock.run(page())
     result.write(tmp_path / "out")
-    (stored,) = ackclock.read(tmp_path / "out")
+    stored = ackclock.open(tmp_path / "out")
     assert stored.pages.equals(polars.DataFrame(result.pages))
     assert stored.page_loads().equals(result.page_loads())
     assert stored.transfer_times().equals(completion(stored.transfers, (1, 10_000, 100_000), size="bytes"))
     ackclock.run(ackclock.Scenario(duration="1 s", flow=[{}])).write(tmp_path / "bulk")
-    (bulk,) = ackclock.read(tmp_path / "bulk")
+    bulk = ackclock.open(tmp_path / "bulk")
     with pytest.raises(KeyError, match="no application had pages"):
         bulk.page_loads()
 
@@ -112,7 +112,7 @@ def test_a_page_from_a_har_file(cli: Cli, tmp_path: Path) -> None:
     done = cli("run", scenario, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     assert "page load times" in done.stdout
-    (stored,) = ackclock.read(tmp_path / "out")
+    stored = ackclock.open(tmp_path / "out")
     assert stored.transfers["bytes"].to_list() == [10_000, 5_000, 1_000, 1_000]
     # The first host needs one connection, since it serves only the root; the second needs two.
     assert stored.flows["name"].to_list() == ["page.0", "page.1", "page.2"]
@@ -134,14 +134,16 @@ def test_sweeps_join_the_pages(cli: Cli, tmp_path: Path) -> None:
     )
     done = cli("run", scenario, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
-    pages = polars.read_parquet(tmp_path / "out" / "pages.parquet")
+    data = ackclock.open(tmp_path / "out")
+    pages = data.pages.sort("point").collect()
     slow, fast = pages["load_time"].to_list()
     assert slow > fast
-    assert pages.columns[0] == "flow.initial_window"
-    # A second run replaces the first, including the tables of applications.
+    assert pages.columns[:2] == ["point", "flow.initial_window"]
+    # Another form of the sweep has none of its rows, including those of applications.
     scenario.write_text('duration = "1 s"\n[[flow]]\n[sweep]\n"flow.initial_window" = ["2 segments", "3 segments"]\n')
     assert cli("run", scenario, "--out", tmp_path / "out").returncode == 0
-    assert not (tmp_path / "out" / "pages.parquet").exists()
+    assert data.pages.collect().height == 0
+    assert data.runs.collect()["flow.initial_window"].to_list() == ["2 segments", "3 segments"]
 
 
 def test_datagrams_leave_no_window_to_draw(cli: Cli, tmp_path: Path) -> None:

@@ -101,7 +101,14 @@ def test_names_of_files_are_text(tmp_path: Path) -> None:
     result.write(tmp_path / "run")
     swept = Scenario(HOSTILE, duration="1 s", flow=[{"name": "<img src=x>"}], sweep={"seed": [1, 2]})
     outcome = ackclock.sweep(swept, tmp_path / "<u>")
-    for shown in (scenario, result, *ackclock.read(tmp_path / "run"), swept.sweep_points(), outcome, outcome.dataset):
+    for shown in (
+        scenario,
+        result,
+        *ackclock.datasets.runs(tmp_path / "run"),
+        swept.sweep_points(),
+        outcome,
+        outcome.dataset,
+    ):
         parsed = card(shown)
         assert not {"script", "img", "i", "u"} & set(parsed.tags)
     assert HOSTILE in card(result).texts
@@ -119,7 +126,7 @@ def test_a_result_shows_curves_flows_and_links(scenario: Scenario, tmp_path: Pat
     warnings = [warning["text"] for warning in result.warnings]
     assert parsed.texts.count("Warning:") == len(warnings) and set(warnings) <= set(parsed.texts)
     result.write(tmp_path / "run")
-    (stored,) = ackclock.read(tmp_path / "run")
+    stored = ackclock.open(tmp_path / "run")
     again = card(stored)
     assert again.tags == parsed.tags
     assert "svg" not in card(ackclock.run(scenario, record=[])).tags
@@ -242,7 +249,7 @@ def test_a_tuning(tmp_path: Path) -> None:
 def test_results_in_a_terminal_are_one_line(scenario: Scenario, tmp_path: Path) -> None:
     result = ackclock.run(scenario, record=["cwnd"])
     result.write(tmp_path / "run")
-    (stored,) = ackclock.read(tmp_path / "run")
+    stored = ackclock.open(tmp_path / "run")
     assert repr(stored) == f"<StoredResult 'short' in {str(tmp_path / 'run')!r}: traces: cwnd>"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import signal
 import subprocess
@@ -67,7 +68,7 @@ def test_run_warns_if_the_congestion_control_was_not_exercised(cli: Cli, first: 
         "flows": ["a"],
         "text": line[len("warning: ") : -len(" (rwnd_limited)")],
     }
-    (stored,) = ackclock.read(tmp_path / "o")
+    stored = ackclock.open(tmp_path / "o")
     assert stored.warnings == stored.summary["warnings"] == [warning]
 
 
@@ -78,7 +79,7 @@ def test_a_sweep_shows_each_warning_once(cli: Cli, tmp_path: Path) -> None:
     done = cli("run", "s.toml", "--out", "o", "--jobs", "2")
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
     assert line.endswith("(rwnd_limited, in 4 of 6 runs, first in flow.rwnd=9 packets seed=1)")
-    assert [[warning["name"] for warning in result.warnings] for result in ackclock.read(tmp_path / "o")] == [
+    assert [[warning["name"] for warning in result.warnings] for result in ackclock.datasets.runs(tmp_path / "o")] == [
         [], [], *[["rwnd_limited"]] * 4,
     ]  # fmt: skip
 
@@ -91,7 +92,7 @@ def test_a_sweep_runs_all_variants(cli: Cli, sweep: Path, tmp_path: Path) -> Non
     assert [(run["labels"][axis], run["labels"]["algorithm"]) for run in runs] == [
         ("5 packets", "standard"), ("5 packets", "staged"), ("20 packets", "standard"), ("20 packets", "staged"),
     ]  # fmt: skip
-    stored = ackclock.read(tmp_path / "o")
+    stored = ackclock.datasets.runs(tmp_path / "o")
     assert len(stored) == 4
     table = cli("run", sweep).stdout
     assert table.count("staged") == 4  # two flows, two queues
@@ -112,8 +113,16 @@ def test_out_writes_everything(cli: Cli, first: Path, tmp_path: Path) -> None:
 def test_the_same_run_writes_the_same_tables(cli: Cli, first: Path, tmp_path: Path) -> None:
     for name in ("o", "p"):
         assert cli("run", first, "--out", name, "--record", "cwnd").returncode == 0
-    for file in ("flows.parquet", "links.parquet", "trace-cwnd.parquet", "manifest.json"):
+    for file in ("flows.parquet", "links.parquet", "trace-cwnd.parquet"):
         assert (tmp_path / "o" / file).read_bytes() == (tmp_path / "p" / file).read_bytes()
+    # Only how a result was made, such as its date, differs between equal ones.
+    one, other = (json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("o", "p"))
+    made = one.pop("made")
+    assert made["command"] == f"ackclock run {first} --out o --record cwnd"
+    assert other.pop("made")["core"] == made["core"]
+    assert {"date", "commit", "machine"} <= made.keys()
+    assert {"ackclock", "python", "numpy", "polars"} == made["versions"].keys()
+    assert one == other
 
 
 @pytest.mark.parametrize(
@@ -224,47 +233,101 @@ def test_plot_without_its_trace(cli: Cli, first: Path) -> None:
     assert "unknown format" in cli("plot", "o", "--format", "gif").stderr
 
 
-def interrupt(place: Path, *arguments: str) -> tuple[int, str, str]:
-    """Start a long sweep, and stop it when its first run is written."""
-    command = [sys.executable, "-m", "ackclock", "run", "long.toml", "--jobs", "1", "--out", "o", *arguments]
-    process = subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    written = (".o-*/*/manifest.json", ".o-*/runs.jsonl")
-    while not any(list(place.glob(pattern)) for pattern in written) and process.poll() is None:
+def begin(place: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start a long sweep."""
+    command = [sys.executable, "-m", "ackclock", "run", "long.toml", "--out", "o", *arguments]
+    return subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_an_interrupted_sweep_shows_what_is_finished_and_is_continued(cli: Cli, tmp_path: Path) -> None:
+    long = SWEEP.replace('"5 s"', '"600 s"').replace("[sweep]\n", "[sweep]\nseed = { from = 1, to = 50 }\n")
+    (tmp_path / "long.toml").write_text(long)
+    process = begin(tmp_path, "--json", "--record", "cwnd", "--jobs", "1")
+    while not list((tmp_path / "o" / "runs").glob("*.parquet")) and process.poll() is None:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    return process.returncode, out, err
-
-
-def test_an_interrupted_sweep_is_marked_and_replaces_no_complete_one(cli: Cli, sweep: Path, tmp_path: Path) -> None:
-    long = SWEEP.replace('"5 s"', '"600 s"').replace("[sweep]\n", "[sweep]\nseed = { from = 1, to = 50 }\n")
-    (tmp_path / "long.toml").write_text(long)
-    code, out, err = interrupt(tmp_path, "--json", "--record", "cwnd")
-    assert code == 130, err
+    assert process.returncode == 130, err
     printed, manifest = json.loads(out), json.loads((tmp_path / "o" / "manifest.json").read_text())
     for state in (printed, manifest):
         assert state["state"] == "interrupted"
         assert state["planned"] == 200
-        assert 0 < len(state["runs"]) < 200
-    assert "of 200 runs are finished" in err
+    assert 0 < len(printed["runs"]) < 200
+    assert "of 200 runs are finished; run the same command to continue" in err
     assert "interrupted" in cli("plot", "o").stderr
     with pytest.warns(UserWarning, match="interrupted"):
-        ackclock.read(tmp_path / "o")
-    assert cli("run", sweep, "--out", "o").returncode == 0
-    assert json.loads((tmp_path / "o" / "manifest.json").read_text())["state"] == "complete"
-    code, _, err = interrupt(tmp_path)
-    assert code == 130
-    assert "o.partial" in err
-    assert len(ackclock.read(tmp_path / "o")) == 4
-    assert (tmp_path / "o.partial" / "manifest.json").exists()
-    assert not list(tmp_path.glob(".o*"))
+        assert len(ackclock.datasets.runs(tmp_path / "o")) == len(printed["runs"])
 
 
-def test_a_sweep_has_one_table_with_its_labels(cli: Cli, sweep: Path, tmp_path: Path) -> None:
+def test_a_killed_sweep_ends_with_the_rows_of_an_undisturbed_one(cli: Cli, tmp_path: Path) -> None:
+    drawn, kills = random.Random(7), 0
+    long = SWEEP.replace('"5 s"', '"150 s"').replace("[sweep]\n", "[sweep]\nseed = { from = 1, to = 40 }\n")
+    (tmp_path / "long.toml").write_text(long)
+    arguments = ("--record", "cwnd", "--pcap", "x.pcapng")
+    while kills < 6:
+        process = begin(tmp_path, *arguments)
+        before = len(list((tmp_path / "o").glob("results/*")))
+        while len(list((tmp_path / "o").glob("results/*"))) <= before and process.poll() is None:
+            time.sleep(0.01)
+        try:
+            process.communicate(timeout=drawn.uniform(0.0, 2.5))
+            break
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            kills += 1
+    assert kills, "the sweep was killed while it ran"
+    done = cli("run", "long.toml", "--out", "o", *arguments)
+    assert done.returncode == 0, done.stderr
+    assert "were stored" in done.stderr
+    packets = {path.name: path.read_bytes() for path in tmp_path.glob("x-*.pcapng")}
+    whole = cli("run", "long.toml", "--out", "whole", *arguments)
+    assert whole.stdout == done.stdout
+    assert packets == {path.name: path.read_bytes() for path in tmp_path.glob("x-*.pcapng")}
+    assert len(packets) == 160
+    one, other = (ackclock.datasets.Dataset(tmp_path / name) for name in ("o", "whole"))
+    for table in ("runs", "flows", "links"):
+        first, second = (getattr(each, table).collect().drop("cpu_s", "wall_s", strict=False) for each in (one, other))
+        keys = ["point", "seed"] if table == "runs" else ["point", "seed", "name"]
+        assert first.sort(keys).equals(second.sort(keys))
+    # Every file of a run is that of the undisturbed sweep, but for how its manifest says that it was made.
+    files = {path.relative_to(tmp_path / "o") for path in (tmp_path / "o" / "results").rglob("*") if path.is_file()}
+    assert files == {path.relative_to(tmp_path / "whole") for path in (tmp_path / "whole" / "results").rglob("*.*")}
+    for file in files:
+        if file.name != "manifest.json":
+            assert (tmp_path / "o" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
+    assert len(one.results()) == 160
+
+
+def test_a_sweep_is_the_dataset_of_the_command_sweep(cli: Cli, sweep: Path, tmp_path: Path) -> None:
     assert cli("run", sweep, "--out", "o").returncode == 0
-    table = polars.read_parquet(tmp_path / "o" / "flows.parquet")
-    assert table.columns[:3] == ["topology.bottleneck.queue.limit", "algorithm", "name"]
-    assert table["algorithm"].to_list() == ["standard", "staged"] * 2
+    again = cli("sweep", sweep, "--out", "o")
+    assert "0 runs in" in again.stderr
+    assert "4 were stored" in again.stderr
+    flows = ackclock.open(tmp_path / "o").flows.sort("point").collect()
+    assert flows.columns[:3] == ["point", "topology.bottleneck.queue.limit", "algorithm"]
+    assert flows["algorithm"].to_list() == ["standard", "staged"] * 2
+
+
+def test_a_run_of_a_sweep_beyond_its_limit_is_an_error_after_the_others(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(FIRST + '[sweep]\nduration = ["10 ms", "5 s"]\n')
+    done = cli("run", "s.toml", "--max-events", "500")
+    assert done.returncode == 2
+    assert "10 ms" in done.stdout
+    assert "error: 1 of 2 runs failed, first in duration=5 s: exceeds the budget of 500 events" in done.stderr
+    (tmp_path / "one.toml").write_text(FIRST)
+    refused = cli("run", "one.toml", "--max-events", "500")
+    assert refused.returncode == 2
+    assert "one.toml: has no [sweep], whose runs --max-events and --max-memory limit" in refused.stderr
+
+
+def test_a_sweep_stores_packets(cli: Cli, sweep: Path, tmp_path: Path) -> None:
+    done = cli("sweep", sweep, "--out", "o", "--capture", "n1>n2", "--record", "cwnd")
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "o" / "results").glob("*/packets.pcapng"))) == 4
+    wrong = cli("sweep", sweep, "--out", "p", "--capture", "n1>n9")
+    assert wrong.returncode == 2
+    assert 'there is no link or host "n1>n9"' in wrong.stderr
 
 
 def test_large_sweeps_are_cut_in_tables_and_plots(cli: Cli, sweep: Path, tmp_path: Path) -> None:
@@ -297,14 +360,13 @@ def test_out_is_tried_before_the_runs(cli: Cli, tmp_path: Path) -> None:
 def test_foreign_files_survive_a_rerun(kind: str, cli: Cli, first: Path, sweep: Path, tmp_path: Path) -> None:
     file = {"first": first, "sweep": sweep}[kind]
     assert cli("run", file, "--out", "o", "--record", "cwnd").returncode == 0
-    mine = [tmp_path / "o" / "notes.txt"]
-    if kind == "sweep":
-        mine.append(tmp_path / "o" / "1-5_packets-standard" / "notes.txt")
-    for path in mine:
-        path.write_text("mine")
+    mine = tmp_path / "o" / "notes.txt"
+    mine.write_text("mine")
     assert cli("run", file, "--out", "o").returncode == 0
-    assert all(path.read_text() == "mine" for path in mine)
-    assert not list(tmp_path.rglob("trace-*"))
+    assert mine.read_text() == "mine"
+    # The runs of an earlier form of a sweep stay, so that the way back needs no run.
+    assert bool(list(tmp_path.rglob("trace-*"))) == (kind == "sweep")
+    assert not any(result.traces for result in ackclock.datasets.runs(tmp_path / "o"))
     assert not list(tmp_path.glob(".o*"))
 
 

@@ -61,7 +61,7 @@ def test_docstrings_have_the_columns() -> None:
 
 def test_a_summary_has_every_column_of_flows(tmp_path: Any) -> None:
     result = run()
-    stored = ackclock.read(result.write(tmp_path / "out"))[0]
+    stored = ackclock.datasets.runs(result.write(tmp_path / "out"))[0]
     for summary in (result.summary, stored.summary):
         for flow in summary["flows"]:
             exits = flow.pop("slow_start_exit")

@@ -64,7 +64,7 @@ def test_arrivals_that_are_loaded_and_done() -> None:
 def test_a_stored_run_has_its_arrivals_as_they_were_written(tmp_path: Path) -> None:
     result = ackclock.run(web())
     result.write(tmp_path / "run")
-    (stored,) = ackclock.read(tmp_path / "run")
+    stored = ackclock.open(tmp_path / "run")
     assert stored.to_toml().count("[[flow]]") == 1
     assert stored.scenario.expanded().count("[[flow]]") == len(result.flows) > 100
     again = ackclock.run(stored.scenario)
@@ -102,6 +102,6 @@ def test_many_flows_are_summed_up_on_the_command_line(cli: Cli, tmp_path: Path) 
     assert "completion times" in shown.stdout
     done = cli("run", "web.toml", "--json", "--out", "o")
     summary = json.loads(done.stdout)["completion"]
-    stored = ackclock.read(tmp_path / "o")[0].completion()
+    stored = ackclock.open(tmp_path / "o").completion()
     assert summary == stored.to_dicts()
     assert [row["packets"] for row in summary][:2] == ["all", "1 to 9"]

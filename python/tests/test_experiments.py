@@ -24,6 +24,7 @@ from ackclock.experiments.measurement import Measurement
 from ackclock.experiments.plan import RUNNER, Point
 from ackclock.experiments.store import Store
 from ackclock.experiments.world import World, run_here
+from ackclock.files import made
 from ackclock.freeze import Frozen, replaced
 from ackclock.metrics import spans
 from ackclock.metrics.flows import DERIVATIONS
@@ -194,7 +195,7 @@ def test_a_key_covers_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
     before = sources.program.__wrapped__(RUNNER)
     monkeypatch.setattr(sources, "versions", lambda: {"numpy": "another"})
     assert sources.program.__wrapped__(RUNNER) != before
-    assert set(sources.LIBRARIES) == {"numpy", "polars"}
+    assert set(made.LIBRARIES) == {"numpy", "polars"}
 
 
 def test_a_relative_import_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -154,7 +154,7 @@ def test_the_command_prints_and_writes(kernel: kernels.Check, cli: Cli, tmp_path
     assert "goodput" in shown.stdout
     assert f"Linux {kernel.release}, packets late by" in shown.stderr
     assert "a: the kernel follows its own rules instead of flow.modern.prr" in shown.stderr
-    stored = ackclock.result.read(out)[0]
+    stored = ackclock.open(out)
     assert stored.manifest["kernel"]["controls"] == ["reno"]
     assert len(stored.trace("cwnd")) > 0
     printed = json.loads(cli("kernel", "run", str(file), "--json", "--set", "flow.size='5 packets'").stdout)

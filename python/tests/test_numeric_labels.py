@@ -29,7 +29,7 @@ LIMIT, DELAY, RATE = "topology.bottleneck.queue.limit", "topology.bottleneck.del
 def stored(folder: Path, sweep: str) -> Dataset:
     file = folder / "s.toml"
     file.write_text(f"{SCENARIO}\n{sweep}")
-    return ackclock.sweep(ackclock.load(file), folder / "o", text=file.read_text(), seeds=1).dataset
+    return ackclock.sweep(file, folder / "o", seeds=1).dataset
 
 
 @pytest.fixture(scope="module")

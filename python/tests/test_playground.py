@@ -315,7 +315,7 @@ def test_the_exports_are_those_of_the_command_line(opened: Open, server: str, cl
     assert frozen.count("\n") > SHORT.count("\n")
     dialog.get_by_role("combobox", name="Trace").select_option("cwnd")
     csv = polars.read_csv(stored(dialog, "CSV", tmp_path / "cwnd.csv"))
-    (run,) = ackclock.read(tmp_path / "out")
+    run = ackclock.open(tmp_path / "out")
     trace = polars.DataFrame(run.trace("cwnd"))
     assert csv.columns == trace.columns
     assert_frame_equal(csv, trace.cast(dict(zip(csv.columns, csv.dtypes, strict=True))), check_exact=True)

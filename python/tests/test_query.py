@@ -275,7 +275,7 @@ def test_wrong_options(folder: Path, cli: Cli, arguments: list[str], message: st
 def test_other_folders_are_refused(cli: Cli, tmp_path: Path, first: Path, folder: Path) -> None:
     assert cli("run", first, "--out", "result").returncode == 0
     for place, message in {
-        "result": "holds results of `ackclock run`, and no dataset; read it with ackclock.read('result')",
+        "result": "holds results of `ackclock run`, and no dataset",
         "nowhere": "nowhere: no result of ackclock here",
     }.items():
         done = cli("query", place, "SELECT 1")
@@ -283,7 +283,7 @@ def test_other_folders_are_refused(cli: Cli, tmp_path: Path, first: Path, folder
         assert message in done.stderr
     done = cli("plot", folder)
     assert done.returncode == 2
-    assert "holds a dataset of `ackclock sweep`" in done.stderr
+    assert "there are no traces to plot" in done.stderr
 
 
 def test_the_folder_of_a_killed_query_is_removed_by_the_next(folder: Path, tmp_path: Path) -> None:

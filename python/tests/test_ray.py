@@ -18,12 +18,12 @@ import polars
 import pytest
 
 import ackclock
-from ackclock import _core
+from ackclock import Scenario, _core
 from ackclock.experiments.engines import nodes
 from ackclock.experiments.engines import ray as module
 from ackclock.experiments.engines.local import Local
 from ackclock.experiments.engines.ray import Ray
-from ackclock.experiments.sweeping import Chunk, Limits, Work
+from ackclock.sweeps.work import Chunk, Done, Limits, Work
 
 from .test_paper import TINY, TINY_CLAIMS, TINY_SCENARIO
 
@@ -125,10 +125,10 @@ def children(process: int) -> list[int]:
 
 def test_a_node_that_dies_in_the_middle(cluster: Any, second: Any) -> None:
     chunks = [chunk(seeds) for seeds in batches(60, 2)]
-    here: dict[int, dict[str, polars.DataFrame]] = {}
+    here: dict[int, Done] = {}
     Local(1).each_finished(Work(Limits()), chunks, here.__setitem__, _core.Cancel())
 
-    def work(chunk: Chunk, cancel: _core.Cancel) -> tuple[str, float, dict[str, polars.DataFrame]]:
+    def work(chunk: Chunk, cancel: _core.Cancel) -> tuple[str, float, Done]:
         import time
 
         import ray
@@ -136,12 +136,12 @@ def test_a_node_that_dies_in_the_middle(cluster: Any, second: Any) -> None:
         time.sleep(0.1)  # so that both nodes take part
         return ray.get_runtime_context().get_node_id(), time.monotonic(), Work(Limits())(chunk, cancel)
 
-    there: dict[int, dict[str, polars.DataFrame]] = {}
+    there: dict[int, Done] = {}
     begins: dict[str, list[float]] = {}
     killed: list[float] = []
     notes: list[str] = []
 
-    def collect(index: int, result: tuple[str, float, dict[str, polars.DataFrame]]) -> None:
+    def collect(index: int, result: tuple[str, float, Done]) -> None:
         assert index not in there, "no item is collected twice"
         node, begin, there[index] = result
         begins.setdefault(node, []).append(begin)
@@ -158,10 +158,10 @@ def test_a_node_that_dies_in_the_middle(cluster: Any, second: Any) -> None:
     # Both nodes are processes of this machine, with one monotonic clock.
     assert max(begins[second.node_id]) < killed[0], "the killed node begins nothing after its death"
     assert max(begins[first_node]) > killed[0], "the other one does the rest"
-    for index, tables in here.items():
-        for name, table in tables.items():
+    for index, done in here.items():
+        for name, table in done.tables.items():
             times = [column for column in ("cpu_s", "wall_s") if column in table.columns]
-            assert there[index][name].drop(times).equals(table.drop(times), null_equal=True)
+            assert there[index].tables[name].drop(times).equals(table.drop(times), null_equal=True)
     assert notes == ["1 of 2 nodes of the cluster are lost; their unfinished batches run again"]
 
 
@@ -358,7 +358,8 @@ def batches(count: int, size: int) -> list[range]:
 
 
 def chunk(seeds: Sequence[int]) -> Chunk:
-    return Chunk((), [_core.Scenario.from_toml(SWEEP, "sweep", [("seed", str(seed))]) for seed in seeds])
+    made = (_core.Scenario.from_toml(SWEEP, "sweep", [("seed", str(seed))]) for seed in seeds)
+    return Chunk((), [Scenario.from_core(each) for each in made])
 
 
 def started(*arguments: str, cwd: Path | None = None) -> subprocess.Popen[str]:

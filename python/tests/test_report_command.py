@@ -75,27 +75,10 @@ def test_the_report_of_a_sweep_names_the_best_point(sweep: Path, tmp_path: Path,
     done = cli("report", out, "--out", tmp_path / "named.html")
     assert done.returncode == 0, done.stderr
     answer = opening((tmp_path / "named.html").read_text())
-    table = polars.concat([polars.read_parquet(file) for file in (out / "runs").glob("*.parquet")]) if (
-        command == "sweep"
-    ) else polars.read_parquet(out / "flows.parquet")  # fmt: skip
+    table = polars.concat([polars.read_parquet(file) for file in (out / "runs").glob("*.parquet")])
     best = table.sort("goodput_bps", descending=True).row(0, named=True)
     where = f"limit {best['topology.bottleneck.queue.limit']}, algorithm {best['algorithm']}"
     assert f"The highest mean, {number(best['goodput_bps'] / 1e6, 3)} Mbit/s, is at {where}." in answer
-
-
-def test_both_kinds_of_sweeps_have_the_same_measures(sweep: Path, tmp_path: Path, cli: Cli) -> None:
-    numbers = {}
-    for command in ("run", "sweep"):
-        assert cli(command, sweep, "--out", tmp_path / command).returncode == 0
-        made = sweeps.stored_sweep if command == "run" else sweeps.stored_dataset
-        html = made(tmp_path / command)
-        rows = html[html.index("<h2>Points</h2>") :].partition("</table>")[0]
-        heads = re.findall(r"<th[^>]*>(.*?)</th>", rows)
-        wanted = [place for place, head in enumerate(heads) if "drops" not in head]
-        cells = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rows.split("<tr>")[2:]]
-        numbers[command] = [heads, [[row[place] for place in wanted] for row in cells]]
-    assert numbers["run"] == numbers["sweep"]
-    assert len(numbers["run"][1]) == 4
 
 
 def test_means_have_students_intervals_and_failed_runs_are_apart() -> None:

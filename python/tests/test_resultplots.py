@@ -41,11 +41,9 @@ seed = { from = 1, to = 3 }
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a stored sweep over delays, slow starts and seeds."""
-    from ackclock.cli.sweeps import Sweep
-
     folder = tmp_path_factory.mktemp("web")
     (folder / "web.toml").write_text(WEB)
-    Sweep(ackclock.load(folder / "web.toml").variants(), None, 1).run(folder / "o", json_output=False)
+    ackclock.sweep(folder / "web.toml", folder / "o", jobs=1)
     return folder / "o"
 
 
@@ -66,18 +64,9 @@ def drawn(source: Path, kind: str, y: str, x: str | None = None, by: str = "", o
     return plot
 
 
-@pytest.fixture(scope="module", params=["run", "sweep"])
-def source(request: pytest.FixtureRequest, stored: Path) -> Path:
-    """Return the same sweep as `ackclock run` and as `ackclock sweep` store it."""
-    if request.param == "run":
-        return stored
-    ackclock.sweep(ackclock.load(stored.parent / "web.toml"), stored.parent / "dataset")
-    return stored.parent / "dataset"
-
-
-def test_points_are_means_over_seeds_with_their_intervals(source: Path, stored: Path) -> None:
-    results = ackclock.read(stored)
-    found = drawn(source, "lines", "completion_time", "delay", "slow_start")
+def test_points_are_means_over_seeds_with_their_intervals(stored: Path) -> None:
+    results = ackclock.datasets.runs(stored)
+    found = drawn(stored, "lines", "completion_time", "delay", "slow_start")
     (panel,) = found.figure.panels
     series = {each.name: each for each in panel.series}
     assert set(series) == {"standard", "staged"}
@@ -98,16 +87,18 @@ def test_points_are_means_over_seeds_with_their_intervals(source: Path, stored: 
     assert any("3 of each" in note for note in found.notes)
 
 
-def test_single_runs_have_no_bars_and_say_so(source: Path) -> None:
-    found = drawn(source, "lines", "goodput_bps", "delay", "slow_start", "seed=2")
+def test_single_runs_have_no_bars_and_say_so(stored: Path) -> None:
+    found = drawn(stored, "lines", "goodput_bps", "delay", "slow_start", "seed=2")
     assert all(each.low is None for each in found.figure.panels[0].series)
     assert any("single runs" in note for note in found.notes)
     assert found.figure.panels[0].y.title == "mean goodput (Mbit/s)"
 
 
-def test_a_cdf_counts_flows_that_were_not_done(source: Path, stored: Path) -> None:
-    results = [result for result in ackclock.read(stored) if result.manifest["labels"]["flow.slow_start"] == "staged"]
-    found = drawn(source, "cdf", "completion_time", by="delay", only="slow_start=staged")
+def test_a_cdf_counts_flows_that_were_not_done(stored: Path) -> None:
+    results = [
+        result for result in ackclock.datasets.runs(stored) if result.manifest["labels"]["flow.slow_start"] == "staged"
+    ]
+    found = drawn(stored, "cdf", "completion_time", by="delay", only="slow_start=staged")
     table = polars.concat(
         result.flows for result in results if result.manifest["labels"]["topology.bottleneck.delay"] == "5 ms"
     )
@@ -124,9 +115,13 @@ def test_a_cdf_counts_flows_that_were_not_done(source: Path, stored: Path) -> No
     assert any(f"{times.null_count()} of {len(times):,} rows have no completion_time" in note for note in found.notes)
 
 
-def test_boxes_are_quartiles(source: Path, stored: Path) -> None:
-    results = [result for result in ackclock.read(stored) if result.manifest["labels"]["flow.slow_start"] == "standard"]
-    found = drawn(source, "box", "completion_time", "delay", only="slow_start=standard")
+def test_boxes_are_quartiles(stored: Path) -> None:
+    results = [
+        result
+        for result in ackclock.datasets.runs(stored)
+        if result.manifest["labels"]["flow.slow_start"] == "standard"
+    ]
+    found = drawn(stored, "box", "completion_time", "delay", only="slow_start=standard")
     axes = draw(found.figure).axes[0]
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["5 ms", "20 ms", "100 ms"]
     times = polars.concat(
@@ -140,26 +135,26 @@ def test_boxes_are_quartiles(source: Path, stored: Path) -> None:
     )
 
 
-def test_a_heat_map_shows_means_over_two_labels(source: Path, stored: Path) -> None:
-    heatmap = drawn(source, "heatmap", "goodput_bps", "delay", "slow_start").figure.panels[0].heatmap
+def test_a_heat_map_shows_means_over_two_labels(stored: Path) -> None:
+    heatmap = drawn(stored, "heatmap", "goodput_bps", "delay", "slow_start").figure.panels[0].heatmap
     assert heatmap is not None
     assert (heatmap.xs, heatmap.ys) == (["5 ms", "20 ms", "100 ms"], ["staged", "standard"]), (
         "the first is at the bottom"
     )
     runs = [
         sample.mean
-        for sample in samples(ackclock.read(stored), "goodput_bps")
+        for sample in samples(ackclock.datasets.runs(stored), "goodput_bps")
         if (sample.labels["topology.bottleneck.delay"], sample.labels["flow.slow_start"]) == ("20 ms", "standard")
     ]
     assert np.asarray(heatmap.values)[1][1] == pytest.approx(1e-6 * np.mean([run for run in runs if run is not None]))
 
 
-def test_paired_differences_compare_runs_that_agree_in_all_else(source: Path, stored: Path) -> None:
-    found = drawn(source, "paired", "completion_time", "delay", "slow_start")
+def test_paired_differences_compare_runs_that_agree_in_all_else(stored: Path) -> None:
+    found = drawn(stored, "paired", "completion_time", "delay", "slow_start")
     assert found.notes == ["9 pairs of runs that differ in slow_start only"]
     small, means = found.figure.panels[0].series
     values = {
-        (*sample.labels.values(),): sample.mean or 0.0 for sample in samples(ackclock.read(stored), "completion_time")
+        (*sample.labels.values(),): sample.mean or 0.0 for sample in samples(ackclock.datasets.runs(stored), "completion_time")
     }
     own, base = ([values["100 ms", word, str(seed)] for seed in (1, 2, 3)] for word in ("staged", "standard"))
     wanted = ratios.ratio(own, base, "seed")
@@ -171,7 +166,7 @@ def test_paired_differences_compare_runs_that_agree_in_all_else(source: Path, st
     pairs = [y for x, y in zip(np.asarray(small.x), np.asarray(small.y), strict=True) if x == 100.0]
     assert pairs == pytest.approx([100 * (one / two - 1) for one, two in zip(own, base, strict=True)])
     assert found.figure.panels[0].references == [0.0]
-    over_all = drawn(source, "paired", "completion_time", by="slow_start").figure.panels[0]
+    over_all = drawn(stored, "paired", "completion_time", by="slow_start").figure.panels[0]
     assert list(over_all.x.names) == ["staged"]
 
 
@@ -215,7 +210,7 @@ def test_many_points_of_a_sample_are_medians_and_bands(tmp_path: Path) -> None:
 
 
 def test_columns_of_links_need_a_link(stored: Path) -> None:
-    results = ackclock.read(stored)
+    results = ackclock.datasets.runs(stored)
     with pytest.raises(ValueError, match=r"name one with --link \(known: n0>n1"):
         samples(results, "sojourn_mean")
     found = samples(results, "sojourn_mean", "n1>n2")
@@ -259,7 +254,7 @@ def test_the_command_writes_each_kind(cli: Cli, stored: Path, tmp_path: Path) ->
 def test_round_trip_times_over_time(cli: Cli, first: Path, tmp_path: Path) -> None:
     assert cli("run", first, "--record", "rtt", "--out", "o").returncode == 0
     assert cli("plot", "o").stdout.split() == ["o/rtt.png"]
-    (result,) = ackclock.read(tmp_path / "o")
+    result = ackclock.open(tmp_path / "o")
     (line,) = curves.rtt_lines(result)
     trace = result.trace("rtt")
     assert list(line.y) == pytest.approx([1e3 * rtt for rtt in trace["rtt"]])

@@ -148,7 +148,7 @@ def test_results_are_values(tmp_path: Path) -> None:
     assert again.flows.column_names == result.flows.column_names
     assert polars.DataFrame(again.trace("cwnd")).equals(polars.DataFrame(result.trace("cwnd")))
     again.write(tmp_path / "o")
-    assert ackclock.read(tmp_path / "o")[0].flows.equals(polars.DataFrame(result.flows))
+    assert ackclock.open(tmp_path / "o").flows.equals(polars.DataFrame(result.flows))
     assert result != run(scenario, record=[])
     assert result != run(scenario.set({"seed": 2}))
     assert "1 flow," in repr(result)
@@ -163,7 +163,7 @@ def test_stored_results_hold_labels_scenario_and_summary(sweep: Path, tmp_path: 
     labels, scenario = load(sweep).variants()[2]
     result = run(scenario)
     result.write(tmp_path / "o", labels)
-    (stored,) = ackclock.read(tmp_path / "o")
+    stored = ackclock.open(tmp_path / "o")
     assert stored.labels == labels
     assert stored.scenario.hash == result.scenario.hash
     of_time = ("events", "cpu_seconds")
@@ -171,4 +171,4 @@ def test_stored_results_hold_labels_scenario_and_summary(sweep: Path, tmp_path: 
     assert stored.summary == {**expected, "labels": labels}
     run(made(flow=[{"congestion_control": Search}])).write(tmp_path / "p")
     with pytest.raises(ScenarioError, match="a congestion control in Python, which no file can hold"):
-        _ = ackclock.read(tmp_path / "p")[0].scenario
+        _ = ackclock.open(tmp_path / "p").scenario

@@ -82,7 +82,7 @@ def test_a_damaged_result_is_read_or_refused(data: st.DataObject, stored: Path, 
         file.unlink()
     for read in READ:
         try:
-            for result in ackclock.read(folder):
+            for result in ackclock.datasets.runs(folder):
                 read(result)
         except (OSError, ValueError) as error:  # noqa: PERF203 - few iterations
             assert str(error)

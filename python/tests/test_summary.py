@@ -157,16 +157,16 @@ def test_a_sweep_without_traces_writes_no_file_per_run(cli: Cli, tmp_path: Path)
     done = cli("run", "sweep.toml", "--out", "o")
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in (tmp_path / "o").iterdir()) == [
-        "flows.parquet", "links.parquet", "manifest.json", "runs.jsonl",
+        "flows", "links", "lock", "manifest.json", "runs", "sweep.toml",
     ]  # fmt: skip
-    stored = ackclock.read(tmp_path / "o")
+    stored = ackclock.datasets.runs(tmp_path / "o")
     variants = ackclock.load(tmp_path / "sweep.toml").variants()
     assert [result.manifest["labels"] for result in stored] == [labels for labels, _ in variants]
     for (_, variant), result in zip(variants, stored, strict=True):
         fresh = ackclock.run(variant)
         assert result.flows.equals(polars.DataFrame(fresh.flows))
         assert result.links.equals(polars.DataFrame(fresh.links))
-        assert result.manifest["trace_hash"] == fresh.trace_hash
+        assert result.manifest["hash"] == fresh.scenario.hash
         assert result.to_toml() == variant.to_toml()
         assert result.traces == []
         with pytest.raises(KeyError, match="was not recorded"):
@@ -178,8 +178,7 @@ def test_a_sweep_without_traces_writes_no_file_per_run(cli: Cli, tmp_path: Path)
 def test_a_run_with_traces_has_its_folder(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text(SWEEP)
     assert cli("run", "sweep.toml", "--out", "o", "--record", "cwnd").returncode == 0
-    stored = ackclock.read(tmp_path / "o")
-    assert not (tmp_path / "o" / "runs.jsonl").exists()
+    stored = ackclock.datasets.runs(tmp_path / "o")
     for (_, variant), result in zip(ackclock.load(tmp_path / "sweep.toml").variants(), stored, strict=True):
         assert (result.directory / "trace-cwnd.parquet").is_file()
         assert result.to_toml() == variant.to_toml()
@@ -194,6 +193,6 @@ def test_every_run_of_a_sweep_is_joined_in_order(cli: Cli, tmp_path: Path) -> No
     shown = [line.split() for line in done.stdout.split("\n\n")[0].splitlines() if line.strip()[:1].isdigit()]
     assert [line[0] for line in shown[:6]] == ["1", "1", "2", "2", "3", "3"]
     assert len(shown) == 400, "200 of each table"
-    flows = polars.read_parquet(tmp_path / "o" / "flows.parquet")
-    assert flows["seed"].to_list() == [str(seed) for seed in range(1, 451) for _ in range(2)]
-    assert flows.columns[:3] == ["seed", "topology.bottleneck.delay", "name"]
+    flows = ackclock.open(tmp_path / "o").flows.sort("point", "seed").collect()
+    assert flows["seed"].to_list() == [*range(1, 451)] * 2
+    assert flows.columns[:2] == ["point", "topology.bottleneck.delay"]

@@ -17,15 +17,19 @@ import pytest
 
 import ackclock
 from ackclock import Scenario, _core
-from ackclock.cli import sweeping as command
+from ackclock.cli.options import in_bytes
 from ackclock.datasets import Writer
 from ackclock.datasets.batch import Batch
-from ackclock.experiments import sweeping
+from ackclock.experiments import sources
 from ackclock.experiments.averages import averages
 from ackclock.experiments.engines.local import Local
 from ackclock.experiments.execute import Interrupted
-from ackclock.experiments.sweeping import Limits, Until, sweep
+from ackclock.experiments.world import SIMULATION, World
 from ackclock.statistics.sequential import Stopping
+from ackclock.sweeps import work as sweeping
+from ackclock.sweeps.function import sweep
+from ackclock.sweeps.plan import Until
+from ackclock.sweeps.work import Limits
 
 from .conftest import Cli
 
@@ -126,7 +130,7 @@ def count_runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ran: list[str] = []
     own = sweeping.Work.__call__
 
-    def counting(work: sweeping.Work, chunk: sweeping.Chunk, cancel: object) -> sweeping.Tables:
+    def counting(work: sweeping.Work, chunk: sweeping.Chunk, cancel: object) -> sweeping.Done:
         ran.extend(scenario.hash for scenario in chunk.scenarios)
         return own(work, chunk, cancel)  # type: ignore[arg-type]
 
@@ -301,7 +305,7 @@ def test_long_runs_after_short_ones_are_shared(tmp_path: Path, monkeypatch: pyte
     sizes: list[int] = []
     own = sweeping.Work.__call__
 
-    def counting(work: sweeping.Work, chunk: sweeping.Chunk, cancel: object) -> sweeping.Tables:
+    def counting(work: sweeping.Work, chunk: sweeping.Chunk, cancel: object) -> sweeping.Done:
         sizes.append(len(chunk.scenarios))
         return own(work, chunk, cancel)  # type: ignore[arg-type]
 
@@ -337,15 +341,125 @@ def test_the_stored_scenario_is_the_one_that_ran(tmp_path: Path, cli: Cli) -> No
     assert len(stored.sweep_points()) == 8
 
 
-def test_a_python_control_is_refused(tmp_path: Path) -> None:
-    class Own(ackclock.SlowStart):
-        def on_ack(self, ack: ackclock.Ack, window: ackclock.Window) -> float:
-            return ack.counted
+class Own(ackclock.SlowStart):
+    """Adds the acknowledged packets, as slow start does."""
 
-    with_control = Scenario("own", duration="5 s", topology={"kind": "chain"}, flow=[{"slow_start": Own}])
-    with pytest.raises(ValueError, match="control in Python"):
-        sweep(with_control, tmp_path / "o")
+    def on_ack(self, ack: ackclock.Ack, window: ackclock.Window) -> float:
+        return ack.counted
+
+
+def test_a_control_in_python_is_swept_and_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = {"topology.bottleneck.queue.limit": ["10 packets", "20 packets"]}
+    own = Scenario("own", duration="2 s", topology={"kind": "chain"}, flow=[{"slow_start": Own}], sweep=queue)
+    sweep(own, tmp_path / "o")
+    found = ackclock.open(tmp_path / "o")
+    assert isinstance(found, ackclock.Dataset)
+    assert found.runs.collect()["error"].null_count() == 2
+    for (point, _), result in found.results().items():
+        assert result.flows.equals(polars.DataFrame(ackclock.run(own.sweep_points()[point][1]).flows))
+        assert result.manifest["python_controls"]
+    assert sweep(own, tmp_path / "o").stored == 2
+    # Another source of the class is another run.
+    monkeypatch.setattr(sources, "of_class", lambda made: f"changed {made.__name__}")
+    assert sweep(own, tmp_path / "o").stored == 0
+
+
+def test_limits_of_runs_that_cannot_keep_them_are_refused(tmp_path: Path) -> None:
+    own = Scenario("own", duration="2 s", topology={"kind": "chain"}, flow=[{"slow_start": Own}])
+    with pytest.raises(ValueError, match="only for runs of the engine alone, and not of a flow on a kernel or a contr"):
+        sweep(own, tmp_path / "o", limits=Limits(events=10))
     assert not (tmp_path / "o").exists()
+
+
+def test_a_failing_control_in_python_is_a_row_with_its_error(tmp_path: Path) -> None:
+    class Broken(Own):
+        def on_ack(self, ack: ackclock.Ack, window: ackclock.Window) -> float:
+            raise RuntimeError("out of ideas")
+
+    own = Scenario("own", duration="2 s", topology={"kind": "chain"}, flow=[{"slow_start": Broken}])
+    outcome = sweep(own, tmp_path / "o", seeds=2)
+    assert outcome.failed == 2
+    assert "out of ideas" in rows(tmp_path / "o")["error"][0]
+
+
+def test_runs_with_traces_and_packets_have_a_folder(tmp_path: Path) -> None:
+    out = tmp_path / "o"
+    sweep(scenario(), out, record=["cwnd"], capture=[], limits=Limits(events=10_000_000))
+    sweep(scenario(), tmp_path / "plain")
+    found = ackclock.open(out)
+    assert isinstance(found, ackclock.Dataset)
+    # The measures of a run do not depend on what it records.
+    same = pytest.approx
+    for one, other in zip(rows(out).to_dicts(), rows(tmp_path / "plain").to_dicts(), strict=True):
+        assert {**one, "run": ""} == {name: same(value) if isinstance(value, float) else value for name, value in
+                                      {**other, "run": ""}.items()}  # fmt: skip
+    for (point, seed), result in found.results().items():
+        fresh = ackclock.run(scenario().sweep_points()[point][1], record=["cwnd"], capture=["n1>n2"])
+        assert (result.traces, result.manifest["seed"]) == (["cwnd"], seed)
+        assert result.trace("cwnd").equals(polars.DataFrame(fresh.trace("cwnd")))
+        assert (result.directory / "packets.pcapng").read_bytes() == fresh.pcapng()
+        assert result.labels == scenario().sweep_points().labels(point)
+    # Only the runs that exceed a limit are rows with an error.
+    sweep(scenario(), tmp_path / "limited", record=["cwnd"], limits=Limits(events=200))
+    assert "200 events" in rows(tmp_path / "limited")["error"][0].replace(",", "")
+    with pytest.raises(ValueError, match="did you mean 'cwnd'"):
+        sweep(scenario(), tmp_path / "p", record=["cwd"])
+
+
+def test_a_dataset_gives_results(tmp_path: Path) -> None:
+    sweep(scenario(TEXT + "seed = { from = 3, to = 5 }\n"), tmp_path / "o")
+    found = ackclock.open(tmp_path / "o")
+    assert isinstance(found, ackclock.Dataset)
+    results = found.results()
+    assert len(results) == 24
+    for labels, variant in scenario(TEXT + "seed = { from = 3, to = 5 }\n").variants():
+        (result,) = [each for each in results.values() if each.labels == labels]
+        fresh = ackclock.run(variant)
+        assert result.to_toml() == variant.to_toml()
+        assert result.flows.equals(polars.DataFrame(fresh.flows))
+        assert result.manifest["seed"] == variant.seed
+        assert result.duration == 2.0
+        assert result.traces == []
+
+
+def test_a_dataset_has_the_tables_of_its_scenario(tmp_path: Path) -> None:
+    place = tmp_path / "scenarios"
+    (place / "tables").mkdir(parents=True)
+    (place / "tables" / "paths.csv").write_text("label,topology.bottleneck.delay (ms)\na,5\nb,20\n")
+    file = place / "paths.toml"
+    file.write_text(TEXT.split("[sweep]")[0] + '[sweep]\npaths.file = "tables/paths.csv"\n')
+    sweep(file, tmp_path / "o")
+    variants = ackclock.load(file).variants()
+    shutil.rmtree(place)
+    found = ackclock.open(tmp_path / "o")
+    assert isinstance(found, ackclock.Dataset)
+    results = list(found.results().values())
+    assert [result.to_toml() for result in results] == [variant.to_toml() for _, variant in variants]
+    assert [result.labels for result in results] == [labels for labels, _ in variants]
+
+
+def test_several_worlds_are_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = TEXT + "seed = [1, 2]\n"
+    worlds = [SIMULATION, World("other", identity="other")]
+    outcome = sweep(scenario(text), tmp_path / "o", on=worlds)
+    found = outcome.dataset
+    assert outcome.planned == 32
+    assert found.labels == ["topology.bottleneck.delay", "topology.bottleneck.queue.limit", "world"]
+    runs = found.runs.collect()
+    assert runs.group_by("world").len().sort("world").rows() == [("other", 16), ("simulation", 16)]
+    assert runs["run"].n_unique() == 32
+    # Runs in another world have folders of their own; the measures are those of the same scenario.
+    for (point, seed), result in found.results().items():
+        row = runs.row(by_predicate=(polars.col("point") == point) & (polars.col("seed") == seed), named=True)
+        assert result.labels["world"] == row["world"]
+        assert result.flows["goodput_bps"].sum() == pytest.approx(row["goodput_bps"])
+    assert found.sql("SELECT count(*) FROM flows WHERE world = 'other'").item() == 16
+    assert [average.labels["world"] for average in averages(found, ["goodput_bps"])][:2] == ["simulation", "other"]
+    assert sweep(scenario(text), tmp_path / "o", on=worlds).stored == 32
+    # One world less: its rows stay, and nothing runs.
+    ran = count_runs(monkeypatch)
+    assert sweep(scenario(text), tmp_path / "o").planned == 16
+    assert (ran, ackclock.open(tmp_path / "o").labels) == ([], found.labels[:2])
 
 
 def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path: Path) -> None:
@@ -488,8 +602,8 @@ def test_a_sweep_whose_runs_all_failed_is_one_error(tmp_path: Path, cli: Cli) ->
 
 
 def test_sizes() -> None:
-    assert command._bytes("500 MB") == 500_000_000
-    assert command._bytes("1.5 GB") == 1_500_000_000
+    assert in_bytes("500 MB") == 500_000_000
+    assert in_bytes("1.5 GB") == 1_500_000_000
 
 
 def test_a_chunk_for_another_machine_needs_no_files(tmp_path: Path) -> None:
@@ -501,8 +615,8 @@ def test_a_chunk_for_another_machine_needs_no_files(tmp_path: Path) -> None:
     page = tmp_path / "page.har"
     page.write_text(json.dumps({"log": {"version": "1.2", "entries": [entry]}}))
     web = scenario(f'duration = "5 s"\n[flow]\nprofile = "modern"\napplication = {{ kind = "web", har = "{page}" }}\n')
-    given = [scenario().sweep_points()[3][1].core, web.core]
-    hashes = [core.hash for core in given]
+    given = [scenario().sweep_points()[3][1], web]
+    hashes = [each.hash for each in given]
     packed = pickle.dumps(sweeping.Chunk((), given))
     page.unlink()
-    assert [core.hash for core in pickle.loads(packed).scenarios] == hashes
+    assert [each.hash for each in pickle.loads(packed).scenarios] == hashes

@@ -206,7 +206,7 @@ def test_plots(cli: Cli, short: Path, tmp_path: Path) -> None:
 
 
 def killed(place: Path) -> None:
-    """Start a long sweep, and kill it when its folder exists."""
+    """Start a long run, and kill it when its folder exists."""
     command = [sys.executable, "-m", "ackclock", "run", "long.toml", "--jobs", "1", "--out", "o"]
     process = subprocess.Popen(command, cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while not list(place.glob(".o-*")) and process.poll() is None:
@@ -221,8 +221,7 @@ def hidden(place: Path) -> list[str]:
 
 
 def test_leftovers_of_killed_runs_are_removed(cli: Cli, short: Path, tmp_path: Path) -> None:
-    long = SWEEP.replace('"5 s"', '"600 s"').replace("[sweep]\n", "[sweep]\nseed = { from = 1, to = 50 }\n")
-    (tmp_path / "long.toml").write_text(long)
+    (tmp_path / "long.toml").write_text(FIRST.replace('"5 s"', '"1000000 s"'))
     killed(tmp_path)
     assert len(hidden(tmp_path)) == 1
     for mine in (".o-mine", ".o-abcdefgh", ".o-ab-abcdefg.ackclock", ".p-abcdefgh.ackclock-old"):

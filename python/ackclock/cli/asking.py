@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -42,7 +43,9 @@ def ask(
                 found = question({"engine": chosen, "progress": progress})
         except Interrupted as stopped:
             if stopped.found is not None:
-                show(stopped.found)
+                # What is wrong with the finished runs must not hide that others are missing.
+                with contextlib.suppress(ValueError):
+                    show(stopped.found)
             raise
         show(found)
         return found

@@ -99,9 +99,12 @@ class Captures:
         """Return the links and hosts at which to capture a run of `scenario`."""
         return self.places or [scenario.bottleneck]
 
-    def write(self, result: Result | Emulated, run: str | None = None) -> None:
-        """Write the capture of a single run, or of the run of a sweep with this name."""
-        result.write_pcap(self.file_of(run), snaplen=self.snaplen)
-        if run is None:
-            where = "standard output" if self.to_stdout else self.file
-            output.note(f"packets at {', '.join(result.captured)} written to {where}")
+    def write(self, result: Result | Emulated) -> None:
+        """Write the capture of a single run."""
+        result.write_pcap(self.file, snaplen=self.snaplen)
+        where = "standard output" if self.to_stdout else self.file
+        output.note(f"packets at {', '.join(result.captured)} written to {where}")
+
+    def copy(self, stored: Path, run: str) -> None:
+        """Write the stored capture of the run of a sweep with this name."""
+        targets.write(self.file_of(run), stored.read_bytes())

@@ -14,6 +14,7 @@ from ackclock.files import checks
 
 if TYPE_CHECKING:
     from ackclock.experiments.engines.engine import Engine
+    from ackclock.sweeps.work import Limits
 
 MAX_SEED = 2**64 - 1
 MOST = 1_000_000_000
@@ -40,6 +41,26 @@ Address = Annotated[
         metavar="ADDRESS", help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT; by default one on this machine."
     ),
 ]
+Capture = Annotated[
+    Optional[list[str]],
+    typer.Option(
+        metavar="PLACE", help="Link or host at which every run captures packets, into a file in its folder; repeatable."
+    ),
+]
+Snaplen = Annotated[
+    Optional[int],
+    typer.Option(min=1, max=65535, metavar="BYTES", help="Bytes to store of each packet; by default only the headers."),
+]
+MaxEvents = Annotated[
+    Optional[int],
+    typer.Option(
+        min=1, max=MAX_SEED, metavar="NUMBER", help="Most events of a run of a sweep; one with more has an error."
+    ),
+]
+MaxMemory = Annotated[
+    Optional[str],
+    typer.Option(metavar="SIZE", help="Most memory of a run of a sweep, such as '500 MB'; one with more has an error."),
+]
 Record = Annotated[
     Optional[list[str]],
     typer.Option(
@@ -57,10 +78,7 @@ PcapAt = Annotated[
     Optional[list[str]],
     typer.Option(metavar="PLACE", help="Link or host to capture at; by default the bottleneck; repeatable."),
 ]
-PcapSnaplen = Annotated[
-    Optional[int],
-    typer.Option(min=1, max=65535, metavar="BYTES", help="Bytes to store of each packet; by default only the headers."),
-]
+PcapSnaplen = Snaplen
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files, even those of other programs.")]
 ChangeHystart = Annotated[
     bool,
@@ -126,12 +144,17 @@ def engine(name: str, address: str | None, jobs: int | None) -> Iterator[Engine]
     from ackclock.experiments.engines.local import Local
     from ackclock.experiments.engines.ray import Ray
 
-    checks.words("--engine", "engine", [name], ENGINES)
-    if address is not None and name != "ray":
-        raise ValueError(f"--address {address}: is for --engine ray")
+    check_engine(name, address)
     made = Later(lambda: Ray(address, jobs=jobs, note=output.warning)) if name == "ray" else Local(jobs)
     with contextlib.closing(made) as chosen:
         yield chosen
+
+
+def check_engine(name: str, address: str | None) -> None:
+    """Refuse an unknown engine, or one that has no address; errors are those of `engine`."""
+    checks.words("--engine", "engine", [name], ENGINES)
+    if address is not None and name != "ray":
+        raise ValueError(f"--address {address}: is for --engine ray")
 
 
 def listed(texts: list[str] | None) -> list[str] | None:
@@ -151,6 +174,31 @@ def key_and_value(text: str, option: str, example: str) -> tuple[str, str]:
     if not equals or not key.strip():
         raise ValueError(f"{option} {text}: expected KEY=VALUE, as in {example}")
     return key.strip(), value.strip()
+
+
+def limits(max_events: int | None, max_memory: str | None) -> Limits:
+    """Read the options `MaxEvents` and `MaxMemory`.
+
+    Raises
+    ------
+    ValueError
+        If the memory is no size.
+    """
+    from ackclock.sweeps.work import Limits
+
+    return Limits(max_events, None if max_memory is None else in_bytes(max_memory))
+
+
+def in_bytes(text: str) -> int:
+    """Read a size such as ``500 MB``."""
+    amount, _, unit = text.strip().partition(" ")
+    scale = {"kB": 10**3, "MB": 10**6, "GB": 10**9}.get(unit)
+    try:
+        if scale is None or not float(amount) > 0:
+            raise ValueError
+        return int(float(amount) * scale)
+    except (ValueError, OverflowError):
+        raise ValueError(f"--max-memory {text!r}: expected a size such as '500 MB' (units: kB, MB, GB)") from None
 
 
 UNITS = {"s": 1, "min": 60, "h": 3600}

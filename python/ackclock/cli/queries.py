@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock.cli import output
-from ackclock.datasets import Dataset, open  # noqa: A004 - the public name
+from ackclock.datasets import Dataset
 from ackclock.files import checks, targets
 from ackclock.texts.numbers import counted, finite
 
@@ -24,7 +24,7 @@ FORMATS = ("table", *FILES)
 def query_command(directory: Path, sql: str | None, *, form: str | None, out: Path | None, force: bool) -> None:
     """Print or write the result of a query, or the columns of a dataset."""
     chosen = _format(form, out)
-    dataset = open(directory)
+    dataset = Dataset(directory)
     # Parquet is no text: without a file it goes to standard output, if that is no terminal.
     target = targets.STDOUT if out is None and chosen == "parquet" else out
     if target is not None:

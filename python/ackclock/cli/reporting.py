@@ -11,7 +11,6 @@ from ackclock.files import storage, targets
 
 KINDS = {
     "run": "ackclock.reports.runs:stored_run",
-    "sweep": "ackclock.reports.sweeps:stored_sweep",
     "dataset": "ackclock.reports.sweeps:stored_dataset",
     "comparison": "ackclock.comparisons.report:stored_comparison",
     "paper": "ackclock.papers.report:stored_paper",

@@ -16,12 +16,14 @@ from ackclock.experiments.world import World
 from ackclock.files import storage
 from ackclock.metrics.completion import STATISTICS
 from ackclock.result import Result, rows
-from ackclock.scenario import load
+from ackclock.scenario import Scenario, load
+from ackclock.sweeps.work import Limits
 from ackclock.texts.notices import Warnings
 from ackclock.texts.numbers import counted
 
 # Summaries of completion times are shown from this number of flows on; fewer flows say more one by one.
 MANY_FLOWS = 10
+NO_LIMITS = Limits()
 
 
 def run_command(
@@ -33,14 +35,13 @@ def run_command(
     out: Path | None,
     json_output: bool,
     record: Sequence[str] | None,
-    jobs: int | None,
     captures: Captures | None,
-) -> None:
-    """Run a scenario or its sweep in a world, print tables or JSON, and write results.
+    limits: Limits = NO_LIMITS,
+) -> Sweep | None:
+    """Run a scenario in a world, print tables or JSON, and write results; return a sweep, which is still to run.
 
     A scenario that cannot run there is refused before the first run.
     """
-    runner = world.runner
     for name in record or ():
         if "," in name or not name.strip():
             raise ValueError(f"--record {name!r}: expected the name of one trace; for several, repeat --record")
@@ -49,17 +50,31 @@ def run_command(
     if reasons := [reason for _, variant in variants if (reason := world.refusal(variant))]:
         # Some reasons begin with their place in the file.
         raise ValueError(reasons[0] if reasons[0].startswith(f"{file}:") else f"{file}: {reasons[0]}")
-    sweep = Sweep(variants, record, world.jobs if jobs is None else jobs, captures, world) if variants[0][0] else None
+    made = Sweep(scenario, variants, world, record, captures, limits, out, json_output) if variants[0][0] else None
     if captures is not None:
         inputs = [file, *scenario.core.files]
-        captures.check(inputs, sweep.names if sweep else [None], out=out, json_output=json_output)
-    if sweep is not None:
-        sweep.run(out, json_output=json_output)
-        return
+        captures.check(inputs, made.names if made else [None], out=out, json_output=json_output)
+    if made is None:
+        if limits:
+            raise ValueError(f"{file}: has no [sweep], whose runs --max-events and --max-memory limit")
+        _run(variants[0][1], world, out, json_output=json_output, record=record, captures=captures)
+    return made
+
+
+def _run(
+    scenario: Scenario,
+    world: World,
+    out: Path | None,
+    *,
+    json_output: bool,
+    record: Sequence[str] | None,
+    captures: Captures | None,
+) -> None:
+    """Run a single scenario."""
     with contextlib.nullcontext() if out is None else storage.replacing(out, "run") as folder:
-        places = captures.places_of(variants[0][1]) if captures else ()
+        places = captures.places_of(scenario) if captures else ()
         cancel = _core.Cancel()
-        result = map_threads(lambda each: runner(each, record, cancel, places), [variants[0][1]], cancel, jobs=1)[0]
+        result = map_threads(lambda each: world.runner(each, record, cancel, places), [scenario], cancel, jobs=1)[0]
         if folder is not None:
             result.write_files(folder)
     if captures is not None:

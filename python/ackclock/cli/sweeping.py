@@ -1,24 +1,20 @@
-"""The command `sweep`: runs the points of a sweep, and prints their means."""
+"""The command `sweep`: its options, and the means of the points."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import columns
 from ackclock.cli import output
 from ackclock.cli.options import key_and_value
-from ackclock.cli.runs import settings_of
 from ackclock.datasets.dataset import Dataset
 from ackclock.experiments.averages import Average, averages
-from ackclock.experiments.engines.engine import Engine
-from ackclock.experiments.sweeping import Limits, Until, sweep
-from ackclock.files import checks, toml
-from ackclock.scenario import load
+from ackclock.files import checks
 from ackclock.statistics.intervals import Interval
 from ackclock.statistics.sequential import Stopping
+from ackclock.sweeps.plan import Until
+from ackclock.sweeps.running import Outcome
 from ackclock.texts.labels import last_part
 from ackclock.texts.numbers import ANY_NUMBER, counted, number
 
@@ -38,75 +34,33 @@ AT_LEAST = 10
 AT_MOST = 1000
 
 
-def sweep_command(
-    file: Path,
-    settings: Sequence[str],
-    *,
-    seeds: int | None,
-    until: str | None,
-    at_most: int | None,
-    out: Path | None,
-    json_output: bool,
-    engine: Engine,
-    max_events: int | None,
-    max_memory: str | None,
-    retry: bool,
-    strict: bool,
-) -> bool:
-    """Run a sweep, store it, and print the means of its points; return whether it passes.
+def show(outcome: Outcome, *, json_output: bool) -> None:
+    """Print the means of the points, and what went wrong.
 
     Raises
     ------
     ValueError
-        If the input is wrong, or every run failed.
+        If every run failed.
     """
     import polars
 
-    rule = _until(until, seeds, at_most)
-    limits = Limits(max_events, None if max_memory is None else _bytes(max_memory))
-    scenario = load(file, settings_of(settings, None))
-    folder = out or Path("out") / file.stem
-    points = len(scenario.sweep_points())
-    output.note(f"{scenario.name}: {counted(points, 'point')}{_seeds(seeds, rule)}")
-    total = points * (seeds or (rule.rule.at_least if rule else 1))
-    began = time.monotonic()
-    with output.progress("runs") as progress:
-        outcome = sweep(
-            scenario, folder, text=None if settings else toml.read_text(file), seeds=seeds, until=rule,
-            limits=limits, retry=retry, engine=engine, progress=progress,
-        )  # fmt: skip
-    with outcome.dataset.reading():
-        failed = _failures(outcome.dataset)
-        total = outcome.dataset.runs.select(polars.len()).collect().item()
+    dataset = outcome.dataset
+    folder = dataset.folder
+    with dataset.reading():
+        failed = _failures(dataset)
+        total = dataset.runs.select(polars.len()).collect().item()
         if failed.height == 1 and failed["len"].sum() == total:
             raise ValueError(f"every run failed ({total:,} in {folder}): {failed['error'][0]}")
-        _show(outcome.dataset, json_output=json_output)
-        _warn(outcome.dataset, failed, total)
-    new = outcome.planned - outcome.stored - outcome.copied
-    parts = [f"{counted(new, 'run')} in {time.monotonic() - began:.1f} s"]
-    parts += [f"{outcome.stored:,} were stored"] if outcome.stored else []
-    parts += [f"{outcome.copied:,} equal others"] if outcome.copied else []
-    output.note(", ".join(parts))
-    if outcome.wide and rule is not None:
-        most = counted(rule.rule.at_most, "seed")
-        output.warning(f"--until {until}: {counted(outcome.wide, 'point')} reached {most}, with a wider interval")
-    if outcome.moved:
-        output.note(f"{counted(outcome.moved, 'row')} of an earlier form of the sweep moved to {folder / 'earlier'}")
+        _show(dataset, json_output=json_output)
+        _warn(dataset, failed, total)
     output.note(
         f"written to {folder}; query it with `ackclock query {folder}`, draw it with `ackclock report {folder}`"
     )
     if failed["len"].sum() == total > 0:
         raise ValueError(f"every run failed ({total:,} in {folder}), for the reasons above")
-    return not (strict and failed.height)
 
 
-def _seeds(seeds: int | None, until: Until | None) -> str:
-    if until is not None:
-        return f", {until.rule.at_least} to {until.rule.at_most} seeds each"
-    return f" with {counted(seeds, 'seed')} each" if seeds else ""
-
-
-def _until(text: str | None, seeds: int | None, at_most: int | None) -> Until | None:
+def read_until(text: str | None, seeds: int | None, at_most: int | None) -> Until | None:
     """Read `--until MEASURE=SHARE`."""
     if text is None:
         if at_most is not None:
@@ -122,18 +76,6 @@ def _until(text: str | None, seeds: int | None, at_most: int | None) -> Until | 
         reason = str(error) if share.endswith("%") and "half_width" not in str(error) else "expected a share such as 2%"
         raise ValueError(f"--until {text}: {reason}") from None
     return Until(measure, rule)
-
-
-def _bytes(text: str) -> int:
-    """Read a size such as ``500 MB``."""
-    amount, _, unit = text.strip().partition(" ")
-    scale = {"kB": 10**3, "MB": 10**6, "GB": 10**9}.get(unit)
-    try:
-        if scale is None or not float(amount) > 0:
-            raise ValueError
-        return int(float(amount) * scale)
-    except (ValueError, OverflowError):
-        raise ValueError(f"--max-memory {text!r}: expected a size such as '500 MB' (units: kB, MB, GB)") from None
 
 
 def _show(dataset: Dataset, *, json_output: bool) -> None:

@@ -1,28 +1,29 @@
-"""Sweeps of the command `run`. Only printed rows and written entries of a run stay in memory."""
+"""The command `run` for a scenario with a sweep: `ackclock.sweep`, and the rows of its runs."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import re
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ackclock import overview
+from ackclock import _core, overview, sweep
 from ackclock.cli import output
 from ackclock.cli.captures import Captures
-from ackclock.cli.tables import FirstRows
-from ackclock.experiments.execute import Interrupted, execute
-from ackclock.experiments.measurement import Measurement
-from ackclock.experiments.plan import Point
-from ackclock.experiments.sweeps import Entry, Writer
-from ackclock.experiments.world import SIMULATION, World
-from ackclock.files import storage
+from ackclock.datasets.numbering import Numbering
+from ackclock.experiments.execute import map_threads
+from ackclock.experiments.world import World, run_here
 from ackclock.metrics.completion import STATISTICS
-from ackclock.result import Result, rows
+from ackclock.result import rows
 from ackclock.scenario import Scenario
+from ackclock.stored import StoredResult
+from ackclock.sweeps.recording import PACKETS
+from ackclock.sweeps.running import Outcome
+from ackclock.sweeps.work import Limits
 from ackclock.texts.labels import last_part
 from ackclock.texts.notices import Warnings
 
@@ -30,176 +31,171 @@ Variant = tuple[dict[str, str], Scenario]
 
 
 @dataclass(frozen=True)
-class Finished:
-    """The part of a run that the sweep keeps.
+class Sweep:
+    """A sweep of the command `run`.
 
     Attributes
     ----------
-    entry : Entry or None
-        Its entry in the tables of the sweep, if the sweep is written.
-    summary : str
-        Its JSON, if JSON is printed.
-    flows, links, pages : list of dict
-        Rows that may be printed.
-    counts : tuple of int
-        Number of rows of each kind.
-    warnings : list of dict
-        Warnings of the run.
-    """
-
-    entry: Entry | None = None
-    summary: str = ""
-    flows: list[dict[str, Any]] = field(default_factory=list)
-    links: list[dict[str, Any]] = field(default_factory=list)
-    pages: list[dict[str, Any]] = field(default_factory=list)
-    counts: tuple[int, int, int] = (0, 0, 0)
-    warnings: list[dict[str, Any]] = field(default_factory=list)
-
-
-class Sweep:
-    """A sweep: runs its variants, writes the results, and prints them.
-
-    Parameters
-    ----------
-    variants
+    scenario : Scenario
+        The scenario.
+    variants : list
         Labels and scenario of each run.
-    record
+    world : World
+        Where they run.
+    record : sequence of str or None
         Traces to record; None: those of each scenario.
-    jobs
-        Number of threads.
-    captures
+    captures : Captures or None
         Packets to capture, and their files.
-    world
-        Where the variants run.
+    limits : Limits
+        Limits of each run.
+    out : Path or None
+        Folder of the dataset; without one, a temporary folder has it until the rows are printed.
+    json_output : bool
+        Whether to print JSON.
     """
 
-    def __init__(
-        self,
-        variants: Sequence[Variant],
-        record: Sequence[str] | None,
-        jobs: int | None,
-        captures: Captures | None = None,
-        world: World = SIMULATION,
-    ) -> None:
-        self._variants = variants
-        self.record = record
-        self._jobs = jobs
-        self.captures = captures
-        self._world = world
-        self._done: set[int] = set()
-        self._flows = FirstRows()
-        self._links = FirstRows()
-        self._pages = FirstRows()
-        self._warnings = Warnings()
-        self._summaries: dict[int, str] = {}
-        self._writer: Writer | None = None
-
-    def run(self, out: Path | None, *, json_output: bool) -> None:
-        """Run all variants, write the results to `out`, and print them; after Ctrl-C, only finished runs.
-
-        Raises
-        ------
-        Interrupted
-            After Ctrl-C, when the finished runs are written and printed.
-        """
-        if out is not None and _complete(out):
-            storage.check_free(_partial(out), "sweep")
-        with contextlib.nullcontext() if out is None else storage.draft(out, "sweep") as folder:
-            writer = None if folder is None else Writer(folder, self.names, [labels for labels, _ in self._variants])
-            interrupted = self._run(writer, json_output=json_output)
-            target = out
-            if out is not None and folder is not None and writer is not None and self._done:
-                writer.finish(self._variants[0][1].name, _state(interrupted=interrupted))
-                target = _partial(out) if interrupted and _complete(out) else out
-                storage.place(folder, target)
-        if self._done:
-            self._show(json_output=json_output)
-            if target is not None:
-                whole = "" if target == out else f"; {out} holds a complete sweep and is unchanged"
-                output.note(f"written to {target}{whole}")
-        if interrupted:
-            raise Interrupted([index if index in self._done else None for index in range(len(self._variants))])
-
-    def _run(self, writer: Writer | None, *, json_output: bool) -> bool:
-        """Run all variants; return whether Ctrl-C was pressed."""
-        points = [
-            _Point(scenario, _Part(self, index, scenario, writer, json_output), index, world=self._world)
-            for index, (_, scenario) in enumerate(self._variants)
-        ]
-        self._writer = writer
-        with output.progress("runs") as progress:
-            try:
-                failed = execute(points, self, jobs=self._jobs, progress=progress).failed
-            except Interrupted:
-                return True
-        for reason in failed.values():
-            raise ValueError(reason)
-        return False
-
-    def has(self, point: _Point) -> bool:
-        """Whether a variant is finished."""
-        return point.index in self._done
-
-    def put(self, point: _Point, part: Finished) -> None:
-        """Keep what is printed and written of a variant."""
-        index = point.index
-        if self._writer is not None and part.entry is not None:
-            self._writer.add(index, part.entry)
-        if part.summary:
-            self._summaries[index] = part.summary
-        parts = (part.flows, part.links, part.pages)
-        for table, own, count in zip((self._flows, self._links, self._pages), parts, part.counts, strict=True):
-            table.add(index, own, count)
-        self._warnings.add(index, part.warnings)
-        self._done.add(index)
+    scenario: Scenario
+    variants: Sequence[Variant]
+    world: World
+    record: Sequence[str] | None
+    captures: Captures | None
+    limits: Limits
+    out: Path | None
+    json_output: bool
 
     @property
     def names(self) -> list[str]:
-        """Names of the runs, of their folders and of their files."""
-        return [self.name_of(index) for index in range(len(self._variants))]
+        """Names of the runs in the files of their packets."""
+        return [self._name(index) for index in range(len(self.variants))]
 
-    def name_of(self, index: int) -> str:
-        """Return the name of a run, of its folder and of its files."""
-        words = "-".join(
-            re.sub(r"[^A-Za-z0-9.]+", "_", value).strip("_") for value in self._variants[index][0].values()
-        )
-        return f"{index + 1:0{len(str(len(self._variants)))}}-{words}"[:120]
+    def _name(self, index: int) -> str:
+        values = self.variants[index][0].values()
+        words = "-".join(re.sub(r"[^A-Za-z0-9.]+", "_", value).strip("_") for value in values)
+        return f"{index + 1:0{len(str(len(self.variants)))}}-{words}"[:120]
 
-    def _show(self, *, json_output: bool) -> None:
-        if json_output:
-            self._print_json()
+    @contextlib.contextmanager
+    def folder(self) -> Iterator[Path]:
+        """Give the folder of the dataset."""
+        if self.out is not None:
+            yield self.out
             return
-        self._show_table("rows", self._flows, overview.FLOW_COLUMNS, words=1)
+        with tempfile.TemporaryDirectory(prefix="ackclock-") as made:
+            yield Path(made)
+
+    def run(self, folder: Path, where: dict[str, Any]) -> Outcome:
+        """Run all variants; `where` has engine and progress."""
+        snaplen = None if self.captures is None else self.captures.snaplen
+        return sweep(
+            self.scenario, folder, limits=self.limits, on=self.world, record=self.record, snaplen=snaplen,
+            capture=None if self.captures is None else self.captures.places, **where,
+        )  # fmt: skip
+
+    def show(self, outcome: Outcome) -> None:
+        """Print the rows of the finished runs, and write their packets.
+
+        Raises
+        ------
+        ValueError
+            If a run failed.
+        """
+        dataset = outcome.dataset
+        with dataset.reading():
+            columns = ["point", "seed", "error", "events", "cpu_s"]
+            numbers = {row[:2]: row[2:] for row in dataset.stored_runs.select(columns).collect().iter_rows()}
+            results = dataset.results()
+        keys = self._keys()
+        done = [index for index, key in enumerate(keys) if key in results]
+        errors = {index: numbers[key][0] for index, key in enumerate(keys) if key in numbers and key not in results}
+        found = {index: results[keys[index]] for index in done}
+        if found and self.json_output:
+            costs = {index: numbers[keys[index]][1:] for index in done}
+            self._print_json(found, costs, str(dataset.manifest["state"]))
+        elif found:
+            self._print(found)
+        self._write_packets(found)
+        if self.out is not None:
+            output.note(f"written to {self.out}")
+        if errors:
+            first = min(errors)
+            place = f", first in {self._place(first)}" if len(keys) > 1 else ""
+            raise ValueError(f"{len(errors):,} of {len(keys):,} runs failed{place}: {errors[first]}")
+
+    def _keys(self) -> list[tuple[int, int]]:
+        """Return point and seed of each variant in the dataset."""
+        numbering = Numbering(self.scenario.sweep_points())
+        found = [numbering.identity(index, None) for index in range(len(self.variants))]
+        variants = [variant for _, variant in self.variants]
+        return [
+            (point, variant.seed if seed is None else seed)
+            for (point, seed), variant in zip(found, variants, strict=True)
+        ]
+
+    def _place(self, index: int) -> str:
+        return " ".join(f"{key}={value}" for key, value in self.variants[index][0].items())
+
+    def _write_packets(self, found: dict[int, StoredResult]) -> None:
+        """Copy the packets of each run from the dataset to the files that the user named."""
+        if self.captures is None:
+            return
+        for index, result in found.items():
+            self.captures.copy(result.directory / PACKETS, self._name(index))
+
+    def _print(self, found: dict[int, StoredResult]) -> None:
+        flows, links, pages = _First(), _First(), _First()
+        firsts: dict[str, int] = {}
+        for index, result in found.items():
+            flows.add(index, rows(result.flows, flows.left), result.flows.height)
+            used = overview.limited([row for row in rows(result.links) if row["arrivals"]])
+            links.add(index, used)
+            links.seen |= {name for name in ("marks", "losses") if any(row[name] for row in used)}
+            loads = rows(result.page_loads()) if result.has_pages else []
+            pages.add(index, loads)
+            for warning in result.warnings:
+                firsts.setdefault(warning["name"], index)
+        self._table("rows", flows, overview.FLOW_COLUMNS, words=1)
         # Unlimited queues are only in --json and --out.
-        if self._links.total:
-            absent = {"rate_bps", *({"marks", "losses"} - self._links.seen)}
+        if links.total:
+            absent = {"rate_bps", *({"marks", "losses"} - links.seen)}
             columns = {title: column for title, column in overview.LINK_COLUMNS.items() if column not in absent}
-            self._show_table("queues", self._links, columns, words=2)
-        if self._pages.total:
+            self._table("queues", links, columns, words=2)
+        if pages.total:
             titles = {"pages": "pages", "unfinished": "unfinished", **{f"{name} (s)": name for name in STATISTICS}}
-            self._show_table("applications", self._pages, {"application": "application", **titles}, words=1)
-        for line in self._warnings.lines(
-            [" ".join(f"{key}={value}" for key, value in labels.items()) for labels, _ in self._variants]
-        ):
+            self._table("applications", pages, {"application": "application", **titles}, words=1)
+        # The sentence of a warning is that of its first run.
+        texts = self._explained({index: found[index] for index in sorted({*firsts.values()})})
+        warnings = Warnings()
+        for index, result in found.items():
+            warnings.add(index, texts.get(index, result.warnings))
+        for line in warnings.lines([self._place(index) for index in range(len(self.variants))]):
             output.warning(line)
 
-    def _print_json(self) -> None:
-        """Print the JSON texts of the runs inside the JSON of the sweep."""
-        done, planned = sorted(self._done), len(self._variants)
+    def _explained(self, found: dict[int, StoredResult]) -> dict[int, list[dict[str, Any]]]:
+        """Return the warnings of runs with their flows and sentences; a run without a folder of its own runs again."""
+        again = [index for index, result in found.items() if any(not each["text"] for each in result.warnings)]
+        cancel = _core.Cancel()
+        made = map_threads(lambda index: run_here(self.variants[index][1], (), cancel).warnings, again, cancel)
+        texts = {index: result.warnings for index, result in found.items()}
+        return texts | dict(zip(again, made, strict=True))
+
+    def _print_json(self, found: dict[int, StoredResult], costs: dict[int, tuple[int, float]], state: str) -> None:
+        """Print the JSON of every run inside the JSON of the sweep."""
+        warnings = self._explained(found)
         runs = []
-        for index in done:
-            labels = json.dumps({"labels": self._variants[index][0]}, indent=2, ensure_ascii=False)
-            both = labels.removesuffix("\n}") + "," + self._summaries[index].removeprefix("{")
-            runs.append("    " + both.replace("\n", "\n    "))
-        head = json.dumps({"state": _state(interrupted=len(done) < planned), "planned": planned}, indent=2)
+        for index, result in found.items():
+            events, cpu = costs[index]
+            summary = {**result.summary, "labels": self.variants[index][0], "warnings": warnings[index]}
+            kernel = {"kernel": result.manifest["kernel"]} if "kernel" in result.manifest else {}
+            whole = {"labels": summary.pop("labels"), **summary, "events": events, "cpu_seconds": cpu, **kernel}
+            runs.append("    " + json.dumps(whole, indent=2, ensure_ascii=False).replace("\n", "\n    "))
+        head = json.dumps({"state": state, "planned": len(self.variants)}, indent=2)
         print(head.removesuffix("\n}") + ',\n  "runs": [\n' + ",\n".join(runs) + "\n  ]\n}")
 
-    def _show_table(self, noun: str, table: FirstRows, columns: dict[str, str], *, words: int) -> None:
+    def _table(self, noun: str, table: _First, columns: dict[str, str], *, words: int) -> None:
         """Print the first rows of a table over all runs with their labels; the first `words` columns hold words."""
-        labels = list(self._variants[0][0])
+        labels = list(self.variants[0][0])
         lines: list[list[object]] = [
-            [*self._variants[index][0].values(), *(row[column] for column in columns.values())]
-            for index, row in table.rows()
+            [*self.variants[index][0].values(), *(row[column] for column in columns.values())]
+            for index, row in table.rows
         ]
         short = [last_part(label) for label in labels]
         unique = short if len(set(short)) == len(short) else labels
@@ -210,58 +206,20 @@ class Sweep:
             )
 
 
-@dataclass(frozen=True)
-class _Point(Point[Finished]):
-    """A variant; `index` is its place in the sweep."""
+@dataclass
+class _First:
+    """The first rows of a table over all runs, each with the index of its run, and the number of all rows."""
 
-    index: int
-
-
-@dataclass(frozen=True)
-class _Part(Measurement[Finished]):
-    """The part of a variant's run that its sweep keeps; captures and the run's own files are written on its thread."""
-
-    sweep: Sweep
-    index: int
-    scenario: Scenario
-    writer: Writer | None
-    json_output: bool
+    rows: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+    total: int = 0
+    seen: set[str] = field(default_factory=set)
 
     @property
-    def record(self) -> Sequence[str] | None:
-        return self.sweep.record
+    def left(self) -> int:
+        """Number of rows that are still to print."""
+        return output.MOST_ROWS - len(self.rows)
 
-    @property
-    def capture(self) -> Sequence[str]:
-        return self.sweep.captures.places_of(self.scenario) if self.sweep.captures else ()
-
-    def take(self, result: Result) -> Finished:
-        if self.sweep.captures is not None:
-            self.sweep.captures.write(result, self.sweep.name_of(self.index))
-        entry = None if self.writer is None else self.writer.entry(self.index, result)
-        return Finished(entry, result.summary_json) if self.json_output else _finished(result, entry)
-
-
-def _finished(result: Result, entry: Entry | None) -> Finished:
-    flows = rows(result.flows, output.MOST_ROWS)
-    links = overview.limited([row for row in rows(result.links) if row["arrivals"]])
-    pages = rows(result.page_loads()) if len(result.pages) else []
-    kept = [{column: row[column] for column in overview.LINK_COLUMNS.values()} for row in links]
-    return Finished(entry, "", flows, kept, pages, (len(result.flows), len(links), len(pages)), result.warnings)
-
-
-def _state(*, interrupted: bool) -> str:
-    return "interrupted" if interrupted else "complete"
-
-
-def _complete(out: Path) -> bool:
-    """Whether the directory holds a complete sweep."""
-    try:
-        manifest = storage.read_manifest(out, checked=False)
-    except OSError:
-        return False
-    return (manifest.get("kind"), manifest.get("state", "complete")) == ("sweep", "complete")
-
-
-def _partial(out: Path) -> Path:
-    return out.with_name(out.name + ".partial")
+    def add(self, index: int, rows: Sequence[dict[str, Any]], count: int | None = None) -> None:
+        """Add the rows of a run, of which there are `count` even if fewer are given."""
+        self.rows += [(index, row) for row in rows[: self.left]]
+        self.total += len(rows) if count is None else count

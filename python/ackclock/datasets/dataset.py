@@ -12,8 +12,10 @@ from ackclock import columns
 from ackclock.cards import Block, Card, Table, Text
 from ackclock.cards.card import MOST_ROWS
 from ackclock.datasets import layout, relabelling, sql
+from ackclock.datasets.results import Tables, results
 from ackclock.files import stored
 from ackclock.scenario import Scenario, load
+from ackclock.stored import StoredResult
 from ackclock.texts.labels import last_part
 from ackclock.texts.numbers import counted
 from ackclock.texts.units import twin
@@ -27,7 +29,7 @@ TRIES, PAUSE = 10, 0.01  # seconds
 
 
 class Dataset:
-    """A folder that ``ackclock sweep`` writes, also while it does.
+    """A folder that ``ackclock sweep``, or ``ackclock run`` of a sweep, writes, also while it does.
 
     Each access sees the batches that are complete at that moment.
 
@@ -96,8 +98,22 @@ class Dataset:
         return bool(self.manifest["state"] == "complete")
 
     @property
+    def has_traces(self) -> bool:
+        """Whether its runs have folders of their own, with traces or packets."""
+        return (self.folder / layout.RESULTS).is_dir()
+
+    @property
+    def worlds(self) -> list[str]:
+        """The worlds in which every point runs."""
+        return list(self.manifest.get("worlds", []))
+
+    @property
     def labels(self) -> list[str]:
-        """The columns of labels, in the order of the sweep."""
+        """The columns that distinguish the points, in the order of the sweep; ``world`` is one if there are several."""
+        return [*self._own_labels, *([layout.WORLD] if len(self.worlds) > 1 else [])]
+
+    @property
+    def _own_labels(self) -> list[str]:
         for path in self._files(layout.RUNS):
             return layout.labels_in(_scan([path]).collect_schema().names())
         return list(self.manifest["labels"])
@@ -112,7 +128,9 @@ class Dataset:
             If a table of paths that it names is not beside it.
         """
         path = self.folder / layout.SCENARIO
-        return load(path) if path.exists() else None
+        # The file has another name here than where the scenario took its own from.
+        name = {"name": str(self.manifest["scenario"])} if "scenario" in self.manifest else {}
+        return load(path, name) if path.exists() else None
 
     @property
     def runs(self) -> polars.LazyFrame:
@@ -131,7 +149,16 @@ class Dataset:
 
         if found := self._files(layout.RUNS):
             return _scan(found).sort("point", "seed")
-        return polars.LazyFrame(schema=layout.declared(layout.RUNS, self.labels))
+        return polars.LazyFrame(schema=layout.declared(layout.RUNS, self._own_labels))
+
+    def results(self) -> dict[tuple[int, int], StoredResult]:
+        """Return every run that ended without an error as a result, by its point and seed.
+
+        The labels of a result have the seed, if the sweep has several. A run with traces or packets has a folder of its
+        own, with its warnings in words; of any other, only the names of its warnings are known.
+        """
+        tables = Tables(self.folder, str(self.manifest["scenario"]), lambda: self.scenario, max(len(self.worlds), 1))
+        return results(self.stored_runs.collect(), self.labels, tables)
 
     @property
     def flows(self) -> polars.LazyFrame:
@@ -179,7 +206,7 @@ class Dataset:
         """
         labels = self.labels
         files = {name: self._files(name) for name in (layout.RUNS, *layout.TABLES)}
-        empty = {name: layout.declared(name, labels) for name in files}
+        empty = {name: layout.declared(name, self._own_labels) for name in files}
         return sql.query(query, files, labels, empty, self._twins())
 
     def describe(self) -> polars.DataFrame:
@@ -188,7 +215,7 @@ class Dataset:
 
         meanings = {
             **{column: f"number of the label {label}" for label, (column, _) in self._twins().items()},
-            **dict.fromkeys(self.labels, "label of the sweep"),
+            **dict.fromkeys(self._own_labels, "label of the sweep"),
             **layout.MEANINGS,
         }
         rows = []
@@ -205,7 +232,7 @@ class Dataset:
         """Return the column and the numbers of each label whose values have a unit, such as ``1.24514 BDP``."""
         twins: dict[str, tuple[str, dict[str, float]]] = {}
         found = self._files(layout.RUNS)
-        for label in self.labels if found else []:
+        for label in self._own_labels if found else []:
             values = _scan(found).select(label).drop_nulls().unique(maintain_order=True).collect().to_series().to_list()
             if made := twin(label, values):
                 twins[label] = made
@@ -280,21 +307,3 @@ def _scan(paths: list[Path]) -> polars.LazyFrame:
     import polars
 
     return polars.scan_parquet(paths, glob=False)
-
-
-def open(directory: str | Path) -> Dataset:  # noqa: A001 - called as ackclock.open
-    """Open a dataset that ``ackclock sweep`` has written or is writing.
-
-    Parameters
-    ----------
-    directory
-        The directory given to ``--out``.
-
-    Raises
-    ------
-    FileNotFoundError
-        If it holds no dataset.
-    ValueError
-        If a later version of Ackclock wrote it.
-    """
-    return Dataset(directory)

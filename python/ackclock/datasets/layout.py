@@ -5,6 +5,7 @@
     manifest.json    kind, format, scenario, state, labels and settings
     sweep.toml       the scenario file
     runs/N.parquet   a row for each point and seed
+    results/KEY/     the folder of a run with traces or packets, or of one that is not simulated by the engine alone
     flows/N.parquet  rows of flows with the key of their run; likewise links, transfers, pages
     earlier/         rows of an earlier form of the sweep: M/N.parquet of runs, flows/N.parquet and so on
     lock             locked while a process writes
@@ -27,23 +28,26 @@ if TYPE_CHECKING:
     import polars
 
 KIND = "dataset"
-FORMAT = 1
+FORMAT = 2
 SCENARIO = "sweep.toml"
 EARLIER = "earlier"
+RESULTS = "results"
 RUNS = "runs"
 NEW_RUNS = "runs.new"
 TABLES = ("flows", "links", "transfers", "pages")
 BATCH = re.compile(r"(\d{6,})\.parquet")
 FIRST = ("point",)
-LAST = ("seed", "hash", "run", "version", "error")
+WORLD = "world"
+LAST = (WORLD, "seed", "hash", "run", "version", "error")
 """Columns of `runs` before and after the labels; the measures follow."""
 TASK = "task"
 """Column of the engine that a dataset does not store."""
 MEANINGS = {
     "point": "number of the point in the sweep, from 0",
+    WORLD: "world in which the run took place",
     "seed": "seed of the run",
     "hash": "hash of the scenario",
-    "run": "key of the run: of the scenario and of the program",
+    "run": "key of the run: of the scenario, its world, what it records, and the program",
     "version": "version of ackclock that ran it",
 }
 
@@ -54,8 +58,8 @@ def schema(labels: Iterable[str] = ()) -> polars.Schema:
 
     whole, text = polars.UInt64(), polars.String()
     texts = dict.fromkeys([*labels], text)
-    rest = dict.fromkeys(LAST[1:], text)
-    return polars.Schema({"point": whole, **texts, "seed": whole, **rest})
+    rest = dict.fromkeys(LAST, text)
+    return polars.Schema({"point": whole, **texts, **rest, "seed": whole})
 
 
 def declared(table: str, labels: Iterable[str] = ()) -> polars.Schema:
@@ -78,7 +82,7 @@ def label_columns(labels: Iterable[str]) -> list[str]:
 
 
 def labels_in(names: Sequence[str]) -> list[str]:
-    """Return the columns of labels of a table of runs: those between the point and the seed."""
+    """Return the columns of labels of a table of runs: those between the point and the world."""
     return list(names[len(FIRST) : names.index(LAST[0])])
 
 
@@ -119,7 +123,7 @@ def damaged(path: Path, what: str) -> stored.DamagedError:
     """Return the error for a damaged batch, with its mend."""
     folder = next(place for place in path.parents if (place / storage.MANIFEST).exists())
     runs = folder / RUNS / path.name
-    mend = f"delete {runs} and run the same `ackclock sweep` again, which repeats its runs"
+    mend = f"delete {runs} and run the same `ackclock` command again, which repeats its runs"
     return stored.DamagedError(path, what, mend)
 
 
@@ -154,8 +158,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     found = storage.read_manifest(folder, checked=False)
     kind = found["kind"]
     if kind != KIND:
-        reader = f"; read it with ackclock.read({str(folder)!r})" if kind in ("run", "sweep") else ""
-        raise FileNotFoundError(f"{folder}: holds results of {storage.command_of(kind)}, and no dataset{reader}")
+        raise FileNotFoundError(f"{folder}: holds results of {storage.command_of(kind)}, and no dataset")
     if found.get("format") != FORMAT:
         raise ValueError(
             f"{folder}: version {_word(found, 'version')} of ackclock wrote this dataset in format "

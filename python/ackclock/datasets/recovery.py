@@ -12,6 +12,7 @@ repeats the remaining ones:
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 
 from ackclock.datasets import layout
@@ -69,3 +70,12 @@ def settle(folder: Path) -> None:
 def next_number(folder: Path) -> int:
     """Return a number above those of all batches."""
     return max((number for place in layout.runs_folders(folder) for number in layout.batches(place)), default=0) + 1
+
+
+def remove_orphans(folder: Path, known: Collection[str]) -> None:
+    """Remove the folders of runs without a row, whose writer was killed before it; `known` are the keys of all rows."""
+    place = folder / layout.RESULTS
+    leftovers.remove_within(place)
+    for entry in list(place.iterdir()) if place.exists() else ():
+        if entry.name not in known and storage.is_result(entry):
+            shutil.rmtree(entry)

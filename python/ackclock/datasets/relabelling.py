@@ -65,6 +65,13 @@ def keys(folder: Path, labels: Sequence[str]) -> polars.DataFrame:
     return polars.concat(parts, rechunk=True)
 
 
+def known(folder: Path) -> set[str]:
+    """Return the keys of all runs with a row, present or earlier, if runs have folders of their own."""
+    if not (folder / layout.RESULTS).exists():
+        return set()
+    return {run for place in layout.runs_folders(folder) for run in keys(place, ())["run"].to_list()}
+
+
 def read(path: Path) -> polars.DataFrame:
     """Read a batch of runs.
 
@@ -162,7 +169,7 @@ def _build(folder: Path, wanted: polars.DataFrame, labels: Sequence[str]) -> Non
 def _content(path: Path) -> polars.DataFrame:
     """Return the columns of a batch of runs that do not depend on the plan."""
     table = read(path)
-    return table.drop("point", *layout.labels_in(table.columns), "seed", "hash")
+    return table.drop("point", *layout.labels_in(table.columns), layout.WORLD, "seed", "hash")
 
 
 def _replace(folder: Path) -> None:

@@ -23,6 +23,7 @@ MOST_BYTES = 32_000_000
 """Size of the buffered rows at which a batch is written."""
 SHARE, LEAST_SECONDS, MOST_SECONDS = 0.02, 1.0, 60.0
 """A batch is written after this share of the time so far, so that long sweeps do not get many small files."""
+SIMULATION = "simulation"
 RUNNING, INTERRUPTED, COMPLETE = "running", "interrupted", "complete"
 
 
@@ -80,6 +81,7 @@ class Writer:
             if scenario is not None:
                 storage.write_text(self.folder / layout.SCENARIO, scenario)
             recovery.recover(self.folder)
+            recovery.remove_orphans(self.folder, relabelling.known(self.folder))
             self._read()
         except BaseException:
             self._lock.release()
@@ -117,7 +119,8 @@ class Writer:
         Parameters
         ----------
         plan
-            A row for each point and seed: ``point``, `label_columns`, ``seed``, ``hash``, ``run``.
+            A row for each point and seed: ``point``, `label_columns`, ``world`` (by default the simulation),
+            ``seed``, ``hash``, ``run``.
         retry
             Whether failed runs count as unknown.
 
@@ -129,6 +132,7 @@ class Writer:
         self.flush()
         types = layout.schema(self.label_columns)
         del types["version"], types["error"]
+        plan = _placed(plan)
         wanted = plan.select(*types).cast(types)
         changes = relabelling.relabel(self.folder, wanted, self.label_columns, retry=retry)
         self._read()
@@ -143,8 +147,8 @@ class Writer:
         Parameters
         ----------
         runs
-            A row for each point and seed: ``point``, `label_columns`, ``seed``, ``hash``, ``run``, ``error`` (null or a
-            text), and measures.
+            A row for each point and seed: ``point``, `label_columns`, ``world`` (by default the simulation), ``seed``,
+            ``hash``, ``run``, ``error`` (null or a text), and measures.
         tables
             Rows of ``flows``, ``links``, ``transfers``, ``pages`` with the column ``run``; those of failed runs are
             left out.
@@ -183,6 +187,7 @@ class Writer:
 
         if runs.schema == self._schemas[layout.RUNS]:
             return runs
+        runs = _placed(runs)
         if "version" not in runs.columns:
             runs = runs.with_columns(polars.lit(_core.__version__).alias("version"))
         types = layout.schema(self.label_columns)
@@ -257,6 +262,15 @@ class Writer:
                     self.finish(INTERRUPTED)
         finally:
             self._lock.release()
+
+
+def _placed(table: polars.DataFrame) -> polars.DataFrame:
+    """Return a table of runs with the column of worlds; without one, all runs are simulated."""
+    import polars
+
+    if layout.WORLD in table.columns:
+        return table
+    return table.with_columns(polars.lit(SIMULATION).alias(layout.WORLD))
 
 
 def _schema(folder: Path) -> polars.Schema | None:

@@ -12,21 +12,18 @@ import ast
 import hashlib
 import inspect
 import json
-import platform
 import sys
 import sysconfig
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from ackclock import _core
+from ackclock.files.made import build as build
+from ackclock.files.made import versions as versions
 
 PACKAGE = Path(__file__).resolve().parents[1]
-LIBRARIES = ("numpy", "polars")
-"""The libraries that compute measurements."""
 SHOWING = ("ackclock.cards", "ackclock.overview", "ackclock.metrics.registry")
 """Modules that show results in a notebook or describe measures, and measure nothing."""
 
@@ -34,18 +31,6 @@ SHOWING = ("ackclock.cards", "ackclock.overview", "ackclock.metrics.registry")
 def digest(*values: object, length: int = 40) -> str:
     """Return a hash of values of JSON, in hexadecimal digits."""
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:length]
-
-
-@cache
-def build() -> str:
-    """Return a hash of the compiled core."""
-    return hashlib.sha256(Path(str(_core.__file__)).read_bytes()).hexdigest()[:20]
-
-
-@cache
-def versions() -> dict[str, str]:
-    """Return the versions of Python and of the numerical libraries."""
-    return {"python": platform.python_version(), **{name: metadata.version(name) for name in LIBRARIES}}
 
 
 @cache

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
-from ackclock.files import checks, leftovers, stored
+from ackclock.files import checks, leftovers, made, stored
 
 if TYPE_CHECKING:
     import polars
@@ -24,7 +24,6 @@ MANIFEST = "manifest.json"
 LOCK = "lock"
 """The file that holds the process that writes; it stays."""
 COMMANDS = {
-    "sweep": "run",
     "dataset": "sweep",
     "comparison": "compare",
     "tuning": "tune",
@@ -32,18 +31,15 @@ COMMANDS = {
 }
 """The commands that write results of a kind, if kind and command have different names."""
 OWN_FILES = re.compile(
-    r"manifest\.json|scenario\.toml|runs\.jsonl|(flows|links|transfers|pages)\.parquet|trace-\w+\.parquet"
+    r"manifest\.json|scenario\.toml|(flows|links|transfers|pages)\.parquet|trace-\w+\.parquet|packets\.pcapng"
 )
-"""Files of `Result.write` and of sweeps. Every other file in the folder of a result belongs to the user."""
+"""Files of a run. Every other file in the folder of a result belongs to the user."""
 UNMARKED = re.compile(rf"{LOCK}|\.{re.escape(MANIFEST)}-.*{re.escape(leftovers.SUFFIX)}")
 """Files of a process that was killed before it wrote the manifest."""
 _COUNT = checks.Kind("a whole number, at least 0", lambda value: type(value) is int and 0 <= value < 2**64)
 _WORD = checks.Kind("a text", lambda value: isinstance(value, str))
 _WORDS = checks.Kind("a list of texts", checks.is_texts)
 _TIME = checks.Kind("a number from 0 on", lambda value: checks.is_number(value) and 0 <= value < math.inf)
-_NAMES = checks.Kind(
-    "a list of names of folders", lambda value: isinstance(value, list) and bool(value) and all(map(_is_name, value))
-)
 _WARNINGS = checks.Kind(
     "a list of warnings",
     lambda value: isinstance(value, list) and all(isinstance(each, dict) and _is_warning(each) for each in value),
@@ -60,23 +56,23 @@ ENTRIES: dict[str, dict[str, checks.Kind]] = {
         "warnings": _WARNINGS,
         "python_controls": checks.BOOL,
     },
-    "sweep": {"scenario": _WORD, "state": _WORD, "planned": _COUNT, "runs": _NAMES},
-    "dataset": {"state": _WORD, "planned": _COUNT, "labels": _WORDS, "settings": checks.TABLE},
+    "dataset": {
+        "state": _WORD,
+        "planned": _COUNT,
+        "labels": _WORDS,
+        "settings": checks.TABLE,
+        "worlds": _WORDS,
+    },
     "matrix": {"state": _WORD, "runs": _COUNT, "asked": checks.TABLE},
     "comparison": {"state": _WORD},
     "paper": {"state": _WORD, "paper": _WORD, "quick": checks.BOOL},
     "page": {"files": checks.TEXT_TABLE},
 }
 """For each kind of a manifest, the entries that its readers use."""
-OPTIONAL = ("planned", "settings")
+OPTIONAL = ("planned", "settings", "worlds")
 REPORT = "report.html"
 GENERATOR = '<meta name="generator" content="ackclock">'
 """A line near the start of every report in HTML."""
-
-
-def _is_name(value: object) -> bool:
-    """Whether a value is a plain name, which leads nowhere else."""
-    return isinstance(value, str) and value not in ("", ".", "..") and "/" not in value and "\0" not in value
 
 
 def _is_warning(value: Mapping[str, object]) -> bool:
@@ -180,13 +176,8 @@ def place(folder: Path, directory: Path) -> None:
 
 def _carry(old: Path, new: Path) -> None:
     """Move the user's files from an earlier result into its successor."""
-    runs = names_of_runs(old)
     for entry in sorted(old.iterdir()):
-        if entry.name in runs and entry.is_dir():
-            if any(not _is_own(inner) for inner in entry.iterdir()):
-                (new / entry.name).mkdir(exist_ok=True)
-                _carry(entry, new / entry.name)
-        elif not _is_own(entry):
+        if not _is_own(entry):
             target = new / entry.name
             while target.exists():
                 target = target.with_name(target.name + ".old")
@@ -310,15 +301,35 @@ def _write(path: Path, data: bytes, mode: int) -> None:
 
 def write_parquet(path: Path, table: polars.DataFrame) -> None:
     """Write a table atomically."""
+    write_bytes(path, parquet(table))
+
+
+def parquet(table: polars.DataFrame) -> bytes:
+    """Return the file of a table, with its checksum."""
     buffer = io.BytesIO()
     table.write_parquet(buffer)
-    write_bytes(path, stored.sealed(buffer.getvalue()))
+    return stored.sealed(buffer.getvalue())
 
 
 def write_manifest(directory: Path, kind: str, entries: dict[str, Any]) -> None:
-    """Write the manifest of a result: the program, and the kind, such as ``run``, ``sweep`` or ``paper``."""
-    manifest = {"program": "ackclock", "version": _core.__version__, "kind": kind, **entries}
-    write_text(directory / MANIFEST, json.dumps(manifest, indent=2) + "\n")
+    """Write the manifest of a result; parameters are those of `manifest`."""
+    write_bytes(directory / MANIFEST, manifest(kind, entries))
+
+
+def manifest(kind: str, entries: dict[str, Any]) -> bytes:
+    """Return the file of a manifest.
+
+    The entry `made.MADE` says how the result was made. It alone differs between equal results.
+
+    Parameters
+    ----------
+    kind
+        The kind of the result, such as ``run``, ``dataset`` or ``paper``.
+    entries
+        Its entries.
+    """
+    whole = {"program": "ackclock", "version": _core.__version__, "kind": kind, **entries, made.MADE: made.made()}
+    return (json.dumps(whole, indent=2) + "\n").encode()
 
 
 def read_manifest(directory: Path, *kinds: str, checked: bool = True) -> dict[str, Any]:
@@ -373,12 +384,3 @@ def is_result(directory: Path) -> bool:
     except OSError:
         return False
     return True
-
-
-def names_of_runs(directory: Path) -> set[str]:
-    """Return the names of the folders of runs that a manifest lists; empty if it cannot be read."""
-    try:
-        found = read_manifest(directory, checked=False).get("runs")
-    except OSError:
-        return set()
-    return {name for name in found if _is_name(name)} if isinstance(found, list) else set()

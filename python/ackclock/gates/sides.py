@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.datasets import Dataset
+from ackclock.datasets import open  # noqa: A004 - as ackclock.open
 from ackclock.files import storage
-from ackclock.metrics.runs import RUN, of_run
-from ackclock.stored import StoredResult, read
+from ackclock.metrics.runs import of_run
+from ackclock.stored import StoredResult
 from ackclock.texts.labels import last_part
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 REPEATED = ("seed", "start_offset")
 """Last parts of labels whose values are repetitions of a point."""
-COSTS = ("point", "seed", "hash", "run", "version", "error", "events", "cpu_s", "wall_s", "warnings")
+COSTS = ("point", "world", "seed", "hash", "run", "version", "error", "events", "cpu_s", "wall_s", "warnings")
 """Columns of the runs of a dataset that are no measures."""
 
 Point = tuple[tuple[str, str], ...]
@@ -83,25 +82,27 @@ def open_side(folder: Path) -> Side:
     ValueError
         If it holds a result of another kind, or no run that finished without an error.
     """
-    manifest = storage.read_manifest(folder, checked=False)
-    kind = manifest["kind"]
-    if kind == "dataset":
-        dataset = Dataset(folder)
-        with dataset.reading():
-            found = of_table(folder, dataset.runs.collect(), dataset.labels)
-        return found if dataset.complete else replace(found, notes=(_unfinished(folder, manifest, _count(found)),))
-    if kind not in ("run", "sweep"):
+    kind = storage.read_manifest(folder, checked=False)["kind"]
+    if kind not in ("run", "dataset"):
         raise ValueError(
             f"{folder}: holds a result of the kind {kind!r}; the gate compares folders of ackclock run and sweep"
         )
-    storage.check_manifest(folder / storage.MANIFEST, manifest, kind)
-    unfinished = manifest.get("state") == "interrupted"
-    notes = (_unfinished(folder, manifest, len(manifest["runs"])),) if unfinished else ()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the note says the same
-        results = read(folder)
-    made = ((result.labels, result.manifest["seed"], _of_result(result)) for result in results)
-    return _side(folder, made, RUN, notes)
+    found = open(folder)
+    if isinstance(found, StoredResult):
+        return of_table(folder, _row(found), [])
+    with found.reading():
+        side = of_table(folder, found.runs.collect(), found.labels)
+    return side if found.complete else replace(side, notes=(_unfinished(folder, found.manifest, _count(side)),))
+
+
+def _row(result: StoredResult) -> polars.DataFrame:
+    """Return a single run as the table of runs of a dataset."""
+    import polars
+
+    about = result.manifest
+    known = {"seed": about["seed"], "hash": about["hash"], "run": about["trace_hash"]}
+    measures = of_run(result.flows, result.links, result.bottleneck, result.duration)
+    return polars.DataFrame([{**known, "error": None, **measures}])
 
 
 def _unfinished(folder: Path, manifest: Mapping[str, Any], count: int) -> str:
@@ -113,7 +114,7 @@ def _count(side: Side) -> int:
 
 
 def of_table(folder: Path, runs: polars.DataFrame, labels: Sequence[str]) -> Side:
-    """Take the runs of a dataset.
+    """Take the runs of a result.
 
     Parameters
     ----------
@@ -141,14 +142,13 @@ def of_table(folder: Path, runs: polars.DataFrame, labels: Sequence[str]) -> Sid
             own = {label.removeprefix("label."): str(row[label]) for label in labels}
             yield own, row["seed"], Run(str(row["hash"]), str(row["run"]), row["error"] or "", values)
 
-    return _side(folder, made(), measures, ())
+    return _side(folder, made(), measures)
 
 
 def _side(
     folder: Path,
     made: Iterable[tuple[Mapping[str, str], object, Run]],
     measures: tuple[str, ...],
-    notes: tuple[str, ...],
 ) -> Side:
     points: dict[Point, dict[Repetition, Run]] = {}
     for labels, seed, run in made:
@@ -161,14 +161,8 @@ def _side(
     errors = [run.error for runs in points.values() for run in runs.values()]
     if all(errors):
         raise ValueError(f"{folder}: every run failed, so there is nothing to compare: {errors[0]}")
-    return Side(folder, points, measures, notes)
+    return Side(folder, points, measures)
 
 
 def _is_finite(value: object) -> bool:
     return isinstance(value, (int, float)) and math.isfinite(value)
-
-
-def _of_result(result: StoredResult) -> Run:
-    values = of_run(result.flows, result.links, result.bottleneck, result.duration)
-    finite = {name: float(value) for name, value in values.items() if value is not None and math.isfinite(value)}
-    return Run(str(result.manifest["hash"]), str(result.manifest["trace_hash"]), "", finite)

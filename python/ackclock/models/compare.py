@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
+from ackclock.datasets import runs as stored_runs
 from ackclock.files import checks
 from ackclock.models import evaluate, registry
-from ackclock.result import StoredResult, read
+from ackclock.result import StoredResult
 from ackclock.statistics.intervals import Interval, interval
 from ackclock.texts.labels import find, last_part
 
@@ -89,7 +90,7 @@ def measured(directory: Path, model: str, x: str | None, y: str | None, unit: st
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        results = read(directory)
+        results = stored_runs(directory)
     labels = list(results[0].labels)
     flows = _flows(results)
     described = registry.find(model)

@@ -10,10 +10,11 @@ from typing import Any
 
 import polars
 
+from ackclock.datasets import runs as stored_runs
 from ackclock.files import toml
 from ackclock.models import evaluate, registry
 from ackclock.models.registry import Model, Parameter
-from ackclock.result import StoredResult, read
+from ackclock.result import StoredResult
 from ackclock.texts.numbers import number
 
 ALIKE = 0.05
@@ -153,7 +154,7 @@ def of_runs(directory: Path, model: str, given: Mapping[str, Any], skip: str) ->
     described = registry.find(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        runs = [_Run(result) for result in read(directory)]
+        runs = [_Run(result) for result in stored_runs(directory)]
     found = {}
     for parameter in described.parameters:
         name = parameter.name

@@ -19,7 +19,6 @@ from ackclock.drawing.queues import Unit
 from ackclock.experiments.labelled import TABLES, Sample, samples
 from ackclock.files import checks, storage
 from ackclock.reports import labels, sweeps
-from ackclock.result import read
 from ackclock.summaries import AnyResult
 from ackclock.texts.labels import find, last_part
 from ackclock.texts.names import in_file
@@ -101,10 +100,9 @@ def figures(source: Source, kinds: Sequence[str] = (), choice: Choice | None = N
     if not path.is_dir() and path.suffix != ".html":
         raise FileNotFoundError(f"{path}: no such directory; `ackclock run --out` and other commands write one")
     kind = str(storage.read_manifest(path, checked=False)["kind"]) if path.is_dir() else "report"
-    if kind == "dataset":
-        return _of_runs(datasets.open(path), kinds, choice, str(path), path)
-    if kind in ("run", "sweep"):
-        return _of_runs(read(path), kinds, choice, str(path), path)
+    if kind in ("run", "dataset"):
+        found = datasets.open(path)
+        return _of_runs(found if isinstance(found, Dataset) else [found], kinds, choice, str(path))
     return _of_report(path, kind, kinds, choice)
 
 
@@ -131,9 +129,7 @@ def _of_report(path: Path, kind: str, kinds: Sequence[str], choice: Choice) -> l
     return plots
 
 
-def _of_runs(
-    source: Dataset | Results, kinds: Sequence[str], choice: Choice, place: str, folder: Path | None = None
-) -> list[Plot]:
+def _of_runs(source: Dataset | Results, kinds: Sequence[str], choice: Choice, place: str) -> list[Plot]:
     checks.words("--kind", "kind", kinds, KINDS)
     over_labels = [kind for kind in kinds if kind in labels.KINDS]
     over_time = [kind for kind in kinds if kind not in labels.KINDS]
@@ -144,10 +140,13 @@ def _of_runs(
         if given := choice.given("names", "bin", "unit"):
             raise ValueError(f"{given} is for curves over time; {OVER}")
         return [_over_labels(source, kind, choice) for kind in over_labels or ["lines"]]
+    folder = source.folder if isinstance(source, Dataset) else None
     if isinstance(source, Dataset):
-        if over_time:
-            raise ValueError(f"{place}: --kind {over_time[0]} needs traces, which only `ackclock run --record` keeps")
-        return _lead(source.folder, choice)
+        if not source.has_traces:
+            if over_time:
+                raise ValueError(f"{place}: --kind {over_time[0]} needs traces; run again with --record")
+            return _lead(source.folder, choice)
+        source = datasets.runs(source.folder)
     chosen = _named(source)
     if choice.only:
         kept = _choose(list(chosen.values()), choice.only)  # type: ignore[type-var]

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import polars
 
-from ackclock import stored
 from ackclock.columns import of
 from ackclock.drawing import overtime
 from ackclock.reports import (
@@ -48,7 +47,7 @@ def stored_run(directory: Path) -> str:
     OSError
         If a table is missing or damaged.
     """
-    result = stored.read(directory)[0]
+    result = StoredResult(directory)
     flows, links = result.flows, result.links
     alive, static = _live(result)
     drawn = _curves(result)

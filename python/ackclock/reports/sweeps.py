@@ -1,4 +1,4 @@
-"""Reports of sweeps: the folder of ``ackclock run --out``, and the dataset of ``ackclock sweep``."""
+"""Reports of sweeps."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ import polars
 from ackclock import datasets
 from ackclock.drawing.figure import Style, binned
 from ackclock.experiments.labelled import Sample
-from ackclock.files import storage, stored, toml
+from ackclock.files import stored, toml
 from ackclock.metrics.registry import Measure
-from ackclock.metrics.runs import RUN, of_run
 from ackclock.reports import Answer, Axis, Cell, Column, Figure, Panel, Section, Series, Table, Text, Verbatim, page
 from ackclock.reports import labels as over
 from ackclock.reports.dependence import Group
 from ackclock.reports.points import MOST_NAMES, MOST_SERIES, SEED, WIDE, Axes, Effect, Points
-from ackclock.stored import read
 from ackclock.texts.numbers import ANY_NUMBER, counted, number
 from ackclock.texts.units import positions
 from ackclock.texts.warnings import clause
@@ -32,48 +30,23 @@ MOST_LOST = 3  # values without a finished run that the answer names
 MOST_WARNINGS = 3  # sentences of warnings in the answer
 
 
-def stored_sweep(directory: Path) -> str:
-    """Return the report of a sweep that ``ackclock run --out`` wrote.
-
-    Raises
-    ------
-    OSError
-        If a table is missing or damaged.
-    """
-    manifest = storage.read_manifest(directory, "sweep")
-    return _page(_of_sweep(directory), str(manifest["scenario"]), manifest, "")
-
-
 def stored_dataset(directory: Path) -> str:
     """Return the report of a dataset, also while its sweep runs."""
-    manifest = datasets.open(directory).manifest
+    data = datasets.Dataset(directory)
     path = directory / "sweep.toml"
     text = stored.read_text(path) if path.exists() else ""
-    return _page(_of_dataset(directory), str(manifest.get("scenario", directory.name)), manifest, text)
+    return _page(_points_of(data, directory), str(data.manifest.get("scenario", directory.name)), data.manifest, text)
 
 
 def lead(directory: Path) -> Figure | None:
-    """Return the leading figure of the report of a sweep or dataset; None if nothing differs between its runs."""
-    kind = storage.read_manifest(directory)["kind"]
-    points = _of_dataset(directory) if kind == "dataset" else _of_sweep(directory)
+    """Return the leading figure of the report of a dataset; None if nothing differs between its runs."""
+    points = _points_of(datasets.Dataset(directory), directory)
     measure = points.lead
     axes = None if measure is None else points.axes(measure)
     return None if measure is None or axes is None else _figure(points, axes, measure, MOST_SHOWN)
 
 
-def _of_sweep(directory: Path) -> Points:
-    results = read(directory)
-    labels = {name: f"label.{name}" if name in RUN else name for name in results[0].labels} if results else {}
-    runs = [
-        {labels[name]: value for name, value in result.labels.items()}
-        | of_run(result.flows, result.links, result.bottleneck, result.duration)
-        for result in results
-    ]
-    return Points(polars.DataFrame(runs, infer_schema_length=None), list(labels.values()))
-
-
-def _of_dataset(directory: Path) -> Points:
-    data = datasets.open(directory)
+def _points_of(data: datasets.Dataset, directory: Path) -> Points:
     with data.reading():
         return Points(data.runs.collect(), data.labels, sampled_log(directory))
 

@@ -7,13 +7,19 @@ from typing import Annotated, Optional
 
 import typer
 
+from ackclock.cli import options
+from ackclock.cli.asking import ask
 from ackclock.cli.errors import plain_errors
 from ackclock.cli.options import (
     MAX_SEED,
+    Address,
     Control,
+    EngineName,
     Force,
     Jobs,
     Json,
+    MaxEvents,
+    MaxMemory,
     On,
     Out,
     Outside,
@@ -44,15 +50,23 @@ def run(
     on: On = "simulation",
     outside: Outside = False,
     control: Control = None,
+    engine: EngineName = "local",
+    address: Address = None,
+    max_events: MaxEvents = None,
+    max_memory: MaxMemory = None,
 ) -> None:
-    """Run a scenario, or every variant of its [sweep]."""
+    """Run a scenario, or every variant of its [sweep].
+
+    With --out, a sweep is the dataset of `ackclock sweep`: the same command continues an interrupted one.
+    """
     with plain_errors():
         from ackclock.cli.captures import Captures
         from ackclock.cli.runs import run_command
         from ackclock.kernels import worlds
 
+        options.check_engine(engine, address)
         captures = Captures.wanted(pcap, pcap_at or [], pcap_snaplen, force=force)
-        run_command(
+        sweep = run_command(
             file,
             settings or [],
             world=worlds.find(on, outside=outside, control=control),
@@ -60,6 +74,9 @@ def run(
             out=out,
             json_output=json,
             record=record,
-            jobs=jobs,
             captures=captures,
+            limits=options.limits(max_events, max_memory),
         )
+    if sweep is not None:
+        with sweep.folder() as folder:
+            ask(lambda where: sweep.run(folder, where), sweep.show, engine=engine, address=address, jobs=jobs)

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from ackclock.cli import options
+from ackclock.cli.asking import ask
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MAX_SEED, MOST, Address, EngineName, Jobs, Json
+from ackclock.cli.options import (
+    MOST,
+    Address,
+    Capture,
+    EngineName,
+    Jobs,
+    Json,
+    MaxEvents,
+    MaxMemory,
+    Record,
+    Snaplen,
+    Worlds,
+)
+
+if TYPE_CHECKING:
+    from ackclock.sweeps.running import Outcome
 
 
 def sweep(
@@ -49,18 +65,12 @@ def sweep(
     jobs: Jobs = None,
     engine: EngineName = "local",
     address: Address = None,
-    max_events: Annotated[
-        Optional[int],
-        typer.Option(
-            min=1, max=MAX_SEED, metavar="NUMBER", help="Most events of a run; a run with more is a row with an error."
-        ),
-    ] = None,
-    max_memory: Annotated[
-        Optional[str],
-        typer.Option(
-            metavar="SIZE", help="Most memory of a run, such as '500 MB'; a run with more is a row with an error."
-        ),
-    ] = None,
+    max_events: MaxEvents = None,
+    max_memory: MaxMemory = None,
+    record: Record = None,
+    capture: Capture = None,
+    snaplen: Snaplen = None,
+    on: Worlds = "simulation",
     retry: Annotated[bool, typer.Option("--retry", help="Run failed runs again.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if a run failed.")] = False,
 ) -> None:
@@ -69,13 +79,28 @@ def sweep(
     Every run is a row of a Parquet dataset. The same command continues an interrupted sweep. After a change of the
     file, it runs only what is new. The exit code is 2 if every run failed; if some failed, it is 0, or 1 with --strict.
     """
-    with plain_errors(), options.engine(engine, address, jobs) as chosen:
-        from ackclock.cli.sweeping import sweep_command
+    with plain_errors():
+        from ackclock.cli.runs import settings_of
+        from ackclock.cli.sweeping import read_until
+        from ackclock.scenario import load
 
-        passed = sweep_command(
-            file, settings or [], seeds=seeds, until=until, at_most=at_most, out=out, json_output=json,
-            engine=chosen, max_events=max_events, max_memory=max_memory, retry=retry,
-            strict=strict,
+        changed = settings_of(settings or [], None)
+        rule, limits = read_until(until, seeds, at_most), options.limits(max_events, max_memory)
+        given = load(file, changed) if changed else file
+
+    def question(where: dict[str, Any]) -> Outcome:
+        from ackclock import sweep
+
+        return sweep(
+            given, out or Path("out") / file.stem, seeds=seeds, until=rule, limits=limits, retry=retry, on=on,
+            record=record or (), capture=capture, snaplen=snaplen, **where,
         )  # fmt: skip
-    if not passed:
+
+    def show(outcome: Outcome) -> None:
+        from ackclock.cli.sweeping import show
+
+        show(outcome, json_output=json)
+
+    outcome = ask(question, show, engine=engine, address=address, jobs=jobs)
+    if strict and outcome.failed:
         raise typer.Exit(1)

@@ -7,6 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
+from ackclock.cli.asking import ask
 from ackclock.cli.errors import plain_errors
 from ackclock.cli.options import (
     MAX_SEED,
@@ -65,7 +66,7 @@ def run(
         from ackclock.kernels import worlds
 
         captures = Captures.wanted(pcap, pcap_at or [], pcap_snaplen, force=force)
-        run_command(
+        sweep = run_command(
             file,
             settings or [],
             world=worlds.find(on, attempts=attempts, change_hystart=change_hystart, outside=outside, control=control),
@@ -73,6 +74,8 @@ def run(
             out=out,
             json_output=json,
             record=record,
-            jobs=None,
             captures=captures,
         )
+    if sweep is not None:
+        with sweep.folder() as folder:
+            ask(lambda where: sweep.run(folder, where), sweep.show)

@@ -1,0 +1,152 @@
+"""The function `ackclock.sweep`."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ackclock.experiments.engines.engine import Engine
+from ackclock.experiments.execute import Progress
+from ackclock.experiments.world import World
+from ackclock.files import toml
+from ackclock.scenario import Scenario, load
+from ackclock.sweeps.plan import Until
+from ackclock.sweeps.recording import Recording
+from ackclock.sweeps.work import Limits
+from ackclock.texts.numbers import counted
+
+if TYPE_CHECKING:
+    from ackclock.sweeps.running import Outcome
+
+log = logging.getLogger(__name__)
+
+
+def sweep(
+    scenario: Scenario | str | Path,
+    out: str | Path | None = None,
+    *,
+    seeds: int | None = None,
+    until: Until | None = None,
+    limits: Limits | None = None,
+    retry: bool = False,
+    on: str | World | Sequence[str | World] = "simulation",
+    record: Sequence[str] | None = (),
+    capture: Sequence[str] | None = None,
+    snaplen: int | None = None,
+    jobs: int | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Run the points of a scenario's ``[sweep]``, and store a row for each in a dataset.
+
+    A dataset of the same sweep is continued: stored runs do not run again, whatever ended the process that wrote them.
+    If the scenario changed, only what is new runs.
+
+    Parameters
+    ----------
+    scenario
+        The scenario, or its file. Without a ``[sweep]`` it is the only point.
+    out
+        Folder of the dataset; by default ``out`` and the name of the scenario or file.
+    seeds
+        Every point runs with the seeds from 1 to this; None: with its own seed.
+    until
+        After `seeds` runs, a point gets further seeds until this measure's interval is narrow; its `at_least` replaces
+        `seeds`.
+    limits
+        Limits of one run in the simulation.
+    retry
+        Whether runs that ended with an error run again. They do in any case if the limits changed.
+    on
+        Worlds where every point runs: ``simulation``, ``linux`` (a kernel in virtual time; ``linux:7.2`` names its
+        version), ``machine`` (this machine's kernel in real time). The column ``world`` has their names.
+    record
+        Traces that every run records; None: those of the scenario. A run with traces has a folder of its own in the
+        dataset; see `Dataset.results`.
+    capture
+        Links and hosts at which every run captures packets, into a pcapng file in its folder; empty: its bottleneck.
+    snaplen
+        Largest number of bytes to store of each packet; None: only its headers.
+    jobs
+        Number of parallel runs; results do not depend on it.
+    engine
+        Where the runs take place, such as `ackclock.Ray`; by default on `jobs` threads of this process.
+    progress
+        A function called after each run with the numbers of finished runs and of all runs.
+
+    Raises
+    ------
+    ScenarioError
+        If the sweep is wrong.
+    ValueError
+        If `seeds` and an axis ``seed`` exclude each other, a trace or a world is unknown, `limits` cannot hold for a
+        run, or a control in Python has no source that can be read.
+    OSError
+        If the folder cannot be written to, or this computer cannot run a world.
+    Interrupted
+        After Ctrl-C; every finished run is in the dataset. Its ``found`` is the outcome so far.
+    """
+    # These modules import filelock or kernels, which take longer to load than the rest of the package.
+    from ackclock.experiments.engines.local import Local
+    from ackclock.sweeps.plan import Plan
+    from ackclock.sweeps.running import Running
+
+    file = None if isinstance(scenario, Scenario) else Path(scenario)
+    loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
+    text = loaded.core.state()[0] if file is None else toml.read_text(file)
+    folder = Path("out") / (loaded.name if file is None else file.stem) if out is None else Path(out)
+    recording = Recording(
+        None if record is None else tuple(record), None if capture is None else tuple(capture), snaplen
+    )
+    recording.check()
+    worlds = _worlds(on)
+    _check(loaded, worlds, limits or Limits())
+    plan = Plan(loaded, worlds, seeds if until is None else until.rule.at_least, until, recording)
+    for world in worlds:
+        if reason := world.missing():
+            raise OSError(f"{world.name}: {reason}")
+    where = f" in {' and '.join(world.name for world in worlds)}" if len(worlds) > 1 else ""
+    log.info("%s: %s%s%s", loaded.name, counted(len(plan.points), "point"), where, _seeds(seeds, until))
+    began = time.monotonic()
+    outcome = Running(plan, folder, limits or Limits(), engine or Local(jobs), progress).run(text, retry=retry)
+    _say(outcome, time.monotonic() - began, until)
+    return outcome
+
+
+def _say(outcome: Outcome, seconds: float, until: Until | None) -> None:
+    """Log how many runs took place, and what became of the others."""
+    parts = [f"{counted(outcome.new, 'run')} in {seconds:.1f} s"]
+    parts += [f"{outcome.stored:,} were stored"] if outcome.stored else []
+    parts += [f"{outcome.copied:,} equal others"] if outcome.copied else []
+    log.info(", ".join(parts))
+    if outcome.wide and until is not None:
+        wide, most = counted(outcome.wide, "point"), counted(until.rule.at_most, "seed")
+        log.warning("%s: %s reached %s, with a wider interval", until.measure, wide, most)
+    if outcome.moved:
+        moved = counted(outcome.moved, "row")
+        log.info("%s of an earlier form of the sweep moved to %s", moved, outcome.dataset.folder / "earlier")
+
+
+def _worlds(on: str | World | Sequence[str | World]) -> list[World]:
+    from ackclock.kernels import worlds
+
+    if isinstance(on, (str, World)):
+        on = [on]
+    return [found for each in on for found in ([each] if isinstance(each, World) else worlds.several(each))]
+
+
+def _check(scenario: Scenario, worlds: Sequence[World], limits: Limits) -> None:
+    """Refuse limits that nothing keeps."""
+    kernels = [world.name for world in worlds if world.release]
+    if limits and (kernels or scenario.controls or scenario.core.needs_kernel):
+        where = f"in the world {kernels[0]}" if kernels else "of a flow on a kernel or a control in Python"
+        raise ValueError(f"limits: only for runs of the engine alone, and not {where}")
+
+
+def _seeds(seeds: int | None, until: Until | None) -> str:
+    if until is not None:
+        return f", {until.rule.at_least} to {until.rule.at_most} seeds each"
+    return f" with {counted(seeds, 'seed')} each" if seeds else ""
