@@ -198,14 +198,17 @@ def test_a_key_covers_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(made.LIBRARIES) == {"numpy", "polars"}
 
 
-def test_a_relative_import_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relative_imports_are_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "ackclock"
-    package.mkdir()
+    (package / "inner").mkdir(parents=True)
     (package / "one.py").write_text("from . import other\n")
-    (package / "other.py").write_text("")
+    (package / "other.py").write_text("from .inner.last import LAST\n")
+    (package / "inner" / "__init__.py").write_text("")
+    (package / "inner" / "last.py").write_text("from ..beside import LAST\n")
+    (package / "beside.py").write_text("LAST = 1\n")
     monkeypatch.setattr(sources, "PACKAGE", package)
-    with pytest.raises(ValueError, match=r"one.py, line 1: a cache key cannot follow a relative import"):
-        sources.reached(["ackclock.one"])
+    found = sources.reached(["ackclock.one"])
+    assert list(found) == ["ackclock.beside", "ackclock.inner.last", "ackclock.one", "ackclock.other"]
 
 
 def test_measures_know_the_connections_of_an_application() -> None:

@@ -153,9 +153,8 @@ def test_paired_differences_compare_runs_that_agree_in_all_else(stored: Path) ->
     found = drawn(stored, "paired", "completion_time", "delay", "slow_start")
     assert found.notes == ["9 pairs of runs that differ in slow_start only"]
     small, means = found.figure.panels[0].series
-    values = {
-        (*sample.labels.values(),): sample.mean or 0.0 for sample in samples(ackclock.datasets.runs(stored), "completion_time")
-    }
+    runs = ackclock.datasets.runs(stored)
+    values = {(*it.labels.values(),): it.mean or 0.0 for it in samples(runs, "completion_time")}
     own, base = ([values["100 ms", word, str(seed)] for seed in (1, 2, 3)] for word in ("staged", "standard"))
     wanted = ratios.ratio(own, base, "seed")
     assert means.low is not None
@@ -230,10 +229,10 @@ def test_columns_of_links_need_a_link(stored: Path) -> None:
         (["--kind", "paired"], "--by is needed: name the label whose values are compared, as in --by delay"),
         (["--kind", "paired", "--by", "delay", "--by", "slow_start"], "paired differences are those of one label"),
         (["--kind", "lines", "--name", "bwe"], "--name is for curves over time"),
-        (["--only", "delay=6 ms"], "no run has this value; known: 100 ms, 5 ms, 20 ms"),
+        (["--kind", "cdf", "--only", "delay=6 ms"], "no run has this value; known: 100 ms, 5 ms, 20 ms"),
         (["--kind", "cdf", "--x", "delay"], "the axis of a cdf is its column"),
         (["--kind", "cwnd", "--x", "delay"], "--kind cwnd is drawn over time"),
-        (["--x", "delay", "--by", "slow_start", "--y", "pages.load_time"], "y=pages.load_time: no run has pages"),
+        (["--x", "delay", "--by", "slow_start", "--y", "pages.load_time"], "--y pages.load_time: no run has a value"),
     ],
 )
 def test_bad_input_is_one_message(cli: Cli, stored: Path, arguments: list[str], message: str) -> None:

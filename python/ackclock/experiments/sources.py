@@ -100,7 +100,7 @@ def reached(modules: Sequence[str], find: Callable[[str], Path | None] | None = 
         path = (find or _file)(name)
         if path is not None and name not in found and not name.startswith(SHOWING):
             found[name] = path
-            left += _imported(path)
+            left += _imported(name, path)
     return dict(sorted(found.items()))
 
 
@@ -117,19 +117,14 @@ def _file(module: str) -> Path | None:
     return next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)
 
 
-def _imported(path: Path) -> Iterator[str]:
-    """Return every name that a file imports, even inside functions; some names are modules, others are not.
-
-    Raises
-    ------
-    ValueError
-        If an import is relative.
-    """
+def _imported(module: str, path: Path) -> Iterator[str]:
+    """Return every name that a module imports, even inside functions; some names are modules, others are not."""
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(_parsed(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            if node.level or node.module is None:
-                raise ValueError(f"{path}, line {node.lineno}: a cache key cannot follow a relative import")
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            name = "." * node.level + (node.module or "")
+            found = resolve_name(name, package) if node.level else name
+            yield found
+            yield from (f"{found}.{alias.name}" for alias in node.names)
