@@ -17,6 +17,7 @@ import sysconfig
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from importlib.util import resolve_name
 from pathlib import Path
 from typing import Any
 
