@@ -36,10 +36,11 @@ def one(text: str, jobs: int, engine: str) -> dict[str, float]:
     """Run a sweep in this process; return its times and its peak memory."""
     import resource
 
+    from ackclock.experiments.sweeping import sweep
+
     import ackclock
     from ackclock import _core
     from ackclock.experiments.engines.local import Local
-    from ackclock.experiments.sweeping import sweep
     from ackclock.scenario import Scenario
 
     scenario = Scenario.from_core(_core.Scenario.from_toml(text, "sweep"))

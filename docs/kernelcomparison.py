@@ -25,10 +25,10 @@ from pathlib import Path
 
 import polars
 
-from ackclock.kernels import comparing, judging, report, words, worlds
-from ackclock.kernels.comparing import Outcome
-from ackclock.kernels.judging import Difference, Pairs
-from ackclock.kernels.measuring import COMPARED
+from ackclock.linux import comparing, judging, report, words, worlds
+from ackclock.linux.comparing import Outcome
+from ackclock.linux.judging import Difference, Pairs
+from ackclock.linux.measuring import COMPARED
 
 FOLDER = Path(__file__).resolve().parent / "validation"
 MEASURED = {"machine": FOLDER / "kernel.csv", "linux": FOLDER / "virtual.csv"}

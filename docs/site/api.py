@@ -70,7 +70,7 @@ PAGES = {
         "The kernel of this machine",
         "What this machine's Linux kernel can run, programs behind the path of a scenario, kernels for virtual time.",
         (),
-        ("ackclock.kernels",),
+        ("ackclock.linux",),
     ),
     "api/plot": Page("Figures", "Figures of anything stored, by Matplotlib.", ("plot",)),
     "api/notebooks": Page("Notebooks", "A live plot of a scenario in Jupyter.", ("widget",)),

@@ -18,7 +18,7 @@ import navigation
 from sphinx.cmd.build import build_main
 from staging import ROOT, Stage
 
-from ackclock.serving import page as playground
+from ackclock.playground import page as playground
 
 HERE = Path(__file__).resolve().parent
 # Marks what this program made. Without it, GitHub Pages would leave out folders that begin with an underscore.

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ackclock.kernels import inputs, store
+from ackclock.linux import inputs, store
 
 # The C library of the oldest Debian on which Linux 6.12 was tried; later versions of Linux need none.
 PLATFORM = "manylinux_2_36_x86_64"

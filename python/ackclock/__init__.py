@@ -29,8 +29,8 @@ from ackclock.events import (
 )
 from ackclock.experiments.engines.ray import Ray
 from ackclock.gates.function import gate
+from ackclock.literature.function import paper, papers
 from ackclock.metrics import measures
-from ackclock.papers.function import paper
 from ackclock.plotting.function import plot
 from ackclock.result import Result, StoredResult
 from ackclock.running import Interrupted, run, run_many
@@ -78,6 +78,7 @@ __all__ = [
     "model",
     "open",
     "paper",
+    "papers",
     "plot",
     "run",
     "run_many",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ackclock import _core
-from ackclock.texts.numbers import finite
+from ackclock.formatting.numbers import finite
 
 if TYPE_CHECKING:
     import polars

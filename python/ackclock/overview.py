@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ackclock.arrow import frame, rows
 from ackclock.cards import Block, Card, Charts, Table, Text
 from ackclock.cards.card import MOST_ROWS
+from ackclock.formatting.numbers import counted, number
 from ackclock.summaries import AnyResult
-from ackclock.texts.numbers import counted, number
 
 if TYPE_CHECKING:
     from ackclock.drawing.figure import Series

@@ -13,11 +13,11 @@ from ackclock.arrow import ArrowTable, frame, rows
 from ackclock.columns import documented, tables
 from ackclock.files import storage, targets
 from ackclock.files.pickled import PickledRun, PickledTable
+from ackclock.formatting.numbers import counted, number
 from ackclock.metrics.completion import BYTE_CLASSES, CLASSES
 from ackclock.scenario import Scenario
 from ackclock.stored import StoredResult
 from ackclock.summaries import AnyResult, Summaries
-from ackclock.texts.numbers import counted, number
 
 if TYPE_CHECKING:
     import polars

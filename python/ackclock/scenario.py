@@ -12,8 +12,8 @@ from typing import Any, overload
 from ackclock import _core
 from ackclock.control import CongestionControl, SlowStart
 from ackclock.files import limits, tables, toml
+from ackclock.formatting.numbers import counted
 from ackclock.statistics import samples
-from ackclock.texts.numbers import counted
 
 ControlFactory = Callable[[], Any]
 Settings = Mapping[str, object]

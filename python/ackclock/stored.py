@@ -10,10 +10,10 @@ from ackclock import _core
 from ackclock.arrow import rows
 from ackclock.columns import checking, documented
 from ackclock.files import storage, stored
+from ackclock.formatting.labels import last_part
 from ackclock.metrics.completion import BYTE_CLASSES, completion
 from ackclock.scenario import Scenario
 from ackclock.summaries import Summaries
-from ackclock.texts.labels import last_part
 
 if TYPE_CHECKING:
     import polars

@@ -13,7 +13,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from ackclock import Scenario, kernels
+from ackclock import Scenario, linux
 
 from .commandline import AVAILABLE, TIMEOUT, CommandLine
 
@@ -63,16 +63,16 @@ def scenario() -> Scenario:
     return Scenario("short", duration="5 s", topology={"kind": "chain", "bottleneck": bottleneck}, flow=[{"name": "a"}])
 
 
-def present() -> list[kernels.Built]:
+def present() -> list[linux.Built]:
     """Return the kernels that were built from the present files."""
-    return [kernel for kernel in kernels.built() if not kernel.outdated]
+    return [kernel for kernel in linux.built() if not kernel.outdated]
 
 
 NO_KERNEL = "no kernel was built from the present files: ackclock kernel build"
 
 
 @pytest.fixture
-def built() -> kernels.Built:
+def built() -> linux.Built:
     """Return the first kernel that was built from the present files; without one the test is skipped."""
     if sys.platform != "linux" or platform.machine() != "x86_64":
         pytest.skip("a kernel in virtual time needs Linux on x86-64")
@@ -82,9 +82,9 @@ def built() -> kernels.Built:
 
 
 @pytest.fixture
-def kernel() -> Iterator[kernels.Check]:
+def kernel() -> Iterator[linux.Check]:
     """Use this machine's kernel, one test at a time; elsewhere the test is skipped with the reason."""
-    found = kernels.check()
+    found = linux.check()
     if found.missing is not None:
         pytest.skip(f"no runs on this kernel: {found.missing}")
     import fcntl

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from ackclock.papers import library
-from ackclock.papers.contents import Counts, Quick
-from ackclock.papers.plan import Plan, plan_paper
+from ackclock.literature import library
+from ackclock.literature.contents import Counts, Quick
+from ackclock.literature.plan import Plan, plan_paper
 
 
 @cache

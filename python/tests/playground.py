@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ackclock.serving import page as pages
+from ackclock.playground import page as pages
 
 from .conftest import ROOT
 

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ackclock.serving.page import PLACE, Page, Setup
-from ackclock.serving.rules import SESSION
-from ackclock.serving.server import Server
-from ackclock.serving.sessions import Sessions
+from ackclock.playground.page import PLACE, Page, Setup
+from ackclock.playground.rules import SESSION
+from ackclock.playground.server import Server
+from ackclock.playground.sessions import Sessions
 
 INDEX = f"<!doctype html>\n<html><head><meta charset='utf-8'>\n{PLACE}\n<title>a page</title></head></html>\n"
 PAGE = Page(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ackclock.papers.claims import ClaimError, bounds, parse_claims
-from ackclock.papers.verdicts import judge, judge_all
+from ackclock.literature.claims import ClaimError, bounds, parse_claims
+from ackclock.literature.verdicts import judge, judge_all
 from ackclock.statistics.intervals import Interval, interval, one_run, rounded, student_t
 
 VALUES = {"queue": ["5", "50"], "algorithm": ["1", "2", "3"]}

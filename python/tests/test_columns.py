@@ -11,8 +11,8 @@ import pytest
 import ackclock
 from ackclock import _core, columns
 from ackclock.drawing import overtime
+from ackclock.literature import modelruns
 from ackclock.model import population_trace, rounds_trace
-from ackclock.papers import modelruns
 from ackclock.reports import units
 from ackclock.result import frame
 

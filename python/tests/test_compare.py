@@ -27,8 +27,8 @@ from ackclock.experiments.store import JOURNAL
 from ackclock.experiments.world import SIMULATION, World, run_here
 from ackclock.files.journal import Journal
 from ackclock.freeze import Frozen, replaced
-from ackclock.kernels import worlds
-from ackclock.kernels.hosts import hosted
+from ackclock.linux import worlds
+from ackclock.linux.hosts import hosted
 from ackclock.result import Result
 from ackclock.scenario import Scenario
 from ackclock.statistics import pairs

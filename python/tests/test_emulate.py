@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import ackclock
-from ackclock import kernels
+from ackclock import linux
 
 from .conftest import Cli
 
@@ -114,7 +114,7 @@ def test_a_program_sees_the_path_and_its_peer(cli: Cli, path: Path) -> None:
 
 @pytest.mark.usefixtures("kernel")
 def test_the_queue_drops_packets_of_programs(path: Path) -> None:
-    ended = kernels.emulate(ackclock.load(path), [sys.executable, "-c", BLAST], at="sender")
+    ended = linux.emulate(ackclock.load(path), [sys.executable, "-c", BLAST], at="sender")
     bottleneck = next(row for row in ended.links if row["name"] == "n1>n2")
     assert bottleneck["arrivals"] == 100 and 80 <= bottleneck["drops"] <= 90
 
@@ -122,7 +122,7 @@ def test_the_queue_drops_packets_of_programs(path: Path) -> None:
 @pytest.mark.usefixtures("kernel")
 def test_other_flows_are_simulated(path: Path) -> None:
     path.write_text(PATH + CROSS)
-    ended = kernels.emulate(ackclock.load(path), ["sleep", "0.5"])
+    ended = linux.emulate(ackclock.load(path), ["sleep", "0.5"])
     bottleneck = next(row for row in ended.links if row["name"] == "n1>n2")
     assert bottleneck["arrivals"] > 10, "cross traffic of about 60 packets a second"
 
@@ -130,7 +130,7 @@ def test_other_flows_are_simulated(path: Path) -> None:
 @pytest.mark.usefixtures("kernel")
 def test_the_controls_of_both_ends_are_named(path: Path) -> None:
     setting = Path("/proc/sys/net/ipv4/tcp_congestion_control")
-    ended = kernels.emulate(ackclock.load(path), ["true"], peer=f"echo reno > {setting}; " + SERVE)
+    ended = linux.emulate(ackclock.load(path), ["true"], peer=f"echo reno > {setting}; " + SERVE)
     assert ended.controls == ("reno", setting.read_text(encoding="utf-8").strip())
 
 

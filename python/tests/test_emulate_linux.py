@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import ackclock
-from ackclock import kernels
+from ackclock import linux
 
 from .conftest import Cli
 
@@ -59,7 +59,7 @@ ENHANCED_PACKET = 6
 def _built(path: Path) -> None:
     """Skip if no kernel was built, or only one of an older Ackclock, in which no programs run."""
     try:
-        kernels.emulate(ackclock.load(path), ["true"], on="linux")
+        linux.emulate(ackclock.load(path), ["true"], on="linux")
     except ValueError as error:
         if "ackclock kernel build" not in str(error):
             raise
@@ -148,7 +148,7 @@ raise SystemExit(count != 3_000_000)
 """
     sender = f"{control}; exec {sys.executable} -c '{send}'"
     receiver = f"{control}; exec {sys.executable} -c '{receive}'"
-    ended = kernels.emulate(ackclock.load(path), ["sh", "-c", receiver], peer=sender, on="linux")
+    ended = linux.emulate(ackclock.load(path), ["sh", "-c", receiver], peer=sender, on="linux")
     assert ended.code == 0
     bottleneck = next(link for link in ended.links if link["name"] == "n1>n2")
     assert bottleneck["marks"] > 0 and bottleneck["drops"] == 0, bottleneck
@@ -208,7 +208,7 @@ def test_words_and_variables_hold_any_bytes(path: Path, monkeypatch: pytest.Monk
     odd = "a b;c%41\n\udcff'\"$"
     monkeypatch.setenv("ODD", odd)
     show = "import os, sys; sys.exit(0 if sys.argv[1:] == ['', os.environ['ODD']] else 3)"
-    ended = kernels.emulate(ackclock.load(path), [sys.executable, "-c", show, "", odd], on="linux")
+    ended = linux.emulate(ackclock.load(path), [sys.executable, "-c", show, "", odd], on="linux")
     assert ended.code == 0
 
 
@@ -256,7 +256,7 @@ def test_a_file_is_no_folder_for_output(cli: Cli, path: Path) -> None:
 def test_a_program_may_ask_for_the_time_again_and_again(path: Path) -> None:
     # A second takes many questions, of at most 16 µs each.
     ask = "import time; end = time.monotonic() + 1\nwhile time.monotonic() < end: pass"
-    ended = kernels.emulate(ackclock.load(path), [sys.executable, "-c", ask], on="linux")
+    ended = linux.emulate(ackclock.load(path), [sys.executable, "-c", ask], on="linux")
     assert ended.code == 0 and 1 <= ended.elapsed_s < 1.1
 
 
@@ -279,7 +279,7 @@ def test_files_stay_only_in_the_folder(path: Path) -> None:
         mkdir /tmp/again && mount -t hostfs none /tmp/again -o / && echo lost > '/tmp/again{outside}' && exit 4
         exit 0
     """
-    ended = kernels.emulate(ackclock.load(path), ["sh", "-c", script], on="linux", output=place)
+    ended = linux.emulate(ackclock.load(path), ["sh", "-c", script], on="linux", output=place)
     assert ended.code == 0 or (ended.code == 4 and ended.warnings), "only Landlock keeps a program from mounting"
     assert (place / "kept").read_text() == "kept\n"
     assert not outside.exists()
@@ -289,7 +289,7 @@ def test_files_stay_only_in_the_folder(path: Path) -> None:
 def test_files_that_are_open_at_the_end_are_kept(path: Path) -> None:
     write = f"f = open('{path.parent}/log', 'w', 1); print('line', file=f); import time; time.sleep(999)"
     peer = f'exec {sys.executable} -c "{write}"'
-    ended = kernels.emulate(ackclock.load(path), ["true"], peer=peer, on="linux", output=path.parent)
+    ended = linux.emulate(ackclock.load(path), ["true"], peer=peer, on="linux", output=path.parent)
     assert ended.code == 0 and (path.parent / "log").read_text() == "line\n"
 
 
@@ -302,7 +302,7 @@ def test_another_user_needs_no_rights(path: Path) -> None:
         check=False,
     ).returncode:
         pytest.skip("another user cannot read this installation")
-    built = kernels.find()
+    built = linux.find()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         place.chmod(0o755)

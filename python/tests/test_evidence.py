@@ -12,8 +12,8 @@ import pytest
 
 from ackclock.judging.evidence import Evidence, combine, corrected, summary, survival
 from ackclock.judging.limits import Chances
-from ackclock.papers.claims import Claim
-from ackclock.papers.verdicts import judge, judge_all
+from ackclock.literature.claims import Claim
+from ackclock.literature.verdicts import judge, judge_all
 from ackclock.statistics.intervals import interval
 from ackclock.statistics.ratios import ratio
 from ackclock.statistics.tails import of_mean, of_ratio

@@ -25,13 +25,13 @@ from ackclock.experiments.plan import RUNNER, Point
 from ackclock.experiments.store import Store
 from ackclock.experiments.world import World, run_here
 from ackclock.files import made
+from ackclock.formatting.numbers import finite
 from ackclock.freeze import Frozen, replaced
+from ackclock.literature.measurement import TRACES, Curves, FlowTable
 from ackclock.metrics import spans
 from ackclock.metrics.flows import DERIVATIONS
-from ackclock.papers.measurement import TRACES, Curves, FlowTable
 from ackclock.result import Result
 from ackclock.scenario import Scenario
-from ackclock.texts.numbers import finite
 
 PATH = {"kind": "chain", "bottleneck": {"rate": "2 Mbit/s", "delay": "10 ms", "loss": "1 %"}}
 FLOWS = Scenario(duration="4 s", topology=PATH, flow=[{"name": "a", "loss_response": "westwood"}, {"name": "b"}])

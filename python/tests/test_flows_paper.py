@@ -14,10 +14,10 @@ import polars
 import pytest
 
 from ackclock import _core
+from ackclock.literature import charts, library, reproduction
+from ackclock.literature.contents import matches
+from ackclock.literature.plan import plan_paper
 from ackclock.metrics import flows as derived
-from ackclock.papers import charts, library, reproduction
-from ackclock.papers.contents import matches
-from ackclock.papers.plan import plan_paper
 from ackclock.result import frame, rows
 from ackclock.running import run
 from ackclock.scenario import Scenario

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from ackclock import _core, kernels
+from ackclock import _core, linux
 
 from .conftest import Cli
 
@@ -18,14 +18,14 @@ PROBES = [
 
 def test_the_check_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_core, "kernel_check", lambda: ("6.18.0", PROBES))
-    assert kernels.check().missing is None, "only some flows need BBR"
+    assert linux.check().missing is None, "only some flows need BBR"
     lacking = ("/dev/net/tun", "all", False, "it cannot be opened")
     monkeypatch.setattr(_core, "kernel_check", lambda: ("6.18.0", [*PROBES, lacking]))
-    assert kernels.check().missing == "/dev/net/tun: it cannot be opened"
+    assert linux.check().missing == "/dev/net/tun: it cannot be opened"
 
 
 def test_the_command_and_its_exit_code(cli: Cli) -> None:
-    found = kernels.check()
+    found = linux.check()
     code = 0 if found.missing is None else 2
     table, data = cli("kernel", "check"), cli("kernel", "check", "--json")
     assert (table.returncode, data.returncode) == (code, code)
@@ -37,5 +37,5 @@ def test_the_command_and_its_exit_code(cli: Cli) -> None:
     assert ("scenarios can run" if found.missing is None else found.missing) in table.stderr
 
 
-def test_the_kernel_has_reno(kernel: kernels.Check) -> None:
+def test_the_kernel_has_reno(kernel: linux.Check) -> None:
     assert any(probe.name == "control `reno`" and probe.found for probe in kernel.probes)

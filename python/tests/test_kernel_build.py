@@ -19,7 +19,7 @@ import pytest
 
 from ackclock.cli.app import main
 from ackclock.files import stored
-from ackclock.kernels import Built, build, building, built, find, inputs, sources, store, tools, versions
+from ackclock.linux import Built, build, building, built, find, inputs, sources, store, tools, versions
 
 builds = pytest.mark.skipif(
     (platform.system(), platform.machine()) != ("Linux", "x86_64")
@@ -75,7 +75,7 @@ PROGRAM = """\
 import sys
 from pathlib import Path
 from ackclock.cli import main
-from ackclock.kernels import inputs
+from ackclock.linux import inputs
 inputs.DATA = Path(sys.argv.pop(1))
 main()
 """

@@ -14,18 +14,18 @@ from typing import Any
 import polars
 import pytest
 
-from ackclock import Interrupted, Result, Scenario, _core, kernels, load
+from ackclock import Interrupted, Result, Scenario, _core, linux, load
 from ackclock.cli import output
 from ackclock.cli.kernelcomparisons import show
 from ackclock.experiments.experiment import Experiment
 from ackclock.experiments.world import run_here
-from ackclock.kernels import comparing, judging, report, rules, words, worlds
-from ackclock.kernels.comparing import Outcome
-from ackclock.kernels.judging import Difference
-from ackclock.kernels.measuring import COMPLETION, DELIVERED, DROPS, Run, RunMeasurement, values
-from ackclock.kernels.rules import Observed
-from ackclock.kernels.running import KernelResult
-from ackclock.kernels.worlds import World
+from ackclock.linux import comparing, judging, report, rules, words, worlds
+from ackclock.linux.comparing import Outcome
+from ackclock.linux.judging import Difference
+from ackclock.linux.measuring import COMPLETION, DELIVERED, DROPS, Run, RunMeasurement, values
+from ackclock.linux.rules import Observed
+from ackclock.linux.running import KernelResult
+from ackclock.linux.worlds import World
 
 from .conftest import Cli
 
@@ -127,7 +127,7 @@ def compare(
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(worlds, "find", lambda *_, **__: world)
-            found = kernels.compare(file, repetitions=repetitions, tolerance=tolerance, out=out)
+            found = linux.compare(file, repetitions=repetitions, tolerance=tolerance, out=out)
         show(found, json_output=json_output)
     finally:
         log.setLevel(level)
@@ -446,7 +446,7 @@ def test_files_of_a_comparison(file: Path, tmp_path: Path, capsys: pytest.Captur
 
 def test_scenarios_in_python_can_be_compared(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worlds, "find", lambda *_, **__: world(StandIn()))
-    found = kernels.compare(load(file).variants()[1][1], repetitions=1)
+    found = linux.compare(load(file).variants()[1][1], repetitions=1)
     assert set(found.table["scenario"]) == {"small"} and "1 scenario on Linux" in found.answer[0]
 
 
@@ -551,7 +551,7 @@ def test_a_world_that_this_machine_lacks_is_refused(file: Path) -> None:
     with pytest.raises(OSError, match=r"cannot run scenarios on Linux 6\.12\.1 in virtual time: no kernel starts"):
         compare(file, lacking)
     with pytest.raises(ValueError, match="simulation has no kernel to compare with; choose linux or machine"):
-        kernels.compare(file, on="simulation")
+        linux.compare(file, on="simulation")
 
 
 def test_options_of_real_time_are_refused_elsewhere() -> None:
@@ -586,7 +586,7 @@ def test_wrong_options(cli: Cli, file: Path) -> None:
     assert done.returncode == 2 and "was not written by ackclock" in done.stderr
 
 
-def test_the_kernel_delivers_what_the_simulation_does(kernel: kernels.Check, cli: Cli, tmp_path: Path) -> None:
+def test_the_kernel_delivers_what_the_simulation_does(kernel: linux.Check, cli: Cli, tmp_path: Path) -> None:
     plain = SCENARIOS.partition("[sweep.case]")[0] + 'slow_start = "standard"\navoidance = "reno"\n'
     (tmp_path / "plain.toml").write_text(plain)
     # Again if something else keeps this machine busy.

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import ackclock
-from ackclock import CongestionControl, Scenario, ScenarioError, _core, kernels, load
+from ackclock import CongestionControl, Scenario, ScenarioError, _core, linux, load
 from ackclock.arrow import rows
-from ackclock.kernels import running, store, worlds
-from ackclock.kernels.running import KernelResult
-from ackclock.kernels.store import Built
+from ackclock.linux import running, store, worlds
+from ackclock.linux.running import KernelResult
+from ackclock.linux.store import Built
 
 from . import captures
 from .captures import SYN
@@ -41,7 +41,7 @@ def path(*flows: dict[str, Any], duration: str = "10 s", seed: int = 1, **link: 
 
 
 def mixed(scenario: Scenario, *capture: str) -> KernelResult:
-    return kernels.run(scenario, on="simulation", capture=capture)
+    return linux.run(scenario, on="simulation", capture=capture)
 
 
 def refusal(scenario: Scenario) -> str:
@@ -80,9 +80,9 @@ def test_a_kernel_and_the_simulation_share_a_link(built: Built) -> None:
 def test_a_scenario_of_kernel_flows_alone_runs_as_on_linux(built: Built, keys: dict[str, Any]) -> None:
     named = path({**REAL, **keys}, duration="3 s")
     other = path({**LINUX, "name": "real", **keys}, duration="3 s")
-    expected = kernels.run(other, on="linux")
+    expected = linux.run(other, on="linux")
     assert mixed(named).trace_hash == expected.trace_hash
-    assert kernels.run(named, on="linux").trace_hash == expected.trace_hash
+    assert linux.run(named, on="linux").trace_hash == expected.trace_hash
     assert mixed(named).kernel["controls"] == expected.kernel["controls"]
 
 
@@ -101,7 +101,7 @@ def test_a_queue_of_the_kernel_needs_no_flow_on_it(built: Built) -> None:
 
 
 def test_on_linux_every_flow_is_the_kernels(built: Built) -> None:
-    result = kernels.run(path(REAL, LINUX, duration="1 s"), on="linux")
+    result = linux.run(path(REAL, LINUX, duration="1 s"), on="linux")
     assert result.kernel["controls"] == ["cubic", "cubic"]
 
 
@@ -244,7 +244,7 @@ def test_a_control_that_the_kernel_lacks(built: Built) -> None:
 
 def test_a_machine_has_its_own_version() -> None:
     named = path({**REAL, "kernel": {"version": "6.12"}})
-    reason = kernels.refusal(named)
+    reason = linux.refusal(named)
     assert reason is not None and ("has a version of its own" in reason or not HERE)
 
 

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 import ackclock
-from ackclock import Scenario, kernels
+from ackclock import Scenario, linux
 from ackclock.freeze import Frozen
-from ackclock.kernels import packets
-from ackclock.kernels.packets import Side
+from ackclock.linux import packets
+from ackclock.linux.packets import Side
 
 from .conftest import Cli
 
@@ -60,7 +60,7 @@ def test_most_stored_scenarios_are_the_same_to_the_end() -> None:
     assert sum(row["until"] is None for row in rows()) >= 190
 
 
-def test_the_kernel_still_sends_what_is_stored(built: kernels.Built) -> None:
+def test_the_kernel_still_sends_what_is_stored(built: linux.Built) -> None:
     if not built.release.startswith("7.2"):
         pytest.skip(f"the stored packets are of Linux 7.2, and this kernel is {built.release}")
     for row in rows()[::20]:
@@ -69,7 +69,7 @@ def test_the_kernel_still_sends_what_is_stored(built: kernels.Built) -> None:
         assert packets.digest(found.kernel.packets, until) == row["hash"], row["scenario"]["name"]
 
 
-def test_both_worlds_have_the_same_packets_at_any_phase(built: kernels.Built) -> None:
+def test_both_worlds_have_the_same_packets_at_any_phase(built: linux.Built) -> None:
     for phase in (0.0, 0.003, 0.0128, 0.0175):
         found = packets.compare(scenario(), built, phase=phase)
         assert found.difference is None, phase
@@ -133,7 +133,7 @@ def test_packets_that_are_missing_or_late_differ() -> None:
     assert (found.index, found.fields) == (0, ("time",))
 
 
-def test_a_difference_is_made_small(built: kernels.Built, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_difference_is_made_small(built: linux.Built, monkeypatch: pytest.MonkeyPatch) -> None:
     # Only the simulation has the smaller window, so the first flight differs whatever else a scenario has.
     monkeypatch.setattr(packets, "in_phase", lambda what, _: what.set({"flow.0.initial_window": "4 segments"}))
     loss = {"kind": "listed", "packets": [100, 200]}
@@ -152,7 +152,7 @@ def test_a_difference_is_made_small(built: kernels.Built, monkeypatch: pytest.Mo
     assert (link["delay"], link["loss"]) == ("20 ms", "none")
 
 
-def test_the_command_shows_the_packets_around_a_difference(cli: Cli, tmp_path: Path, built: kernels.Built) -> None:
+def test_the_command_shows_the_packets_around_a_difference(cli: Cli, tmp_path: Path, built: linux.Built) -> None:
     file = tmp_path / "pair.toml"
     file.write_text(scenario(size="30 packets").to_toml(), encoding="utf-8")
     shown = cli("kernel", "compare", file, "--packets", "--on", f"linux:{built.version}", "--json")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ackclock
-from ackclock import _core, kernels
+from ackclock import _core, linux
 
 from .test_kernel_run import RENO, chain, flow, on_kernel
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux runs
 
 
 @pytest.fixture
-def programs(kernel: kernels.Check) -> None:
+def programs(kernel: linux.Check) -> None:
     """Skip where the kernel takes no programs, with the reason."""
     for probe in kernel.probes:
         if probe.needed_for == "ebpf" and not probe.found:
@@ -60,7 +60,7 @@ def test_the_parts_quantities_are_traced(programs: None) -> None:
 
 
 def test_a_part_without_a_program_is_refused_with_those_that_have_one() -> None:
-    reason = kernels.refusal(chain({"name": "a", **RENO, "slow_start": "vegas"}))
+    reason = linux.refusal(chain({"name": "a", **RENO, "slow_start": "vegas"}))
     assert reason is not None and "flow a cannot run on the kernel" in reason
     assert "slow_start `vegas`; it has `standard`, `limited`" in reason or 'slow_start = "vegas"' in reason
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import ackclock
-from ackclock import Scenario, ScenarioError, _core, kernels
+from ackclock import Scenario, ScenarioError, _core, linux
 
 from .conftest import Cli
 
@@ -33,9 +33,9 @@ def chain(*flows: dict[str, Any], duration: str = "2 s", queue: object = QUEUE, 
     return Scenario("test", duration=duration, topology=topology, flow=list(flows), **keys)
 
 
-def on_kernel(scenario: Scenario, **options: Any) -> kernels.KernelResult:
+def on_kernel(scenario: Scenario, **options: Any) -> linux.KernelResult:
     """Run on the kernel; a machine that is busy all the time is no fault of the program."""
-    result = kernels.run(scenario, **options)
+    result = linux.run(scenario, **options)
     if result.kernel["tainted"]:
         pytest.skip(result.kernel["reason"])
     return result
@@ -46,7 +46,7 @@ def flow(result: ackclock.Result, index: int = 0) -> dict[str, Any]:
     return row
 
 
-def test_a_reno_flow_delivers_what_its_simulation_delivers(kernel: kernels.Check) -> None:
+def test_a_reno_flow_delivers_what_its_simulation_delivers(kernel: linux.Check) -> None:
     scenario = chain({"name": "a", **RENO}, record=["cwnd", "rtt", "delivered"])
     result = on_kernel(scenario)
     found, simulated = flow(result), flow(ackclock.run(scenario))
@@ -69,18 +69,18 @@ def test_a_reno_flow_delivers_what_its_simulation_delivers(kernel: kernels.Check
     assert (again.kernel, again.summary) == (facts, result.summary)
 
 
-def test_hystart_is_off_during_the_run_only(kernel: kernels.Check) -> None:
+def test_hystart_is_off_during_the_run_only(kernel: linux.Check) -> None:
     if not os.environ.get("ACKCLOCK_CHANGE_HYSTART"):
         pytest.skip("it switches HyStart off for the whole machine; ACKCLOCK_CHANGE_HYSTART=1 permits it")
     switch = Path("/sys/module/tcp_cubic/parameters/hystart")
     if not os.access(switch, os.W_OK) or switch.read_text() != "1\n":
         pytest.skip(f"{switch} is not 1, or cannot be written")
     scenario = chain({"name": "a", "host": "linux", "slow_start": "standard"}, duration="1 s")
-    refusal = kernels.refusal(scenario)
+    refusal = linux.refusal(scenario)
     assert refusal is not None and "--change-hystart" in refusal
     seen: set[str] = set()
     with concurrent.futures.ThreadPoolExecutor() as threads:
-        running = threads.submit(kernels.run, scenario, change_hystart=True, attempts=1, cancel=_core.Cancel())
+        running = threads.submit(linux.run, scenario, change_hystart=True, attempts=1, cancel=_core.Cancel())
         while not running.done():
             seen.add(switch.read_text())
             time.sleep(0.01)
@@ -91,7 +91,7 @@ def test_hystart_is_off_during_the_run_only(kernel: kernels.Check) -> None:
     assert flow(found)["slow_start_exit"]["reason"] == "loss"
 
 
-def test_transfers_applications_and_datagrams(kernel: kernels.Check) -> None:
+def test_transfers_applications_and_datagrams(kernel: linux.Check) -> None:
     web = {"kind": "web", "pages": 1, "objects": 3, "root": "20 kB", "object": "10 kB"}
     scenario = chain(
         {"name": "sized", **RENO, "size": "100 packets"},
@@ -115,7 +115,7 @@ def test_transfers_applications_and_datagrams(kernel: kernels.Check) -> None:
     assert result.kernel["controls"][last] is None
 
 
-def test_marks_reach_the_sender(kernel: kernels.Check) -> None:
+def test_marks_reach_the_sender(kernel: linux.Check) -> None:
     red = {"kind": "red", "limit": "100 packets", "min_threshold": "5 packets", "max_threshold": "60 packets"}
     marking = {**red, "max_p": "20 %", "weight": 0.1, "mean_packet": "1500 B", "ecn": True}
     both = ({"name": "ecn", **RENO, "ecn": True}, {"name": "plain", **RENO, "start": "10 ms"})
@@ -126,7 +126,7 @@ def test_marks_reach_the_sender(kernel: kernels.Check) -> None:
     assert flow(result, 1)["slow_start_exit"]["reason"] == "loss"
 
 
-def test_a_flow_stops_and_data_flows_both_ways(kernel: kernels.Check) -> None:
+def test_a_flow_stops_and_data_flows_both_ways(kernel: linux.Check) -> None:
     back = {"name": "back", **RENO, "from": "n2", "to": "n1"}
     topology = {"kind": "explicit", "node": ["n1", "n2"], "link": [
         {"from": "n1", "to": "n2", "rate": "10 Mbit/s", "delay": "20 ms", "queue": "40 packets"}
@@ -141,7 +141,7 @@ def test_a_flow_stops_and_data_flows_both_ways(kernel: kernels.Check) -> None:
     assert flow(result)["delivered_bytes"] < most
 
 
-def test_the_command_prints_and_writes(kernel: kernels.Check, cli: Cli, tmp_path: Path) -> None:
+def test_the_command_prints_and_writes(kernel: linux.Check, cli: Cli, tmp_path: Path) -> None:
     file, out = tmp_path / "short.toml", tmp_path / "out"
     keys = "".join(f"{name} = {json.dumps(value)}\n" for name, value in RENO.items())
     file.write_text(
@@ -175,13 +175,13 @@ def test_what_cannot_run_is_refused_before_the_first_run(cli: Cli, tmp_path: Pat
 
 
 def test_refusals_need_no_machine() -> None:
-    assert kernels.refusal(chain({"name": "a", **RENO})) is None
-    reason = kernels.refusal(chain({"name": "cbr", "application": {"kind": "cbr", "rate": "1 Mbit/s"}}))
+    assert linux.refusal(chain({"name": "a", **RENO})) is None
+    reason = linux.refusal(chain({"name": "cbr", "application": {"kind": "cbr", "rate": "1 Mbit/s"}}))
     assert reason == "test: has no TCP flow, so that nothing runs on the kernel"
     with pytest.raises(ScenarioError, match="has no TCP flow"):
-        kernels.run(chain({"name": "cbr", "application": {"kind": "cbr", "rate": "1 Mbit/s"}}))
+        linux.run(chain({"name": "cbr", "application": {"kind": "cbr", "rate": "1 Mbit/s"}}))
     with pytest.raises(ValueError, match="attempts: must be at least 1, but is 0"):
-        kernels.run(chain({"name": "a", **RENO}), attempts=0)
+        linux.run(chain({"name": "a", **RENO}), attempts=0)
 
 
 def test_a_late_run_warns() -> None:
@@ -192,7 +192,7 @@ def test_a_late_run_warns() -> None:
         "warnings": [("kernel_settings", ["a"], "…")],
     }
     scenario = chain({"name": "a", **RENO})
-    result = kernels.KernelResult(scenario, ackclock.run(scenario)._core, facts)
+    result = linux.KernelResult(scenario, ackclock.run(scenario)._core, facts)
     names = [warning["name"] for warning in result.warnings]
     assert names[-2:] == ["kernel_settings", "kernel_tainted"]
     assert result.warnings[-1]["text"] == "the run should not be used: a packet was late (3 attempts)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ackclock.texts.labels import find, last_part
+from ackclock.formatting.labels import find, last_part
 
 LABELS = ["flow.0.avoidance", "flow.1.avoidance", "topology.bottleneck.delay", "seed"]
 

@@ -11,7 +11,7 @@ import pytest
 
 import ackclock
 from ackclock.files import toml
-from ackclock.serving.page import Setup
+from ackclock.playground.page import Setup
 
 from . import browser as browsers
 from .playground import SHORT, Playground, built

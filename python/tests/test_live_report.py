@@ -16,9 +16,9 @@ from ackclock.cli.reporting import report_command
 from ackclock.experiments.draws import Jitter
 from ackclock.experiments.repetitions import FURTHER, Rule, further, repetitions
 from ackclock.files import built, toml
-from ackclock.papers import again, library, reproduction
-from ackclock.papers import report as paper_report
-from ackclock.papers.plan import plan_paper
+from ackclock.literature import again, library, reproduction
+from ackclock.literature import report as paper_report
+from ackclock.literature.plan import plan_paper
 from ackclock.reports import live, rendering
 from ackclock.reports.live import Scenarios
 from ackclock.running import run

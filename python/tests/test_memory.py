@@ -14,7 +14,7 @@ import pytest
 
 from ackclock import Scenario, ScenarioError, load
 from ackclock.files import limits, stored, toml
-from ackclock.scripts.running import Script, Settings, run_one
+from ackclock.packetdrill.running import Script, Settings, run_one
 
 from .conftest import Cli
 
@@ -27,7 +27,7 @@ PROGRAM = """if True:
     import ackclock
     from ackclock import Scenario
     from ackclock.files import limits, stored, tables, toml
-    from ackclock.scripts.running import Script, Settings, run_one
+    from ackclock.packetdrill.running import Script, Settings, run_one
     from ackclock.tuning import schema
 
     def held(word):

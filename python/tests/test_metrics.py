@@ -15,7 +15,7 @@ import ackclock
 from ackclock import _core, columns
 from ackclock.comparisons import judging, measuring
 from ackclock.datasets import dataset
-from ackclock.kernels.measuring import COMPARED
+from ackclock.linux.measuring import COMPARED
 from ackclock.metrics import registry
 from ackclock.metrics.flows import DERIVATIONS
 from ackclock.metrics.groups import EVERY, GROUPS, TESTED, TRACES, Group, is_tested, under_test

@@ -12,10 +12,10 @@ import polars
 import pytest
 
 from ackclock import model
-from ackclock.papers import charts, contents, library, modelruns, reproduction
-from ackclock.papers.plan import Plan, plan_paper
-from ackclock.papers.tables import compare, shown
-from ackclock.papers.verdicts import judge
+from ackclock.literature import charts, contents, library, modelruns, reproduction
+from ackclock.literature.plan import Plan, plan_paper
+from ackclock.literature.tables import compare, shown
+from ackclock.literature.verdicts import judge
 
 from .conftest import Cli
 

@@ -9,8 +9,8 @@ import pytest
 
 from ackclock import Scenario, model, run
 from ackclock.cli.listing import list_command
+from ackclock.literature import library
 from ackclock.models import parameters, registry
-from ackclock.papers import library
 
 from .conftest import Cli
 

@@ -17,10 +17,10 @@ from ackclock.curves import Line
 from ackclock.drawing.figure import Axis, Figure, Heatmap, Panel, from_lines
 from ackclock.drawing.files import FORMATS, encode
 from ackclock.drawing.matplotlib import draw
-from ackclock.papers import report
-from ackclock.papers.contents import Chart, Title
+from ackclock.formatting import names
+from ackclock.literature import report
+from ackclock.literature.contents import Chart, Title
 from ackclock.reports.rendering import render
-from ackclock.texts import names
 
 from .conftest import FIRST, Cli
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ackclock.papers import starting
+from ackclock.literature import starting
 
 from .conftest import Cli
 

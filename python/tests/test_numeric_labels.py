@@ -9,9 +9,9 @@ import pytest
 
 import ackclock
 from ackclock.datasets import Dataset
+from ackclock.formatting.units import twin
 from ackclock.reports import sweeps
 from ackclock.reports.points import MEASURES, Points, geometric
-from ackclock.texts.units import twin
 
 SCENARIO = """\
 duration = "1 s"

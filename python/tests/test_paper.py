@@ -20,10 +20,10 @@ import pytest
 from ackclock import _core
 from ackclock.cli.errors import plain_errors
 from ackclock.experiments.store import JOURNAL, TABLE, Store
+from ackclock.literature import library, report, reproduction
+from ackclock.literature.contents import Figures
+from ackclock.literature.plan import Plan, plan_paper
 from ackclock.metrics.spans import time_mean
-from ackclock.papers import library, report, reproduction
-from ackclock.papers.contents import Figures
-from ackclock.papers.plan import Plan, plan_paper
 
 from .conftest import ROOT, Cli
 

@@ -17,8 +17,8 @@ import pytest
 
 from ackclock.cli import app as program
 from ackclock.files import toml
-from ackclock.papers import library
-from ackclock.papers.plan import plan_paper
+from ackclock.literature import library
+from ackclock.literature.plan import plan_paper
 
 from .conftest import ROOT, Cli, walks
 from .test_paper import TINY, TINY_CLAIMS, TINY_SCENARIO, tiny

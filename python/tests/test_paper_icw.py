@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from ackclock.literature import charts, library, reproduction
+from ackclock.literature.claims import ClaimError, parse_claims
+from ackclock.literature.contents import matches
+from ackclock.literature.plan import Plan, plan_paper
+from ackclock.literature.verdicts import Judgement, judge
 from ackclock.metrics.flows import DERIVATIONS
-from ackclock.papers import charts, library, reproduction
-from ackclock.papers.claims import ClaimError, parse_claims
-from ackclock.papers.contents import matches
-from ackclock.papers.plan import Plan, plan_paper
-from ackclock.papers.verdicts import Judgement, judge
 from ackclock.result import Result, rows
 from ackclock.running import run
 from ackclock.scenario import Scenario

@@ -15,22 +15,22 @@ from typing import Any
 import polars
 import pytest
 
-from ackclock import Ack, CongestionControl, Scenario, _core, kernels
+from ackclock import Ack, CongestionControl, Scenario, _core, linux
 from ackclock.cli.commands.paper import paper
 from ackclock.experiments.execute import Interrupted
 from ackclock.experiments.experiment import Experiment
 from ackclock.experiments.store import Store
 from ackclock.experiments.world import World, run_here
+from ackclock.formatting.numbers import in_words
 from ackclock.freeze import Frozen
-from ackclock.kernels import checking, hosts, running, worlds
-from ackclock.kernels.running import KernelResult
-from ackclock.kernels.worlds import OVERHEAD
-from ackclock.papers import library, report, reproduction
-from ackclock.papers.plan import Plan, plan_paper
-from ackclock.papers.verdicts import Judgement
-from ackclock.papers.worlds import choosing, judging, runs
-from ackclock.papers.worlds.choosing import REPETITIONS, choose
-from ackclock.texts.numbers import in_words
+from ackclock.linux import checking, hosts, running, worlds
+from ackclock.linux.running import KernelResult
+from ackclock.linux.worlds import OVERHEAD
+from ackclock.literature import library, report, reproduction
+from ackclock.literature.plan import Plan, plan_paper
+from ackclock.literature.verdicts import Judgement
+from ackclock.literature.worlds import choosing, judging, runs
+from ackclock.literature.worlds.choosing import REPETITIONS, choose
 
 PAPER = """\
 title = "Small"
@@ -555,9 +555,7 @@ expected = [["ten"], ["two"]]
 """
 
 
-def test_a_claim_is_judged_on_the_kernel(
-    kernel: kernels.Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_claim_is_judged_on_the_kernel(kernel: linux.Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "papers" / "windows"
     folder.mkdir(parents=True)
     (folder / "paper.toml").write_text(WINDOWS_PAPER)
@@ -581,7 +579,7 @@ def test_a_claim_is_judged_on_the_kernel(
 def test_a_machine_without_its_parts_is_one_message(
     small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lacking = kernels.Check("6.18.0", (kernels.Probe("TUN", "all", found=False, detail="no /dev/net/tun"),))
+    lacking = linux.Check("6.18.0", (linux.Probe("TUN", "all", found=False, detail="no /dev/net/tun"),))
     monkeypatch.setattr(checking, "check", lambda: lacking)
     with pytest.raises(SystemExit) as stopped:
         command(small / "out")

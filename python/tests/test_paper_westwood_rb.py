@@ -10,9 +10,9 @@ import numpy as np
 import polars
 import pytest
 
-from ackclock.papers import printed
-from ackclock.papers.contents import matches
-from ackclock.papers.plan import Plan
+from ackclock.literature import printed
+from ackclock.literature.contents import matches
+from ackclock.literature.plan import Plan
 from ackclock.result import Result, frame
 from ackclock.running import run
 from ackclock.scenario import Scenario, load

@@ -10,10 +10,10 @@ import pytest
 
 from ackclock.judging import effects
 from ackclock.judging.samples import Sample
-from ackclock.papers import library, today
-from ackclock.papers.function import papers
-from ackclock.papers.library import Paper
-from ackclock.papers.today import QUESTIONS, Effect
+from ackclock.literature import library, today
+from ackclock.literature.function import papers
+from ackclock.literature.library import Paper
+from ackclock.literature.today import QUESTIONS, Effect
 from ackclock.scenario import load
 
 from .conftest import Cli

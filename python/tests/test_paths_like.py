@@ -14,9 +14,9 @@ from ackclock.experiments.draws import Jitter
 from ackclock.experiments.repetitions import Rule, repetitions
 from ackclock.files import toml
 from ackclock.freeze import Frozen
-from ackclock.papers import charts
-from ackclock.papers.claims import parse_claims
-from ackclock.papers.verdicts import judge
+from ackclock.literature import charts
+from ackclock.literature.claims import parse_claims
+from ackclock.literature.verdicts import judge
 from ackclock.scenario import Scenario, load
 
 from .conftest import ROOT

@@ -15,8 +15,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import ackclock
-from ackclock.serving.page import Setup
-from ackclock.serving.site import export
+from ackclock.playground.page import Setup
+from ackclock.playground.site import export
 
 from . import browser as browsers
 from .conftest import Cli

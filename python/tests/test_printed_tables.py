@@ -10,10 +10,10 @@ from typing import Any
 import polars
 import pytest
 
+from ackclock.literature import charts, library, printed, reproduction, tables
+from ackclock.literature.contents import matches
+from ackclock.literature.plan import plan_paper
 from ackclock.metrics import flows as derived
-from ackclock.papers import charts, library, printed, reproduction, tables
-from ackclock.papers.contents import matches
-from ackclock.papers.plan import plan_paper
 from ackclock.running import run
 from ackclock.statistics.fairness import jain_index
 from ackclock.statistics.intervals import interval, one_run

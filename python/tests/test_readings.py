@@ -10,8 +10,8 @@ import polars
 import pytest
 
 import ackclock
-from ackclock.papers import library, modelruns
-from ackclock.papers.plan import Plan, plan_paper
+from ackclock.literature import library, modelruns
+from ackclock.literature.plan import Plan, plan_paper
 from ackclock.scenario import Scenario, load
 
 from .conftest import ROOT

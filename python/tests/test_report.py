@@ -22,13 +22,13 @@ from ackclock.drawing.files import encode
 from ackclock.drawing.look import COLOURS
 from ackclock.drawing.matplotlib import draw
 from ackclock.experiments.repetitions import Repetition
-from ackclock.papers import answers, charts, library, plan, report, reproduction, schema
-from ackclock.papers.claims import parse_claims
-from ackclock.papers.contents import Answer, Chart, Contents, Printed
-from ackclock.papers.measurement import Curves
-from ackclock.papers.plan import plan_paper
-from ackclock.papers.printed import parse_tables
-from ackclock.papers.verdicts import judge_all
+from ackclock.literature import answers, charts, library, plan, report, reproduction, schema
+from ackclock.literature.claims import parse_claims
+from ackclock.literature.contents import Answer, Chart, Contents, Printed
+from ackclock.literature.measurement import Curves
+from ackclock.literature.plan import plan_paper
+from ackclock.literature.printed import parse_tables
+from ackclock.literature.verdicts import judge_all
 from ackclock.reports import units
 from ackclock.scenario import Scenario
 from ackclock.statistics.intervals import Interval

@@ -11,11 +11,11 @@ import polars
 import pytest
 
 from ackclock.files import storage
+from ackclock.formatting.numbers import number
+from ackclock.formatting.units import positions
+from ackclock.formatting.warnings import CLAUSES
 from ackclock.reports import Table, sweeps
 from ackclock.reports.points import Points
-from ackclock.texts.numbers import number
-from ackclock.texts.units import positions
-from ackclock.texts.warnings import CLAUSES
 
 from .conftest import FIRST, Cli
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from ackclock.files import places, toml
-from ackclock.papers import library
-from ackclock.papers.plan import plan_paper
+from ackclock.literature import library
+from ackclock.literature.plan import plan_paper
 from ackclock.tuning import schema as tunings
 
 from .conftest import ROOT, Cli
@@ -218,7 +218,7 @@ def test_the_command_run_does_not_pay_for_schemas(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "ackclock._core" in loaded
-    assert not {"ackclock.files.schema", "ackclock.files.problems", "ackclock.papers.contents"} & loaded
+    assert not {"ackclock.files.schema", "ackclock.files.problems", "ackclock.literature.contents"} & loaded
 
 
 def test_a_message_lists_twenty_problems_and_counts_the_others(tmp_path: Path) -> None:

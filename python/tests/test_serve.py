@@ -21,13 +21,13 @@ from typing import Any
 import pytest
 
 from ackclock import _core
-from ackclock.serving import page as pages
-from ackclock.serving import rules
-from ackclock.serving import server as serving_server
-from ackclock.serving.page import NO_ENGINE, Page, Setup
-from ackclock.serving.server import MOST_WAITING, Server
-from ackclock.serving.sessions import Sessions
-from ackclock.serving.worker import MOST_EVENTS, bounded
+from ackclock.playground import page as pages
+from ackclock.playground import rules
+from ackclock.playground import server as serving_server
+from ackclock.playground.page import NO_ENGINE, Page, Setup
+from ackclock.playground.server import MOST_WAITING, Server
+from ackclock.playground.sessions import Sessions
+from ackclock.playground.worker import MOST_EVENTS, bounded
 
 from .conftest import FIRST, ROOT, Cli
 from .serving import PAGE, ask, engine, header, serving, session, setup_of
@@ -479,7 +479,7 @@ def test_processes_are_few_and_idle_ones_end() -> None:
 
 
 def test_the_number_of_sessions_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ackclock.serving.sessions.MOST_SESSIONS", 3)
+    monkeypatch.setattr("ackclock.playground.sessions.MOST_SESSIONS", 3)
     sessions = Sessions()
     tokens = [sessions.open() for _ in range(4)]
     assert [sessions.has(token) for token in tokens] == [False, True, True, True]
@@ -487,7 +487,7 @@ def test_the_number_of_sessions_is_limited(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system limits no memory of a process")
 def test_the_memory_of_a_process_is_limited() -> None:
-    code = "from ackclock.serving import worker; worker.limit_memory(); bytearray(worker.MOST_MEMORY)"
+    code = "from ackclock.playground import worker; worker.limit_memory(); bytearray(worker.MOST_MEMORY)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "MemoryError" in done.stderr
 
@@ -524,7 +524,7 @@ def built(tmp_path: Path) -> Path:
 def command(folder: Path, *arguments: str | Path) -> list[str]:
     """Return the command line with another folder of built files."""
     code = (
-        "import sys, pathlib; from ackclock.serving import page; page.FOLDER = pathlib.Path(sys.argv.pop(1)); "
+        "import sys, pathlib; from ackclock.playground import page; page.FOLDER = pathlib.Path(sys.argv.pop(1)); "
         "from ackclock.cli import main; main()"
     )
     return [sys.executable, "-c", code, str(folder), "serve", *map(str, arguments)]
@@ -587,7 +587,7 @@ def test_a_port_that_is_taken(built: Path) -> None:
 
 def test_the_usual_port_may_be_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
-        monkeypatch.setattr("ackclock.serving.server.PORT", other.getsockname()[1])
+        monkeypatch.setattr("ackclock.playground.server.PORT", other.getsockname()[1])
         with Server(PAGE, Setup("auto")) as started:
             assert started.port not in (0, other.getsockname()[1])
             assert started.server_address[0] == "127.0.0.1"

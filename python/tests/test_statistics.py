@@ -8,12 +8,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from ackclock.formatting.numbers import number
 from ackclock.statistics.fairness import jain_index
 from ackclock.statistics.intervals import coverage_of_range, interval, one_run, rounded, unseen
 from ackclock.statistics.joint import Joint, one_further
 from ackclock.statistics.ratios import ratio, words
 from ackclock.statistics.selection import chosen
-from ackclock.texts.numbers import number
 
 TRIALS = 1500
 Draw = Callable[[np.random.Generator], np.ndarray]

@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
-from ackclock import kernels
+from ackclock import linux
 from ackclock.cli import app as program
 from ackclock.cli import layout, output
-from ackclock.papers import library, today
-from ackclock.papers.today import QUESTIONS, Effect
+from ackclock.literature import library, today
+from ackclock.literature.today import QUESTIONS, Effect
 
 from .conftest import FIRST, SWEEP
 from .test_outputs import commands
@@ -151,7 +151,7 @@ def test_no_table_splits_a_word_or_a_number(
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
 ) -> None:
-    if command in ON_A_KERNEL and not any(not kernel.outdated for kernel in kernels.built()):
+    if command in ON_A_KERNEL and not any(not kernel.outdated for kernel in linux.built()):
         pytest.skip("no kernel was built from the present files: ackclock kernel build")
     if command in NEEDS and importlib.util.find_spec(NEEDS[command]) is None:
         pytest.skip(f"needs {NEEDS[command]}")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ackclock.kernels import judging
+from ackclock.linux import judging
 
 from .conftest import ROOT
 

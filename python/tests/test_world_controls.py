@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import ackclock
-from ackclock import CongestionControl, Scenario, kernels
+from ackclock import CongestionControl, Scenario, linux
 
 from .conftest import NO_KERNEL, present
 
@@ -42,14 +42,14 @@ def delivered(result: ackclock.Result) -> float:
 )
 def test_reno_outside_the_kernel_sends_the_packets_of_the_kernels_reno(path: dict[str, Any]) -> None:
     scenario = chain(RENO, **path)
-    inside, outside = (kernels.run(scenario, on="linux", record=[], outside=outside) for outside in (False, True))
+    inside, outside = (linux.run(scenario, on="linux", record=[], outside=outside) for outside in (False, True))
     assert (inside.kernel["controls"], outside.kernel["controls"]) == (["reno"], ["ackclock"])
     assert inside.trace_hash == outside.trace_hash
 
 
 def test_cubic_outside_the_kernel_delivers_what_the_kernels_cubic_delivers() -> None:
     scenario = chain(CUBIC, rate="50 Mbit/s", queue=170)
-    inside, outside = (kernels.run(scenario, on="linux", outside=outside) for outside in (False, True))
+    inside, outside = (linux.run(scenario, on="linux", outside=outside) for outside in (False, True))
     assert delivered(outside) == pytest.approx(delivered(inside), rel=0.002)
     exits = [run.summary["flows"][0]["slow_start_exit"]["cwnd"] for run in (inside, outside)]
     assert exits[0] == pytest.approx(exits[1], abs=1)
@@ -75,7 +75,7 @@ def test_cubic_outside_the_kernel_delivers_what_the_kernels_cubic_delivers() -> 
 )
 def test_what_the_kernel_does_not_have_decides_outside(keys: dict[str, Any], tolerance: float) -> None:
     scenario = chain({**CUBIC, **keys})
-    result = kernels.run(scenario, on="linux", outside=True)
+    result = linux.run(scenario, on="linux", outside=True)
     assert result.kernel["controls"] == ["ackclock"]
     assert delivered(result) == pytest.approx(delivered(ackclock.run(scenario)), rel=tolerance)
 
@@ -95,7 +95,7 @@ class Fixed(CongestionControl):
 
 def test_a_class_in_python_drives_the_kernels_tcp() -> None:
     scenario = chain({**CUBIC, "congestion_control": Fixed})
-    result = kernels.run(scenario, on="linux")
+    result = linux.run(scenario, on="linux")
     assert result.summary["flows"][0]["cwnd_max"] == 20
     assert delivered(result) == pytest.approx(delivered(ackclock.run(scenario)), rel=0.01)
 
@@ -106,4 +106,4 @@ def test_an_error_of_a_class_in_python_is_the_runs() -> None:
             raise RuntimeError("no more")
 
     with pytest.raises(RuntimeError, match="no more"):
-        kernels.run(chain({**CUBIC, "congestion_control": Broken}), on="linux")
+        linux.run(chain({**CUBIC, "congestion_control": Broken}), on="linux")

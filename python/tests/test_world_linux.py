@@ -22,9 +22,9 @@ import pytest
 import ackclock
 from ackclock import Scenario, ScenarioError, _core
 from ackclock.experiments.execute import map_threads
-from ackclock.kernels import running, store, worlds
-from ackclock.kernels.running import KernelResult
-from ackclock.kernels.store import Built
+from ackclock.linux import running, store, worlds
+from ackclock.linux.running import KernelResult
+from ackclock.linux.store import Built
 
 from . import captures
 from .captures import SYN
@@ -130,7 +130,7 @@ def test_data_count_when_they_arrive(built: Built) -> None:
 SAME = """\
 import os, sys
 from ackclock import _core, load
-from ackclock.kernels import worlds
+from ackclock.linux import worlds
 scenario, world = load(sys.argv[1]), worlds.linux()
 if len(sys.argv) > 2:
     os.setgroups([]), os.setgid(int(sys.argv[2])), os.setuid(int(sys.argv[2]))
@@ -275,7 +275,7 @@ def test_what_the_kernel_cannot_follow_is_refused_or_warned(built: Built, cli: C
 STARTER = """\
 import ctypes, os, sys
 from ackclock import _core, load
-from ackclock.kernels import worlds
+from ackclock.linux import worlds
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: what a killed process leaves comes here
 scenario, world = load(sys.argv[1]), worlds.linux()
 for line in sys.stdin:

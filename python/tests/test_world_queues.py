@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from ackclock import Scenario, ScenarioError, kernels
-from ackclock.kernels import Arrival, Built, Packet, replay
+from ackclock import Scenario, ScenarioError, linux
+from ackclock.linux import Arrival, Built, Packet, replay
 
 RECORDS = Path(__file__).parent / "data" / "queues"
 FLOW = {"from": "a", "to": "b", "host": "linux"}
@@ -97,9 +97,9 @@ def test_runs_repeat_and_a_discipline_shortens_the_queue(built: Built, command: 
     flows = FLOW, {"from": "a", "to": "b", "application": {"kind": "cbr", "rate": "500 kbit/s"}}
     shaped = link(qdisc(command), *flows, rate="10 Mbit/s", delay="20 ms", record=["queue", "drops"])
     on = f"linux:{built.path.name}"
-    one, other = kernels.run(shaped, on=on), kernels.run(shaped, on=on)
+    one, other = linux.run(shaped, on=on), linux.run(shaped, on=on)
     assert one.trace_hash == other.trace_hash
-    deep = kernels.run(link("1000 packets", *flows, rate="10 Mbit/s", delay="20 ms"), on=on)
+    deep = linux.run(link("1000 packets", *flows, rate="10 Mbit/s", delay="20 ms"), on=on)
     ours, theirs = (run.summary["links"][0] for run in (one, deep))
     assert ours["queue"] == "qdisc"
     assert ours["sojourn_mean"] < theirs["sojourn_mean"] / 2
@@ -111,14 +111,14 @@ def test_runs_repeat_and_a_discipline_shortens_the_queue(built: Built, command: 
 @pytest.mark.usefixtures("_tc")
 def test_a_discipline_that_shapes_sets_the_rate(built: Built) -> None:
     scenario = link(qdisc("tbf rate 4mbit burst 16kb latency 50ms"), FLOW, rate="100 Mbit/s", delay="10 ms")
-    run = kernels.run(scenario, on=f"linux:{built.path.name}")
+    run = linux.run(scenario, on=f"linux:{built.path.name}")
     assert run.summary["links"][0]["utilisation"] == pytest.approx(0.04, rel=0.05)
 
 
 @pytest.mark.usefixtures("_tc")
 def test_a_discipline_marks(built: Built) -> None:
     scenario = link(qdisc("codel ecn"), {**FLOW, "ecn": "classic"}, rate="10 Mbit/s", delay="20 ms", record=["marks"])
-    run = kernels.run(scenario, on=f"linux:{built.path.name}")
+    run = linux.run(scenario, on=f"linux:{built.path.name}")
     assert run.summary["links"][0]["marks"] > 0
     assert run.summary["flows"][0]["retransmitted_packets"] <= run.summary["links"][0]["drops"]
 
@@ -138,7 +138,7 @@ def test_a_discipline_marks(built: Built) -> None:
 )
 def test_a_discipline_that_does_not_exist_is_named(built: Built, command: str, message: str) -> None:
     with pytest.raises(ScenarioError) as error:
-        kernels.run(link(qdisc(command), FLOW), on=f"linux:{built.path.name}")
+        linux.run(link(qdisc(command), FLOW), on=f"linux:{built.path.name}")
     assert str(error.value).startswith(message) and "Usage" not in str(error.value)
 
 

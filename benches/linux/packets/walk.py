@@ -25,9 +25,9 @@ from typing import Any
 from scenarios import KINDS, make
 from scipy import stats
 
-from ackclock import Scenario, kernels
-from ackclock.kernels import packets
-from ackclock.kernels.packets import Compared, Side
+from ackclock import Scenario, linux
+from ackclock.linux import packets
+from ackclock.linux.packets import Compared, Side
 
 MARGIN = 1e-4
 """How long before a difference the packets that are stored as the same end, in seconds."""
@@ -66,7 +66,7 @@ def job(number: int, seed: int, on: str, phase: float) -> Outcome:
     warnings.simplefilter("ignore")
     kind, document = make(seed, number)
     scenario = Scenario(**document)
-    compared = packets.compare(scenario, kernels.find(on), phase=phase)
+    compared = packets.compare(scenario, linux.find(on), phase=phase)
     first = compared.difference
     until = math.inf if first is None else first.time - MARGIN
     text = ""
@@ -85,7 +85,7 @@ def job(number: int, seed: int, on: str, phase: float) -> Outcome:
 def distributed(number: int, seed: int, on: str, phases: int) -> tuple[str, float]:
     """Compare the results of one scenario over phases; return its name, and the smallest p of a result."""
     warnings.simplefilter("ignore")
-    scenario, kernel = Scenario(**make(seed, number)[1]), kernels.find(on)
+    scenario, kernel = Scenario(**make(seed, number)[1]), linux.find(on)
     found = [packets.compare(scenario, kernel, phase=LONGEST * place / phases) for place in range(phases)]
     one, other = (
         [results(side) for side in sides] for sides in zip(*((f.simulation, f.kernel) for f in found), strict=True)

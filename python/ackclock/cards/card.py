@@ -8,8 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from ackclock.cards.pictures import Picture
-from ackclock.texts.names import shown_text
-from ackclock.texts.numbers import cell
+from ackclock.formatting.names import shown_text
+from ackclock.formatting.numbers import cell
 
 if TYPE_CHECKING:
     import jinja2

@@ -7,8 +7,8 @@ from typing import Any
 
 from ackclock.cards.card import Block, Card, Source, Table, Text
 from ackclock.cards.pictures import Line, Picture
-from ackclock.texts.numbers import counted, number
-from ackclock.texts.units import UNITS
+from ackclock.formatting.numbers import counted, number
+from ackclock.formatting.units import UNITS
 
 PARTS = ("slow_start", "avoidance", "loss_response")
 UNSAID = ("own", "none", "unlimited")

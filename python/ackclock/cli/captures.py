@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ackclock.cli import output
 from ackclock.files import targets
-from ackclock.kernels import Emulated
+from ackclock.linux import Emulated
 from ackclock.result import Result
 from ackclock.scenario import Scenario
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ackclock.cli import output
 from ackclock.comparisons.result import Comparison
-from ackclock.texts.numbers import finite
+from ackclock.formatting.numbers import finite
 
 
 def show(found: Comparison, *, json_output: bool) -> None:

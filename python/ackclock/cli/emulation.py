@@ -16,9 +16,9 @@ from ackclock.cli.captures import Captures
 from ackclock.cli.errors import INTERRUPTED
 from ackclock.cli.runs import settings_of
 from ackclock.files import storage
-from ackclock.kernels import Emulated, emulate
+from ackclock.formatting.numbers import counted, number
+from ackclock.linux import Emulated, emulate
 from ackclock.scenario import load
-from ackclock.texts.numbers import counted, number
 
 
 def emulate_command(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ackclock.cli import output
+from ackclock.formatting.numbers import counted
 from ackclock.gates.comparing import Change, Outcome, name_of
 from ackclock.gates.texts import COLUMNS, cells, headline, rule, sameness
-from ackclock.texts.numbers import counted
 
 MOST = 20  # rows of the table
 LESS = ("runs", "p", "baseline", "now")

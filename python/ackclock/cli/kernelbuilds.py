@@ -8,9 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ackclock.cli import output
-from ackclock.kernels import Built, build, built
-from ackclock.kernels.store import folder
-from ackclock.texts.numbers import number
+from ackclock.formatting.numbers import number
+from ackclock.linux import Built, build, built
+from ackclock.linux.store import folder
 
 
 def build_command(source: Path | None, *, hz: int, additions: Sequence[Path], jobs: int | None, force: bool) -> None:

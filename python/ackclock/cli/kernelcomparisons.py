@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ackclock.cli import output
-from ackclock.kernels import judging, words
-from ackclock.kernels.result import Comparison
-from ackclock.texts.numbers import counted, finite
+from ackclock.formatting.numbers import counted, finite
+from ackclock.linux import judging, words
+from ackclock.linux.result import Comparison
 
 
 def show(found: Comparison, *, json_output: bool) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.cli import output
-from ackclock.kernels import comparing, packets, store
-from ackclock.kernels.packets import Compared, Side, Value
-from ackclock.texts.numbers import counted, finite
+from ackclock.formatting.numbers import counted, finite
+from ackclock.linux import comparing, packets, store
+from ackclock.linux.packets import Compared, Side, Value
 
 AROUND = 10
 """Packets shown before and after a difference."""

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from ackclock.cli import output
 from ackclock.cli.errors import BAD_INPUT
-from ackclock.kernels import check
+from ackclock.linux import check
 
 _NEEDED_FOR = {
     "all": "every run",

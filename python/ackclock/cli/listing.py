@@ -9,8 +9,8 @@ from ackclock import _core
 from ackclock.cli import output
 from ackclock.comparisons.places import shipped
 from ackclock.files import checks
+from ackclock.literature import library
 from ackclock.metrics import MEASURES, measures
-from ackclock.papers import library
 
 
 def list_command(axis: str | None, *, json_output: bool) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ackclock.cli import layout
-from ackclock.texts.names import shown, shown_json, shown_text
-from ackclock.texts.numbers import cell, in_words, number
+from ackclock.formatting.names import shown, shown_json, shown_text
+from ackclock.formatting.numbers import cell, in_words, number
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from ackclock.cli import output
 from ackclock.judging import evidence
-from ackclock.papers.verdicts import Judgement
+from ackclock.literature.verdicts import Judgement
 from ackclock.reports import units
 
 if TYPE_CHECKING:
-    from ackclock.papers.report import Report
-    from ackclock.papers.summary import Reproduced
+    from ackclock.literature.report import Report
+    from ackclock.literature.summary import Reproduced
 
 LESS = ("source in the paper", "all claims together")
 """Columns of verdicts that a narrow terminal leaves out, the least important first."""
@@ -20,7 +20,7 @@ LESS = ("source in the paper", "all claims together")
 
 def new_command(name: str, *, ran: bool) -> None:
     """Write a small paper, and say how to go on; `ran` tells that options of a run were given."""
-    from ackclock.papers import starting
+    from ackclock.literature import starting
 
     if ran:
         raise ValueError("--new writes files and runs nothing, so it takes no other option")
@@ -66,7 +66,7 @@ def _show(judgements: Sequence[Judgement]) -> None:
 
 def show_all(done: Sequence[Reproduced]) -> None:
     """Print the number of claims by verdict, and the place of the page."""
-    from ackclock.papers import summary
+    from ackclock.literature import summary
 
     lines = [[item.paper.name, *(str(item.counts[verdict]) for verdict in summary.VERDICTS)] for item in done]
     output.table(["paper", *summary.VERDICTS], lines, see="the page below")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ackclock.cli import output
 from ackclock.datasets import Dataset
 from ackclock.files import checks, targets
-from ackclock.texts.numbers import counted, finite
+from ackclock.formatting.numbers import counted, finite
 
 if TYPE_CHECKING:
     import polars

@@ -13,7 +13,7 @@ KINDS = {
     "run": "ackclock.reports.runs:stored_run",
     "dataset": "ackclock.reports.sweeps:stored_dataset",
     "comparison": "ackclock.comparisons.report:stored_comparison",
-    "paper": "ackclock.papers.report:stored_paper",
+    "paper": "ackclock.literature.report:stored_paper",
 }
 """For each kind of a manifest: the function from a folder to its report as HTML. It runs no simulation."""
 AGAIN = {

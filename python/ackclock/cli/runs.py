@@ -14,12 +14,12 @@ from ackclock.cli.sweeps import Sweep
 from ackclock.experiments.execute import map_threads
 from ackclock.experiments.world import World
 from ackclock.files import storage
+from ackclock.formatting.notices import Warnings
+from ackclock.formatting.numbers import counted
 from ackclock.metrics.completion import STATISTICS
 from ackclock.result import Result, rows
 from ackclock.scenario import Scenario, load
 from ackclock.sweeps.work import Limits
-from ackclock.texts.notices import Warnings
-from ackclock.texts.numbers import counted
 
 # Summaries of completion times are shown from this number of flows on; fewer flows say more one by one.
 MANY_FLOWS = 10

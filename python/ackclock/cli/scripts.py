@@ -11,9 +11,9 @@ from ackclock.cli import output
 from ackclock.cli.errors import BAD_INPUT
 from ackclock.experiments import budget
 from ackclock.files import storage, targets
-from ackclock.scripts.junit import xml
-from ackclock.scripts.running import VERDICTS, Result, Script, Settings, find, run_scripts
-from ackclock.texts.numbers import counted
+from ackclock.formatting.numbers import counted
+from ackclock.packetdrill.junit import xml
+from ackclock.packetdrill.running import VERDICTS, Result, Script, Settings, find, run_scripts
 
 SUFFIXES = (".pcapng", ".qlog")
 

@@ -9,10 +9,10 @@ from ackclock import _core
 from ackclock.cli import output
 from ackclock.cli.errors import INTERRUPTED
 from ackclock.files import toml
+from ackclock.playground import page as pages
+from ackclock.playground.server import PORT, Server
+from ackclock.playground.site import export as write
 from ackclock.scenario import Scenario
-from ackclock.serving import page as pages
-from ackclock.serving.server import PORT, Server
-from ackclock.serving.site import export as write
 
 
 def serve_command(file: Path | None, *, port: int | None, opened: bool, engine: str, export: Path | None) -> None:

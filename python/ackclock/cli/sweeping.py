@@ -11,12 +11,12 @@ from ackclock.cli.options import key_and_value
 from ackclock.datasets.dataset import Dataset
 from ackclock.experiments.averages import Average, averages
 from ackclock.files import checks
+from ackclock.formatting.labels import last_part
+from ackclock.formatting.numbers import ANY_NUMBER, counted, number
 from ackclock.statistics.intervals import Interval
 from ackclock.statistics.sequential import Stopping
 from ackclock.sweeps.plan import Until
 from ackclock.sweeps.running import Outcome
-from ackclock.texts.labels import last_part
-from ackclock.texts.numbers import ANY_NUMBER, counted, number
 
 if TYPE_CHECKING:
     import polars

@@ -17,6 +17,8 @@ from ackclock.cli.captures import Captures
 from ackclock.datasets.numbering import Numbering
 from ackclock.experiments.execute import map_threads
 from ackclock.experiments.world import World, run_here
+from ackclock.formatting.labels import last_part
+from ackclock.formatting.notices import Warnings
 from ackclock.metrics.completion import STATISTICS
 from ackclock.result import rows
 from ackclock.scenario import Scenario
@@ -24,8 +26,6 @@ from ackclock.stored import StoredResult
 from ackclock.sweeps.recording import PACKETS
 from ackclock.sweeps.running import Outcome
 from ackclock.sweeps.work import Limits
-from ackclock.texts.labels import last_part
-from ackclock.texts.notices import Warnings
 
 Variant = tuple[dict[str, str], Scenario]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from ackclock.comparisons.contenders import HOST, Contender
 from ackclock.comparisons.planning import Plan
+from ackclock.formatting.numbers import counted
 from ackclock.freeze import Frozen
 from ackclock.metrics.groups import under_test
-from ackclock.texts.numbers import counted
 
 MOST_LINKS = 3
 """Kinds of access links that are named one by one."""

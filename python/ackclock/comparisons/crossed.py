@@ -12,9 +12,9 @@ import polars
 from ackclock.comparisons.judging import MANY, METRICS, Judged
 from ackclock.comparisons.parts import AXES
 from ackclock.comparisons.words import Shown
+from ackclock.formatting.numbers import number
 from ackclock.judging.words import few
 from ackclock.metrics.metric import Metric
-from ackclock.texts.numbers import number
 
 UNCLEAR = "unclear"
 WINS = "* "

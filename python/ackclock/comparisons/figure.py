@@ -13,8 +13,8 @@ from ackclock.comparisons.judging import METRICS, Judged
 from ackclock.comparisons.places import Place
 from ackclock.comparisons.words import winners
 from ackclock.drawing.figure import WIDE, Axis, Figure, Panel, Series, is_wide, with_intervals
+from ackclock.formatting.numbers import counted
 from ackclock.statistics.intervals import Interval
-from ackclock.texts.numbers import counted
 
 LINEAR = 10.0  # an axis with small and large values is linear up to this value
 FAR = 200.0  # percent; a larger change would flatten the others

@@ -89,7 +89,7 @@ def compare(
     """
     # These modules import polars, which takes longer to load than the rest of the package.
     from ackclock.comparisons import planning
-    from ackclock.kernels import worlds
+    from ackclock.linux import worlds
 
     where = [paths] if isinstance(paths, (str, Path)) else paths
     plan = planning.planned(
@@ -150,7 +150,7 @@ def matrix(
     """
     from ackclock.comparisons import crossing
     from ackclock.comparisons.crossed import SHOWN
-    from ackclock.kernels import worlds
+    from ackclock.linux import worlds
 
     checks.words("--sort", "metric", [sort] if sort else [], SHOWN)
     axes = (slow_start, avoidance, loss_response, recovery, congestion_control)

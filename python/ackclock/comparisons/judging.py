@@ -16,6 +16,7 @@ from typing import Any
 from ackclock.comparisons.measuring import START, TESTED, WARNINGS, Row
 from ackclock.comparisons.places import Place
 from ackclock.comparisons.planning import Outcome, Runs, Unit, primary
+from ackclock.formatting.notices import Warnings
 from ackclock.judging import tolerances
 from ackclock.judging.effects import Finding, Question, Verdict, judge
 from ackclock.judging.samples import Sample, Scale
@@ -23,7 +24,6 @@ from ackclock.judging.tolerances import ABOUT, FACTORS, Tolerance
 from ackclock.metrics.metric import Metric
 from ackclock.statistics.harm import harm_to_less, harm_to_more
 from ackclock.statistics.intervals import Interval, interval
-from ackclock.texts.notices import Warnings
 
 MARGIN = ABOUT.value
 """Largest relative difference of goodput or completion, and largest difference of harm, that makes no difference."""

@@ -17,11 +17,11 @@ from ackclock.comparisons.contenders import WORKLOAD, Contender
 from ackclock.comparisons.parts import AXES
 from ackclock.experiments.world import SIMULATION, World
 from ackclock.files import checks, limits, toml
+from ackclock.formatting.numbers import counted
+from ackclock.formatting.units import UNITS
 from ackclock.freeze import Frozen
 from ackclock.metrics.groups import under_test
 from ackclock.scenario import Scenario, SweepPoints, load
-from ackclock.texts.numbers import counted
-from ackclock.texts.units import UNITS
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "paths"
 """The shipped paths. The first line of a file's opening comment is its summary."""

@@ -23,6 +23,7 @@ from ackclock.drawing import plotly
 from ackclock.drawing.files import store
 from ackclock.experiments import sources
 from ackclock.files import storage, stored
+from ackclock.formatting.numbers import counted, finite
 from ackclock.reports import (
     Answer,
     Bullets,
@@ -36,7 +37,6 @@ from ackclock.reports import (
 )
 from ackclock.reports.pages import Item
 from ackclock.reports.rendering import render
-from ackclock.texts.numbers import counted, finite
 
 KIND = "comparison"
 PAGE_FILE = "report.json"

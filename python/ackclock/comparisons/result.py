@@ -15,7 +15,7 @@ from ackclock.comparisons.answered import Answered
 from ackclock.comparisons.crossed import Crossed
 from ackclock.comparisons.words import Shown
 from ackclock.experiments.store import Store
-from ackclock.texts.numbers import counted
+from ackclock.formatting.numbers import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

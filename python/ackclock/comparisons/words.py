@@ -9,11 +9,11 @@ from operator import itemgetter
 
 from ackclock.comparisons.judging import COSTS, HARM, METRICS, Judged
 from ackclock.comparisons.places import OWN, Place
+from ackclock.formatting.numbers import number
 from ackclock.judging import words
 from ackclock.judging.effects import Finding, Verdict
 from ackclock.metrics.metric import Metric
 from ackclock.statistics.intervals import Interval
-from ackclock.texts.numbers import number
 
 LEFT = 2
 """Columns of the table that hold words."""

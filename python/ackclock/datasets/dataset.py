@@ -14,11 +14,11 @@ from ackclock.cards.card import MOST_ROWS
 from ackclock.datasets import layout, relabelling, sql
 from ackclock.datasets.results import Tables, results
 from ackclock.files import stored
+from ackclock.formatting.labels import last_part
+from ackclock.formatting.numbers import counted
+from ackclock.formatting.units import twin
 from ackclock.scenario import Scenario, load
 from ackclock.stored import StoredResult
-from ackclock.texts.labels import last_part
-from ackclock.texts.numbers import counted
-from ackclock.texts.units import twin
 
 if TYPE_CHECKING:
     import polars

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from ackclock.datasets import layout
 from ackclock.files import leftovers
-from ackclock.texts.labels import last_part, suggestion
-from ackclock.texts.units import UNITS, factor
+from ackclock.formatting.labels import last_part, suggestion
+from ackclock.formatting.units import UNITS, factor
 
 if TYPE_CHECKING:
     import duckdb

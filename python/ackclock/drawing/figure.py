@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ackclock.curves import Floats, Line, thin_out
 from ackclock.drawing.bands import BAND
+from ackclock.formatting.numbers import number
 from ackclock.statistics.intervals import Interval
-from ackclock.texts.numbers import number
 
 ROOM = 0.05
 """Room beyond the outermost values, as a share of their distance."""

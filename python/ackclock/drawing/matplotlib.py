@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ackclock.drawing.figure import CURVES, Axis, Figure, Heatmap, Panel, Series
 from ackclock.drawing.look import Look
-from ackclock.texts.names import in_figure, in_legend
-from ackclock.texts.numbers import number
+from ackclock.formatting.names import in_figure, in_legend
+from ackclock.formatting.numbers import number
 
 PRINTED = "printed"
 STYLES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ackclock.drawing.figure import Axis, Figure, Heatmap, Panel, Series
-from ackclock.texts.names import shown
+from ackclock.formatting.names import shown
 
 DIGITS = 4
 """Significant digits of a drawn value."""

@@ -11,7 +11,7 @@ from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.engines.local import Local
 from ackclock.experiments.plan import FailedError, Point
 from ackclock.experiments.world import World
-from ackclock.texts.numbers import counted
+from ackclock.formatting.numbers import counted
 
 Progress = Callable[[int, int], None]
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.execute import Interrupted, Progress
 from ackclock.experiments.plan import Point
 from ackclock.experiments.store import COMPLETE, Store
-from ackclock.texts.numbers import counted
+from ackclock.formatting.numbers import counted
 
 M = TypeVar("M")
 log = logging.getLogger(__name__)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ackclock.formatting.labels import find
+from ackclock.formatting.units import positions
 from ackclock.result import StoredResult
-from ackclock.texts.labels import find
-from ackclock.texts.units import positions
 
 if TYPE_CHECKING:
     import polars

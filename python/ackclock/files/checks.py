@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from ackclock.texts.labels import suggestion
+from ackclock.formatting.labels import suggestion
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import cast
 from ackclock.files import limits, places, toml
 from ackclock.files.checks import near
 from ackclock.files.places import Key
-from ackclock.texts.numbers import counted
+from ackclock.formatting.numbers import counted
 
 NAMES = ("id", "name", "number")
 """Keys whose value names a table of a list better than its position does."""

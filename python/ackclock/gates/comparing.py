@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from ackclock.formatting.labels import last_part
+from ackclock.formatting.numbers import counted, finite
 from ackclock.gates.measures import Tolerances
 from ackclock.gates.sides import Point, Repetition, Run, Side
 from ackclock.judging import effects
@@ -16,8 +18,6 @@ from ackclock.judging.samples import Sample
 from ackclock.judging.tolerances import FACTORS
 from ackclock.metrics.registry import Measure
 from ackclock.statistics.families import Correction
-from ackclock.texts.labels import last_part
-from ackclock.texts.numbers import counted, finite
 
 Verdict = Literal["lost", "worse", "changed", "better", "appeared", "noise", "tolerated", "unchanged"]
 FAILING: tuple[Verdict, ...] = ("lost", "worse", "changed")

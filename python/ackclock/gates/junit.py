@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from xml.etree import ElementTree
 
+from ackclock.formatting import junit
+from ackclock.formatting.junit import text as _text
 from ackclock.gates.comparing import Change, Gap, Outcome, name_of
 from ackclock.gates.sides import Point
 from ackclock.gates.texts import headline, rule, sameness, sentence
-from ackclock.texts import junit
-from ackclock.texts.junit import text as _text
 
 
 def xml(outcome: Outcome, when: datetime) -> bytes:

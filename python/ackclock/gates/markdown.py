@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from ackclock.formatting.names import shown
+from ackclock.formatting.numbers import counted
 from ackclock.gates.comparing import Change, Outcome, name_of
 from ackclock.gates.texts import COLUMNS, cells, headline, rule, sameness
-from ackclock.texts.names import shown
-from ackclock.texts.numbers import counted
 
 LIMIT = 65_536
 """Largest number of characters of a comment on GitHub."""

@@ -7,9 +7,9 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from ackclock.formatting.labels import suggestion
 from ackclock.judging.tolerances import SAME, Tolerance
 from ackclock.metrics.registry import MEASURES, Measure, of
-from ackclock.texts.labels import suggestion
 
 TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.datasets import open  # noqa: A004 - as ackclock.open
 from ackclock.files import storage
+from ackclock.formatting.labels import last_part
 from ackclock.metrics.runs import of_run
 from ackclock.stored import StoredResult
-from ackclock.texts.labels import last_part
 
 if TYPE_CHECKING:
     import polars

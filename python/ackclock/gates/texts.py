@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from ackclock.formatting.numbers import counted, number
 from ackclock.gates.comparing import FAILING, IMPROVED, Change, Outcome, Verdict
-from ackclock.texts.numbers import counted, number
 
 COLUMNS = ("verdict", "point", "measure", "baseline", "now", "change", "p", "runs")
 

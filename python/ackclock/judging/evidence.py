@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ackclock.formatting.numbers import counted
 from ackclock.judging.effects import SIGNIFICANCE
 from ackclock.judging.limits import Chances
 from ackclock.judging.words import probability
 from ackclock.statistics import families
-from ackclock.texts.numbers import counted
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from ackclock.formatting.numbers import counted, number
 from ackclock.judging.effects import FEW, Finding
 from ackclock.judging.tolerances import FACTORS
 from ackclock.statistics.intervals import student_t
-from ackclock.texts.numbers import counted, number
 
 NAMES = {0.5: "half", 1.0: "as set", 2.0: "double"}
 """The factors of a tolerance in words."""

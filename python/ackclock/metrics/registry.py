@@ -13,8 +13,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from ackclock import columns
+from ackclock.formatting.numbers import number
 from ackclock.judging.tolerances import OWN, SAME, Tolerance
-from ackclock.texts.numbers import number
 
 if TYPE_CHECKING:
     import polars

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from ackclock import _core
 from ackclock.datasets import runs as stored_runs
 from ackclock.files import checks
+from ackclock.formatting.labels import find, last_part
 from ackclock.models import evaluate, registry
 from ackclock.result import StoredResult
 from ackclock.statistics.intervals import Interval, interval
-from ackclock.texts.labels import find, last_part
 
 if TYPE_CHECKING:
     import polars

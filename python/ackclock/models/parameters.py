@@ -12,10 +12,10 @@ import polars
 
 from ackclock.datasets import runs as stored_runs
 from ackclock.files import toml
+from ackclock.formatting.numbers import number
 from ackclock.models import evaluate, registry
 from ackclock.models.registry import Model, Parameter
 from ackclock.result import StoredResult
-from ackclock.texts.numbers import number
 
 ALIKE = 0.05
 """Largest relative difference between runs at which their mean represents all of them."""

@@ -18,10 +18,10 @@ from ackclock.drawing.figure import Figure
 from ackclock.drawing.queues import Unit
 from ackclock.experiments.labelled import TABLES, Sample, samples
 from ackclock.files import checks, storage
+from ackclock.formatting.labels import find, last_part
+from ackclock.formatting.names import in_file
 from ackclock.reports import labels, sweeps
 from ackclock.summaries import AnyResult
-from ackclock.texts.labels import find, last_part
-from ackclock.texts.names import in_file
 
 CURVES = "curves"
 KINDS = (*labels.KINDS, CURVES, *overtime.KINDS)

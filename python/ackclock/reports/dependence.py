@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars
 
-from ackclock.texts.labels import last_part
+from ackclock.formatting.labels import last_part
 
 PATHS = "paths"
 MANY, NEARLY = 20, 1.1  # a sample of whole numbers repeats some values: nearly every value occurs once

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ackclock.texts.numbers import number
+from ackclock.formatting.numbers import number
 
 NOTHING = "–"
 MOST_ROWS = 500

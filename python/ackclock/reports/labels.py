@@ -13,13 +13,13 @@ import polars
 from ackclock import columns
 from ackclock.drawing.figure import Axis, Figure, Heatmap, Panel, Series, binned, is_wide, with_intervals
 from ackclock.experiments.labelled import SEED, Sample, Scale, grouped, pooled, rows_of, scale_of
+from ackclock.formatting.labels import find, last_part
+from ackclock.formatting.numbers import counted
 from ackclock.metrics.registry import MEASURES, of
 from ackclock.reports.dependence import groups
 from ackclock.reports.points import MOST_NAMES, MOST_SERIES, geometric
 from ackclock.statistics import ratios
 from ackclock.statistics.intervals import Interval, interval
-from ackclock.texts.labels import find, last_part
-from ackclock.texts.numbers import counted
 
 WIDE = 30  # an axis is logarithmic if the largest value is more than this many times the smallest
 WHISKERS = (5, 25, 50, 75, 95)  # percentiles of a box

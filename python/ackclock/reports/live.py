@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ackclock.files import built
-from ackclock.texts.numbers import finite
+from ackclock.formatting.numbers import finite
 
 STATIC = (
     "This report is static: this installation has no engine for pages, so figures cannot run again. "

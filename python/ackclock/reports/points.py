@@ -8,12 +8,12 @@ from itertools import pairwise
 
 import polars
 
+from ackclock.formatting.labels import last_part
+from ackclock.formatting.units import positions
 from ackclock.metrics.registry import MEASURES, Measure
 from ackclock.reports.dependence import PATHS, Group, groups
 from ackclock.statistics.intervals import Interval, student_t
 from ackclock.statistics.ranks import spearman
-from ackclock.texts.labels import last_part
-from ackclock.texts.units import positions
 
 SEED = "seed"
 MOST_NAMES = 60  # names on an axis; a label with more values is an axis of numbers, or no axis

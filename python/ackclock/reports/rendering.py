@@ -21,8 +21,8 @@ from ackclock.drawing import plotly
 from ackclock.drawing.figure import Figure
 from ackclock.drawing.plotly import Spec, packed
 from ackclock.files import built
+from ackclock.formatting.names import shown_text
 from ackclock.reports.live import Live
-from ackclock.texts.names import shown_text
 
 LIBRARY = "package_data/plotly.min.js"
 """The drawing library inside the package `plotly`, which reports contain so that they need no network."""

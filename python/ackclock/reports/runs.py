@@ -11,6 +11,8 @@ import polars
 
 from ackclock.columns import of
 from ackclock.drawing import overtime
+from ackclock.formatting.names import shown as shown_name
+from ackclock.formatting.numbers import counted, number
 from ackclock.reports import (
     Answer,
     Axis,
@@ -30,8 +32,6 @@ from ackclock.reports.live import Live
 from ackclock.reports.pages import Sentence
 from ackclock.statistics.fairness import jain_index
 from ackclock.stored import StoredResult
-from ackclock.texts.names import shown as shown_name
-from ackclock.texts.numbers import counted, number
 
 MOST_BARS = 40
 MOST_CURVES = 12

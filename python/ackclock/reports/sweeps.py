@@ -14,14 +14,14 @@ from ackclock import datasets
 from ackclock.drawing.figure import Style, binned
 from ackclock.experiments.labelled import Sample
 from ackclock.files import stored, toml
+from ackclock.formatting.numbers import ANY_NUMBER, counted, number
+from ackclock.formatting.units import positions
+from ackclock.formatting.warnings import clause
 from ackclock.metrics.registry import Measure
 from ackclock.reports import Answer, Axis, Cell, Column, Figure, Panel, Section, Series, Table, Text, Verbatim, page
 from ackclock.reports import labels as over
 from ackclock.reports.dependence import Group
 from ackclock.reports.points import MOST_NAMES, MOST_SERIES, SEED, WIDE, Axes, Effect, Points
-from ackclock.texts.numbers import ANY_NUMBER, counted, number
-from ackclock.texts.units import positions
-from ackclock.texts.warnings import clause
 
 MOST_SHOWN = 200_000  # values in all figures of a page, which keeps it below 5 MB
 MOST_POINTS = 200  # single points of a sample; more become medians and bands

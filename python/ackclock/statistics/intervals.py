@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from ackclock.texts.numbers import number
+from ackclock.formatting.numbers import number
 
 Sampling = Literal["seed", "path", "offset", "exact"]
 Bounds = tuple[float, float]

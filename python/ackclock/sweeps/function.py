@@ -12,11 +12,11 @@ from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.execute import Progress
 from ackclock.experiments.world import World
 from ackclock.files import toml
+from ackclock.formatting.numbers import counted
 from ackclock.scenario import Scenario, load
 from ackclock.sweeps.plan import Until
 from ackclock.sweeps.recording import Recording
 from ackclock.sweeps.work import Limits
-from ackclock.texts.numbers import counted
 
 if TYPE_CHECKING:
     from ackclock.sweeps.running import Outcome
@@ -131,7 +131,7 @@ def _say(outcome: Outcome, seconds: float, until: Until | None) -> None:
 
 
 def _worlds(on: str | World | Sequence[str | World]) -> list[World]:
-    from ackclock.kernels import worlds
+    from ackclock.linux import worlds
 
     if isinstance(on, (str, World)):
         on = [on]

@@ -20,10 +20,10 @@ from ackclock.experiments.engines.local import Local
 from ackclock.experiments.execute import Interrupted
 from ackclock.experiments.world import World
 from ackclock.files import storage
+from ackclock.formatting.numbers import counted
 from ackclock.scenario import Scenario
 from ackclock.sweeps.plan import Plan, Task
 from ackclock.sweeps.work import Chunk, Done, Limits, Work
-from ackclock.texts.numbers import counted
 
 if TYPE_CHECKING:
     import polars

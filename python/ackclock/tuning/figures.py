@@ -10,8 +10,8 @@ import numpy as np
 
 from ackclock.drawing.figure import LEAST_SPAN, Axis, Figure, Panel, Series
 from ackclock.experiments.labelled import Scale, scale_of
+from ackclock.formatting.labels import last_part
 from ackclock.metrics.registry import of
-from ackclock.texts.labels import last_part
 from ackclock.tuning.schema import Parameter, Tuning
 from ackclock.tuning.search import COMPLETE, PRUNED, Trial
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ackclock.formatting.labels import last_part
+from ackclock.formatting.numbers import counted
 from ackclock.reports import Answer, Bullets, Cell, Column, Section, Table, Verbatim, page
-from ackclock.texts.labels import last_part
-from ackclock.texts.numbers import counted
 from ackclock.tuning import figures
 from ackclock.tuning.outcome import Tuned
 from ackclock.tuning.search import BATCH, CONFIDENCE

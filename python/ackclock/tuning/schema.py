@@ -16,10 +16,10 @@ from ackclock.files import checks, limits, schema, toml
 from ackclock.files.places import Key
 from ackclock.files.problems import Problems
 from ackclock.files.schema import Amount, Switch, Table, Text, Texts, Whole, Words, test
+from ackclock.formatting.labels import last_part, suggestion
 from ackclock.metrics.groups import is_tested
 from ackclock.metrics.registry import of
 from ackclock.scenario import Scenario, load
-from ackclock.texts.labels import last_part, suggestion
 from ackclock.tuning.measures import HARM, MEASURES
 
 Over = Literal["mean", "worst"]

@@ -130,7 +130,7 @@ def _try(scenario: Scenario, key: str, end: object) -> None:
 
 def _quantity(value: object) -> tuple[float, str]:
     """Return a number with the kind of its unit, in the kind's base unit."""
-    from ackclock.texts.units import UNITS
+    from ackclock.formatting.units import UNITS
 
     if not isinstance(value, str):
         return float(value), ""  # type: ignore[arg-type]

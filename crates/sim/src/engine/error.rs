@@ -35,7 +35,7 @@ pub enum RunError {
     /// The scenario needs a kernel: what does.
     #[error(
         "{0}, which needs a kernel in virtual time: `ackclock kernel build` makes one on Linux, and `ackclock run` runs the scenario with it \
-         (Python: ackclock.kernels.run(scenario, on=\"simulation\"))"
+         (Python: ackclock.linux.run(scenario, on=\"simulation\"))"
     )]
     Kernel(String),
     /// More links and flows than the engine can number.

@@ -16,8 +16,8 @@ def check(
     """Check a scenario file without running it."""
     with plain_errors():
         from ackclock.cli import output
+        from ackclock.formatting.numbers import counted
         from ackclock.scenario import load
-        from ackclock.texts.numbers import counted
 
         scenario = load(file)
         points = scenario.sweep_points()

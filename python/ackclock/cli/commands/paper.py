@@ -12,7 +12,7 @@ from ackclock.cli.errors import plain_errors
 from ackclock.cli.options import Address, EngineName, Jobs, Json, Out, Worlds
 
 if TYPE_CHECKING:
-    from ackclock.papers.report import Report
+    from ackclock.literature.report import Report
 
 
 def paper(

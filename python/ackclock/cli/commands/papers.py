@@ -10,7 +10,7 @@ from ackclock.cli.asking import ask
 from ackclock.cli.options import Address, EngineName, Jobs, Out
 
 if TYPE_CHECKING:
-    from ackclock.papers.summary import Reproduced
+    from ackclock.literature.summary import Reproduced
 
 
 def papers(
@@ -27,7 +27,7 @@ def papers(
     """
 
     def question(where: dict[str, Any]) -> list[Reproduced]:
-        from ackclock.papers.function import papers
+        from ackclock import papers
 
         return papers(quick=quick, out=out, **where)
 

@@ -62,7 +62,7 @@ def run(
     with plain_errors():
         from ackclock.cli.captures import Captures
         from ackclock.cli.runs import run_command
-        from ackclock.kernels import worlds
+        from ackclock.linux import worlds
 
         options.check_engine(engine, address)
         captures = Captures.wanted(pcap, pcap_at or [], pcap_snaplen, force=force)

@@ -82,8 +82,8 @@ def script(
     """
     with plain_errors():
         from ackclock.cli.scripts import script_command
-        from ackclock.kernels import worlds
-        from ackclock.scripts.running import Settings
+        from ackclock.linux import worlds
+        from ackclock.packetdrill.running import Settings
 
         worlds.find(on)
         settings = Settings(

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ackclock.cli import output
+from ackclock.formatting.numbers import finite
 from ackclock.models.registry import Model
-from ackclock.texts.numbers import finite
 
 if TYPE_CHECKING:
     import polars

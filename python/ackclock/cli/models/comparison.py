@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from ackclock.cli import output
 from ackclock.cli.models import cells, values
 from ackclock.files import targets
+from ackclock.formatting.numbers import cell, finite
 from ackclock.models import evaluate
 from ackclock.models.compare import COLUMNS, SEED, Measured, measured, theory
 from ackclock.models.registry import Model
-from ackclock.texts.numbers import cell, finite
 
 if TYPE_CHECKING:
     import polars

@@ -73,7 +73,7 @@ def _compute(
 
 def _of_paper(paper: str) -> list[Model]:
     """Return the models that belong to a paper, and those that its ``paper.toml`` evaluates; none if it is unknown."""
-    from ackclock.papers import library
+    from ackclock.literature import library
 
     named = [model.name for model in registry.models().values() if model.paper == paper]
     if paper in library.names():

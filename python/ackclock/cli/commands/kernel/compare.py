@@ -12,7 +12,7 @@ from ackclock.cli.errors import plain_errors
 from ackclock.cli.options import MOST, MOST_JOBS, Address, Attempts, ChangeHystart, EngineName, Json, On, Out
 
 if TYPE_CHECKING:
-    from ackclock.kernels.result import Comparison
+    from ackclock.linux.result import Comparison
 
 
 def compare(
@@ -89,11 +89,11 @@ def compare(
         return
 
     def question(where: dict[str, Any]) -> Comparison:
-        from ackclock import kernels
+        from ackclock import linux
 
         if shrink or phase:
             raise ValueError(f"{'--shrink' if shrink else '--phase'}: only with --packets")
-        return kernels.compare(
+        return linux.compare(
             files, on=on, repetitions=repetitions, tolerance=tolerance / 100, attempts=attempts,
             change_hystart=change_hystart, out=out, jobs=jobs, **where,
         )  # fmt: skip

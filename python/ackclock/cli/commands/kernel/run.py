@@ -63,7 +63,7 @@ def run(
     with plain_errors():
         from ackclock.cli.captures import Captures
         from ackclock.cli.runs import run_command
-        from ackclock.kernels import worlds
+        from ackclock.linux import worlds
 
         captures = Captures.wanted(pcap, pcap_at or [], pcap_snaplen, force=force)
         sweep = run_command(

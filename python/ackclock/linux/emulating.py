@@ -1,0 +1,186 @@
+"""Any program behind the path of a scenario."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from ackclock import _core
+from ackclock.arrow import rows
+from ackclock.files import targets
+from ackclock.formatting.numbers import number
+from ackclock.linux.running import MACHINE
+from ackclock.linux.store import WORLD, Built, find
+from ackclock.scenario import Scenario
+
+LIMIT = 124
+"""Exit code of a command in virtual time that does not end within the scenario's duration, as that of `timeout`."""
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """A command that has ended, and its path."""
+
+    world: str
+    """``machine`` or ``linux``."""
+    release: str
+    """Release of the kernel in virtual time; empty on this machine."""
+    code: int
+    """Exit code of the command; 128 plus the signal's number if a signal ended it; `LIMIT` if it took too long."""
+    interrupted: bool
+    """Whether Ctrl-C ended it: in virtual time at once, on this machine if it did not end by itself within 2 s."""
+    elapsed_s: float
+    """Time from the start of the command to its end, in seconds."""
+    cpu_s: float
+    """Processor time of the emulator, or of the kernel in virtual time with its programs, in seconds."""
+    releases: int
+    """Packets given to this machine's kernel; 0 in virtual time."""
+    lateness_p50_s: float
+    """Median lateness of these packets, in seconds."""
+    lateness_p99_s: float
+    """99th percentile of their lateness, in seconds."""
+    lateness_max_s: float
+    """Largest lateness, in seconds."""
+    taint: str | None
+    """Why the run should not count; None if it counts."""
+    controls: tuple[str, ...]
+    """The congestion control of connections that choose none, at both ends of the flow (sender, receiver)."""
+    warnings: tuple[str, ...]
+    """What else a reader should know."""
+    links: tuple[dict[str, Any], ...]
+    """A row for each link that carried packets, with the columns of `Result.links`."""
+    core: _core.RunResult = field(repr=False, compare=False)
+    """The result of the path."""
+
+    @property
+    def captured(self) -> list[str]:
+        """Names of the links and hosts at which packets were captured."""
+        return self.core.captured
+
+    def write_pcap(self, path: str | Path, *, snaplen: int | None = None) -> None:
+        """Write the captured packets as a pcapng file; the arguments are those of `Result.write_pcap`.
+
+        Raises
+        ------
+        KeyError
+            If nothing was captured.
+        OSError
+            If the file cannot be written.
+        """
+        targets.write(Path(path), self.core.pcapng(snaplen=snaplen))
+
+
+def emulate(
+    scenario: Scenario,
+    command: Sequence[str],
+    *,
+    at: Literal["sender", "receiver"] = "receiver",
+    peer: str | None = None,
+    flow: str | None = None,
+    on: str = MACHINE,
+    output: str | Path | None = None,
+    capture: Sequence[str] = (),
+) -> Emulated:
+    """Run a command behind the path of a flow, in real time on this machine, or in virtual time.
+
+    The command takes the place of the flow; the other flows are simulated. On this machine, standard streams are
+    shared. In virtual time, what the programs write comes out at once, and their standard input is empty.
+
+    Parameters
+    ----------
+    scenario
+        The scenario. Its duration limits the command in virtual time; on this machine it does not matter.
+    command
+        The program and its arguments.
+    at
+        The end of the flow at which the command runs.
+    peer
+        A line of the shell that runs at the other end, such as a server. It ends with the command.
+    flow
+        Name of the flow; None: the first that is no stream of datagrams.
+    on
+        ``machine``, or a kernel in virtual time: ``linux`` or ``linux:VERSION`` (`find`).
+    output
+        The folder in which programs in virtual time may write files; it must exist. What they write elsewhere vanishes.
+    capture
+        Links and hosts at which to capture packets for `Emulated.write_pcap`.
+
+    Raises
+    ------
+    OSError
+        If the folder does not exist.
+    ValueError
+        If the world or the command cannot run, the flow does not exist, or the peer ends at once.
+    """
+    if not command or not command[0]:
+        raise ValueError("the command is empty")
+    guest = _guest(on)
+    if output is not None:
+        if guest is None:
+            raise ValueError(
+                f"--output {output}: programs on {MACHINE} write where they may; --on linux needs a folder"
+            )
+        if not Path(output).is_dir():
+            why = "this is a file, not a folder" if Path(output).exists() else "there is no such folder"
+            raise NotADirectoryError(f"--output {output}: {why}")
+    code, core, facts = _core.emulate(
+        scenario.core,
+        list(command),
+        sender=at == "sender",
+        peer=peer,
+        flow=flow,
+        capture=list(capture),
+        guest=None if guest is None else (guest.path, guest.hz),
+        output=None if output is None else Path(output).resolve(),
+    )
+    confined = facts.pop("confined", True)
+    noted = _warnings(scenario, guest, ended=code is not None or facts["interrupted"], confined=confined)
+    # Virtual time waits for the engine.
+    never_late = {"releases": 0, "taint": None, **{f"lateness_{name}_s": 0.0 for name in ("p50", "p99", "max")}}
+    return Emulated(
+        world=MACHINE if guest is None else WORLD,
+        release="" if guest is None else guest.release,
+        code=LIMIT if code is None else code,
+        warnings=tuple(noted),
+        controls=tuple(facts.pop("controls", ())),
+        links=tuple(row for row in rows(core.links) if row["arrivals"]),
+        core=core,
+        **{**never_late, **facts},
+    )
+
+
+def _guest(on: str) -> Built | None:
+    """Return the kernel in virtual time of a world; None for this machine's.
+
+    Raises
+    ------
+    ValueError
+        If there is no such world or kernel.
+    """
+    if on == MACHINE:
+        return None
+    name = on.partition(":")[0]
+    if name != WORLD:
+        near = difflib.get_close_matches(name, (MACHINE, WORLD), 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise ValueError(f"--on {on}: expected {MACHINE} or {WORLD}{hint}")
+    return find(on)
+
+
+def _warnings(scenario: Scenario, guest: Built | None, *, ended: bool, confined: bool) -> list[str]:
+    noted = []
+    if not ended:
+        limit = number(scenario.core.duration, 4)
+        noted.append(
+            f"the command did not end within the scenario's duration of {limit} s; "
+            "--set duration='10 min' gives it 10 minutes"
+        )
+    if guest is not None and not confined:
+        noted.append(
+            "this machine's kernel has no Landlock: a program that means to can write where you can, not only beneath "
+            "--output"
+        )
+    return noted

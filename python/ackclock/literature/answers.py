@@ -1,0 +1,235 @@
+"""The answer at the top of a report: three sentences with numbers from the verdicts, and the causes.
+
+A paper's ``[answer]`` has templates of the sentences and causes. Braces stand for measured values:
+
+========================  ==========================================================================================
+``{claims}``              number of the paper's claims, each in its main reading
+``{counts}``              numbers of those that hold, do not hold, and are undecided
+``{ID.verdict}``          "holds", "does not hold", "is undecided" or "was not run"
+``{ID.value}``            the measured ratio, value with its unit, or relative difference; for several
+                          comparisons, the smallest and the largest
+``{ID.interval}``         the same for a single comparison, with its interval
+``{ID.lowest}``           the smallest of several
+``{ID.highest}``          the largest of several
+``{ID.held}``             number of cells in which the claim holds, such as "3 of 10"
+``{ID.ranking}``          the variants of a single cell in the order of their means, best first
+``{ID[METRIC].value}``    any of these words for another metric of the claim
+========================  ==========================================================================================
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ackclock.files.places import Key
+from ackclock.files.problems import Problems
+from ackclock.formatting.numbers import number
+from ackclock.literature.claims import Claim
+from ackclock.literature.library import Paper
+from ackclock.literature.verdicts import Comparison, Judgement, Verdict
+from ackclock.reports import units
+
+BRACES = re.compile(r"\{([^{}]*)\}")
+PLACE = re.compile(r"(?P<claim>[^\[\]]+)(\[(?P<metric>\w+)\])?\.(?P<word>\w+)")
+VERDICTS = {
+    "holds": "holds",
+    "does not hold": "does not hold",
+    "cannot tell": "is undecided",
+    "not run": "was not run",
+}
+PLURAL: dict[Verdict, tuple[str, str]] = {
+    "holds": ("holds", "hold"),
+    "does not hold": ("does not hold", "do not hold"),
+    "cannot tell": ("is undecided", "are undecided"),
+    "not run": ("was not run", "were not run"),
+}
+NOTHING = "–"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a sentence: its text, and its claim and verdict; both are "" if the text is fixed."""
+
+    text: str
+    claim: str = ""
+    verdict: str = ""
+
+    @property
+    def target(self) -> str:
+        """The anchor of its claim on the page."""
+        return self.claim
+
+    @property
+    def mark(self) -> str:
+        """Its look on the page, see `reports.Cell`."""
+        return self.verdict.replace(" ", "-")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer: its sentences and causes, each in parts."""
+
+    sentences: Sequence[Sequence[Part]]
+    causes: Sequence[Sequence[Part]]
+
+
+def check(paper: Paper, claims: Sequence[Claim]) -> None:
+    """Check that a paper's answer uses known claims, metrics and words.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown.
+    """
+    answer, problems = paper.contents.answer, paper.problems()
+    if answer is None:
+        return
+    known = {claim.id: claim for claim in claims}
+    for key, texts in (("sentences", answer.sentences), ("causes", answer.causes)):
+        for place, text in enumerate(texts):
+            _check(("answer", key, place), text, known, problems)
+    problems.check()
+
+
+def _check(path: Key, text: str, known: Mapping[str, Claim], problems: Problems) -> None:
+    if stray := re.search("[{}]", BRACES.sub("", text)):
+        problems.add(path, f"{text!r}: a {stray[0]} without its partner; braces hold a measured value")
+    for name in BRACES.findall(text):
+        found = PLACE.fullmatch(name)
+        if name in COUNTED:
+            continue
+        if found is None:
+            words = f"{', '.join(COUNTED)}, or a claim with a word, such as CLAIM.{next(iter(WORDS))}"
+            problems.add(path, f"{{{name}}} is none of {words}")
+            continue
+        problems.words(path, "word", [found["word"]], WORDS)
+        if problems.words(path, "claim", [found["claim"]], known) and found["metric"]:
+            problems.words(path, "metric", [found["metric"]], known[found["claim"]].metrics)
+
+
+def answer(paper: Paper, judgements: Sequence[Judgement]) -> Answer:
+    """Fill the sentences and causes of a paper; without ``[answer]``, count the verdicts."""
+    frame = paper.contents.answer
+    if frame is None:
+        return Answer([fill("Of the paper's claims, {counts}.", judgements)] if judgements else [], [])
+    return Answer(
+        [fill(text, judgements) for text in frame.sentences], [fill(text, judgements) for text in frame.causes]
+    )
+
+
+def fill(text: str, judgements: Sequence[Judgement]) -> list[Part]:
+    """Fill a sentence: replace the braces by measured values."""
+    main = mains(judgements)
+    parts = []
+    for place, piece in enumerate(BRACES.split(text)):
+        if place % 2 == 0:
+            parts.append(Part(piece))
+        elif piece in COUNTED:
+            parts.append(Part(COUNTED[piece]([item for item in main.values() if not item.claim.ours])))
+        else:
+            parts.append(_measured(piece, judgements, main))
+    return [part for part in parts if part.text]
+
+
+def mains(judgements: Sequence[Judgement]) -> dict[str, Judgement]:
+    """Return the main reading of each claim, which is its first metric."""
+    found: dict[str, Judgement] = {}
+    for judgement in judgements:
+        found.setdefault(judgement.claim.id, judgement)
+    return found
+
+
+def _measured(piece: str, judgements: Sequence[Judgement], main: Mapping[str, Judgement]) -> Part:
+    found = PLACE.fullmatch(piece)
+    if found is None:
+        raise ValueError(f"{{{piece}}} is not a measured value")
+    judgement = main[found["claim"]]
+    if found["metric"]:
+        wanted = (found["claim"], found["metric"])
+        judgement = next(item for item in judgements if (item.claim.id, item.metric) == wanted)
+    verdict = judgement.verdict if found["word"] == "verdict" else ""
+    return Part(WORDS[found["word"]](judgement), found["claim"], verdict)
+
+
+def counts(judgements: Iterable[Judgement]) -> str:
+    """Count the verdicts in words: "3 hold, 1 does not hold and 0 are undecided"."""
+    return count_words(Counter(judgement.verdict for judgement in judgements))
+
+
+def count_words(counted: Mapping[Verdict, int]) -> str:
+    """Write numbers of verdicts in words."""
+    shown = [(verdict, counted.get(verdict, 0)) for verdict in PLURAL if counted.get(verdict) or verdict != "not run"]
+    texts = [f"{count} {PLURAL[verdict][count != 1]}" for verdict, count in shown]
+    return f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def _written(value: float, judgement: Judgement, relation: str) -> str:
+    if relation == "value":
+        return units.quantity(value, judgement.metric)
+    if relation == "ratio":
+        return f"{value:#.3g}" if abs(value) < 100 else number(value, 3)
+    # Differences are relative.
+    return f"{100 * value:+.1f} %".replace("-", "−")
+
+
+def _means(judgement: Judgement) -> tuple[list[tuple[float, Comparison]], str]:
+    there = [item for item in judgement.comparisons if item.difference is not None]
+    valued = [(item.difference.mean, item) for item in there if item.difference is not None]
+    return sorted(valued, key=lambda pair: pair[0]), there[0].relation if there else ""
+
+
+def _end(judgement: Judgement, place: int) -> str:
+    found, relation = _means(judgement)
+    return _written(found[place][0], judgement, relation) if found else NOTHING
+
+
+def _value(judgement: Judgement) -> str:
+    low, high = _end(judgement, 0), _end(judgement, -1)
+    return low if low == high else f"{low} to {high}"
+
+
+def _interval(judgement: Judgement) -> str:
+    found, relation = _means(judgement)
+    difference = found[0][1].difference if len(found) == 1 else None
+    if difference is None or not difference.finite:
+        return _value(judgement)
+    low, high = (_written(end, judgement, relation) for end in (difference.low, difference.high))
+    return f"{_value(judgement)} [{low}, {high}]"
+
+
+def _held(judgement: Judgement) -> str:
+    cells: dict[tuple[tuple[str, str], ...], bool] = {}
+    for item in judgement.comparisons:
+        cell = tuple(item.where.items())
+        cells[cell] = cells.get(cell, True) and item.verdict == "holds"
+    return f"{sum(cells.values())} of {len(cells)}" if cells else NOTHING
+
+
+def ranking(judgement: Judgement) -> str:
+    """Format the variants of a claim's only cell in the order of their means; = joins equal means."""
+    if len(judgement.measured) != 1:
+        return ""
+    text, last = "", math.nan
+    for variant, mean in judgement.measured[0][1]:
+        sign = " = " if math.isclose(mean.mean, last, rel_tol=1e-12) else " > "
+        text, last = text + (sign if text else "") + variant, mean.mean
+    return text
+
+
+COUNTED: dict[str, Callable[[Sequence[Judgement]], str]] = {
+    "claims": lambda judgements: str(len(judgements)),
+    "counts": counts,
+}
+WORDS: dict[str, Callable[[Judgement], str]] = {
+    "verdict": lambda judgement: VERDICTS[judgement.verdict],
+    "value": _value,
+    "interval": _interval,
+    "lowest": lambda judgement: _end(judgement, 0),
+    "highest": lambda judgement: _end(judgement, -1),
+    "held": _held,
+    "ranking": lambda judgement: ranking(judgement) or NOTHING,
+}

@@ -1,0 +1,155 @@
+"""The functions `ackclock.paper`, and the same for all papers: runs, verdicts, and the report."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ackclock.experiments.engines.engine import Engine
+from ackclock.experiments.execute import Progress
+from ackclock.experiments.experiment import Experiment
+from ackclock.experiments.world import World
+from ackclock.files import storage
+from ackclock.formatting.numbers import counted
+
+if TYPE_CHECKING:
+    from ackclock.literature.library import Paper
+    from ackclock.literature.report import Report
+    from ackclock.literature.summary import Reproduced
+    from ackclock.literature.worlds.runs import Elsewhere
+
+log = logging.getLogger(__name__)
+
+
+def paper(
+    name: str,
+    *,
+    quick: bool = False,
+    on: str | Sequence[str] = "simulation",
+    budget: float | None = None,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Run the experiments of a paper, judge its claims, and write figures and a report.
+
+    Parameters
+    ----------
+    name
+        A paper, by its name or folder.
+    quick
+        Whether to use fewer seeds, start times and variants.
+    on
+        Worlds in which claims are judged: ``simulation``, and beside it ``linux`` (a kernel in virtual time;
+        ``linux:7.2`` names its version) or ``machine`` (this machine's kernel in real time).
+    budget
+        Time that the runs in each other world may last, in seconds: on ``machine`` real time, by default an hour, or 10
+        minutes with `quick`; on ``linux`` virtual time, by default without a limit.
+    out
+        Folder to write to; by default ``out/NAME``, or ``out/NAME-quick``. Stored runs are reused.
+    jobs
+        Number of parallel runs; the result does not depend on it.
+    engine
+        Where the runs take place, such as `ackclock.Ray`; by default on `jobs` threads of this process.
+    progress
+        A function called after each run with the numbers of finished runs and of all runs.
+
+    Raises
+    ------
+    ValueError
+        If there is no such paper or world, a file is wrong, or no claim can be judged in a world.
+    OSError
+        If the folder cannot be written to, or this machine cannot run a world.
+    Interrupted
+        After Ctrl-C; finished runs are stored.
+    """
+    # These modules import polars and matplotlib, which take longer to load than the rest of the package.
+    from ackclock.literature import library
+    from ackclock.literature.reproduction import KIND
+    from ackclock.literature.worlds import choosing
+
+    others = choosing.worlds_beside(on)
+    if budget is not None and not others:
+        raise ValueError("--budget is for runs in other worlds; add --on simulation,linux or simulation,machine")
+    found = library.find(name)
+    target = Path(out) if out is not None else Path("out") / (f"{name}-quick" if quick else name)
+    storage.check_free(target, KIND)  # before the plan, which takes seconds
+    for world in others:
+        world.check()
+    return _reproduce(found, target, quick, jobs, engine, progress, others, budget)
+
+
+def papers(
+    *,
+    quick: bool = False,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> list[Reproduced]:
+    """Run all papers, compare their ideas on hosts of today, and write a page about all of them.
+
+    Parameters and errors are those of `paper`. The page is ``report.html`` in the folder, which has a folder for each
+    paper.
+    """
+    from ackclock.literature import library, summary, today
+
+    found = library.papers()
+    target = Path(out) if out is not None else Path("out") / ("papers-quick" if quick else "papers")
+    storage.check_free(target, summary.KIND)
+    target.mkdir(parents=True, exist_ok=True)
+    entries = {"papers": [each.name for each in found], "quick": quick, "state": "running"}
+    storage.write_manifest(target, summary.KIND, entries)
+    done = [
+        summary.Reproduced(each, _reproduce(each, target / each.name, quick, jobs, engine, progress)) for each in found
+    ]
+    log.info("ideas on hosts of today (%s)", today.HOST)
+    effects = today.measure(found, quick=quick, jobs=jobs)
+    summary.write(done, effects, target, quick=quick)
+    return done
+
+
+def _reproduce(
+    found: Paper,
+    target: Path,
+    quick: bool,
+    jobs: int | None,
+    engine: Engine | None,
+    progress: Progress | None,
+    others: Sequence[World] = (),
+    budget: float | None = None,
+) -> Report:
+    """Run what is not stored of a paper, also in other worlds, and write its report."""
+    from ackclock.literature import report, reproduction
+    from ackclock.literature.plan import plan_paper
+    from ackclock.literature.worlds import choosing, section
+    from ackclock.literature.worlds import runs as elsewhere
+
+    plan = plan_paper(found, quick=quick)
+    evaluations = f" and {counted(plan.evaluations, 'evaluation')} of models" if plan.models else ""
+    log.info("%s: %s%s", found.title, counted(len(plan.runs), "run"), evaluations)
+    choices = [choosing.choose(plan, world, budget) for world in others]
+    for choice in choices:
+        log.info(choice.said)
+    outcome = reproduction.execute(plan, target, jobs=jobs, engine=engine, progress=progress)
+    made: list[Elsewhere] = []
+    if choices:
+        experiment = Experiment(target, jobs=jobs, engine=engine, progress=progress)
+        with experiment.opened(reproduction.KIND, reproduction.manifest(plan)):
+            try:
+                made = elsewhere.run(choices, experiment)
+            finally:
+                experiment.say_what_ran()
+            experiment.finish(reproduction.DRAWING)
+    log.info("drawing and writing the report")
+    written = report.write(outcome, target, made)
+    for each in made:
+        world = each.choice.world
+        if each.missing:
+            left, reasons = counted(len(each.missing), "run"), "".join(f"\n  {problem}" for problem in each.problems)
+            log.warning("%s on %s had no result; the same command repeats them%s", left, world.title, reasons)
+        log.info("".join(part.text for part in section.sentence(world, written.judgements)))
+    return written
