@@ -375,7 +375,7 @@ def begun(tree: Path, cache: Path) -> tuple[subprocess.Popen[str], int]:
 
 def ends(process: int) -> bool:
     for _ in range(200):
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             if Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
                 time.sleep(0.05)
                 continue

@@ -117,12 +117,11 @@ def test_reports_have_no_links_but_their_own() -> None:
     text = (
         '[x](javascript:alert(1)) <script>alert(1)</script> <a href="javascript:alert(1)">x</a> \x1b[31m \u202e a < b'
     )
-    figure = Figure(text, [], "f")
+    shown = {"title": text, "columns": [text], "rows": [[text]], "left": 1, "note": text}
     context = {
-        "title": text, "about": text, "version": "1", "hash": "h", "program": "p", "baseline": text, "seeds": 1,
-        "paths": [{"name": text, "summary": text}], "notes": [text],
-        "answer": [text], "lead": figure, "maps": {text: [figure]},
-        "tables": [{"title": text, "columns": [text], "rows": [[text]], "left": 1}],
+        "title": text, "about": text, "version": "1", "program": "p", "answer": [text], "caption": text, "key": text,
+        "small": text, "tables": [shown], "notes": [text], "warnings": [text], "sentences": [text], "sensitive": [text],
+        "maps": [{"name": "m", "caption": text}],
     }  # fmt: skip
     table = reports.Table([reports.Column(text, meaning=text)], [[text], [reports.Cell(text, text, mark="holds")]])
     items = [table, reports.Text(text), reports.Bullets([text]), reports.Verbatim(text)]
@@ -132,7 +131,7 @@ def test_reports_have_no_links_but_their_own() -> None:
     # The library is packed; a page of the user's texts has no tag of theirs.
     assert "<script>alert" not in page
     assert not UNSEEN.search(page)
-    page = render("matrix.md.j2", context)
+    page = render("comparison.md.j2", context)
     assert "](javascript:" not in page
     assert "<script" not in page
     assert "a < b" in page

@@ -272,7 +272,7 @@ def test_wrong_options(folder: Path, cli: Cli, arguments: list[str], message: st
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_other_folders_are_refused(cli: Cli, tmp_path: Path, first: Path, folder: Path) -> None:
+def test_other_folders_are_refused(cli: Cli, tmp_path: Path, first: Path) -> None:
     assert cli("run", first, "--out", "result").returncode == 0
     for place, message in {
         "result": "holds results of `ackclock run`, and no dataset",
@@ -281,9 +281,6 @@ def test_other_folders_are_refused(cli: Cli, tmp_path: Path, first: Path, folder
         done = cli("query", place, "SELECT 1")
         assert (done.returncode, done.stdout) == (2, "")
         assert message in done.stderr
-    done = cli("plot", folder)
-    assert done.returncode == 2
-    assert "there are no traces to plot" in done.stderr
 
 
 def test_the_folder_of_a_killed_query_is_removed_by_the_next(folder: Path, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def plot(
     out: Out = None,
     force: Force = False,
 ) -> None:
-    """Draw anything stored: curves over time, results over labels, or the figures of a report.
+    """Draw stored runs and sweeps, or the figures of a report.
 
     By default, a run or sweep shows the curves for which traces were recorded, a sweep without traces its most
     important measure, and a comparison, matrix, tuning or paper the figures of its report.
