@@ -137,7 +137,7 @@ def test_the_answer_without_harm_does_not_speak_of_it(tmp_path: Path, cli: Cli) 
     done = cli(*["compare", "cubic", "reno", "--paths", "p.csv", "--size"], "200 kB", "--no-harm", "--out", "o")
     assert done.returncode == 0, done.stderr
     assert "6 runs in" in done.stderr
-    assert "harm to cubic was not measured" in done.stdout
+    assert "Harm to cubic was not measured" in done.stdout
     assert "harm:" not in done.stdout
     table = polars.read_parquet(tmp_path / "o" / "comparison.parquet")
     assert table["harm_goodput"].null_count() == table.height

@@ -133,6 +133,19 @@ def test_the_numbers_of_the_answer_come_from_the_verdicts() -> None:
     assert text("{elsewhere.verdict}, {elsewhere.value}, {elsewhere.held}") == "was not run, –, –"
 
 
+def test_a_verdict_that_depends_on_the_tolerance_says_so() -> None:
+    """A is 4 % above b, which is about 1.07 times as much within 5 %, but not within 2.5 %."""
+    import tomllib
+
+    stated = CLAIMS.split("[[claim]]")[1].replace("low = 1.9\nhigh = 2.1", "about = 1.07")
+    close = [{**row, "goodput_bps": (1.04e6 if row["flow"] == "a" else 1e6) + 100.0 * row["unit"]} for row in ROWS]
+    document = {"metrics": ["goodput_bps"], **tomllib.loads(f"[[claim]]{stated}")}
+    (item,) = judge_all(parse_claims(document, LABELS, ["goodput_bps"]), close, list(LABELS))
+    assert (item.verdict, item.at) == ("holds", {0.5: "does not hold", 2.0: "holds"})
+    assert report.otherwise(item) == ["with half the tolerance: does not hold"]
+    assert report.otherwise(replace(item, at=dict.fromkeys(item.at, "holds"))) == []
+
+
 def test_every_number_of_the_answer_refers_to_its_claim() -> None:
     parts = answers.fill("it {twice.verdict} at {twice.value}", judged())
     assert [(part.claim, part.verdict) for part in parts] == [("", ""), ("twice", "holds"), ("", ""), ("twice", "")]

@@ -238,7 +238,7 @@ def _interval(found: Interval) -> str:
 def _harm(judged: Judged, place: Place, index: int) -> str:
     base, metric = judged.names[0], "harm_goodput"
     if not judged.outcome.plan.harm:
-        return f"harm to {base} was not measured"
+        return f"Harm to {base} was not measured"
     own, theirs = judged.mean(place, 0, metric), judged.mean(place, index, metric)
     found = judged.against(place, index, metric)
     if own is None or theirs is None or found is None:

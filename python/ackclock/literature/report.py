@@ -417,6 +417,15 @@ def _claim_groups(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -
     return made
 
 
+def otherwise(judgement: Judgement) -> list[str]:
+    """Say which verdict half or double the tolerance would give, if it is another one."""
+    words = {0.5: "half", 2.0: "double"}
+    said = [
+        f"with {words[at]} the tolerance: {found}" for at, found in judgement.at.items() if found != judgement.verdict
+    ]
+    return ["; ".join(said)] if said else []
+
+
 def _claim_rows(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> list[dict[str, Any]]:
     grouped: dict[str, list[Judgement]] = {}
     for judgement in judgements:
@@ -429,7 +438,7 @@ def _claim_rows(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> 
                 "verdict": item.verdict,
                 "why": item.why,
                 "slug": item.verdict.replace(" ", "-"),
-                "reasons": [*item.reasons, *([item.evidence.text] if item.evidence else [])],
+                "reasons": [*item.reasons, *([item.evidence.text] if item.evidence else []), *otherwise(item)],
                 "measured": _measured(item),
                 "unit": units.unit(item.metric),
                 "ranking": answers.ranking(item),
