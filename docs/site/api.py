@@ -42,8 +42,11 @@ PAGES = {
     ),
     "api/experiments": Page(
         "Experiments",
-        "Sweeps and their datasets, comparisons, the matrix; their limits, and the cluster where they run.",
-        ("sweep", "Dataset", "compare", "matrix", "Limits", "Until", "Stopping", "Ray"),
+        "Questions put to many runs, with the options of their commands; their limits, and the cluster where they run.",
+        (
+            *("sweep", "Dataset", "compare", "matrix", "tune", "paper", "papers", "gate"),
+            *("Limits", "Until", "Stopping", "Ray"),
+        ),
     ),
     "api/controls": Page(
         "Congestion controls",
@@ -66,9 +69,9 @@ PAGES = {
             "Totals",
         ),
     ),
-    "api/kernels": Page(
-        "The kernel of this machine",
-        "What this machine's Linux kernel can run, programs behind the path of a scenario, kernels for virtual time.",
+    "api/linux": Page(
+        "The TCP of Linux",
+        "Scenarios on kernels, what this machine's Linux kernel can run, programs behind the path of a scenario, kernels for virtual time.",
         (),
         ("ackclock.linux",),
     ),
