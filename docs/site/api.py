@@ -71,7 +71,7 @@ PAGES = {
     ),
     "api/linux": Page(
         "The TCP of Linux",
-        "Scenarios on kernels, what this machine's Linux kernel can run, programs behind the path of a scenario, kernels for virtual time.",
+        "Scenarios on kernels, kernels for virtual time, what this machine's can run, programs behind a scenario's path.",
         (),
         ("ackclock.linux",),
     ),
