@@ -71,7 +71,7 @@ PAGES = {
     ),
     "api/linux": Page(
         "The TCP of Linux",
-        "Scenarios on kernels, kernels for virtual time, what this machine's can run, programs behind a scenario's path.",
+        "Scenarios on kernels, kernels for virtual time, and programs behind the path of a scenario.",
         (),
         ("ackclock.linux",),
     ),
