@@ -561,6 +561,30 @@ def test_classes_in_python_are_compared_and_stored(cli: Cli, shared: Path, tmp_p
     for name, message in (("Tmid", "has no control or slow start 'Tmid'; it has Standard, Timid"),):
         assert message in cli("compare", "reno", f"mine.py:{name}").stderr
     assert "there is no such file" in cli("compare", "reno", "none.py:Timid").stderr
+    both = cli("compare", "reno", "mine.py:Timid+cubic", "--paths", str(shared)).stderr
+    assert "mine.py:Timid+cubic: avoidance cannot be combined with congestion_control, which replaces it" in both
+
+
+def test_a_control_that_raises_is_one_message(cli: Cli, shared: Path, tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text(CLASSES.replace("super().on_ack(event)", "1 / 0"))
+    done = cli("compare", "reno", "broken.py:Timid", "--paths", str(shared), "--seeds", "2", "--duration", "2 s")
+    assert done.returncode == 2
+    assert "Timid: ZeroDivisionError: division by zero" in done.stderr
+    assert "broken.py, line 8, in on_ack" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_world_that_gives_no_result_is_told(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stops(scenario: Scenario, *rest: Any) -> Result:
+        if scenario.seed > 1:
+            return run_here(scenario, *rest)
+        raise ValueError("the kernel stopped")
+
+    monkeypatch.setattr(worlds, "find", lambda name, **_: World(name, stops, release="1", identity="stops"))
+    with pytest.raises(ValueError, match="no pair of runs has a result: the kernel stopped"):
+        ackclock.compare("reno", "cubic", paths=shared, on="linux", seeds=1, duration="2 s")
+    found = ackclock.compare("reno", "cubic", paths=shared, on="linux", seeds=3, duration="2 s", harm=False)
+    assert found.table["pairs"].to_list() == [2, 2]
 
 
 def test_worlds_are_judged_and_compared(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import shutil
 import sys
 from collections.abc import Callable
@@ -85,7 +86,7 @@ def test_a_key_covers_all_code_that_measures(name: str) -> None:
         ("paper", "statistics/fairness.py", True),
         ("paper", "curves.py", True),
         ("paper", "drawing/matplotlib.py", False),
-        ("paper", "papers/report.py", False),
+        ("paper", "literature/report.py", False),
         ("paper", "cards/card.py", False),
         ("comparison", "overview.py", False),
         ("comparison", "result.py", True),
@@ -150,14 +151,43 @@ def test_a_key_covers_the_source_of_a_control_in_python(tmp_path: Path, monkeypa
     def key(body: str, share: str) -> str:
         (tmp_path / "mine_of_test.py").write_text(control.format(body))
         (tmp_path / "share_of_mine.py").write_text(share)
+        for name in ("mine_of_test", "share_of_mine"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
         made = named(f"{tmp_path / 'mine_of_test.py'}:Mine")
         return Point(Scenario(duration="1 s", flow=[{"congestion_control": made}]), measuring.Tested()).key
 
     first = key("pass", "SHARE = 1")
     assert key('"""A docstring."""; pass', "SHARE = 1  # of all") == first
     assert len({first, key("cwnd = 3.0", "SHARE = 1"), key("pass", "SHARE = 2")}) == 3
-    for name in ("mine_of_test", "share_of_mine"):
-        del sys.modules[name]
+
+
+def test_a_key_covers_the_state_of_a_control_in_python() -> None:
+    def make(share: float) -> type[CongestionControl]:
+        class Made(CongestionControl):
+            F = 0.5
+
+            def on_congestion(self, event: Any) -> None:
+                self.cwnd *= share * STATE["share"]
+
+        return Made
+
+    def key(made: type[CongestionControl]) -> str:
+        return Point(Scenario(duration="1 s", flow=[{"congestion_control": made}]), measuring.Tested()).key
+
+    first, other, again = make(0.3), make(0.9), make(0.3)
+    assert key(first) == key(again) != key(other), "what a closure holds is part of a class"
+    again.F = 0.9  # type: ignore[attr-defined]
+    assert key(again) != key(first)
+    assert key(type("Made", (first,), {"F": 0.7})) != key(type("Made", (first,), {"F": 0.8}))
+    before = key(first)
+    STATE["share"] = 0.25
+    assert key(first) != before
+    STATE["share"] = 0.5
+
+
+STATE = {"share": 0.5}
+"""A global that a control of a test reads."""
 
 
 def test_worlds_share_nothing_and_a_run_that_fails_stays_away(tmp_path: Path) -> None:

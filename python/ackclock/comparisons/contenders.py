@@ -16,7 +16,9 @@ from ackclock.files import checks, limits, toml
 from ackclock.metrics.groups import is_tested
 from ackclock.scenario import key_of, load
 
-HOST = "host"
+HOST, WHOLE = "host", "congestion_control"
+REPLACED = ("slow_start", "avoidance", "loss_response", "initial_window")
+"""The keys that a whole control replaces."""
 KINDS = {
     "slow_start": "a slow start",
     "avoidance": "an avoidance",
@@ -90,6 +92,8 @@ def resolve(given: Given) -> Contender:
         if key in settings:
             raise ValueError(f"{text}: sets {key} twice")
         settings[key] = value
+    if isinstance(settings.get(WHOLE), type) and (beside := [key for key in REPLACED if key in settings]):
+        raise ValueError(f"{text}: {beside[0]} cannot be combined with {WHOLE}, which replaces it")
     return Contender(text, settings)
 
 

@@ -12,7 +12,7 @@ import polars
 from ackclock.comparisons.judging import MANY, METRICS, Judged
 from ackclock.comparisons.parts import AXES
 from ackclock.comparisons.words import Shown
-from ackclock.formatting.numbers import number
+from ackclock.formatting.numbers import counted, number
 from ackclock.judging.words import few
 from ackclock.metrics.metric import Metric
 
@@ -140,10 +140,12 @@ def answer(matrix: Crossed, metric: str | None = None) -> list[str]:
     """
     keys = {path: metric or matrix.metric(path) for path in matrix.paths}
     rows = matrix.compositions.filter(~polars.col("reference")).to_dicts()
-    counted = Counter(word for row in rows if (word := row[f"{keys[row['place']]}_verdict"]))
-    words = [f"{counted[word]:,} {'is' if counted[word] == 1 else 'are'} {word}" for word in ("better", "worse")]
-    others = f"{counted['same']:,} the same (±{100 * matrix.judged.margin:g} %) and {counted[UNCLEAR]:,} {UNCLEAR}"
-    total = f"Of {counted.total():,} comparisons with the baseline, each in the metric of its path, "
+    found = Counter(word for row in rows if (word := row[f"{keys[row['place']]}_verdict"]))
+    if not found.total():
+        return [f"No combination can be compared with the baseline{f' in {metric}' if metric else ''}."]
+    words = [f"{found[word]:,} {'is' if found[word] == 1 else 'are'} {word}" for word in ("better", "worse")]
+    others = f"{found['same']:,} the same (±{100 * matrix.judged.margin:g} %) and {found[UNCLEAR]:,} {UNCLEAR}"
+    total = f"Of {counted(found.total(), 'comparison')} with the baseline, each in the metric of its path, "
     said = [f"{total}{words[0]}, {words[1]}, {others}, after Holm's correction for all of them."]
     if text := few(min(matrix.table["pairs"].to_list()), "drawn path"):
         said.append(f"{text}.")

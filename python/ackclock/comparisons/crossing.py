@@ -36,7 +36,9 @@ def plan(
     wanted = composing.combine(chosen)
     base = composing.composition(baseline or {})
     extra = {} if duration is None else {"duration": duration}
-    possible, refused = _possible(wanted, found[0], extra)
+    for world in worlds:
+        world.check()
+    possible, refused = _possible(wanted, found[0], extra, worlds)
     contenders = [_contender(each) for each in dict.fromkeys([base, *possible])]
     return Plan(
         contenders, in_worlds(found, worlds), seeds, extra=extra, harm=False, outside=base not in possible,
@@ -49,10 +51,10 @@ def _contender(composition: Composition) -> Contender:
 
 
 def _possible(
-    wanted: Sequence[Composition], place: Place, extra: Mapping[str, str]
+    wanted: Sequence[Composition], place: Place, extra: Mapping[str, str], worlds: Sequence[World]
 ) -> tuple[list[Composition], list[str]]:
-    """Return the combinations that a scenario accepts, and the errors of the others."""
-    said = {each: _refusal(each, place, extra) for each in wanted}
+    """Return the combinations that a scenario and the worlds accept, and the errors of the others."""
+    said = {each: _refusal(each, place, extra, worlds) for each in wanted}
     possible = [each for each, refusal in said.items() if not refusal]
     refused = [refusal for refusal in said.values() if refusal]
     if not possible:
@@ -60,9 +62,12 @@ def _possible(
     return possible, refused
 
 
-def _refusal(composition: Composition, place: Place, extra: Mapping[str, str]) -> str:
+def _refusal(composition: Composition, place: Place, extra: Mapping[str, str], worlds: Sequence[World]) -> str:
     try:
-        place.paths[0].compose(_contender(composition), 1, extra)
+        scenario = place.paths[0].compose(_contender(composition), 1, extra)
     except _core.ScenarioError as error:
         return str(error)
+    for world in worlds:
+        if world.release and (reason := world.refuses(scenario)):
+            return f"{composition.name} cannot run on {world.title}: {reason}"
     return ""

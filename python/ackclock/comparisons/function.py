@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.execute import Interrupted, Progress
 from ackclock.experiments.experiment import Experiment
 from ackclock.files import checks
+from ackclock.formatting.numbers import counted
 
 if TYPE_CHECKING:
     from ackclock.comparisons.planning import Plan
@@ -20,6 +22,8 @@ PartSpec = str | Mapping[str, object]
 Choice = Sequence[PartSpec] | PartSpec | None
 AXES = ("slow_start", "avoidance", "loss_response", "recovery", "congestion_control")
 
+MOST_REASONS = 3
+"""Reasons of failed runs that are told one by one."""
 log = logging.getLogger(__name__)
 
 
@@ -183,7 +187,13 @@ def _asked(plan: Plan, margin: float, experiment: Experiment, sort: str | None =
             raise
         finally:
             experiment.say_what_ran()
-        found = Comparison(judging.Judged(outcome, margin), sort, top)
+        judged = judging.Judged(outcome, margin)
+        failed = Counter(experiment.failed.values())
+        if failed and not judged.places:
+            raise ValueError(f"no pair of runs has a result: {next(iter(failed))}")
+        for reason, count in failed.most_common(MOST_REASONS):
+            log.warning("%s without a result: %s", counted(count, "run"), reason)
+        found = Comparison(judged, sort, top)
         if experiment.out is not None:
             log.info("drawing and writing the report")
             written = report.write(found, experiment.out)

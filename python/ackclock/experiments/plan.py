@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import traceback
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from ackclock import _core
@@ -61,14 +63,29 @@ class Point(Generic[M]):
         ------
         FailedError
             If a kernel gives no result, or one that should not be used.
+        ValueError
+            If a control in Python raises an exception.
         """
         own, world = self.measurement, self.world
-        if not world.release:
-            return own.take(world.runner(self.scenario, own.record, cancel, own.capture))
         try:
             result = world.runner(self.scenario, own.record, cancel, own.capture)
         except ValueError as error:
+            if not world.release:
+                raise
             raise FailedError(str(error)) from None
+        except (Exception, SystemExit) as error:
+            if not self.scenario.controls:
+                raise
+            raise ValueError(_of_control(self.scenario, error)) from error
         if reason := world.fault(result):
             raise FailedError(reason)
         return own.take(result)
+
+
+def _of_control(scenario: Scenario, error: BaseException) -> str:
+    """Return what went wrong in a control in Python, and where."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not Path(frame.filename).is_relative_to(sources.PACKAGE)]
+    where = f"{own[-1].filename}, line {own[-1].lineno}, in {own[-1].name}" if own else "its making"
+    names = ", ".join(sorted({made.__name__ for made in scenario.controls.values()}))
+    return f"{scenario.name}: {names}: {type(error).__name__}: {error} ({where})"

@@ -17,8 +17,9 @@ import sysconfig
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from importlib.util import resolve_name
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from ackclock.files.made import build as build
@@ -41,31 +42,72 @@ def program(*modules: str) -> str:
 
 
 def of_class(made: Any) -> str:  # noqa: ANN401 - any object that was given as a control
-    """Return a hash of a class of the user: its name, and the statements of its file and of what that file imports.
+    """Return a hash of a class of the user: the statements of its file and of what that file imports, and its state.
 
-    Libraries do not count, and a class of a notebook counts alone.
+    The state is the plain values that its functions can read: attributes of the class and of its bases, variables of
+    the enclosing functions, and globals that they name, such as numbers read from a file. Libraries do not count.
 
     Raises
     ------
     ValueError
         If it is no class, or its source cannot be read.
     """
-    name = getattr(made, "__qualname__", repr(made))
     if not isinstance(made, type):
+        name = getattr(made, "__qualname__", repr(made))
         raise ValueError(f"{name}: is no class, so that stored runs cannot be told from those of another; give a class")
+    own = [each for each in made.__mro__ if each.__module__.partition(".")[0] not in (PACKAGE.name, "builtins")]
+    return digest(made.__qualname__, [_source(each) for each in own], [_state(each) for each in own])
+
+
+@cache
+def _source(made: type) -> str:
+    """Return a hash of the file of a class and of what it imports, or of its own text in a notebook."""
     module = sys.modules.get(made.__module__)
     try:
-        if getattr(module, "__file__", None) is None:
-            return digest(name, code(ast.parse(textwrap.dedent(inspect.getsource(made)))))
-        return digest(name, {key: code(_parsed(path)) for key, path in reached([made.__module__], _own).items()})
-    except (OSError, SyntaxError) as error:
+        if getattr(module, "__file__", None) is not None:
+            return digest({key: code(_parsed(path)) for key, path in reached([made.__module__], _own).items()})
+        return code(ast.parse(textwrap.dedent(inspect.getsource(made))))
+    except (OSError, TypeError, SyntaxError) as error:
+        name = made.__qualname__
         raise ValueError(f"{name}: its source cannot be read, so that it has no key for stored runs: {error}") from None
 
 
+def _state(made: type) -> object:
+    found: list[object] = []
+    for name, value in sorted(vars(made).items()):
+        function = getattr(value, "__func__", value)
+        if isinstance(function, FunctionType):
+            names = [each for each in function.__code__.co_names if each in function.__globals__]
+            cells = [_plain(cell.cell_contents) for cell in function.__closure__ or ()]
+            found.append([name, cells, {each: _plain(function.__globals__[each]) for each in names}])
+        elif not name.startswith("__"):
+            found.append([name, _plain(value)])
+    return found
+
+
+def _plain(value: object) -> str:
+    """Return a value as a text, if it is plain; of anything else its kind and name, whose code counts elsewhere."""
+    if value is None or isinstance(value, (bool, int, float, str, bytes)):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_plain, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_plain(key)}: {_plain(own)}' for key, own in value.items())}}}"
+    return f"{type(value).__name__} {getattr(value, '__qualname__', '')}"
+
+
 def _own(module: str) -> Path | None:
-    """Return the file of an imported module of the user; None for the package, for libraries, and for other names."""
+    """Return the file of a module of the user; None for the package, for libraries, and for other names."""
+    if module.partition(".")[0] == PACKAGE.name:
+        return None
     file = getattr(sys.modules.get(module), "__file__", None)
-    if file is None or not file.endswith(".py") or module.partition(".")[0] == PACKAGE.name:
+    if file is None and module not in sys.modules:
+        # Imported inside a function that has not run yet.
+        try:
+            file = getattr(find_spec(module), "origin", None)
+        except (ImportError, AttributeError, ValueError):
+            return None
+    if file is None or not file.endswith(".py"):
         return None
     path = Path(file).resolve()
     return None if any(path.is_relative_to(place) for place in _libraries()) else path

@@ -26,7 +26,7 @@ from ackclock.experiments.store import Store
 from ackclock.experiments.world import SIMULATION
 from ackclock.files import storage
 from ackclock.formatting.names import in_file
-from ackclock.formatting.numbers import finite, number
+from ackclock.formatting.numbers import counted, finite, number
 from ackclock.literature import answers, charts, library, reproduction, tables
 from ackclock.literature.again import Runs
 from ackclock.literature.charts import Picture
@@ -148,7 +148,7 @@ class Shown:
 Drawn = tuple[Sheet, Path, Figure]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """The judged claims of a paper.
 
@@ -165,6 +165,9 @@ class Report:
     judgements: Sequence[Judgement]
     answer: answers.Answer
     html: Path
+
+    def __repr__(self) -> str:
+        return f"<Report on {self.folder.name}: {counted(len(self.judgements), 'reading')} of claims, in {self.html}>"
 
     @property
     def folder(self) -> Path:

@@ -132,8 +132,11 @@ static void begin(struct sock *sk)
 
 static void arrived(struct sock *sk, u32 flags)
 {
-	struct seat *seat = seat_of(sk);
+	struct seat *seat = inet_csk_ca(sk);
 
+	/* Some kernels tell of an ACK before its packets, others after them: then the ACK that waits is this one. */
+	if (!seat->waits || seat->now != ackclock_time() || seat->una != tcp_sk(sk)->snd_una)
+		seat = seat_of(sk);
 	seat->echo = !!(flags & CA_ACK_ECE);
 }
 
