@@ -70,6 +70,8 @@ def test_the_kernel_still_sends_what_is_stored(built: linux.Built) -> None:
 
 
 def test_both_worlds_have_the_same_packets_at_any_phase(built: linux.Built) -> None:
+    if not built.release.startswith("7.2"):
+        pytest.skip(f"the simulation has the rules of Linux 7.2, and this kernel is {built.release}")
     for phase in (0.0, 0.003, 0.0128, 0.0175):
         found = packets.compare(scenario(), built, phase=phase)
         assert found.difference is None, phase

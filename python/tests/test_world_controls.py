@@ -100,6 +100,30 @@ def test_a_class_in_python_drives_the_kernels_tcp() -> None:
     assert delivered(result) == pytest.approx(delivered(ackclock.run(scenario)), rel=0.01)
 
 
+def test_a_class_in_python_hears_each_ack_once_and_grows() -> None:
+    """Reno, which the base class is, and standard slow start send in the kernel what they send in the simulation."""
+
+    class Counting(CongestionControl):
+        acked = 0.0
+
+        def on_ack(self, ack: ackclock.Ack) -> None:
+            Counting.acked += ack.acked
+            super().on_ack(ack)
+
+    class Standard(ackclock.SlowStart):
+        pass
+
+    for flow in ({"congestion_control": Counting}, {"slow_start": Standard, "avoidance": "reno"}):
+        scenario = chain({"host": "linux", "packet_size": "1448 B", **flow})
+        Counting.acked = 0.0
+        inside = delivered(linux.run(scenario, on="linux"))
+        heard = Counting.acked
+        assert inside == pytest.approx(delivered(ackclock.run(scenario)), rel=0.02)
+        if "congestion_control" in flow:
+            # ACKs in recovery are another event.
+            assert 0.9 < heard * 1448 / inside <= 1.001
+
+
 def test_an_error_of_a_class_in_python_is_the_runs() -> None:
     class Broken(Fixed):
         def on_ack(self, ack: ackclock.Ack) -> None:
