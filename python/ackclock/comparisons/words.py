@@ -128,7 +128,9 @@ def winners(judged: Judged) -> str:
         said.append(f"{judged.names[best]} wins {text}")
     if none:
         said.append(f"no algorithm wins on {_places(none)}")
-    return f"Of {len(judged.places)} paths: {'; '.join([*said, *empty])}."
+    # A path in two worlds is two cases.
+    noun = "paths" if len({place.world.name for place in judged.places}) == 1 else "cases"
+    return f"Of {len(judged.places)} {noun}: {'; '.join([*said, *empty])}."
 
 
 def _nothing(judged: Judged, place: Place) -> str:
