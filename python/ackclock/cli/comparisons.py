@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ackclock.cli import output
+from ackclock.cli.options import key_and_value
+from ackclock.comparisons import parts
+from ackclock.comparisons.parts import PartSpec
 from ackclock.comparisons.result import Comparison
+from ackclock.files import checks
 from ackclock.formatting.numbers import finite
 
 
@@ -27,3 +33,24 @@ def show(found: Comparison, *, json_output: bool) -> None:
         output.warning(text)
     for text in found.notes:
         output.note(text)
+
+
+def baseline(texts: Sequence[str]) -> dict[str, PartSpec]:
+    """Read the options `--baseline AXIS=PART`, one for each axis.
+
+    Raises
+    ------
+    ValueError
+        If a text has no axis, or an axis has two parts.
+    """
+    found: dict[str, PartSpec] = {}
+    for text in texts:
+        axis, value = key_and_value(text, "--baseline", "avoidance=reno")
+        checks.words("--baseline", "axis", [axis], (*parts.AXES, parts.WHOLE))
+        if axis in found:
+            raise ValueError(f"--baseline {text}: {axis} is given twice")
+        specs = parts.read_parts(axis, [value])
+        if len(specs) != 1:
+            raise ValueError(f"--baseline {text}: a baseline takes one part on each axis")
+        found[axis] = specs[0]
+    return found

@@ -16,9 +16,7 @@ from ackclock.files import checks, limits, toml
 from ackclock.metrics.groups import is_tested
 from ackclock.scenario import key_of, load
 
-HOST, WHOLE = "host", "congestion_control"
-REPLACED = ("slow_start", "avoidance", "loss_response", "initial_window")
-"""The keys that a whole control replaces."""
+HOST = "host"
 KINDS = {
     "slow_start": "a slow start",
     "avoidance": "an avoidance",
@@ -92,8 +90,8 @@ def resolve(given: Given) -> Contender:
         if key in settings:
             raise ValueError(f"{text}: sets {key} twice")
         settings[key] = value
-    if isinstance(settings.get(WHOLE), type) and (beside := [key for key in REPLACED if key in settings]):
-        raise ValueError(f"{text}: {beside[0]} cannot be combined with {WHOLE}, which replaces it")
+    if isinstance(settings.get(parts.WHOLE), type) and (beside := [key for key in parts.REPLACED if key in settings]):
+        raise ValueError(f"{text}: {beside[0]} cannot be combined with {parts.WHOLE}, which replaces it")
     return Contender(text, settings)
 
 

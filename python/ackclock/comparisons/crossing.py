@@ -9,12 +9,11 @@ from ackclock import _core
 from ackclock.comparisons import parts as composing
 from ackclock.comparisons import places
 from ackclock.comparisons.contenders import Contender
-from ackclock.comparisons.parts import Composition, PartSpec
+from ackclock.comparisons.parts import Choice, Composition, PartSpec
 from ackclock.comparisons.places import Place
 from ackclock.comparisons.planning import Plan, in_worlds
 from ackclock.experiments.world import SIMULATION, World
 
-Choice = Sequence[PartSpec] | PartSpec | None
 SEEDS = 3
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ackclock.comparisons.parts import WHOLE, Choice, PartSpec
 from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.execute import Interrupted, Progress
 from ackclock.experiments.experiment import Experiment
@@ -17,10 +18,6 @@ from ackclock.formatting.numbers import counted
 if TYPE_CHECKING:
     from ackclock.comparisons.planning import Plan
     from ackclock.comparisons.result import Comparison
-
-PartSpec = str | Mapping[str, object]
-Choice = Sequence[PartSpec] | PartSpec | None
-AXES = ("slow_start", "avoidance", "loss_response", "recovery", "congestion_control")
 
 MOST_REASONS = 3
 """Reasons of failed runs that are told one by one."""
@@ -157,11 +154,13 @@ def matrix(
     from ackclock.linux import worlds
 
     checks.words("--sort", "metric", [sort] if sort else [], SHOWN)
-    axes = (slow_start, avoidance, loss_response, recovery, congestion_control)
     where = [paths] if isinstance(paths, (str, Path)) else paths
     plan = crossing.plan(
-        dict(zip(AXES, axes, strict=True)), paths=where, worlds=worlds.several(on), seeds=seeds, duration=duration,
-        baseline=baseline,
+        {
+            "slow_start": slow_start, "avoidance": avoidance, "loss_response": loss_response, "recovery": recovery,
+            WHOLE: congestion_control,
+        },
+        paths=where, worlds=worlds.several(on), seeds=seeds, duration=duration, baseline=baseline,
     )  # fmt: skip
     experiment = Experiment(out, jobs=jobs, engine=engine, progress=progress)
     return _asked(plan, margin, experiment, sort, top)

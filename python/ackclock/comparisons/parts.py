@@ -23,8 +23,14 @@ WHOLE = "congestion_control"
 PARTS = AXES[:3]
 """The axes that a whole control replaces."""
 
+REPLACED = (*PARTS, "initial_window")
+"""The keys of a flow that a whole control replaces."""
+
 PartSpec = str | Mapping[str, object]
 """A part as in a scenario: its name, or a table with its `kind` and parameters."""
+
+Choice = Sequence[PartSpec] | PartSpec | None
+"""The parts on an axis; None: all."""
 
 
 @dataclass(frozen=True)
@@ -129,29 +135,6 @@ def read_parts(axis: str, texts: Sequence[str]) -> list[PartSpec]:
     return [_table(axis, word) if word.startswith("{") else word for word in words]
 
 
-def read_baseline(texts: Sequence[str]) -> dict[str, PartSpec]:
-    """Read the parts of a baseline from texts such as ``avoidance=cubic``, one for each axis.
-
-    Raises
-    ------
-    ValueError
-        If a text has no axis, or an axis has two parts.
-    """
-    base: dict[str, PartSpec] = {}
-    for text in texts:
-        axis, equals, value = (word.strip() for word in text.partition("="))
-        if not equals or not axis:
-            raise ValueError(f"--baseline {text}: expected KEY=VALUE, as in avoidance=reno")
-        checks.words("--baseline", "axis", [axis], (*AXES, WHOLE))
-        if axis in base:
-            raise ValueError(f"--baseline {text}: {axis} is given twice")
-        specs = read_parts(axis, [value])
-        if len(specs) != 1:
-            raise ValueError(f"--baseline {text}: a baseline takes one part on each axis")
-        base[axis] = specs[0]
-    return base
-
-
 def _table(axis: str, text: str) -> Mapping[str, object]:
     table = toml.parse(f"part = {text}", f'{axis}: {text}: expected a table, as in {{ kind = "NAME", key = 1 }}')[
         "part"
@@ -160,7 +143,7 @@ def _table(axis: str, text: str) -> Mapping[str, object]:
     return dict(table)
 
 
-def choose(axis: str, specs: Sequence[PartSpec] | PartSpec | None) -> list[Part]:
+def choose(axis: str, specs: Choice) -> list[Part]:
     """Return the parts to combine on an axis, each once: the named ones, or all known."""
     if specs is None:
         chosen: Sequence[PartSpec] = known(axis)
@@ -171,7 +154,7 @@ def choose(axis: str, specs: Sequence[PartSpec] | PartSpec | None) -> list[Part]
     return list({made.label: made for made in (part(axis, spec) for spec in chosen)}.values())
 
 
-def combine(chosen: Mapping[str, Sequence[PartSpec] | PartSpec | None]) -> list[Composition]:
+def combine(chosen: Mapping[str, Choice]) -> list[Composition]:
     """Return every combination, where the last axis changes fastest; then every whole control with every recovery.
 
     Parameters

@@ -14,7 +14,7 @@ from typing import Any
 from ackclock._core import ScenarioError
 from ackclock.comparisons import tables
 from ackclock.comparisons.contenders import WORKLOAD, Contender
-from ackclock.comparisons.parts import AXES
+from ackclock.comparisons.parts import AXES, PARTS, REPLACED, WHOLE
 from ackclock.experiments.world import SIMULATION, World
 from ackclock.files import checks, limits, toml
 from ackclock.formatting.numbers import counted
@@ -32,11 +32,6 @@ ACCESS = {"rate": "10 Gbit/s", "delay": "0 ms"}
 DURATION = "20 s"
 ROUNDS, SHARE = 60, 8
 """A transfer without a given duration may take this many round trips, and this many times its time at the full rate."""
-SLOW_START = "slow_start"
-WHOLE = ("congestion_control", SLOW_START)
-"""The keys that a slow start in Python replaces."""
-PARTS = (*WHOLE, "avoidance", "loss_response", "initial_window")
-"""The keys that a control in Python replaces."""
 OWN = "as written"
 """Name of the place of scenario files that run as they are."""
 
@@ -112,7 +107,8 @@ def _with_class(scenario: Scenario, key: str, made: type) -> Scenario:
     """Return the scenario whose flows under test have a control or slow start in Python."""
     document = Frozen(scenario).document
     tested = under_test(flow["name"] for flow in document["flow"])
-    replaced = WHOLE if key == SLOW_START else PARTS
+    # A class takes the place of a whole control, or of a slow start in a composed one.
+    replaced = {key, WHOLE} if key in PARTS else {WHOLE, *REPLACED}
     flows = [
         {**{name: value for name, value in flow.items() if name not in replaced}, key: made}
         if flow["name"] in tested
@@ -245,7 +241,7 @@ def _rival(scenario: Scenario) -> Contender | None:
     others = [flow for flow in flows if flow["name"] not in tested]
     if not others:
         return None
-    keys = ("congestion_control", "recovery") if "congestion_control" in others[0] else AXES
+    keys = (WHOLE, "recovery") if WHOLE in others[0] else AXES
     settings = [{key: flow.get(key) for key in keys} for flow in others]
     if any(each != settings[0] for each in settings) or not all(settings[0].values()):
         return None

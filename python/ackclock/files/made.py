@@ -11,7 +11,6 @@ import shlex
 import subprocess
 import sys
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +50,8 @@ def build() -> str:
 @cache
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the numerical libraries."""
+    from importlib import metadata  # 15 ms, which a command that stores nothing does without
+
     return {"python": platform.python_version(), **{name: metadata.version(name) for name in LIBRARIES}}
 
 

@@ -44,7 +44,7 @@ def plot(
         Over time: ``curves``, ``cwnd``, ``throughput``, ``rtt``, ``queue``, ``sojourn``, ``probability``, ``queues``,
         ``sequence`` or ``internals``. Over labels: ``lines``, ``cdf``, ``box``, ``heatmap`` or ``paired``. Of a
         comparison, matrix, tuning, paper or comparison with a kernel: the name of a figure in its report. By default
-        the first that there is.
+        the first one.
     x, y, by
         Label on the axis, column to draw, and labels of which each value has a series.
     only

@@ -79,6 +79,7 @@ def matrix(
 
     def question(where: dict[str, Any]) -> Comparison:
         from ackclock import matrix
+        from ackclock.cli import comparisons
         from ackclock.comparisons import parts
 
         def read(axis: str, texts: list[str] | None) -> list[PartSpec] | None:
@@ -89,7 +90,7 @@ def matrix(
             loss_response=read("loss_response", loss_response), recovery=read("recovery", recovery),
             congestion_control=read("congestion_control", congestion_control),
             paths=options.listed(paths), on=on, seeds=seeds, duration=duration,
-            baseline=parts.read_baseline(baseline or []), sort=sort, top=top, out=out, **where,
+            baseline=comparisons.baseline(baseline or []), sort=sort, top=top, out=out, **where,
         )  # fmt: skip
 
     def show(found: Comparison) -> None:
