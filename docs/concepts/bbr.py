@@ -8,7 +8,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 import ackclock
-from ackclock.result import Result, rows
+from ackclock.results import Result, rows
 from ackclock.statistics.intervals import Interval, interval
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "bbr_cubic.toml"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import ackclock
-from ackclock.result import Result, rows
+from ackclock.results import Result, rows
 from ackclock.statistics.intervals import interval
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"

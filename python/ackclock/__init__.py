@@ -31,8 +31,9 @@ from ackclock.experiments.engines.ray import Ray
 from ackclock.gates.function import gate
 from ackclock.literature.function import paper, papers
 from ackclock.metrics import measures
+from ackclock.playground.widget import widget
 from ackclock.plotting.function import plot
-from ackclock.result import Result, StoredResult
+from ackclock.results import Result, StoredResult
 from ackclock.running import Interrupted, run, run_many
 from ackclock.scenario import Scenario, load
 from ackclock.statistics.sequential import Stopping
@@ -40,7 +41,6 @@ from ackclock.sweeps.function import sweep
 from ackclock.sweeps.plan import Until
 from ackclock.sweeps.work import Limits
 from ackclock.tuning.function import tune
-from ackclock.widgets.function import widget
 
 __all__ = [
     "Ack",

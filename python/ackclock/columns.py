@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ackclock import _core
-from ackclock.files import checks, stored
+from ackclock.files import checks, reading
 
 if TYPE_CHECKING:
     import polars
@@ -98,7 +98,7 @@ def of(table: str) -> tuple[Column, ...]:
     return tables()[table].columns
 
 
-def checking(name: str, *, whole: bool = True) -> stored.Check:
+def checking(name: str, *, whole: bool = True) -> reading.Check:
     """Return a check of a stored table: it refuses a declared column of another type or, if `whole`, a missing one."""
     wanted = of(name)
 
@@ -108,12 +108,12 @@ def checking(name: str, *, whole: bool = True) -> stored.Check:
             if kind is None:
                 if not whole:
                     continue
-                raise stored.DamagedError(path, f"there is no column {column.name!r}, or another version wrote it")
+                raise reading.DamagedError(path, f"there is no column {column.name!r}, or another version wrote it")
             if not _is(kind, column.kind):
-                raise stored.DamagedError(path, f"the column {column.name!r} has the type {kind}")
+                raise reading.DamagedError(path, f"the column {column.name!r} has the type {kind}")
         names = [column.name for column in wanted]
         if whole and [name for name in table.columns if name in names] != names:
-            raise stored.DamagedError(path, "its columns are in another order")
+            raise reading.DamagedError(path, "its columns are in another order")
 
     return check
 

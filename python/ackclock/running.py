@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from ackclock import _core
 from ackclock.experiments.execute import Interrupted, Progress, map_threads
 from ackclock.experiments.world import run_here
-from ackclock.result import Result
+from ackclock.results import Result
 from ackclock.scenario import Scenario
 
 __all__ = ["Interrupted", "run", "run_many"]

@@ -272,7 +272,7 @@ class Scenario:
 
     def _repr_html_(self) -> str:
         """Return its card for a notebook: topology, bottleneck, flows, links, and the file with every default."""
-        from ackclock.cards.scenarios import card
+        from ackclock.notebooks.scenarios import card
 
         controls = {flow: getattr(made, "__name__", type(made).__name__) for flow, made in self._controls.items()}
         made = card(
@@ -370,8 +370,8 @@ class SweepPoints(Sequence[tuple[dict[str, str], Scenario]]):
 
     def _repr_html_(self) -> str:
         """Return its card for a notebook: the labels of the first runs."""
-        from ackclock.cards import Card, Table
-        from ackclock.cards.card import MOST_ROWS
+        from ackclock.notebooks import Card, Table
+        from ackclock.notebooks.card import MOST_ROWS
 
         first = [self.labels(index) for index in range(min(len(self), MOST_ROWS))]
         names = list(first[0]) if first else []

@@ -12,7 +12,7 @@ import pytest
 
 import ackclock
 from ackclock import CongestionControl, Scenario, _core, columns, run
-from ackclock.result import frame
+from ackclock.results import frame
 from ackclock.statistics.fairness import jain_index
 
 SWEEP = {"seed": {"from": 1, "to": 3}, "topology.bottleneck.loss": ["none", "2 %"]}

@@ -12,7 +12,7 @@ import pytest
 
 import ackclock
 from ackclock import Scenario
-from ackclock.result import Result, rows
+from ackclock.results import Result, rows
 
 from . import captures
 from .captures import ACK, CWR, ECE, SYN, Segment

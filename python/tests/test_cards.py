@@ -14,10 +14,10 @@ import pytest
 
 import ackclock
 from ackclock import Scenario
-from ackclock.cards import Card, Charts, Source, Table
 from ackclock.drawing import inline
 from ackclock.drawing.figure import Axis, Figure, Panel, Series
 from ackclock.drawing.inline import COLOURS
+from ackclock.notebooks import Card, Charts, Source, Table
 
 from .conftest import ROOT
 
@@ -72,7 +72,7 @@ def test_a_scenario_shows_its_topology_flows_and_file() -> None:
 
 
 def test_senders_are_left_of_routers_and_receivers_right() -> None:
-    from ackclock.cards import Line, Picture
+    from ackclock.notebooks import Line, Picture
 
     lines = [Line(ends, "") for ends in (("s0", "r1"), ("s1", "r1"), ("r1", "r2"), ("r2", "d0"), ("d1", "r2"))]
     picture = Picture(["s0", "s1", "r1", "r2", "d0", "d1"], lines, [("s0", "d0"), ("s1", "d1")])

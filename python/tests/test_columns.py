@@ -14,7 +14,7 @@ from ackclock.drawing import overtime
 from ackclock.literature import modelruns
 from ackclock.model import population_trace, rounds_trace
 from ackclock.reports import units
-from ackclock.result import frame
+from ackclock.results import frame
 
 BASES = {"texts": (polars.String, polars.Categorical), "whole numbers": (polars.UInt32, polars.UInt64)}
 

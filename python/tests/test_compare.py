@@ -29,7 +29,7 @@ from ackclock.files.journal import Journal
 from ackclock.freeze import Frozen, replaced
 from ackclock.linux import worlds
 from ackclock.linux.hosts import hosted
-from ackclock.result import Result
+from ackclock.results import Result
 from ackclock.scenario import Scenario
 from ackclock.statistics import pairs
 from ackclock.statistics.harm import harm_to_less, harm_to_more

@@ -18,7 +18,7 @@ import pytest
 
 from ackclock.cli import app as program
 from ackclock.experiments.store import JOURNAL, TABLE
-from ackclock.files import storage, stored
+from ackclock.files import reading, storage
 from ackclock.files.journal import Journal
 from ackclock.files.locking import Lock
 
@@ -318,7 +318,7 @@ def test_a_lock_is_a_file(put: Callable[[Path], None], tmp_path: Path) -> None:
 def test_every_reader_of_parquet_reads_a_file_with_a_checksum(tmp_path: Path) -> None:
     table = polars.DataFrame({"a": [1, 2], "b": ["x", None]})
     storage.write_parquet(tmp_path / "t.parquet", table)
-    assert stored.SEAL in (tmp_path / "t.parquet").read_bytes()
+    assert reading.SEAL in (tmp_path / "t.parquet").read_bytes()
     assert polars.read_parquet(tmp_path / "t.parquet").equals(table)
     assert polars.scan_parquet(tmp_path / "t.parquet").select("b").collect().equals(table.select("b"))
     assert duckdb.sql(f"SELECT * FROM '{tmp_path / 't.parquet'}'").fetchall() == [(1, "x"), (2, None)]
@@ -329,11 +329,11 @@ def test_every_reader_of_parquet_reads_a_file_with_a_checksum(tmp_path: Path) ->
         data[place] ^= 1
         (tmp_path / "t.parquet").write_bytes(data)
         # A change of the mark itself changes nothing that is read.
-        if whole.index(stored.SEAL) <= place < whole.index(stored.SEAL) + len(stored.SEAL):
-            assert stored.read_parquet(tmp_path / "t.parquet").equals(table)
+        if whole.index(reading.SEAL) <= place < whole.index(reading.SEAL) + len(reading.SEAL):
+            assert reading.read_parquet(tmp_path / "t.parquet").equals(table)
         else:
-            with pytest.raises(stored.DamagedError):
-                stored.read_parquet(tmp_path / "t.parquet")
+            with pytest.raises(reading.DamagedError):
+                reading.read_parquet(tmp_path / "t.parquet")
 
 
 def test_a_changed_digit_is_no_measurement(stores: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

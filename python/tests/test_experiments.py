@@ -31,7 +31,7 @@ from ackclock.freeze import Frozen, replaced
 from ackclock.literature.measurement import TRACES, Curves, FlowTable
 from ackclock.metrics import spans
 from ackclock.metrics.flows import DERIVATIONS
-from ackclock.result import Result
+from ackclock.results import Result
 from ackclock.scenario import Scenario
 
 PATH = {"kind": "chain", "bottleneck": {"rate": "2 Mbit/s", "delay": "10 ms", "loss": "1 %"}}
@@ -74,22 +74,22 @@ def test_a_key_covers_all_code_that_measures(name: str) -> None:
     point = POINTS[name]
     ran = files_that_run(lambda: point.run(_core.Cancel()))
     covered = sources.reached([RUNNER, *point.measurement.sources])
-    assert sources.PACKAGE / "result.py" in ran
+    assert sources.PACKAGE / "results/run.py" in ran
     assert ran <= set(covered.values()), "the key does not cover what measures"
 
 
 @pytest.mark.parametrize(
     ("name", "file", "covered"),
     [
-        ("paper", "result.py", True),
+        ("paper", "results/run.py", True),
         ("paper", "metrics/flows.py", True),
         ("paper", "statistics/fairness.py", True),
         ("paper", "curves.py", True),
         ("paper", "drawing/matplotlib.py", False),
         ("paper", "literature/report.py", False),
-        ("paper", "cards/card.py", False),
-        ("comparison", "overview.py", False),
-        ("comparison", "result.py", True),
+        ("paper", "notebooks/card.py", False),
+        ("comparison", "results/overview.py", False),
+        ("comparison", "results/run.py", True),
         ("comparison", "comparisons/measuring.py", True),
         ("comparison", "statistics/fairness.py", True),
         ("comparison", "metrics/flows.py", False),

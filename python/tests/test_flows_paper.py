@@ -18,7 +18,7 @@ from ackclock.literature import charts, library, reproduction
 from ackclock.literature.contents import matches
 from ackclock.literature.plan import plan_paper
 from ackclock.metrics import flows as derived
-from ackclock.result import frame, rows
+from ackclock.results import frame, rows
 from ackclock.running import run
 from ackclock.scenario import Scenario
 

@@ -11,7 +11,7 @@ import ackclock
 from ackclock.metrics.exits import IDEAL_EXIT, Oracle
 from ackclock.metrics.flows import DERIVATIONS
 from ackclock.reports import units
-from ackclock.result import frame
+from ackclock.results import frame
 
 RATE, DELAY = 8e6, 10e-3
 DATA, ACK = 1040 * 8 / RATE, 40 * 8 / RATE

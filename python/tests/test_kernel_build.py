@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from ackclock.cli.app import main
-from ackclock.files import stored
+from ackclock.files import reading
 from ackclock.linux import Built, build, building, built, find, inputs, sources, store, tools, versions
 
 builds = pytest.mark.skipif(
@@ -444,7 +444,7 @@ def test_kernels_are_found_by_version(cache: Path) -> None:
         with pytest.raises(ValueError, match=f"{name}: expected linux, or linux: with a version or key"):
             find(name)
     write(seven, {"kernel.json": "{}"})
-    with pytest.raises(stored.DamagedError, match=r"linux is missing; restore it, or delete \S+222 and repeat"):
+    with pytest.raises(reading.DamagedError, match=r"linux is missing; restore it, or delete \S+222 and repeat"):
         find()
 
 

@@ -44,7 +44,7 @@ def test_limited_slow_start_runs_as_a_program_and_leaves_nothing(programs: None)
 def test_the_parts_quantities_are_traced(programs: None) -> None:
     control = {"slow_start": "search", "avoidance": "bandwidth_ratio", "loss_response": "westwood"}
     scenario = chain({"name": "a", **RENO, **control}, queue="200 packets", record=["internals"])
-    both = [ackclock.result.frame(each.trace("internals")) for each in (on_kernel(scenario), ackclock.run(scenario))]
+    both = [ackclock.results.frame(each.trace("internals")) for each in (on_kernel(scenario), ackclock.run(scenario))]
     names = [set(frame["name"].unique()) for frame in both]
     assert names[0] == names[1] == {"bin_duration", "norm", "bwe", "bwe_avg", "bwe_max", "delta"}
 

@@ -56,10 +56,10 @@ def test_a_reno_flow_delivers_what_its_simulation_delivers(kernel: linux.Check) 
     assert found["slow_start_exit"]["cwnd"] == pytest.approx(simulated["slow_start_exit"]["cwnd"], rel=0.1)
     assert found["min_rtt"] == pytest.approx(simulated["min_rtt"], abs=0.002)
     assert found["retransmitted_packets"] > 0 and found["window_reductions"] >= 1
-    windows = ackclock.result.frame(result.trace("cwnd"))
+    windows = ackclock.results.frame(result.trace("cwnd"))
     assert windows["cwnd"].max() == found["cwnd_max"]
     assert windows.row(0)[0] == pytest.approx(0, abs=1e-6), "the trace begins with the flow"
-    times = ackclock.result.frame(result.trace("rtt"))["rtt"]
+    times = ackclock.results.frame(result.trace("rtt"))["rtt"]
     assert times.min() == pytest.approx(found["min_rtt"], abs=0.002)
     facts = result.kernel
     assert (facts["release"], facts["controls"]) == (kernel.release, ["reno"])
@@ -104,9 +104,9 @@ def test_transfers_applications_and_datagrams(kernel: linux.Check) -> None:
     sized, other = flow(result), flow(simulated)
     assert sized["delivered_bytes"] == 144_800
     assert sized["completion_time"] == pytest.approx(other["completion_time"], abs=LATE)
-    pages = ackclock.result.frame(result.pages)
+    pages = ackclock.results.frame(result.pages)
     assert pages["completed_s"].null_count() == 0 and len(pages) == 1
-    loads = [ackclock.result.rows(each.page_loads())[0]["mean"] for each in (result, simulated)]
+    loads = [ackclock.results.rows(each.page_loads())[0]["mean"] for each in (result, simulated)]
     assert loads[0] == pytest.approx(loads[1], abs=3 * LATE)
     bursts = [len(each.transfers) for each in (result, simulated)]
     assert bursts[0] == pytest.approx(bursts[1], abs=1)

@@ -13,7 +13,7 @@ import polars
 import pytest
 
 from ackclock import Scenario, ScenarioError, load
-from ackclock.files import limits, stored, toml
+from ackclock.files import limits, reading, toml
 from ackclock.packetdrill.running import Script, Settings, run_one
 
 from .conftest import Cli
@@ -26,7 +26,7 @@ PROGRAM = """if True:
     import polars
     import ackclock
     from ackclock import Scenario
-    from ackclock.files import limits, stored, tables, toml
+    from ackclock.files import limits, reading, tables, toml
     from ackclock.packetdrill.running import Script, Settings, run_one
     from ackclock.tuning import schema
 
@@ -48,7 +48,7 @@ PROGRAM = """if True:
         "har": page,
         "csv": population,
         "script": lambda path: run_one(Script(path, path.name), Settings()),
-        "manifest": stored.read_json,
+        "manifest": reading.read_json,
     }
     read = readers[sys.argv[1]]
 
@@ -194,8 +194,8 @@ def test_messages_of_dense_files_name_the_line(cli: Cli, tmp_path: Path) -> None
     assert "dense.toml: line 4: the values up to this line take 64 MB" in done.stderr
     with pytest.raises(ValueError, match="nested too deeply"):
         toml.parse("a = " + "[" * 3_000, "deep.toml")
-    with pytest.raises(stored.DamagedError, match="line 1: the values up to this line take"):
-        stored.parsed("[" + "[]," * 1_000_000 + "[]]", tmp_path / "manifest.json")
+    with pytest.raises(reading.DamagedError, match="line 1: the values up to this line take"):
+        reading.parsed("[" + "[]," * 1_000_000 + "[]]", tmp_path / "manifest.json")
 
 
 def test_large_files_are_read(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from ackclock.metrics.groups import EVERY, GROUPS, TESTED, TRACES, Group, is_tes
 from ackclock.metrics.registry import BOUNDS, MEASURES, of
 from ackclock.metrics.runs import RUN, of_run
 from ackclock.reports import points
-from ackclock.result import frame
+from ackclock.results import frame
 from ackclock.scenario import Scenario
 from ackclock.statistics.fairness import jain_index
 from ackclock.tuning import measures as tuned
@@ -145,11 +145,11 @@ def test_flows_under_test_have_one_definition() -> None:
 
 
 def test_the_key_of_a_stored_run_has_the_versions_of_its_measures(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = DERIVATIONS["jain"].said
+    before = DERIVATIONS["jain"].fingerprint
     monkeypatch.setitem(registry.MEASURES, "jain", replace(MEASURES["jain"], version=MEASURES["jain"].version + 1))
-    assert DERIVATIONS["jain"].said != said
+    assert DERIVATIONS["jain"].fingerprint != before
     monkeypatch.setitem(registry.MEASURES, "jain", replace(MEASURES["jain"], version=1, definition="in other words"))
-    assert DERIVATIONS["jain"].said == said
+    assert DERIVATIONS["jain"].fingerprint == before
 
 
 def test_python_and_the_command_line_list_the_same_measures(cli: Cli) -> None:

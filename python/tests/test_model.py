@@ -19,7 +19,7 @@ import ackclock
 from ackclock import _core, model
 from ackclock.metrics import flows as derived
 from ackclock.models import evaluate, registry
-from ackclock.result import frame
+from ackclock.results import frame
 
 from .conftest import Cli
 

@@ -15,7 +15,7 @@ from ackclock.literature.contents import matches
 from ackclock.literature.plan import Plan, plan_paper
 from ackclock.literature.verdicts import Judgement, judge
 from ackclock.metrics.flows import DERIVATIONS
-from ackclock.result import Result, rows
+from ackclock.results import Result, rows
 from ackclock.running import run
 from ackclock.scenario import Scenario
 

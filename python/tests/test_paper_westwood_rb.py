@@ -13,7 +13,7 @@ import pytest
 from ackclock.literature import printed
 from ackclock.literature.contents import matches
 from ackclock.literature.plan import Plan
-from ackclock.result import Result, frame
+from ackclock.results import Result, frame
 from ackclock.running import run
 from ackclock.scenario import Scenario, load
 

@@ -19,7 +19,7 @@ from ackclock.drawing.figure import Axis, Figure, Heatmap, Panel, Series, from_l
 from ackclock.drawing.files import FORMATS, encode, save
 from ackclock.drawing.look import Look, length
 from ackclock.drawing.matplotlib import Pen, draw
-from ackclock.result import Result, frame
+from ackclock.results import Result, frame
 from ackclock.statistics.intervals import Interval
 from tests.engine_scenarios import ALL
 

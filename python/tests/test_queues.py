@@ -13,7 +13,7 @@ import pytest
 import ackclock
 from ackclock import Scenario, curves
 from ackclock.drawing import overtime, queues
-from ackclock.result import Result, frame, rows
+from ackclock.results import Result, frame, rows
 
 from .conftest import ROOT, Cli
 

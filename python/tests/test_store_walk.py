@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import ackclock
 from ackclock.files.journal import Journal
-from ackclock.stored import StoredResult
+from ackclock.results.stored import StoredResult
 
 WALKS = int(os.environ.get("ACKCLOCK_WALKS", "100"))
 """Number of damaged files of each test; more find more."""

@@ -14,7 +14,7 @@ import pytest
 import ackclock
 from ackclock import Scenario
 from ackclock.files.built import PAGE
-from ackclock.widgets import options
+from ackclock.playground import options
 
 from .browser import launched, needed
 from .conftest import ROOT
@@ -103,7 +103,7 @@ def test_without_anywidget_the_message_has_the_command(monkeypatch: pytest.Monke
     real = builtins.__import__
 
     def lacking(name: str, *rest: Any, **more: Any) -> Any:
-        if name == "ackclock.widgets.live":
+        if name == "ackclock.playground.notebook":
             raise ModuleNotFoundError("No module named 'anywidget'", name="anywidget")
         return real(name, *rest, **more)
 
@@ -113,7 +113,7 @@ def test_without_anywidget_the_message_has_the_command(monkeypatch: pytest.Monke
 
 
 def test_without_the_page_the_message_has_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from ackclock.widgets import live
+    from ackclock.playground import notebook as live
 
     monkeypatch.setattr(live, "PAGE", tmp_path)
     with pytest.raises(FileNotFoundError, match="make page"):
@@ -169,7 +169,7 @@ def browser() -> Iterator[Any]:
 
 
 def engines() -> list[Any]:
-    from ackclock.widgets.live import packed_engine
+    from ackclock.playground.notebook import packed_engine
 
     lacking = packed_engine() is None
     skipped = pytest.mark.skipif(lacking, reason="the engine was not built as WebAssembly: make web")

@@ -227,12 +227,12 @@ def test_a_web_page_and_bursts(built: Built) -> None:
     web = {"kind": "web", "pages": 1, "objects": 3, "root": "20 kB", "object": "10 kB"}
     bursts = {"kind": "on-off", "burst": "20 kB", "pause": "0.5 s"}
     page = path({**FLOW, "name": "web", "application": web})
-    loads = [ackclock.result.rows(run.page_loads())[0]["mean"] for run in (on(built, page), ackclock.run(page))]
+    loads = [ackclock.results.rows(run.page_loads())[0]["mean"] for run in (on(built, page), ackclock.run(page))]
     assert loads[0] == pytest.approx(loads[1], abs=2e-6)
     scenario = path({**FLOW, "name": "bursts", "application": bursts}, duration="5 s")
     real, simulated = on(built, scenario), ackclock.run(scenario)
     assert len(real.transfers) == len(simulated.transfers) == 9
-    times = [[row["completed_s"] for row in ackclock.result.rows(run.transfers)] for run in (real, simulated)]
+    times = [[row["completed_s"] for row in ackclock.results.rows(run.transfers)] for run in (real, simulated)]
     assert times[0] == pytest.approx(times[1], abs=0.01)
 
 

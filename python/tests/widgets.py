@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from ackclock import _core
-from ackclock.widgets.live import Widget, packed_engine
+from ackclock.playground.notebook import Widget, packed_engine
 
 MODEL = """
 ([esm, traits]) => {

@@ -9,7 +9,7 @@ from pathlib import Path
 from ackclock.cli import output
 from ackclock.files import targets
 from ackclock.linux import Emulated
-from ackclock.result import Result
+from ackclock.results import Result
 from ackclock.scenario import Scenario
 
 

@@ -10,7 +10,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Literal
 
-from ackclock import overview
 from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.cli.errors import INTERRUPTED
@@ -18,6 +17,7 @@ from ackclock.cli.runs import settings_of
 from ackclock.files import storage
 from ackclock.formatting.numbers import counted, number
 from ackclock.linux import Emulated, emulate
+from ackclock.results import overview
 from ackclock.scenario import load
 
 

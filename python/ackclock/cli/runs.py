@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from ackclock import _core, overview
+from ackclock import _core
 from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.cli.options import key_and_value
@@ -17,7 +17,7 @@ from ackclock.files import storage
 from ackclock.formatting.notices import Warnings
 from ackclock.formatting.numbers import counted
 from ackclock.metrics.completion import STATISTICS
-from ackclock.result import Result, rows
+from ackclock.results import Result, overview, rows
 from ackclock.scenario import Scenario, load
 from ackclock.sweeps.work import Limits
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ackclock import _core, overview, sweep
+from ackclock import _core, sweep
 from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.datasets.numbering import Numbering
@@ -20,9 +20,8 @@ from ackclock.experiments.world import World, run_here
 from ackclock.formatting.labels import last_part
 from ackclock.formatting.notices import Warnings
 from ackclock.metrics.completion import STATISTICS
-from ackclock.result import rows
+from ackclock.results import StoredResult, overview, rows
 from ackclock.scenario import Scenario
-from ackclock.stored import StoredResult
 from ackclock.sweeps.recording import PACKETS
 from ackclock.sweeps.running import Outcome
 from ackclock.sweeps.work import Limits

@@ -12,7 +12,7 @@ from ackclock.experiments.measurement import Measurement
 from ackclock.metrics import exits
 from ackclock.metrics.groups import GROUPS, Group
 from ackclock.metrics.registry import MEASURES
-from ackclock.result import Result, frame
+from ackclock.results import Result, frame
 
 Row = dict[str, Any]
 """Numbers or None by their columns; in a stored run of the flows under test also its `WARNINGS`."""
@@ -44,7 +44,7 @@ class Tested(Measurement[Row]):
         return ["sojourn"]
 
     @property
-    def said(self) -> list[int]:
+    def fingerprint(self) -> list[int]:
         """The versions of the measures."""
         return [MEASURES[name].version for name in TESTED]
 

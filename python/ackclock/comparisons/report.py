@@ -22,7 +22,7 @@ from ackclock.comparisons.planning import Plan
 from ackclock.drawing import plotly
 from ackclock.drawing.files import store
 from ackclock.experiments import sources
-from ackclock.files import storage, stored
+from ackclock.files import reading, storage
 from ackclock.formatting.numbers import counted, finite
 from ackclock.reports import (
     Answer,
@@ -141,11 +141,13 @@ def stored_comparison(directory: Path) -> str:
         If the directory has no complete comparison.
     """
     try:
-        return _page(stored.read_json(directory / PAGE_FILE))
+        return _page(reading.read_json(directory / PAGE_FILE))
     except FileNotFoundError:
         raise FileNotFoundError(f"{directory}: no complete comparison here; run it again with --out") from None
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
-        raise stored.DamagedError(directory / PAGE_FILE, repr(error), "run the same `ackclock compare` again") from None
+        raise reading.DamagedError(
+            directory / PAGE_FILE, repr(error), "run the same `ackclock compare` again"
+        ) from None
 
 
 def _context(found: Answered, lead: Figure, drawn: Sequence[Figure]) -> dict[str, Any]:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import polars
 
-from ackclock.cards import Block, Card, Cell, Table, Text
-from ackclock.cards.card import Mark
 from ackclock.comparisons import conditions, report, words
 from ackclock.comparisons.answered import Answered
 from ackclock.comparisons.crossed import Crossed
 from ackclock.comparisons.words import Shown
 from ackclock.experiments.store import Store
 from ackclock.formatting.numbers import counted
+from ackclock.notebooks import Block, Card, Cell, Table, Text
+from ackclock.notebooks.card import Mark
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

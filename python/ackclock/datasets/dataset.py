@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import columns
-from ackclock.cards import Block, Card, Table, Text
-from ackclock.cards.card import MOST_ROWS
 from ackclock.datasets import layout, relabelling, sql
 from ackclock.datasets.results import Tables, results
-from ackclock.files import stored
+from ackclock.files import reading
 from ackclock.formatting.labels import last_part
 from ackclock.formatting.numbers import counted
 from ackclock.formatting.units import twin
+from ackclock.notebooks import Block, Card, Table, Text
+from ackclock.notebooks.card import MOST_ROWS
+from ackclock.results import StoredResult
 from ackclock.scenario import Scenario, load
-from ackclock.stored import StoredResult
 
 if TYPE_CHECKING:
     import polars
@@ -279,11 +279,11 @@ class Dataset:
         try:
             yield
         except BaseException as error:
-            if isinstance(error, Exception) or stored.is_panic(error):
+            if isinstance(error, Exception) or reading.is_panic(error):
                 for path in (path for name in (layout.RUNS, *layout.TABLES) for path in self._files(name)):
                     relabelling.read(path)
             if isinstance(error, polars.exceptions.PolarsError):
-                raise ValueError(f"{self.folder}: {stored.first_line(error)}") from None
+                raise ValueError(f"{self.folder}: {reading.first_line(error)}") from None
             raise
 
 
@@ -296,10 +296,10 @@ def _check(path: Path, name: str) -> None:
         columns.checking(name, whole=False)(polars.DataFrame(schema=schema), path)
         for column, kind in (layout.schema() if name == layout.RUNS else {"run": polars.String}).items():
             if schema.get(column) != kind:
-                raise stored.DamagedError(path, f"the column {column!r} is missing, or no {kind}")
+                raise reading.DamagedError(path, f"the column {column!r} is missing, or no {kind}")
         if name == layout.RUNS and {*layout.labels_in(schema.names())} & {*layout.declared(name)}:
-            raise stored.DamagedError(path, "its columns are in another order")
-    except stored.DamagedError as error:
+            raise reading.DamagedError(path, "its columns are in another order")
+    except reading.DamagedError as error:
         raise layout.damaged(path, error.what) from None
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core, columns
-from ackclock.files import storage, stored
+from ackclock.files import reading, storage
 
 if TYPE_CHECKING:
     import polars
@@ -119,12 +119,12 @@ def runs_folders(folder: Path) -> Iterator[Path]:
     yield from earlier_runs(folder).values()
 
 
-def damaged(path: Path, what: str) -> stored.DamagedError:
+def damaged(path: Path, what: str) -> reading.DamagedError:
     """Return the error for a damaged batch, with its mend."""
     folder = next(place for place in path.parents if (place / storage.MANIFEST).exists())
     runs = folder / RUNS / path.name
     mend = f"delete {runs} and run the same `ackclock` command again, which repeats its runs"
-    return stored.DamagedError(path, what, mend)
+    return reading.DamagedError(path, what, mend)
 
 
 def batch_schema(path: Path) -> polars.Schema:
@@ -138,10 +138,10 @@ def batch_schema(path: Path) -> polars.Schema:
     import polars
 
     try:
-        data = stored.parquet_bytes(path)
-        with stored.refusing_parquet(path):
+        data = reading.parquet_bytes(path)
+        with reading.refusing_parquet(path):
             return polars.Schema(polars.read_parquet_schema(io.BytesIO(data)))
-    except stored.DamagedError as error:
+    except reading.DamagedError as error:
         raise damaged(path, error.what) from None
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ackclock.datasets.dataset import Dataset
 from ackclock.files import storage
-from ackclock.stored import StoredResult
+from ackclock.results import StoredResult
 
 
 def open(directory: str | Path) -> StoredResult | Dataset:  # noqa: A001 - called as ackclock.open

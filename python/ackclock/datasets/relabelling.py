@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock.datasets import layout, recovery
-from ackclock.files import storage, stored
+from ackclock.files import reading, storage
 
 if TYPE_CHECKING:
     import polars
@@ -61,7 +61,7 @@ def keys(folder: Path, labels: Sequence[str]) -> polars.DataFrame:
         try:
             parts.append(part.with_columns(missing).select(*types).cast(types))
         except polars.exceptions.PolarsError as error:
-            raise layout.damaged(path, stored.first_line(error)) from None
+            raise layout.damaged(path, reading.first_line(error)) from None
     return polars.concat(parts, rechunk=True)
 
 
@@ -81,8 +81,8 @@ def read(path: Path) -> polars.DataFrame:
         If it is damaged.
     """
     try:
-        return stored.read_parquet(path)
-    except stored.DamagedError as error:
+        return reading.read_parquet(path)
+    except reading.DamagedError as error:
         raise layout.damaged(path, error.what) from None
 
 

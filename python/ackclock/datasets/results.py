@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.datasets import layout, relabelling
 from ackclock.datasets.numbering import SEED, Numbering
+from ackclock.results.stored import Folder, StoredResult
 from ackclock.scenario import Scenario
-from ackclock.stored import Folder, StoredResult
 
 if TYPE_CHECKING:
     import polars

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ackclock.datasets import Dataset
+from ackclock.files import checks
 from ackclock.formatting.labels import find
 from ackclock.formatting.units import positions
-from ackclock.result import StoredResult
+from ackclock.results import StoredResult
 
 if TYPE_CHECKING:
     import polars
@@ -79,15 +82,16 @@ def scale_of(values: Sequence[str]) -> Scale:
     return Scale("", {value: float(place) for place, value in enumerate(distinct)}, words=True)
 
 
-def samples(results: Sequence[StoredResult], column: str, link: str | None = None) -> list[Sample]:
-    """Read a column of every run.
+def samples(source: Dataset | Sequence[StoredResult], column: str, link: str | None = None) -> list[Sample]:
+    """Read a column of every run that has it.
 
     Parameters
     ----------
-    results
-        The runs.
+    source
+        A dataset, or its runs.
     column
-        A column of the first table that has it: flows, links, pages, transfers; or ``TABLE.COLUMN``.
+        A column of the first table that has it: flows, links, pages, transfers, or ``runs`` of a dataset; or
+        ``TABLE.COLUMN``.
     link
         The link, if the column belongs to links.
 
@@ -95,49 +99,60 @@ def samples(results: Sequence[StoredResult], column: str, link: str | None = Non
     ------
     ValueError
         If no table has the column, if its values are not numbers, or if it needs a link and `link` is None.
+    DamagedError
+        If a file of the dataset is damaged.
     """
+    import polars
+
     word, _, name = column.rpartition(".")
+    tables = (*TABLES, "runs") if isinstance(source, Dataset) else TABLES
     known: list[str] = []
-    for table in (word,) if word else TABLES:
-        if table not in TABLES:
-            raise ValueError(f"y={column}: there is no table {table!r}; known: {', '.join(TABLES)}")
-        found = [_table(result, table) for result in results]
-        there = next((each for each in found if each is not None), None)
-        if there is None and word:
-            raise ValueError(f"y={column}: no run has {table}")
-        if there is None:
-            continue
-        numeric = [each for each, kind in there.schema.items() if kind.is_numeric()]
+    checks.words(f"--y {column}", "table", [word] if word else [], tables)
+    for table in (word,) if word else tables:
+        view = _of_dataset(source, table) if isinstance(source, Dataset) else _of_runs(source, table)
+        numeric = [each for each, kind in view.collect_schema().items() if kind.is_numeric()]
         known += numeric
-        if name in numeric:
-            chosen = _of_link(found, name, link) if table == "links" else found
-            made = [_sample(result, each, name) for result, each in zip(results, chosen, strict=True)]
-            if any(value is not None for sample in made for value in sample.values) or word:
-                return made
+        if name not in numeric:
+            continue
+        if table == "links":
+            names = polars.col("name").cast(polars.String)
+            links = view.select(names.unique(maintain_order=True)).collect()["name"].to_list()
+            if link not in links:
+                raise ValueError(f"--y {column}: belongs to links; name one with --link (known: {', '.join(links)})")
+            view = view.filter(names == link)
+        value = polars.col(name).cast(polars.Float64).fill_nan(None)
+        # The rows of a table have no order of their own.
+        sorted_ = view.select("_place", "_labels", value.alias("_value")).sort("_place", maintain_order=True)
+        rows = sorted_.group_by("_place", "_labels", maintain_order=True).agg("_value").collect()
+        if rows["_value"].explode().is_not_null().any():
+            return [Sample(row["_labels"] or {}, row["_value"]) for row in rows.iter_rows(named=True)]
     if name in known:
-        raise ValueError(f"y={column}: no run has a value in this column")
-    return samples(results, find(f"--y {column}", "numeric column", name, known), link)
+        raise ValueError(f"--y {column}: no run has a value in this column")
+    return samples(source, find(f"--y {column}", "numeric column", name, known), link)
 
 
-def _table(result: StoredResult, name: str) -> polars.DataFrame | None:
-    try:
-        table: polars.DataFrame = getattr(result, name)
-    except KeyError:  # no application has this table
-        return None
-    return table
+def _of_dataset(data: Dataset, table: str) -> polars.LazyFrame:
+    """Return a table of a dataset with place and labels of each row's run."""
+    import polars
+
+    keys = dict.fromkeys([*data.labels, SEED])
+    labels = polars.struct(polars.col(key).cast(polars.String).fill_null("–") for key in keys)
+    view: polars.LazyFrame = getattr(data, table)
+    return view.with_columns(_place=polars.struct("point", "seed"), _labels=labels)
 
 
-def _of_link(tables: Sequence[polars.DataFrame | None], column: str, link: str | None) -> list[polars.DataFrame | None]:
-    names = [name for table in tables if table is not None for name in table["name"].to_list()]
-    if link is None or link not in names:
-        known = ", ".join(dict.fromkeys(names))
-        raise ValueError(f"y={column}: belongs to links; name one with --link (known: {known})")
-    return [None if table is None else table.filter(table["name"] == link) for table in tables]
+def _of_runs(results: Sequence[StoredResult], table: str) -> polars.LazyFrame:
+    """Return a table of all runs with place and labels of each row's run."""
+    import polars
 
-
-def _sample(result: StoredResult, table: polars.DataFrame | None, column: str) -> Sample:
-    values = [] if table is None else table[column].cast(float).to_list()
-    return Sample(result.labels, [None if value != value else value for value in values])
+    frames = []
+    keys = dict.fromkeys(key for result in results for key in result.labels)
+    for place, result in enumerate(results):
+        texts = [polars.lit(result.labels.get(key, "–")).alias(key) for key in keys]
+        labels = polars.struct(texts) if texts else polars.lit(None)
+        with contextlib.suppress(KeyError):  # no application has this table
+            frames.append(getattr(result, table).lazy().with_columns(_place=polars.lit(place), _labels=labels))
+    return polars.concat(frames) if frames else polars.LazyFrame()
 
 
 def grouped(found: Sequence[Sample], keys: Sequence[str]) -> dict[tuple[str, ...], list[Sample]]:

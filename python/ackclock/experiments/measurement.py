@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
-from ackclock.result import Result
+from ackclock.results import Result
 
 M = TypeVar("M")
 
@@ -25,7 +25,7 @@ class Measurement(ABC, Generic[M]):
         return ()
 
     @property
-    def said(self) -> object:
+    def fingerprint(self) -> object:
         """Everything that determines the measurement, except scenario and program, as values of JSON."""
         return None
 

@@ -52,7 +52,7 @@ class Point(Generic[M]):
         """
         measurement = self.measurement
         program = sources.program(RUNNER, *self.world.sources, *measurement.sources)
-        said = (measurement.record, list(measurement.capture), measurement.said)
+        said = (measurement.record, list(measurement.capture), measurement.fingerprint)
         own = {flow: sources.of_class(made) for flow, made in self.scenario.controls.items()}
         return sources.digest(self.scenario.hash, own, *said, self.world.identity, program)
 

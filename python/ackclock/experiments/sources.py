@@ -26,7 +26,7 @@ from ackclock.files.made import build as build
 from ackclock.files.made import versions as versions
 
 PACKAGE = Path(__file__).resolve().parents[1]
-SHOWING = ("ackclock.cards", "ackclock.overview", "ackclock.metrics.registry")
+SHOWING = ("ackclock.notebooks", "ackclock.results.overview", "ackclock.metrics.registry")
 """Modules that show results in a notebook or describe measures, and measure nothing."""
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from ackclock.experiments import sources
 from ackclock.experiments.plan import Point
-from ackclock.files import leftovers, storage, stored, targets
+from ackclock.files import leftovers, reading, storage, targets
 from ackclock.files.journal import Journal
 from ackclock.files.locking import Lock
 
@@ -83,7 +83,7 @@ class Store(MutableMapping[str, Any]):
             try:
                 self._values[key] = json.loads(text)
             except ValueError as error:
-                raise stored.DamagedError(Path(str(self._folder)) / TABLE, f"not JSON: {error}") from None
+                raise reading.DamagedError(Path(str(self._folder)) / TABLE, f"not JSON: {error}") from None
         return self._values[key]
 
     def __setitem__(self, key: str, value: object) -> None:
@@ -201,7 +201,7 @@ class Store(MutableMapping[str, Any]):
         import polars
 
         with contextlib.suppress(OSError, polars.exceptions.PolarsError):
-            table = stored.read_parquet(self._folder / TABLE)
+            table = reading.read_parquet(self._folder / TABLE)
             own = dict.fromkeys(COLUMNS, polars.String())
             if table.schema == own and not table.null_count().sum_horizontal().item():
                 self._values.clear()

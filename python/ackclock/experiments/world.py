@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ackclock import _core
-from ackclock.result import Result
+from ackclock.results import Result
 from ackclock.scenario import Scenario
 
 Runner = Callable[[Scenario, Sequence[str] | None, _core.Cancel, Sequence[str]], Result]

@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from ackclock.files import stored
+from ackclock.files import reading
 
 
 class Journal:
@@ -33,7 +33,7 @@ class Journal:
             If the file cannot be read.
         """
         try:
-            lines = stored.read_bytes(self._file).splitlines()
+            lines = reading.read_bytes(self._file).splitlines()
         except FileNotFoundError:
             return {}
         found: dict[str, Any] = {}

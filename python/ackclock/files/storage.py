@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
-from ackclock.files import checks, leftovers, made, stored
+from ackclock.files import checks, leftovers, made, reading
 
 if TYPE_CHECKING:
     import polars
@@ -308,7 +308,7 @@ def parquet(table: polars.DataFrame) -> bytes:
     """Return the file of a table, with its checksum."""
     buffer = io.BytesIO()
     table.write_parquet(buffer)
-    return stored.sealed(buffer.getvalue())
+    return reading.sealed(buffer.getvalue())
 
 
 def write_manifest(directory: Path, kind: str, entries: dict[str, Any]) -> None:
@@ -353,12 +353,12 @@ def read_manifest(directory: Path, *kinds: str, checked: bool = True) -> dict[st
     """
     path = directory / MANIFEST
     try:
-        found = stored.read_json(path)
+        found = reading.read_json(path)
     except FileNotFoundError:
         raise FileNotFoundError(f"{directory}: no result of ackclock here (no {MANIFEST} by ackclock)") from None
     if not isinstance(found, dict) or found.get("program") != "ackclock":
         raise FileNotFoundError(f"{directory}: no result of ackclock here (no {MANIFEST} by ackclock)")
-    stored.check_entries(path, found, {"kind": checks.TEXT})
+    reading.check_entries(path, found, {"kind": checks.TEXT})
     if kinds and found["kind"] not in kinds:
         raise FileNotFoundError(f"{directory}: not a result of the kind {kinds[0]!r}")
     if checked:
@@ -374,7 +374,7 @@ def check_manifest(path: Path, manifest: object, kind: str, place: str = "") -> 
     DamagedError
         If an entry is missing or wrong.
     """
-    stored.check_entries(path, manifest, ENTRIES.get(kind, {}), place, OPTIONAL)
+    reading.check_entries(path, manifest, ENTRIES.get(kind, {}), place, OPTIONAL)
 
 
 def is_result(directory: Path) -> bool:

@@ -12,7 +12,7 @@ from ackclock.datasets import open  # noqa: A004 - as ackclock.open
 from ackclock.files import storage
 from ackclock.formatting.labels import last_part
 from ackclock.metrics.runs import of_run
-from ackclock.stored import StoredResult
+from ackclock.results import StoredResult
 
 if TYPE_CHECKING:
     import polars

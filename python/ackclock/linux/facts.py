@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ackclock.result import Result
+from ackclock.results import Result
 
 FACTS = ("world", "release", "phase_s", "lateness_p50", "lateness_p99", "lateness_max", "attempts")
 """The world and the release of the kernel; in virtual time, the start after a tick in seconds; in real time, lateness

@@ -13,7 +13,7 @@ from ackclock.judging.tolerances import OWN, SAME, Tolerance
 from ackclock.linux.facts import facts
 from ackclock.metrics.groups import completion
 from ackclock.metrics.registry import MEASURES
-from ackclock.result import Result, frame
+from ackclock.results import Result, frame
 
 DIGITS = 5
 """Significant digits of a stored window."""
@@ -66,7 +66,7 @@ class RunMeasurement(Measurement[Run]):
         return ("cwnd",) if self.curves else ()
 
     @property
-    def said(self) -> bool:
+    def fingerprint(self) -> bool:
         """Whether it has curves."""
         return self.curves
 

@@ -15,7 +15,7 @@ from ackclock.experiments.world import run_here
 from ackclock.freeze import Frozen
 from ackclock.linux import running
 from ackclock.linux.store import Built
-from ackclock.result import Result, frame
+from ackclock.results import Result, frame
 from ackclock.scenario import Scenario
 
 FIELDS = ("direction", "from", "flags", "seq", "bytes", "ack", "sack", "ecn", "size")

@@ -15,7 +15,7 @@ from ackclock.files.pickled import PickledRun
 from ackclock.formatting.numbers import counted, number
 from ackclock.linux import store, versions
 from ackclock.linux.store import Built
-from ackclock.result import Result
+from ackclock.results import Result
 from ackclock.scenario import Scenario
 
 SIMULATION, MACHINE, VIRTUAL = "simulation", "machine", "linux"

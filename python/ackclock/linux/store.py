@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ackclock.files import checks, stored
+from ackclock.files import checks, reading
 from ackclock.linux import inputs, versions
 
 MANIFEST = "kernel.json"
@@ -98,8 +98,8 @@ def read(path: Path) -> Built:
         If it is missing or damaged.
     """
     file = path / MANIFEST
-    found: dict[str, Any] = stored.read_json(file)
-    stored.check_entries(file, found, _ENTRIES)
+    found: dict[str, Any] = reading.read_json(file)
+    reading.check_entries(file, found, _ENTRIES)
     return Built(
         path,
         version=found["linux"],

@@ -12,7 +12,7 @@ from ackclock import curves
 from ackclock.experiments.measurement import Measurement
 from ackclock.linux.facts import UNFOLLOWED, facts
 from ackclock.metrics.derivation import Derivation, Rows
-from ackclock.result import Result, rows
+from ackclock.results import Result, rows
 
 Lines = Mapping[str, curves.Line]
 TRACES = {"cwnd": "cwnd", "throughput": "delivered", "start": "cwnd", "internals": "internals"}
@@ -42,7 +42,7 @@ class Curves:
     flows: bool = False
 
     @property
-    def said(self) -> list[Any]:
+    def fingerprint(self) -> list[Any]:
         """Everything that determines the curves, except the program."""
         return [self.kinds, self.bin, self.start, self.flows]
 
@@ -100,9 +100,9 @@ class FlowTable(Measurement[Measured]):
         return sorted(wanted | {TRACES[kind] for kind in self.curves.kinds})
 
     @property
-    def said(self) -> list[Any]:
+    def fingerprint(self) -> list[Any]:
         """Measures and curves."""
-        return [[measure.said for measure in self.measures], self.curves.said]
+        return [[measure.fingerprint for measure in self.measures], self.curves.fingerprint]
 
     @property
     def sources(self) -> list[str]:

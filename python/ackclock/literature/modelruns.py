@@ -83,7 +83,7 @@ class PlannedModel:
         return 1 if self.seeds is None else len(self.seeds)
 
     @property
-    def said(self) -> list[Any]:
+    def fingerprint(self) -> list[Any]:
         """Everything that determines the outputs, except the program."""
         return [self.point.model, dict(self.point.labels), dict(self.point.parameters), self.seeds]
 
@@ -171,7 +171,7 @@ def evaluate(planned: PlannedModel, flows: str | None) -> tuple[Rows, dict[str, 
     point = planned.point
     seeds = {} if planned.seeds is None else {SEED: list(planned.seeds)}
     table = modelling.table(point.model, {**point.parameters, **seeds})
-    name = hashlib.sha256(json.dumps(planned.said, sort_keys=True).encode()).hexdigest()
+    name = hashlib.sha256(json.dumps(planned.fingerprint, sort_keys=True).encode()).hexdigest()
     common = {
         **point.labels,
         "sampling": "exact" if planned.seeds is None else "seed",

@@ -68,7 +68,7 @@ class PlannedRun(Point[Measured]):
         return self.measurement.curves
 
     @property
-    def said(self) -> list[Any]:
+    def fingerprint(self) -> list[Any]:
         """Scenario and measures, for the manifest's hash; curves and program do not count."""
         return [self.scenario.hash, dict(self.repeat.spans), dict(self.repeat.cwnd), *self.repeat.derived]
 

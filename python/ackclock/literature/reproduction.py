@@ -170,7 +170,7 @@ def rows_of(run: PlannedRun, measured: Measured, flows: str | None) -> Rows:
 def manifest(plan: Plan) -> dict[str, Any]:
     """Return the manifest: the paper, the number of runs, a hash over them, and the compiled core."""
     # The hash covers the hashes of all runs; it does not depend on the program.
-    said = json.dumps([*(run.said for run in plan.runs), *(model.said for model in plan.models)])
+    said = json.dumps([*(run.fingerprint for run in plan.runs), *(model.fingerprint for model in plan.models)])
     hashes = hashlib.sha256(said.encode()).hexdigest()
     counts = {"runs": len(plan.runs), **({"evaluations": plan.evaluations} if plan.models else {})}
     return {"paper": plan.paper.name, "quick": plan.quick, **counts, "hash": hashes, "build": sources.build()}

@@ -20,7 +20,7 @@ from ackclock.judging import effects as judging
 from ackclock.judging.effects import Finding
 from ackclock.judging.samples import Sample
 from ackclock.literature.library import Paper
-from ackclock.result import Result, frame
+from ackclock.results import Result, frame
 from ackclock.running import run_many
 from ackclock.scenario import Scenario, load
 from ackclock.statistics.intervals import Interval

@@ -76,7 +76,7 @@ class Derivation:
     settings: tuple[Any, ...] = ()
 
     @property
-    def said(self) -> list[Any]:
+    def fingerprint(self) -> list[Any]:
         """Everything that determines its columns, except the program: also the versions of its measures."""
         return [self.name, [[name, of(name).version] for name in self.columns], self.settings]
 

@@ -81,10 +81,10 @@ class Measure:
         unit = self.shown[0]
         return f"{self.title} ({unit})" if unit and unit not in self.title else self.title
 
-    def said(self, value: float) -> str:
+    def in_unit(self, value: float) -> str:
         """Return a value of the unit in which it is shown, with that unit.
 
-        >>> MEASURES["jain"].said(0.43621), MEASURES["sojourn_mean"].said(12.0)
+        >>> MEASURES["jain"].in_unit(0.43621), MEASURES["sojourn_mean"].in_unit(12.0)
         ('0.436', '12 ms')
         """
         return f"{number(value, 3)} {self.shown[0]}".rstrip()

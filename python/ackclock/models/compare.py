@@ -13,7 +13,7 @@ from ackclock.datasets import runs as stored_runs
 from ackclock.files import checks
 from ackclock.formatting.labels import find, last_part
 from ackclock.models import evaluate, registry
-from ackclock.result import StoredResult
+from ackclock.results import StoredResult
 from ackclock.statistics.intervals import Interval, interval
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from ackclock.files import toml
 from ackclock.formatting.numbers import number
 from ackclock.models import evaluate, registry
 from ackclock.models.registry import Model, Parameter
-from ackclock.result import StoredResult
+from ackclock.results import StoredResult
 
 ALIKE = 0.05
 """Largest relative difference between runs at which their mean represents all of them."""

@@ -8,15 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-import polars
-
 from ackclock import datasets
 from ackclock.curves import Results, labelled
 from ackclock.datasets import Dataset
 from ackclock.drawing import overtime, plotly
 from ackclock.drawing.figure import Figure
 from ackclock.drawing.queues import Unit
-from ackclock.experiments.labelled import TABLES, Sample, samples
+from ackclock.experiments.labelled import Sample, samples
 from ackclock.files import checks, storage
 from ackclock.formatting.labels import find, last_part
 from ackclock.formatting.names import in_file
@@ -256,43 +254,11 @@ def _over_labels(source: Dataset | Results, kind: str, choice: Choice) -> Plot:
 def _samples(source: Dataset | Results, column: str, link: str | None) -> list[Sample]:
     if isinstance(source, Dataset):
         with source.reading():
-            return _of_dataset(source, column, link)
+            return samples(source, column, link)
     results = list(labelled(source).values())
     if not all(hasattr(result, "labels") for result in results):
         raise ValueError("results in memory have no labels; draw a folder of `ackclock run --out`, or a dataset")
     return samples(results, column, link)  # type: ignore[arg-type]
-
-
-def _of_dataset(data: Dataset, column: str, link: str | None) -> list[Sample]:
-    """Read a column of the first table of a dataset that has it; the table `runs` is the last."""
-    word, _, name = column.rpartition(".")
-    tables, known = (*TABLES, "runs"), []
-    checks.words(f"--y {column}", "table", [word] if word else [], tables)
-    for table in (word,) if word else tables:
-        view: polars.LazyFrame = getattr(data, table)
-        schema = view.collect_schema()
-        numeric = [each for each, kind in schema.items() if kind.is_numeric()]
-        known += numeric
-        if name not in numeric:
-            continue
-        if table == "links":
-            names = polars.col("name").cast(polars.String)
-            links = view.select(names.unique(maintain_order=True)).collect()["name"].to_list()
-            if link not in links:
-                raise ValueError(f"--y {column}: belongs to links; name one with --link (known: {', '.join(links)})")
-            view = view.filter(names == link)
-        keys = [*data.labels, *([] if "seed" in data.labels else ["seed"])]
-        texts = [polars.col(key).cast(polars.String).fill_null("–") for key in keys]
-        value = polars.col(name).cast(polars.Float64).fill_nan(None)
-        # The rows of a table have no order of their own.
-        order = ("point", polars.col("seed").alias("_seed"))
-        found = view.select(*order, *texts, value.alias("_value")).sort("point", "_seed", maintain_order=True)
-        rows = found.group_by("point", *keys, maintain_order=True).agg("_value").collect()
-        if rows["_value"].explode().is_not_null().any():
-            return [Sample({key: row[key] for key in keys}, row["_value"]) for row in rows.iter_rows(named=True)]
-    if name in known:
-        raise ValueError(f"--y {column}: no run has a value in this column")
-    return _of_dataset(data, find(f"--y {column}", "numeric column", name, known), link)
 
 
 def _choose(items: Sequence[Item], only: Iterable[str]) -> Sequence[Item]:

@@ -232,7 +232,7 @@ class Points:
 
     def constant(self, labels: Sequence[str], measure: Measure) -> str:
         """Return the mean of a measure, with its unit, if it is the same at all points; otherwise nothing."""
-        found = {measure.said(mean) for mean in self.means(labels, measure)["mean"]}
+        found = {measure.in_unit(mean) for mean in self.means(labels, measure)["mean"]}
         return found.pop() if len(found) == 1 else ""
 
     def values(self, label: str) -> list[str]:

@@ -30,8 +30,8 @@ from ackclock.reports import (
 )
 from ackclock.reports.live import Live
 from ackclock.reports.pages import Sentence
+from ackclock.results import StoredResult
 from ackclock.statistics.fairness import jain_index
-from ackclock.stored import StoredResult
 
 MOST_BARS = 40
 MOST_CURVES = 12

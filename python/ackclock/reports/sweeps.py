@@ -13,7 +13,7 @@ import polars
 from ackclock import datasets
 from ackclock.drawing.figure import Style, binned
 from ackclock.experiments.labelled import Sample
-from ackclock.files import stored, toml
+from ackclock.files import reading, toml
 from ackclock.formatting.numbers import ANY_NUMBER, counted, number
 from ackclock.formatting.units import positions
 from ackclock.formatting.warnings import clause
@@ -34,7 +34,7 @@ def stored_dataset(directory: Path) -> str:
     """Return the report of a dataset, also while its sweep runs."""
     data = datasets.Dataset(directory)
     path = directory / "sweep.toml"
-    text = stored.read_text(path) if path.exists() else ""
+    text = reading.read_text(path) if path.exists() else ""
     return _page(_points_of(data, directory), str(data.manifest.get("scenario", directory.name)), data.manifest, text)
 
 
@@ -54,7 +54,7 @@ def _points_of(data: datasets.Dataset, directory: Path) -> Points:
 def sampled_log(directory: Path) -> set[str]:
     """Return the keys of a dataset whose values were sampled on a logarithmic scale."""
     path = directory / "sweep.toml"
-    text = stored.read_text(path) if path.exists() else ""
+    text = reading.read_text(path) if path.exists() else ""
     sweep = toml.parse(text, path.name).get("sweep", {}) if text else {}
     keys = {**sweep, **sweep.get("sample", {}).get("keys", {})}
     return {key for key, given in keys.items() if isinstance(given, dict) and given.get("scale") == "log"}
@@ -100,13 +100,13 @@ def _answer(points: Points, measure: Measure) -> list[str]:
         said.append(_largest(points, effects, measure))
     said += [sentence for group in points.groups if group.joint for sentence in _joint(points, group, measure)]
     if not said:
-        said.append(f"The mean {measure.title} of {counted(whole['runs'], 'run')} is {measure.said(whole['mean'])}.")
+        said.append(f"The mean {measure.title} of {counted(whole['runs'], 'run')} is {measure.in_unit(whole['mean'])}.")
     several = len(points.labels) > 1 and not (effects and len(points.groups) == 1)
     if several and not points.constant(points.labels, measure):
         means = points.means(points.labels, measure).sort("mean", descending=measure.sign > 0)
         best = means.row(0, named=True)
         extreme = "highest" if measure.sign > 0 else "lowest"
-        said.append(f"The {extreme} mean, {measure.said(best['mean'])}, is at {points.place(best)}.")
+        said.append(f"The {extreme} mean, {measure.in_unit(best['mean'])}, is at {points.place(best)}.")
     return [*said, *_failed(points), *_warned(points)]
 
 
@@ -114,13 +114,13 @@ def _largest(points: Points, effects: Sequence[Effect], measure: Measure) -> str
     first = effects[0]
     (low, least), (high, most) = first.lowest, first.highest
     group = next(group for group in points.groups if group.lead == first.label)
-    if measure.said(least) == measure.said(most):
-        return f"No label changes the {measure.title}: its mean is {measure.said(most)} at each of their values."
-    name, change = _titled(points, group), f"from {measure.said(least)} at"
+    if measure.in_unit(least) == measure.in_unit(most):
+        return f"No label changes the {measure.title}: its mean is {measure.in_unit(most)} at each of their values."
+    name, change = _titled(points, group), f"from {measure.in_unit(least)} at"
     if len(points.groups) == 1:
         place = f"{points.name(first.label)} {low}"
-        return f"The {measure.title} changes {change} {place} to {measure.said(most)} at {high}."
-    change += f" {low} to {measure.said(most)} at {high}, averaged over all else."
+        return f"The {measure.title} changes {change} {place} to {measure.in_unit(most)} at {high}."
+    change += f" {low} to {measure.in_unit(most)} at {high}, averaged over all else."
     if len(effects) == 1:
         return f"The label {name} changes the {measure.title} {change}"
     leads = {effect.label for effect in effects}

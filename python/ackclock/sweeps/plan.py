@@ -160,7 +160,7 @@ class Plan:
     def _key(self, scenario: Scenario, world: World) -> str:
         if self.recording.is_plain(scenario, world):
             return sources.digest(scenario.hash, sources.build(), length=LENGTH)
-        said = (self._controls, self.recording.said(scenario), world.identity, sources.program(MEASURING))
+        said = (self._controls, self.recording.fingerprint(scenario), world.identity, sources.program(MEASURING))
         return sources.digest(scenario.hash, *said, length=LENGTH)
 
     @property

@@ -55,7 +55,7 @@ class Recording:
         alone = world.name == SIMULATION.name and scenario.core.needs_kernel is None and not scenario.controls
         return alone and not self.traces(scenario) and not self.places(scenario)
 
-    def said(self, scenario: Scenario) -> list[object]:
+    def fingerprint(self, scenario: Scenario) -> list[object]:
         """Return what a run records, as values of JSON."""
         places = self.places(scenario)
         return [self.traces(scenario), places, self.snaplen if places else None]

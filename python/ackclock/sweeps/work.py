@@ -12,7 +12,7 @@ from ackclock.arrow import frame
 from ackclock.datasets.layout import RUNS, TABLES, TASK
 from ackclock.experiments.world import SIMULATION, World
 from ackclock.metrics.runs import of_run
-from ackclock.result import Result
+from ackclock.results import Result
 from ackclock.scenario import Scenario
 from ackclock.sweeps.recording import PACKETS, Recording
 

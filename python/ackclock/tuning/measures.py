@@ -9,7 +9,7 @@ from typing import Any
 from ackclock.experiments.measurement import Measurement
 from ackclock.metrics.groups import EVERY, GROUPS, TRACES, Group
 from ackclock.metrics.registry import of
-from ackclock.result import Result
+from ackclock.results import Result
 from ackclock.statistics.harm import harm_to_less, harm_to_more
 
 Row = dict[str, Any]
@@ -36,7 +36,7 @@ class Score(Measurement[Row]):
         return sorted({TRACES[name] for name in self.traced})
 
     @property
-    def said(self) -> list[object]:
+    def fingerprint(self) -> list[object]:
         """The tested flows, the measures that need a trace, and the versions of all measures."""
         return [list(self.tested), list(self.traced), [of(name).version for name in MEASURES]]
 

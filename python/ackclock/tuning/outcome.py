@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ackclock.cards import Block, Card, Table, Text
 from ackclock.formatting.numbers import counted, finite, number
 from ackclock.judging.effects import Finding
 from ackclock.judging.tolerances import SAME
 from ackclock.judging.words import changes, few
 from ackclock.metrics.registry import of
+from ackclock.notebooks import Block, Card, Table, Text
 from ackclock.statistics.intervals import rounded
 from ackclock.tuning import scores
 from ackclock.tuning.judging import Verdict, at_other_tolerances, compared, per_path

@@ -126,7 +126,7 @@ class Runs:
         if id(path) not in self._hashes:
             self._hashes[id(path)] = path.scenario.hash
         measurement = self._measurement
-        said = (measurement.record, measurement.said)
+        said = (measurement.record, measurement.fingerprint)
         return sources.digest(self._hashes[id(path)], settings, seed, said, self._program)
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ackclock.arrow import frame, rows
-from ackclock.cards import Block, Card, Charts, Table, Text
-from ackclock.cards.card import MOST_ROWS
 from ackclock.formatting.numbers import counted, number
+from ackclock.notebooks import Block, Card, Charts, Table, Text
+from ackclock.notebooks.card import MOST_ROWS
 from ackclock.summaries import AnyResult
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ tables are cut. Colours follow the notebook's theme.
 (True, False)
 """
 
-from ackclock.cards.card import Block, Card, Cell, Charts, Source, Table, Text
-from ackclock.cards.pictures import Line, Picture
+from ackclock.notebooks.card import Block, Card, Cell, Charts, Source, Table, Text
+from ackclock.notebooks.pictures import Line, Picture
 
 __all__ = ["Block", "Card", "Cell", "Charts", "Line", "Picture", "Source", "Table", "Text"]

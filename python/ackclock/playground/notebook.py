@@ -11,10 +11,10 @@ import traitlets
 
 from ackclock import _core
 from ackclock.files.built import PAGE, packed_engine
-from ackclock.result import Result
+from ackclock.playground.options import TRACES, Options, text_of
+from ackclock.results import Result
 from ackclock.running import run
 from ackclock.scenario import Scenario
-from ackclock.widgets.options import TRACES, Options, text_of
 
 
 def _front_end() -> str:

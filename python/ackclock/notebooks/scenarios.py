@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ackclock.cards.card import Block, Card, Source, Table, Text
-from ackclock.cards.pictures import Line, Picture
 from ackclock.formatting.numbers import counted, number
 from ackclock.formatting.units import UNITS
+from ackclock.notebooks.card import Block, Card, Source, Table, Text
+from ackclock.notebooks.pictures import Line, Picture
 
 PARTS = ("slow_start", "avoidance", "loss_response")
 UNSAID = ("own", "none", "unlimited")

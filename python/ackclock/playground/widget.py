@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from ackclock.scenario import Scenario
 
 if TYPE_CHECKING:
-    from ackclock.widgets.live import Widget
+    from ackclock.playground.notebook import Widget
 
 Range = tuple[str | float, str | float]
 """Ends of a slider: numbers, or texts with their units."""
@@ -60,11 +60,11 @@ def widget(
     """
     if not isinstance(scenario, Scenario):
         raise TypeError(f"widget: expected a scenario, not {scenario!r}; ackclock.load reads a file")
-    from ackclock.widgets import options
+    from ackclock.playground import options
 
     made = options.checked(scenario, sliders, menus, charts, height, engine)
     try:
-        from ackclock.widgets.live import Widget
+        from ackclock.playground.notebook import Widget
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"widget: needs {error.name}, which is not installed: pip install 'ackclock[notebook]'"

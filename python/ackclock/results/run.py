@@ -1,4 +1,4 @@
-"""Results of runs: `Result` in memory, `StoredResult` on disk."""
+"""The result of a run in memory."""
 
 from __future__ import annotations
 
@@ -9,20 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
-from ackclock.arrow import ArrowTable, frame, rows
+from ackclock.arrow import frame
 from ackclock.columns import documented, tables
 from ackclock.files import storage, targets
 from ackclock.files.pickled import PickledRun, PickledTable
 from ackclock.formatting.numbers import counted, number
 from ackclock.metrics.completion import BYTE_CLASSES, CLASSES
 from ackclock.scenario import Scenario
-from ackclock.stored import StoredResult
-from ackclock.summaries import AnyResult, Summaries
+from ackclock.summaries import Summaries
 
 if TYPE_CHECKING:
     import polars
-
-__all__ = ["AnyResult", "ArrowTable", "Result", "StoredResult", "Summaries", "frame", "rows"]
 
 
 class Result(Summaries):
@@ -270,7 +267,7 @@ class Result(Summaries):
 
     def _repr_html_(self) -> str:
         """Return its card for a notebook: warnings, curves, flows and links."""
-        from ackclock.overview import card
+        from ackclock.results.overview import card
 
         return card(self, [f"seed {self.scenario.seed}", self.took, f"hash {self.trace_hash[:12]}"]).html()
 

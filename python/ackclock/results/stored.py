@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ackclock import _core
 from ackclock.arrow import rows
 from ackclock.columns import checking, documented
-from ackclock.files import storage, stored
+from ackclock.files import reading, storage
 from ackclock.formatting.labels import last_part
 from ackclock.metrics.completion import BYTE_CLASSES, completion
 from ackclock.scenario import Scenario
@@ -85,11 +85,11 @@ class Folder:
 
     def table(self, name: str) -> polars.DataFrame:
         """Return a table, such as ``flows`` or ``trace-cwnd``."""
-        return stored.read_parquet(self.directory / f"{name}.parquet", checking(name.replace("trace-", "trace ")))
+        return reading.read_parquet(self.directory / f"{name}.parquet", checking(name.replace("trace-", "trace ")))
 
     def toml(self) -> str:
         """Return its scenario with every default."""
-        return stored.read_text(self.directory / "scenario.toml")
+        return reading.read_text(self.directory / "scenario.toml")
 
 
 class StoredResult(Summaries):
@@ -127,7 +127,7 @@ class StoredResult(Summaries):
 
     def _repr_html_(self) -> str:
         """Return its card for a notebook, as of `Result`."""
-        from ackclock.overview import card
+        from ackclock.results.overview import card
 
         labels = [f"{last_part(name)} {value}" for name, value in self.labels.items()]
         known = [f"seed {self.manifest['seed']}", f"hash {self.manifest['trace_hash'][:12]}"]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from ackclock.cards.pictures import Picture
 from ackclock.formatting.names import shown_text
 from ackclock.formatting.numbers import cell
+from ackclock.notebooks.pictures import Picture
 
 if TYPE_CHECKING:
     import jinja2
@@ -148,7 +148,7 @@ def _environment() -> jinja2.Environment:
     import jinja2
 
     return jinja2.Environment(
-        loader=jinja2.PackageLoader("ackclock.cards"),
+        loader=jinja2.PackageLoader("ackclock.notebooks"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=lambda value: shown_text(value) if type(value) is str else value,

@@ -1,1 +1,0 @@
-"""The live plot of a scenario in a notebook."""
