@@ -59,7 +59,6 @@ sense = "highest"
 
 [answer]
 sentences = ["Of the claims, {counts}.", "Two leads: {two-leads.verdict}.", "{start.verdict}"]
-causes = ["A cause: {start[delivered_start].verdict}."]
 figure = 1
 
 [summary]

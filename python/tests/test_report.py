@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -119,9 +120,10 @@ def paper_with(answer: dict[str, Any]) -> library.Paper:
 
 
 def test_the_numbers_of_the_answer_come_from_the_verdicts() -> None:
-    assert text("Of {claims} claims {counts}.") == (
-        "Of 4 claims 2 hold, 1 does not hold, 0 are undecided and 1 was not run."
+    assert text("Of {sentences} sentences, {counts}.") == (
+        "Of 4 sentences, 2 are reproduced, 1 is reversed and 1 was not run."
     )
+    assert text("{any}") == "2"
     assert text("That a gets twice as much {twice.verdict}: {twice.value}.") == "That a gets twice as much holds: 2.00."
     assert text("{a-above-1.5.verdict}, {a-above-1.5.held}, {a-above-1.5.value}") == (
         "does not hold, 1 of 2, −50.0 % to +99.9 %"
@@ -151,17 +153,17 @@ def test_every_number_of_the_answer_refers_to_its_claim() -> None:
     assert [(part.claim, part.verdict) for part in parts] == [("", ""), ("twice", "holds"), ("", ""), ("twice", "")]
 
 
-def test_without_an_answer_the_report_counts_claims() -> None:
+def test_without_an_answer_the_report_counts_sentences() -> None:
     found = answers.answer(library.Paper(Path("p"), Contents("P", "nobody", ("loss",))), judged())
     assert "".join(part.text for part in found.sentences[0]) == (
-        "Of the paper's claims, 2 hold, 1 does not hold, 0 are undecided and 1 was not run."
+        "Of the paper's sentences, 2 are reproduced, 1 is reversed and 1 was not run."
     )
 
 
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        ("{clams}", "{clams} is none of claims, counts, or a claim with a word"),
+        ("{clams}", "{clams} is none of sentences, counts, any, or a claim with a word"),
         ("{twise.value}", "unknown claim 'twise'; did you mean 'twice'?"),
         ("{twice.valu}", "unknown word 'valu'; did you mean 'value'?"),
         ("{load[goodput].value}", "unknown metric 'goodput'; did you mean 'goodput_bps'?"),
@@ -170,7 +172,7 @@ def test_without_an_answer_the_report_counts_claims() -> None:
 def test_an_answer_that_names_unknown_things_is_refused(frame: str, message: str) -> None:
     claims = [judgement.claim for judgement in judged()]
     with pytest.raises(ValueError, match=re.escape(message)):
-        answers.check(paper_with({"sentences": ["a", "b", frame], "causes": []}), claims)
+        answers.check(paper_with({"sentences": ["a", "b", frame]}), claims)
 
 
 @pytest.mark.parametrize(
@@ -372,9 +374,14 @@ reference = "nobody"
 labels = ["source", "loss"]
 
 [answer]
-sentences = ["Of {claims} claims {counts}.", "The gain {gain.verdict}: {gain.value}.", "{gain[gain_printed].value}"]
-causes = ["Since {gain.value} < {claims}."]
+sentences = ["Of {sentences} {counts}.", "The gain {gain.verdict}: {gain.value}.", "{gain[gain_printed].value}"]
 figure = 3
+
+[[answer.cause]]
+text = "Since {gain.value} < {sentences}."
+explains = ["gain"]
+effect = "gain"
+switched_off = "gain"
 
 [[model]]
 name = "rbt"
@@ -416,15 +423,29 @@ metrics = ["gain", "gain_printed"]
     return out, written.html.read_text()
 
 
-def test_a_report_begins_with_its_answer_then_causes_then_claims(page: tuple[Path, str]) -> None:
+def test_a_report_begins_with_its_answer_then_causes_then_sentences(page: tuple[Path, str]) -> None:
     out, html = page
-    places = [html.index(word) for word in ('id="answer"', 'id="figure-003"', 'id="causes"', 'id="claims"')]
+    places = [
+        html.index(word) for word in ('id="answer"', 'id="figure-003"', 'id="causes"', 'id="sentences"', 'id="claims"')
+    ]
     assert places == sorted(places)
     assert html.count('class="answer"') == 3
     assert '<a class="measured does-not-hold" href="#gain">does not hold</a>' in html
     assert " &lt; 1." in html
     markdown = (out / "report.md").read_text()
-    assert markdown.index("Of 1 claims 0 hold") < markdown.index("## Causes") < markdown.index("## Claims")
+    assert markdown.index("Of 1 1 differs") < markdown.index("## Causes") < markdown.index("## The paper's sentences")
+
+
+def test_a_failed_sentence_links_to_its_cause_and_the_cause_says_what_its_experiment_found(
+    page: tuple[Path, str],
+) -> None:
+    out, html = page
+    assert '<a href="#cause-1">1</a>' in html
+    markdown = (out / "report.md").read_text()
+    assert "With it: 1.26 [1.26, 1.26]; switched off: 1.26 [1.26, 1.26]: the cause is not shown." in markdown
+    (item,) = json.loads((out / "sentences.json").read_text())
+    assert (item["text"], item["source"], item["outcome"]) == ("it gains", "§1, figure 3", "differs")
+    assert [reading["reading"] for reading in item["readings"]] == ["main reading", "gain as the paper prints it"]
 
 
 def test_a_shared_figure_appears_once_in_the_report(page: tuple[Path, str]) -> None:
@@ -432,7 +453,7 @@ def test_a_shared_figure_appears_once_in_the_report(page: tuple[Path, str]) -> N
     places = re.findall(r'data-figure="(\d+)"', html)
     assert places == ["0", "1"]
     assert html.count('id="figure-003"') == 1
-    assert html.count('href="#figure-003"') == 2, "the claim names it, and its group refers to it"
+    assert html.count('href="#figure-003"') == 3, "its sentence and claim name it, and its group refers to it"
     assert (out / "report.md").read_text().count("![Figure 3") == 1
 
 

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ackclock.cli import output
+from ackclock.formatting.numbers import counted
 from ackclock.judging import evidence
 from ackclock.literature.verdicts import Judgement
 from ackclock.reports import units
 
 if TYPE_CHECKING:
     from ackclock.literature.report import Report
+    from ackclock.literature.sentences import Sentence
     from ackclock.literature.summary import Reproduced
 
-LESS = ("source in the paper", "all claims together")
+LESS = ("source in the paper", "all claims together", "in other readings")
 """Columns of verdicts that a narrow terminal leaves out, the least important first."""
 
 
@@ -46,28 +48,39 @@ def show(written: Report, *, brief: bool, json_output: bool) -> None:
 
 
 def _show(judgements: Sequence[Judgement]) -> None:
-    """Print the main reading of each claim; with other worlds also every other reading that ran in one."""
-    main = [item for item in judgements if item.metric == item.claim.metrics[0]]
-    worlds = list(main[0].worlds) if main else []
+    """Print the outcome of each sentence; with other worlds, the verdict on each reading that ran in one."""
+    worlds = list(judgements[0].worlds) if judgements else []
     if not worlds:
-        lines = [[item.claim.id, item.verdict, evidence.survival(item.evidence), item.claim.source] for item in main]
-        output.table(["claim", "verdict", "all claims together", "source in the paper"], lines, left=4, less=LESS)
+        from ackclock.literature import sentences
+
+        found = sentences.sentences(judgements)
+        lines = [[it.name, it.outcome, _elsewhere(it), it.source] for it in found if not it.ours]
+        output.table(["sentence", "outcome", "in other readings", "source in the paper"], lines, left=4, less=LESS)
+        if ours := [it for it in found if it.ours]:
+            held = sum(it.outcome == "reproduced" for it in ours)
+            output.note(f"of {counted(len(ours), 'claim')} beyond the paper, {held} {'holds' if held == 1 else 'hold'}")
         return
     ran = [item for item in judgements if any(own.verdict != "not run" for own in item.worlds.values())]
     rows = [
         [item.claim.id, units.name(item.metric), item.verdict, *(item.worlds[name].verdict for name in worlds),
          evidence.survival(item.evidence), item.claim.source]
         for item in judgements
-        if item in main or item in ran
+        if item.metric == item.claim.metrics[0] or item in ran
     ]  # fmt: skip
     columns = ["claim", "reading", "simulation", *worlds, "all claims together", "source in the paper"]
     output.table(columns, rows, left=len(columns), less=LESS)
 
 
-def show_all(done: Sequence[Reproduced]) -> None:
-    """Print the number of claims by verdict, and the place of the page."""
-    from ackclock.literature import summary
+def _elsewhere(sentence: Sentence) -> str:
+    """Say in how many readings beside the main one a sentence is reproduced."""
+    ways = list(sentence.others.values())
+    return f"reproduced in {ways.count('reproduced')} of {len(ways)}" if ways else ""
 
-    lines = [[item.paper.name, *(str(item.counts[verdict]) for verdict in summary.VERDICTS)] for item in done]
-    output.table(["paper", *summary.VERDICTS], lines, see="the page below")
+
+def show_all(done: Sequence[Reproduced]) -> None:
+    """Print the number of sentences by outcome, and the place of the page."""
+    from ackclock.literature import sentences
+
+    lines = [[item.paper.name, *(str(item.counts[way]) for way in sentences.OUTCOMES)] for item in done]
+    output.table(["paper", *sentences.OUTCOMES], lines, see="the page below")
     output.place(done[0].report.folder.parent / "report.html")

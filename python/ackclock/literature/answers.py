@@ -3,8 +3,9 @@
 A paper's ``[answer]`` has templates of the sentences and causes. Braces stand for measured values:
 
 ========================  ==========================================================================================
-``{claims}``              number of the paper's claims, each in its main reading
-``{counts}``              numbers of those that hold, do not hold, and are undecided
+``{sentences}``           number of the paper's judged sentences, see `sentences`
+``{counts}``              numbers of those that are reproduced, reversed, and so on, each in its main reading
+``{any}``                 number of those that are reproduced in at least one reading
 ``{ID.verdict}``          "holds", "does not hold", "is undecided" or "was not run"
 ``{ID.value}``            the measured ratio, value with its unit, or relative difference; for several
                           comparisons, the smallest and the largest
@@ -21,15 +22,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ackclock.files.places import Key
 from ackclock.files.problems import Problems
 from ackclock.formatting.numbers import number
+from ackclock.literature import sentences
 from ackclock.literature.claims import Claim
+from ackclock.literature.contents import Cause
 from ackclock.literature.library import Paper
+from ackclock.literature.sentences import Sentence
 from ackclock.literature.verdicts import Comparison, Judgement, Verdict
 from ackclock.reports import units
 
@@ -41,12 +44,12 @@ VERDICTS = {
     "cannot tell": "is undecided",
     "not run": "was not run",
 }
-PLURAL: dict[Verdict, tuple[str, str]] = {
-    "holds": ("holds", "hold"),
-    "does not hold": ("does not hold", "do not hold"),
-    "cannot tell": ("is undecided", "are undecided"),
-    "not run": ("was not run", "were not run"),
+SHOWN: Mapping[Verdict, str] = {
+    "not run": "not run",
+    "does not hold": "the cause is not shown",
+    "cannot tell": "the runs cannot tell",
 }
+"""What an experiment says of a cause, by a verdict on one of its two claims; the first one counts."""
 NOTHING = "–"
 
 
@@ -70,11 +73,19 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Reason:
+    """A cause: its text with what its experiment found, in parts, and the claims of the sentences that it explains."""
+
+    parts: Sequence[Part]
+    explains: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class Answer:
-    """An answer: its sentences and causes, each in parts."""
+    """An answer: its sentences, each in parts, and the causes."""
 
     sentences: Sequence[Sequence[Part]]
-    causes: Sequence[Sequence[Part]]
+    causes: Sequence[Reason]
 
 
 def check(paper: Paper, claims: Sequence[Claim]) -> None:
@@ -89,9 +100,17 @@ def check(paper: Paper, claims: Sequence[Claim]) -> None:
     if answer is None:
         return
     known = {claim.id: claim for claim in claims}
-    for key, texts in (("sentences", answer.sentences), ("causes", answer.causes)):
-        for place, text in enumerate(texts):
-            _check(("answer", key, place), text, known, problems)
+    for place, text in enumerate(answer.sentences):
+        _check(("answer", "sentences", place), text, known, problems)
+    for place, cause in enumerate(answer.causes):
+        path = ("answer", "cause", place)
+        _check((*path, "text"), cause.text, known, problems)
+        experiment = (cause.effect, cause.switched_off)
+        problems.words(path, "claim", [*cause.explains, *filter(None, experiment)], known)
+        if any(experiment) and not all(experiment):
+            problems.add(
+                path, "effect and switched_off are a pair of claims: the effect with the cause, and without it"
+            )
     problems.check()
 
 
@@ -115,10 +134,22 @@ def answer(paper: Paper, judgements: Sequence[Judgement]) -> Answer:
     """Fill the sentences and causes of a paper; without ``[answer]``, count the verdicts."""
     frame = paper.contents.answer
     if frame is None:
-        return Answer([fill("Of the paper's claims, {counts}.", judgements)] if judgements else [], [])
+        return Answer([fill("Of the paper's sentences, {counts}.", judgements)] if judgements else [], [])
     return Answer(
-        [fill(text, judgements) for text in frame.sentences], [fill(text, judgements) for text in frame.causes]
+        [fill(text, judgements) for text in frame.sentences], [_reason(it, judgements) for it in frame.causes]
     )
+
+
+def _reason(cause: Cause, judgements: Sequence[Judgement]) -> Reason:
+    """Fill the text of a cause, and add what its experiment found."""
+    parts = fill(cause.text, judgements)
+    if cause.effect:
+        main = mains(judgements)
+        found = {main[cause.effect].verdict, main[cause.switched_off].verdict}
+        said = next((words for verdict, words in SHOWN.items() if verdict in found), "the cause is shown")
+        frame = f" With it: {{{cause.effect}.interval}}; switched off: {{{cause.switched_off}.interval}}: {said}."
+        parts += fill(frame, judgements)
+    return Reason(parts, cause.explains)
 
 
 def fill(text: str, judgements: Sequence[Judgement]) -> list[Part]:
@@ -129,7 +160,7 @@ def fill(text: str, judgements: Sequence[Judgement]) -> list[Part]:
         if place % 2 == 0:
             parts.append(Part(piece))
         elif piece in COUNTED:
-            parts.append(Part(COUNTED[piece]([item for item in main.values() if not item.claim.ours])))
+            parts.append(Part(COUNTED[piece](sentences.of_paper(judgements))))
         else:
             parts.append(_measured(piece, judgements, main))
     return [part for part in parts if part.text]
@@ -153,18 +184,6 @@ def _measured(piece: str, judgements: Sequence[Judgement], main: Mapping[str, Ju
         judgement = next(item for item in judgements if (item.claim.id, item.metric) == wanted)
     verdict = judgement.verdict if found["word"] == "verdict" else ""
     return Part(WORDS[found["word"]](judgement), found["claim"], verdict)
-
-
-def counts(judgements: Iterable[Judgement]) -> str:
-    """Count the verdicts in words: "3 hold, 1 does not hold and 0 are undecided"."""
-    return count_words(Counter(judgement.verdict for judgement in judgements))
-
-
-def count_words(counted: Mapping[Verdict, int]) -> str:
-    """Write numbers of verdicts in words."""
-    shown = [(verdict, counted.get(verdict, 0)) for verdict in PLURAL if counted.get(verdict) or verdict != "not run"]
-    texts = [f"{count} {PLURAL[verdict][count != 1]}" for verdict, count in shown]
-    return f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def _written(value: float, judgement: Judgement, relation: str) -> str:
@@ -220,9 +239,10 @@ def ranking(judgement: Judgement) -> str:
     return text
 
 
-COUNTED: dict[str, Callable[[Sequence[Judgement]], str]] = {
-    "claims": lambda judgements: str(len(judgements)),
-    "counts": counts,
+COUNTED: dict[str, Callable[[Sequence[Sentence]], str]] = {
+    "sentences": lambda found: str(len(found)),
+    "counts": lambda found: sentences.words(sentences.counts(found)),
+    "any": lambda found: str(sentences.in_any_reading(found)),
 }
 WORDS: dict[str, Callable[[Judgement], str]] = {
     "verdict": lambda judgement: VERDICTS[judgement.verdict],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -34,7 +34,10 @@ class Claim(Table):
     Attributes
     ----------
     id, text, source : str
-        Name, wording of the paper, and place in the paper.
+        Name, wording of the paper, and place in the paper. A claim without text is a part of the sentence of the claim
+        before it, as are all claims with the same text.
+    reading : str
+        Name of the reading of its sentence, if it is not the main one; see `sentences`.
     kind : {"order", "equal", "bound", "best"}
         ``order``: groups of variants, best first; members of a group overlap. ``equal``: the axis does not matter.
         ``bound``: the ratio of two variants, or the value of one, lies between `low` and `high`. ``best``: no other
@@ -60,6 +63,8 @@ class Claim(Table):
         For ``bound``, in place of limits: a stated value; the table of tolerances explains each word.
     metrics : tuple of str
         Columns on which the claim is judged; the first is the main reading.
+    names : dict
+        Names of the readings of further metrics, where these differ from the metric's.
     quantifier : {"all", "any", "most"}
         Whether the claim must hold in all cells, in any, or in more than half of them.
     tolerance : float
@@ -75,12 +80,14 @@ class Claim(Table):
     KIND: ClassVar = ("kind", "{key} belongs to claims of the kind {kinds}, not {own}")
 
     id: Text
-    text: Text
-    source: Text
     kind: Literal["order", "equal", "bound", "best"]
     axis: Text
     where: TextTable
+    text: Text = ""
+    source: Text = ""
+    reading: Text = ""
     metrics: Texts = ()
+    names: TextTable = field(default_factory=dict)
     tolerance: NotNegative = SAME.value
     expected: Annotated[Groups, Of(("order",))] = ()
     rest: Annotated[Texts, Of(("order",))] = ()
@@ -130,10 +137,11 @@ STATED: dict[str, Tolerated] = {"exactly": "exactly", "about": "about", "up_to":
 
 @dataclass(frozen=True)
 class Claims(Table):
-    """A ``claims.toml``: its claims, and the tolerance and metrics of those that have none of their own."""
+    """A ``claims.toml``: its claims, and the tolerance, metrics and names of readings of those that have none."""
 
     tolerance: NotNegative = SAME.value
     metrics: Texts = ()
+    names: TextTable = field(default_factory=dict)
     claims: Annotated[tuple[Claim, ...], Field(validation_alias="claim")] = ()
 
 
@@ -168,7 +176,10 @@ def parse_claims(
     assert file is not None
     claims = []
     for number, (claim, entry) in enumerate(zip(file.claims, document.get("claim", []), strict=True)):
-        common: dict[str, Any] = {"metrics": file.metrics, "tolerance": file.tolerance}
+        common: dict[str, Any] = {"metrics": file.metrics, "tolerance": file.tolerance, "names": file.names}
+        if "text" not in entry and claims:
+            # It is a part of the sentence before it.
+            common |= {"text": claims[-1].text, "source": claims[-1].source, "ours": claims[-1].ours}
         claims.append(replace(claim, **{key: value for key, value in common.items() if key not in entry}))
         _check_kind(("claim", number), claims[-1], problems)
         _check_names(("claim", number), claims[-1], labels, metrics, problems)
@@ -178,6 +189,9 @@ def parse_claims(
 
 
 def _check_kind(path: Key, claim: Claim, problems: Problems) -> None:
+    for key in ("text", "source"):
+        if not getattr(claim, key):
+            problems.add(path, f"{key} is missing; it must be a text")
     said = [key for key in (*STATED, "low", "high") if getattr(claim, key) is not None]
     if len(said) > 1 and said[0] in STATED:
         message = f"{said[0]} and {said[1]} exclude each other; a stated value has its own limits"

@@ -370,11 +370,32 @@ class Chart(Table):
 
 
 @dataclass(frozen=True)
+class Cause(Table):
+    """An ``[[answer.cause]]``: why sentences of the paper are not reproduced, and the experiment that shows it.
+
+    Attributes
+    ----------
+    text : str
+        The cause; braces stand for measured values.
+    explains : tuple of str
+        Claims of the sentences that it explains.
+    effect, switched_off : str
+        A claim that the effect is there with the cause, and one that it is gone with the cause switched off. The cause
+        is shown if both hold; "" for a cause that follows from a formula or the text alone.
+    """
+
+    text: Text
+    explains: Texts = ()
+    effect: Text = ""
+    switched_off: Text = ""
+
+
+@dataclass(frozen=True)
 class Answer(Table):
     """``[answer]``: three sentences, the causes, and the leading figure; braces stand for measured values."""
 
     sentences: Annotated[tuple[Word, Word, Word], Words("a list of three texts")]
-    causes: Texts = ()
+    causes: Annotated[tuple[Cause, ...], Field(validation_alias="cause")] = ()
     figure: Count | None = None
     chart: Text | None = None
 

@@ -27,7 +27,7 @@ from ackclock.experiments.world import SIMULATION
 from ackclock.files import storage
 from ackclock.formatting.names import in_file
 from ackclock.formatting.numbers import counted, finite, number
-from ackclock.literature import answers, charts, library, reproduction, tables
+from ackclock.literature import answers, charts, library, reproduction, sentences, tables
 from ackclock.literature.again import Runs
 from ackclock.literature.charts import Picture
 from ackclock.literature.claims import Claim, bounds
@@ -227,7 +227,8 @@ def write(outcome: Outcome, directory: Path, others: Sequence[Elsewhere] = ()) -
     table = polars.DataFrame(outcome.rows, infer_schema_length=None)
     storage.write_parquet(directory / "runs.parquet", table)
     verdicts = finite([judgement.to_dict() for judgement in judgements])
-    storage.write_text(directory / "verdicts.json", json.dumps(verdicts, indent=1, ensure_ascii=False) + "\n")
+    _write_json(directory / "verdicts.json", verdicts)
+    _write_json(directory / "sentences.json", finite([it.to_dict() for it in sentences.sentences(judgements)]))
     (directory / "figures").mkdir(exist_ok=True)
     drawn = _draw(outcome, paper.contents.figures, directory / "figures") if paper.contents.figures else []
     charted = charts.draw_all(outcome, directory / "figures")
@@ -253,6 +254,10 @@ def write(outcome: Outcome, directory: Path, others: Sequence[Elsewhere] = ()) -
     entries = {"worlds": [elsewhere.manifest(each) for each in others]} if others else {}
     storage.write_manifest(directory, "paper", {**manifest(outcome.plan), **entries, "state": "complete"})
     return Report(judgements, context["answer"], directory / "report.html")
+
+
+def _write_json(path: Path, found: object) -> None:
+    storage.write_text(path, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
 
 
 def _command(plan: Plan, others: Sequence[Elsewhere]) -> str:
@@ -341,6 +346,7 @@ def _context(
     anchors |= {it.chart.figure: it.name for it in charted if it.chart.figure is not None}
     lead, figures = _figures(paper, drawn, charted)
     start = _slow_start(table, paper.labels) if paper.contents.figures is not None else []
+    answer = _answer(paper, judgements, others)
     return {
         "paper": paper,
         "quick": outcome.plan.quick,
@@ -348,11 +354,12 @@ def _context(
         "evaluations": outcome.plan.evaluations,
         "version": _core.__version__,
         "manifest": manifest(outcome.plan),
-        "answer": _answer(paper, judgements, others),
+        "answer": answer,
         "worlds": [section.context(each, judgements) for each in others],
         "lead": lead,
         "readings": [_summary(metric, group, ours=ours) for (ours, metric), group in grouped.items()],
-        "said": answers.counts(answers.mains(judgements).values()),
+        "said": sentences.words(sentences.counts(sentences.of_paper(judgements))),
+        "sentences": _sentences(judgements, answer.causes, anchors),
         "claims": _claim_groups(judgements, anchors),
         "figures": figures,
         "drawn_runs": bands.RUNS,
@@ -420,6 +427,32 @@ def _claim_groups(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -
     return made
 
 
+def _sentences(
+    judgements: Sequence[Judgement], causes: Sequence[answers.Reason], anchors: Mapping[int, str]
+) -> list[dict[str, Any]]:
+    """Return the rows of the paper's sentences: outcome, other readings, and the numbers of their causes."""
+    rows = []
+    for it in sentences.of_paper(judgements):
+        ids = {claim.id for claim in it.claims}
+        held, parts = it.readings[0].held
+        rows.append(
+            {
+                "sentence": it,
+                "parts": f"{held} of {parts} parts hold" if parts > 1 else "",
+                "claims": sorted(ids, key=[claim.id for claim in it.claims].index),
+                "causes": [place for place, cause in enumerate(causes, 1) if ids & set(cause.explains)],
+                "anchor": next((found for claim in it.claims if (found := _anchor(claim, anchors))), None),
+            }
+        )
+    return rows
+
+
+def _anchor(claim: Claim, anchors: Mapping[int, str]) -> str | None:
+    """Return the anchor of the first figure that the source of a claim names."""
+    figures = [int(number) for number in re.findall(r"\d+", claim.source.partition("figure")[2])]
+    return next((anchors[figure] for figure in figures if figure in anchors), None)
+
+
 def otherwise(judgement: Judgement) -> list[str]:
     """Say which verdict half or double the tolerance would give, if it is another one."""
     words = {0.5: "half", 2.0: "double"}
@@ -452,8 +485,7 @@ def _claim_rows(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> 
             for item in with_exact_path(group)
         ]
         claim = group[0].claim
-        figures = [int(number) for number in re.findall(r"\d+", claim.source.partition("figure")[2])]
-        anchor = next((anchors[figure] for figure in figures if figure in anchors), None)
+        anchor = _anchor(claim, anchors)
         made.append({"claim": claim, "expected": _expected(claim), "readings": readings, "anchor": anchor})
     return made
 

@@ -24,7 +24,7 @@ from ackclock.metrics.derivation import Rows
 KIND = "paper"
 DRAWING = "drawing"
 """State of a folder whose runs are all there, but no report."""
-WRITTEN = ("report.html", "report.md", "verdicts.json", "runs.parquet", "worlds.parquet", "figures")
+WRITTEN = ("report.html", "report.md", "verdicts.json", "sentences.json", "runs.parquet", "worlds.parquet", "figures")
 TABLES = ("tables.parquet", "tables.csv", "checks.parquet", "checks.csv")
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from ackclock.files import storage
 from ackclock.formatting import numbers
 from ackclock.judging.tolerances import SAME
-from ackclock.literature import answers
+from ackclock.literature import sentences
 from ackclock.literature.library import Paper
 from ackclock.literature.report import Report
+from ackclock.literature.sentences import Outcome
 from ackclock.literature.today import HOST, QUESTIONS, Effect
-from ackclock.literature.verdicts import Verdict
 from ackclock.reports import (
     Answer,
     Axis,
@@ -35,7 +35,6 @@ from ackclock.reports.pages import Item, Sentence
 from ackclock.statistics.intervals import Interval, rounded
 
 KIND = "papers"
-VERDICTS: tuple[Verdict, ...] = ("holds", "does not hold", "cannot tell", "not run")
 MARKS = {"better": "better", "worse": "worse"}
 
 
@@ -47,10 +46,9 @@ class Reproduced:
     report: Report
 
     @property
-    def counts(self) -> Counter[Verdict]:
-        """Number of the paper's claims by verdict, each in its main reading."""
-        main = answers.mains(self.report.judgements).values()
-        return Counter(item.verdict for item in main if not item.claim.ours)
+    def counts(self) -> Counter[Outcome]:
+        """Number of the paper's sentences by outcome, each in its main reading."""
+        return sentences.counts(sentences.of_paper(self.report.judgements))
 
     @property
     def link(self) -> str:
@@ -81,9 +79,9 @@ def _page(done: Sequence[Reproduced], effects: Mapping[str, Sequence[Effect]], *
 
 
 def _answer(done: Sequence[Reproduced], effects: Mapping[str, Sequence[Effect]]) -> list[Sentence]:
-    total: Counter[Verdict] = sum((item.counts for item in done), Counter())
-    claims, papers = numbers.counted(total.total(), "claim"), numbers.counted(len(done), "paper")
-    said: list[Sentence] = [f"Of {claims} in {papers}, {answers.count_words(total)}."]
+    total: Counter[Outcome] = sum((item.counts for item in done), Counter())
+    all_of_them, papers = numbers.counted(total.total(), "sentence"), numbers.counted(len(done), "paper")
+    said: list[Sentence] = [f"Of {all_of_them} in {papers}, {sentences.words(total)}."]
     if effects:
         better = [name for name, own in effects.items() if _gains(own)]
         names = {item.paper.name: item.paper.title for item in done}
@@ -101,9 +99,9 @@ def _gains(effects: Sequence[Effect]) -> bool:
 
 def _lead(done: Sequence[Reproduced]) -> Figure:
     names = [item.paper.name for item in done]
-    series = [Series(verdict, names, [item.counts[verdict] for item in done], "bars") for verdict in VERDICTS]
-    panel = Panel(series, x=Axis("paper", names=names), y=Axis("claims"))
-    return Figure("Verdicts on the claims of each paper, in their main reading", [panel], "verdicts")
+    series = [Series(way, names, [item.counts[way] for item in done], "bars") for way in sentences.OUTCOMES]
+    panel = Panel(series, x=Axis("paper", names=names), y=Axis("sentences"))
+    return Figure("Outcomes of each paper's sentences, in their main reading", [panel], "verdicts")
 
 
 def _today(done: Sequence[Reproduced], effects: Mapping[str, Sequence[Effect]]) -> list[Item]:
@@ -150,11 +148,11 @@ def _text(value: Interval) -> str:
 def _section(item: Reproduced, effects: Sequence[Effect]) -> Section:
     summary = item.paper.contents.summary
     found: list[str | Part] = [Part("Found. ", mark="strong")]
-    # The first sentence of an answer counts the claims, as the figure above does.
+    # The first sentence of an answer counts the paper's sentences, as the figure above does.
     for sentence in item.report.answer.sentences[1:] or item.report.answer.sentences:
         found += [Part(part.text, f"{item.link}#{part.claim}" if part.claim else "", part.mark) for part in sentence]
         found.append(" ")
-    counted = answers.counts(answers.mains(item.report.judgements).values())
+    counted = sentences.words(item.counts)
     bullets: list[Sentence] = []
     if summary is not None:
         bullets += [[Part("Idea. ", mark="strong"), summary.idea], [Part("Claim. ", mark="strong"), summary.claim]]
@@ -166,7 +164,7 @@ def _section(item: Reproduced, effects: Sequence[Effect]) -> Section:
             said += ["; " if place else "", text[:1].upper() + text[1:] if not place else text]
             said.append(Part(it.verdict, mark=MARKS.get(it.verdict, "")))
         bullets.append([*said, "."])
-    bullets.append([f"All claims ({counted}), figures and causes: ", Part("the report", item.link), "."])
+    bullets.append([f"All sentences ({counted}), figures and causes: ", Part("the report", item.link), "."])
     return Section(
         item.paper.title, [Text(item.paper.reference), Bullets(bullets)], folded=False, anchor=item.paper.name
     )

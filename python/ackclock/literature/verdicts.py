@@ -17,7 +17,8 @@ A is the best          all intervals below τ            one interval above τ  
 =====================  ===============================  ==================================  =======================
 
 For "A is the best", each interval is the advantage of another variant. A failed "A above B" is *reversed* if B/A − 1 is
-above τ. It has *no difference* if A and B overlap. Otherwise, A is only not above B.
+above τ. It has *no difference* if A and B overlap. Otherwise, A is only not above B. A ratio outside limits on one side
+of 1 is *reversed* if it lies on the other side, and has *no difference* within τ of 1; otherwise it is *apart*.
 
 A claim holds if all its comparisons hold, and does not hold if one of them does not. Otherwise, the runs cannot tell. A
 cell is a combination of values of the labels that the claim leaves open. With ``quantifier = "any"``, a claim holds if
@@ -432,8 +433,19 @@ def _within_bounds(
     said = f"{claim.axis} {named} is {found.mean:.4g} [{found.low:.4g}, {found.high:.4g}]"
     reason = f"{said}, {words} the limits ({bounds(claim)})"
     relation: Relation = "ratio" if claim.to else "value"
-    why: Why | None = "apart" if words == "outside" else None
+    why = _way_outside(claim, found) if words == "outside" else None
     return Comparison(where, claim.of, claim.to, relation, found, VERDICTS[place], reason, why, chances)
+
+
+def _way_outside(claim: Claim, found: Interval) -> Why:
+    """Say how a value misses its limits: a claimed gain or loss can be absent, or the other way round."""
+    low, high = claim.limits()
+    if not claim.to or low <= 1 <= high:
+        return "apart"
+    least, most = Tolerance(claim.tolerance).either_way
+    if found.within(least, most):
+        return "no difference"
+    return "reversed" if (found.high < least if low > 1 else found.low > most) else "apart"
 
 
 def _ranking(cell: _Cell, metric: str, confidence: float) -> list[tuple[str, Interval]]:
@@ -449,15 +461,21 @@ def _conclude(claim: Claim, comparisons: Sequence[Comparison]) -> tuple[Verdict,
         return "not run", ["the cells of this claim have no runs"], None
     cells = _by_cell(comparisons)
     if claim.quantifier == "most" or (claim.quantifier == "any" and len(cells) < len(comparisons)):
-        return _conclude_cells(claim, cells)
+        verdict, counts = _conclude_cells(claim, cells)
+        failed = [comparison for comparison in comparisons if comparison.verdict == "does not hold"]
+        return verdict, counts, _first_way(failed) if verdict == "does not hold" else None
     wanted: Verdict = "does not hold" if claim.quantifier == "all" else "holds"
     other: Verdict = "holds" if claim.quantifier == "all" else "does not hold"
     deciding = [comparison for comparison in comparisons if comparison.verdict == wanted]
     unclear = [comparison for comparison in comparisons if comparison.verdict in ("cannot tell", "not run")]
     verdict = wanted if deciding else "cannot tell" if unclear else other
     chosen = deciding or unclear or comparisons
-    why = next((why for why in WHYS if any(comparison.why == why for comparison in chosen)), None)
-    return verdict, _reasons(claim, chosen, comparisons), why
+    return verdict, _reasons(claim, chosen, comparisons), _first_way(chosen)
+
+
+def _first_way(comparisons: Sequence[Comparison]) -> Why | None:
+    """Return the first kind of failure of `WHYS` that a comparison has."""
+    return next((why for why in WHYS if any(comparison.why == why for comparison in comparisons)), None)
 
 
 def _by_cell(comparisons: Sequence[Comparison]) -> dict[str, list[Verdict]]:
@@ -467,7 +485,7 @@ def _by_cell(comparisons: Sequence[Comparison]) -> dict[str, list[Verdict]]:
     return cells
 
 
-def _conclude_cells(claim: Claim, cells: Mapping[str, list[Verdict]]) -> tuple[Verdict, list[str], Why | None]:
+def _conclude_cells(claim: Claim, cells: Mapping[str, list[Verdict]]) -> tuple[Verdict, list[str]]:
     """Combine the verdicts of cells: the claim must hold in one of them, or in more than half."""
     found: dict[Verdict, list[str]] = {"holds": [], "does not hold": [], "cannot tell": []}
     for place, verdicts in cells.items():
@@ -479,7 +497,7 @@ def _conclude_cells(claim: Claim, cells: Mapping[str, list[Verdict]]) -> tuple[V
     counts = [
         f"{word} in {len(places)} of {len(cells)} ({'; '.join(places)})" for word, places in found.items() if places
     ]
-    return verdict, counts, None
+    return verdict, counts
 
 
 def _reasons(claim: Claim, chosen: Sequence[Comparison], comparisons: Sequence[Comparison]) -> list[str]:
