@@ -95,7 +95,7 @@ def test_the_page_has_idea_claim_finding_and_today(
     assert "\n0 runs in " in "\n".join(caplog.messages)
     html = (out / "report.html").read_text()
     text = re.sub(r"<[^>]+>", "", html[html.index("<main>") : html.index("<footer")])
-    assert "Of 1 claim in 1 paper" in text
+    assert "Of 1 sentence in 1 paper, 1 is undecided" in text
     for wanted in (
         "Idea. Start with more.",
         "Claim. More arrives.",

@@ -445,7 +445,7 @@ def test_a_failed_sentence_links_to_its_cause_and_the_cause_says_what_its_experi
     assert "With it: 1.26 [1.26, 1.26]; switched off: 1.26 [1.26, 1.26]: the cause is not shown." in markdown
     (item,) = json.loads((out / "sentences.json").read_text())
     assert (item["text"], item["source"], item["outcome"]) == ("it gains", "§1, figure 3", "differs")
-    assert [reading["reading"] for reading in item["readings"]] == ["main reading", "gain as the paper prints it"]
+    assert [reading["reading"] for reading in item["readings"]] == ["main reading", "gain printed"]
 
 
 def test_a_shared_figure_appears_once_in_the_report(page: tuple[Path, str]) -> None:

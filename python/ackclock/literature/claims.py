@@ -174,7 +174,7 @@ def parse_claims(
     file = schema.read(Claims, document, problems)
     problems.check(ClaimError)
     assert file is not None
-    claims = []
+    claims: list[Claim] = []
     for number, (claim, entry) in enumerate(zip(file.claims, document.get("claim", []), strict=True)):
         common: dict[str, Any] = {"metrics": file.metrics, "tolerance": file.tolerance, "names": file.names}
         if "text" not in entry and claims:
