@@ -17,13 +17,17 @@ import numpy as np
 import polars
 import pytest
 
-from ackclock import _core
+import ackclock
+from ackclock import Scenario, _core
 from ackclock.cli.errors import plain_errors
 from ackclock.experiments.store import JOURNAL, TABLE, Store
 from ackclock.literature import library, report, reproduction
 from ackclock.literature.contents import Figures
+from ackclock.literature.measurement import Curves, FlowTable
 from ackclock.literature.plan import Plan, plan_paper
+from ackclock.metrics import spans
 from ackclock.metrics.spans import time_mean
+from ackclock.results import Result
 
 from .conftest import ROOT, Cli
 
@@ -255,6 +259,25 @@ def test_time_mean_of_a_value_that_stays() -> None:
     assert time_mean(time, value, 0, 6) == pytest.approx((10 + 3 * 20 + 40) / 5)
     assert time_mean(time, value, 3, 4) == pytest.approx(20)
     assert time_mean(time, value, 0, 0.5) is None
+
+
+def test_a_mean_over_a_span_has_the_bits_of_the_sum_over_all_values() -> None:
+    random = np.random.default_rng(1)
+    time, value = np.cumsum(random.exponential(0.1, 1000)), random.uniform(1, 99, 1000)
+    for begin, end in [(0.0, 1e3), (0.0, 1.0), (40.0, 60.0), (float(time[10]), float(time[20])), (50.0, 50.01)]:
+        lasts = np.diff(np.clip(np.append(time, end), begin, end))
+        assert time_mean(time, value, begin, end) == np.cumsum(value * lasts)[-1] / np.cumsum(lasts)[-1]
+
+
+def test_a_trace_is_read_for_its_measures_and_curves_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    trace = Result.trace
+    monkeypatch.setattr(Result, "trace", lambda result, name: read.append(name) or trace(result, name))
+    result = ackclock.run(Scenario(duration="1 s", record=["cwnd", "delivered"], flow=[{}]))
+    windows = spans.windows({"early": (0.0, 0.5)})
+    FlowTable([windows]).take(result)
+    FlowTable([windows], Curves(("throughput",), 0.1)).take(result)
+    assert read == ["cwnd", "cwnd", "delivered"]
 
 
 def test_a_changed_paper_measures_again(tiny: Path) -> None:

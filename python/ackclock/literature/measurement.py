@@ -49,7 +49,8 @@ class Curves:
     def take(self, result: Result) -> dict[str, curves.Line]:
         """Return the curves of a run by name."""
         lines: dict[str, curves.Line] = {}
-        cwnd = curves.cwnd_lines(result) if "cwnd" in result.traces else []
+        windows = any(TRACES[kind] == "cwnd" for kind in self.kinds)
+        cwnd = curves.cwnd_lines(result) if windows else []
         for kind in self.kinds:
             drawn = _drawn(result, kind, self.bin) if kind in ("throughput", "internals") else cwnd
             for line in drawn if self.flows else drawn[:1]:

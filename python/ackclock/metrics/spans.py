@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
-import polars
 from numpy.typing import NDArray
 
 from ackclock.arrow import frame
@@ -20,10 +20,10 @@ def arrivals(spans: Spans) -> Derivation:
 
     def derive(measured: Rows, result: Run) -> None:
         for row in measured:
-            own = _own(result, "delivered", row["flow"])
-            total = np.concatenate([[0], own["bytes"].to_numpy()])
+            time, arrived = _own(result, "delivered", "bytes", row["flow"])
+            total = np.concatenate([[0], arrived])
             for name, span in spans.items():
-                first, last = np.searchsorted(own["time"].to_numpy(), span, side="right")
+                first, last = np.searchsorted(time, span, side="right")
                 row[name] = int(total[last]) - int(total[first])
 
     return Derivation("arrivals", tuple(spans), derive, ("delivered",), _settings(spans))
@@ -34,8 +34,7 @@ def windows(spans: Spans) -> Derivation:
 
     def derive(measured: Rows, result: Run) -> None:
         for row in measured:
-            own = _own(result, "cwnd", row["flow"])
-            time, cwnd = own["time"].to_numpy(), own["cwnd"].to_numpy()
+            time, cwnd = _own(result, "cwnd", "cwnd", row["flow"])
             for name, (begin, end) in spans.items():
                 row[name] = time_mean(time, cwnd, begin, end)
 
@@ -47,15 +46,21 @@ def time_mean(time: NDArray[np.float64], value: NDArray[np.float64], begin: floa
 
     The sums run from the first value to the last, so that every machine, and the page of a report, gets the same bits.
     """
-    edges = np.clip(np.append(time, end), begin, end)
+    # Values that end before the span, or begin after it, would add exact zeros.
+    first, last = max(int(np.searchsorted(time, begin, side="right")) - 1, 0), int(np.searchsorted(time, end))
+    edges = np.clip(np.append(time[first:last], end), begin, end)
     lasts = np.diff(edges)
     known = float(np.cumsum(lasts)[-1]) if len(lasts) else 0.0
-    return float(np.cumsum(value * lasts)[-1]) / known if known > 0 else None
+    return float(np.cumsum(value[first:last] * lasts)[-1]) / known if known > 0 else None
 
 
-def _own(result: Run, trace: str, flow: str) -> polars.DataFrame:
+def _own(result: Run, trace: str, column: str, flow: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Return the times and one column of a flow's rows in a trace."""
     table = frame(result.trace(trace))
-    return table.filter(table["flow"].cast(polars.String) == flow)
+    chosen = table["flow"] == flow
+    if not chosen.all():
+        table = table.filter(chosen)
+    return table["time"].to_numpy(), table[column].to_numpy()
 
 
 def _settings(spans: Spans) -> tuple[list[object], ...]:
