@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from typing import Any, Literal
@@ -242,6 +243,14 @@ class SlowStart:
         return {}
 
 
+CLASS = re.compile(r"[\w./\\-]+:[A-Za-z_]\w*")
+
+
+def is_import_path(text: str) -> bool:
+    """Whether a text is the import path of a class, such as ``delay.py:Delay``."""
+    return CLASS.fullmatch(text) is not None
+
+
 def named(text: str) -> Any:  # noqa: ANN401 - a class of the user
     """Return the control or slow start of an import path: ``delay.py:Delay`` or ``package.module:Delay``.
 
@@ -259,13 +268,22 @@ def named(text: str) -> Any:  # noqa: ANN401 - a class of the user
     try:
         module = _of_file(Path(place)) if place.endswith(".py") else _of_module(place)
     except Exception as error:
-        raise ValueError(f"{text}: cannot import {place}: {type(error).__name__}: {error}") from None
+        raise ValueError(f"{text}: cannot import {place}: {_why(error, place, name)}") from None
     made = getattr(module, name, None)
     if not (isinstance(made, type) and issubclass(made, (CongestionControl, SlowStart))):
         known = [each for each, value in vars(module).items() if _is_own(value, module.__name__)]
         said = f"; it has {', '.join(known)}" if known else ""
         raise ValueError(f"{text}: {place} has no control or slow start {name!r}{said}")
     return made
+
+
+def _why(error: Exception, place: str, name: str) -> str:
+    """Return why a file or module cannot be imported; a file alone belongs to no package."""
+    said = f"{type(error).__name__}: {error}"
+    if not (place.endswith(".py") and isinstance(error, ImportError) and "relative import" in str(error)):
+        return said
+    module = ".".join(Path(place).with_suffix("").parts[-2:])
+    return f"it imports from its own package, to which a file alone does not belong; name its module: {module}:{name}"
 
 
 def _of_file(file: Path) -> Any:  # noqa: ANN401 - a module

@@ -232,3 +232,11 @@ def test_tshark_sees_the_same(flow: dict[str, Any], tmp_path: Path) -> None:
     assert again == rows(result.flows)[0]["retransmitted_packets"]
     assert counts["_ws.malformed"] == 0
     assert counts["tcp.analysis.lost_segment"] == counts["tcp.analysis.ack_lost_segment"] == 0
+
+
+def test_packets_go_into_files_of_their_format(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "one.toml").write_text(scenario({}).to_toml())
+    done = cli("run", "one.toml", "--pcap", "homes.csv")
+    assert done.returncode == 2
+    assert done.stderr == ("error: --pcap homes.csv: packets are written as pcapng; name a file that ends in .pcapng\n")
+    assert not (tmp_path / "homes.csv").exists()

@@ -669,3 +669,67 @@ def test_a_killed_comparison_continues(cli: Cli, shared: Path, tmp_path: Path) -
     assert again.returncode == 0, again.stderr
     assert f"{min(finished, 12)} were stored" in again.stderr
     assert not kept.exists()
+
+
+def test_worlds_are_compared_over_the_paths_of_a_population(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The paths differ in size, so that the ratio of the means has no interval, and that of the geometric means has."""
+    (tmp_path / "homes.csv").write_text("rate_mbps,rtt_ms,buffer\n" + "".join(
+        f"{rate},{rtt},1 BDP\n" for rate, rtt in [(1, 70), (100, 20), (3, 100), (30, 10), (9, 40), (2, 300)]
+    ))  # fmt: skip
+
+    def shorter(scenario: Scenario, *rest: Any) -> Result:
+        return run_here(scenario.set({"duration": "2 s"}), *rest)
+
+    others = {"other": World("other", shorter, release="1", identity="other"), "simulation": SIMULATION}
+    monkeypatch.setattr(worlds, "find", lambda name, **_: others[name])
+    homes, on = tmp_path / "homes.csv", "simulation,other"
+    found = ackclock.compare("standard", "limited", paths=homes, on=on, harm=False, duration="4 s")
+    assert [each.finding.estimate.finite for each in agreeing.agreements(found.judged)] == [True, True]
+
+
+def test_a_file_that_imports_from_its_package_names_the_way_out(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "ideas").mkdir()
+    (tmp_path / "ideas" / "base.py").write_text("SHARE = 0.5\n")
+    (tmp_path / "ideas" / "eager.py").write_text(
+        "from ackclock import SlowStart\nfrom .base import SHARE\n\nclass Eager(SlowStart):\n    share = SHARE\n"
+    )
+    done = cli("compare", "standard", "ideas/eager.py:Eager", "--paths", "clean")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.endswith("a file alone does not belong; name its module: ideas.eager:Eager\n")
+    done = cli("compare", "standard", "ideas.eager:Eager", "--paths", "clean", "--duration", "2 s", "--seeds", "1")
+    assert done.returncode == 0, done.stderr
+
+
+def made(share: float) -> type[ackclock.SlowStart]:
+    """Return a slow start that grows by a share."""
+
+    class Own(ackclock.SlowStart):
+        def on_ack(self, ack: ackclock.Ack, window: ackclock.Window) -> float:
+            return share * ack.counted
+
+    return Own
+
+
+def test_contenders_have_names_of_their_own(shared: Path) -> None:
+    short: dict[str, Any] = {"paths": shared, "seeds": 1, "duration": "1 s", "harm": False}
+    found = ackclock.compare("standard", {"gentle": made(0.3), "eager": made(0.9)}, reference="eager", **short)
+    assert found.judged.names == ["eager", "standard", "gentle"]
+    found = ackclock.compare({"gentle": made(0.3), "old one": "linux+cubic"}, **short)
+    assert found.judged.names == ["gentle", "old one"]
+    with pytest.raises(ValueError, match=r"two contenders are called Own: give them names .*\{\"first\": …"):
+        ackclock.compare(made(0.3), made(0.9), **short)
+    with pytest.raises(ValueError, match=r"give the class Own, not its instance"):
+        ackclock.compare("standard", made(0.3)(), **short)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"must be names, files, classes, or names for these .*, not 3$"):
+        ackclock.compare("standard", 3, **short)  # type: ignore[arg-type]
+
+
+def test_the_command_takes_names_of_contenders(cli: Cli, tmp_path: Path, shared: Path) -> None:
+    (tmp_path / "delay.py").write_text("from ackclock import SlowStart\n\nclass Eager(SlowStart):\n    pass\n")
+    short = ["--paths", "shared.toml", "--seeds", "1", "--duration", "1 s", "--no-harm", "--json"]
+    done = cli("compare", "standard", "eager=delay.py:Eager", "combined=linux+slow_start=vegas", *short)
+    assert [row["contender"] for row in json.loads(done.stdout)["rows"]] == ["standard", "eager", "combined"]
+    done = cli("compare", "standard", "eager=nope")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    said = "error: eager=nope: eager is no key of a flow but the name of a contender, and unknown algorithm"
+    assert done.stderr.startswith(said)

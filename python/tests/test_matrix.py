@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import polars
 import pytest
@@ -475,3 +476,23 @@ def test_paths_are_listed(cli: Cli) -> None:
     listed = json.loads(cli("list", "paths", "--json").stdout)
     assert {"clean", "lossy", "bufferbloat", "long_fat", "short", "reno"} <= {path["name"] for path in listed}
     assert "Four identical flows" in cli("list", "paths").stdout
+
+
+def test_an_unknown_control_names_the_controls_alone(cli: Cli) -> None:
+    done = cli("matrix", "--congestion-control", "nope")
+    assert done.returncode == 2
+    assert done.stderr == "error: congestion_control: unknown congestion control 'nope' (known: bbr)\n"
+
+
+def test_parts_can_be_classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "import ackclock\n\nclass Careful(ackclock.SlowStart):\n    def on_ack(self, *_):\n        return 0.5\n"
+    Path("careful.py").write_text(text)
+    short: dict[str, Any] = {"avoidance": "reno", "loss_response": "own", "recovery": "sack"}
+    short |= {"paths": "clean", "seeds": 1, "duration": "2 s"}
+    found = ackclock.matrix(slow_start=["standard", "careful.py:Careful"], **short)
+    assert found.judged.names == ["standard + reno + own + sack", "careful.py:Careful + reno + own + sack"]
+    first, second = found.table["goodput_bps"]
+    assert second < first
+    with pytest.raises(ValueError, match="slow_start: must be names of parts, tables or classes, not 3"):
+        ackclock.matrix(slow_start=3, **short)  # type: ignore[arg-type]

@@ -174,3 +174,21 @@ def test_hosts_that_all_contenders_name_need_no_warning(tmp_path: Path) -> None:
     assert conditions.mixed(plan(tmp_path, "cubic", "reno")) == ""
     assert conditions.mixed(plan(tmp_path, "linux+cubic", "linux+reno")) == ""
     assert "linux+cubic on the host linux" in conditions.mixed(plan(tmp_path, "cubic", "linux+cubic"))
+
+
+def test_equal_rows_are_counted(tmp_path: Path) -> None:
+    file = tmp_path / "homes.csv"
+    file.write_text("label,rate_mbps,rtt_ms,buffer\na,4,70,1 BDP\nb,4,70,1 BDP\nc,5,70,1 BDP\n")
+    plan = planning.planned(
+        ["standard", "limited"], [str(file)],
+        reference=None, seeds=None, within=None, margin=0.05, size=None, duration=None,
+    )  # fmt: skip
+    said = "homes: 1 of 3 rows left out, which equals others but for names and seeds"
+    assert conditions.conditions(plan)[-1] == said
+
+
+def test_messages_name_the_table_as_the_user_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("homes.csv").write_text("rate_mbps,rtt,buffer\n4,x ms,1 BDP\n")
+    with pytest.raises(ackclock.ScenarioError, match=r'^homes\.csv: row 1, column "rtt": '):
+        find(["homes.csv"])

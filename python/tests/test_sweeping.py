@@ -168,8 +168,37 @@ def test_retry_runs_failed_tasks_again(tmp_path: Path, monkeypatch: pytest.Monke
     out = tmp_path / "o"
     sweep(scenario(), out, limits=Limits(events=200))
     ran = count_runs(monkeypatch)
-    assert sweep(scenario(), out, limits=Limits(events=200), retry=True).stored == 0
+    again = sweep(scenario(), out, limits=Limits(events=200), retry=True)
+    assert (again.stored, again.again, again.moved) == (0, 8, 0)
     assert len(ran) == 8
+
+
+def test_what_moved_and_what_ran_again_are_said_apart(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    out = tmp_path / "o"
+    sweep(scenario(), out, limits=Limits(events=200))
+    with caplog.at_level("INFO"):
+        sweep(scenario(), out)
+    assert f"8 failed runs ran again; the rows of the failures moved to {out / 'earlier'}" in caplog.messages
+    with caplog.at_level("INFO"):
+        sweep(scenario(TEXT.replace('"20 packets"', '"30 packets"')), out, retry=True)
+    assert f"4 rows are of values that the sweep has no more, and moved to {out / 'earlier'}" in caplog.messages
+
+
+def test_places_to_capture_are_looked_for_before_the_first_run(tmp_path: Path, cli: Cli) -> None:
+    with pytest.raises(ackclock.ScenarioError, match='no link or host "nowhere"'):
+        sweep(scenario(), tmp_path / "o", capture=["nowhere"])
+    assert not (tmp_path / "o").exists()
+    (tmp_path / "s.toml").write_text(TEXT)
+    done = cli("run", "s.toml", "--pcap", "s.pcapng", "--pcap-at", "nowhere")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith('error: capture: there is no link or host "nowhere" (known: ')
+
+
+def test_nothing_is_written_to_if_every_run_failed(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "s.toml").write_text(TEXT)
+    done = cli("run", "s.toml", "--max-events", "5", "--out", "o")
+    assert (done.returncode, "written to" in done.stderr) == (2, False)
+    assert "8 of 8 runs failed" in done.stderr
 
 
 def test_a_changed_scenario_runs_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

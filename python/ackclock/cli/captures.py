@@ -12,6 +12,8 @@ from ackclock.linux import Emulated
 from ackclock.results import Result
 from ackclock.scenario import Scenario
 
+SUFFIXES = (".pcapng", ".pcap")
+
 
 @dataclass(frozen=True)
 class Captures:
@@ -43,7 +45,7 @@ class Captures:
         Raises
         ------
         ValueError
-            If an option needs a file and none is named.
+            If an option needs a file and none is named, or the file's name is that of another format.
         """
         if file is None:
             given = (
@@ -55,6 +57,8 @@ class Captures:
                 if value:
                     raise ValueError(f"{option}: nothing is {what} without --pcap FILE")
             return None
+        if not targets.is_stream(file) and file.suffix not in SUFFIXES:
+            raise ValueError(f"--pcap {file}: packets are written as pcapng; name a file that ends in {SUFFIXES[0]}")
         return cls(file, places, snaplen, force)
 
     @property

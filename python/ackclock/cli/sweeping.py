@@ -53,11 +53,11 @@ def show(outcome: Outcome, *, json_output: bool) -> None:
             raise ValueError(f"every run failed ({total:,} in {folder}): {failed['error'][0]}")
         _show(dataset, json_output=json_output)
         _warn(dataset, failed, total)
+    if failed["len"].sum() == total > 0:
+        raise ValueError(f"every run failed ({total:,} in {folder}), for the reasons above")
     output.note(
         f"written to {folder}; query it with `ackclock query {folder}`, draw it with `ackclock report {folder}`"
     )
-    if failed["len"].sum() == total > 0:
-        raise ValueError(f"every run failed ({total:,} in {folder}), for the reasons above")
 
 
 def read_until(text: str | None, seeds: int | None, at_most: int | None) -> Until | None:

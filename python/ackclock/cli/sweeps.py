@@ -112,7 +112,7 @@ class Sweep:
         elif found:
             self._print(found)
         self._write_packets(found)
-        if self.out is not None:
+        if found and self.out is not None:
             output.note(f"written to {self.out}")
         if errors:
             first = min(errors)

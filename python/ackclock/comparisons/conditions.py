@@ -31,7 +31,7 @@ def about(plan: Plan) -> str:
 def conditions(plan: Plan) -> list[str]:
     """Return a line for each group of contenders with the same host, window and packets, and one for the access links.
 
-    Worlds that replace hosts have a line, too.
+    Worlds that replace hosts, and populations with equal rows, have a line, too.
 
     Parameters
     ----------
@@ -49,7 +49,18 @@ def conditions(plan: Plan) -> list[str]:
         ]
         groups.setdefault(", ".join(said), []).append(contender.name)
     lines = [said if plan.crossed else f"{', '.join(names)}: {said}" for said, names in groups.items()]
-    return [*lines, *_replaced(plan), f"access links: {_access(plan)}"]
+    return [*lines, *_replaced(plan), f"access links: {_access(plan)}", *_equal(plan)]
+
+
+def _equal(plan: Plan) -> list[str]:
+    """Return a line for each population with rows that are left out because they equal others."""
+    made = {place.path: (place.rows - len(place.paths), place.rows) for place in plan.places if place.population}
+    return [
+        f"{name}: {left:,} of {counted(rows, 'row')} left out, which {'equals' if left == 1 else 'equal'} others but "
+        "for names and seeds"
+        for name, (left, rows) in made.items()
+        if left
+    ]
 
 
 def mixed(plan: Plan) -> str:

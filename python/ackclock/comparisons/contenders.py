@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
 from ackclock import _core
 from ackclock.comparisons import parts
-from ackclock.control import named
+from ackclock.control import is_import_path, named
 from ackclock.files import checks, limits, toml
 from ackclock.metrics.groups import is_tested
 from ackclock.scenario import key_of, load
@@ -40,7 +41,7 @@ class Contender:
     Attributes
     ----------
     name : str
-        Its name in tables: as the user wrote it.
+        Its name in tables: the user's own, or what the user wrote.
     settings : dict
         The keys of the flows under test that it sets, with their values; a control in Python is its class.
     file : Path or None
@@ -56,9 +57,11 @@ class Contender:
 
 
 Given = str | Path | type
-"""What names a contender."""
-CLASS = re.compile(r"[\w./\\-]+:[A-Za-z_]\w*")
-"""The import path of a class, such as ``delay.py:Delay``."""
+"""What is a contender without a name of its own."""
+NAME = re.compile(r"([A-Za-z_][\w .-]*)=(.+)")
+"""A contender with a name of its own, such as ``eager=delay.py:Eager``."""
+LIKE_A_KEY = 0.8
+"""How like a key of a flow a word is that is no name, by `difflib`: ``avoidence`` is 0.89 like ``avoidance``."""
 
 
 def resolve(given: Given) -> Contender:
@@ -69,7 +72,8 @@ def resolve(given: Given) -> Contender:
     given
         Names and ``KEY=VALUE`` joined by ``+``, such as ``cubic``, ``linux+bbr`` or ``slow_start=vegas``; the name of a
         scenario file, which ends in ``.toml``; or a control or slow start in Python: its class, or its import path,
-        such as ``delay.py:Delay``, which may stand beside other names.
+        such as ``delay.py:Delay``, which may stand beside other names. ``NAME=`` before all of these gives the
+        contender a name of its own.
 
     Raises
     ------
@@ -80,7 +84,11 @@ def resolve(given: Given) -> Contender:
     """
     if isinstance(given, type):
         return Contender(given.__name__, {key_of(given): given})
+    if not isinstance(given, (str, Path)):
+        raise ValueError(_no_contender(given))
     text = str(given)
+    if (name := _own_name(text)) is not None:
+        return _called(name, text.partition("=")[2].strip())
     if text.endswith(".toml"):
         return _of_file(Path(text))
     settings: dict[str, object] = {}
@@ -95,8 +103,42 @@ def resolve(given: Given) -> Contender:
     return Contender(text, settings)
 
 
-def resolve_all(texts: Sequence[Given], reference: Given | None = None) -> list[Contender]:
-    """Return all contenders, the reference first: the named one, or the first of the texts.
+def _own_name(text: str) -> str | None:
+    """Return the name before a contender; None if there is none, as in ``slow_start=vegas``."""
+    found = NAME.fullmatch(text)
+    if found is None:
+        return None
+    name, keys = found[1].strip(), parts.flow_keys()
+    # What looks like a key is a key, so that a misspelt one is no name.
+    return None if get_close_matches(name.split(".")[0], keys, 1, LIKE_A_KEY) else name
+
+
+def _called(name: str, given: Given) -> Contender:
+    if not isinstance(name, str) or not name.strip():
+        raise ValueError(f"contenders: the name of a contender must be a text, not {name!r}")
+    try:
+        return replace(resolve(given), name=name)
+    except ValueError as error:
+        place = f"{name}={given}" if isinstance(given, str) else name
+        raise ValueError(f"{place}: {name} is no key of a flow but the name of a contender, and {error}") from None
+
+
+def _no_contender(given: object) -> str:
+    if hasattr(given, "on_ack"):
+        name = type(given).__name__
+        return f"contenders: each run makes its own {name}; give the class {name}, not its instance"
+    return f'contenders: must be names, files, classes, or names for these such as {{"eager": Eager}}, not {given!r}'
+
+
+def resolve_all(given: Sequence[Given | Mapping[str, Given]], reference: Given | None = None) -> list[Contender]:
+    """Return all contenders, the reference first: the named one, or the first.
+
+    Parameters
+    ----------
+    given
+        The contenders; a mapping has several by their own names.
+    reference
+        A contender, or the name of one that is given.
 
     Raises
     ------
@@ -105,24 +147,34 @@ def resolve_all(texts: Sequence[Given], reference: Given | None = None) -> list[
     OSError
         If a file cannot be read.
     """
-    found = [resolve(text) for text in texts]
+    found = [made for each in given for made in _contenders(each)]
     if reference is not None:
-        first = resolve(reference)
-        found = [first, *(each for each in found if each.settings != first.settings)]
-        if len(found) == 1 and len(texts) == 1:
-            raise ValueError(f"{texts[0]} is the reference itself; name another algorithm to compare with it")
+        first = next((each for each in found if each.name == reference), None) or resolve(reference)
+        others = [each for each in found if each.settings != first.settings]
+        if not others and found:
+            raise ValueError(f"{found[0].name} is the reference itself; name another algorithm to compare with it")
+        found = [first, *others]
     for index, one in enumerate(found):
         for other in found[:index]:
-            if (one.name, one.file) == (other.name, other.file):
+            if (one.name, one.file, one.settings) == (other.name, other.file, other.settings):
                 raise ValueError(f"{one.file or one.name} is given twice")
             if one.name == other.name:
-                raise ValueError(f"two contenders are called {one.name}: rename one of the files")
+                raise ValueError(
+                    f"two contenders are called {one.name}: give them names of their own, such as first={one.name} on "
+                    f'the command line, or {{"first": …, "second": …}} in Python'
+                )
             # Files with equal settings can differ in everything else.
             if one.settings == other.settings and (one.file is None or other.file is None):
                 raise ValueError(f"{other.name} and {one.name} are the same: {settings_in_words(one)}")
     if len(found) < 2:
         raise ValueError("a comparison needs two algorithms, hosts or scenario files, as in: compare reno cubic")
     return found
+
+
+def _contenders(given: Given | Mapping[str, Given]) -> list[Contender]:
+    if isinstance(given, Mapping):
+        return [_called(name, each) for name, each in given.items()]
+    return [resolve(given)]
 
 
 def settings_in_words(contender: Contender) -> str:
@@ -136,7 +188,7 @@ def _shown(value: object) -> object:
 
 
 def _setting(piece: str, text: str) -> tuple[str, object]:
-    if CLASS.fullmatch(piece):
+    if is_import_path(piece):
         made = named(piece)
         return key_of(made), made
     key, equals, value = piece.partition("=")

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 def compare(
-    *contenders: str | Path | type,
+    *contenders: str | Path | type | Mapping[str, str | Path | type],
     paths: str | Path | Sequence[str | Path] | None = None,
     on: str | Sequence[str] = "simulation",
     reference: str | type | None = None,
@@ -47,7 +47,8 @@ def compare(
     *contenders
         Names of slow starts, avoidances, whole controls and hosts; combinations such as ``linux+bbr``; ``KEY=VALUE`` of
         a flow; scenario files; or controls and slow starts in Python: classes, or their import paths such as
-        ``delay.py:Delay``.
+        ``delay.py:Delay``. A mapping gives contenders names of their own, such as ``{"gentle": make(0.3), "eager":
+        make(0.9)}``; so does ``eager=delay.py:Eager``.
     paths
         Names of the matrix's paths, scenario files, or tables of paths (CSV, Parquet). By default all paths of the
         matrix; scenario files run as they are.
@@ -56,7 +57,7 @@ def compare(
         version), ``machine`` (this machine's kernel in real time). In several, each path is judged in each, and the
         contenders' speeds are compared with those of the first.
     reference
-        The contender to compare with, in place of the first.
+        The contender to compare with, in place of the first; or the name of one that is given.
     seeds
         Drawn paths, each with a seed of its own; by default 10. Of a population: seeds for each path, by default 1.
     within

@@ -183,6 +183,10 @@ class Judged:
             min((each for index in range(len(self.names)) for each in self._known(place, index, metric)), default=0) > 0
         )
 
+    def scale(self, place: Place, metric: str) -> Scale:
+        """Return the scale of ratios of a metric."""
+        return "geometric" if self._is_geometric(place, metric) else "ratio"
+
     def won(self, place: Place, index: int) -> tuple[int, int, int]:
         """Count the pairs in which a contender is faster than the reference, those without a difference, and all."""
         kind = METRICS[self.primary(place)]
@@ -228,8 +232,7 @@ class Judged:
         if kind.relation == "ratio":
             # The speeds of a transfer have the reciprocal ratio of its times.
             of, to = (of, to) if kind.better > 0 else (to, of)
-            scale: Scale = "geometric" if self._is_geometric(place, metric) else "ratio"
-            return Question(Sample(of, to, scale), "more", Tolerance(self.margin))
+            return Question(Sample(of, to, self.scale(place, metric)), "more", Tolerance(self.margin))
         tolerance = Tolerance(self.margin, relative=False) if metric in HARM else tolerances.of(metric, ABOUT)
         return Question(Sample(of, to), "more" if kind.better > 0 else "less", tolerance)
 

@@ -6,11 +6,12 @@ import itertools
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from ackclock import _core
+from ackclock.control import is_import_path, named
 from ackclock.files import checks, toml
 from ackclock.scenario import Scenario
 
@@ -26,8 +27,8 @@ PARTS = AXES[:3]
 REPLACED = (*PARTS, "initial_window")
 """The keys of a flow that a whole control replaces."""
 
-PartSpec = str | Mapping[str, object]
-"""A part as in a scenario: its name, or a table with its `kind` and parameters."""
+PartSpec = str | Mapping[str, object] | type
+"""A part as in a scenario: its name, a table with its `kind` and parameters, or a class or its import path."""
 
 Choice = Sequence[PartSpec] | PartSpec | None
 """The parts on an axis; None: all."""
@@ -113,6 +114,17 @@ def part(axis: str, spec: PartSpec) -> Part:
     """
     if axis == WHOLE and spec in ("composed", "python"):
         raise ValueError(f"{axis}: {spec!r} names no control; known: {', '.join(known(axis))}")
+    if isinstance(spec, str) and is_import_path(spec):
+        return replace(part(axis, named(spec)), label=spec)
+    if isinstance(spec, type):
+        Scenario(axis, duration="1 s", flow=[{axis: spec}])
+        return Part(spec.__name__, spec)
+    if not isinstance(spec, (str, Mapping)):
+        raise ValueError(f"{axis}: must be names of parts, tables or classes, not {spec!r}")
+    if axis == WHOLE:
+        checks.words(
+            axis, "congestion control", [spec if isinstance(spec, str) else str(spec.get("kind"))], known(axis)
+        )
     Scenario(axis, duration="1 s", flow=[{axis: spec}])
     if isinstance(spec, str):
         return Part(spec, spec)
@@ -148,10 +160,14 @@ def choose(axis: str, specs: Choice) -> list[Part]:
     if specs is None:
         chosen: Sequence[PartSpec] = known(axis)
     else:
-        chosen = [specs] if isinstance(specs, (str, Mapping)) else specs
+        chosen = specs if isinstance(specs, Sequence) and not isinstance(specs, str) else [specs]
     if not chosen:
         raise ValueError(f"{axis}: no part is chosen; known: {', '.join(known(axis))}")
-    return list({made.label: made for made in (part(axis, spec) for spec in chosen)}.values())
+    found: dict[str, Part] = {}
+    for made in (part(axis, spec) for spec in chosen):
+        if found.setdefault(made.label, made).value != made.value:
+            raise ValueError(f"{axis}: two classes are called {made.label}; rename one")
+    return list(found.values())
 
 
 def combine(chosen: Mapping[str, Choice]) -> list[Composition]:

@@ -171,6 +171,8 @@ class Place:
         Where its runs take place.
     path : str
         Its name without its world.
+    rows : int
+        Number of rows or points of a population; equal ones are one path.
     """
 
     name: str
@@ -179,6 +181,7 @@ class Place:
     population: bool = False
     world: World = SIMULATION
     path: str = ""
+    rows: int = 0
 
 
 def find(words: Sequence[str]) -> list[Place]:
@@ -230,7 +233,8 @@ def _of_file(file: Path) -> Place:
     scenario, tested = load(file), tested_flows(file)
     summary = _summary(file)
     if "sweep" in toml.read(file, limits.most("scenario")):
-        return Place(file.stem, summary, _points(scenario.sweep_points(), tested), population=True)
+        points = scenario.sweep_points()
+        return Place(file.stem, summary, _points(points, tested), population=True, rows=len(points))
     return Place(file.stem, summary, [NetworkPath(file.stem, scenario, tested, rival=_rival(scenario))])
 
 
@@ -255,15 +259,17 @@ def _of_table(file: Path) -> Place:
         "duration": DURATION,
         "topology": {"kind": "dumbbell", "access": ACCESS},
         "flow": [FLOW],
-        "sweep": {"paths": {"file": str(file.resolve())}},
+        "sweep": {"paths": {"file": str(file)}},
     }
     found, headers = tables.columns(file)
     scenario = Scenario(file.stem, **document)
     try:
-        points = _points(SweepPoints(scenario.core.sweep_points(None, found), {}), ("flow.0",), automatic=True)
+        rows = SweepPoints(scenario.core.sweep_points(None, found), {})
+        points = _points(rows, ("flow.0",), automatic=True)
     except ScenarioError as error:
         raise ScenarioError(_as_written(str(error), headers)) from None
-    return Place(file.stem, f"{counted(len(points), 'path')} of {file.name}", points, population=True)
+    summary = f"{counted(len(points), 'path')} of {file.name}"
+    return Place(file.stem, summary, points, population=True, rows=len(rows))
 
 
 def _as_written(message: str, headers: Mapping[str, str]) -> str:

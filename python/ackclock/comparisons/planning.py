@@ -330,7 +330,7 @@ def same(plan: Plan) -> str:
 
 
 def planned(
-    given: Sequence[Given],
+    given: Sequence[Given | Mapping[str, Given]],
     paths: Sequence[str] | None,
     worlds: Sequence[World] = (SIMULATION,),
     *,

@@ -66,7 +66,8 @@ def _question(judged: Judged, first: Place, other: Place, index: int) -> Questio
     of, to = [a for a, _ in both], [b for _, b in both]
     if not both or not any(to):
         return None
-    return Question(Sample(*((of, to) if metric.better > 0 else (to, of)), "ratio"), "", Tolerance(judged.margin))
+    of, to = (of, to) if metric.better > 0 else (to, of)
+    return Question(Sample(of, to, judged.scale(first, metric.key)), "", Tolerance(judged.margin))
 
 
 def sentences(judged: Judged) -> list[str]:

@@ -33,12 +33,15 @@ class Changes:
     relabelled : int
         New rows of `runs` whose run was known.
     moved : int
-        Rows that moved to ``earlier``.
+        Rows that moved to ``earlier`` because the plan has them no more.
+    again : int
+        Rows of failed runs that moved there because the runs are to run again.
     """
 
     kept: int
     relabelled: int
     moved: int
+    again: int = 0
 
 
 def keys(folder: Path, labels: Sequence[str]) -> polars.DataFrame:
@@ -119,7 +122,9 @@ def relabel(folder: Path, plan: polars.DataFrame, labels: Sequence[str], *, retr
     # A run has one hash, which is null if the scenario is wrong.
     same = ["point", *labels, "seed", "run"]
     kept = wanted.join(stored, on=same, how="semi")
-    changes = Changes(kept.height, wanted.height - kept.height, current.join(wanted, on="run", how="anti").height)
+    gone = current.join(wanted, on="run", how="anti")
+    again = gone.join(plan, on=["point", "seed", "run"], how="semi").height
+    changes = Changes(kept.height, wanted.height - kept.height, gone.height - again, again)
     if not kept.height == wanted.height == current.height or _labels(folder) not in (None, list(labels)):
         _build(folder, wanted, labels)
         _replace(folder)

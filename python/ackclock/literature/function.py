@@ -125,7 +125,7 @@ def _reproduce(
     """Run what is not stored of a paper, also in other worlds, and write its report."""
     from ackclock.literature import report, reproduction
     from ackclock.literature.plan import plan_paper
-    from ackclock.literature.worlds import choosing, section
+    from ackclock.literature.worlds import choosing
     from ackclock.literature.worlds import runs as elsewhere
 
     plan = plan_paper(found, quick=quick)
@@ -151,5 +151,4 @@ def _reproduce(
         if each.missing:
             left, reasons = counted(len(each.missing), "run"), "".join(f"\n  {problem}" for problem in each.problems)
             log.warning("%s on %s had no result; the same command repeats them%s", left, world.title, reasons)
-        log.info("".join(part.text for part in section.sentence(world, written.judgements)))
     return written

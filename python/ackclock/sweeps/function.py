@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ackclock import _core
+from ackclock._core import ScenarioError
 from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.execute import Progress
-from ackclock.experiments.world import World
+from ackclock.experiments.world import World, run_here
 from ackclock.files import toml
 from ackclock.formatting.numbers import counted
 from ackclock.scenario import Scenario, load
@@ -21,6 +23,8 @@ from ackclock.sweeps.work import Limits
 if TYPE_CHECKING:
     from ackclock.sweeps.running import Outcome
 
+LOOKED_AT = 100
+"""Points in which places to capture are looked for."""
 log = logging.getLogger(__name__)
 
 
@@ -104,6 +108,7 @@ def sweep(
     recording.check()
     worlds = _worlds(on)
     _check(loaded, worlds, limits or Limits())
+    _check_places(loaded, recording)
     plan = Plan(loaded, worlds, seeds if until is None else until.rule.at_least, until, recording)
     for world in worlds:
         if reason := world.missing():
@@ -125,9 +130,12 @@ def _say(outcome: Outcome, seconds: float, until: Until | None) -> None:
     if outcome.wide and until is not None:
         wide, most = counted(outcome.wide, "point"), counted(until.rule.at_most, "seed")
         log.warning("%s: %s reached %s, with a wider interval", until.measure, wide, most)
+    earlier = outcome.dataset.folder / "earlier"
+    if outcome.again:
+        log.info("%s ran again; the rows of the failures moved to %s", counted(outcome.again, "failed run"), earlier)
     if outcome.moved:
-        moved = counted(outcome.moved, "row")
-        log.info("%s of an earlier form of the sweep moved to %s", moved, outcome.dataset.folder / "earlier")
+        rows = f"{counted(outcome.moved, 'row')} {'is' if outcome.moved == 1 else 'are'}"
+        log.info("%s of values that the sweep has no more, and moved to %s", rows, earlier)
 
 
 def _worlds(on: str | World | Sequence[str | World]) -> list[World]:
@@ -144,6 +152,36 @@ def _check(scenario: Scenario, worlds: Sequence[World], limits: Limits) -> None:
     if limits and (kernels or scenario.controls or scenario.core.needs_kernel):
         where = f"in the world {kernels[0]}" if kernels else "of a flow on a kernel or a control in Python"
         raise ValueError(f"limits: only for runs of the engine alone, and not {where}")
+
+
+def _check_places(scenario: Scenario, recording: Recording) -> None:
+    """Refuse places to capture that none of the first points has.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such link or host.
+    """
+    if not recording.capture or scenario.core.needs_kernel is not None:
+        return
+    reason: ScenarioError | None = None
+    points = scenario.sweep_points()
+    for index in range(min(len(points), LOOKED_AT)):
+        try:
+            point = points[index][1]
+        except ScenarioError:
+            continue  # the row of the point has the error
+        stopped = _core.Cancel()
+        stopped.set()
+        try:
+            # A run looks for its places before its first event.
+            run_here(point, (), stopped, recording.capture)
+        except _core.Interrupted:
+            return
+        except ScenarioError as error:
+            reason = error
+    if reason is not None:
+        raise reason
 
 
 def _seeds(seeds: int | None, until: Until | None) -> str:

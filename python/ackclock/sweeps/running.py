@@ -51,6 +51,8 @@ class Outcome:
         Rows of an earlier form of the sweep that moved to ``earlier``.
     wide : int
         Points that have the most seeds although their intervals are still wide.
+    again : int
+        Failed runs that ran again; their earlier rows moved to ``earlier``.
     """
 
     dataset: Dataset
@@ -59,6 +61,7 @@ class Outcome:
     copied: int
     moved: int
     wide: int
+    again: int = 0
 
     @property
     def new(self) -> int:
@@ -77,6 +80,8 @@ class Outcome:
         said = [f"{counted(self.new, 'run')} new, {self.stored:,} stored before, {self.copied:,} equal to others."]
         if self.moved:
             said.append(f"{counted(self.moved, 'row')} of an earlier form of the sweep moved to earlier.")
+        if self.again:
+            said.append(f"{counted(self.again, 'failed run')} ran again.")
         if self.wide:
             said.append(f"{counted(self.wide, 'point')} kept a wide interval with the most seeds.")
         return self.dataset.card(said).html()
@@ -114,6 +119,7 @@ class Running:
         self._copies: list[Task] = []
         self._copied = 0
         self._moved = 0
+        self._again = 0
         self._wide = 0
         self._wrong: list[tuple[Task, str]] = []
         self._out: dict[int, Sequence[Task]] = {}
@@ -144,7 +150,8 @@ class Running:
                 digest = self._plan.digest
                 retry = retry or known["limits"] != settings["limits"]
                 if before and (retry or before.get("plan") != digest):
-                    self._moved = writer.relabel(self._everything(writer), retry=retry).moved
+                    changes = writer.relabel(self._everything(writer), retry=retry)
+                    self._moved, self._again = changes.moved, changes.again
                 writer.describe(plan=digest, settings=settings, worlds=worlds)
                 self._keep_files()
                 self._read(writer)
@@ -174,7 +181,7 @@ class Running:
                 storage.write_bytes(target, file.read_bytes())
 
     def _outcome(self, stored: int) -> Outcome:
-        return Outcome(Dataset(self._folder), self._planned, stored, self._copied, self._moved, self._wide)
+        return Outcome(Dataset(self._folder), self._planned, stored, self._copied, self._moved, self._wide, self._again)
 
     def _everything(self, writer: Writer) -> polars.DataFrame:
         """Return the whole plan as a table."""

@@ -20,7 +20,8 @@ def compare(
         typer.Argument(
             metavar="A B ...",
             help="Slow starts, avoidances, whole controls, hosts, combinations such as linux+bbr, KEY=VALUE of a flow, "
-            "scenario files, or classes in Python such as delay.py:Delay. The first is the reference.",
+            "scenario files, or classes in Python such as delay.py:Delay. NAME=… names one, as in eager=delay.py:Eager. "
+            "The first is the reference.",
         ),
     ],
     paths: Annotated[
