@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 
 from ackclock import _core
+from ackclock.arguments import File, Seed, checked
 from ackclock.experiments.execute import Interrupted, Progress, map_threads
-from ackclock.experiments.world import run_here
+from ackclock.experiments.world import SIMULATION, World, run_here
+from ackclock.files import storage
 from ackclock.results import Result
 from ackclock.scenario import Scenario
 
 __all__ = ["Interrupted", "run", "run_many"]
 
 
+@checked
 def run(
     scenario: Scenario,
     *,
     record: Sequence[str] | None = None,
     capture: Sequence[str] = (),
-    seed: int | None = None,
+    seed: Seed | None = None,
+    on: str | World = "simulation",
+    out: File | None = None,
     cancel: _core.Cancel | None = None,
 ) -> Result:
     """Run a scenario.
@@ -36,6 +43,11 @@ def run(
         Links and hosts at which to capture packets for `Result.write_pcap`: ``["r1>r2", "s0"]``.
     seed
         The seed; None: that of the scenario.
+    on
+        The world: ``simulation``, ``linux`` (a kernel in virtual time; ``linux:7.2`` names its version), ``machine``
+        (this machine's kernel in real time).
+    out
+        Folder for the result, which is there whole or not at all; see `Result.write`.
     cancel
         A handle that stops the run from another thread.
 
@@ -43,15 +55,41 @@ def run(
     ------
     ScenarioError
         If a trace, or a link or host to capture at, is unknown.
+    ValueError
+        If there is no such world, or it cannot run the scenario.
+    OSError
+        If the folder cannot be written to, or a kernel cannot run here.
     Interrupted
         After Ctrl-C.
     """
     _check([scenario])
     if seed is not None:
         scenario = scenario.set({"seed": seed})
-    if threading.current_thread() is not threading.main_thread() or cancel is not None:
-        return run_here(scenario, record, cancel or _core.Cancel(), capture)
-    return _run_many([scenario], record=record, capture=capture, jobs=1)[0]
+    world = _world(scenario, on)
+    stop = cancel or _core.Cancel()
+    with contextlib.nullcontext() if out is None else storage.replacing(Path(out), "run") as folder:
+        if threading.current_thread() is not threading.main_thread() or cancel is not None:
+            result = world.runner(scenario, record, stop, capture)
+        else:
+            result = map_threads(lambda each: world.runner(each, record, stop, capture), [scenario], stop, jobs=1)[0]
+        if folder is not None:
+            result.write_files(folder)
+    return result
+
+
+def _world(scenario: Scenario, on: str | World) -> World:
+    """Return the world of a run; the simulation alone needs no modules of kernels, which take longer to load."""
+    if isinstance(on, World):
+        world = on
+    elif on == SIMULATION.name and scenario.core.needs_kernel is None:
+        world = SIMULATION
+    else:
+        from ackclock.linux import worlds
+
+        world = worlds.find(on)
+    if reason := world.refusal(scenario):
+        raise ValueError(f"{scenario.name}: {reason}")
+    return world
 
 
 def _check(scenarios: Sequence[Scenario]) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 import ackclock
 from ackclock import Scenario, _core
-from ackclock.cli.options import in_bytes
+from ackclock.arguments import in_bytes
 from ackclock.datasets import Writer
 from ackclock.datasets.batch import Batch
 from ackclock.experiments import sources

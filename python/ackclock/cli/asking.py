@@ -19,17 +19,19 @@ def ask(
     engine: str = "local",
     address: str | None = None,
     jobs: int | None = None,
+    budget: str | None = None,
     title: str = "runs",
 ) -> T:
-    """Ask a question, and show its answer; after Ctrl-C, show what the finished runs say.
+    """Ask a question, and show its answer; after Ctrl-C, or at the end of the budget, show what the finished runs say.
 
     Parameters
     ----------
     question
-        Called with the arguments ``engine`` and ``progress`` of a function of the package, which logs what happens.
+        Called with the arguments ``engine``, ``budget`` and ``progress`` of a function of the package, which logs what
+        happens.
     show
         Prints the answer.
-    engine, address, jobs
+    engine, address, jobs, budget
         The options of the same names.
     title
         What the bar of progress counts.
@@ -40,7 +42,7 @@ def ask(
 
         try:
             with output.progress(title) as progress:
-                found = question({"engine": chosen, "progress": progress})
+                found = question({"engine": chosen, "budget": budget, "progress": progress})
         except Interrupted as stopped:
             if stopped.found is not None:
                 # What is wrong with the finished runs must not hide that others are missing.

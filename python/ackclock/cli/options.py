@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
@@ -39,6 +38,14 @@ Address = Annotated[
     Optional[str],
     typer.Option(
         metavar="ADDRESS", help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT; by default one on this machine."
+    ),
+]
+Budget = Annotated[
+    Optional[str],
+    typer.Option(
+        metavar="TIME",
+        help='Real time for the runs, such as "20 min": no run begins later. The same command continues if there is a '
+        "directory of results.",
     ),
 ]
 Capture = Annotated[
@@ -184,38 +191,9 @@ def limits(max_events: int | None, max_memory: str | None) -> Limits:
     ValueError
         If the memory is no size.
     """
+    from ackclock.arguments import in_bytes, is_size
     from ackclock.sweeps.work import Limits
 
+    if max_memory is not None and not is_size(max_memory):
+        raise ValueError(f"--max-memory {max_memory!r}: expected a size such as '500 MB' (units: B, kB, MB, GB)")
     return Limits(max_events, None if max_memory is None else in_bytes(max_memory))
-
-
-def in_bytes(text: str) -> int:
-    """Read a size such as ``500 MB``."""
-    amount, _, unit = text.strip().partition(" ")
-    scale = {"kB": 10**3, "MB": 10**6, "GB": 10**9}.get(unit)
-    try:
-        if scale is None or not float(amount) > 0:
-            raise ValueError
-        return int(float(amount) * scale)
-    except (ValueError, OverflowError):
-        raise ValueError(f"--max-memory {text!r}: expected a size such as '500 MB' (units: kB, MB, GB)") from None
-
-
-UNITS = {"s": 1, "min": 60, "h": 3600}
-
-
-def seconds(text: str, option: str) -> float:
-    """Read a time with its unit.
-
-    >>> seconds("20 min", "--budget"), seconds("1.5h", "--budget")
-    (1200.0, 5400.0)
-
-    Raises
-    ------
-    ValueError
-        If there is no number or no known unit, or if the time is 0.
-    """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|min|h)\s*", text)
-    if found is None or float(found[1]) == 0:
-        raise ValueError(f'{option} {text}: expected a time above 0 in s, min or h, such as "20 min"')
-    return float(found[1]) * UNITS[found[2]]

@@ -77,10 +77,14 @@ def _elsewhere(sentence: Sentence) -> str:
     return f"reproduced in {ways.count('reproduced')} of {len(ways)}" if ways else ""
 
 
-def show_all(done: Sequence[Reproduced]) -> None:
-    """Print the number of sentences by outcome, and the place of the page."""
+def show_all(done: Sequence[Reproduced], *, json_output: bool) -> None:
+    """Print the number of sentences by outcome, and the place of the page, or JSON: the verdicts of each paper."""
     from ackclock.literature import sentences
 
+    if json_output:
+        output.data({item.paper.name: item.report.verdicts for item in done})
+        output.note(f"written: {done[0].report.folder.parent / 'report.html'}")
+        return
     lines = [[item.paper.name, *(str(item.counts[way]) for way in sentences.OUTCOMES)] for item in done]
     output.table(["paper", *sentences.OUTCOMES], lines, see="the page below")
     output.place(done[0].report.folder.parent / "report.html")

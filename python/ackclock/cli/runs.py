@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from ackclock import _core
+import ackclock
 from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.cli.options import key_and_value
 from ackclock.cli.sweeps import Sweep
-from ackclock.experiments.execute import map_threads
 from ackclock.experiments.world import World
-from ackclock.files import storage
 from ackclock.formatting.notices import Warnings
 from ackclock.formatting.numbers import counted
 from ackclock.metrics.completion import STATISTICS
@@ -71,12 +68,8 @@ def _run(
     captures: Captures | None,
 ) -> None:
     """Run a single scenario."""
-    with contextlib.nullcontext() if out is None else storage.replacing(out, "run") as folder:
-        places = captures.places_of(scenario) if captures else ()
-        cancel = _core.Cancel()
-        result = map_threads(lambda each: world.runner(each, record, cancel, places), [scenario], cancel, jobs=1)[0]
-        if folder is not None:
-            result.write_files(folder)
+    places = captures.places_of(scenario) if captures else ()
+    result = ackclock.run(scenario, record=record, capture=places, on=world, out=out)
     if captures is not None:
         captures.write(result)
     if json_output:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ackclock.arguments import Amount, Count, File, Files, Progress, Share, Span, Switch, Text, Time, Words, checked
 from ackclock.comparisons.parts import WHOLE, Choice, PartSpec
-from ackclock.experiments.engines.engine import Engine
-from ackclock.experiments.execute import Interrupted, Progress
+from ackclock.experiments.engines.engine import AnEngine
+from ackclock.experiments.execute import Interrupted
 from ackclock.experiments.experiment import Experiment
 from ackclock.files import checks
 from ackclock.formatting.numbers import counted
@@ -24,20 +26,22 @@ MOST_REASONS = 3
 log = logging.getLogger(__name__)
 
 
+@checked
 def compare(
     *contenders: str | Path | type | Mapping[str, str | Path | type],
-    paths: str | Path | Sequence[str | Path] | None = None,
-    on: str | Sequence[str] = "simulation",
+    paths: Files | None = None,
+    on: Words = "simulation",
     reference: str | type | None = None,
-    seeds: int | None = None,
-    within: float | None = None,
-    margin: float = 0.05,
-    size: str | None = None,
-    duration: str | None = None,
-    harm: bool = True,
-    out: str | Path | None = None,
-    jobs: int | None = None,
-    engine: Engine | None = None,
+    seeds: Count | None = None,
+    within: Share | None = None,
+    margin: Share = 0.05,
+    size: Amount | None = None,
+    duration: Span | None = None,
+    harm: Switch = True,
+    out: File | None = None,
+    jobs: Count | None = None,
+    engine: AnEngine | None = None,
+    budget: Time | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare algorithms, hosts or scenario files on paths; the first is the reference.
@@ -77,6 +81,8 @@ def compare(
         Number of parallel runs; the result does not depend on it.
     engine
         Where the runs take place, such as `ackclock.Ray`; by default on `jobs` threads of this process.
+    budget
+        Real time for the runs: seconds, or a text such as ``"20 min"``. No run begins later; the same call continues.
     progress
         A function called after each run with the numbers of finished runs and of all runs.
 
@@ -87,20 +93,21 @@ def compare(
     OSError
         If a file cannot be read, the folder cannot be written to, or this computer cannot run a world.
     Interrupted
-        After Ctrl-C; its ``found`` is the comparison of the finished runs.
+        After Ctrl-C, or at the end of the budget; its ``found`` is the comparison of the finished runs.
     """
     # These modules import polars, which takes longer to load than the rest of the package.
     from ackclock.comparisons import planning
     from ackclock.linux import worlds
 
-    where = [paths] if isinstance(paths, (str, Path)) else paths
+    where = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     plan = planning.planned(
         contenders, None if where is None else [str(each) for each in where], worlds.several(on),
         reference=reference, seeds=seeds, within=within, margin=margin, size=size, duration=duration, harm=harm,
     )  # fmt: skip
-    return _asked(plan, margin, Experiment(out, jobs=jobs, engine=engine, progress=progress))
+    return _asked(plan, margin, Experiment(out, jobs=jobs, engine=engine, budget=budget, progress=progress))
 
 
+@checked
 def matrix(
     *,
     slow_start: Choice = None,
@@ -108,17 +115,18 @@ def matrix(
     loss_response: Choice = None,
     recovery: Choice = None,
     congestion_control: Choice = None,
-    paths: str | Path | Sequence[str | Path] | None = None,
-    on: str | Sequence[str] = "simulation",
-    seeds: int = 3,
-    duration: str | None = None,
+    paths: Files | None = None,
+    on: Words = "simulation",
+    seeds: Count = 3,
+    duration: Span | None = None,
     baseline: Mapping[str, PartSpec] | None = None,
-    margin: float = 0.05,
-    sort: str | None = None,
-    top: int = 3,
-    out: str | Path | None = None,
-    jobs: int | None = None,
-    engine: Engine | None = None,
+    margin: Share = 0.05,
+    sort: Text | None = None,
+    top: Count = 3,
+    out: File | None = None,
+    jobs: Count | None = None,
+    engine: AnEngine | None = None,
+    budget: Time | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare every combination of parts with a baseline on paths: a `compare` without harm.
@@ -140,7 +148,7 @@ def matrix(
         ``taken``; by default completion time on paths whose flows end, otherwise goodput.
     top
         Number of best combinations of a path that the report shows of many.
-    paths, on, duration, margin, out, jobs, engine, progress
+    paths, on, duration, margin, out, jobs, engine, budget, progress
         As for `compare`.
 
     Raises
@@ -155,15 +163,16 @@ def matrix(
     from ackclock.linux import worlds
 
     checks.words("--sort", "metric", [sort] if sort else [], SHOWN)
-    where = [paths] if isinstance(paths, (str, Path)) else paths
+    where = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     plan = crossing.plan(
         {
             "slow_start": slow_start, "avoidance": avoidance, "loss_response": loss_response, "recovery": recovery,
             WHOLE: congestion_control,
         },
-        paths=where, worlds=worlds.several(on), seeds=seeds, duration=duration, baseline=baseline,
+        paths=None if where is None else [str(each) for each in where], worlds=worlds.several(on),
+        seeds=seeds, duration=duration, baseline=baseline,
     )  # fmt: skip
-    experiment = Experiment(out, jobs=jobs, engine=engine, progress=progress)
+    experiment = Experiment(out, jobs=jobs, engine=engine, budget=budget, progress=progress)
     return _asked(plan, margin, experiment, sort, top)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar, cast
 from ackclock import _core
 from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.engines.local import Local
+from ackclock.experiments.engines.timed import RealTime
 from ackclock.experiments.plan import FailedError, Point
 from ackclock.experiments.world import World
 from ackclock.formatting.numbers import counted
@@ -31,7 +32,7 @@ class Destination(Protocol):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Runs were stopped by Ctrl-C.
+    """Runs were stopped by Ctrl-C, or at the end of their budget of real time.
 
     Parameters
     ----------
@@ -41,6 +42,8 @@ class Interrupted(KeyboardInterrupt):
         What a result is of.
     advice
         Advice for the message.
+    why
+        What stopped the runs.
 
     Attributes
     ----------
@@ -52,12 +55,15 @@ class Interrupted(KeyboardInterrupt):
 
     found: Any = None
 
-    def __init__(self, results: Sequence[object], *, noun: str = "run", advice: str = "") -> None:
+    def __init__(
+        self, results: Sequence[object], *, noun: str = "run", advice: str = "", why: str = "interrupted"
+    ) -> None:
         done = sum(result is not None for result in results)
         end = f"; {advice}" if advice else ""
         verb = "is" if len(results) == 1 else "are"
-        super().__init__(f"interrupted: {done:,} of {counted(len(results), noun)} {verb} finished{end}")
+        super().__init__(f"{why}: {done:,} of {counted(len(results), noun)} {verb} finished{end}")
         self.results: list[Any] = list(results)
+        self.why = why
 
 
 @dataclass
@@ -84,6 +90,7 @@ def execute(
     jobs: int | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
+    budget: RealTime | None = None,
 ) -> Executed:
     """Run the points that are missing from a store; store each measurement as soon as it is finished.
 
@@ -102,11 +109,14 @@ def execute(
         Where the points run; by default on `jobs` threads of this process.
     progress
         Called with the number of finished points and of all points, on this thread.
+    budget
+        Real time after which no further point begins.
 
     Raises
     ------
     Interrupted
-        After Ctrl-C. Every finished measurement is in the store; ``results`` has the finished points.
+        After Ctrl-C, or at the end of the budget. Every finished measurement is in the store; ``results`` has the
+        finished points.
     """
     left = [index for index, point in enumerate(points) if not store.has(point)]
     done = Executed(reused=len(points) - len(left))
@@ -134,9 +144,11 @@ def execute(
         by_world.setdefault(world.name, (world, []))[1].append(index)
     try:
         for world, places in by_world.values():
-            run(places, (engine or Local(jobs)) if world.virtual else Local(world.jobs))
-    except KeyboardInterrupt:
-        raise Interrupted([None if index in missing else point for index, point in enumerate(points)]) from None
+            own = (engine or Local(jobs)) if world.virtual else Local(world.jobs)
+            run(places, own if budget is None else budget.of(own))
+    except KeyboardInterrupt as stop:
+        found = [None if index in missing else point for index, point in enumerate(points)]
+        raise Interrupted(found, why=str(stop) or "interrupted") from None
     return done
 
 

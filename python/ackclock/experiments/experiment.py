@@ -6,11 +6,13 @@ import contextlib
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ackclock.experiments import execute as executing
 from ackclock.experiments.engines.engine import Engine
+from ackclock.experiments.engines.timed import RealTime
 from ackclock.experiments.execute import Interrupted, Progress
 from ackclock.experiments.plan import Point
 from ackclock.experiments.store import COMPLETE, Store
@@ -36,6 +38,9 @@ class Experiment:
         Where points run, such as `ackclock.Ray`; by default on `jobs` threads of this process.
     progress
         Called after each run with the numbers of finished runs and of all runs.
+    budget
+        Real time after which no further run begins: seconds, or a text such as ``"20 min"``, or what is left of the
+        budget of several experiments.
 
     Attributes
     ----------
@@ -47,16 +52,18 @@ class Experiment:
 
     def __init__(
         self,
-        out: str | Path | None = None,
+        out: str | PathLike[str] | None = None,
         *,
         jobs: int | None = None,
         engine: Engine | None = None,
         progress: Progress | None = None,
+        budget: float | str | RealTime | None = None,
     ) -> None:
         self.out = None if out is None else Path(out)
         self.store = Store(self.out)
         self.failed: dict[str, str] = {}
         self._jobs, self._engine, self._progress = jobs, engine, progress
+        self._budget = budget if isinstance(budget, RealTime) else RealTime(budget)
         self._before = frozenset(self.store)
         self._asked: set[str] = set()
         self._seconds = 0.0
@@ -73,17 +80,18 @@ class Experiment:
         Raises
         ------
         Interrupted
-            After Ctrl-C; finished points are measured, and the message says how to go on.
+            After Ctrl-C, or at the end of the budget; finished points are measured, and the message says how to go on.
         """
         distinct = {point.key: point for point in points}
         began = time.monotonic()
         try:
             done = executing.execute(
-                list(distinct.values()), self.store, jobs=self._jobs, engine=self._engine, progress=self._progress
-            )
+                list(distinct.values()), self.store, jobs=self._jobs, engine=self._engine, progress=self._progress,
+                budget=self._budget,
+            )  # fmt: skip
             self.failed.update(done.failed)
         except Interrupted as stopped:
-            raise Interrupted(stopped.results, advice=self.advice) from None
+            raise Interrupted(stopped.results, advice=self.advice, why=stopped.why) from None
         finally:
             self._seconds += time.monotonic() - began
             self._asked |= distinct.keys()

@@ -128,3 +128,9 @@ class World:
 
 SIMULATION = World("simulation")
 """The simulation, in which also hosts are Ackclock's own."""
+
+
+def is_worlds(value: object) -> bool:
+    """Whether a value is a world, the name of one, or a list of these."""
+    several = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    return all(isinstance(each, (str, World)) for each in several)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ackclock.arguments import Changes, File, Share, Switch, Text, Words, checked
 from ackclock.files import checks, targets
 from ackclock.statistics.families import CORRECTIONS
 
@@ -13,18 +13,19 @@ if TYPE_CHECKING:
     from ackclock.gates.comparing import Outcome
 
 
+@checked
 def gate(
-    result: str | Path,
-    against: str | Path,
+    result: File,
+    against: File,
     *,
-    tolerance: str | Sequence[str] = (),
-    measures: str | Sequence[str] = (),
-    significance: float = 0.05,
-    correction: str = "holm",
-    strict: bool = False,
-    junit: str | Path | None = None,
-    markdown: str | Path | None = None,
-    force: bool = False,
+    tolerance: Changes = (),
+    measures: Words = (),
+    significance: Share = 0.05,
+    correction: Text = "holm",
+    strict: Switch = False,
+    junit: File | None = None,
+    markdown: File | None = None,
+    force: Switch = False,
 ) -> Outcome:
     """Compare a stored result with a baseline: what became worse, beyond tolerance and noise.
 
@@ -70,8 +71,6 @@ def gate(
     from ackclock.gates.sides import open_side
 
     checks.words("--correction", "correction", [correction], CORRECTIONS)
-    if not 0 < significance < 1:
-        raise ValueError(f"--significance {significance:g}: must be above 0 and below 1, such as 0.05")
     targets.check(*(Path(file) for file in (junit, markdown) if file is not None), force=force)
     baseline, new = open_side(Path(against)), open_side(Path(result))
     known = [name for name in baseline.measures if name in new.measures]

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ackclock.experiments.engines.engine import Engine
-from ackclock.experiments.execute import Progress
+from ackclock.arguments import Count, File, Progress, Share, Switch, Text, Time, checked
+from ackclock.experiments.engines.engine import AnEngine
 from ackclock.experiments.experiment import Experiment
 from ackclock.formatting.numbers import counted, in_words
 from ackclock.judging.tolerances import SAME
@@ -22,17 +22,19 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
+@checked
 def compare(
     scenarios: str | Path | Scenario | Iterable[str | Path | Scenario],
     *,
-    on: str = "machine",
-    repetitions: int | None = None,
-    tolerance: float = SAME.value,
-    attempts: int | None = None,
-    change_hystart: bool = False,
-    out: str | Path | None = None,
-    jobs: int | None = None,
-    engine: Engine | None = None,
+    on: Text = "machine",
+    repetitions: Count | None = None,
+    tolerance: Share = SAME.value,
+    attempts: Count | None = None,
+    change_hystart: Switch = False,
+    out: File | None = None,
+    jobs: Count | None = None,
+    engine: AnEngine | None = None,
+    budget: Time | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare simulations with the TCP of a Linux kernel.
@@ -61,6 +63,8 @@ def compare(
         late.
     engine
         Where simulations and runs in virtual time take place, such as `ackclock.Ray`.
+    budget
+        Real time for the runs: seconds, or a text such as ``"20 min"``. No run begins later; the same call continues.
     progress
         A function called after each run with the numbers of finished runs and of all runs.
 
@@ -77,17 +81,13 @@ def compare(
     from ackclock.linux import comparing, report, worlds
     from ackclock.linux.result import Comparison
 
-    if not 0 < tolerance < 1:
-        raise ValueError(f"tolerance: must be above 0 % and below 100 %, not {100 * tolerance:g} %")
-    if repetitions is not None and repetitions < 1:
-        raise ValueError(f"repetitions: must be at least 1, but is {repetitions}")
     world = worlds.find(on, attempts=attempts, change_hystart=change_hystart)
     if not world.release:
         raise ValueError(f"{on} has no kernel to compare with; choose linux or machine")
     if jobs is not None and not world.virtual:
         world = replace(world, jobs=jobs)
     given = [scenarios] if isinstance(scenarios, (str, Path, Scenario)) else list(scenarios)
-    experiment = Experiment(out, jobs=jobs, engine=engine, progress=progress)
+    experiment = Experiment(out, jobs=jobs, engine=engine, budget=budget, progress=progress)
     outcome = comparing.Outcome(comparing.cases(given), world, repetitions or world.repetitions, experiment)
     world.check()
     for case in outcome.cases:

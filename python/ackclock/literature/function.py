@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ackclock.experiments.engines.engine import Engine
-from ackclock.experiments.execute import Progress
+from ackclock.arguments import Count, File, Progress, Switch, Text, Time, Words, checked, seconds
+from ackclock.experiments.engines.engine import AnEngine, Engine
+from ackclock.experiments.engines.timed import RealTime
 from ackclock.experiments.experiment import Experiment
 from ackclock.experiments.world import World
 from ackclock.files import storage
@@ -23,15 +24,16 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
+@checked
 def paper(
-    name: str,
+    name: Text,
     *,
-    quick: bool = False,
-    on: str | Sequence[str] = "simulation",
-    budget: float | None = None,
-    out: str | Path | None = None,
-    jobs: int | None = None,
-    engine: Engine | None = None,
+    quick: Switch = False,
+    on: Words = "simulation",
+    budget: Time | None = None,
+    out: File | None = None,
+    jobs: Count | None = None,
+    engine: AnEngine | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Run the experiments of a paper, judge its claims, and write figures and a report.
@@ -46,8 +48,9 @@ def paper(
         Worlds in which claims are judged: ``simulation``, and beside it ``linux`` (a kernel in virtual time;
         ``linux:7.2`` names its version) or ``machine`` (this machine's kernel in real time).
     budget
-        Time that the runs in each other world may last, in seconds: on ``machine`` real time, by default an hour, or 10
-        minutes with `quick`; on ``linux`` virtual time, by default without a limit.
+        Real time for the runs: seconds, or a text such as ``"20 min"``. No run begins later; the same call continues.
+        With other worlds, it chooses beforehand the claims whose runs in each of these last as long: on ``machine``
+        real time, by default an hour, or 10 minutes with `quick`; on ``linux`` virtual time, by default no limit.
     out
         Folder to write to; by default ``out/NAME``, or ``out/NAME-quick``. Stored runs are reused.
     jobs
@@ -72,22 +75,24 @@ def paper(
     from ackclock.literature.worlds import choosing
 
     others = choosing.worlds_beside(on)
-    if budget is not None and not others:
-        raise ValueError("--budget is for runs in other worlds; add --on simulation,linux or simulation,machine")
     found = library.find(name)
     target = Path(out) if out is not None else Path("out") / (f"{name}-quick" if quick else name)
     storage.check_free(target, KIND)  # before the plan, which takes seconds
     for world in others:
         world.check()
-    return _reproduce(found, target, quick, jobs, engine, progress, others, budget)
+    own = RealTime(None if others else budget)
+    chosen = None if budget is None else seconds(budget)
+    return _reproduce(found, target, quick, jobs, engine, own, progress, others, chosen)
 
 
+@checked
 def papers(
     *,
-    quick: bool = False,
-    out: str | Path | None = None,
-    jobs: int | None = None,
-    engine: Engine | None = None,
+    quick: Switch = False,
+    out: File | None = None,
+    jobs: Count | None = None,
+    engine: AnEngine | None = None,
+    budget: Time | None = None,
     progress: Progress | None = None,
 ) -> list[Reproduced]:
     """Run all papers, compare their ideas on hosts of today, and write a page about all of them.
@@ -101,10 +106,12 @@ def papers(
     target = Path(out) if out is not None else Path("out") / ("papers-quick" if quick else "papers")
     storage.check_free(target, summary.KIND)
     target.mkdir(parents=True, exist_ok=True)
+    own = RealTime(budget)
     entries = {"papers": [each.name for each in found], "quick": quick, "state": "running"}
     storage.write_manifest(target, summary.KIND, entries)
     done = [
-        summary.Reproduced(each, _reproduce(each, target / each.name, quick, jobs, engine, progress)) for each in found
+        summary.Reproduced(each, _reproduce(each, target / each.name, quick, jobs, engine, own, progress))
+        for each in found
     ]
     log.info("ideas on hosts of today (%s)", today.HOST)
     effects = today.measure(found, quick=quick, jobs=jobs)
@@ -118,6 +125,7 @@ def _reproduce(
     quick: bool,
     jobs: int | None,
     engine: Engine | None,
+    own: RealTime,
     progress: Progress | None,
     others: Sequence[World] = (),
     budget: float | None = None,
@@ -134,10 +142,10 @@ def _reproduce(
     choices = [choosing.choose(plan, world, budget) for world in others]
     for choice in choices:
         log.info(choice.said)
-    outcome = reproduction.execute(plan, target, jobs=jobs, engine=engine, progress=progress)
+    outcome = reproduction.execute(plan, target, jobs=jobs, engine=engine, budget=own, progress=progress)
     made: list[Elsewhere] = []
     if choices:
-        experiment = Experiment(target, jobs=jobs, engine=engine, progress=progress)
+        experiment = Experiment(target, jobs=jobs, engine=engine, budget=own, progress=progress)
         with experiment.opened(reproduction.KIND, reproduction.manifest(plan)):
             try:
                 made = elsewhere.run(choices, experiment)

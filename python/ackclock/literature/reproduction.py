@@ -11,6 +11,7 @@ from typing import Any
 from ackclock.drawing import bands
 from ackclock.experiments import sources
 from ackclock.experiments.engines.engine import Engine
+from ackclock.experiments.engines.timed import RealTime
 from ackclock.experiments.execute import Progress
 from ackclock.experiments.experiment import Experiment
 from ackclock.experiments.store import Store
@@ -78,6 +79,7 @@ def execute(
     jobs: int | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
+    budget: RealTime | None = None,
 ) -> Outcome:
     """Execute the runs that are not stored yet.
 
@@ -90,7 +92,7 @@ def execute(
         The plan.
     directory
         Directory of the results.
-    jobs, engine, progress
+    jobs, engine, progress, budget
         As in `Experiment`.
 
     Raises
@@ -101,7 +103,7 @@ def execute(
         After Ctrl-C; finished runs are stored.
     """
     check_out(plan, directory)
-    experiment = Experiment(directory, jobs=jobs, engine=engine, progress=progress)
+    experiment = Experiment(directory, jobs=jobs, engine=engine, progress=progress, budget=budget)
     with experiment.opened(KIND, manifest(plan), (*WRITTEN, *TABLES)):
         try:
             experiment.run(plan.runs)

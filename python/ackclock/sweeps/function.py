@@ -6,13 +6,13 @@ import logging
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from ackclock import _core
 from ackclock._core import ScenarioError
-from ackclock.experiments.engines.engine import Engine
-from ackclock.experiments.execute import Progress
-from ackclock.experiments.world import World, run_here
+from ackclock.arguments import Count, File, Progress, Switch, Texts, Time, checked, of
+from ackclock.experiments.engines.engine import AnEngine
+from ackclock.experiments.world import World, is_worlds, run_here
 from ackclock.files import toml
 from ackclock.formatting.numbers import counted
 from ackclock.scenario import Scenario, load
@@ -23,25 +23,34 @@ from ackclock.sweeps.work import Limits
 if TYPE_CHECKING:
     from ackclock.sweeps.running import Outcome
 
+AnUntil = Annotated[
+    Until, of("an Until, such as Until('goodput_bps', Stopping(0.02))", lambda it: isinstance(it, Until))
+]
+Worlds = Annotated[
+    str | World | Sequence[str | World],
+    of('a world or a list of worlds, such as "simulation" or ["simulation", "linux"]', is_worlds),
+]
 LOOKED_AT = 100
 """Points in which places to capture are looked for."""
 log = logging.getLogger(__name__)
 
 
+@checked
 def sweep(
     scenario: Scenario | str | Path,
-    out: str | Path | None = None,
+    out: File | None = None,
     *,
-    seeds: int | None = None,
-    until: Until | None = None,
+    seeds: Count | None = None,
+    until: AnUntil | None = None,
     limits: Limits | None = None,
-    retry: bool = False,
-    on: str | World | Sequence[str | World] = "simulation",
-    record: Sequence[str] | None = (),
-    capture: Sequence[str] | None = None,
-    snaplen: int | None = None,
-    jobs: int | None = None,
-    engine: Engine | None = None,
+    retry: Switch = False,
+    on: Worlds = "simulation",
+    record: Texts | None = (),
+    capture: Texts | None = None,
+    snaplen: Count | None = None,
+    jobs: Count | None = None,
+    engine: AnEngine | None = None,
+    budget: Time | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
     """Run the points of a scenario's ``[sweep]``, and store a row for each in a dataset.
@@ -78,6 +87,8 @@ def sweep(
         Number of parallel runs; results do not depend on it.
     engine
         Where the runs take place, such as `ackclock.Ray`; by default on `jobs` threads of this process.
+    budget
+        Real time for the runs: seconds, or a text such as ``"20 min"``. No run begins later; the same call continues.
     progress
         A function called after each run with the numbers of finished runs and of all runs.
 
@@ -116,7 +127,7 @@ def sweep(
     where = f" in {' and '.join(world.name for world in worlds)}" if len(worlds) > 1 else ""
     log.info("%s: %s%s%s", loaded.name, counted(len(plan.points), "point"), where, _seeds(seeds, until))
     began = time.monotonic()
-    outcome = Running(plan, folder, limits or Limits(), engine or Local(jobs), progress).run(text, retry=retry)
+    outcome = Running(plan, folder, limits or Limits(), engine or Local(jobs), progress, budget).run(text, retry=retry)
     _say(outcome, time.monotonic() - began, until)
     return outcome
 

@@ -17,6 +17,7 @@ from ackclock.datasets.layout import RESULTS, RUNS, TABLES, read_manifest, schem
 from ackclock.datasets.writer import COMPLETE, INTERRUPTED, Writer
 from ackclock.experiments.engines.engine import Engine
 from ackclock.experiments.engines.local import Local
+from ackclock.experiments.engines.timed import RealTime
 from ackclock.experiments.execute import Interrupted
 from ackclock.experiments.world import World
 from ackclock.files import storage
@@ -102,16 +103,25 @@ class Running:
         Where tasks run; those of a world in real time run on this computer.
     progress
         Called with the number of finished tasks and of all tasks.
+    budget
+        Real time after which no further chunk begins.
     """
 
     def __init__(
-        self, plan: Plan, folder: Path, limits: Limits, engine: Engine, progress: Progress | None = None
+        self,
+        plan: Plan,
+        folder: Path,
+        limits: Limits,
+        engine: Engine,
+        progress: Progress | None = None,
+        budget: float | str | None = None,
     ) -> None:
         self._plan = plan
         self._folder = folder
         self._limits = limits
         self._engine = engine
         self._progress = progress
+        self._budget = RealTime(budget)
         self._planned = len(plan)
         self._stored: set[tuple[int, int]] = set()
         self._own: set[int] = set()  # points with a stored seed, for tasks with the seed of the scenario
@@ -158,12 +168,13 @@ class Running:
                 self._before = self._done
                 self._all(writer)
                 writer.describe(planned=self._planned)
-            except KeyboardInterrupt:
+            except KeyboardInterrupt as stop:
                 # Ctrl-C may come between the storing of rows and their counting, so that the store has the last word.
                 stored = writer.stored().height
                 writer.finish(INTERRUPTED)
                 done = [index if index < stored else None for index in range(self._planned)]
-                stopped = Interrupted(done, advice="run the same command to continue")
+                advice = "run the same command to continue"
+                stopped = Interrupted(done, advice=advice, why=str(stop) or "interrupted")
                 stopped.found = self._outcome(min(self._before, stored)) if stored else None
                 raise stopped from None
             writer.finish(COMPLETE)
@@ -220,7 +231,7 @@ class Running:
             self._out = {}
             try:
                 work = Work(self._limits, world, self._plan.recording)
-                engine.each_finished(work, self._chunks(own, world), collect, _core.Cancel())
+                self._budget.of(engine).each_finished(work, self._chunks(own, world), collect, _core.Cancel())
             finally:
                 self._fail(writer)
 

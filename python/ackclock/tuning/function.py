@@ -6,8 +6,9 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.experiments.engines.engine import Engine
-from ackclock.experiments.execute import Interrupted, Progress
+from ackclock.arguments import Count, File, Progress, Seed, Time, checked
+from ackclock.experiments.engines.engine import AnEngine
+from ackclock.experiments.execute import Interrupted
 from ackclock.experiments.experiment import Experiment
 from ackclock.files import storage
 
@@ -18,14 +19,16 @@ TRIALS = 60
 log = logging.getLogger(__name__)
 
 
+@checked
 def tune(
-    file: str | Path,
+    file: File,
     *,
-    trials: int = TRIALS,
-    seed: int = 0,
-    out: str | Path | None = None,
-    jobs: int | None = None,
-    engine: Engine | None = None,
+    trials: Count = TRIALS,
+    seed: Seed = 0,
+    out: File | None = None,
+    jobs: Count | None = None,
+    engine: AnEngine | None = None,
+    budget: Time | None = None,
     progress: Progress | None = None,
 ) -> Tuned:
     """Search for better parameters of an algorithm, and judge the best on runs that the search did not use.
@@ -44,6 +47,8 @@ def tune(
         Number of parallel runs; the result does not depend on it.
     engine
         Where the runs take place, such as `ackclock.Ray`; by default on `jobs` threads of this process.
+    budget
+        Real time for the runs: seconds, or a text such as ``"20 min"``. No run begins later; the same call continues.
     progress
         Called after each batch with the numbers of finished trials and of all trials.
 
@@ -66,7 +71,7 @@ def tune(
 
     tuning = schema.read(Path(file))
     entries: dict[str, Any] = {"trials": trials, "seed": seed, "optuna": optuna_module().__version__}
-    experiment = Experiment(out, jobs=jobs, engine=engine)
+    experiment = Experiment(out, jobs=jobs, engine=engine, budget=budget)
     folder = experiment.out
     if folder is not None:
         storage.check_free(folder, results.KIND)
@@ -75,8 +80,8 @@ def tune(
     # The folder is made when nothing can be wrong any more: after the runs of the reference, which are written then.
     try:
         search.measure_reference()
-    except Interrupted:
-        raise Interrupted([None] * trials, noun="trial", advice="nothing is stored yet") from None
+    except Interrupted as stopped:
+        raise Interrupted([None] * trials, noun="trial", advice="nothing is stored yet", why=stopped.why) from None
     said = "" if folder is None else results.earlier(folder, tuning, entries)
     with experiment.opened(results.KIND, results.manifest(tuning, entries), results.WRITTEN):
         if folder is not None:
@@ -86,11 +91,12 @@ def tune(
         try:
             found = search.run(trials, progress)
             verdict = judge(tuning, runs, found.reference, search.best())
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stopped:
             if folder is not None:
                 results.write(folder, tuning, search.reference, search.trials, None)
             done: list[object] = [*search.trials, *([None] * (trials - len(search.trials)))]
-            raise Interrupted(done, noun="trial", advice=experiment.advice) from None
+            why = getattr(stopped, "why", "interrupted")
+            raise Interrupted(done, noun="trial", advice=experiment.advice, why=why) from None
         whole = Tuned(
             tuning, found, verdict, importances(found.study), (experiment.new, experiment.new + experiment.reused), said
         )

@@ -8,7 +8,7 @@ import typer
 
 from ackclock.cli import options
 from ackclock.cli.asking import ask
-from ackclock.cli.options import MOST, Address, EngineName, Jobs, Json, Out, Worlds
+from ackclock.cli.options import MOST, Address, Budget, EngineName, Jobs, Json, Out, Worlds
 
 if TYPE_CHECKING:
     from ackclock.comparisons.result import Comparison
@@ -20,8 +20,8 @@ def compare(
         typer.Argument(
             metavar="A B ...",
             help="Slow starts, avoidances, whole controls, hosts, combinations such as linux+bbr, KEY=VALUE of a flow, "
-            "scenario files, or classes in Python such as delay.py:Delay. NAME=… names one, as in eager=delay.py:Eager. "
-            "The first is the reference.",
+            "scenario files, or classes in Python such as delay.py:Delay. NAME=… names one, as in eager=delay.py:Eager."
+            " The first is the reference.",
         ),
     ],
     paths: Annotated[
@@ -81,6 +81,7 @@ def compare(
     jobs: Jobs = None,
     engine: EngineName = "local",
     address: Address = None,
+    budget: Budget = None,
 ) -> None:
     """Compare algorithms or hosts: who wins where, and at whose cost.
 
@@ -101,4 +102,4 @@ def compare(
 
         show(found, json_output=json)
 
-    ask(question, show, engine=engine, address=address, jobs=jobs)
+    ask(question, show, engine=engine, address=address, jobs=jobs, budget=budget)

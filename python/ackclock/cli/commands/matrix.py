@@ -8,7 +8,7 @@ import typer
 
 from ackclock.cli import options
 from ackclock.cli.asking import ask
-from ackclock.cli.options import MOST, Address, EngineName, Jobs, Json, Out, Worlds
+from ackclock.cli.options import MOST, Address, Budget, EngineName, Jobs, Json, Out, Worlds
 
 if TYPE_CHECKING:
     from ackclock.comparisons.parts import PartSpec
@@ -53,6 +53,9 @@ def matrix(
             "The other axes have a scenario's defaults.",
         ),
     ] = None,
+    margin: Annotated[
+        float, typer.Option(metavar="PERCENT", help="Treat smaller differences of speed as equal.")
+    ] = 5.0,
     sort: Annotated[
         Optional[str],
         typer.Option(
@@ -71,6 +74,7 @@ def matrix(
     jobs: Jobs = None,
     engine: EngineName = "local",
     address: Address = None,
+    budget: Budget = None,
 ) -> None:
     """Compare all combinations of parts on several paths.
 
@@ -90,7 +94,7 @@ def matrix(
             loss_response=read("loss_response", loss_response), recovery=read("recovery", recovery),
             congestion_control=read("congestion_control", congestion_control),
             paths=options.listed(paths), on=on, seeds=seeds, duration=duration,
-            baseline=comparisons.baseline(baseline or []), sort=sort, top=top, out=out, **where,
+            baseline=comparisons.baseline(baseline or []), margin=margin / 100, sort=sort, top=top, out=out, **where,
         )  # fmt: skip
 
     def show(found: Comparison) -> None:
@@ -98,4 +102,4 @@ def matrix(
 
         show(found, json_output=json)
 
-    ask(question, show, engine=engine, address=address, jobs=jobs)
+    ask(question, show, engine=engine, address=address, jobs=jobs, budget=budget)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
-from ackclock.cli import options
 from ackclock.cli.asking import ask
 from ackclock.cli.errors import plain_errors
 from ackclock.cli.options import Address, EngineName, Jobs, Json, Out, Worlds
@@ -26,8 +25,9 @@ def paper(
         Optional[str],
         typer.Option(
             metavar="TIME",
-            help='Time of the runs in each other world, such as "20 min": on machine real time, by default 1 h, or '
-            "10 min with --quick; on linux virtual time, by default without a limit.",
+            help='Real time for the runs, such as "20 min": no run begins later, and the same command continues. With '
+            "--on, it chooses the claims whose runs in each other world last as long: on machine real time, by "
+            "default 1 h, or 10 min with --quick; on linux virtual time, by default without a limit.",
         ),
     ] = None,
     brief: Annotated[
@@ -51,12 +51,11 @@ def paper(
     def question(where: dict[str, Any]) -> Report:
         from ackclock import paper
 
-        seconds = None if budget is None else options.seconds(budget, "--budget")
-        return paper(name, quick=quick, on=on, budget=seconds, out=out, **where)
+        return paper(name, quick=quick, on=on, out=out, **where)
 
     def show(written: Report) -> None:
         from ackclock.cli.papers import show
 
         show(written, brief=brief, json_output=json)
 
-    ask(question, show, engine=engine, address=address, jobs=jobs)
+    ask(question, show, engine=engine, address=address, jobs=jobs, budget=budget)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ackclock.cli.asking import ask
-from ackclock.cli.options import Address, EngineName, Jobs, Out
+from ackclock.cli.options import Address, Budget, EngineName, Jobs, Json, Out
 
 if TYPE_CHECKING:
     from ackclock.literature.summary import Reproduced
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 def papers(
     quick: Annotated[bool, typer.Option("--quick", help="Use fewer seeds, start times and variants.")] = False,
     out: Out = None,
+    json: Json = False,
     jobs: Jobs = None,
     engine: EngineName = "local",
     address: Address = None,
+    budget: Budget = None,
 ) -> None:
     """Run all papers, and write one page about them.
 
@@ -34,6 +36,6 @@ def papers(
     def show(done: list[Reproduced]) -> None:
         from ackclock.cli.papers import show_all
 
-        show_all(done)
+        show_all(done, json_output=json)
 
-    ask(question, show, engine=engine, address=address, jobs=jobs)
+    ask(question, show, engine=engine, address=address, jobs=jobs, budget=budget)

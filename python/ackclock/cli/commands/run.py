@@ -13,6 +13,7 @@ from ackclock.cli.errors import plain_errors
 from ackclock.cli.options import (
     MAX_SEED,
     Address,
+    Budget,
     Control,
     EngineName,
     Force,
@@ -52,6 +53,7 @@ def run(
     control: Control = None,
     engine: EngineName = "local",
     address: Address = None,
+    budget: Budget = None,
     max_events: MaxEvents = None,
     max_memory: MaxMemory = None,
 ) -> None:
@@ -79,4 +81,11 @@ def run(
         )
     if sweep is not None:
         with sweep.folder() as folder:
-            ask(lambda where: sweep.run(folder, where), sweep.show, engine=engine, address=address, jobs=jobs)
+            ask(
+                lambda where: sweep.run(folder, where),
+                sweep.show,
+                engine=engine,
+                address=address,
+                jobs=jobs,
+                budget=budget,
+            )

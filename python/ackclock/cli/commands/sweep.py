@@ -13,6 +13,7 @@ from ackclock.cli.errors import plain_errors
 from ackclock.cli.options import (
     MOST,
     Address,
+    Budget,
     Capture,
     EngineName,
     Jobs,
@@ -65,6 +66,7 @@ def sweep(
     jobs: Jobs = None,
     engine: EngineName = "local",
     address: Address = None,
+    budget: Budget = None,
     max_events: MaxEvents = None,
     max_memory: MaxMemory = None,
     record: Record = None,
@@ -101,6 +103,6 @@ def sweep(
 
         show(outcome, json_output=json)
 
-    outcome = ask(question, show, engine=engine, address=address, jobs=jobs)
+    outcome = ask(question, show, engine=engine, address=address, jobs=jobs, budget=budget)
     if strict and outcome.failed:
         raise typer.Exit(1)

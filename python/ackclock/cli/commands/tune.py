@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ackclock.cli.asking import ask
-from ackclock.cli.options import MAX_SEED, MOST, Address, EngineName, Jobs, Json, Out
+from ackclock.cli.options import MAX_SEED, MOST, Address, Budget, EngineName, Jobs, Json, Out
 
 if TYPE_CHECKING:
     from ackclock.tuning.outcome import Tuned
@@ -35,6 +35,7 @@ def tune(
     jobs: Jobs = None,
     engine: EngineName = "local",
     address: Address = None,
+    budget: Budget = None,
 ) -> None:
     """Search for better parameters of an algorithm, and judge them.
 
@@ -52,4 +53,4 @@ def tune(
 
         show(tuned, json_output=json)
 
-    ask(question, show, engine=engine, address=address, jobs=jobs, title="trials")
+    ask(question, show, engine=engine, address=address, jobs=jobs, budget=budget, title="trials")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Protocol, TypeVar
+from typing import Annotated, Protocol, TypeVar
 
 from ackclock import _core
+from ackclock.files.checks import Kind
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -52,3 +53,7 @@ class Engine(Protocol):
     def close(self) -> None:
         """End the workers; `contextlib.closing` calls this."""
         ...
+
+
+AnEngine = Annotated[Engine, Kind("an engine, such as ackclock.Ray()", lambda value: hasattr(value, "each_finished"))]
+"""The argument ``engine`` of functions."""

@@ -9,7 +9,7 @@ import typer
 
 from ackclock.cli.asking import ask
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import MOST, MOST_JOBS, Address, Attempts, ChangeHystart, EngineName, Json, On, Out
+from ackclock.cli.options import MOST, MOST_JOBS, Address, Attempts, Budget, ChangeHystart, EngineName, Json, On, Out
 
 if TYPE_CHECKING:
     from ackclock.linux.result import Comparison
@@ -54,6 +54,7 @@ def compare(
     on: On = "machine",
     engine: EngineName = "local",
     address: Address = None,
+    budget: Budget = None,
     packets: Annotated[
         bool,
         typer.Option(
@@ -103,4 +104,4 @@ def compare(
 
         show(found, json_output=json)
 
-    ask(question, show, engine=engine, address=address, jobs=jobs)
+    ask(question, show, engine=engine, address=address, jobs=jobs, budget=budget)

@@ -7,14 +7,19 @@ from typing import Annotated, Optional
 
 import typer
 
+from ackclock.cli import options
 from ackclock.cli.asking import ask
 from ackclock.cli.errors import plain_errors
 from ackclock.cli.options import (
     MAX_SEED,
+    Address,
     Attempts,
+    Budget,
     ChangeHystart,
     Control,
+    EngineName,
     Force,
+    Jobs,
     Json,
     On,
     Out,
@@ -53,6 +58,10 @@ def run(
     on: On = "machine",
     outside: Outside = False,
     control: Control = None,
+    jobs: Jobs = None,
+    engine: EngineName = "local",
+    address: Address = None,
+    budget: Budget = None,
 ) -> None:
     """Run a scenario on the TCP of a Linux kernel.
 
@@ -65,6 +74,7 @@ def run(
         from ackclock.cli.runs import run_command
         from ackclock.linux import worlds
 
+        options.check_engine(engine, address)
         captures = Captures.wanted(pcap, pcap_at or [], pcap_snaplen, force=force)
         sweep = run_command(
             file,
@@ -78,4 +88,11 @@ def run(
         )
     if sweep is not None:
         with sweep.folder() as folder:
-            ask(lambda where: sweep.run(folder, where), sweep.show)
+            ask(
+                lambda where: sweep.run(folder, where),
+                sweep.show,
+                engine=engine,
+                address=address,
+                jobs=jobs,
+                budget=budget,
+            )
