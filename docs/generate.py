@@ -364,7 +364,7 @@ def cli() -> str:
                 ["0", "success"],
                 ["2", "an error that the user can fix, such as bad input or a full disk"],
                 ["1", "any other failure"],
-                ["130", "stopped by Ctrl-C"],
+                ["130", "stopped by Ctrl-C, or at the end of `--budget`"],
             ],
         ),
     ]

@@ -113,7 +113,7 @@ def main() -> None:
     """Run the command line.
 
     The exit code is 0 on success and 2 for errors that the user can mend, such as bad input or a full disk. It is 130
-    after Ctrl-C, and 1 for other failures, such as a reader that closed the output.
+    after Ctrl-C or at the end of --budget, and 1 for other failures, such as a reader that closed the output.
     """
     _open_streams()
     try:
