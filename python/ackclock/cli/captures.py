@@ -45,7 +45,7 @@ class Captures:
         Raises
         ------
         ValueError
-            If an option needs a file and none is named, or the file's name is that of another format.
+            If an option needs a file and none is named.
         """
         if file is None:
             given = (
@@ -57,8 +57,6 @@ class Captures:
                 if value:
                     raise ValueError(f"{option}: nothing is {what} without --pcap FILE")
             return None
-        if not targets.is_stream(file) and file.suffix not in SUFFIXES:
-            raise ValueError(f"--pcap {file}: packets are written as pcapng; name a file that ends in {SUFFIXES[0]}")
         return cls(file, places, snaplen, force)
 
     @property
@@ -85,7 +83,8 @@ class Captures:
         OSError
             If a file cannot be written, or must not be replaced.
         ValueError
-            If all runs of a sweep would share one pipe or device, or packets and JSON would share standard output.
+            If all runs of a sweep would share one pipe or device, packets and JSON would share standard output, or the
+            file's name is that of another format.
         """
         if self.to_stdout and json_output:
             raise ValueError(f"--pcap {self.file}: --json is written to standard output, too; name a file")
@@ -94,6 +93,10 @@ class Captures:
         if targets.is_stream(self.file) and list(runs) != [None]:
             raise ValueError(f"--pcap {self.file}: a sweep writes one file per run; name a file")
         targets.check(*map(self.file_of, runs), inputs=inputs, force=self.force)
+        if not targets.is_stream(self.file) and self.file.suffix not in SUFFIXES:
+            raise ValueError(
+                f"--pcap {self.file}: packets are written as pcapng; name a file that ends in {SUFFIXES[0]}"
+            )
 
     def file_of(self, run: str | None) -> Path:
         """Return the file of a single run, or of the run of a sweep with this name."""
