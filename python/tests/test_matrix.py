@@ -493,6 +493,6 @@ def test_parts_can_be_classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     found = ackclock.matrix(slow_start=["standard", "careful.py:Careful"], **short)
     assert found.judged.names == ["standard + reno + own + sack", "careful.py:Careful + reno + own + sack"]
     first, second = found.table["goodput_bps"]
-    assert second < first
+    assert second != pytest.approx(first, rel=0.02), "a slower start is another run"
     with pytest.raises(ValueError, match="slow_start: must be names of parts, tables or classes, not 3"):
         ackclock.matrix(slow_start=3, **short)  # type: ignore[arg-type]
