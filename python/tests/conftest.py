@@ -9,13 +9,14 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
 
 from ackclock import Scenario, linux
 
-from .commandline import AVAILABLE, TIMEOUT, CommandLine
+from .commandline import CommandLine
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -119,21 +120,11 @@ def command_line() -> Iterator[CommandLine]:
 
 
 @pytest.fixture
-def cli(tmp_path: Path, request: pytest.FixtureRequest) -> Cli:
-    """Return a function that runs the command line in a process of its own."""
+def cli(tmp_path: Path, command_line: CommandLine) -> Cli:
+    """Return a function that runs the command line in a process of its own; options are those of `CommandLine`."""
 
-    def run(*arguments: str | Path, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
-        words = [*map(str, arguments)]
-        environment = {**os.environ, "NO_COLOR": "1"}
-        if AVAILABLE:
-            ended: subprocess.CompletedProcess[str] = request.getfixturevalue("command_line").run(
-                words, cwd, environment
-            )
-            return ended
-        command = [sys.executable, "-m", "ackclock", *words]
-        return subprocess.run(
-            command, capture_output=True, text=True, cwd=cwd, timeout=TIMEOUT, env=environment, check=False
-        )
+    def run(*arguments: str | Path, cwd: Path = tmp_path, **options: Any) -> subprocess.CompletedProcess[str]:
+        return command_line.run([*map(str, arguments)], cwd, {**os.environ, "NO_COLOR": "1"}, **options)
 
     return run
 

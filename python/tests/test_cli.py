@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 import signal
 import subprocess
@@ -257,46 +256,6 @@ def test_an_interrupted_sweep_shows_what_is_finished_and_is_continued(cli: Cli, 
     assert "interrupted" in cli("plot", "o").stderr
     with pytest.warns(UserWarning, match="interrupted"):
         assert len(ackclock.datasets.runs(tmp_path / "o")) == len(printed["runs"])
-
-
-def test_a_killed_sweep_ends_with_the_rows_of_an_undisturbed_one(cli: Cli, tmp_path: Path) -> None:
-    drawn, kills = random.Random(7), 0
-    long = SWEEP.replace('"5 s"', '"150 s"').replace("[sweep]\n", "[sweep]\nseed = { from = 1, to = 40 }\n")
-    (tmp_path / "long.toml").write_text(long)
-    arguments = ("--record", "cwnd", "--pcap", "x.pcapng")
-    while kills < 6:
-        process = begin(tmp_path, *arguments)
-        before = len(list((tmp_path / "o").glob("results/*")))
-        while len(list((tmp_path / "o").glob("results/*"))) <= before and process.poll() is None:
-            time.sleep(0.01)
-        try:
-            process.communicate(timeout=drawn.uniform(0.0, 2.5))
-            break
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            kills += 1
-    assert kills, "the sweep was killed while it ran"
-    done = cli("run", "long.toml", "--out", "o", *arguments)
-    assert done.returncode == 0, done.stderr
-    assert "were stored" in done.stderr
-    packets = {path.name: path.read_bytes() for path in tmp_path.glob("x-*.pcapng")}
-    whole = cli("run", "long.toml", "--out", "whole", *arguments)
-    assert whole.stdout == done.stdout
-    assert packets == {path.name: path.read_bytes() for path in tmp_path.glob("x-*.pcapng")}
-    assert len(packets) == 160
-    one, other = (ackclock.datasets.Dataset(tmp_path / name) for name in ("o", "whole"))
-    for table in ("runs", "flows", "links"):
-        first, second = (getattr(each, table).collect().drop("cpu_s", "wall_s", strict=False) for each in (one, other))
-        keys = ["point", "seed"] if table == "runs" else ["point", "seed", "name"]
-        assert first.sort(keys).equals(second.sort(keys))
-    # Every file of a run is that of the undisturbed sweep, but for how its manifest says that it was made.
-    files = {path.relative_to(tmp_path / "o") for path in (tmp_path / "o" / "results").rglob("*") if path.is_file()}
-    assert files == {path.relative_to(tmp_path / "whole") for path in (tmp_path / "whole" / "results").rglob("*.*")}
-    for file in files:
-        if file.name != "manifest.json":
-            assert (tmp_path / "o" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
-    assert len(one.results()) == 160
 
 
 def test_a_sweep_is_the_dataset_of_the_command_sweep(cli: Cli, sweep: Path, tmp_path: Path) -> None:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +20,7 @@ from ackclock.comparisons.planning import Outcome, Plan
 from ackclock.comparisons.result import Comparison
 from ackclock.experiments.execute import Progress
 from ackclock.experiments.experiment import Experiment
-from ackclock.experiments.store import JOURNAL
 from ackclock.experiments.world import SIMULATION, World, run_here
-from ackclock.files.journal import Journal
 from ackclock.freeze import Frozen, replaced
 from ackclock.linux import worlds
 from ackclock.linux.hosts import hosted
@@ -641,34 +636,6 @@ def test_worlds_are_named_once(shared: Path) -> None:
         ackclock.compare("reno", "cubic", paths=shared, on=["simulation", "simulation"])
     with pytest.raises(ValueError, match="did you mean simulation"):
         ackclock.compare("reno", "cubic", paths=shared, on="simulatoin")
-
-
-def test_a_killed_comparison_continues(cli: Cli, shared: Path, tmp_path: Path) -> None:
-    arguments = [
-        "compare",
-        "reno",
-        "cubic",
-        "--paths",
-        str(shared),
-        "--duration",
-        "60 s",
-        "--jobs",
-        "1",
-        "--out",
-        "out",
-    ]
-    process = subprocess.Popen([sys.executable, "-m", "ackclock", *arguments, "--seeds", "100"], cwd=tmp_path)
-    kept = tmp_path / "out" / JOURNAL
-    while process.poll() is None and (not kept.exists() or kept.stat().st_size < 2000):
-        time.sleep(0.02)
-    process.kill()
-    process.wait()
-    finished = len(Journal(kept).read())
-    assert finished > 3
-    again = cli(*arguments, "--seeds", "2")
-    assert again.returncode == 0, again.stderr
-    assert f"{min(finished, 12)} were stored" in again.stderr
-    assert not kept.exists()
 
 
 def test_worlds_are_compared_over_the_paths_of_a_population(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,10 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import random
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +19,6 @@ from ackclock.comparisons.places import NetworkPath
 from ackclock.comparisons.result import Comparison
 from ackclock.drawing.files import encode
 from ackclock.drawing.matplotlib import draw
-from ackclock.experiments.store import JOURNAL
 from ackclock.statistics import ratios
 from ackclock.statistics.pairs import compare
 
@@ -316,15 +311,6 @@ def test_many_combinations_are_compared_with_the_baseline_alone(rival: Path) -> 
     assert "combinations on each path are shown" in made.notes[-1]
 
 
-def test_results_do_not_depend_on_threads(rival: Path) -> None:
-    tables = [
-        ackclock.matrix(slow_start=["standard", "staged"], avoidance="reno", recovery="sack", paths=rival, seeds=2,
-                        duration="1 s", jobs=jobs).table
-        for jobs in (1, 3)
-    ]  # fmt: skip
-    assert tables[0].equals(tables[1])
-
-
 # Figures and files
 
 
@@ -450,26 +436,6 @@ def test_a_metric_that_a_path_has_not_is_said(cli: Cli) -> None:
     done = cli("matrix", *SMALL, "--paths", "lossy", "--seeds", "1", "--duration", "1 s", "--sort", "taken")
     assert done.returncode == 0, done.stderr
     assert "no combination has a value of taken on lossy" in done.stderr
-
-
-def test_an_interrupted_matrix_keeps_finished_runs(cli: Cli, rival: Path, tmp_path: Path) -> None:
-    arguments = [*SMALL, "--paths", "rival.toml", "--seeds", "400", "--duration", "30 s", "--out", "o", "--jobs", "1"]
-    command = [sys.executable, "-m", "ackclock", "matrix", *arguments]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    kept = tmp_path / "o" / JOURNAL
-    while process.poll() is None and (not kept.exists() or kept.stat().st_size < 2000):
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    assert "of 1,600 runs are finished; run the same command to continue" in err
-    assert "combinations" in out, "what the finished runs say is shown"
-    assert json.loads((tmp_path / "o" / "manifest.json").read_text())["state"] == "interrupted"
-    done = polars.read_parquet(tmp_path / "o" / "measured.parquet")
-    assert 0 < len(done) < 1600
-    again = cli("matrix", *SMALL, "--paths", "rival.toml", "--seeds", "1", "--duration", "30 s", "--out", "o")
-    assert again.returncode == 0, again.stderr
-    assert "were stored" in again.stderr
 
 
 def test_paths_are_listed(cli: Cli) -> None:

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import signal
-import subprocess
-import sys
-import time
-from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 
@@ -18,9 +12,9 @@ import polars
 import pytest
 
 import ackclock
-from ackclock import Scenario, _core
+from ackclock import Scenario
 from ackclock.cli.errors import plain_errors
-from ackclock.experiments.store import JOURNAL, TABLE, Store
+from ackclock.experiments.store import JOURNAL, TABLE
 from ackclock.literature import library, report, reproduction
 from ackclock.literature.contents import Figures
 from ackclock.literature.measurement import Curves, FlowTable
@@ -210,23 +204,6 @@ def test_an_unknown_paper(cli: Cli) -> None:
     assert "did you mean 'ass'?" in done.stderr
 
 
-def test_ctrl_c_keeps_finished_runs(tiny: Path) -> None:
-    scenario = tiny / "papers" / "tiny" / "tiny.toml"
-    scenario.write_text(TINY_SCENARIO.replace('"4 s"', '"400 s"').replace('"2 Mbit/s"', '"200 Mbit/s"'))
-    command = [sys.executable, "-m", "ackclock", "paper", "tiny", "--out", "o", "--jobs", "1"]
-    with subprocess.Popen(command, cwd=tiny, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 60
-        while not (tiny / "o" / "manifest.json").exists() and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-    if process.returncode == 0:
-        pytest.skip("the runs were faster than the interrupt")
-    assert process.returncode == 130
-    assert "Traceback" not in errors
-    assert not list((tiny / "o").rglob(".*-*"))
-
-
 def test_papers_are_found_in_the_source_tree() -> None:
     assert library.find("ass").folder == ROOT / "papers" / "ass"
 
@@ -296,33 +273,6 @@ def test_a_changed_paper_measures_again(tiny: Path) -> None:
     assert run()[0] == 8
     file.write_text(TINY.replace('kinds = ["cwnd", "throughput"]', 'kinds = ["cwnd"]'))
     assert run()[0] < 20
-
-
-def test_every_finished_run_is_kept(tiny: Path) -> None:
-    """A killed process leaves nothing of its unfinished run."""
-    plan = plan_paper(library._load(tiny / "papers" / "tiny"))
-    cell = plan.cells[-1]
-    out = tiny / "out"
-
-    def opened() -> AbstractContextManager[Store]:
-        return Store(out).opened("paper", reproduction.manifest(plan))
-
-    with opened() as store:
-        for run in cell[:2]:
-            store.put(run, run.run(_core.Cancel()))
-        killed = shutil.copytree(out, tiny / "killed")
-    with (killed / JOURNAL).open("a") as file:
-        file.write('["cut off", [{"flo')
-    again = Store(killed)
-    assert [again.has(run) for run in cell] == [True, True, False]
-    with again.opened("paper", reproduction.manifest(plan)):
-        again.put(cell[2], cell[2].run(_core.Cancel()))
-    last = Store(killed)
-    assert not (killed / JOURNAL).exists()
-    assert [last.measured(run).rows for run in cell] == [again.measured(run).rows for run in cell]
-    with opened() as whole:
-        whole.put(cell[2], cell[2].run(_core.Cancel()))
-    assert (out / TABLE).read_bytes() == (killed / TABLE).read_bytes(), "the bytes do not tell of the kill"
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "3\n[1]\n[1, 2]", '["a", [1]]'])

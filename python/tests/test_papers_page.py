@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ackclock.experiments.experiment import Experiment
 from ackclock.judging import effects
 from ackclock.judging.samples import Sample
 from ackclock.literature import library, today
@@ -76,7 +77,7 @@ def test_effects_have_their_sense() -> None:
 
 
 def test_a_larger_initial_window_shortens_a_download(paper: Paper) -> None:
-    made = today.measure([paper], quick=True)["tiny"]
+    made = today.measure([paper], Experiment(jobs=1), quick=True)["tiny"]
     assert [effect.question for effect in made] == list(QUESTIONS)
     assert made[0].verdict == "better"
     assert 0.5 < made[0].ratio.mean < 0.95
@@ -88,7 +89,7 @@ def test_the_page_has_idea_claim_finding_and_today(
     caplog.set_level(logging.INFO, "ackclock")
     measured = {"tiny": [Effect(question, found(question, 0.8)) for question in QUESTIONS]}
     monkeypatch.setattr(library, "papers", lambda: [paper])
-    monkeypatch.setattr(today, "measure", lambda papers, **options: measured)
+    monkeypatch.setattr(today, "measure", lambda *papers, **options: measured)
     out = tmp_path / "out"
     for _ in range(2):
         papers(quick=True, out=out, jobs=1)

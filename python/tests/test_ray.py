@@ -25,7 +25,9 @@ from ackclock.experiments.engines.local import Local
 from ackclock.experiments.engines.ray import Ray
 from ackclock.sweeps.work import Chunk, Done, Limits, Work
 
-from .test_paper import TINY, TINY_CLAIMS, TINY_SCENARIO
+from .commandline import CommandLine
+from .conftest import NO_KERNEL, present
+from .every_command import COMMANDS, contents, prepare
 
 STORE = 100 * 2**20  # bytes
 SWEEP = """
@@ -291,53 +293,31 @@ def test_a_sweep_that_loses_a_node(cluster: Any, second: Any, tmp_path: Path) ->
     assert rows(far).equals(rows(local), null_equal=True)
 
 
-TUNING = """
-scenario = "scenario.toml"
-[parameters]
-"flow.rwnd" = { from = "10 packets", to = "40 packets" }
-[objective]
-maximise = "goodput_bps"
-[training]
-seeds = { from = 1, to = 4 }
-"""
-TIMID = """
-import ackclock
-LARGEST = 2.0
-class Timid(ackclock.CongestionControl):
-    def on_ack(self, event):
-        super().on_ack(event)
-        self.cwnd = min(self.cwnd, LARGEST)
-"""
-EVERYWHERE = {
-    "compare": "compare reno cubic --paths scenario.toml --seeds 3 --duration 2s",
-    "classes": "compare reno mine.py:Timid --paths scenario.toml --seeds 2 --duration 2s",
-    "matrix": "matrix --slow-start standard --avoidance reno,cubic --loss-response halve --recovery sack --paths clean "
-    "--seeds 2 --duration 1s",
-    "tune": "tune tune.toml --trials 4",
-    "paper": "paper tiny --quick",
-}
+@pytest.fixture(scope="class")
+def pair(cluster: Any) -> Iterator[str]:
+    """Add a second node for the tests of a class; return the address of the cluster."""
+    node = cluster.add_node(num_cpus=1, object_store_memory=STORE)
+    yield cluster.address
+    kill(cluster, node)
 
 
-@pytest.mark.parametrize("command", EVERYWHERE)
-def test_every_experiment_runs_on_a_cluster(command: str, cluster: Any, tmp_path: Path) -> None:
-    (tmp_path / "scenario.toml").write_text(SWEEP.partition("[sweep]")[0])
-    (tmp_path / "tune.toml").write_text(TUNING)
-    (tmp_path / "mine.py").write_text(TIMID)
-    paper = tmp_path / "papers" / "tiny"
-    paper.mkdir(parents=True)
-    (paper / "paper.toml").write_text(TINY)
-    (paper / "tiny.toml").write_text(TINY_SCENARIO)
-    (paper / "claims.toml").write_text(TINY_CLAIMS)
-    line = EVERYWHERE[command].split()
-    ends = [
-        started(*line, "--out", name, *where, cwd=tmp_path)
-        for name, where in (("near", ["--jobs", "1"]), ("far", ["--engine", "ray", "--address", cluster.address]))
-    ]
-    for process in ends:
-        _, said = process.communicate(timeout=300)
-        assert process.returncode == 0, said
-    near, far = ((tmp_path / name / "measured.parquet").read_bytes() for name in ("near", "far"))
-    assert near == far
+class TestTwoNodes:
+    """What every command writes on a cluster of two nodes."""
+
+    @pytest.mark.parametrize("name", [name for name, command in COMMANDS.items() if command.written == ("o",)])
+    def test_every_command_writes_what_it_does_on_threads(
+        self, name: str, pair: str, tmp_path: Path, command_line: CommandLine
+    ) -> None:
+        command = COMMANDS[name]
+        if command.kernel and not present():
+            pytest.skip(NO_KERNEL)
+        written = []
+        for place, where in ((tmp_path / "near", []), (tmp_path / "far", ["--engine", "ray", "--address", pair])):
+            prepare(place)
+            done = command_line.run([*command.words, *where], place, {**os.environ}, before=command.before)
+            assert done.returncode == 0, done.stderr
+            written.append((done.stdout, contents(place, command)))
+        assert written[0] == written[1]
 
 
 @contextlib.contextmanager

@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import random
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from ackclock.experiments.store import JOURNAL, TABLE, Store
+from ackclock.experiments.store import TABLE, Store
 from ackclock.files import storage
 from ackclock.files.locking import LockedError
 
 KIND = "comparison"
-SLOW = """
-import sys, time
-from pathlib import Path
-from ackclock.experiments.store import Store
-
-store = Store(Path(sys.argv[1]))
-with store.opened("comparison", {"contenders": []}, ["report.html"]):
-    for number in range(60):
-        if f"k{number}" not in store:
-            time.sleep(0.002)
-            store[f"k{number}"] = {"value": number / 7, "none": None}
-    store.finish(runs=60)
-"""
 
 
 def filled(folder: Path, count: int = 60) -> Store:
@@ -40,26 +22,6 @@ def filled(folder: Path, count: int = 60) -> Store:
             store[f"k{number}"] = {"value": number / 7, "none": None}
         store.finish(runs=count)
     return store
-
-
-def test_killed_at_any_moment_the_same_work_goes_on_and_leaves_the_same_bytes(tmp_path: Path) -> None:
-    filled(tmp_path / "whole")
-    rng = random.Random(1)
-    for walk in range(6):
-        out = tmp_path / str(walk)
-        for _ in range(5):
-            process = subprocess.Popen([sys.executable, "-c", SLOW, str(out)], stderr=subprocess.PIPE)
-            time.sleep(rng.uniform(0.0, 0.5))
-            process.send_signal(rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGINT]))
-            process.communicate()
-            if rng.random() < 0.5 and (out / JOURNAL).exists():
-                with (out / JOURNAL).open("ab") as file:
-                    file.write(b'["k7", {"val')
-        done = subprocess.run([sys.executable, "-c", SLOW, str(out)], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        assert (out / TABLE).read_bytes() == (tmp_path / "whole" / TABLE).read_bytes()
-        assert not (out / JOURNAL).exists()
-        assert json.loads((out / "manifest.json").read_text())["state"] == "complete"
 
 
 def test_random_attempts_give_what_a_dictionary_gives(tmp_path: Path) -> None:

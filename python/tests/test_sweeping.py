@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
-import random
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import polars
@@ -84,14 +79,6 @@ def test_every_point_and_seed_has_a_row(tmp_path: Path) -> None:
     assert row["goodput_bps"] == polars.DataFrame(result.flows)["goodput_bps"].sum()
     assert row["events"] == result.events
     assert ackclock.open(tmp_path / "o").complete
-
-
-def test_the_rows_do_not_depend_on_the_threads(tmp_path: Path) -> None:
-    for jobs in (1, 2, 3):
-        sweep(scenario(), tmp_path / str(jobs), seeds=4, engine=Local(jobs))
-    for table in ("runs", "flows", "links"):
-        assert rows(tmp_path / "1", table).equals(rows(tmp_path / "2", table))
-        assert rows(tmp_path / "1", table).equals(rows(tmp_path / "3", table))
 
 
 def test_an_axis_of_seeds_is_the_column_seed(tmp_path: Path) -> None:
@@ -491,21 +478,6 @@ def test_several_worlds_are_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (ran, ackclock.open(tmp_path / "o").labels) == ([], found.labels[:2])
 
 
-def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path: Path) -> None:
-    file = tmp_path / "sweep.toml"
-    file.write_text(TEXT.replace('"2 s"', '"300 s"'))
-    process = start(file, tmp_path / "o", seeds=40)
-    wait_for_rows(process, tmp_path / "o")
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "runs are finished; run the same command to continue" in errors
-    found = ackclock.open(tmp_path / "o")
-    assert found.manifest["state"] == "interrupted"
-    done = found.runs.collect().height
-    assert f"{done} of 320 runs" in errors.replace(",", "")
-
-
 @pytest.mark.parametrize("kept", [False, True])
 def test_ctrl_c_while_rows_are_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool) -> None:
     own = Batch.add
@@ -525,39 +497,6 @@ def test_ctrl_c_while_rows_are_stored(tmp_path: Path, monkeypatch: pytest.Monkey
     assert 0 < done < 320
     assert f"{done} of 320 runs" in str(caught.value)
     assert sum(result is not None for result in caught.value.results) == done
-
-
-def start(file: Path, out: Path, *, seeds: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "ackclock", "sweep", str(file), "--out", str(out), "--seeds", str(seeds)]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-
-
-def wait_for_rows(process: subprocess.Popen[str], out: Path) -> None:
-    while process.poll() is None and not list((out / "runs").glob("*.parquet")):
-        time.sleep(0.02)
-
-
-def test_a_killed_sweep_ends_with_the_rows_of_an_undisturbed_one(tmp_path: Path) -> None:
-    drawn = random.Random(5)
-    file = tmp_path / "sweep.toml"
-    file.write_text(EQUAL.replace('"2 s"', '"300 s"'))
-    kills = 0
-    while kills < 6:
-        process = start(file, tmp_path / "o", seeds=30)
-        try:
-            process.wait(timeout=drawn.uniform(0.4, 2.2))
-            break
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            kills += 1
-    sweep(ackclock.load(file), tmp_path / "o", seeds=30)
-    sweep(ackclock.load(file), tmp_path / "whole", seeds=30)
-    assert kills
-    for table in ("runs", "flows", "links"):
-        assert rows(tmp_path / "o", table).equals(rows(tmp_path / "whole", table))
-    raw = polars.read_parquet(tmp_path / "o" / "flows" / "*.parquet")
-    assert raw.height == raw["run"].n_unique()
 
 
 def test_the_command_prints_means_and_says_where_the_rows_are(tmp_path: Path, cli: Cli) -> None:

@@ -2,51 +2,30 @@
 
 from __future__ import annotations
 
-import fcntl
-import importlib.util
 import io
 import os
-import pty
 import re
-import struct
-import subprocess
 import sys
-import termios
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ackclock import linux
 from ackclock.cli import app as program
 from ackclock.cli import layout, output
-from ackclock.literature import library, today
-from ackclock.literature.today import QUESTIONS, Effect
 
-from .conftest import FIRST, SWEEP
+from . import every_command
+from .commandline import CommandLine
+from .conftest import FIRST, SWEEP, Cli
 from .test_outputs import commands
-from .test_papers_page import found, paper  # noqa: F401 - a fixture
-from .test_tuning import KNOWN, TRANSFER, written
 
 WIDTHS = (80, 60)
 MARKS = re.compile(r"\x1b\[[0-9;]*m")
 RULES = {"─", "━"}
 
 TABLES: dict[str, list[list[str]]] = {
-    "run": [["run", "first.toml"], ["run", "sweep.toml"], ["run", "flows.toml"], ["run", "page.toml"]],
-    "sweep": [["sweep", "sweep.toml", "--seeds", "2", "--out", "s"]],
-    "paper": [["paper", "tiny", "--quick", "--out", "p"]],
-    "papers": [["papers", "--quick", "--out", "ps"]],
-    "matrix": [
-        [
-            *["matrix", "--slow-start", "standard,staged", "--avoidance", "reno,cubic", "--loss-response", "halve"],
-            *["--recovery", "sack", "--paths", "clean,lossy", "--seeds", "2"],
-        ]
-    ],
-    "compare": [["compare", "cubic", "reno", "--paths", "clean,lossy", "--seeds", "2", "--size", "100 kB"]],
-    "tune": [["tune", "tune.toml", "--trials", "3"]],
-    "gate": [["gate", "large", "--against", "small"]],
+    "run": [["run", "flows.toml"], ["run", "page.toml"]],
     "query": [
         ["query", "s"],
         ["query", "s", "select * from runs"],
@@ -61,13 +40,9 @@ TABLES: dict[str, list[list[str]]] = {
     "list": [["list"], *(["list", axis] for axis in ("slow_start", "queue", "hosts", "papers", "paths"))],
     "kernel check": [["kernel", "check"]],
     "kernel list": [["kernel", "list"]],
-    "kernel run": [["kernel", "run", "first.toml", "--on", "linux"]],
-    "kernel compare": [["kernel", "compare", "first.toml", "--on", "linux", "--repetitions", "2"]],
 }
 # The table of links that `emulate` prints is one of `run`, too.
 NO_TABLE = {"emulate", "check", "plot", "report", "schema", "script", "serve", "kernel build"}
-ON_A_KERNEL = {"kernel run", "kernel compare"}
-NEEDS = {"tune": "optuna"}
 
 
 class Terminal(io.StringIO):
@@ -107,8 +82,8 @@ def printed(monkeypatch: pytest.MonkeyPatch) -> Printed:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with scenarios, a tuning, and results."""
+def home(tmp_path_factory: pytest.TempPathFactory, command_line: CommandLine) -> Path:
+    """Return a folder with scenarios and results."""
     place = tmp_path_factory.mktemp("home")
     (place / "first.toml").write_text(FIRST)
     (place / "sweep.toml").write_text(SWEEP)
@@ -117,16 +92,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "page.toml").write_text((Path(__file__).parents[2] / "scenarios" / "page.toml").read_text())
     losses = '[sweep]\n"topology.bottleneck.loss" = ["1 %", "3 %"]\nseed = [1, 2, 3]\n'
     (place / "losses.toml").write_text(FIRST + losses)
-    written(place, TRANSFER, KNOWN)
-    for line in (
-        ["sweep", "sweep.toml", "--seeds", "3", "--out", "s"],
-        ["run", "losses.toml", "--out", "runs"],
-        ["run", "first.toml", "--out", "small"],
-        ["run", "first.toml", "--set", "topology.bottleneck.queue.limit=60 packets", "--out", "large"],
-    ):
-        done = subprocess.run([sys.executable, "-m", "ackclock", *line], cwd=place, capture_output=True, text=True)
+    for line in ("sweep sweep.toml --seeds 3 --out s", "run losses.toml --out runs"):
+        done = command_line.run(line.split(), place, {**os.environ})
         assert done.returncode == 0, done.stderr
     return place
+
+
+Shown = Callable[[int, Sequence[str]], str]
 
 
 def words(text: str) -> set[str]:
@@ -144,28 +116,13 @@ def check(whole: str, narrow: str, width: int) -> None:
 
 @pytest.mark.parametrize(("command", "line"), [(command, line) for command, lines in TABLES.items() for line in lines])
 def test_no_table_splits_a_word_or_a_number(
-    command: str,
-    line: list[str],
-    home: Path,
-    printed: Printed,
-    monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
+    command: str, line: list[str], home: Path, printed: Printed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if command in ON_A_KERNEL and not any(not kernel.outdated for kernel in linux.built()):
-        pytest.skip("no kernel was built from the present files: ackclock kernel build")
-    if command in NEEDS and importlib.util.find_spec(NEEDS[command]) is None:
-        pytest.skip(f"needs {NEEDS[command]}")
     monkeypatch.chdir(home)
-    if command in ("paper", "papers"):
-        tiny = request.getfixturevalue("paper")
-        effects = [Effect(question, found(question, 0.8)) for question in QUESTIONS]
-        monkeypatch.setattr(library, "find", lambda name: tiny)
-        monkeypatch.setattr(library, "papers", lambda: [tiny])
-        monkeypatch.setattr(today, "measure", lambda papers, **options: {"tiny": effects})
     try:
         program.app(line, standalone_mode=False)
     except (SystemExit, program.typer.Exit) as stop:
-        assert command in ("gate", "kernel check"), stop
+        assert command == "kernel check", stop
     assert printed.tables, "the command printed no table"
     for whole, narrow in printed.tables:
         for width in WIDTHS:
@@ -173,55 +130,42 @@ def test_no_table_splits_a_word_or_a_number(
 
 
 def test_every_command_is_known_to_print_tables_or_none() -> None:
-    assert {name for name, _ in commands()} == TABLES.keys() | NO_TABLE
+    assert {name for name, _ in commands()} == TABLES.keys() | NO_TABLE | {*every_command.NAMES}
 
 
-def on_terminal(width: int, line: Sequence[str], place: Path) -> str:
-    """Run a command on a real terminal, and return what it shows."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
-    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ackclock", *line], cwd=place, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs,
-        env={**environment, "NO_COLOR": "1", "TERM": "xterm"},
-    )  # fmt: skip
-    os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            part = os.read(ours, 1 << 16)
-        except OSError:  # Linux reports the end of a terminal as an error
-            break
-        if not part:
-            break
-        shown += part
-    os.close(ours)
-    process.wait()
-    return MARKS.sub("", shown.decode()).replace("\r\n", "\n")
+@pytest.fixture
+def on_terminal(home: Path, cli: Cli) -> Shown:
+    """Return a function that runs a command on a terminal, and returns what it shows."""
+
+    def run(width: int, line: Sequence[str]) -> str:
+        done = cli(*line, cwd=home, width=width)
+        return done.stdout + done.stderr
+
+    return run
 
 
-def test_the_first_run_of_a_newcomer_on_a_terminal(home: Path) -> None:
-    shown = on_terminal(80, ["run", "first.toml"], home)
+def test_the_first_run_of_a_newcomer_on_a_terminal(on_terminal: Shown) -> None:
+    shown = on_terminal(80, ["run", "first.toml"])
     assert re.search(r"1,\d{3},\d{3}", shown), "goodput in bit/s, unsplit"
     assert all(len(line) <= 80 for line in shown.splitlines())
     assert "left out: " in shown
     assert "a wider terminal or --json shows them" in " ".join(shown.split())
-    wide = on_terminal(160, ["run", "first.toml"], home)
+    wide = on_terminal(160, ["run", "first.toml"])
     assert "left out" not in wide
     assert words(shown.partition("left out")[0]) <= words(wide)
 
 
-def test_only_limited_links_are_printed(home: Path) -> None:
-    shown = on_terminal(120, ["run", "first.toml"], home)
+def test_only_limited_links_are_printed(on_terminal: Shown) -> None:
+    shown = on_terminal(120, ["run", "first.toml"])
     assert re.findall(r"n\d>n\d", shown) == ["n1>n2"]
     assert "5 links with unlimited queues: only in --json and --out" in shown
-    free = on_terminal(120, ["run", "first.toml", "--set", "topology.bottleneck.queue=unlimited"], home)
+    free = on_terminal(120, ["run", "first.toml", "--set", "topology.bottleneck.queue=unlimited"])
     assert len(re.findall(r"n\d>n\d", free)) == 6
 
 
-def test_sentences_break_between_words(home: Path) -> None:
-    shown = on_terminal(60, ["run", "missing.toml", "--set", "flow.slow_start=standard"], home)
-    long = on_terminal(400, ["run", "missing.toml", "--set", "flow.slow_start=standard"], home)
+def test_sentences_break_between_words(on_terminal: Shown) -> None:
+    shown = on_terminal(60, ["run", "missing.toml", "--set", "flow.slow_start=standard"])
+    long = on_terminal(400, ["run", "missing.toml", "--set", "flow.slow_start=standard"])
     assert words(shown) == words(long)
     assert len(long.splitlines()) == 1
 
@@ -253,11 +197,11 @@ def test_a_record_has_a_line_for_each_column_and_long_words_alone() -> None:
     ]
 
 
-def test_the_help_has_every_command_once_with_a_summary_of_one_line(home: Path) -> None:
+def test_the_help_has_every_command_once_with_a_summary_of_one_line(on_terminal: Shown) -> None:
     named = [name for names in program.HELP.values() for name in names]
     assert sorted(named) == sorted([*program.COMMANDS, *program.GROUPS])
     for line in (["--help"], ["kernel", "--help"]):
-        shown = on_terminal(80, line, home)
+        shown = on_terminal(80, line)
         assert "..." not in shown.partition("Options:")[2]
         assert all(len(each) <= 80 for each in shown.splitlines())
-    assert re.findall(r"^(\S.*):$", on_terminal(80, ["--help"], home), re.MULTILINE) == ["Options", *program.HELP]
+    assert re.findall(r"^(\S.*):$", on_terminal(80, ["--help"]), re.MULTILINE) == ["Options", *program.HELP]

@@ -6,12 +6,8 @@ import json
 import logging
 import math
 import os
-import random
 import re
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +18,8 @@ from scipy import stats
 
 import ackclock
 from ackclock.experiments.experiment import Experiment
-from ackclock.experiments.store import JOURNAL, TABLE, Store
+from ackclock.experiments.store import Store
 from ackclock.files import toml
-from ackclock.files.journal import Journal
 from ackclock.tuning import figures, judging, measures, results, schema, scores, search
 from ackclock.tuning.outcome import Tuned
 from ackclock.tuning.runs import Runs
@@ -165,74 +160,12 @@ def test_everything_is_checked_before_the_folder_is_made(tmp_path: Path, cli: Cl
     assert table(tmp_path / "out").equals(first)
 
 
-def test_threads_change_nothing(tmp_path: Path) -> None:
-    file = written(tmp_path, LOSSY, NOISE)
-    one, two = (tuned(file, 10, jobs=jobs, out=tmp_path / f"out{jobs}") for jobs in (1, 2))
-    assert one.to_dict() == two.to_dict()
-    for name in ("trials.parquet", "runs.parquet"):
-        first, second = (polars.read_parquet(tmp_path / f"out{jobs}" / name) for jobs in (1, 2))
-        assert first.equals(second)
-
-
 def test_more_trials_begin_with_the_same(tmp_path: Path) -> None:
     file = written(tmp_path, LOSSY, NOISE)
     few, many = tuned(file, 8), tuned(file, 13)
     assert [trial.values for trial in few.found.trials] == [trial.values for trial in many.found.trials[:8]]
     other = tuned(file, 8, seed=1)
     assert [trial.values for trial in few.found.trials] != [trial.values for trial in other.found.trials]
-
-
-def test_killed_at_any_moment_the_same_command_goes_on(tmp_path: Path) -> None:
-    file = written(tmp_path, LOSSY, NOISE)
-    whole = tmp_path / "whole"
-    tuned(file, 10, out=whole)
-    out = tmp_path / "out"
-    command = [sys.executable, "-m", "ackclock", "tune", str(file), "--trials", "10", "--out", str(out), "--jobs", "1"]
-    rng = random.Random(1)
-    stored = out / JOURNAL
-    for _ in range(3):
-        begun = lines(stored)
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        more = begun + rng.randrange(1, 40)
-        while process.poll() is None and lines(stored) < more:
-            time.sleep(0.001)
-        process.kill()
-        process.wait()
-    known = sum(isinstance(row, dict) for row in Journal(stored).read().values())
-    with stored.open("ab") as broken:
-        broken.write(b'["half a li')
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    assert known > 3 and f"{known} were stored" in done.stderr
-    assert table(out).equals(table(whole))
-    assert (out / TABLE).read_bytes() == (whole / TABLE).read_bytes(), "no run is missing, or ran twice"
-    assert not (out / "best.toml").exists() or (out / "best.toml").read_text() == (whole / "best.toml").read_text()
-
-
-def whole_lines(file: Path) -> list[bytes]:
-    """Return the lines that a killed process has written to their end."""
-    return [line for line in file.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
-
-
-def lines(file: Path) -> int:
-    return len(file.read_bytes().splitlines()) if file.exists() else 0
-
-
-def test_ctrl_c_keeps_finished_runs_and_says_how_to_go_on(tmp_path: Path) -> None:
-    file = written(tmp_path, LOSSY, NOISE)
-    out = tmp_path / "out"
-    command = [sys.executable, "-m", "ackclock", "tune", str(file), "--trials", "5000", "--out", str(out)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while process.poll() is None and lines(out / JOURNAL) < 40:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130, said
-    assert "of 5,000 trials are finished; run the same command to continue" in said
-    manifest = json.loads((out / "manifest.json").read_text())
-    assert (manifest["kind"], manifest["state"]) == ("tuning", "interrupted")
-    assert polars.read_parquet(out / TABLE).height >= 40
-    assert table(out)["trial"][0] == 0
 
 
 def test_a_changed_file_starts_anew_and_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

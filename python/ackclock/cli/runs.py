@@ -42,12 +42,15 @@ def run_command(
     for name in record or ():
         if "," in name or not name.strip():
             raise ValueError(f"--record {name!r}: expected the name of one trace; for several, repeat --record")
-    scenario = load(file, settings_of(settings, seed))
+    changed = settings_of(settings, seed)
+    scenario = load(file, changed)
     variants = scenario.variants()
     if reasons := [reason for _, variant in variants if (reason := world.refusal(variant))]:
         # Some reasons begin with their place in the file.
         raise ValueError(reasons[0] if reasons[0].startswith(f"{file}:") else f"{file}: {reasons[0]}")
-    made = Sweep(scenario, variants, world, record, captures, limits, out, json_output) if variants[0][0] else None
+    given = scenario if changed else file
+    sweeps = bool(variants[0][0])
+    made = Sweep(scenario, given, variants, world, record, captures, limits, out, json_output) if sweeps else None
     if captures is not None:
         inputs = [file, *scenario.core.files]
         captures.check(inputs, made.names if made else [None], out=out, json_output=json_output)

@@ -37,6 +37,8 @@ class Sweep:
     ----------
     scenario : Scenario
         The scenario.
+    given : Path or Scenario
+        Its file if the options change nothing, so that the dataset has the file's text; otherwise the scenario.
     variants : list
         Labels and scenario of each run.
     world : World
@@ -54,6 +56,7 @@ class Sweep:
     """
 
     scenario: Scenario
+    given: Path | Scenario
     variants: Sequence[Variant]
     world: World
     record: Sequence[str] | None
@@ -85,7 +88,7 @@ class Sweep:
         """Run all variants; `where` has engine and progress."""
         snaplen = None if self.captures is None else self.captures.snaplen
         return sweep(
-            self.scenario, folder, limits=self.limits, on=self.world, record=self.record, snaplen=snaplen,
+            self.given, folder, limits=self.limits, on=self.world, record=self.record, snaplen=snaplen,
             capture=None if self.captures is None else self.captures.places, **where,
         )  # fmt: skip
 

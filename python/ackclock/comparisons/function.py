@@ -158,11 +158,12 @@ def matrix(
     OSError, Interrupted
         As for `compare`.
     """
-    from ackclock.comparisons import crossing
+    from ackclock.comparisons import crossing, planning
     from ackclock.comparisons.crossed import SHOWN
     from ackclock.linux import worlds
 
     checks.words("--sort", "metric", [sort] if sort else [], SHOWN)
+    planning.check_margin(margin)
     where = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     plan = crossing.plan(
         {

@@ -103,19 +103,24 @@ def papers(
     from ackclock.literature import library, summary, today
 
     found = library.papers()
+    if not found:
+        raise ValueError(f"there is no paper; a paper is a folder in one of {', '.join(map(str, library.places()))}")
     target = Path(out) if out is not None else Path("out") / ("papers-quick" if quick else "papers")
-    storage.check_free(target, summary.KIND)
-    target.mkdir(parents=True, exist_ok=True)
     own = RealTime(budget)
-    entries = {"papers": [each.name for each in found], "quick": quick, "state": "running"}
-    storage.write_manifest(target, summary.KIND, entries)
-    done = [
-        summary.Reproduced(each, _reproduce(each, target / each.name, quick, jobs, engine, own, progress))
-        for each in found
-    ]
-    log.info("ideas on hosts of today (%s)", today.HOST)
-    effects = today.measure(found, quick=quick, jobs=jobs)
-    summary.write(done, effects, target, quick=quick)
+    experiment = Experiment(target, jobs=jobs, engine=engine, budget=own, progress=progress)
+    entries = {"papers": [each.name for each in found], "quick": quick}
+    with experiment.opened(summary.KIND, entries, [summary.PAGE]):
+        done = [
+            summary.Reproduced(each, _reproduce(each, target / each.name, quick, jobs, engine, own, progress))
+            for each in found
+        ]
+        log.info("ideas on hosts of today (%s)", today.HOST)
+        try:
+            effects = today.measure(found, experiment, quick=quick)
+        finally:
+            experiment.say_what_ran()
+        summary.write(done, effects, target, quick=quick)
+        experiment.finish()
     return done
 
 

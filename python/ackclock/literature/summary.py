@@ -35,6 +35,7 @@ from ackclock.reports.pages import Item, Sentence
 from ackclock.statistics.intervals import Interval, rounded
 
 KIND = "papers"
+PAGE = "report.html"
 MARKS = {"better": "better", "worse": "worse"}
 
 
@@ -56,14 +57,9 @@ class Reproduced:
         return f"{self.paper.name}/{self.report.html.name}"
 
 
-def write(done: Sequence[Reproduced], effects: Mapping[str, Sequence[Effect]], directory: Path, *, quick: bool) -> Path:
-    """Write the page, and return its path."""
-    html = _page(done, effects, quick=quick)
-    target = directory / "report.html"
-    storage.write_text(target, html)
-    entries = {"papers": [item.paper.name for item in done], "quick": quick, "state": "complete"}
-    storage.write_manifest(directory, KIND, entries)
-    return target
+def write(done: Sequence[Reproduced], effects: Mapping[str, Sequence[Effect]], directory: Path, *, quick: bool) -> None:
+    """Write the page."""
+    storage.write_text(directory / PAGE, _page(done, effects, quick=quick))
 
 
 def _page(done: Sequence[Reproduced], effects: Mapping[str, Sequence[Effect]], *, quick: bool) -> str:

@@ -11,17 +11,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import polars
 
-from ackclock.experiments.execute import Progress
+from ackclock.experiments.experiment import Experiment
+from ackclock.experiments.plan import Point
 from ackclock.judging import effects as judging
 from ackclock.judging.effects import Finding
 from ackclock.judging.samples import Sample
 from ackclock.literature.library import Paper
-from ackclock.results import Result, frame
-from ackclock.running import run_many
+from ackclock.literature.measurement import FlowTable
 from ackclock.scenario import Scenario, load
 from ackclock.statistics.intervals import Interval
 
@@ -108,21 +108,17 @@ def variants(scenario: Scenario, papers: Sequence[Paper]) -> dict[str, Scenario]
     return made
 
 
-def measure(
-    papers: Sequence[Paper], *, quick: bool = False, jobs: int | None = None, progress: Progress | None = None
-) -> dict[str, list[Effect]]:
+def measure(papers: Sequence[Paper], experiment: Experiment, *, quick: bool = False) -> dict[str, list[Effect]]:
     """Run every scenario for the unchanged host and for each idea, and compare.
 
     Parameters
     ----------
     papers
         The papers; those without keys in `today` are omitted.
+    experiment
+        Where the runs take place, and their measurements stay.
     quick
         Whether to use fewer seeds.
-    jobs
-        Number of threads.
-    progress
-        Called with the number of finished runs and of all runs.
 
     Returns
     -------
@@ -135,15 +131,17 @@ def measure(
         After Ctrl-C.
     """
     seeds = range(1, (QUICK_SEEDS if quick else SEEDS) + 1)
-    planned = [
-        ((file.stem, name, seed), scenario.set({"seed": seed, "topology.bottleneck.delay": _delay(seed)}))
+    planned = {
+        (file.stem, name, seed): Point(
+            scenario.set({"seed": seed, "topology.bottleneck.delay": _delay(seed)}), FlowTable()
+        )
         for file in files()
         for name, scenario in variants(load(file), papers).items()
         for seed in seeds
-    ]
-    results = run_many([scenario for _, scenario in planned], jobs=jobs, progress=progress)
-    flows = {key: _flows(result) for (key, _), result in zip(planned, results, strict=True)}
-    names = list(dict.fromkeys(name for (_, name, _), _ in planned if name))
+    }
+    experiment.run(planned.values())
+    flows = {key: {row["flow"]: row for row in experiment.store.measured(point).rows} for key, point in planned.items()}
+    names = list(dict.fromkeys(name for _, name, _ in planned if name))
     samples = [(name, question, _sample(question, name, seeds, flows)) for name in names for question in QUESTIONS]
     asked = [
         judging.Question(sample, "more" if question.better > 0 else "less") for _, question, sample in samples if sample
@@ -155,18 +153,12 @@ def measure(
     return made
 
 
-Flows = Mapping[str, Mapping[str, float | None]]
+Flows = Mapping[str, Mapping[str, Any]]
 
 
 def _delay(seed: int) -> str:
     """Draw the delay of the bottleneck: with the access links, round trips take 20 to 100 ms."""
     return f"{np.random.default_rng(seed).uniform(8.0, 48.0):.3f} ms"
-
-
-def _flows(result: Result) -> Flows:
-    table = frame(result.flows).with_columns(polars.col("name").cast(polars.String))
-    columns = list(dict.fromkeys(question.measure for question in QUESTIONS))
-    return {row.pop("name"): row for row in table.select("name", *columns).to_dicts()}
 
 
 def _sample(
