@@ -29,7 +29,7 @@ from ackclock.events import (
 )
 from ackclock.experiments.engines.ray import Ray
 from ackclock.gates.function import gate
-from ackclock.literature.function import paper, papers
+from ackclock.literature.function import paper, papers, verify
 from ackclock.metrics import measures
 from ackclock.playground.widget import widget
 from ackclock.plotting.function import plot
@@ -84,5 +84,6 @@ __all__ = [
     "run_many",
     "sweep",
     "tune",
+    "verify",
     "widget",
 ]

@@ -26,6 +26,7 @@ ASKED: dict[str, Callable[..., Any]] = {
     "gate": ackclock.gate,
     "paper": ackclock.paper,
     "papers": ackclock.papers,
+    "paper --verify": ackclock.verify,
     "kernel compare": linux.compare,
 }
 ELSEWHERE = {

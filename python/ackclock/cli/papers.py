@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ackclock.literature.report import Report
     from ackclock.literature.sentences import Sentence
     from ackclock.literature.summary import Reproduced
+    from ackclock.literature.verification import Verified
 
 LESS = ("source in the paper", "all claims together", "in other readings")
 """Columns of verdicts that a narrow terminal leaves out, the least important first."""
@@ -45,6 +46,17 @@ def show(written: Report, *, brief: bool, json_output: bool) -> None:
     for sentence in written.answer.sentences:
         output.say("".join(part.text for part in sentence))
     output.place(written.html)
+
+
+def show_verified(found: Verified, *, json_output: bool) -> None:
+    """Print what a verification found and the first difference, or JSON with all of them."""
+    if json_output:
+        names = ("runs", "of", "agreeing", "evaluations", "seed", "differences")
+        output.data({name: getattr(found, name) for name in names})
+        return
+    output.say(found.said)
+    if found.differences:
+        output.say(f"The first: {found.differences[0]}")
 
 
 def _show(judgements: Sequence[Judgement]) -> None:

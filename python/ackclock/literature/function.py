@@ -1,13 +1,14 @@
-"""The functions `ackclock.paper`, and the same for all papers: runs, verdicts, and the report."""
+"""The functions `ackclock.paper`, `ackclock.papers` for all papers, and `ackclock.verify`, which checks a result."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ackclock.arguments import Count, File, Progress, Switch, Text, Time, Words, checked, seconds
+from ackclock.arguments import Count, File, Progress, Seed, Switch, Text, Time, Words, checked, seconds
 from ackclock.experiments.engines.engine import AnEngine, Engine
 from ackclock.experiments.engines.timed import RealTime
 from ackclock.experiments.experiment import Experiment
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ackclock.literature.library import Paper
     from ackclock.literature.report import Report
     from ackclock.literature.summary import Reproduced
+    from ackclock.literature.verification import Verified
     from ackclock.literature.worlds.runs import Elsewhere
 
 log = logging.getLogger(__name__)
@@ -76,13 +78,71 @@ def paper(
 
     others = choosing.worlds_beside(on)
     found = library.find(name)
-    target = Path(out) if out is not None else Path("out") / (f"{name}-quick" if quick else name)
+    target = _target(name, quick, out)
     storage.check_free(target, KIND)  # before the plan, which takes seconds
     for world in others:
         world.check()
     own = RealTime(None if others else budget)
     chosen = None if budget is None else seconds(budget)
     return _reproduce(found, target, quick, jobs, engine, own, progress, others, chosen)
+
+
+@checked
+def verify(
+    name: Text,
+    *,
+    quick: Switch = False,
+    out: File | None = None,
+    seed: Seed = 1,
+    jobs: Count | None = None,
+    engine: AnEngine | None = None,
+    budget: Time | None = None,
+    progress: Progress | None = None,
+) -> Verified:
+    """Run a sample of a paper's stored runs anew, and compare every row with the stored one, bit by bit.
+
+    The sample has 5 % of the runs, at least 50 and at most 1,000. The stored rows may come from another machine or
+    another version of the program.
+
+    Parameters
+    ----------
+    name
+        A paper, by its name or folder.
+    quick
+        Whether the stored runs are the quick ones.
+    out
+        The folder that `paper` wrote; by default ``out/NAME``, or ``out/NAME-quick``.
+    seed
+        Seed of the sample.
+    jobs, engine, budget, progress
+        As in `paper`.
+
+    Returns
+    -------
+    Verified
+        How many runs agree, and the rows that differ.
+
+    Raises
+    ------
+    ValueError
+        If there is no such paper, or its files describe other runs than the stored ones.
+    OSError
+        If the folder has no finished runs of the paper.
+    Interrupted
+        After Ctrl-C, or at the end of the budget.
+    """
+    from ackclock.literature import library, verification
+    from ackclock.literature.plan import plan_paper
+
+    plan = plan_paper(library.find(name), quick=quick)
+    return verification.verify(
+        plan, _target(name, quick, out), seed, jobs=jobs, engine=engine, progress=progress, budget=RealTime(budget)
+    )
+
+
+def _target(name: str, quick: bool, out: str | PathLike[str] | None) -> Path:
+    """Return the folder of a paper's results."""
+    return Path(out) if out is not None else Path("out") / (f"{name}-quick" if quick else name)
 
 
 @checked

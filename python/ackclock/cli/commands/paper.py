@@ -12,6 +12,7 @@ from ackclock.cli.options import Address, EngineName, Jobs, Json, Out, Worlds
 
 if TYPE_CHECKING:
     from ackclock.literature.report import Report
+    from ackclock.literature.verification import Verified
 
 
 def paper(
@@ -20,6 +21,14 @@ def paper(
         bool, typer.Option("--new", help="Write a small paper that runs into papers/NAME, as a start for your own.")
     ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Use fewer seeds, start times and variants.")] = False,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify",
+            help="Run a sample of the stored runs anew (5 %, at least 50, at most 1,000), and compare every row with "
+            "the stored one, bit by bit. The exit code is 1 if one differs.",
+        ),
+    ] = False,
     on: Worlds = "simulation",
     budget: Annotated[
         Optional[str],
@@ -44,8 +53,34 @@ def paper(
         with plain_errors():
             from ackclock.cli.papers import new_command
 
-            given = (on, engine, budget, out, jobs, address) != ("simulation", "local", None, None, None, None)
+            given = verify or (on, engine, budget, out, jobs, address) != (
+                "simulation",
+                "local",
+                None,
+                None,
+                None,
+                None,
+            )
             new_command(name, ran=quick or brief or json or given)
+        return
+
+    if verify:
+        with plain_errors():
+            if brief or on != "simulation":
+                raise ValueError("--verify repeats stored runs of the simulation, and takes neither --brief nor --on")
+
+        def check(where: dict[str, Any]) -> Verified:
+            from ackclock import verify
+
+            return verify(name, quick=quick, out=out, **where)
+
+        def tell(found: Verified) -> None:
+            from ackclock.cli.papers import show_verified
+
+            show_verified(found, json_output=json)
+
+        if not ask(check, tell, engine=engine, address=address, jobs=jobs, budget=budget).passed:
+            raise typer.Exit(1)
         return
 
     def question(where: dict[str, Any]) -> Report:
