@@ -195,6 +195,12 @@ def test_a_paper_runs_and_its_runs_are_used_again(tiny: Path, cli: Cli) -> None:
 def test_quick_runs_less(tiny: Path, cli: Cli) -> None:
     done = cli("paper", "tiny", "--quick", cwd=tiny)
     assert done.returncode == 0, done.stderr
+    quick = "Quick: 8 of 20 runs. This is a preview"
+    assert done.stdout.startswith(quick)
+    html = (tiny / "out" / "tiny-quick" / "report.html").read_text()
+    assert html.index(quick) < html.index('id="answer"')
+    assert f"**{quick}" in (tiny / "out" / "tiny-quick" / "report.md").read_text()
+    assert "Simulated, on the paper's path with other seeds; line and band: median and middle 80 % of 2 runs." in html
     assert len(polars.read_parquet(tiny / "out" / "tiny-quick" / "runs.parquet")) == 2 * 2 + 2 * 2
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import itertools
 import json
@@ -33,6 +34,8 @@ from ackclock.literature.verdicts import judge_all
 from ackclock.reports import units
 from ackclock.scenario import Scenario
 from ackclock.statistics.intervals import Interval
+
+from . import browser
 
 CLAIMS = """
 [[claim]]
@@ -362,6 +365,16 @@ def test_metrics_have_their_units() -> None:
 
 # The page
 
+README = """\
+# Choices
+
+| open | choice |
+|---|---|
+| *loss* | see [the scenario](tiny.toml) and [a site](https://example.org/x), ![a picture](x.png) |
+
+<script>alert(1)</script> `code`
+"""
+
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
@@ -371,7 +384,14 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     (folder / "paper.toml").write_text("""\
 title = "Tiny"
 reference = "nobody"
+doi = "10.1145/52324.52356"
 labels = ["source", "loss"]
+
+[meaning]
+theory = "a formula <of ours>"
+
+[quick]
+only = { loss = ["1 %"] }
 
 [answer]
 sentences = ["Of {sentences} {counts}.", "The gain {gain.verdict}: {gain.value}.", "{gain[gain_printed].value}"]
@@ -417,6 +437,7 @@ of = "theory"
 low = 2.0
 metrics = ["gain", "gain_printed"]
 """)
+    (folder / "README.md").write_text(README)
     out = folder.parent / "o"
     plan = plan_paper(library._load(folder))
     written = report.write(reproduction.execute(plan, out), out)
@@ -478,3 +499,72 @@ def test_a_value_without_a_unit_has_no_empty_brackets(page: tuple[Path, str]) ->
     assert "Measured: theory" in markdown
     assert "()" not in markdown
     assert "()" not in html[html.index("<main>") : html.index("<footer")]
+
+
+def test_the_readme_is_a_part_of_the_page(page: tuple[Path, str]) -> None:
+    _, html = page
+    notes = html[html.index('id="notes"') : html.index("</main>")]
+    assert "<h3>Choices</h3>" in notes
+    assert "<td><em>loss</em></td>" in notes
+    assert "see the scenario and a site (https://example.org/x), a picture</td>" in notes
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; <code>code</code>" in notes
+    assert "<a " not in notes
+
+
+def test_every_figure_is_a_picture_until_it_is_drawn_and_says_what_it_shows(page: tuple[Path, str]) -> None:
+    out, html = page
+    figures = re.findall(r"<figure.*?</figure>", html, re.S)
+    assert len(figures) == 2
+    for figure in figures:
+        (data,) = re.findall(r'<img class="still" alt="[^"]+" src="data:image/png;base64,([^"]+)"', figure)
+        assert base64.b64decode(data) in {path.read_bytes() for path in (out / "figures").iterdir()}
+        assert '<span class="soft">From models: a formula.</span>' in figure
+    assert (out / "report.md").read_text().count("From models: a formula.") == 1, "beside the leading figure"
+
+
+def test_a_report_without_room_for_pictures_keeps_the_leading_one(
+    page: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, _ = page
+    monkeypatch.setattr(report, "MOST_STILL", 0)
+    paper = library._load(out.parent / "tiny")
+    html = report.write(reproduction.stored(plan_paper(paper), out), out).html.read_text()
+    assert html.count('<img class="still"') == 1
+    assert html.count("Figures need JavaScript") == 1
+
+
+def test_words_are_explained_once_and_the_reference_has_its_address(page: tuple[Path, str]) -> None:
+    out, html = page
+    assert html.count("<dt>theory</dt><dd>a formula &lt;of ours&gt;</dd>") == 1
+    assert html.index('id="figure-003"') < html.index('id="meaning"') < html.index('id="causes"')
+    assert "nobody, https://doi.org/10.1145/52324.52356" in html
+    assert "- **theory**: a formula &lt;of ours>" in (out / "report.md").read_text()
+    citation = json.loads((out / "manifest.json").read_text())["citation"]
+    assert citation["doi"] == "10.1145/52324.52356"
+
+
+def test_sentences_speak_of_what_ran_alone() -> None:
+    paper = paper_with({"sentences": ["A {twice.value}.", "B {elsewhere.verdict}: {twice.value}.", "C."], "chart": "c"})
+    first, second, third = answers.answer(paper, judged()).sentences
+    assert ["".join(part.text for part in each) for each in (first, second, third)] == [
+        f"A {text('{twice.value}')}.", "Not run: elsewhere.", "C.",
+    ]  # fmt: skip
+    assert second[1].target == "elsewhere"
+
+
+@browser.needed
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_leading_figure_is_seen_with_and_without_javascript(page: tuple[Path, str], *, scripts: bool) -> None:
+    out, _ = page
+    with browser.launched() as chromium:
+        shown = chromium.new_context(java_script_enabled=scripts).new_page()
+        shown.goto((out / "report.html").as_uri())
+        picture, plot = shown.locator("#figure-003 > .still"), shown.locator("#figure-003 .plot svg").first
+        if scripts:
+            plot.wait_for()
+            picture.wait_for(state="hidden")
+        else:
+            box = picture.bounding_box()
+            assert box is not None
+            assert box["width"] > 300
+            assert box["height"] > 200

@@ -34,6 +34,8 @@ def new_command(name: str, *, ran: bool) -> None:
 
 def show(written: Report, *, brief: bool, json_output: bool) -> None:
     """Print the verdicts, and the answer, or JSON."""
+    if written.quick:
+        (output.note if json_output else output.say)(written.quick)
     if json_output:
         output.data(written.verdicts)
     elif not brief:

@@ -136,13 +136,26 @@ def answer(paper: Paper, judgements: Sequence[Judgement]) -> Answer:
     if frame is None:
         return Answer([fill("Of the paper's sentences, {counts}.", judgements)] if judgements else [], [])
     return Answer(
-        [fill(text, judgements) for text in frame.sentences], [_reason(it, judgements) for it in frame.causes]
+        [_of_what_ran(text, judgements) for text in frame.sentences], [_reason(it, judgements) for it in frame.causes]
     )
+
+
+def _of_what_ran(text: str, judgements: Sequence[Judgement]) -> list[Part]:
+    """Fill a sentence; if it speaks of claims without runs, name these instead."""
+    main = mains(judgements)
+    named = [found["claim"] for piece in BRACES.findall(text) if (found := PLACE.fullmatch(piece))]
+    missing = [claim for claim in dict.fromkeys(named) if main[claim].verdict == "not run"]
+    if not missing:
+        return fill(text, judgements)
+    parts = [Part("Not run: ")]
+    for claim in missing:
+        parts += [Part(claim, claim, "not run"), Part(", ")]
+    return [*parts[:-1], Part(".")]
 
 
 def _reason(cause: Cause, judgements: Sequence[Judgement]) -> Reason:
     """Fill the text of a cause, and add what its experiment found."""
-    parts = fill(cause.text, judgements)
+    parts = _of_what_ran(cause.text, judgements)
     if cause.effect:
         main = mains(judgements)
         found = {main[cause.effect].verdict, main[cause.switched_off].verdict}

@@ -31,8 +31,8 @@ from ackclock.drawing.figure import (
 )
 from ackclock.drawing.files import store
 from ackclock.formatting.numbers import number
-from ackclock.literature import modelruns
-from ackclock.literature.contents import Chart
+from ackclock.literature import modelruns, notes
+from ackclock.literature.contents import VALUES, Chart
 from ackclock.literature.library import Paper
 from ackclock.literature.measurement import Lines
 from ackclock.literature.reproduction import Outcome
@@ -101,10 +101,24 @@ def draw_all(outcome: Outcome, folder: Path) -> list[Picture]:
             panels, columns, rows = made
             table = grids.numbers(columns, rows, left=2 if chart.panel else 1) if rows else None
             stacked = chart.kind in ("internals", "rounds")
-            shown = Figure(chart.heading, panels, anchor=name, numbers=table, stacked=stacked)
+            shown = Figure(
+                chart.heading, panels, anchor=name, numbers=table, note=_note(chart, outcome), stacked=stacked
+            )
             store(shown, path)
             drawn.append(Picture(chart, path, shown, columns, rows))
     return drawn
+
+
+def _note(chart: Chart, outcome: Outcome) -> str:
+    if chart.kind in VALUES:
+        return notes.of_values(outcome, chart)
+    cells = [tuple(labels.values()) for labels, _ in _drawn(chart, outcome)]
+    if chart.kind == "time" and chart.series is not None:
+        return notes.of_curves(outcome, cells)
+    # Without series, the first cell alone is drawn, and the first seed alone of a model or of internals.
+    if chart.kind == "rounds":
+        return "From a model: the first of its simulated seeds."
+    return notes.of_curves(outcome, cells[:1], single=chart.kind == "internals")
 
 
 Drawn = tuple[list[Panel], list[str], list[list[str]]]

@@ -423,12 +423,33 @@ class Summary(Table):
 
 @dataclass(frozen=True)
 class Contents(Table):
-    """The contents of a ``paper.toml``; `flows` is the label of flows, if the paper compares the flows of a run."""
+    """The contents of a ``paper.toml``.
+
+    Attributes
+    ----------
+    title, reference : str
+        Its title, and the publication.
+    doi, url : str or None
+        The publication's DOI, or else a lasting address.
+    labels : tuple of str
+        Labels of its cells.
+    flows : str or None
+        The label of flows, if the paper compares the flows of a run.
+    meaning : dict
+        What the labels, values and names in figures mean; the report explains them once.
+    """
 
     title: Text
     reference: Text
     labels: Texts
+    doi: Annotated[
+        str | None, STRICT, Field(pattern=r"^10\.\d{4,9}/\S+$"), Words('a DOI, such as "10.1145/52324.52356"')
+    ] = None
+    url: Annotated[
+        str | None, STRICT, Field(pattern=r"^https?://\S+$"), Words("an address that begins with https://")
+    ] = None
     flows: Text | None = None
+    meaning: TextTable = field(default_factory=dict)
     defaults: TextTable = field(default_factory=dict)
     experiments: Annotated[tuple[Experiment, ...], Field(validation_alias="experiment")] = ()
     models: Annotated[tuple[ModelExperiment, ...], Field(validation_alias="model")] = ()

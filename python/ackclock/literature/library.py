@@ -60,6 +60,19 @@ class Paper:
         return self.contents.reference
 
     @property
+    def link(self) -> str:
+        """The lasting address of the publication; empty if none is known."""
+        contents = self.contents
+        return f"https://doi.org/{contents.doi}" if contents.doi is not None else contents.url or ""
+
+    @property
+    def citation(self) -> dict[str, str]:
+        """The publication as an entry of a manifest."""
+        contents = self.contents
+        given = {"reference": contents.reference, "doi": contents.doi, "url": self.link or None}
+        return {name: text for name, text in given.items() if text is not None}
+
+    @property
     def labels(self) -> list[str]:
         """Names of the labels of its cells."""
         return list(self.contents.labels)

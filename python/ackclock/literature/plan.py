@@ -75,7 +75,10 @@ class PlannedRun(Point[Measured]):
 
 @dataclass(frozen=True)
 class Plan:
-    """All runs and evaluations of models of a paper, and its claims and printed tables."""
+    """All runs and evaluations of models of a paper, and its claims and printed tables.
+
+    `whole` is the number of runs of the plan that is not quick.
+    """
 
     paper: Paper
     quick: bool
@@ -83,6 +86,7 @@ class Plan:
     claims: Sequence[Claim] = ()
     tables: Sequence[Table] = ()
     models: Sequence[modelruns.PlannedModel] = ()
+    whole: int = 0
 
     @property
     def evaluations(self) -> int:
@@ -129,6 +133,7 @@ def plan_paper(paper: Paper, *, quick: bool = False) -> Plan:
     answers.check(paper, claims)
     tables = parse_tables(paper.tables, known, metrics, str(paper.folder / "tables.toml"))
     kept = [(labels, scenario) for labels, scenario in variants if leaves(shorter.only, labels)]
+    whole = _count(paper, [labels for labels, _ in variants])
     _check_count(paper, [labels for labels, _ in kept])
     _check_today(paper)
     runs: list[PlannedRun] = []
@@ -137,17 +142,21 @@ def plan_paper(paper: Paper, *, quick: bool = False) -> Plan:
     models = [_repeated(paper, point, values, shorter.most) for point in points if leaves(shorter.only, point.labels)]
     if not runs and not models:
         raise ValueError(f"{paper.file}: quick.only selects no runs")
-    return Plan(paper, quick, runs, claims, tables, models)
+    return Plan(paper, quick, runs, claims, tables, models, whole)
 
 
 def _check_count(paper: Paper, cells: Sequence[Mapping[str, str]]) -> None:
     """Refuse more runs than anybody waits for, before one is planned."""
-    rules = [_repeat(paper, labels).rule for labels in cells]
-    count = sum(rule.count + rule.exact + rule.common for rule in rules)
     try:
-        budget.check_runs(count, MOST_RUNS, "repeat fewer times")
+        budget.check_runs(_count(paper, cells), MOST_RUNS, "repeat fewer times")
     except ValueError as error:
         raise ValueError(f"{paper.file}: repeat: {error}") from None
+
+
+def _count(paper: Paper, cells: Sequence[Mapping[str, str]]) -> int:
+    """Return the number of runs of cells that are not shortened."""
+    rules = [_repeat(paper, labels).rule for labels in cells]
+    return sum(rule.count + rule.exact + rule.common for rule in rules)
 
 
 def _check_today(paper: Paper) -> None:

@@ -6,6 +6,7 @@ figure appears once; other places link to it.
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections import Counter
@@ -27,7 +28,7 @@ from ackclock.experiments.world import SIMULATION
 from ackclock.files import storage
 from ackclock.formatting.names import in_file
 from ackclock.formatting.numbers import counted, finite, number
-from ackclock.literature import answers, charts, library, reproduction, sentences, tables
+from ackclock.literature import answers, charts, library, notes, reproduction, sentences, tables
 from ackclock.literature.again import Runs
 from ackclock.literature.charts import Picture
 from ackclock.literature.claims import Claim, bounds
@@ -43,6 +44,7 @@ from ackclock.literature.worlds.runs import Elsewhere
 from ackclock.reports import grids, units
 from ackclock.reports.live import STATIC, Live
 from ackclock.reports.live import live as make_live
+from ackclock.reports.markdown import rendered
 from ackclock.reports.rendering import render
 from ackclock.statistics.intervals import Interval, rounded
 
@@ -56,6 +58,9 @@ WAYS = {
     None: "not above by more than the tolerance",
 }
 VERDICTS = ("does not hold", "holds", "cannot tell", "not run")
+MOST_STILL = 4_000_000
+"""Bytes of pictures in a report, for readers without JavaScript and until the page has drawn its figures; the leading
+figure always has its picture."""
 NUMBERED, FURTHER = "Figures of the paper", "Further figures"
 START_COLUMNS = {
     "exit cwnd": "slow_start_exit_cwnd",
@@ -120,6 +125,8 @@ class Shown:
         Its numbers as a table; empty for curves over time.
     same : str
         Name of an earlier figure with the same picture, or "".
+    still : str
+        Its picture as an address within the page, or "" if the page has no room for it.
     """
 
     figure: Figure
@@ -128,6 +135,7 @@ class Shown:
     columns: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
     same: str = ""
+    still: str = ""
 
     @property
     def name(self) -> str:
@@ -160,11 +168,14 @@ class Report:
         The answer in words.
     html : Path
         The written report.
+    quick : str
+        What a quick run leaves out, as a sentence; empty for all runs.
     """
 
     judgements: Sequence[Judgement]
     answer: answers.Answer
     html: Path
+    quick: str = ""
 
     def __repr__(self) -> str:
         return f"<Report on {self.folder.name}: {counted(len(self.judgements), 'reading')} of claims, in {self.html}>"
@@ -253,7 +264,17 @@ def write(outcome: Outcome, directory: Path, others: Sequence[Elsewhere] = ()) -
         storage.write_text(directory / f"report.{ending}", render(f"report.{ending}.j2", context))
     entries = {"worlds": [elsewhere.manifest(each) for each in others]} if others else {}
     storage.write_manifest(directory, "paper", {**manifest(outcome.plan), **entries, "state": "complete"})
-    return Report(judgements, context["answer"], directory / "report.html")
+    return Report(judgements, context["answer"], directory / "report.html", _quick(outcome.plan))
+
+
+def _quick(plan: Plan) -> str:
+    """Say what a quick run leaves out; empty for all runs."""
+    if not plan.quick:
+        return ""
+    ran = f"{len(plan.runs):,} of {counted(plan.whole, 'run')}" if plan.whole else "fewer evaluations of models"
+    return (
+        f"Quick: {ran}. This is a preview, whose sentences speak of what ran alone; those without runs are “not run”."
+    )
 
 
 def _write_json(path: Path, found: object) -> None:
@@ -287,7 +308,13 @@ def _draw(outcome: Outcome, figures: Figures, folder: Path) -> list[Drawn]:
             name = f"figure-{figure:03}" if figure is not None else in_file(f"{sheet.name}-{figures.panel}{value}")
             store(Figure("", [panel]), folder / f"{name}.png")
         path = folder / f"{sheet.name}.png"
-        made = Figure(sheet.title, grid, sheet.name)
+        values = {value for _, value in sheet.panels}
+        own = [
+            tuple(cell.values())
+            for cell in cells
+            if matches(cell, sheet.where) and cell[figures.panel] in values and leaves(figures.only, cell)
+        ]
+        made = Figure(sheet.title, grid, sheet.name, note=notes.of_curves(outcome, own))
         store(made, path)
         drawn.append((sheet, path, made))
     return drawn
@@ -349,7 +376,7 @@ def _context(
     answer = _answer(paper, judgements, others)
     return {
         "paper": paper,
-        "quick": outcome.plan.quick,
+        "quick": _quick(outcome.plan),
         "runs": len(outcome.plan.runs),
         "evaluations": outcome.plan.evaluations,
         "version": _core.__version__,
@@ -367,7 +394,7 @@ def _context(
         # The charts of a paper without sheets show these numbers.
         "start": start,
         "start_table": grids.numbers([*paper.labels, "exit", *START_COLUMNS], start, left=len(paper.labels) + 1),
-        "notes": paper.notes,
+        "notes": rendered(paper.notes),
     }
 
 
@@ -389,13 +416,24 @@ def _figures(
     answer = paper.contents.answer
     wanted = [] if answer is None else [it.name for it in charted if answer.leads(it.chart)]
     lead = next((item for item in shown if item.name in wanted), shown[0] if shown else None)
+    if lead is not None:
+        lead = replace(lead, still=_still(lead.path))
     first: dict[bytes, str] = {} if lead is None else {lead.path.read_bytes(): lead.name}
     groups: dict[str, list[Shown]] = {}
+    room = MOST_STILL - (len(lead.still) if lead is not None else 0)
     for item in shown:
         same = first.setdefault(item.path.read_bytes(), item.name)
-        there = item is lead or same != item.name
-        groups.setdefault(item.group, []).append(replace(item, same=same) if there else item)
+        if same != item.name or (lead is not None and item.name == lead.name):
+            groups.setdefault(item.group, []).append(replace(item, same=same))
+            continue
+        still = _still(item.path)
+        room -= len(still)
+        groups.setdefault(item.group, []).append(replace(item, still=still if room >= 0 else ""))
     return lead, groups
+
+
+def _still(path: Path) -> str:
+    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
 def _summary(metric: str, judgements: Sequence[Judgement], *, ours: bool) -> dict[str, Any]:

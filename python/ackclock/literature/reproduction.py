@@ -170,9 +170,12 @@ def rows_of(run: PlannedRun, measured: Measured, flows: str | None) -> Rows:
 
 
 def manifest(plan: Plan) -> dict[str, Any]:
-    """Return the manifest: the paper, the number of runs, a hash over them, and the compiled core."""
+    """Return the manifest: the paper, the numbers of runs, their first and last seed, a hash, and the compiled core."""
     # The hash covers the hashes of all runs; it does not depend on the program.
     said = json.dumps([*(run.fingerprint for run in plan.runs), *(model.fingerprint for model in plan.models)])
     hashes = hashlib.sha256(said.encode()).hexdigest()
     counts = {"runs": len(plan.runs), **({"evaluations": plan.evaluations} if plan.models else {})}
-    return {"paper": plan.paper.name, "quick": plan.quick, **counts, "hash": hashes, "build": sources.build()}
+    entries = {"paper": plan.paper.name, "citation": plan.paper.citation, "quick": plan.quick, **counts}
+    seeds = {run.scenario.seed for run in plan.runs}
+    entries |= {"seeds": [min(seeds), max(seeds)]} if seeds else {}
+    return {**entries, "hash": hashes, "build": sources.build()}
