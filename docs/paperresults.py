@@ -1,0 +1,97 @@
+"""Keeps the verdicts of full runs of papers in the repository, in small form: papers/NAME/results.json.
+
+usage: python docs/paperresults.py FOLDER ...
+
+FOLDER is what `ackclock paper NAME --out FOLDER` wrote: all runs, not the quick ones. The file has a line for each
+sentence of the paper: its outcome, those of its other readings, and what was measured. A test compares it with the
+README of the paper: counts of sentences, and numbers with a link to a line, as in [1.26](results.json#CLAIM).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ackclock.literature import sentences
+
+PAPERS = Path(__file__).resolve().parents[1] / "papers"
+FILE = "results.json"
+MOST = 40_000
+"""Bytes of a file."""
+KEPT = ("paper", "runs", "evaluations", "hash")
+OF_MADE = ("commit", "date", "command", "machine", "versions")
+COUNTED = re.compile(r"\bOf (\d+) sentences, ([^.]*)\.")
+MARKED = re.compile(r"\[([^\]]+)\]\(results\.json#([^)]+)\)")
+
+
+def results(folder: Path) -> str:
+    """Return the contents of the file for a folder of results.
+
+    Raises
+    ------
+    ValueError
+        If the folder has no complete full run, or if the file would be too large.
+    """
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    if manifest.get("kind") != "paper" or manifest.get("quick") or manifest.get("state") != "complete":
+        raise ValueError(f"{folder} has no complete full run of a paper; run: ackclock paper NAME --out {folder}")
+    found = json.loads((folder / "sentences.json").read_text(encoding="utf-8"))
+    head = {key: manifest[key] for key in KEPT if key in manifest}
+    head |= {key: manifest["made"][key] for key in OF_MADE}
+    lines = [json.dumps(_short(each), ensure_ascii=False) for each in found]
+    start = json.dumps(head, ensure_ascii=False)[:-1]
+    text = start + ', "sentences": [\n' + ",\n".join(lines) + "\n]}\n"
+    if len(text.encode()) > MOST:
+        raise ValueError(f"{folder}: its results have {len(text.encode()):,} bytes; {MOST:,} are allowed")
+    return text
+
+
+def _short(sentence: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the line of a sentence; of several parts, the first with the outcome of the sentence is measured."""
+    main, *others = sentence["readings"]
+    part = next((each for each in main["parts"] if each["outcome"] == main["outcome"]), main["parts"][0])
+    line = {key: sentence[key] for key in ("sentence", "source", "outcome")}
+    if sentence["ours"]:
+        line["ours"] = True
+    if len(main["parts"]) > 1:
+        line["held"] = f"{main['parts_that_hold']} of {len(main['parts'])}"
+    if others:
+        line["others"] = {each["reading"]: each["outcome"] for each in others}
+    return {**line, "measured": part["measured"]}
+
+
+def wrong(readme: str, stored: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a README says of the results that is not in the file: counts of sentences, and marked numbers."""
+    of_paper = [each for each in stored["sentences"] if not each.get("ours")]
+    counts = sentences.words(Counter(each["outcome"] for each in of_paper))
+    flat = " ".join(readme.split())
+    for number, said in COUNTED.findall(flat):
+        if (int(number), said) != (len(of_paper), counts):
+            yield f"Of {number} sentences, {said}: of {len(of_paper)}, {counts}"
+    lines = {each["sentence"]: each["measured"] for each in stored["sentences"]}
+    for number, name in MARKED.findall(flat):
+        if not re.search(rf"(?<![\d.,]){re.escape(number)}(?![\d]|[.,]\d)", lines.get(name, "")):
+            yield f"[{number}]({FILE}#{name}): {lines.get(name, 'no such sentence')}"
+
+
+def main(arguments: list[str]) -> None:
+    """Write the files."""
+    if not arguments or arguments[0].startswith("-"):
+        sys.exit(__doc__)
+    for folder in map(Path, arguments):
+        try:
+            text = results(folder)
+        except (OSError, ValueError) as error:
+            sys.exit(str(error))
+        target = PAPERS / json.loads(text)["paper"] / FILE
+        target.write_text(text, encoding="utf-8")
+        print(target.relative_to(PAPERS.parent))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,113 @@
+"""Results of full runs in the repository: their form, and that each README says the same."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ackclock.literature import library
+
+from .conftest import ROOT
+
+SPEC = importlib.util.spec_from_file_location("paperresults", ROOT / "docs" / "paperresults.py")
+assert SPEC is not None and SPEC.loader is not None
+paperresults = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(paperresults)
+
+NAMES = sorted(file.parent.name for file in (ROOT / "papers").glob("*/paper.toml"))
+STORED = {
+    "sentences": [
+        {"sentence": "a", "outcome": "reproduced", "measured": "RBT over SSCCM: 1.26 [1.25, 1.27], above 1"},
+        {"sentence": "b", "outcome": "reversed", "measured": "−5.1 % [−6, −4]"},
+        {"sentence": "c", "outcome": "reproduced", "ours": True, "measured": "2,000"},
+    ]
+}
+MADE = {
+    "commit": "c0ffee",
+    "date": "2026-01-01",
+    "command": "ackclock paper p",
+    "machine": {},
+    "versions": {},
+    "core": 1,
+}
+MANIFEST = {"kind": "paper", "paper": "p", "quick": False, "runs": 9, "hash": "abc", "state": "complete", "made": MADE}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_readme_says_what_the_full_run_found(name: str) -> None:
+    file = ROOT / "papers" / name / "results.json"
+    if not file.exists():
+        pytest.skip(f"no full run of {name} is stored: docs/paperresults.py writes {file.relative_to(ROOT)}")
+    stored = json.loads(file.read_text())
+    assert not list(paperresults.wrong(library.find(name).notes, stored))
+    assert file.stat().st_size <= paperresults.MOST
+    assert stored["paper"] == name
+    ids = {claim["id"] for claim in library.find(name).claims["claim"]}
+    assert {each["sentence"] for each in stored["sentences"]} <= ids, "the claims have changed since the full run"
+
+
+@pytest.mark.parametrize(
+    ("readme", "found"),
+    [
+        (
+            "Of 2 sentences, 1 is reproduced and\n1 is reversed. [1.26](results.json#a), [−5.1 %](results.json#b).",
+            0,
+        ),
+        ("Of 3 sentences, 1 is reproduced and 1 is reversed.", 1),
+        ("Of 2 sentences, 2 are reproduced.", 1),
+        ("It gains [1.2](results.json#a), [26](results.json#a) and [1.26](results.json#d).", 3),
+        ("Beyond the paper: [2,000](results.json#c), not [000](results.json#c).", 1),
+    ],
+)
+def test_a_number_that_is_not_in_the_results_is_found(readme: str, found: int) -> None:
+    assert len(list(paperresults.wrong(readme, STORED))) == found
+
+
+def sentence(**changes: Any) -> dict[str, Any]:
+    parts = [{"outcome": "reproduced", "measured": "2 times"}, {"outcome": "reversed", "measured": "0.5 times"}]
+    readings = [
+        {"reading": "main reading", "outcome": "reversed", "parts_that_hold": 1, "parts": parts},
+        {"reading": "packets", "outcome": "cannot tell", "parts_that_hold": 0, "parts": parts[:1]},
+    ]
+    return {
+        "sentence": "a",
+        "text": "t",
+        "source": "§1",
+        "outcome": "reversed",
+        "ours": False,
+        "readings": readings,
+    } | changes
+
+
+def folder(place: Path, **changes: Any) -> Path:
+    (place / "manifest.json").write_text(json.dumps({**MANIFEST, **changes}))
+    (place / "sentences.json").write_text(json.dumps([sentence(), sentence(sentence="b", ours=True)]))
+    return place
+
+
+def test_a_sentence_is_one_line_with_the_number_that_decides(tmp_path: Path) -> None:
+    text = paperresults.results(folder(tmp_path))
+    assert text.count("\n") == 4
+    found = json.loads(text)
+    assert (found["commit"], found["runs"], found["hash"]) == ("c0ffee", 9, "abc")
+    assert found["sentences"][0] == {
+        "sentence": "a", "source": "§1", "outcome": "reversed", "held": "1 of 2",
+        "others": {"packets": "cannot tell"}, "measured": "0.5 times",
+    }  # fmt: skip
+    assert found["sentences"][1]["ours"] is True
+
+
+@pytest.mark.parametrize("changes", [{"quick": True}, {"state": "interrupted"}, {"kind": "run"}])
+def test_only_a_complete_full_run_is_kept(tmp_path: Path, changes: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="has no complete full run of a paper"):
+        paperresults.results(folder(tmp_path, **changes))
+
+
+def test_a_file_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paperresults, "MOST", 100)
+    with pytest.raises(ValueError, match="100 are allowed"):
+        paperresults.results(folder(tmp_path))
