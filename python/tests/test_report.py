@@ -24,7 +24,7 @@ from ackclock.drawing.files import encode
 from ackclock.drawing.look import COLOURS
 from ackclock.drawing.matplotlib import draw
 from ackclock.experiments.repetitions import Repetition
-from ackclock.literature import answers, charts, library, plan, report, reproduction, schema
+from ackclock.literature import answers, charts, library, notes, plan, report, reproduction, schema
 from ackclock.literature.claims import parse_claims
 from ackclock.literature.contents import Answer, Chart, Contents, Printed
 from ackclock.literature.measurement import Curves
@@ -550,6 +550,21 @@ def test_sentences_speak_of_what_ran_alone() -> None:
         f"A {text('{twice.value}')}.", "Not run: elsewhere.", "C.",
     ]  # fmt: skip
     assert second[1].target == "elsewhere"
+
+
+def test_the_note_of_a_ratio_speaks_of_the_cells_that_have_one() -> None:
+    cells = [("theory", "standard"), ("model", "standard"), ("model", "new")]
+    models = [
+        SimpleNamespace(seeds=None if cell[0] == "theory" else [1, 2, 3], point=SimpleNamespace(cell=cell))
+        for cell in cells
+    ]
+    rows = [dict(zip(("source", "response"), cell, strict=True)) for cell in cells]
+    paper = library.Paper(Path("p"), Contents("P", "n", ("source", "response")))
+    outcome: Any = SimpleNamespace(rows=rows, plan=SimpleNamespace(paper=paper, cells=[], models=models))
+    chart = Chart("lines", "c", {}, x="source", metric="gain", series="source")
+    assert notes.of_values(outcome, chart) == "From models: the mean of 3 simulated seeds or a formula."
+    ratio = replace(chart, ratio={"response": ("new", "standard")})
+    assert notes.of_values(outcome, ratio) == "From models: the mean of 3 simulated seeds."
 
 
 @browser.needed

@@ -30,7 +30,15 @@ def of_curves(outcome: Outcome, cells: Collection[Cell], *, single: bool = False
 def of_values(outcome: Outcome, chart: Chart) -> str:
     """Return the note of a chart of means."""
     labels = outcome.plan.paper.labels
-    chosen = {tuple(row[label] for label in labels) for row in outcome.rows if chart.takes(row)}
+    taken = [row for row in outcome.rows if chart.takes(row)]
+    if chart.ratio:
+        # A cell without its partner has no ratio.
+        (label, (of, to)), *_ = chart.ratio.items()
+        others = [name for name in labels if name != label]
+        there = [{tuple(row[name] for name in others) for row in taken if row[label] == value} for value in (of, to)]
+        both = there[0] & there[1]
+        taken = [row for row in taken if row[label] in (of, to) and tuple(row[name] for name in others) in both]
+    chosen = {tuple(row[label] for label in labels) for row in taken}
     # Only verdicts show the exact path.
     runs = [
         [run.repetition for run in cell if run.repetition.paths != "exact"]
