@@ -133,6 +133,7 @@ def test_the_numbers_of_the_answer_come_from_the_verdicts() -> None:
     )
     assert text("{a-above-1.5.lowest} and {a-above-1.5.highest}") == "−50.0 % and +99.9 %"
     assert text("{load.value} and {load[goodput_bps].value}") == "0.27 s and 4 Mbit/s"
+    assert text("{twice.interval}") == "1.9990 [1.9978, 2.0002]", "as many digits as the interval supports"
     assert text("{load.interval}") == "0.27 s [0.245 s, 0.295 s]"
     assert text("{twice.ranking}") == "a > b"
     assert text("{elsewhere.verdict}, {elsewhere.value}, {elsewhere.held}") == "was not run, –, –"

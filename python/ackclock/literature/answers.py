@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ackclock.files.places import Key
 from ackclock.files.problems import Problems
@@ -35,6 +35,7 @@ from ackclock.literature.library import Paper
 from ackclock.literature.sentences import Sentence
 from ackclock.literature.verdicts import Comparison, Judgement, Verdict
 from ackclock.reports import units
+from ackclock.statistics.intervals import rounded
 
 BRACES = re.compile(r"\{([^{}]*)\}")
 PLACE = re.compile(r"(?P<claim>[^\[\]]+)(\[(?P<metric>\w+)\])?\.(?P<word>\w+)")
@@ -229,6 +230,13 @@ def _interval(judgement: Judgement) -> str:
     difference = found[0][1].difference if len(found) == 1 else None
     if difference is None or not difference.finite:
         return _value(judgement)
+    if relation != "value" and difference.high > difference.low:
+        # As many digits as the interval supports.
+        factor, unit, plus = (1.0, "", "") if relation == "ratio" else (100.0, " %", "+")
+        ends = {name: factor * getattr(difference, name) for name in ("mean", "low", "high")}
+        texts = zip(rounded(replace(difference, **ends)), ends.values(), strict=True)
+        mean, low, high = (f"{plus if end > 0 else ''}{text}{unit}" for text, end in texts)
+        return f"{mean} [{low}, {high}]"
     low, high = (_written(end, judgement, relation) for end in (difference.low, difference.high))
     return f"{_value(judgement)} [{low}, {high}]"
 
