@@ -490,8 +490,9 @@ DRAW: dict[str, Callable[[Chart, Outcome], Drawn | None]] = {
 
 
 def _chosen(chart: Chart, outcome: Outcome) -> list[Row]:
-    # Only verdicts show the exact path.
-    return [row for row in outcome.rows if row.get("paths") != "exact" and chart.takes(row)]
+    # Only verdicts show the exact path, and seeds that all cells share.
+    chosen = [row for row in outcome.rows if row.get("paths") != "exact" and row.get("seeds") != "common"]
+    return [row for row in chosen if chart.takes(row)]
 
 
 def _values(rows: Sequence[Row], label: str) -> list[str]:
