@@ -495,9 +495,7 @@ def test_short_flows_take_the_rounds_of_the_model(profile: str, window: int) -> 
     flows = [{"flow": row.pop("name"), **row} for row in frame(result.flows).to_dicts()]
     derived.first_loss(flows, result)
     whole = model.initial_window(window=window, theta=1000, loss="1 %", mu=10)
-    for column, output in zip(
-        derived.DERIVATIONS["first_loss"].columns, ("delivered", "whole_rounds", "whole_window"), strict=True
-    ):
+    for column, output in zip(derived.FIRST[:3], ("delivered", "whole_rounds", "whole_window"), strict=True):
         sample = [row[column] for row in flows if row[column] is not None]
         assert len(sample) > 3500
         error = statistics.stdev(sample) / math.sqrt(len(sample))

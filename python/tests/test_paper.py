@@ -152,9 +152,9 @@ def test_the_panels_are_laid_out_on_sixteen_sheets() -> None:
     assert len(numbered) == 16
     assert all(len(sheet.panels) == 6 for sheet in laid)
     assert sorted(number for sheet in numbered for number, _ in sheet.panels if number) == list(range(4, 100))
-    # Without loss, with seeds, with one stream; and with halving at one queue.
-    assert len(plan.cells) == 3 * 96 + 16
-    assert len(plan.runs) == 96 * (10 + 20) + 96 * 10 + (96 + 16) * (200 + 100)
+    # Without loss, the same for the start, with seeds, with one stream; with halving one queue with loss, three without.
+    assert len(plan.cells) == 4 * 96 + 16 + 24
+    assert len(plan.runs) == 96 * (5 + 20) + 96 * 20 + 96 * 10 + 96 * (200 + 100) + 16 * 200 + 24 * 20
 
 
 def test_claims_name_existing_things() -> None:
@@ -163,10 +163,11 @@ def test_claims_name_existing_things() -> None:
     assert len(cells) == 24
     assert len({tuple(claim.where.values()) for claim in cells}) == 24
     for claim in cells:
+        assert claim.where["cut"] == "staged", claim.id
         named = [*(name for group in claim.expected for name in group), *claim.rest]
         assert sorted(named) == ["1", "2", "3", "4"], claim.id
         figure = int(re.findall(r"\d+$", claim.source)[0])
-        labels = {**claim.where, "kind": "throughput"}
+        labels = {label: value for label, value in claim.where.items() if label != "cut"} | {"kind": "throughput"}
         assert figures_of("ass").numbers[tuple(sorted(labels.items()))] == figure
 
 
@@ -191,6 +192,25 @@ def test_a_paper_runs_and_its_runs_are_used_again(tiny: Path, cli: Cli) -> None:
     assert "0 runs in" in again.stderr and "20 were stored" in again.stderr
     assert (out / "report.html").read_text() == html
     assert json.loads((out / "verdicts.json").read_text()) == verdicts
+
+
+def test_a_panel_draws_a_single_run_beside_the_band_of_others(tiny: Path) -> None:
+    file = tiny / "papers" / "tiny" / "paper.toml"
+    file.write_text(TINY + 'only = { loss = ["some"] }\nsingle = { loss = ["some", "none"] }\n')
+    plan = plan_paper(library._load(file.parent))
+    drawn = [run for run in plan.runs if run.curves.kinds]
+    assert sum(run.labels["loss"] == "none" for run in drawn) == 4
+    assert sum(run.labels["loss"] == "some" for run in drawn) == 4 * 3
+    outcome, figures = reproduction.execute(plan, tiny / "o"), plan.paper.contents.figures
+    assert figures is not None
+    for sheet in report.sheets(figures, [dict(cell[0].labels) for cell in plan.cells]):
+        assert sheet.where == {"loss": "some"}
+        shown = report._panel(outcome, figures, sheet, (None, "5")).series
+        for algorithm, series in zip("12", shown, strict=True):
+            single, others = (outcome.lines[loss, "5", algorithm][sheet.kind] for loss in ("none", "some"))
+            assert series.y.tolist() == single.y.tolist() != others.y.tolist()
+            assert others.band is not None and series.low is not None and series.high is not None
+            assert (series.low.tolist(), series.high.tolist()) == tuple(edge.tolist() for edge in others.band)
 
 
 def test_quick_runs_less(tiny: Path, cli: Cli) -> None:

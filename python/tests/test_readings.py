@@ -12,6 +12,8 @@ import pytest
 import ackclock
 from ackclock.literature import library, modelruns
 from ackclock.literature.plan import Plan, plan_paper
+from ackclock.metrics.flows import DERIVATIONS, first_loss
+from ackclock.results import frame
 from ackclock.scenario import Scenario, load
 
 from .conftest import ROOT
@@ -62,7 +64,7 @@ def test_the_papers_divisors_cost_what_its_growth_gains() -> None:
 
 def test_panels_with_loss_show_one_seed_for_all_queues() -> None:
     drawn = [run for run in shortened("ass").runs if run.curves.kinds]
-    assert {run.labels["loss"] for run in drawn} == {"0 %", "20 %"}
+    assert {run.labels["loss"] for run in drawn} == {"0 %", "20 %", "20 %, one stream"}
     assert {run.labels["cut"] for run in drawn} == {"staged"}
     lossy = [run for run in drawn if run.labels["loss"] == "20 %"]
     seeds: dict[tuple[str, ...], set[int]] = {}
@@ -70,6 +72,39 @@ def test_panels_with_loss_show_one_seed_for_all_queues() -> None:
         seeds.setdefault(run.cell, set()).add(run.scenario.seed)
     assert len(seeds) == 96
     assert len({frozenset(own) for own in seeds.values()}) == 1
+    # The line in each panel is the one run that has the paper's ranking.
+    assert sum(run.labels["loss"] == "20 %, one stream" for run in drawn) == 96
+
+
+@pytest.mark.parametrize("queue", ["5", "15"])
+def test_until_the_first_loss_standard_slow_start_is_equation_1(queue: str) -> None:
+    labels = {"loss": "0 %, start", "queue": queue, "window": "Wnd1", "cut": "staged"}
+    growth, rate = {}, {}
+    for own, scenario in variants("ass/scenario2.toml", **labels):
+        result = ackclock.run(scenario, record=DERIVATIONS["first_loss"].traces)
+        rows = [{"flow": row.pop("name"), **row} for row in frame(result.flows).to_dicts()]
+        first_loss(rows, result)
+        growth[own["algorithm"]], rate[own["algorithm"]] = rows[0]["first_growth"], rows[0]["first_rate"]
+        assert rate[own["algorithm"]] == rows[0]["first_arrived"] / rows[0]["first_rounds"]
+    assert growth["1"] == pytest.approx(2)
+    # Three segments per ACK: 1, 4, 16; from 25 segments on they are fewer.
+    assert 3 < growth["2"] <= 4
+    assert rate["2"] > rate["1"]
+
+
+def test_every_list_of_ass_is_read_by_one_rule() -> None:
+    """Two names joined by "and" after "followed by" share a place; a list with commas is in order."""
+    pairs = re.compile(
+        r"followed by (?:the )?(?:throughput achieved (?:by|with) )?(?:the )?algorithms? (\d) and (\d)\b"
+    )
+    found = 0
+    for claim in shortened("ass").claims:
+        if claim.kind != "order" or claim.reading == "in the order named" or claim.axis != "algorithm":
+            continue
+        for pair in pairs.findall(claim.text):
+            found += 1
+            assert [group for group in claim.expected if set(pair) <= set(group)], claim.id
+    assert found >= 8
 
 
 def test_every_order_of_cwnd_in_the_text_of_ass_is_judged() -> None:

@@ -51,7 +51,12 @@ class Runs:
     def sheet(self, figures: Figures, kind: str, panels: Sequence[Mapping[str, str]]) -> Again:
         """Return the curves of a sheet of panels, of which each has labels."""
         runs = [
-            _shown(place, None, shown(figures.overlay_title.format(run.labels[figures.overlay])), panel)
+            _shown(
+                self._line(figures, place),
+                None,
+                shown(figures.overlay_title.format(run.labels[figures.overlay])),
+                panel,
+            )
             for panel, where in enumerate(panels)
             for place, run in enumerate(self._bases)
             if matches(run.labels, where) and leaves(figures.only, run.labels)
@@ -60,6 +65,10 @@ class Runs:
         end = figures.start if kind == "start" else None
         per = bands.PER_BIN if end is None else bands.PER_BIN_OF_START
         return {"kind": trace, "bin": figures.bin, "end": end, "sampled": per, "runs": runs}
+
+    def _line(self, figures: Figures, place: int) -> int:
+        """Return the place of the cell whose run is the line for a cell."""
+        return self._places.get(tuple(figures.line_of(self._bases[place].labels).values()), place)
 
     def chart(self, picture: Picture) -> Again | None:
         """Return what a chart shows of each cell; None if no cell of it was run."""

@@ -225,6 +225,9 @@ class Figures(Table):
         Selected values by label.
     bin, start : float or None
         Bin width of throughput, and end of the plots of the start, in seconds; None: no such plots.
+    single : dict
+        A label and two of its values: in panels of the first, the line is the first run of the second in place of the
+        median, beside the band of the first.
     blocks : tuple of Block
         Blocks of figures; each has the figures of `order`.
     order : Order or None
@@ -240,8 +243,23 @@ class Figures(Table):
     only: Choices = field(default_factory=dict)
     bin: Positive | None = None
     start: Positive | None = None
+    single: Ratio = field(default_factory=dict)
     blocks: Annotated[tuple[Block, ...], Field(validation_alias="block")] = ()
     order: Order | None = None
+
+    def line_of(self, labels: Labels) -> dict[str, str]:
+        """Return the labels of the cell whose curve is the line for a drawn cell."""
+        lines = {label: line for label, (of, line) in self.single.items() if labels[label] == of}
+        return {**labels, **lines}
+
+    def draws(self, labels: Labels) -> bool:
+        """Whether curves of a cell are drawn: as a band, or as its line alone."""
+        bands = {label: of for label, (of, line) in self.single.items() if labels[label] == line}
+        return leaves(self.only, {**labels, **bands})
+
+    def is_single(self, labels: Labels) -> bool:
+        """Whether a single run of a cell is drawn."""
+        return any(labels[label] == line for label, (_, line) in self.single.items())
 
     @property
     def kinds(self) -> list[str]:

@@ -230,6 +230,7 @@ def _check_labels(paper: Paper, values: Values, metrics: Sequence[str]) -> None:
 
 def _check_figures(figures: Figures, values: Values, problems: Problems) -> None:
     problems.only(("figures", "only"), figures.only, values)
+    problems.only(("figures", "single"), figures.single, values)
     for key, labels in (("sheet", figures.sheet), ("panel", [figures.panel]), ("overlay", [figures.overlay])):
         problems.words(("figures", key), "label", labels, values)
     drawn = {**values, "kind": figures.kinds}
@@ -298,7 +299,10 @@ def _repetitions(
     repeat = _repeat(paper, labels)
     first = _first_seed(repeat, labels, values)
     repeated = repetitions(repeat.rule, scenario, first, counts)
+    figures = paper.contents.figures
     measured, curves, drawn = measures(repeat), _curves_of(paper, labels), _drawn(repeated)
+    if figures is not None and figures.is_single(labels):
+        drawn = drawn[:1]
     return [
         PlannedRun(it.scenario, FlowTable(measured, _curves(curves, drawn, index)), labels, it, repeat, scenario, first)
         for index, it in enumerate(repeated)
@@ -328,7 +332,7 @@ def _curves_of(paper: Paper, labels: Mapping[str, str]) -> Curves:
     """Return the curves of a cell that the figures need."""
     figures = paper.contents.figures
     if figures is not None:
-        shown = leaves(figures.only, labels)
+        shown = figures.draws(labels)
         return Curves(tuple(figures.kinds), figures.bin, figures.start) if shown else Curves()
     wanted = [chart for chart in paper.contents.charts if chart.kind in ("time", "internals") and chart.takes(labels)]
     bins = [chart.bin for chart in wanted if chart.bin is not None]

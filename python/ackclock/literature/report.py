@@ -341,7 +341,10 @@ def _panel(outcome: Outcome, figures: Figures, sheet: Sheet, panel: tuple[int | 
     for key, drawn in outcome.lines.items():
         cell = dict(zip(labels, key, strict=True))
         if sheet.kind in drawn and matches(cell, {**sheet.where, figures.panel: value}):
-            lines.append(_relabel(drawn, sheet.kind, figures.overlay_title.format(cell[figures.overlay])))
+            line = _relabel(drawn, sheet.kind, figures.overlay_title.format(cell[figures.overlay]))
+            # The other cell has no curves if a quick run omits it.
+            other = outcome.lines.get(tuple(figures.line_of(cell).values()), {}).get(sheet.kind)
+            lines.append(line if other is None else replace(line, y=other.y))
     head = f"Figure {number}: " if number is not None else ""
     title = head + ", ".join([figures.panel_title.format(value), *_short(sheet.where)])
     return Panel(from_lines(lines), title=title, x=TIME, y=Axis(AXIS_LABELS.get(sheet.kind, sheet.kind)))
@@ -390,6 +393,7 @@ def _context(
         "claims": _claim_groups(judgements, anchors),
         "figures": figures,
         "drawn_runs": bands.RUNS,
+        "single": paper.contents.figures.single if paper.contents.figures else {},
         "start_columns": [*paper.labels, "exit", *START_COLUMNS],
         # The charts of a paper without sheets show these numbers.
         "start": start,

@@ -119,13 +119,19 @@ def estimate(measured: Rows, result: Run) -> None:
             row["bwe_ratio"] = row["bwe_mean"] * 8 * payloads[row["flow"]] / row["goodput_bps"]
 
 
+FIRST = ("first_arrived", "first_rounds", "first_window", "first_rate", "first_growth")
+"""The columns of `first_loss`."""
+
+
 def first_loss(measured: Rows, result: Run) -> None:
     """Add the progress of a flow with a size until the loss of its first data segment, or until its end.
 
     Adds ``first_arrived``, the segments that arrived before; ``first_rounds``, the round trips with transmissions,
-    including that of the lost or last segment; and ``first_window``, the congestion window of that round trip. A round
-    trip has the length of the flow's shortest one, so the path must take longer to cross than a window to send. A flow
-    that sent no data has None, and so has a flow whose SYN was lost, since it starts with another threshold.
+    including that of the lost or last segment; ``first_window``, the congestion window of that round trip;
+    ``first_rate``, the segments that arrived for each of these round trips; and ``first_growth``, the factor by which
+    the window grew in each of them, the geometric mean. A round trip has the length of the flow's shortest one, so the
+    path must take longer to cross than a window to send. A flow that sent no data has None, and so has a flow whose SYN
+    was lost, since it starts with another threshold. A single round trip shows no growth.
     """
     text = polars.col("flow", "kind").cast(polars.String)
     segments = frame(result.trace("sequence")).with_columns(text)
@@ -144,7 +150,7 @@ def first_loss(measured: Rows, result: Run) -> None:
         windows.setdefault(flow, []).append((time, cwnd))
     for row in measured:
         flow, trip = row["flow"], row["min_rtt"] or math.inf
-        row["first_arrived"] = row["first_rounds"] = row["first_window"] = None
+        row.update(dict.fromkeys(FIRST))
         if flow not in sent or lost.get(flow) == 0:
             continue
         last = lost.get(flow, max(sent[flow]))
@@ -154,6 +160,10 @@ def first_loss(measured: Rows, result: Run) -> None:
         # All ACKs of the previous round trip arrive at about the time when this segment is sent.
         until = sent[flow][last] + min(trip, 1.0) / 2
         row["first_window"] = [cwnd for time, cwnd in windows[flow] if time < until][-1]
+        row["first_rate"] = row["first_arrived"] / row["first_rounds"]
+        if row["first_rounds"] > 1:
+            grown = row["first_window"] / row["cwnd_initial"]
+            row["first_growth"] = grown ** (1 / (row["first_rounds"] - 1))
 
 
 def rtt(measured: Rows, result: Run) -> None:
@@ -262,9 +272,7 @@ DERIVATIONS: dict[str, Derivation] = {
         Derivation("resent", ("resent",), resent),
         Derivation("retransmitted_per_lost", ("retransmitted_per_lost",), retransmitted_per_lost),
         Derivation("estimate", ("bwe_mean", "bwe_ratio"), estimate, ("internals",)),
-        Derivation(
-            "first_loss", ("first_arrived", "first_rounds", "first_window"), first_loss, ("cwnd", "drops", "sequence")
-        ),
+        Derivation("first_loss", FIRST, first_loss, ("cwnd", "drops", "sequence")),
         Derivation("rtt", ("rtt_mean", "rtt_samples"), rtt, ("rtt",)),
         Derivation("pages", PAGES, pages),
         exits.DERIVATION,

@@ -404,6 +404,20 @@ def _papers() -> Iterator[Measure]:
         flow=f"round trips with transmissions {until}",
     )
     yield _made("first_window", "cwnd at the first loss", "", "segments", flow="congestion window of that round trip")
+    yield _made(
+        "first_rate",
+        "segments per round trip before the first loss",
+        "more",
+        "segments",
+        flow="`first_arrived` over `first_rounds`",
+    )
+    yield _made(
+        "first_growth",
+        "growth of cwnd per round trip before the first loss",
+        "",
+        "",
+        flow="factor by which the congestion window grew per round trip, from its initial value to `first_window`",
+    )
 
 
 def _made(
