@@ -367,7 +367,7 @@ def test_verdicts_are_antisymmetric_and_do_not_depend_on_units(
     [
         ({"about": 2.0}, 2 / 1.05, 2.1, "about 2: at least 1.90476 and at most 2.1"),
         ({"exactly": 2.0}, 2 / 1.001, 2.002, "exactly 2: at least 1.998 and at most 2.002"),
-        ({"up_to": 2.0}, 2 / 1.05, float("inf"), "up to 2: at least 1.90476"),
+        ({"up_to": 2.0}, 2 / 1.05, 2.1, "up to 2: at least 1.90476 and at most 2.1"),
         ({"low": 1.5}, 1.5, float("inf"), "at least 1.5"),
     ],
 )
@@ -384,7 +384,45 @@ def test_the_tolerance_of_a_stated_value_can_be_another() -> None:
     assert judge(claim(kind="bound", of="1", to="2", low=2.0), "goodput", rows, LABELS).at == {}
 
 
+@pytest.mark.parametrize(
+    ("gains", "verdict", "why"),
+    [
+        # Smaller gains elsewhere do not contradict "up to 50 %", and larger ones do.
+        ((1.0, 1.2, 1.5), "holds", None),
+        ((1.0, 1.2, 1.2), "does not hold", "apart"),
+        ((1.2, 1.5, 4.4), "does not hold", "apart"),
+        ((0.9, 0.8, 0.9), "does not hold", "reversed"),
+        ((1.0, 1.0, 1.0), "does not hold", "no difference"),
+        ((1.0, 1.2, 1.575), "cannot tell", None),
+    ],
+)
+def test_up_to_is_about_the_largest_of_all_cells(gains: tuple[float, ...], verdict: str, why: str | None) -> None:
+    rows = []
+    for place, gain in enumerate(gains):
+        rows += sample({"1": 100 * gain, "2": 100}, "seed", 0.1, queue=str(place))
+    own = claim(where={}, kind="bound", of="1", to="2", up_to=1.5)
+    found = judge(own, "goodput", rows, LABELS)
+    assert (found.verdict, found.why, found.evidence) == (verdict, why, None)
+    assert len(found.comparisons) == 3
+    if verdict == "does not hold":
+        assert f"queue {gains.index(max(gains))}" in found.reason
+    # A single value is about as large as stated, and has the evidence of "about".
+    one = [row for row in rows if row["queue"] == "0"]
+    same = [claim(where={}, kind="bound", of="1", to="2", **{word: 1.5}) for word in ("up_to", "about")]
+    single = [judge(each, "goodput", one, LABELS) for each in same]
+    assert (single[0].verdict, single[0].evidence) == (single[1].verdict, single[1].evidence)
+
+
+def test_up_to_without_all_cells_is_undecided() -> None:
+    rows = sample({"1": 150, "2": 100}, "seed", 0.1, queue="5")
+    rows += sample({"1": 110, "2": 100}, "seed", 0.1, count=1, queue="50")
+    own = claim(where={}, kind="bound", of="1", to="2", up_to=1.5)
+    assert judge(own, "goodput", rows, LABELS).verdict == "cannot tell"
+
+
 def test_a_value_is_stated_once() -> None:
+    with pytest.raises(ClaimError, match="up_to speaks of the largest of all cells, not of any"):
+        claim(kind="bound", of="1", up_to=2.0, quantifier="any")
     with pytest.raises(ClaimError, match="about and low exclude each other"):
         claim(kind="bound", of="1", about=2.0, low=1.0)
     with pytest.raises(ClaimError, match="low or high is missing; a bound needs one of them, or a value with exactly"):

@@ -6,7 +6,7 @@ word           tolerance  meaning
 exactly        ±0.1 %     equal in the three digits that papers print
 the same       ±1 %       too close to tell apart in a plot
 about          ±5 %       close enough for the choice between two algorithms not to depend on it
-up to          −5 %       the largest value reaches the stated one, or falls short of it by less than this
+up to          ±5 %       the largest of several values is about as large as the stated one
 better, worse             a difference is shown, and its estimate is beyond the tolerance of the question
 =============  =========  ============================================================================================
 

@@ -60,7 +60,8 @@ class Claim(Table):
     low, high : float or None
         For ``bound``: limits of the ratio or value; None for no limit.
     exactly, about, up_to : float or None
-        For ``bound``, in place of limits: a stated value; the table of tolerances explains each word.
+        For ``bound``, in place of limits: a stated value; the table of tolerances explains each word. ``up_to`` is that
+        of the largest of all cells.
     metrics : tuple of str
         Columns on which the claim is judged; the first is the main reading.
     names : dict
@@ -127,7 +128,7 @@ class Claim(Table):
         """Return the limits of a ``bound``, infinite for none; those of a stated value with `factor` its tolerance."""
         if self.stated is not None and self.word is not None:
             least, most = WORDS[self.word].scaled(factor).either_way
-            return self.stated * least, math.inf if self.word == "up to" else self.stated * most
+            return self.stated * least, self.stated * most
         return (-math.inf if self.low is None else self.low, math.inf if self.high is None else self.high)
 
 
@@ -196,6 +197,9 @@ def _check_kind(path: Key, claim: Claim, problems: Problems) -> None:
     if len(said) > 1 and said[0] in STATED:
         message = f"{said[0]} and {said[1]} exclude each other; a stated value has its own limits"
         problems.add((*path, said[1]), message)
+    if claim.up_to is not None and claim.quantifier != "all":
+        message = f"up_to speaks of the largest of all cells, not of {claim.quantifier}; leave quantifier out"
+        problems.add((*path, "quantifier"), message)
     if claim.kind == "bound" and not said:
         message = "low or high is missing; a bound needs one of them, or a value with exactly, about or up_to"
         problems.add(path, message)

@@ -541,6 +541,8 @@ def _expected(claim: Claim) -> str:
     if claim.kind == "equal":
         return f"{claim.axis} does not matter"
     where = {"any": "in at least one cell", "most": "in most cells", "all": "in all cells"}[claim.quantifier]
+    if claim.word == "up to":
+        where = "for the largest of all cells"
     if claim.kind == "best":
         return f"no {claim.axis} is better than {claim.of} ({claim.sense}), {where}"
     if claim.kind == "bound":

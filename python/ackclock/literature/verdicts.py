@@ -25,6 +25,9 @@ cell is a combination of values of the labels that the claim leaves open. With `
 it holds in one cell, and does not hold if it fails in all cells. With ``"most"``, it holds if it holds in more than
 half of the cells, and does not hold if it cannot reach that number. A claim without runs was not run.
 
+A claim with ``up_to`` is about the largest of its cells alone: the intervals of all cells cover their values jointly,
+so the largest ends of these intervals are an interval of the largest value.
+
 Runs cannot tell if they do not show the spread of other runs. Examples are a single run, seeds without effect, two
 equal runs, and two variants that are both 0. If a claim has runs on drawn paths and on the exact path, the drawn paths
 decide its verdict. The judgement on the exact path is attached to it.
@@ -255,9 +258,9 @@ def _judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str]
     ]
     # Limits are no tolerance, except those of a stated value.
     other = [factor for factor in FACTORS if factor != 1 and (claim.kind != "bound" or claim.word)]
-    at = {factor: _conclude(claim, [_at(claim, each, factor) for each in compared])[0] for factor in other}
+    at = {factor: _conclude(claim, _deciding(claim, compared, factor))[0] for factor in other}
     measured = [(dict(key), _ranking(cell, metric, confidence)) for key, cell in cells.items()]
-    verdict, reasons, why = _conclude(claim, compared)
+    verdict, reasons, why = _conclude(claim, _deciding(claim, compared))
     matches = _order_matches(claim, measured) if claim.kind == "order" else None
     over = {sampling for cell in cells.values() for sampling in cell.sampling.values()} - {"exact"}
     sampling = "mixed" if len(over) > 1 else min(over, default="exact")
@@ -266,8 +269,8 @@ def _judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str]
 
 
 def _evidence(claim: Claim, compared: Sequence[Comparison]) -> Evidence | None:
-    """Combine the p-values of all comparisons as their verdicts are combined; None without runs."""
-    if all(comparison.verdict == "not run" for comparison in compared):
+    """Combine the p-values of all comparisons as their verdicts are combined; None without runs, or for the largest."""
+    if all(comparison.verdict == "not run" for comparison in compared) or (claim.word == "up to" and len(compared) > 1):
         return None
     cells: dict[str, list[Chances]] = {}
     for index, comparison in enumerate(compared):
@@ -354,6 +357,18 @@ def _compare(
     reason, why = REASONS[relation](f"{claim.axis} {left}", right, found, place, claim.tolerance)
     difference = Interval(found.mean - 1, found.low - 1, found.high - 1, found.count)
     return Comparison(where, left, right, relation, difference, VERDICTS[place], reason, why, chances)
+
+
+def _deciding(claim: Claim, compared: Sequence[Comparison], factor: float = 1.0) -> list[Comparison]:
+    """Return the comparisons that decide a claim: all, or that of the largest value; `factor` scales the tolerance."""
+    known = [item for item in compared if item.difference is not None and item.difference.known]
+    if claim.word == "up to" and len(known) == len(compared) and known:
+        largest = max(known, key=lambda item: item.difference.mean if item.difference else 0.0)
+        ends = [item.difference for item in known if item.difference is not None]
+        found = Interval(*(max(getattr(end, key) for end in ends) for key in ("mean", "low", "high")), ends[0].count)
+        within = limits.place(found, *claim.limits())
+        compared = [_within_bounds(claim, dict(largest.where), found, within, None)]
+    return [item if factor == 1 else _at(claim, item, factor) for item in compared]
 
 
 def _at(claim: Claim, found: Comparison, factor: float) -> Comparison:

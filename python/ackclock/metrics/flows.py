@@ -17,6 +17,8 @@ from ackclock.statistics.fairness import jain_index
 
 C = 1.5 * math.sqrt(2 / 3)  # constant of the square-root law in Kalpana & Purusothaman's equation 7
 
+QUEUED = 3.0  # segments: β of Westwood RB, from which on its slow start is halved
+
 # Columns whose sums over connections are those of the application that opened them.
 SUMS = (
     *("delivered_bytes", "delivered_packets", "goodput_bps", "sent_packets", "retransmitted_packets", "timeouts"),
@@ -117,6 +119,34 @@ def estimate(measured: Rows, result: Run) -> None:
         row["bwe_ratio"] = None
         if row["bwe_mean"] is not None and row["delivered_packets"]:
             row["bwe_ratio"] = row["bwe_mean"] * 8 * payloads[row["flow"]] / row["goodput_bps"]
+
+
+def bandwidth_ratio(measured: Rows, result: Run) -> None:
+    """Add what the two rules of Westwood RB say about the path: its ratio δ before the clamp, and its queue diff.
+
+    Adds ``delta_least``, the smallest (bwe − bwe_avg)/(bwe_max − bwe_avg) of a flow, without the limits of −1 and 1;
+    and ``diff_window``, the congestion window in segments at which its estimate of the queue, diff, first is at least
+    `QUEUED`. A flow without these quantities, or one that never gets there, has None.
+    """
+    texts = polars.col("flow", "name").cast(polars.String)
+    table = frame(result.trace("internals")).with_columns(texts)
+    windows = frame(result.trace("cwnd")).with_columns(polars.col("flow").cast(polars.String))
+    for row in measured:
+        own = table.filter(polars.col("flow") == row["flow"])
+        bwe, mean, most, diff = (
+            own.filter(polars.col("name") == name) for name in ("bwe", "bwe_avg", "bwe_max", "diff")
+        )
+        row["delta_least"] = row["diff_window"] = None
+        if not mean.height:
+            continue
+        # The three are recorded together, at each ACK.
+        over, room = (each["value"].to_numpy() - mean["value"].to_numpy() for each in (bwe, most))
+        if (room > 0).any():
+            row["delta_least"] = float((over[room > 0] / room[room > 0]).min())
+        queued = diff.filter(polars.col("value") >= QUEUED)
+        if queued.height:
+            until = windows.filter((polars.col("flow") == row["flow"]) & (polars.col("time") <= queued["time"][0]))
+            row["diff_window"] = float(until["cwnd"][-1])
 
 
 FIRST = ("first_arrived", "first_rounds", "first_window", "first_rate", "first_growth")
@@ -273,6 +303,7 @@ DERIVATIONS: dict[str, Derivation] = {
         Derivation("retransmitted_per_lost", ("retransmitted_per_lost",), retransmitted_per_lost),
         Derivation("estimate", ("bwe_mean", "bwe_ratio"), estimate, ("internals",)),
         Derivation("first_loss", FIRST, first_loss, ("cwnd", "drops", "sequence")),
+        Derivation("bandwidth_ratio", ("delta_least", "diff_window"), bandwidth_ratio, ("cwnd", "internals")),
         Derivation("rtt", ("rtt_mean", "rtt_samples"), rtt, ("rtt",)),
         Derivation("pages", PAGES, pages),
         exits.DERIVATION,

@@ -392,6 +392,20 @@ def _papers() -> Iterator[Measure]:
         flow="time average of the quantity `bwe` of the control",
     )
     yield _made("bwe_ratio", "estimated over delivered rate", "", "", flow="`bwe_mean` as a rate over `goodput_bps`")
+    yield _made(
+        "delta_least",
+        "smallest bandwidth ratio",
+        "",
+        "",
+        flow="smallest (bwe − bwe_avg)/(bwe_max − bwe_avg) of Westwood RB, before its limits of −1 and 1",
+    )
+    yield _made(
+        "diff_window",
+        "window at the first detected queue",
+        "",
+        "segments",
+        flow="congestion window at which Westwood RB's estimate of the queue, `diff`, first is at least 3 segments",
+    )
     until = "before the loss of the flow's first data segment, or until its end"
     yield _made(
         "first_arrived", "segments before the first loss", "more", "segments", flow=f"segments that arrived {until}"
