@@ -365,7 +365,8 @@ def _deciding(claim: Claim, compared: Sequence[Comparison], factor: float = 1.0)
     if claim.word == "up to" and len(known) == len(compared) and known:
         largest = max(known, key=lambda item: item.difference.mean if item.difference else 0.0)
         ends = [item.difference for item in known if item.difference is not None]
-        found = Interval(*(max(getattr(end, key) for end in ends) for key in ("mean", "low", "high")), ends[0].count)
+        mean, low, high = (max(getattr(end, key) for end in ends) for key in ("mean", "low", "high"))
+        found = Interval(mean, low, high, ends[0].count)
         within = limits.place(found, *claim.limits())
         compared = [_within_bounds(claim, dict(largest.where), found, within, None)]
     return [item if factor == 1 else _at(claim, item, factor) for item in compared]
