@@ -9,6 +9,7 @@ entries! { Entry<dyn Avoidance>:
     binomial,
     polynomial,
     exponential,
+    exponential_bdp,
     bandwidth_ratio,
     cubic,
     cubic_linux,

@@ -14,6 +14,7 @@ entries! { Entry<dyn InitialWindow>:
     negotiated,
     adaptive,
     unlimited,
+    rtt_scaled,
 }
 
 /// The axis.
