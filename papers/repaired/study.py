@@ -185,7 +185,7 @@ def measure(
     def compared(files: Sequence[Path], *, harm: bool) -> list[Row]:
         size = None if amount == PAGE else amount
         out = there / ("harm" if harm else "runs")
-        asked = ackclock.compare(*CONTENDERS.values(), paths=files, on=world, size=size, harm=harm, out=out, jobs=jobs)
+        asked = ackclock.compare(CONTENDERS, paths=files, on=world, size=size, harm=harm, out=out, jobs=jobs)
         return list(asked.runs.iter_rows(named=True))
 
     found = compared(list(places.values()), harm=False)
@@ -196,10 +196,9 @@ def measure(
 
 def by_contender(rows: Iterable[Row]) -> Runs:
     """Return the runs of comparisons by path and contender."""
-    names = {given if isinstance(given, str) else given.__name__: name for name, given in CONTENDERS.items()}
     found: Runs = {}
     for row in rows:
-        own = found.setdefault((row["path"], names[row["contender"]]), {})
+        own = found.setdefault((row["path"], row["contender"]), {})
         if row["role"] == "solo":
             own |= {key: row[key] for key in ("completion", "unfinished", "resent", "sojourn_p95")}
         else:
