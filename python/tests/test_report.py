@@ -339,7 +339,7 @@ def test_plots_show_printed_values() -> None:
     }  # fmt: skip
     labels = {"study": ["one", "two"], "loss": ["1 %", "2 %"], "recovery": ["reno", "sack"], "flow": ["a", "b"]}
     found = parse_tables(document, labels, ["goodput_bps"])
-    paper = library.Paper(Path("p"), Contents("P", "n", ("study", "loss", "recovery"), "flow"))
+    paper = library.Paper(Path("p"), Contents("P", "n", ("study", "loss", "recovery"), flows="flow"))
     outcome: Any = SimpleNamespace(plan=SimpleNamespace(tables=found, paper=paper))
     where = {"study": "one", "recovery": "reno"}
     chart = Chart("lines", "c", where, x="loss", metric="goodput_bps", scale=1e-6)
