@@ -280,7 +280,7 @@ COMMANDS = {
         r"two-leads",
         lambda found: found.verdicts,
         bad=("--budget 20", "--on simulation,linx"),
-        own=frozenset({"new", "brief"}),
+        own=frozenset({"new", "brief", "verify"}),
     ),
     "papers": Command(
         "papers --quick",

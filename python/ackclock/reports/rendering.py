@@ -29,7 +29,7 @@ LIBRARY = "package_data/plotly.min.js"
 LICENCE = "licenses/LICENSE.txt"
 TEMPLATES = Path(__file__).parent / "templates"
 NO_FIGURES = (
-    "This report has no figures: this installation has no program for pages. "
+    "Figures of this page are pictures, or missing: this installation has no program for pages. "
     "In a source tree with Node 22.18 or newer, make page builds it; ackclock report writes this page again."
 )
 
