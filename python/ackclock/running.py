@@ -106,9 +106,10 @@ def _check(scenarios: Sequence[Scenario]) -> None:
     swept = next((scenario for scenario in scenarios if scenario.core.sweep), None)
     if swept is not None:
         text = f"{swept.name} has a [sweep], but only its base runs; pass its variants() to run_many"
-        warnings.warn(text, stacklevel=3)
+        warnings.warn(text, stacklevel=4)  # of the call behind `checked`
 
 
+@checked
 def run_many(
     scenarios: Sequence[Scenario],
     *,
