@@ -134,7 +134,7 @@ def test_all_papers_draw_paths_for_their_deterministic_runs() -> None:
         for cell in shortened(name).cells:
             text = cell[0].scenario.to_toml()
             if not chance.search(text.replace('loss = { kind = "bernoulli", rate = "0 %"', "")):
-                assert {run.repetition.paths for run in cell} == {"like", "exact"}, cell[0].labels
+                assert "like" in {run.repetition.paths for run in cell}, cell[0].labels
 
 
 CLAIM = {"id": "c", "text": "t", "source": "§", "kind": "order", "axis": "algorithm", "where": {}}
