@@ -16,7 +16,8 @@ fn main() -> io::Result<()> {
     }
     for paper in fs::read_dir(papers)? {
         let paper = paper?.path();
-        if paper.is_dir() {
+        // A study without one is read in the repository.
+        if paper.join("paper.toml").exists() {
             copy(&paper, &target.join(paper.file_name().unwrap_or_default()))?;
         }
     }
