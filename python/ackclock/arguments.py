@@ -85,7 +85,7 @@ def _texts(value: object) -> bool:
 Count = Annotated[int, Kind("a whole number, at least 1", lambda value: _whole(value, 1))]
 Seed = Annotated[int, Kind("a whole number, at least 0 and below 2⁶⁴", lambda value: _whole(value, 0, MOST_SEED))]
 Share = Annotated[
-    float, Kind("a share above 0 and below 1, such as 0.05 for 5 %", lambda value: _real(value) and 0 < value < 1)
+    float, Kind("a share above 0 % and below 100 %, such as 0.05 for 5 %", lambda value: _real(value) and 0 < value < 1)
 ]
 Switch = Annotated[bool, Kind("True or False", lambda value: type(value).__name__ in ("bool", "bool_"))]
 Text = Annotated[str, Kind("a text", _text)]
@@ -118,11 +118,6 @@ Progress = Annotated[
     Callable[[int, int], None],
     Kind("a function of two numbers: the finished runs, and all", callable),
 ]
-
-
-def of(words: str, test: Callable[[Any], bool]) -> Kind:
-    """Return the kind of an argument that only one function has."""
-    return Kind(words, test)
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:

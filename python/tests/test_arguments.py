@@ -33,7 +33,7 @@ ELSEWHERE = {
     *("contenders", "reference", "scenario", "scenarios", "limits"),
     *("slow_start", "avoidance", "loss_response", "recovery", "congestion_control", "baseline"),
 }
-"""Parameters whose own readers refuse what is wrong, with the names that there are."""
+"""Parameters that the function reads itself: it refuses an unknown name, and lists the known ones."""
 SCENARIO = """
 duration = "2 s"
 
@@ -73,7 +73,7 @@ def test_every_parameter_refuses_an_object_in_one_sentence(name: str) -> None:
         (lambda: ackclock.compare("reno", "cubic", seeds="a"), "seeds: must be a whole number, at least 1, not 'a'"),
         (lambda: ackclock.compare("reno", "cubic", seeds=True), "seeds: must be a whole number, at least 1, not True"),
         (lambda: ackclock.compare("reno", "cubic", budget="20 mi"), 'budget: must be a time above 0: a text '),
-        (lambda: ackclock.compare("reno", "cubic", margin=5), "margin: must be a share above 0 and below 1, such as"),
+        (lambda: ackclock.compare("reno", "cubic", margin=5), "margin: must be a share above 0 % and below 100 %"),
         (lambda: ackclock.compare("reno", "cubic", engine="ray"), "engine: must be an engine, such as ackclock.Ray()"),
         (lambda: ackclock.gate("a", "b", tolerance=0.03), 'tolerance: must be a text or a list of texts, such as "2%"'),
         (lambda: ackclock.matrix(slow_start=3), "slow_start: must be names of parts, tables or classes, not 3"),

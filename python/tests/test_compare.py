@@ -441,8 +441,8 @@ def test_files_as_they_are(cli: Cli, tmp_path: Path) -> None:
         (["reno", "cubic+bbr", "--paths", "clean"], "cubic+bbr on clean: flow.0.avoidance: cannot be combined"),
         (["reno", "cubic+cubic"], "cubic+cubic: sets avoidance twice"),
         (["none.toml", "reno"], "none.toml: No such file or directory"),
-        (["reno", "cubic", "--margin", "0"], "margin: must be a share above 0 and below 1"),
-        (["reno", "cubic", "--within", "0"], "within: must be a share above 0 and below 1"),
+        (["reno", "cubic", "--margin", "0"], "margin: must be a share above 0 % and below 100 %"),
+        (["reno", "cubic", "--within", "0"], "within: must be a share above 0 % and below 100 %"),
         (["reno", "cubic", "--paths", "clean", "--out", "full"], "exists and was not written by ackclock"),
     ],
 )  # fmt: skip

@@ -571,7 +571,7 @@ def test_the_measures_of_a_stored_run_are_those_of_its_tables(first: Path, tmp_p
         (["--against", "out", "--measures", "godput_bps"], "did you mean 'goodput_bps'?"),
         (["--against", "out", "--tolerance", "goodput_bps"], "expected a share"),
         (["--against", "out", "--correction", "bonferroni"], "unknown correction 'bonferroni'"),
-        (["--against", "out", "--significance", "1.5"], "significance: must be a share above 0 and below 1"),
+        (["--against", "out", "--significance", "1.5"], "significance: must be a share above 0 % and below 100 %"),
         (["--against", "out", "--junit", "mine.xml"], "mine.xml: exists and was not written by ackclock"),
         (["--against", "out", "--json", "--markdown", "-"], "exclude each other"),
         (["--against", "out", "--junit", "x", "--markdown", "x"], "names the same file"),

@@ -579,7 +579,10 @@ def test_wrong_options(cli: Cli, file: Path) -> None:
     done = cli("kernel", "compare", "missing.toml")
     assert done.returncode == 2 and "missing.toml" in done.stderr and "Traceback" not in done.stderr
     done = cli("kernel", "compare", file, "--tolerance", "0")
-    assert done.returncode == 2 and "tolerance: must be a share above 0 and below 1" in done.stderr
+    assert (
+        done.returncode == 2
+        and "tolerance: must be a share above 0 % and below 100 %, such as 0.05 for 5 %, not 0.0" in done.stderr
+    )
     (file.parent / "mine").mkdir()
     (file.parent / "mine" / "notes.txt").write_text("mine")
     done = cli("kernel", "compare", file, "--out", "mine")

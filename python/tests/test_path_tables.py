@@ -107,7 +107,7 @@ def test_rows_with_equal_values_have_names_of_their_own(tmp_path: Path) -> None:
 
 def plan(folder: Path, *contenders: str, **options: object) -> planning.Plan:
     (folder / "p.csv").write_text(HOMES)
-    usual = {"reference": None, "seeds": None, "within": None, "margin": 0.05, "size": "10 MB", "duration": None}
+    usual = {"reference": None, "seeds": None, "within": None, "size": "10 MB", "duration": None}
     return planning.planned(contenders, [str(folder / "p.csv")], **{**usual, **options})  # type: ignore[arg-type]
 
 
@@ -161,7 +161,7 @@ def test_the_header_names_hosts_windows_packets_and_access_links(tmp_path: Path,
     ]
     several = planning.planned(
         ["cubic", "reno"], ["clean", "lossy"],
-        reference=None, seeds=1, within=None, margin=0.05, size=None, duration=None,
+        reference=None, seeds=1, within=None, size=None, duration=None,
     )  # fmt: skip
     assert "access links: those of each path" in conditions.conditions(several)
     done = cli(*["compare", "cubic", "linux+cubic", "--paths", "p.csv", "--no-harm", "--size"], "100 kB")
@@ -181,7 +181,7 @@ def test_equal_rows_are_counted(tmp_path: Path) -> None:
     file.write_text("label,rate_mbps,rtt_ms,buffer\na,4,70,1 BDP\nb,4,70,1 BDP\nc,5,70,1 BDP\n")
     plan = planning.planned(
         ["standard", "limited"], [str(file)],
-        reference=None, seeds=None, within=None, margin=0.05, size=None, duration=None,
+        reference=None, seeds=None, within=None, size=None, duration=None,
     )  # fmt: skip
     said = "homes: 1 of 3 rows left out, which equals others but for names and seeds"
     assert conditions.conditions(plan)[-1] == said

@@ -134,7 +134,11 @@ def test_all_papers_draw_paths_for_their_deterministic_runs() -> None:
         for cell in shortened(name).cells:
             text = cell[0].scenario.to_toml()
             if not chance.search(text.replace('loss = { kind = "bernoulli", rate = "0 %"', "")):
-                assert "like" in {run.repetition.paths for run in cell}, cell[0].labels
+                # What `ass` adds to the paper's runs has no exact path: halving, and runs that end after slow start.
+                labels = cell[0].labels
+                added = labels.get("cut") == "halved" or labels.get("loss") == "0 %, start"
+                paths = {run.repetition.paths for run in cell}
+                assert paths == ({"like"} if added else {"like", "exact"}), labels
 
 
 CLAIM = {"id": "c", "text": "t", "source": "§", "kind": "order", "axis": "algorithm", "where": {}}

@@ -13,6 +13,7 @@ from typing import Any
 
 from ackclock import _core, sweep
 from ackclock.cli import output
+from ackclock.cli.asking import ask
 from ackclock.cli.captures import Captures
 from ackclock.datasets.numbering import Numbering
 from ackclock.experiments.execute import map_threads
@@ -75,8 +76,16 @@ class Sweep:
         words = "-".join(re.sub(r"[^A-Za-z0-9.]+", "_", value).strip("_") for value in values)
         return f"{index + 1:0{len(str(len(self.variants)))}}-{words}"[:120]
 
+    def ask(self, engine: str, address: str | None, jobs: int | None, budget: str | None) -> None:
+        """Run all variants, and show those that finished; the options are those of `asking.ask`."""
+        with self._folder() as folder:
+            ask(
+                lambda where: self._run(folder, where), self.show,
+                engine=engine, address=address, jobs=jobs, budget=budget,
+            )  # fmt: skip
+
     @contextlib.contextmanager
-    def folder(self) -> Iterator[Path]:
+    def _folder(self) -> Iterator[Path]:
         """Give the folder of the dataset."""
         if self.out is not None:
             yield self.out
@@ -84,8 +93,8 @@ class Sweep:
         with tempfile.TemporaryDirectory(prefix="ackclock-") as made:
             yield Path(made)
 
-    def run(self, folder: Path, where: dict[str, Any]) -> Outcome:
-        """Run all variants; `where` has engine and progress."""
+    def _run(self, folder: Path, where: dict[str, Any]) -> Outcome:
+        """Run all variants; `where` has engine, budget and progress."""
         snaplen = None if self.captures is None else self.captures.snaplen
         return sweep(
             self.given, folder, limits=self.limits, on=self.world, record=self.record, snaplen=snaplen,

@@ -102,7 +102,7 @@ def compare(
     where = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     plan = planning.planned(
         contenders, None if where is None else [str(each) for each in where], worlds.several(on),
-        reference=reference, seeds=seeds, within=within, margin=margin, size=size, duration=duration, harm=harm,
+        reference=reference, seeds=seeds, within=within, size=size, duration=duration, harm=harm,
     )  # fmt: skip
     return _asked(plan, margin, Experiment(out, jobs=jobs, engine=engine, budget=budget, progress=progress))
 
@@ -158,12 +158,11 @@ def matrix(
     OSError, Interrupted
         As for `compare`.
     """
-    from ackclock.comparisons import crossing, planning
+    from ackclock.comparisons import crossing
     from ackclock.comparisons.crossed import SHOWN
     from ackclock.linux import worlds
 
     checks.words("--sort", "metric", [sort] if sort else [], SHOWN)
-    planning.check_margin(margin)
     where = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     plan = crossing.plan(
         {

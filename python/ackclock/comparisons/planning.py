@@ -337,15 +337,11 @@ def planned(
     reference: Given | None,
     seeds: int | None,
     within: float | None,
-    margin: float,
     size: str | None,
     duration: str | None,
     harm: bool = True,
 ) -> Plan:
     """Return the plan of a comparison; parameters and errors are those of `ackclock.compare`."""
-    check_margin(margin)
-    if seeds is not None and seeds < 1:
-        raise ValueError("seeds must be at least 1")
     found = resolve_all(given, reference)
     extra = {key: value for key, value in (("duration", duration), ("flow.size", size)) if value is not None}
     plan = Plan(found, in_worlds(_places(found, paths), worlds), *_repetitions(seeds, within), extra, harm)
@@ -353,12 +349,6 @@ def planned(
         raise ValueError(message)
     _check_worlds(plan)
     return plan
-
-
-def check_margin(margin: float) -> None:
-    """Refuse a largest difference that makes none, which is no share between 0 and 1."""
-    if not 0 < margin < 1:
-        raise ValueError(f"margin: must be above 0 % and below 100 %, not {100 * margin:g} %")
 
 
 def _places(found: Sequence[Contender], paths: Sequence[str] | None) -> list[Place]:

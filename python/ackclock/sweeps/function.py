@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from ackclock import _core
 from ackclock._core import ScenarioError
-from ackclock.arguments import Count, File, Progress, Switch, Texts, Time, checked, of
+from ackclock.arguments import Count, File, Progress, Switch, Texts, Time, checked
 from ackclock.experiments.engines.engine import AnEngine
 from ackclock.experiments.world import World, is_worlds, run_here
 from ackclock.files import toml
+from ackclock.files.checks import Kind
 from ackclock.formatting.numbers import counted
 from ackclock.scenario import Scenario, load
 from ackclock.sweeps.plan import Until
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
     from ackclock.sweeps.running import Outcome
 
 AnUntil = Annotated[
-    Until, of("an Until, such as Until('goodput_bps', Stopping(0.02))", lambda it: isinstance(it, Until))
+    Until, Kind("an Until, such as Until('goodput_bps', Stopping(0.02))", lambda it: isinstance(it, Until))
 ]
 Worlds = Annotated[
     str | World | Sequence[str | World],
-    of('a world or a list of worlds, such as "simulation" or ["simulation", "linux"]', is_worlds),
+    Kind('a world or a list of worlds, such as "simulation" or ["simulation", "linux"]', is_worlds),
 ]
 LOOKED_AT = 100
 """Points in which places to capture are looked for."""

@@ -8,7 +8,6 @@ from typing import Annotated, Optional
 import typer
 
 from ackclock.cli import options
-from ackclock.cli.asking import ask
 from ackclock.cli.errors import plain_errors
 from ackclock.cli.options import (
     MAX_SEED,
@@ -87,12 +86,4 @@ def run(
             captures=captures,
         )
     if sweep is not None:
-        with sweep.folder() as folder:
-            ask(
-                lambda where: sweep.run(folder, where),
-                sweep.show,
-                engine=engine,
-                address=address,
-                jobs=jobs,
-                budget=budget,
-            )
+        sweep.ask(engine=engine, address=address, jobs=jobs, budget=budget)
