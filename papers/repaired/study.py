@@ -15,22 +15,20 @@ import csv
 import json
 import logging
 import math
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import paths as drawn
+import telling
+import westwood
+from paths import NetworkPath
+
 import ackclock
+from ackclock.comparisons.judging import harms
 from ackclock.statistics import families, pairs
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-
-import paths as drawn  # noqa: E402 - a neighbour of this file
-import telling  # noqa: E402
-import westwood  # noqa: E402
-from paths import NetworkPath  # noqa: E402
-
 ZONES = "{ kind = 'staged', increments = [3, 2, 1], boundaries = [25, 50, 1e9], max_ssthresh = '1e9 segments' }"
 TODAY = "cubic+hystart_pp"
 CONTENDERS: Mapping[str, str | type] = {
@@ -113,6 +111,7 @@ TRIPS, SHARE = 30, 8
 """A transfer may then take this many round trips with a full queue, and this many times its time at the full rate."""
 HARM = ("1 MB",)
 """Amounts of data whose harm to a flow of today is measured, on the paths with an endless flow."""
+HARMS = ("harm_goodput", "harm_rtt", "harm_loss")
 QUICK, QUICK_PATHS = ("100 kB", "1 MB"), 2
 LINUX, LINUX_PATHS = ("300 kB", "1 MB"), 6
 """Amounts of data on a kernel, and paths with each kind of cross traffic."""
@@ -224,26 +223,20 @@ def ratio(runs: Runs, paths: Sequence[NetworkPath], own: str, base: str) -> tupl
 def harm(runs: Runs, paths: Sequence[NetworkPath], own: str) -> Row | None:
     """Return the harm to a flow of today beyond what a flow of today does to it, in shares of its goodput and of 1.
 
-    The harm is that of `ackclock.compare`: (alone − beside)/alone for goodput, (beside − alone)/beside for the 95th
-    percentile of its round-trip time and for its loss rate. Each has the mean difference with its 95 % interval.
+    The harm is that of `ackclock.compare`: in goodput, in the 95th percentile of the round-trip time, and in the loss
+    rate. Each has the mean difference with its 95 % interval, and the harm of a flow of today.
     """
     made: Row = {}
-    for key, better in (("reference_bps", True), ("reference_rtt_s", False), ("reference_loss", False)):
+    for key in HARMS:
         both = []
         for path in paths:
-            alone = runs[path.label, "today"]["alone"][key]
-            beside = [runs[path.label, name]["beside"][key] for name in (own, "today")]
-            if None in (alone, *beside) or not (alone if better else min(beside)):
-                continue
-            both.append([(alone - each) / alone if better else (each - alone) / each for each in beside])
+            alone = runs[path.label, "today"]["alone"]
+            pair = [harms(alone, runs[path.label, name]["beside"])[key] for name in (own, "today")]
+            if None not in pair:
+                both.append(pair)
         if len(both) >= 3:
             found = pairs.compare([a for a, _ in both], [b for _, b in both]).difference
-            made[key.removeprefix("reference_")] = [
-                found.mean,
-                found.low,
-                found.high,
-                sum(b for _, b in both) / len(both),
-            ]
+            made[key] = [found.mean, found.low, found.high, sum(b for _, b in both) / len(both)]
     return made or None
 
 

@@ -71,7 +71,7 @@ def harms(world: Row) -> str:
     """Return the table of the harm to a flow of today, beyond that of today's own."""
     rows = []
     amounts = list(world["harm"])
-    keys = {"bps": "goodput", "rtt_s": "round trip", "loss": "loss"}
+    keys = {"harm_goodput": "goodput", "harm_rtt": "round trip", "harm_loss": "loss"}
     for name in world["harm"][amounts[0]]:
         cells = []
         for amount in amounts:

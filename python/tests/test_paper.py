@@ -16,7 +16,7 @@ import ackclock
 from ackclock import Scenario
 from ackclock.cli.errors import plain_errors
 from ackclock.experiments.store import JOURNAL, TABLE
-from ackclock.literature import library, report, reproduction
+from ackclock.literature import library, notes, report, reproduction
 from ackclock.literature.contents import Figures
 from ackclock.literature.measurement import Curves, FlowTable
 from ackclock.literature.plan import Plan, plan_paper
@@ -211,6 +211,9 @@ def test_a_panel_draws_a_single_run_beside_the_band_of_others(tiny: Path) -> Non
             assert series.y.tolist() == single.y.tolist() != others.y.tolist()
             assert others.band is not None and series.low is not None and series.high is not None
             assert (series.low.tolist(), series.high.tolist()) == tuple(edge.tolist() for edge in others.band)
+            note = notes.of_curves(outcome, [("some", "5", algorithm)], lines={("none", "5", algorithm)})
+            assert note.endswith("line: one run; band: middle 80 % of 3 other runs.")
+    assert "line: one run; band: middle 80 % of 3 other runs." in report.write(outcome, tiny / "o").html.read_text()
 
 
 def test_quick_runs_less(tiny: Path, cli: Cli) -> None:

@@ -14,8 +14,11 @@ Cell = tuple[str, ...]
 MIDDLE = f"middle {BAND[1] - BAND[0]:g} %"
 
 
-def of_curves(outcome: Outcome, cells: Collection[Cell], *, single: bool = False) -> str:
-    """Return the note of curves over time of some cells; with `single`, of their first runs alone."""
+def of_curves(outcome: Outcome, cells: Collection[Cell], *, single: bool = False, lines: Collection[Cell] = ()) -> str:
+    """Return the note of curves over time of some cells.
+
+    With `single`, these are of the first runs alone; with `lines`, single runs of these cells are the lines.
+    """
     drawn = [
         [run.repetition for run in cell if run.curves.kinds] for cell in outcome.plan.cells if cell[0].cell in cells
     ]
@@ -24,6 +27,8 @@ def of_curves(outcome: Outcome, cells: Collection[Cell], *, single: bool = False
         return _models(outcome, cells)
     most = 1 if single else max(map(len, drawn))
     of = f"line and band: median and {MIDDLE} of {most} runs" if most > 1 else "each line: one run"
+    if any(cell in outcome.lines for cell in lines):
+        of = f"line: one run; band: {MIDDLE} of {most} other runs"
     return f"Simulated, {_paths(run for runs in drawn for run in runs[:most])}; {of}."
 
 

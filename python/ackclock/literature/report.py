@@ -314,7 +314,11 @@ def _draw(outcome: Outcome, figures: Figures, folder: Path) -> list[Drawn]:
             for cell in cells
             if matches(cell, sheet.where) and cell[figures.panel] in values and leaves(figures.only, cell)
         ]
-        made = Figure(sheet.title, grid, sheet.name, note=notes.of_curves(outcome, own))
+        lines = {
+            tuple(figures.line_of(dict(zip(outcome.plan.paper.labels, cell, strict=True))).values()) for cell in own
+        }
+        note = notes.of_curves(outcome, own, lines=lines - set(own))
+        made = Figure(sheet.title, grid, sheet.name, note=note)
         store(made, path)
         drawn.append((sheet, path, made))
     return drawn
@@ -475,14 +479,14 @@ def _sentences(
     """Return the rows of the paper's sentences: outcome, other readings, and the numbers of their causes."""
     rows = []
     for it in sentences.of_paper(judgements):
-        ids = {claim.id for claim in it.claims}
+        ids = [claim.id for claim in it.claims]
         held, parts = it.readings[0].held
         rows.append(
             {
                 "sentence": it,
                 "parts": f"{held} of {parts} parts hold" if parts > 1 else "",
-                "claims": sorted(ids, key=[claim.id for claim in it.claims].index),
-                "causes": [place for place, cause in enumerate(causes, 1) if ids & set(cause.explains)],
+                "claims": ids,
+                "causes": [place for place, cause in enumerate(causes, 1) if set(ids) & set(cause.explains)],
                 "anchor": next((found for claim in it.claims if (found := _anchor(claim, anchors))), None),
             }
         )
