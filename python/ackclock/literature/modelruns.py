@@ -1,6 +1,7 @@
 """A paper's experiments with analytic models: ``[[model]]`` of ``paper.toml``; their rows join the rows of runs.
 
-A closed form has one row for each cell, with the sampling ``exact``; a simulated model has one row for each seed.
+A closed form has one row for each cell, with the sampling ``exact``, and so has a simulated model without chance; any
+other simulated model has one row for each seed.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ Settings = Mapping[str, Any]
 Rows = list[dict[str, Any]]
 TRACED = "rounds"  # the only model with a trace
 SEED = "seed"
+WITHOUT_CHANCE = {"losses": "periodic"}
+"""A parameter with which a simulated model gives the same for every seed."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +71,9 @@ class PlannedModel:
     point : Point
         The cell.
     seeds : sequence of int or None
-        The seed of each evaluation; None for a closed form.
+        The seed of each evaluation; None if nothing is random.
     traces : sequence of str
-        Columns of the first seed's trace that charts draw.
+        Columns of the trace that charts draw; of several seeds, the first one's.
     """
 
     point: Point
@@ -149,8 +152,9 @@ def outputs(model: str) -> list[str]:
 
 
 def is_random(point: Point) -> bool:
-    """Whether the model is simulated, so that each seed is one value of a sample."""
-    return registry.find(point.model).simulated
+    """Whether the model draws random numbers, so that each seed is one value of a sample."""
+    without = any(point.parameters.get(name) == value for name, value in WITHOUT_CHANCE.items())
+    return registry.find(point.model).simulated and not without
 
 
 def trace_names() -> list[str]:
@@ -159,7 +163,7 @@ def trace_names() -> list[str]:
 
 
 def evaluate(planned: PlannedModel, flows: str | None) -> tuple[Rows, dict[str, Line]]:
-    """Evaluate a cell: rows for all seeds, and the curves of the first seed over rounds.
+    """Evaluate a cell: its rows, one for each seed, and the curves of the first one over rounds.
 
     Parameters
     ----------
@@ -191,9 +195,10 @@ def evaluate(planned: PlannedModel, flows: str | None) -> tuple[Rows, dict[str, 
 
 
 def _curves(planned: PlannedModel) -> dict[str, Line]:
-    if not planned.traces or planned.seeds is None:
+    if not planned.traces:
         return {}
-    table = modelling.trace("rounds", {**planned.point.parameters, SEED: planned.seeds[0]})
+    seed = {} if planned.seeds is None else {SEED: planned.seeds[0]}
+    table = modelling.trace("rounds", {**planned.point.parameters, **seed})
     rounds = table["round"].to_numpy().astype(np.float64)
     return {
         f"{TRACED}/{name}": Line(name, rounds, table[name].to_numpy().astype(np.float64)) for name in planned.traces

@@ -359,9 +359,12 @@ def _first_seed(repeat: Repeat, labels: Mapping[str, str], values: Values) -> in
 def _repeated(
     paper: Paper, point: modelruns.Point, values: Values, counts: Mapping[str, int]
 ) -> modelruns.PlannedModel:
-    """Plan the evaluations of a cell: one for a closed form, one for each seed for a simulated model."""
+    """Plan the evaluations of a cell: one for each seed if the model is random, otherwise a single one."""
+    wanted = [chart for chart in paper.contents.charts if chart.kind == "rounds" and chart.takes(point.labels)]
+    drawn = list(dict.fromkeys(name for chart in wanted for name in chart.traces))
+    traces = drawn if point.model == modelruns.TRACED else ()
     if not modelruns.is_random(point):
-        return modelruns.PlannedModel(point, None)
+        return modelruns.PlannedModel(point, None, traces)
     repeat = _repeat(paper, point.labels)
     if repeat.rule.sampling != "seed":
         raise ValueError(
@@ -370,6 +373,4 @@ def _repeated(
     first = _first_seed(repeat, point.labels, values)
     count = repeat.rule.count
     seeds = range(first, first + min(count, counts.get("seed", count)))
-    wanted = [chart for chart in paper.contents.charts if chart.kind == "rounds" and chart.takes(point.labels)]
-    traces = list(dict.fromkeys(name for chart in wanted for name in chart.traces))
-    return modelruns.PlannedModel(point, list(seeds), traces if point.model == modelruns.TRACED else ())
+    return modelruns.PlannedModel(point, list(seeds), traces)
