@@ -4,7 +4,8 @@ usage: python docs/paperresults.py FOLDER ...
 
 FOLDER is what `ackclock paper NAME --out FOLDER` wrote: all runs, not the quick ones. The file has a line for each
 sentence of the paper: its outcome, those of its other readings, and what was measured. A test compares it with the
-README of the paper: counts of sentences, and numbers with a link to a line, as in [1.26](results.json#CLAIM).
+README of the paper: counts of sentences, numbers with a link to a line, as in [1.26](results.json#CLAIM), and the
+sentences that fail without an experiment that shows why, under the heading of `UNEXPLAINED`.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ackclock.literature import sentences
+from ackclock.literature.claims import Claim
+from ackclock.literature.contents import Cause
 
 PAPERS = Path(__file__).resolve().parents[1] / "papers"
 FILE = "results.json"
@@ -25,6 +28,7 @@ MOST = 40_000
 """Bytes of a file."""
 KEPT = ("paper", "runs", "evaluations", "hash")
 OF_MADE = ("commit", "date", "command", "machine", "versions")
+UNEXPLAINED = "## Failed without an experiment"
 COUNTED = re.compile(r"\bOf (\d+) sentences, ([^.]*)\.")
 MARKED = re.compile(r"\[([^\]]+)\]\(results\.json#([^)]+)\)")
 
@@ -77,6 +81,20 @@ def wrong(readme: str, stored: Mapping[str, Any]) -> Iterator[str]:
     for number, name in MARKED.findall(flat):
         if not re.search(rf"(?<![\d.,]){re.escape(number)}(?![\d]|[.,]\d)", lines.get(name, "")):
             yield f"[{number}]({FILE}#{name}): {lines.get(name, 'no such sentence')}"
+
+
+def unexplained(
+    readme: str, stored: Mapping[str, Any], claims: Sequence[Claim], causes: Sequence[Cause]
+) -> Iterator[str]:
+    """Yield the sentences that fail, have no cause with an experiment, and are not in the README's section of these."""
+    words = {claim.id: (claim.ours, " ".join(claim.text.split())) for claim in claims}
+    shown = {words[claim] for cause in causes if cause.effect for claim in cause.explains}
+    section = readme.partition(f"\n{UNEXPLAINED}\n")[2].partition("\n## ")[0]
+    for each in stored["sentences"]:
+        name = each["sentence"]
+        failed = not each.get("ours") and each["outcome"] in sentences.FAILED
+        if failed and words[name] not in shown and f"`{name}`" not in section:
+            yield f"{name}: {each['outcome']}"
 
 
 def main(arguments: list[str]) -> None:

@@ -251,19 +251,26 @@ def test_a_model_without_chance_is_evaluated_once_and_is_certain(folder: Path) -
     outcome = reproduction.execute(plan_paper(library._load(place)), folder / "o")
     rows = [row for row in outcome.rows if row["source"] == "model"]
     assert [(row["sampling"], row["unit"]) for row in rows] == [("exact", 0)] * 4
-    found = {claim.id: judge(claim, "thr_bps", outcome.rows, outcome.plan.paper.labels) for claim in outcome.plan.claims}
+    found = {
+        claim.id: judge(claim, "thr_bps", outcome.rows, outcome.plan.paper.labels) for claim in outcome.plan.claims
+    }
     assert found["gain"].verdict == "holds", "one evaluation decides"
     assert outcome.lines["model", "10 %", "RBT"]["rounds/cwnd"], "and is drawn"
 
 
 def test_equation_5_agrees_without_its_causes(rbt: Plan) -> None:
     rows = evaluated(rbt, study="paper", loss="1 %")
-    names = ["program-over-equation-5", "long-run-over-equation-5", "fixed-intervals-over-equation-5", "equation-5-agrees"]
+    names = [
+        "program-over-equation-5",
+        "long-run-over-equation-5",
+        "fixed-intervals-over-equation-5",
+        "equation-5-agrees",
+    ]
     claims = {claim.id: claim for claim in rbt.claims}
     found = [judge(claims[name], "thr_bps", rows, rbt.paper.all_labels) for name in names]
     assert [each.verdict for each in found] == ["holds"] * 4
-    steps = [each.comparisons[0].difference.mean for each in found]  # type: ignore[union-attr]
-    assert steps == sorted(steps, reverse=True), "each step is nearer to the equation"
+    ratios = [each.comparisons[0].difference.mean for each in found]  # type: ignore[union-attr]
+    assert ratios == sorted(ratios, reverse=True), "each step is nearer to the equation"
 
 
 def test_a_paper_needs_an_experiment_or_a_model(folder: Path) -> None:

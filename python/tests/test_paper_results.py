@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 from ackclock.literature import library
+from ackclock.literature.claims import parse_claims
+from ackclock.literature.contents import Cause
+from ackclock.literature.plan import plan_paper
 
 from .conftest import ROOT
 
@@ -48,6 +51,9 @@ def test_a_readme_says_what_the_full_run_found(name: str) -> None:
     assert stored["paper"] == name
     ids = {claim["id"] for claim in library.find(name).claims["claim"]}
     assert {each["sentence"] for each in stored["sentences"]} <= ids, "the claims have changed since the full run"
+    plan = plan_paper(library.find(name), quick=True)
+    causes = plan.paper.contents.answer.causes if plan.paper.contents.answer else ()
+    assert not list(paperresults.unexplained(plan.paper.notes, stored, plan.claims, causes)), "neither cause nor reason"
 
 
 @pytest.mark.parametrize(
@@ -65,6 +71,28 @@ def test_a_readme_says_what_the_full_run_found(name: str) -> None:
 )
 def test_a_number_that_is_not_in_the_results_is_found(readme: str, found: int) -> None:
     assert len(list(paperresults.wrong(readme, STORED))) == found
+
+
+def test_a_failed_sentence_has_an_experiment_or_a_reason_in_the_readme() -> None:
+    entries = [
+        {"id": "a", "text": "it leads", "source": "§1"},
+        {"id": "a-2", "reading": "in packets"},
+        {"id": "b", "text": "it\nis fair", "source": "§2"},
+        {"id": "c", "text": "ours", "source": "not in the paper", "ours": True},
+    ]
+    same = {"kind": "bound", "axis": "loss", "where": {}, "of": "1 %", "low": 1.0, "metrics": ["goodput_bps"]}
+    claims = parse_claims({"claim": [{**same, **entry} for entry in entries]}, {"loss": ["1 %"]}, ["goodput_bps"])
+    stored = {"sentences": [{"sentence": name, "outcome": "reversed"} for name in "ab"]}
+    stored["sentences"] += [{"sentence": "c", "outcome": "reversed", "ours": True}]
+
+    def found(readme: str, *causes: Cause) -> list[str]:
+        return list(paperresults.unexplained(readme, stored, claims, causes))
+
+    assert found("") == ["a: reversed", "b: reversed"]
+    assert found("", Cause("why", ("a-2",), "c", "c")) == ["b: reversed"], "any claim of the sentence will do"
+    assert found("", Cause("why", ("a", "b"))) == ["a: reversed", "b: reversed"], "a text is no experiment"
+    heading = paperresults.UNEXPLAINED
+    assert found(f"# P\n\n{heading}\n\n- `a`: lost.\n\n## Next\n\n`b`") == ["b: reversed"]
 
 
 def sentence(**changes: Any) -> dict[str, Any]:
