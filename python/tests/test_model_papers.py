@@ -165,7 +165,7 @@ def test_formulas_alone_are_judged_exactly(outcome: reproduction.Outcome) -> Non
 
 
 def test_charts_draw_formulas_ratios_and_rounds(outcome: reproduction.Outcome, tmp_path: Path) -> None:
-    both, gain, trace = charts.draw_all(outcome, tmp_path)
+    both, gain, trace = charts.pictures(outcome, tmp_path)
     assert both.columns == ["loss", "theory", "model"]
     assert both.rows[1][1].startswith("1,526,431"), "eq. 5 at 10 %, in bit/s"
     rates = {

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ackclock.drawing.files import encode
 from ackclock.literature import charts, library, reproduction
 from ackclock.literature.claims import ClaimError, parse_claims
 from ackclock.literature.contents import matches
@@ -301,10 +302,8 @@ def test_charts_of_the_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli
     (folder / "pages.toml").write_text(PAGES, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     outcome = reproduction.execute(plan_paper(library.find("windows")), tmp_path / "out")
-    (tmp_path / "figures").mkdir()
-    first, second = charts.draw_all(outcome, tmp_path / "figures")
-    assert first.path.exists()
-    assert second.path.exists()
+    first, second = charts.pictures(outcome, tmp_path / "figures")
+    assert all(encode(chart.shown, "png") for chart in (first, second))
     assert first.columns == ["page \\ rate", "1", "50"]
     cells = {row[0]: dict(zip(first.columns[1:], row[1:], strict=True)) for row in first.rows}
     assert list(cells) == ["10 kB", "100 kB"]

@@ -43,10 +43,21 @@ def together(runs: Sequence[Mapping[str, Line]]) -> dict[str, Line]:
 
 def _median(lines: Sequence[Line], per: int) -> Line:
     first = lines[0]
-    values = np.stack([line.y for line in lines]).astype(np.float64).reshape(len(lines), -1, per)
+    stacked = np.stack([line.y for line in lines]).astype(np.float64).reshape(len(lines), -1, per)
+    values = stacked.transpose(0, 2, 1).reshape(len(lines) * per, -1)
+    low, middle, high = _percentiles(values, (BAND[0], 50.0, BAND[1]))
+    x: Floats = first.x.astype(np.float64).reshape(-1, per).mean(axis=1)
+    return replace(first, x=x, y=middle, band=(low, high))
+
+
+def _percentiles(values: Floats, wanted: Sequence[float]) -> Floats:
+    """Return percentiles of each column of the values that are there."""
+    gaps = np.isnan(values).any(axis=0)
+    made: Floats = np.empty((len(wanted), values.shape[1]))
+    made[:, ~gaps] = np.percentile(values[:, ~gaps], wanted, axis=0)
     with warnings.catch_warnings():
         # Before the first flow starts, a bin is empty.
         warnings.simplefilter("ignore", RuntimeWarning)
-        low, middle, high = np.nanpercentile(values, (BAND[0], 50.0, BAND[1]), axis=(0, 2))
-    x: Floats = first.x.astype(np.float64).reshape(-1, per).mean(axis=1)
-    return replace(first, x=x, y=middle, band=(low, high))
+        # Python visits each column with gaps, so that all of them together would take ten times as long.
+        made[:, gaps] = np.nanpercentile(values[:, gaps], wanted, axis=0)
+    return made

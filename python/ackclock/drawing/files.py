@@ -7,6 +7,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as MplFigure
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
@@ -69,25 +71,36 @@ def encode(figure: Figure | MplFigure, kind: str, look: Look | None = None) -> b
     ValueError
         If the figure has no room for its panels.
     """
-    look, buffer = look or Look(), io.BytesIO()
+    look = look or Look()
     drawn = draw(figure, look) if isinstance(figure, Figure) else figure
     dots = PNG_DPI if drawn.get_figwidth() >= NARROW else 2 * PNG_DPI
     with look.applied(), warnings.catch_warnings():
         warnings.filterwarnings("error", "constrained_layout not applied")
         try:
-            drawn.savefig(buffer, format=kind, dpi=dots, metadata=METADATA[kind])
+            return _png(drawn, dots) if kind == "png" else _saved(drawn, kind, dots)
         except UserWarning:
             size = " x ".join(f"{inches:.3g} in" for inches in drawn.get_size_inches())
             raise ValueError(f"--width, --height: {size} is too small for this figure and its font") from None
-    return _with_palette(buffer) if kind == "png" else buffer.getvalue()
 
 
-def _with_palette(png: io.BytesIO) -> bytes:
-    smaller, info = io.BytesIO(), PngInfo()
+def _saved(drawn: MplFigure, kind: str, dots: float) -> bytes:
+    buffer = io.BytesIO()
+    drawn.savefig(buffer, format=kind, dpi=dots, metadata=METADATA[kind])
+    return buffer.getvalue()
+
+
+def _png(drawn: MplFigure, dots: float) -> bytes:
+    # `savefig` would lay out the figure in a first pass without ink, and encode pixels that the palette replaces.
+    before, smaller, info = drawn.get_dpi(), io.BytesIO(), PngInfo()
     for name, text in METADATA["png"].items():
         info.add_text(name, text)
-    with Image.open(png) as image:
-        palette = image.convert("RGB").quantize(PNG_COLOURS, dither=Image.Dither.NONE)
-        dots = image.info.get("dpi")
-    palette.save(smaller, "png", optimize=True, pnginfo=info, **({"dpi": dots} if dots else {}))
+    try:
+        drawn.set_dpi(dots)
+        canvas = drawn.canvas if isinstance(drawn.canvas, FigureCanvasAgg) else FigureCanvasAgg(drawn)
+        canvas.draw()  # type: ignore[no-untyped-call]
+        image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")  # type: ignore[no-untyped-call]
+    finally:
+        drawn.set_dpi(before)
+    palette = image.quantize(PNG_COLOURS, dither=Image.Dither.NONE)
+    palette.save(smaller, "png", optimize=True, pnginfo=info, dpi=(dots, dots))
     return smaller.getvalue()

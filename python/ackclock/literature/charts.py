@@ -29,7 +29,6 @@ from ackclock.drawing.figure import (
     powers,
     with_intervals,
 )
-from ackclock.drawing.files import store
 from ackclock.formatting.numbers import number
 from ackclock.literature import modelruns, notes
 from ackclock.literature.contents import VALUES, Chart
@@ -56,7 +55,7 @@ ROUND_AXES = {
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawn chart.
+    """A chart with its runs, and the place of its file.
 
     Attributes
     ----------
@@ -82,8 +81,8 @@ class Picture:
         return self.path.stem
 
 
-def draw_all(outcome: Outcome, folder: Path) -> list[Picture]:
-    """Draw all charts of a paper that have runs.
+def pictures(outcome: Outcome, folder: Path) -> list[Picture]:
+    """Return all charts of a paper that have runs, without drawing them.
 
     Parameters
     ----------
@@ -104,7 +103,6 @@ def draw_all(outcome: Outcome, folder: Path) -> list[Picture]:
             shown = Figure(
                 chart.heading, panels, anchor=name, numbers=table, note=_note(chart, outcome), stacked=stacked
             )
-            store(shown, path)
             drawn.append(Picture(chart, path, shown, columns, rows))
     return drawn
 

@@ -218,7 +218,7 @@ def _reproduce(
                 experiment.say_what_ran()
             experiment.finish(reproduction.DRAWING)
     log.info("drawing and writing the report")
-    written = report.write(outcome, target, made)
+    written = report.write(outcome, target, made, jobs=jobs)
     for each in made:
         world = each.choice.world
         if each.missing:

@@ -7,6 +7,7 @@ figure appears once; other places link to it.
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import re
 from collections import Counter
@@ -21,8 +22,9 @@ from ackclock import _core
 from ackclock.curves import Line
 from ackclock.drawing import bands
 from ackclock.drawing.figure import Axis, Figure, Panel, from_lines
-from ackclock.drawing.files import store
 from ackclock.drawing.overtime import TIME
+from ackclock.drawing.workers import Drawing
+from ackclock.experiments import budget
 from ackclock.experiments.store import Store
 from ackclock.experiments.world import SIMULATION
 from ackclock.files import storage
@@ -212,7 +214,7 @@ def sheets(figures: Figures, cells: Sequence[Mapping[str, str]]) -> list[Sheet]:
     return made
 
 
-def write(outcome: Outcome, directory: Path, others: Sequence[Elsewhere] = ()) -> Report:
+def write(outcome: Outcome, directory: Path, others: Sequence[Elsewhere] = (), *, jobs: int | None = None) -> Report:
     """Judge the claims, draw the figures, and write everything.
 
     Parameters
@@ -225,29 +227,30 @@ def write(outcome: Outcome, directory: Path, others: Sequence[Elsewhere] = ()) -
         ``worlds.parquet``.
     others
         The results of runs in worlds beside the simulation.
+    jobs
+        Processes that draw at the same time; by default one for each processor.
     """
     paper = outcome.plan.paper
-    judgements = judge_all(outcome.plan.claims, outcome.rows, paper.all_labels)
-    if others:
-        judged = {each.choice.world.name: judging.judged(each) for each in others}
-        judgements = [
-            replace(item, worlds={name: own[item.claim.id, item.metric] for name, own in judged.items()})
-            for item in judgements
-        ]
-        storage.write_parquet(directory / elsewhere.TABLE, elsewhere.table(others))
-    table = polars.DataFrame(outcome.rows, infer_schema_length=None)
-    storage.write_parquet(directory / "runs.parquet", table)
-    verdicts = finite([judgement.to_dict() for judgement in judgements])
-    _write_json(directory / "verdicts.json", verdicts)
-    _write_json(directory / "sentences.json", finite([it.to_dict() for it in sentences.sentences(judgements)]))
-    (directory / "figures").mkdir(exist_ok=True)
-    drawn = _draw(outcome, paper.contents.figures, directory / "figures") if paper.contents.figures else []
-    charted = charts.draw_all(outcome, directory / "figures")
-    live = None
-    if outcome.plan.runs and make_live({}) is not None:
-        drawn, charted, live = _with_runs(outcome, drawn, charted)
-    compared = tables.compare(outcome.plan.tables, outcome.rows)
-    tables.write(compared, directory)
+    folder = directory / "figures"
+    folder.mkdir(exist_ok=True)
+    drawn, panels = _sheets(outcome, paper.contents.figures, folder) if paper.contents.figures else ([], [])
+    charted = charts.pictures(outcome, folder)
+    pictures = [*panels, *((figure, path) for _, path, figure in drawn), *((it.shown, it.path) for it in charted)]
+    with contextlib.closing(Drawing(pictures, budget.threads(jobs))) as drawing:
+        judgements = _judged(outcome, others)
+        if others:
+            storage.write_parquet(directory / elsewhere.TABLE, elsewhere.table(others))
+        table = polars.DataFrame(outcome.rows, infer_schema_length=None)
+        storage.write_parquet(directory / "runs.parquet", table)
+        verdicts = finite([judgement.to_dict() for judgement in judgements])
+        _write_json(directory / "verdicts.json", verdicts)
+        _write_json(directory / "sentences.json", finite([it.to_dict() for it in sentences.sentences(judgements)]))
+        live = None
+        if outcome.plan.runs and make_live({}) is not None:
+            drawn, charted, live = _with_runs(outcome, drawn, charted)
+        compared = tables.compare(outcome.plan.tables, outcome.rows)
+        tables.write(compared, directory)
+        drawing.finish()
     shown: dict[str, list[dict[str, Any]]] = {}
     for item in compared:
         heading = f"Table {item.table.number}: {item.table.title}"
@@ -265,6 +268,17 @@ def write(outcome: Outcome, directory: Path, others: Sequence[Elsewhere] = ()) -
     entries = {"worlds": [elsewhere.manifest(each) for each in others]} if others else {}
     storage.write_manifest(directory, "paper", {**manifest(outcome.plan), **entries, "state": "complete"})
     return Report(judgements, context["answer"], directory / "report.html", _quick(outcome.plan))
+
+
+def _judged(outcome: Outcome, others: Sequence[Elsewhere]) -> list[Judgement]:
+    """Judge the claims, also in other worlds."""
+    found = judge_all(outcome.plan.claims, outcome.rows, outcome.plan.paper.all_labels)
+    judged = {each.choice.world.name: judging.judged(each) for each in others}
+    if not judged:
+        return found
+    return [
+        replace(item, worlds={name: own[item.claim.id, item.metric] for name, own in judged.items()}) for item in found
+    ]
 
 
 def _quick(plan: Plan) -> str:
@@ -299,14 +313,15 @@ def stored_paper(directory: Path) -> str:
     return write(reproduction.stored(plan, directory), directory, others).html.read_text(encoding="utf-8")
 
 
-def _draw(outcome: Outcome, figures: Figures, folder: Path) -> list[Drawn]:
+def _sheets(outcome: Outcome, figures: Figures, folder: Path) -> tuple[list[Drawn], list[tuple[Figure, Path]]]:
+    """Return the sheets, and each of their panels as a figure of its own."""
     cells = [dict(zip(outcome.plan.paper.labels, key, strict=True)) for key in outcome.lines]
-    drawn = []
+    drawn, panels = [], []
     for sheet in sheets(figures, cells):
         grid = [_panel(outcome, figures, sheet, (figure, value)) for figure, value in sheet.panels]
         for (figure, value), panel in zip(sheet.panels, grid, strict=True):
             name = f"figure-{figure:03}" if figure is not None else in_file(f"{sheet.name}-{figures.panel}{value}")
-            store(Figure("", [panel]), folder / f"{name}.png")
+            panels.append((Figure("", [panel]), folder / f"{name}.png"))
         path = folder / f"{sheet.name}.png"
         values = {value for _, value in sheet.panels}
         own = [
@@ -318,10 +333,8 @@ def _draw(outcome: Outcome, figures: Figures, folder: Path) -> list[Drawn]:
             tuple(figures.line_of(dict(zip(outcome.plan.paper.labels, cell, strict=True))).values()) for cell in own
         }
         note = notes.of_curves(outcome, own, lines=lines - set(own))
-        made = Figure(sheet.title, grid, sheet.name, note=note)
-        store(made, path)
-        drawn.append((sheet, path, made))
-    return drawn
+        drawn.append((sheet, path, Figure(sheet.title, grid, sheet.name, note=note)))
+    return drawn, panels
 
 
 def _with_runs(

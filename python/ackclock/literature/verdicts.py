@@ -50,6 +50,7 @@ from ackclock.judging.limits import Chances, Place, Relation
 from ackclock.judging.samples import Sample
 from ackclock.judging.tolerances import FACTORS, Tolerance
 from ackclock.literature.claims import Claim, bounds
+from ackclock.literature.contents import matches
 from ackclock.metrics.registry import BOUNDS
 from ackclock.statistics import ratios
 from ackclock.statistics.intervals import Interval, Sampling, interval
@@ -219,14 +220,29 @@ def judge_all(
     list of Judgement
         One for each claim and metric. They are the family for which `Judgement.evidence` is corrected.
     """
-    found = [judge(claim, metric, rows, labels, confidence) for claim in claims for metric in claim.metrics]
+    cells = _gathered(rows, labels)
+    found = [_on_cells(claim, metric, cells, labels, confidence) for claim in claims for metric in claim.metrics]
     family = evidence.corrected([judgement.evidence for judgement in found])
     return [replace(judgement, evidence=own) for judgement, own in zip(found, family, strict=True)]
 
 
 def judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str], confidence: float = 0.95) -> Judgement:
     """Judge one claim on one metric; parameters as in `judge_all`."""
-    own = [row for row in rows if _belongs(row, claim, metric)]
+    return _on_cells(claim, metric, _gathered(rows, labels), labels, confidence)
+
+
+def _gathered(rows: Sequence[Row], labels: Sequence[str]) -> list[list[Row]]:
+    """Gather the rows of each cell, so that a claim looks at cells and not at every row."""
+    cells: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        cells.setdefault(tuple([row[label] for label in labels]), []).append(row)
+    return list(cells.values())
+
+
+def _on_cells(
+    claim: Claim, metric: str, cells: Sequence[Sequence[Row]], labels: Sequence[str], confidence: float
+) -> Judgement:
+    own = [row for cell in cells if matches(cell[0], claim.where) for row in cell if _belongs(row, claim, metric)]
     found = _judge(claim, metric, [row for row in own if row.get("paths") != "exact"], labels, confidence)
     if any(row.get("paths") == "exact" for row in own):
         exact = [row for row in own if row.get("paths") != "like"]
@@ -237,11 +253,7 @@ def judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str],
 def _belongs(row: Row, claim: Claim, metric: str) -> bool:
     # Only common seeds pair the cells of one axis; an average over cells needs each cell's own seeds.
     other = "own" if claim.kind == "equal" else "common"
-    return (
-        row.get(metric) is not None
-        and row.get("seeds") != other
-        and all(row[label] == value for label, value in claim.where.items())
-    )
+    return row.get(metric) is not None and row.get("seeds") != other
 
 
 def _judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str], confidence: float) -> Judgement:
