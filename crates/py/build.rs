@@ -1,16 +1,16 @@
 //! Copies the papers to the folder from which maturin adds them to the wheel.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// Extensions of a paper's files.
 const KINDS: [&str; 2] = ["toml", "md"];
 
 fn main() -> io::Result<()> {
-    let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers");
+    // Read when the script runs: `env!` would keep the folder of the compilation, which may be a source distribution's, since deleted.
+    let papers = folder("CARGO_MANIFEST_DIR")?.join("../../papers");
     println!("cargo:rerun-if-changed={}", papers.display());
-    let Some(out) = env::var_os("OUT_DIR") else { return Err(io::Error::other("cargo sets OUT_DIR")) };
-    let target = Path::new(&out).join("papers");
+    let target = folder("OUT_DIR")?.join("papers");
     if target.exists() {
         fs::remove_dir_all(&target)?;
     }
@@ -22,6 +22,10 @@ fn main() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+fn folder(variable: &str) -> io::Result<PathBuf> {
+    env::var_os(variable).map(PathBuf::from).ok_or_else(|| io::Error::other(format!("cargo sets {variable}")))
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {

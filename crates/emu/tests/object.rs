@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 const HASHES: &str = include_str!("../src/ebpf/control.bpf.o.sha256");
 
 fn sources() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("bpf")
+    PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("bpf")
 }
 
 fn hash(path: &Path) -> String {

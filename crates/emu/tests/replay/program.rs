@@ -14,7 +14,7 @@ pub(crate) type Placed = [Option<f64>; 12];
 
 /// The compiled program.
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("bpf/replay.c");
+    let source = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("bpf/replay.c");
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("replay-{}", std::process::id()));
     let flags = ["-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-rdynamic"];
     let status = Command::new("cc").args(flags).arg("-o").arg(&program).arg(&source).arg("-ldl").status().unwrap();
