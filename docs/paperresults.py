@@ -3,9 +3,11 @@
 usage: python docs/paperresults.py FOLDER ...
 
 FOLDER is what `ackclock paper NAME --out FOLDER` wrote: all runs, not the quick ones. The file has a line for each
-sentence of the paper: its outcome, those of its other readings, and what was measured. A test compares it with the
-README of the paper: counts of sentences, numbers with a link to a line, as in [1.26](results.json#CLAIM), and the
-sentences that fail without an experiment that shows why, under the heading of `UNEXPLAINED`.
+sentence of the paper: its outcome, those of its other readings, and what was measured. It also has the tables of the
+paper's README: papers/NAME/tables.sql computes each from the runs, with a query below a line ``-- TABLE``, and the
+README has it below a line ``[//]: # (TABLE)``, where this program writes it. A test compares the README with the file:
+counts of sentences, tables, numbers with a link to a line, as in [1.26](results.json#CLAIM), and the sentences that
+fail without an experiment that shows why, under the heading of `UNEXPLAINED`.
 """
 
 from __future__ import annotations
@@ -18,18 +20,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from ackclock.literature import sentences
 from ackclock.literature.claims import Claim
 from ackclock.literature.contents import Cause
 
 PAPERS = Path(__file__).resolve().parents[1] / "papers"
 FILE = "results.json"
-MOST = 40_000
+QUERIES = "tables.sql"
+MOST = 60_000
 """Bytes of a file."""
 KEPT = ("paper", "runs", "evaluations", "hash")
 OF_MADE = ("commit", "date", "command", "machine", "versions")
 UNEXPLAINED = "## Failed without an experiment"
-COUNTED = re.compile(r"\bOf (\d+) sentences, ([^.]*)\.")
+COUNTED = re.compile(r"\bOf (\d+) sentences, (?:each in its main reading, )?([^.;]*)[.;]")
+QUERY = re.compile(r"^-- (\S+)\n(.*?)(?=^-- |\Z)", re.MULTILINE | re.DOTALL)
+TABLE = re.compile(r"^(\[//\]: # \(([^)]+)\)\n\n)((?:\|.*\n)*)", re.MULTILINE)
+NEGATIVE = re.compile(r"(?<![\w-])-(?=\d)")
 MARKED = re.compile(r"\[([^\]]+)\]\(results\.json#([^)]+)\)")
 
 
@@ -49,10 +57,42 @@ def results(folder: Path) -> str:
     head |= {key: manifest["made"][key] for key in OF_MADE}
     lines = [json.dumps(_short(each), ensure_ascii=False) for each in found]
     start = json.dumps(head, ensure_ascii=False)[:-1]
-    text = start + ', "sentences": [\n' + ",\n".join(lines) + "\n]}\n"
+    rows = [f"{json.dumps(name)}: {json.dumps(rows, ensure_ascii=False)}" for name, rows in tables(folder).items()]
+    text = f'{start}, "sentences": [\n' + ",\n".join(lines) + '\n], "tables": {\n' + ",\n".join(rows) + "\n}}\n"
     if len(text.encode()) > MOST:
         raise ValueError(f"{folder}: its results have {len(text.encode()):,} bytes; {MOST:,} are allowed")
     return text
+
+
+def tables(folder: Path) -> dict[str, list[list[str]]]:
+    """Return the tables of a paper's README by name: their head and rows, computed from the runs in a folder."""
+    name = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["paper"]
+    queries = PAPERS / name / QUERIES
+    if not queries.exists():
+        return {}
+    made = {}
+    with duckdb.connect() as database:
+        database.read_parquet(str(folder / "runs.parquet")).create_view("runs")
+        for table, query in QUERY.findall(queries.read_text(encoding="utf-8")):
+            found = database.sql(query)
+            made[table] = [found.columns, *([_cell(value) for value in row] for row in found.fetchall())]
+    return made
+
+
+def _cell(value: object) -> str:
+    """Return a value as a cell: the query has given it its digits."""
+    return "–" if value is None else NEGATIVE.sub("−", str(value))
+
+
+def _markdown(rows: Sequence[Sequence[str]]) -> str:
+    head, *rest = (f"| {' | '.join(row)} |\n" for row in rows)
+    return head + f"|{'---|' * len(rows[0])}\n" + "".join(rest)
+
+
+def written(readme: str, stored: Mapping[str, Any]) -> str:
+    """Return a README with the stored tables."""
+    made = stored["tables"]
+    return TABLE.sub(lambda it: it[1] + (_markdown(made[it[2]]) if it[2] in made else it[3]), readme)
 
 
 def _short(sentence: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,7 +110,10 @@ def _short(sentence: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def wrong(readme: str, stored: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a README says of the results that is not in the file: counts of sentences, and marked numbers."""
+    """Yield what a README says of the results that is not in the file: counts of sentences, tables, marked numbers."""
+    for _, name, rows in TABLE.findall(readme):
+        if rows != (_markdown(stored["tables"][name]) if name in stored["tables"] else None):
+            yield f"table {name}: {'another one' if name in stored['tables'] else 'none'} in {FILE}"
     of_paper = [each for each in stored["sentences"] if not each.get("ours")]
     counts = sentences.words(Counter(each["outcome"] for each in of_paper))
     flat = " ".join(readme.split())
@@ -108,6 +151,8 @@ def main(arguments: list[str]) -> None:
             sys.exit(str(error))
         target = PAPERS / json.loads(text)["paper"] / FILE
         target.write_text(text, encoding="utf-8")
+        readme = target.with_name("README.md")
+        readme.write_text(written(readme.read_text(encoding="utf-8"), json.loads(text)), encoding="utf-8")
         print(target.relative_to(PAPERS.parent))
 
 

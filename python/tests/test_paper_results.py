@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars
 import pytest
 
 from ackclock.literature import library
@@ -27,7 +28,8 @@ STORED = {
         {"sentence": "a", "outcome": "reproduced", "measured": "RBT over SSCCM: 1.26 [1.25, 1.27], above 1"},
         {"sentence": "b", "outcome": "reversed", "measured": "−5.1 % [−6, −4]"},
         {"sentence": "c", "outcome": "reproduced", "ours": True, "measured": "2,000"},
-    ]
+    ],
+    "tables": {"gain": [["p", "RBT"], ["1 %", "1.08"]]},
 }
 MADE = {
     "commit": "c0ffee",
@@ -54,6 +56,10 @@ def test_a_readme_says_what_the_full_run_found(name: str) -> None:
     plan = plan_paper(library.find(name), quick=True)
     causes = plan.paper.contents.answer.causes if plan.paper.contents.answer else ()
     assert not list(paperresults.unexplained(plan.paper.notes, stored, plan.claims, causes)), "neither cause nor reason"
+    queries = file.with_name(paperresults.QUERIES)
+    names = [name for name, _ in paperresults.QUERY.findall(queries.read_text())] if queries.exists() else []
+    assert list(stored["tables"]) == names
+    assert {name for _, name, _ in paperresults.TABLE.findall(library.find(name).notes)} == set(names)
 
 
 @pytest.mark.parametrize(
@@ -63,10 +69,14 @@ def test_a_readme_says_what_the_full_run_found(name: str) -> None:
             "Of 2 sentences, 1 is reproduced and\n1 is reversed. [1.26](results.json#a), [−5.1 %](results.json#b).",
             0,
         ),
+        ("Of 2 sentences, each in its main reading, 1 is reproduced and 1 is reversed; 2 in some reading.", 0),
         ("Of 3 sentences, 1 is reproduced and 1 is reversed.", 1),
         ("Of 2 sentences, 2 are reproduced.", 1),
         ("It gains [1.2](results.json#a), [26](results.json#a) and [1.26](results.json#d).", 3),
         ("Beyond the paper: [2,000](results.json#c), not [000](results.json#c).", 1),
+        ("[//]: # (gain)\n\n| p | RBT |\n|---|---|\n| 1 % | 1.08 |\n\nIt gains.\n", 0),
+        ("[//]: # (gain)\n\n| p | RBT |\n|---|---|\n| 1 % | 1.09 |\n", 1),
+        ("[//]: # (loss)\n\n| p | RBT |\n|---|---|\n| 1 % | 1.08 |\n", 1),
     ],
 )
 def test_a_number_that_is_not_in_the_results_is_found(readme: str, found: int) -> None:
@@ -95,6 +105,24 @@ def test_a_failed_sentence_has_an_experiment_or_a_reason_in_the_readme() -> None
     assert found(f"# P\n\n{heading}\n\n- `a`: lost.\n\n## Next\n\n`b`") == ["b: reversed"]
 
 
+def test_tables_are_computed_from_the_runs_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / paperresults.QUERIES).write_text(
+        "-- gain\nSELECT p, printf('%.2f', max(gain)) AS \"RBT-1\" FROM runs GROUP BY p ORDER BY p\n"
+        "-- none\nSELECT NULL AS a, -2 AS b\n"
+    )
+    monkeypatch.setattr(paperresults, "PAPERS", tmp_path)
+    polars.DataFrame({"p": ["2 %", "1 %"], "gain": [1.5, -0.123]}).write_parquet(tmp_path / "runs.parquet")
+    made = json.loads(paperresults.results(folder(tmp_path)))
+    assert made["tables"] == {
+        "gain": [["p", "RBT-1"], ["1 %", "−0.12"], ["2 %", "1.50"]],
+        "none": [["a", "b"], ["–", "−2"]],
+    }
+    readme = "Before.\n\n[//]: # (gain)\n\n| old |\n|---|\n\nAfter, and [//]: # (none).\n"
+    table = "| p | RBT-1 |\n|---|---|\n| 1 % | −0.12 |\n| 2 % | 1.50 |\n"
+    assert paperresults.written(readme, made) == readme.replace("| old |\n|---|\n", table)
+
+
 def sentence(**changes: Any) -> dict[str, Any]:
     parts = [{"outcome": "reproduced", "measured": "2 times"}, {"outcome": "reversed", "measured": "0.5 times"}]
     readings = [
@@ -119,7 +147,7 @@ def folder(place: Path, **changes: Any) -> Path:
 
 def test_a_sentence_is_one_line_with_the_number_that_decides(tmp_path: Path) -> None:
     text = paperresults.results(folder(tmp_path))
-    assert text.count("\n") == 4
+    assert text.count("\n") == 6
     found = json.loads(text)
     assert (found["commit"], found["runs"], found["hash"]) == ("c0ffee", 9, "abc")
     assert found["sentences"][0] == {
