@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,15 +14,50 @@ import ackclock
 
 from .conftest import ROOT
 
+SPEC = importlib.util.spec_from_file_location("release", ROOT / "packaging" / "release.py")
+assert SPEC is not None and SPEC.loader is not None
+release = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(release)
 
-def test_the_citation_names_the_version() -> None:
-    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert re.findall(r"^version: (.*)$", citation, re.MULTILINE) == [ackclock.__version__]
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """The files of a release that may be tagged."""
+    (tmp_path / "Cargo.toml").write_text('[workspace.package]\nversion = "1.2.0"\n')
+    (tmp_path / "CITATION.cff").write_text("version: 1.2.0\ndate-released: 2026-12-01\n")
+    (tmp_path / "CHANGELOG.md").write_text(
+        "# Changelog\n\n## [1.2.0] – 2026-12-01\n\nNew.\n\n## [1.1.0] – 2026-11-01\n\nOld.\n"
+    )
+    return tmp_path
 
 
-def test_the_changelog_has_the_version() -> None:
-    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert re.findall(r"^## \[([0-9.]+)\]", changelog, re.MULTILINE)[0] == ackclock.__version__
+def test_the_files_agree() -> None:
+    assert not list(release.wrong(ROOT))
+    assert f'version = "{ackclock.__version__}"' in (ROOT / "Cargo.toml").read_text(encoding="utf-8")
+
+
+def test_a_release_that_agrees_has_its_notes(files: Path) -> None:
+    assert not list(release.wrong(files, "v1.2.0"))
+    assert release.notes(files) == "New.\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("Cargo.toml", "1.2.0", "1.3.0", ["tag v1.2.0", "CITATION.cff has version 1.2.0", "begins with 1.2.0"]),
+        ("CITATION.cff", "2026-12-01", "2026-11-30", ["dated 2026-11-30"]),
+        ("CITATION.cff", "date-released", "date", ["dated never"]),
+        ("CHANGELOG.md", "2026-12-01", "unreleased", ["no date for 1.2.0", "dated 2026-12-01"]),
+        ("CHANGELOG.md", "## [1.2.0]", "## 1.2.0", ["begins with 1.1.0"]),
+    ],
+)
+def test_files_that_disagree_publish_nothing(files: Path, file: str, old: str, new: str, said: list[str]) -> None:
+    text = (files / file).read_text()
+    assert old in text
+    (files / file).write_text(text.replace(old, new))
+    found = list(release.wrong(files, "v1.2.0"))
+    assert len(found) == len(said)
+    assert all(part in line for part, line in zip(said, found, strict=True))
 
 
 def test_the_script_that_copies_papers_works_after_a_move_of_the_sources(tmp_path: Path) -> None:
