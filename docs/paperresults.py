@@ -4,10 +4,11 @@ usage: python docs/paperresults.py FOLDER ...
 
 FOLDER is what `ackclock paper NAME --out FOLDER` wrote: all runs, not the quick ones. The file has a line for each
 sentence of the paper: its outcome, those of its other readings, and what was measured. It also has the tables of the
-paper's README: papers/NAME/tables.sql computes each from the runs, with a query below a line ``-- TABLE``, and the
-README has it below a line ``[//]: # (TABLE)``, where this program writes it. A test compares the README with the file:
-counts of sentences, tables, numbers with a link to a line, as in [1.26](results.json#CLAIM), and the sentences that
-fail without an experiment that shows why, under the heading of `UNEXPLAINED`.
+sentence of the paper: its outcome, those of its other readings, and what was measured. It also has the tables of the
+paper's README: papers/NAME/tables.sql computes each from the tables `runs` and `verdicts`, with a query below a line
+``-- TABLE``, and the README has it below a line ``[//]: # (TABLE)``, where this program writes it. A test compares the
+README with the file: counts of sentences, tables, numbers with a link to a line, as in [1.26](results.json#CLAIM), and
+the sentences that fail without an experiment that shows why, under the heading of `UNEXPLAINED`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import polars
 
 from ackclock.literature import sentences
 from ackclock.literature.claims import Claim
@@ -73,10 +75,18 @@ def tables(folder: Path) -> dict[str, list[list[str]]]:
     made = {}
     with duckdb.connect() as database:
         database.read_parquet(str(folder / "runs.parquet")).create_view("runs")
+        database.register("verdicts", _verdicts(folder))
         for table, query in QUERY.findall(queries.read_text(encoding="utf-8")):
             found = database.sql(query)
             made[table] = [found.columns, *([_cell(value) for value in row] for row in found.fetchall())]
     return made
+
+
+def _verdicts(folder: Path) -> polars.DataFrame:
+    """Return the verdicts as a table: claim, metric, verdict, and its reason in words."""
+    found = json.loads((folder / "verdicts.json").read_text(encoding="utf-8"))
+    rows = [{"claim": it["claim"]["id"], **{key: it[key] for key in ("metric", "verdict", "reason")}} for it in found]
+    return polars.DataFrame(rows)
 
 
 def _cell(value: object) -> str:

@@ -109,14 +109,16 @@ def test_tables_are_computed_from_the_runs_and_written(tmp_path: Path, monkeypat
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / paperresults.QUERIES).write_text(
         "-- gain\nSELECT p, printf('%.2f', max(gain)) AS \"RBT-1\" FROM runs GROUP BY p ORDER BY p\n"
-        "-- none\nSELECT NULL AS a, -2 AS b\n"
+        "-- none\nSELECT verdict AS a, -2 AS b FROM verdicts UNION ALL SELECT NULL, 1\n"
     )
     monkeypatch.setattr(paperresults, "PAPERS", tmp_path)
+    verdict = {"claim": {"id": "a"}, "metric": "gain", "verdict": "holds", "reason": "gain is 2"}
+    (tmp_path / "verdicts.json").write_text(json.dumps([verdict]))
     polars.DataFrame({"p": ["2 %", "1 %"], "gain": [1.5, -0.123]}).write_parquet(tmp_path / "runs.parquet")
     made = json.loads(paperresults.results(folder(tmp_path)))
     assert made["tables"] == {
         "gain": [["p", "RBT-1"], ["1 %", "−0.12"], ["2 %", "1.50"]],
-        "none": [["a", "b"], ["–", "−2"]],
+        "none": [["a", "b"], ["holds", "−2"], ["–", "1"]],
     }
     readme = "Before.\n\n[//]: # (gain)\n\n| old |\n|---|\n\nAfter, and [//]: # (none).\n"
     table = "| p | RBT-1 |\n|---|---|\n| 1 % | −0.12 |\n| 2 % | 1.50 |\n"
