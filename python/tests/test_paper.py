@@ -152,9 +152,10 @@ def test_the_panels_are_laid_out_on_sixteen_sheets() -> None:
     assert len(numbered) == 16
     assert all(len(sheet.panels) == 6 for sheet in laid)
     assert sorted(number for sheet in numbered for number, _ in sheet.panels if number) == list(range(4, 100))
-    # Without loss, its start alone, with seeds, with one stream; with halving one queue with loss, three without.
-    assert len(plan.cells) == 4 * 96 + 16 + 24
-    assert len(plan.runs) == 96 * (5 + 20) + 96 * 20 + 96 * 10 + 96 * (200 + 100) + 16 * 200 + 24 * 20
+    # Without loss, its start alone, with seeds, with one stream; with halving one queue with loss, five
+    # without; two with a long timer.
+    assert len(plan.cells) == 4 * 96 + 16 + 40 + 16
+    assert len(plan.runs) == 96 * (5 + 20) + 96 * 20 + 96 * 10 + 96 * (200 + 100) + 16 * 200 + (40 + 16) * 20
 
 
 def test_claims_name_existing_things() -> None:
