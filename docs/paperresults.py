@@ -4,11 +4,11 @@ usage: python docs/paperresults.py FOLDER ...
 
 FOLDER is what `ackclock paper NAME --out FOLDER` wrote: all runs, not the quick ones. The file has a line for each
 sentence of the paper: its outcome, those of its other readings, and what was measured. It also has the tables of the
-sentence of the paper: its outcome, those of its other readings, and what was measured. It also has the tables of the
-paper's README: papers/NAME/tables.sql computes each from the tables `runs` and `verdicts`, with a query below a line
-``-- TABLE``, and the README has it below a line ``[//]: # (TABLE)``, where this program writes it. A test compares the
-README with the file: counts of sentences, tables, numbers with a link to a line, as in [1.26](results.json#CLAIM), and
-the sentences that fail without an experiment that shows why, under the heading of `UNEXPLAINED`.
+paper's README: papers/NAME/tables.sql computes each from `runs`, `verdicts` and the comparison with `printed` tables,
+with a query below a line ``-- TABLE``, and the README has it below a line ``[//]: # (TABLE)``, where this program
+writes it. A test compares the README with the file: counts of sentences, tables, numbers with a link to a line, as in
+[1.26](results.json#CLAIM), and the sentences that fail without an experiment that shows why, under the heading of
+`UNEXPLAINED`.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ COUNTED = re.compile(r"\bOf (\d+) sentences, (?:each in its main reading, )?([^.
 QUERY = re.compile(r"^-- (\S+)\n(.*?)(?=^-- |\Z)", re.MULTILINE | re.DOTALL)
 TABLE = re.compile(r"^(\[//\]: # \(([^)]+)\)\n\n)((?:\|.*\n)*)", re.MULTILINE)
 NEGATIVE = re.compile(r"(?<![\w-])-(?=\d)")
+RUNS = re.compile(r"^    ackclock paper [\w-]+ +([\d,]+) runs\b", re.MULTILINE)
 MARKED = re.compile(r"\[([^\]]+)\]\(results\.json#([^)]+)\)")
 
 
@@ -76,6 +77,8 @@ def tables(folder: Path) -> dict[str, list[list[str]]]:
     with duckdb.connect() as database:
         database.read_parquet(str(folder / "runs.parquet")).create_view("runs")
         database.register("verdicts", _verdicts(folder))
+        if (compared := folder / "tables.parquet").exists():
+            database.read_parquet(str(compared)).create_view("printed")
         for table, query in QUERY.findall(queries.read_text(encoding="utf-8")):
             found = database.sql(query)
             made[table] = [found.columns, *([_cell(value) for value in row] for row in found.fetchall())]
@@ -130,9 +133,13 @@ def wrong(readme: str, stored: Mapping[str, Any]) -> Iterator[str]:
     for number, said in COUNTED.findall(flat):
         if (int(number), said) != (len(of_paper), counts):
             yield f"Of {number} sentences, {said}: of {len(of_paper)}, {counts}"
-    lines = {each["sentence"]: each["measured"] for each in stored["sentences"]}
+    for runs in RUNS.findall(readme):
+        if runs != f"{stored['runs']:,}":
+            yield f"{runs} runs: {stored['runs']:,}"
+    lines = {each["sentence"]: each["measured"].replace("−", "-") for each in stored["sentences"]}
     for number, name in MARKED.findall(flat):
-        if not re.search(rf"(?<![\d.,]){re.escape(number)}(?![\d]|[.,]\d)", lines.get(name, "")):
+        text = re.escape(number.replace("−", "-"))
+        if not re.search(rf"(?<![\d.,]){text}(?![\d]|[.,]\d)", lines.get(name, "")):
             yield f"[{number}]({FILE}#{name}): {lines.get(name, 'no such sentence')}"
 
 

@@ -24,6 +24,7 @@ SPEC.loader.exec_module(paperresults)
 
 NAMES = sorted(file.parent.name for file in (ROOT / "papers").glob("*/paper.toml"))
 STORED = {
+    "runs": 2000,
     "sentences": [
         {"sentence": "a", "outcome": "reproduced", "measured": "RBT over SSCCM: 1.26 [1.25, 1.27], above 1"},
         {"sentence": "b", "outcome": "reversed", "measured": "−5.1 % [−6, −4]"},
@@ -70,6 +71,8 @@ def test_a_readme_says_what_the_full_run_found(name: str) -> None:
             0,
         ),
         ("Of 2 sentences, each in its main reading, 1 is reproduced and 1 is reversed; 2 in some reading.", 0),
+        ("It loses [-5.1 %](results.json#b).\n\n    ackclock paper p    2,000 runs, and figures\n", 0),
+        ("    ackclock paper p    2,001 runs\n", 1),
         ("Of 3 sentences, 1 is reproduced and 1 is reversed.", 1),
         ("Of 2 sentences, 2 are reproduced.", 1),
         ("It gains [1.2](results.json#a), [26](results.json#a) and [1.26](results.json#d).", 3),
