@@ -31,7 +31,7 @@ from ackclock.literature.contents import Cause
 PAPERS = Path(__file__).resolve().parents[1] / "papers"
 FILE = "results.json"
 QUERIES = "tables.sql"
-MOST = 60_000
+MOST = 80_000
 """Bytes of a file."""
 KEPT = ("paper", "runs", "evaluations", "hash")
 OF_MADE = ("commit", "date", "command", "machine", "versions")

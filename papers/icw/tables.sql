@@ -35,7 +35,7 @@ ORDER BY replace(rate, ' Mbit/s', '')::DOUBLE, buffer::INT
 -- systems
 WITH chosen AS (
     SELECT host, CASE WHEN page = '320 kB' THEN 'page' ELSE rate END AS measure,
-        CASE WHEN page = '320 kB' THEN printf('%.2f', avg(load_mean)) ELSE printf('%.0f', avg(goodput_bps) / 8000) END AS text
+        CASE WHEN page = '320 kB' THEN printf('%.2f', avg(load_mean)) ELSE printf('%.0f', avg(page_bps) / 8000) END AS text
     FROM runs
     WHERE study = 'systems' AND loss = '0 %' AND coalesce(paths, 'like') = 'like' AND (page = '32 MB' OR page = '320 kB' AND rate = '12 Mbit/s')
     GROUP BY host, page, rate
