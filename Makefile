@@ -15,6 +15,9 @@ RUST_FEATURES = $(if $(EBPF),--features ackclock-emu/ebpf)
 ENGINE ?=
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
+# Tests start Python hundreds of times, and without stored bytecode each process would compile what it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help core page web ebpf kernel estimate demo test test-long count check format lint types pages fuzz fuzz-ns2 fuzz-linux bench docs site wheel clean
 
@@ -29,7 +32,7 @@ $(VENV)/.ready: pyproject.toml requirements/dev.txt
 	@touch $@
 
 core: $(VENV)/.ready page  ## build the compiled core (release) into the virtual environment
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet $(CORE_FEATURES)
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 $(BIN)/maturin develop --release --quiet $(CORE_FEATURES)
 	@# maturin also copies the wheel's papers beside the sources, where the next wheel would find each of them twice.
 	@rm -rf python/ackclock/data/papers
 

@@ -1,7 +1,7 @@
 """The command line for tests: a process that has imported the program, and forks for each command.
 
 A command is a process of its own, with its folder, environment, streams and exit code, and starts in hundredths of a
-second.
+second. What every command would import or compute again, the process has.
 """
 
 from __future__ import annotations
@@ -26,14 +26,20 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import ackclock.cli
+import ackclock
+from ackclock.cli import app
+from ackclock.experiments import sources
+from ackclock.literature import library
+from ackclock.reports import rendering
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 TIMEOUT = 300
 """Seconds after which a command is killed."""
-LIBRARIES = ("matplotlib.pyplot", "scipy.stats")
+LIBRARIES = (
+    "filelock", "jinja2", "markdown_it", "matplotlib.pyplot", "plotly", "rich.progress", "rich.table", "scipy.stats",
+)  # fmt: skip
 """What commands import late, and takes long."""
 CONTROLS = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 """What a terminal does not print."""
@@ -197,11 +203,20 @@ def serve(requests: socket.socket) -> None:
         requests.send(str(code).encode())
 
 
+def load() -> None:
+    """Import what commands import, and compute what is the same for all of them."""
+    own = [each.name for each in pkgutil.walk_packages(ackclock.__path__, "ackclock.")]
+    for name in (*own, *LIBRARIES):
+        if not name.endswith("__main__"):
+            importlib.import_module(name)
+    app.program()
+    library.papers()
+    sources.program(*own)
+    rendering.library()
+
+
 if __name__ == "__main__":
-    for name in (each.name for each in pkgutil.walk_packages(ackclock.cli.__path__, "ackclock.cli.")):
-        importlib.import_module(name)
-    for name in LIBRARIES:
-        importlib.import_module(name)
+    load()
     gc.freeze()  # or the first collection of each process copies all of its memory
     serve(socket.socket(fileno=int(sys.argv[1])))
     try:

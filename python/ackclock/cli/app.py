@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command
 
 from ackclock import _core
 from ackclock.cli.commands.check import check
@@ -138,9 +140,15 @@ def _open_streams() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - for the whole run
 
 
+@cache
+def program() -> Callable[..., Any]:
+    """Return the commands, which read the words of the process."""
+    return get_command(app)
+
+
 def _run() -> int:
     try:
-        return int(app(standalone_mode=False) or 0)
+        return int(program()(standalone_mode=False) or 0)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 1
     except Exception as error:

@@ -38,7 +38,7 @@ def digest(*values: object, length: int = 40) -> str:
 @cache
 def program(*modules: str) -> str:
     """Return a hash of the compiled core, the libraries, these modules, and every module that they import."""
-    return digest(build(), versions(), {name: code(_parsed(path)) for name, path in reached(modules).items()})
+    return digest(build(), versions(), {name: _read(path)[0] for name, path in reached(modules).items()})
 
 
 def of_class(made: Any) -> str:  # noqa: ANN401 - any object that was given as a control
@@ -65,7 +65,7 @@ def _source(made: type) -> str:
     module = sys.modules.get(made.__module__)
     try:
         if getattr(module, "__file__", None) is not None:
-            return digest({key: code(_parsed(path)) for key, path in reached([made.__module__], _own).items()})
+            return digest({key: _read(path)[0] for key, path in reached([made.__module__], _own).items()})
         return code(ast.parse(textwrap.dedent(inspect.getsource(made))))
     except (OSError, TypeError, SyntaxError) as error:
         name = made.__qualname__
@@ -147,8 +147,16 @@ def reached(modules: Sequence[str], find: Callable[[str], Path | None] | None = 
     return dict(sorted(found.items()))
 
 
-def _parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_bytes())
+def _read(path: Path) -> tuple[str, tuple[ast.stmt, ...]]:
+    return _understood(path.read_bytes())
+
+
+@cache  # by the text, because questions share most of their modules, and a file can change
+def _understood(text: bytes) -> tuple[str, tuple[ast.stmt, ...]]:
+    """Return the hash of the statements of a file, and its imports."""
+    tree = ast.parse(text)
+    imports = tuple(node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)))
+    return code(tree), imports
 
 
 def _file(module: str) -> Path | None:
@@ -163,7 +171,7 @@ def _file(module: str) -> Path | None:
 def _imported(module: str, path: Path) -> Iterator[str]:
     """Return every name that a module imports, even inside functions; some names are modules, others are not."""
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(_parsed(path)):
+    for node in _read(path)[1]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

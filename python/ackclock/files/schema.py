@@ -107,7 +107,7 @@ def read(kind: type[Read], document: Mapping[str, Any], problems: Problems) -> R
     object or None
         The document as `kind`; None if there are problems.
     """
-    known = _keys(kind)
+    known = _keys(cast("Any", kind))
     unknown = [key for key in document if key not in known]
     if len(unknown) > limits.most("problems"):
         # Nothing else of such a file would be listed, and pydantic's errors of all its keys would take much memory.
@@ -148,7 +148,8 @@ def _unknown(key: str, known: Mapping[str, Any]) -> str:
     return f"there is no key {key!r}{near(key, known)}"
 
 
-def _keys(kind: Any) -> dict[str, Any]:  # noqa: ANN401 - any annotation
+@cache
+def _keys(kind: Any) -> Mapping[str, Any]:  # noqa: ANN401 - any annotation
     """Return the annotations of a table by key."""
     hints = get_type_hints(kind, include_extras=True)
     return {_key(field.name, hints[field.name]): hints[field.name] for field in fields(kind)}
@@ -173,8 +174,9 @@ def _bare(hint: Any) -> Any:  # noqa: ANN401 - any annotation
 def _inside(kind: Any, path: Key) -> Any:  # noqa: ANN401 - any annotation
     """Return the annotation at a path."""
     for part in path:
-        bare = _bare(kind)
-        kind = _keys(bare)[str(part)] if is_dataclass(bare) else get_args(bare)[0 if isinstance(part, int) else 1]
+        bare: Any = _bare(kind)
+        table = is_dataclass(bare)
+        kind = _keys(bare)[str(part)] if table else get_args(bare)[0 if isinstance(part, int) else 1]
     return kind
 
 
