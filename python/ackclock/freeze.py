@@ -29,7 +29,7 @@ class Frozen:
 
         ``Scenario(**document)`` is the scenario again; a control in Python is its class.
         """
-        document = toml.parse(self._scenario.expanded(), self._scenario.name)
+        document = toml.own(self._scenario.expanded())
         for index, made in self._scenario.controls.items():
             # The word for a class in the file is that of `congestion_control`, also for a slow start.
             flow = document["flow"][index]

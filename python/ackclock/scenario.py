@@ -276,7 +276,7 @@ class Scenario:
 
         controls = {flow: getattr(made, "__name__", type(made).__name__) for flow, made in self._controls.items()}
         made = card(
-            toml.parse(self.expanded(), self.name),
+            toml.own(self.expanded()),
             self.to_toml(),
             [f"hash {self.hash[:12]}"],
             bottleneck=self.bottleneck,

@@ -337,5 +337,11 @@ def test_values_of_a_frozen_scenario_are_replaced_by_path() -> None:
         replaced(FLOWS, {"topology.link.0.dlay": "7 ms"})
 
 
+def test_thousands_of_flows_can_be_frozen() -> None:
+    """The text with every flow and default is the program's own, which no limit for files of users stops."""
+    many = Scenario(duration="1 s", flow=[{"count": 5000, "size": "10 packets"}])
+    assert len(Frozen(many).flows) == 5000
+
+
 def test_what_json_cannot_hold_is_none() -> None:
     assert finite({"a": float("nan"), "b": [1.5, float("inf")], "c": "x"}) == {"a": None, "b": [1.5, None], "c": "x"}

@@ -143,7 +143,7 @@ def _bare(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
 
     The link's queues have the packets that they have with the hosts of the scenario.
     """
-    document = toml.parse(scenario.expanded(), scenario.name)
+    document = toml.own(scenario.expanded())
     tested = under_test(flow["name"] for flow in document["flow"])
     flows = [
         {key: value for key, value in flow.items() if flow["name"] not in tested or key in (*WORKLOAD, "packet_size")}

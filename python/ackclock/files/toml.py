@@ -1,4 +1,4 @@
-"""The user's text and TOML files: read up to a size limit; messages name the file."""
+"""Text and TOML files: those of users are read up to a size limit, and messages name the file."""
 
 from __future__ import annotations
 
@@ -35,6 +35,11 @@ def parse(text: str, place: str) -> dict[str, Any]:
         raise ValueError(f"{place}: {error}") from None
     except RecursionError:
         raise ValueError(f"{place}: its values are nested too deeply") from None
+
+
+def own(text: str) -> dict[str, Any]:
+    """Parse TOML that this program wrote, such as a scenario with every flow and default; it has no limit."""
+    return tomllib.loads(text)
 
 
 def read(path: Path, most: int = LARGEST) -> dict[str, Any]:
