@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -58,6 +59,27 @@ def test_files_that_disagree_publish_nothing(files: Path, file: str, old: str, n
     found = list(release.wrong(files, "v1.2.0"))
     assert len(found) == len(said)
     assert all(part in line for part, line in zip(said, found, strict=True))
+
+
+def test_crates_for_the_registry_are_complete_and_need_only_each_other() -> None:
+    if (cargo := shutil.which("cargo")) is None:
+        pytest.skip("reading the crates needs cargo")
+    asked = [cargo, "metadata", "--no-deps", "--offline", "--format-version", "1"]
+    found = json.loads(subprocess.run(asked, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+    ours = {crate["name"]: crate for crate in found["packages"]}
+    public = {name for name, crate in ours.items() if crate["publish"] != []}
+    assert public == {
+        f"ackclock-{name}" for name in ("core", "host", "linux", "models", "script", "sim", "tcp", "wire")
+    }
+    for name in public:
+        crate = ours[name]
+        missing = [key for key in ("description", "license", "repository", "readme", "keywords") if not crate[key]]
+        assert not missing, name
+        assert (Path(crate["manifest_path"]).parent / crate["readme"]).exists()
+        needed = [each for each in crate["dependencies"] if each["name"] in ours]
+        assert {each["name"] for each in needed} <= public, name
+        # A dependency for tests alone needs no version: cargo leaves it out of the package.
+        assert all(each["req"] == f"^{crate['version']}" for each in needed if each["kind"] != "dev"), name
 
 
 def test_the_script_that_copies_papers_works_after_a_move_of_the_sources(tmp_path: Path) -> None:
