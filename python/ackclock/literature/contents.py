@@ -432,11 +432,17 @@ class Summary(Table):
         What it proposes, and what it claims, in a sentence each.
     today : dict
         Keys of a flow that give a host of today the idea; see `today`.
+    control : dict
+        Keys that give it everything of the idea but its rule; empty if the host as it is is the control.
+    control_name : str
+        A few words for the control, such as "halving alone".
     """
 
     idea: Text
     claim: Text
     today: dict[str, Any] = field(default_factory=dict)
+    control: dict[str, Any] = field(default_factory=dict)
+    control_name: Text = ""
 
 
 @dataclass(frozen=True)

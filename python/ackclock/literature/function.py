@@ -12,7 +12,7 @@ from ackclock.arguments import Count, File, Progress, Seed, Switch, Text, Time, 
 from ackclock.experiments.engines.engine import AnEngine, Engine
 from ackclock.experiments.engines.timed import RealTime
 from ackclock.experiments.experiment import Experiment
-from ackclock.experiments.world import World
+from ackclock.experiments.world import SIMULATION, World
 from ackclock.files import storage
 from ackclock.formatting.numbers import counted
 
@@ -149,6 +149,7 @@ def _target(name: str, quick: bool, out: str | PathLike[str] | None) -> Path:
 def papers(
     *,
     quick: Switch = False,
+    on: Words = "simulation",
     out: File | None = None,
     jobs: Count | None = None,
     engine: AnEngine | None = None,
@@ -157,15 +158,19 @@ def papers(
 ) -> list[Reproduced]:
     """Run all papers, compare their ideas on hosts of today, and write a page about all of them.
 
-    Parameters and errors are those of `paper`. The page is ``report.html`` in the folder, which has a folder for each
-    paper.
+    Parameters and errors are those of `paper`; `on` has the worlds in which the ideas run, while the papers run in the
+    simulation. The page is ``report.html`` in the folder, which has a folder for each paper.
     """
     from ackclock.literature import library, summary, today
+    from ackclock.literature.worlds import choosing
 
+    others = choosing.worlds_beside(on)
     found = library.papers()
     if not found:
         raise ValueError(f"there is no paper; a paper is a folder in one of {', '.join(map(str, library.places()))}")
     target = Path(out) if out is not None else Path("out") / ("papers-quick" if quick else "papers")
+    for world in others:
+        world.check()
     own = RealTime(budget)
     experiment = Experiment(target, jobs=jobs, engine=engine, budget=own, progress=progress)
     entries = {"papers": [each.name for each in found], "quick": quick}
@@ -174,9 +179,10 @@ def papers(
             summary.Reproduced(each, _reproduce(each, target / each.name, quick, jobs, engine, own, progress))
             for each in found
         ]
-        log.info("ideas on hosts of today (%s)", today.HOST)
+        worlds = [SIMULATION, *others]
+        log.info("ideas on hosts of today (%s)", ", ".join(map(today.how, worlds)))
         try:
-            effects = today.measure(found, experiment, quick=quick)
+            effects = today.measure(found, experiment, worlds, quick=quick)
         finally:
             experiment.say_what_ran()
         summary.write(done, effects, target, quick=quick)

@@ -160,12 +160,22 @@ def _count(paper: Paper, cells: Sequence[Mapping[str, str]]) -> int:
 
 
 def _check_today(paper: Paper) -> None:
-    """Refuse keys of `today` that no flow of a host of today has."""
+    """Refuse keys of `today` and `control` that no flow of a host of today has, and a control without a name."""
+    summary = paper.contents.summary
+    if summary is None:
+        return
+    if bool(summary.control) != bool(summary.control_name):
+        raise ValueError(f"{paper.file}: summary: control and control_name are a pair: the keys, and words for them")
+    _check_keys(paper, "today", summary.today)
+    _check_keys(paper, "control", summary.control)
+
+
+def _check_keys(paper: Paper, name: str, keys: Mapping[str, Any]) -> None:
     try:
         for file in today.files():
-            today.variants(load(file), [paper])
+            today.variant(load(file), keys)
     except (_core.ScenarioError, ValueError, TypeError) as error:
-        raise ValueError(f"{paper.file}: summary.today: {str(error).splitlines()[0]}") from None
+        raise ValueError(f"{paper.file}: summary.{name}: {str(error).splitlines()[0]}") from None
 
 
 def _with_flows(
