@@ -31,6 +31,18 @@ def test_starting_loads_no_heavy_libraries() -> None:
     )
 
 
+def test_a_run_of_one_flow_loads_no_library_of_tables(first: Path) -> None:
+    """Their import takes longer than the run."""
+    code = (
+        "import sys, ackclock.cli\n"
+        f"sys.argv = ['ackclock', 'run', {str(first)!r}]\n"
+        "try:\n    ackclock.cli.main()\n"
+        "finally:\n    print([m for m in ('matplotlib', 'polars', 'pyarrow', 'numpy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 def test_run_prints_tables(cli: Cli, first: Path) -> None:
     done = cli("run", first)
     assert done.returncode == 0, done.stderr

@@ -118,6 +118,9 @@ def _show(result: Result) -> None:
 
 
 def _show_completion(result: Result) -> None:
+    # A summary needs polars, whose import takes longer than a small run.
+    if len(result.flows) < MANY_FLOWS:
+        return
     found = rows(result.completion())
     if found[0]["flows"] < MANY_FLOWS:
         return
@@ -126,7 +129,7 @@ def _show_completion(result: Result) -> None:
 
 
 def _show_pages(result: Result) -> None:
-    found = rows(result.page_loads())
-    if found:
+    if len(result.pages):
+        found = rows(result.page_loads())
         titles = ["application", "pages", "unfinished", *(f"{name} (s)" for name in STATISTICS)]
         output.table(titles, [list(row.values()) for row in found], title="page load times")
