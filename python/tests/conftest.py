@@ -17,6 +17,11 @@ import pytest
 from ackclock import Scenario, linux
 
 from .commandline import CommandLine
+from .required import (  # noqa: F401 - hooks of pytest
+    pytest_make_collect_report,
+    pytest_runtest_makereport,
+    pytest_sessionstart,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
