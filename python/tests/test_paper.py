@@ -190,6 +190,10 @@ def test_a_paper_runs_and_its_runs_are_used_again(tiny: Path, cli: Cli) -> None:
     assert "# Tiny" in (out / "report.md").read_text()
 
     again = cli("paper", "tiny", "--out", "o", "--jobs", "1", cwd=tiny)
+    assert "0 runs in 0.0 s, 20 were stored; nothing that determines the report has changed" in again.stderr
+    assert again.stdout == first.stdout
+    (out / "report.html").unlink()
+    again = cli("paper", "tiny", "--out", "o", "--jobs", "1", cwd=tiny)
     assert "0 runs in" in again.stderr and "20 were stored" in again.stderr
     assert (out / "report.html").read_text() == html
     assert json.loads((out / "verdicts.json").read_text()) == verdicts

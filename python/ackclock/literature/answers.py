@@ -24,6 +24,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ackclock.files.places import Key
 from ackclock.files.problems import Problems
@@ -87,6 +88,12 @@ class Answer:
 
     sentences: Sequence[Sequence[Part]]
     causes: Sequence[Reason]
+
+
+def read(stored: Mapping[str, Any]) -> Answer:
+    """Return an answer from its parts as JSON."""
+    causes = [Reason([Part(**part) for part in it["parts"]], it["explains"]) for it in stored["causes"]]
+    return Answer([[Part(**part) for part in sentence] for sentence in stored["sentences"]], causes)
 
 
 def check(paper: Paper, claims: Sequence[Claim]) -> None:

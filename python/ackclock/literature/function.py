@@ -207,6 +207,11 @@ def _reproduce(
     from ackclock.literature.worlds import choosing
     from ackclock.literature.worlds import runs as elsewhere
 
+    if not others and (there := report.written(found, target, quick=quick)) is not None:
+        runs = storage.read_manifest(target, reproduction.KIND)["runs"]
+        log.info("%s: %s", found.title, counted(runs, "run"))
+        log.info("0 runs in 0.0 s, %s were stored; nothing that determines the report has changed", f"{runs:,}")
+        return there
     plan = plan_paper(found, quick=quick)
     evaluations = f" and {counted(plan.evaluations, 'evaluation')} of models" if plan.models else ""
     log.info("%s: %s%s", found.title, counted(len(plan.runs), "run"), evaluations)

@@ -11,8 +11,9 @@ import contextlib
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,10 @@ from ackclock.drawing.workers import Drawing
 from ackclock.experiments import budget
 from ackclock.experiments.store import Store
 from ackclock.experiments.world import SIMULATION
-from ackclock.files import storage
+from ackclock.files import reading, storage
 from ackclock.formatting.names import in_file
 from ackclock.formatting.numbers import counted, finite, number
-from ackclock.literature import answers, charts, library, notes, reproduction, sentences, tables
+from ackclock.literature import answers, charts, current, library, notes, reproduction, sentences, tables
 from ackclock.literature.again import Runs
 from ackclock.literature.charts import Picture
 from ackclock.literature.claims import Claim, bounds
@@ -164,23 +165,28 @@ class Report:
 
     Attributes
     ----------
-    judgements : sequence of Judgement
-        The judgement of every claim in each of its readings.
-    answer : Answer
-        The answer in words.
     html : Path
         The written report.
+    answer : Answer
+        The answer in words.
     quick : str
         What a quick run leaves out, as a sentence; empty for all runs.
+    judge : callable
+        Returns the judgements.
     """
 
-    judgements: Sequence[Judgement]
-    answer: answers.Answer
     html: Path
-    quick: str = ""
+    answer: answers.Answer
+    quick: str
+    judge: Callable[[], Sequence[Judgement]]
 
     def __repr__(self) -> str:
-        return f"<Report on {self.folder.name}: {counted(len(self.judgements), 'reading')} of claims, in {self.html}>"
+        return f"<Report on {self.folder.name}: {counted(len(self.verdicts), 'reading')} of claims, in {self.html}>"
+
+    @cached_property
+    def judgements(self) -> Sequence[Judgement]:
+        """The judgement of every claim in each of its readings; of a report that was there already, judged again."""
+        return self.judge()
 
     @property
     def folder(self) -> Path:
@@ -190,8 +196,14 @@ class Report:
     @property
     def verdicts(self) -> list[dict[str, Any]]:
         """The verdicts with their numbers, as ``verdicts.json`` has them."""
-        found: list[dict[str, Any]] = finite([judgement.to_dict() for judgement in self.judgements])
+        found: list[dict[str, Any]] = reading.read_json(self.folder / reproduction.VERDICTS)
         return found
+
+    @property
+    def counts(self) -> Counter[sentences.Outcome]:
+        """Number of the paper's sentences by outcome, each in its main reading."""
+        found = reading.read_json(self.folder / reproduction.SENTENCES)
+        return Counter(it["outcome"] for it in found if not it["ours"])
 
 
 def sheets(figures: Figures, cells: Sequence[Mapping[str, str]]) -> list[Sheet]:
@@ -243,8 +255,10 @@ def write(outcome: Outcome, directory: Path, others: Sequence[Elsewhere] = (), *
         table = polars.DataFrame(outcome.rows, infer_schema_length=None)
         storage.write_parquet(directory / "runs.parquet", table)
         verdicts = finite([judgement.to_dict() for judgement in judgements])
-        _write_json(directory / "verdicts.json", verdicts)
-        _write_json(directory / "sentences.json", finite([it.to_dict() for it in sentences.sentences(judgements)]))
+        _write_json(directory / reproduction.VERDICTS, verdicts)
+        _write_json(
+            directory / reproduction.SENTENCES, finite([it.to_dict() for it in sentences.sentences(judgements)])
+        )
         live = None
         if outcome.plan.runs and make_live({}) is not None:
             drawn, charted, live = _with_runs(outcome, drawn, charted)
@@ -265,9 +279,25 @@ def write(outcome: Outcome, directory: Path, others: Sequence[Elsewhere] = (), *
     }
     for ending in ("md", "html"):
         storage.write_text(directory / f"report.{ending}", render(f"report.{ending}.j2", context))
-    entries = {"worlds": [elsewhere.manifest(each) for each in others]} if others else {}
+    answer, quick = context["answer"], _quick(outcome.plan)
+    _write_json(directory / reproduction.ANSWER, {**asdict(answer), "quick": quick})
+    entries: dict[str, Any] = {"worlds": [elsewhere.manifest(each) for each in others]} if others else {}
+    if not others:
+        entries[current.ENTRY] = current.stamp(paper, directory, quick=outcome.plan.quick)
     storage.write_manifest(directory, "paper", {**manifest(outcome.plan), **entries, "state": "complete"})
-    return Report(judgements, context["answer"], directory / "report.html", _quick(outcome.plan))
+    return Report(directory / "report.html", answer, quick, lambda: judgements)
+
+
+def written(paper: Paper, directory: Path, *, quick: bool) -> Report | None:
+    """Return the report that a folder has, if its inputs have not changed since; None otherwise."""
+    if not current.is_current(paper, directory, quick=quick):
+        return None
+
+    def judge() -> Sequence[Judgement]:
+        return _judged(reproduction.stored(plan_paper(paper, quick=quick), directory), ())
+
+    said = reading.read_json(directory / reproduction.ANSWER)
+    return Report(directory / "report.html", answers.read(said), said["quick"], judge)
 
 
 def _judged(outcome: Outcome, others: Sequence[Elsewhere]) -> list[Judgement]:

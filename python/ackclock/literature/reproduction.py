@@ -25,7 +25,8 @@ from ackclock.metrics.derivation import Rows
 KIND = "paper"
 DRAWING = "drawing"
 """State of a folder whose runs are all there, but no report."""
-WRITTEN = ("report.html", "report.md", "verdicts.json", "sentences.json", "runs.parquet", "worlds.parquet", "figures")
+VERDICTS, SENTENCES, ANSWER = "verdicts.json", "sentences.json", "answer.json"
+WRITTEN = ("report.html", "report.md", VERDICTS, SENTENCES, ANSWER, "runs.parquet", "worlds.parquet", "figures")
 TABLES = ("tables.parquet", "tables.csv", "checks.parquet", "checks.csv")
 
 

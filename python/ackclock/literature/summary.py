@@ -50,7 +50,7 @@ class Reproduced:
     @property
     def counts(self) -> Counter[Outcome]:
         """Number of the paper's sentences by outcome, each in its main reading."""
-        return sentences.counts(sentences.of_paper(self.report.judgements))
+        return self.report.counts
 
     @property
     def link(self) -> str:
