@@ -19,7 +19,7 @@ ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help core page web ebpf kernel estimate demo test test-long count check format lint types pages fuzz fuzz-ns2 fuzz-linux bench docs site wheel clean
+.PHONY: help core page web ebpf kernel estimate demo test test-long count check format lint types pages rustdoc fuzz fuzz-ns2 fuzz-linux bench docs site wheel clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-10s %s\n' "$$name" "$$text"; done
@@ -73,7 +73,9 @@ pages: core
 count: $(VENV)/.ready  ## compare the engine's instructions per packet with benches/instructions.json; needs valgrind
 	$(BIN)/python benches/instructions.py --quick
 
-check: core web lint types pages docs site test count fuzz  ## run all checks of CI: format, lints, types, documentation, tests, a short fuzz run
+# The tests look at the site that was just built.
+check: export ACKCLOCK_SITE = $(CURDIR)/target/site
+check: core web lint types pages rustdoc site test count fuzz  ## run all checks of CI: format, lints, types, documentation, tests, a short fuzz run
 
 format: $(VENV)/.ready  ## format all code
 	@rustfmt --edition 2024 $(RUST_FILES)
@@ -96,8 +98,10 @@ types: core
 	$(BIN)/python -m mypy.stubtest ackclock._core
 	@web/run.sh types
 
-docs: core  ## generate the reference pages from the program, and the Rust documentation
+docs: core rustdoc  ## generate the reference pages from the program, and the Rust documentation
 	$(BIN)/python docs/generate.py
+
+rustdoc:
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
 
 $(VENV)/.site: $(VENV)/.ready requirements/site.txt

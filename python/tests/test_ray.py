@@ -301,10 +301,18 @@ def pair(cluster: Any) -> Iterator[str]:
     kill(cluster, node)
 
 
+def every_command_that_writes_a_folder() -> Iterator[Any]:
+    """Yield the names of commands; those that give Ray the same work as another one are for `make test-long`."""
+    same = {"run": "sweep", "kernel run": "sweep", "matrix": "compare", "papers": "paper"}
+    for name, command in COMMANDS.items():
+        if command.written == ("o",):
+            yield pytest.param(name, marks=[pytest.mark.long] if name in same else [])
+
+
 class TestTwoNodes:
     """What every command writes on a cluster of two nodes."""
 
-    @pytest.mark.parametrize("name", [name for name, command in COMMANDS.items() if command.written == ("o",)])
+    @pytest.mark.parametrize("name", every_command_that_writes_a_folder())
     def test_every_command_writes_what_it_does_on_threads(
         self, name: str, pair: str, tmp_path: Path, command_line: CommandLine
     ) -> None:
