@@ -312,7 +312,7 @@ def every_command_that_writes_a_folder() -> Iterator[Any]:
 class TestTwoNodes:
     """What every command writes on a cluster of two nodes."""
 
-    @pytest.mark.parametrize("name", every_command_that_writes_a_folder())
+    @pytest.mark.parametrize("name", [*every_command_that_writes_a_folder()])
     def test_every_command_writes_what_it_does_on_threads(
         self, name: str, pair: str, tmp_path: Path, command_line: CommandLine
     ) -> None:
