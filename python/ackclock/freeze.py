@@ -21,7 +21,7 @@ class Frozen:
     """
 
     def __init__(self, scenario: Scenario) -> None:
-        self._scenario = scenario
+        self.scenario = scenario
 
     @cached_property
     def document(self) -> dict[str, Any]:
@@ -29,8 +29,8 @@ class Frozen:
 
         ``Scenario(**document)`` is the scenario again; a control in Python is its class.
         """
-        document = toml.own(self._scenario.expanded())
-        for index, made in self._scenario.controls.items():
+        document = toml.own(self.scenario.expanded())
+        for index, made in self.scenario.controls.items():
             # The word for a class in the file is that of `congestion_control`, also for a slow start.
             flow = document["flow"][index]
             del flow["congestion_control"]
@@ -40,7 +40,7 @@ class Frozen:
     @property
     def name(self) -> str:
         """Name of the scenario."""
-        return self._scenario.name
+        return self.scenario.name
 
     @property
     def flows(self) -> list[dict[str, Any]]:

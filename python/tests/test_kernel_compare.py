@@ -19,6 +19,7 @@ from ackclock.cli import output
 from ackclock.cli.kernelcomparisons import show
 from ackclock.experiments.experiment import Experiment
 from ackclock.experiments.world import run_here
+from ackclock.freeze import Frozen
 from ackclock.linux import comparing, judging, report, rules, words, worlds
 from ackclock.linux.comparing import Outcome
 from ackclock.linux.judging import Difference
@@ -311,7 +312,7 @@ def test_scenarios_like_the_repetitions_have_their_seeds(file: Path) -> None:
     (case, _), (pairs, _) = outcome.cases, outcome.pairs()
     assert not pairs.deterministic, "random losses differ from seed to seed"
     assert [len(runs) for runs in pairs.nearby] == [3] * comparing.NEARBY
-    alike = [comparing.like(case.repetition(index), 7, outcome.world) for index in range(3)]
+    alike = [comparing.like(Frozen(case.repetition(index)), 7, outcome.world) for index in range(3)]
     again = [taken(each) for each in alike]
     assert [run.flows for run in pairs.nearby[7]] == [run.flows for run in again]
     goodput = [each for each in judging.differences(pairs) if each.measure.key == DELIVERED.key]
@@ -486,7 +487,7 @@ def test_later_flows_of_scenarios_alike_start_before_and_after() -> None:
     later = {**flow, "name": "later", "from": "s1", "to": "d1", "start": "6 ms"}
     dumbbell = {"kind": "dumbbell", "pairs": 2}
     own = Scenario("two", duration="1 s", topology=dumbbell, flow=[{**flow, "name": "first"}, later])
-    alike = [comparing.like(own, draw, worlds.machine()) for draw in (0, 9)]
+    alike = [comparing.like(Frozen(own), draw, worlds.machine()) for draw in (0, 9)]
     found = [taken(each).flows for each in alike]
     assert [flows["later"]["start_s"] for flows in found] == pytest.approx([0.0015, 0.0141])
     assert [flows["first"]["start_s"] for flows in found] == pytest.approx([0, 0.0036])
@@ -496,7 +497,7 @@ def test_later_flows_of_scenarios_alike_start_before_and_after() -> None:
 
 def test_scenarios_alike_start_within_a_tick_on_paths_longer_by_up_to_0_2_ms(file: Path) -> None:
     scenario = comparing.cases([file])[1].scenario
-    alike = [comparing.like(scenario, draw, worlds.machine()) for draw in range(comparing.NEARBY)]
+    alike = [comparing.like(Frozen(scenario), draw, worlds.machine()) for draw in range(comparing.NEARBY)]
     flows = [taken(each).flows["flow0"] for each in alike]
     assert [flow["start_s"] for flow in flows] == pytest.approx([draw * 4e-4 for draw in range(comparing.NEARBY)])
     (own,) = taken(scenario).flows.values()
@@ -540,7 +541,7 @@ def test_runs_of_another_kernel_are_others(file: Path, tmp_path: Path) -> None:
 def test_scenarios_alike_have_paths_as_long_as_the_worlds(file: Path) -> None:
     scenario = comparing.cases([file])[1].scenario
     own = replace(virtual(StandIn()), tick=1_000_000)
-    flows = [taken(comparing.like(scenario, draw, own)).flows for draw in (0, 5)]
+    flows = [taken(comparing.like(Frozen(scenario), draw, own)).flows for draw in (0, 5)]
     rows = [flow["flow0"] for flow in flows]
     assert rows[0]["path_rtt"] == rows[1]["path_rtt"]
     assert [row["start_s"] for row in rows] == [0, 5e-4]

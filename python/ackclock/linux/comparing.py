@@ -113,7 +113,8 @@ class Outcome:
         }
 
     def _repetition(self, scenario: Scenario) -> Repetition:
-        alike = [like(scenario, draw, self.world) for draw in range(NEARBY)]
+        frozen = Frozen(scenario)
+        alike = [like(frozen, draw, self.world) for draw in range(NEARBY)]
         return Repetition(
             Point(scenario, RunMeasurement(), world=self.world),
             Point(scenario, RunMeasurement()),
@@ -167,12 +168,12 @@ class Outcome:
         return found
 
 
-def like(scenario: Scenario, draw: int, world: World) -> Scenario:
+def like(frozen: Frozen, draw: int, world: World) -> Scenario:
     """Return a scenario whose flows start up to a tick later, on first links as long as they can be in the world.
 
     Later flows also start up to 4.5 ms before or after that, but not before 0 s.
     """
-    frozen, changed = Frozen(scenario), {}
+    changed = {}
     senders = {flow["from"] for flow in frozen.flows}
     for number, flow in enumerate(frozen.flows):
         apart = round((draw + 0.5 - NEARBY / 2) * APART) if number else 0
@@ -183,4 +184,4 @@ def like(scenario: Scenario, draw: int, world: World) -> Scenario:
     for number, link in enumerate(frozen.links):
         if link["from"] in senders:
             changed[f"topology.link.{number}.delay"] = f"{draws.nanoseconds(link['delay']) + longer} ns"
-    return freeze.replaced(scenario, changed)
+    return freeze.replaced(frozen.scenario, changed)
