@@ -159,7 +159,7 @@ def disturb(signals: list[int], seed: int, command: Command, place: Path, start:
 def test_killed_at_random_moments_and_after_ctrl_c_it_goes_on(
     command: Command, start: Start, fresh: Callable[[], Path], whole: Undisturbed
 ) -> None:
-    disturb([signal.SIGKILL, signal.SIGKILL, signal.SIGINT, signal.SIGKILL], 0, command, fresh(), start, whole)
+    disturb([signal.SIGKILL, signal.SIGINT, signal.SIGKILL], 0, command, fresh(), start, whole)
 
 
 @pytest.mark.long
