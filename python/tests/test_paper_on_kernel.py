@@ -15,7 +15,7 @@ from typing import Any
 import polars
 import pytest
 
-from ackclock import Ack, CongestionControl, Scenario, _core, linux
+from ackclock import Ack, CongestionControl, Scenario, _core, linux, verify
 from ackclock.cli.commands.paper import paper
 from ackclock.experiments.execute import Interrupted
 from ackclock.experiments.experiment import Experiment
@@ -483,6 +483,38 @@ def test_the_command_says_beforehand_what_it_runs_and_shows_a_column(
     command(small / "out", json=True)
     assert len(machine.ran) == 10
     assert all("machine" in entry["worlds"] for entry in json.loads(capsys.readouterr().out))
+
+
+def test_runs_in_other_worlds_are_verified(
+    small: Path, machine: StandIn, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = small / "out"
+    command(out, on="simulation,linux,machine")
+    before = len(machine.ran)
+    found = verify("small", quick=True, out=out)
+    assert found.passed, found.differences
+    virtual, real = found.worlds
+    assert virtual == "On linux 10 runs of 10 took place anew, and so did their simulations."
+    assert real == (
+        "On machine no run took place anew, because in real time two runs of one scenario differ; "
+        "the simulations of 10 runs of 10 did."
+    )
+    assert len(machine.ran) == before
+    table = polars.read_parquet(out / "worlds.parquet")
+    for world in ("linux", "simulation"):
+        moved = polars.when((polars.col("world") == world) & (polars.col("unit") == table["unit"].max()))
+        goodput = polars.col("goodput_bps")
+        table.with_columns(moved.then(goodput + 1).otherwise(goodput)).write_parquet(out / "worlds.parquet")
+        differences = verify("small", quick=True, out=out).differences
+        assert differences and all("goodput_bps is " in each for each in differences), world
+    table.filter(polars.col("world") != "linux").write_parquet(out / "worlds.parquet")
+    assert verify("small", quick=True, out=out).differences == [
+        "linux: worlds.parquet has rows of 0 runs, and not of 10"
+    ]
+    table.write_parquet(out / "worlds.parquet")
+    monkeypatch.setattr(worlds, "linux", lambda *_, **__: StandIn(release="7.3", virtual=True).world)
+    first, _ = verify("small", quick=True, out=out).worlds
+    assert first.startswith("On linux no run took place anew, because another kernel is here; the simulations of 10")
 
 
 def test_several_worlds_are_columns(small: Path, machine: StandIn, capsys: pytest.CaptureFixture[str]) -> None:

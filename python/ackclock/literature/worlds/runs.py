@@ -76,11 +76,16 @@ def results(choice: Choice, store: Store) -> Elsewhere:
         if not store.has(point):
             found.missing.append(point)
             continue
-        seconds = {"seconds": point.scenario.duration}
-        found.rows += [{**row, **seconds} for row in rows_of(point, store.measured(point), flows)]
+        found.rows += stored_rows(point, store, flows)
         if store.has(twin):
-            found.simulated += [{**row, **seconds} for row in rows_of(twin, store.measured(twin), flows)]
+            found.simulated += stored_rows(twin, store, flows)
     return found
+
+
+def stored_rows(point: PlannedRun, store: Store, flows: str | None) -> Rows:
+    """Return the rows of a stored run, with its length; `flows` is the label of flows, if there is one."""
+    seconds = {"seconds": point.scenario.duration}
+    return [{**row, **seconds} for row in rows_of(point, store.measured(point), flows)]
 
 
 def table(found: Sequence[Elsewhere]) -> polars.DataFrame:
@@ -112,8 +117,13 @@ def manifest(found: Elsewhere) -> dict[str, Any]:
     }
 
 
-def stored(plan: Plan, there: Mapping[str, Any], store: Store) -> Elsewhere:
-    """Return the stored results of the runs that a manifest describes."""
+def chosen(plan: Plan, there: Mapping[str, Any]) -> Choice:
+    """Return the choice of the runs that a manifest describes, in a world that runs nothing."""
     keys = ("name", "release", "identity", "virtual", "refused")
     world = worlds.past(**{key: there[key] for key in keys})
-    return results(choose(plan, world, there["budget_s"]), store)
+    return choose(plan, world, there["budget_s"])
+
+
+def stored(plan: Plan, there: Mapping[str, Any], store: Store) -> Elsewhere:
+    """Return the stored results of the runs that a manifest describes."""
+    return results(chosen(plan, there), store)
