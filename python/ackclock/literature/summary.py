@@ -14,7 +14,7 @@ from ackclock.literature import sentences, today
 from ackclock.literature.library import Paper
 from ackclock.literature.report import Report
 from ackclock.literature.sentences import Outcome
-from ackclock.literature.today import QUESTIONS, Compared, Effect
+from ackclock.literature.today import QUESTIONS, TESTED, Compared, Effect
 from ackclock.reports import (
     Answer,
     Axis,
@@ -93,7 +93,7 @@ def _answer(done: Sequence[Reproduced], effects: Effects) -> list[Sentence]:
         control = {item.paper.name: _control(item.paper) for item in done}
         for name, each in there.items():
             largest = max(
-                (place for place, it in enumerate(each.host) if it.verdict == "better"),
+                (place for place, it in enumerate(each.host) if it.verdict == "better" and it.question.flow == TESTED),
                 key=lambda place: abs(math.log(each.host[place].ratio.mean)),
                 default=None,
             )
@@ -137,16 +137,17 @@ def whose_gain(name: str, control: str, compared: Compared, place: int) -> str:
         return ""
     beside, alone = compared.control[place], compared.alone[place]
     noun = "gain" if own.verdict == "better" else "loss"
-    both = f"{_factor(own)} against {_factor(alone)}, {today.how(compared.world)}"
-    start = f"{own.question.title}: {name}'s {noun}"
+    both, way = f"{_factor(own)} against {_factor(alone)}", today.how(compared.world)
+    title, whose = own.question.title, f"{name}'s {noun}"
     if beside.verdict == "never acts" or beside.verdict == "no difference":
-        return f"{start} is that of {control} ({both})"
-    if beside.verdict == own.verdict:
-        also = f" and exceeds that of {control}" if alone.verdict == own.verdict else ""
-        return f"{start} is its own{also} ({both} with {control})"
-    if beside.decided:
-        return f"{start} is smaller than that of {control} ({both})"
-    return f"whether {start} is its own, the runs cannot tell ({both} with {control})"
+        return f"{title}: {whose} is that of {control} ({both}, {way})"
+    if not beside.decided:
+        return f"{title}: the runs cannot tell whether {whose} is its own ({both} for {control}, {way})"
+    if beside.verdict != own.verdict:
+        return f"{title}: {whose} is smaller than that of {control} ({both}, {way})"
+    if alone.verdict == own.verdict:
+        return f"{title}: {whose} exceeds that of {control} ({both}, {way})"
+    return f"{title}: {whose} is its own ({both} for {control}, {way})"
 
 
 def _factor(effect: Effect) -> str:
