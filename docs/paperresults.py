@@ -5,7 +5,7 @@ usage: python docs/paperresults.py FOLDER ...
 FOLDER is what `ackclock paper NAME --out FOLDER` wrote: all runs, not the quick ones. The file has a line for each
 sentence of the paper: its outcome, those of its other readings, and what was measured. It also has the tables of the
 paper's README: papers/NAME/tables.sql computes each from `runs`, `verdicts` and the comparison with `printed` tables,
-with a query below a line ``-- TABLE``, and the README has it below a line ``[//]: # (TABLE)``, where this program
+with a query below a line ``-- TABLE``, and the README has it below a line ``[table TABLE]: #``, where this program
 writes it. A test compares the README with the file: counts of sentences, tables, numbers with a link to a line, as in
 [1.26](results.json#CLAIM), and the sentences that fail without an experiment that shows why, under the heading of
 `UNEXPLAINED`.
@@ -38,7 +38,7 @@ OF_MADE = ("commit", "date", "command", "machine", "versions")
 UNEXPLAINED = "## Failed without an experiment"
 COUNTED = re.compile(r"\bOf (\d+) sentences, (?:each in its main reading, )?([^.;]*)[.;]")
 QUERY = re.compile(r"^-- (\S+)\n(.*?)(?=^-- |\Z)", re.MULTILINE | re.DOTALL)
-TABLE = re.compile(r"^(\[//\]: # \(([^)]+)\)\n\n)((?:\|.*\n)*)", re.MULTILINE)
+TABLE = re.compile(r"^(\[table ([^\]]+)\]: #\n\n)((?:\|.*\n)*)", re.MULTILINE)
 NEGATIVE = re.compile(r"(?<![\w-])-(?=\d)")
 RUNS = re.compile(r"^    ackclock paper [\w-]+ +([\d,]+) runs\b", re.MULTILINE)
 MARKED = re.compile(r"\[([^\]]+)\]\(results\.json#([^)]+)\)")

@@ -30,8 +30,8 @@ TOP = {
 INDEX = "documentation"
 IMAGES = {".png", ".svg"}
 # Files that the site offers as they are.
-RAW = {".csv"}
-LEXERS = {".rs": "rust", ".py": "python", ".toml": "toml", ".c": "c", ".h": "c", ".yml": "yaml", ".sh": "sh"}
+RAW = {".csv", ".json"}
+LEXERS = {".rs": "rust", ".py": "python", ".toml": "toml", ".c": "c", ".h": "c", ".yml": "yaml", ".sh": "sh", ".sql": "sql"}
 # Fenced blocks and code spans have no links; a link is a target in parentheses behind a bracket.
 MARKUP = re.compile(r"^```[^\n]*\n[\s\S]*?^```$|`+[^`\n]*`+|(?<=\]\()<?(?P<link>[^)>\s]+)>?(?=\))", re.MULTILINE)
 FENCE = re.compile(r"^```toml[^\n]*\n(?P<text>[\s\S]*?)^```$", re.MULTILINE)
@@ -125,6 +125,9 @@ class Stage:
             self.write(name, target.read_bytes())
         else:
             name = self.names.setdefault(target, f"files/{target.relative_to(ROOT).as_posix()}") + ".md"
+        if target.suffix != ".md":
+            # A file has no anchors.
+            anchor = ""
         return self.relative(page, name) + (f"#{anchor}" if anchor else "")
 
     def relative(self, page: Path, name: str) -> str:

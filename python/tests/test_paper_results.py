@@ -77,9 +77,9 @@ def test_a_readme_says_what_the_full_run_found(name: str) -> None:
         ("Of 2 sentences, 2 are reproduced.", 1),
         ("It gains [1.2](results.json#a), [26](results.json#a) and [1.26](results.json#d).", 3),
         ("Beyond the paper: [2,000](results.json#c), not [000](results.json#c).", 1),
-        ("[//]: # (gain)\n\n| p | RBT |\n|---|---|\n| 1 % | 1.08 |\n\nIt gains.\n", 0),
-        ("[//]: # (gain)\n\n| p | RBT |\n|---|---|\n| 1 % | 1.09 |\n", 1),
-        ("[//]: # (loss)\n\n| p | RBT |\n|---|---|\n| 1 % | 1.08 |\n", 1),
+        ("[table gain]: #\n\n| p | RBT |\n|---|---|\n| 1 % | 1.08 |\n\nIt gains.\n", 0),
+        ("[table gain]: #\n\n| p | RBT |\n|---|---|\n| 1 % | 1.09 |\n", 1),
+        ("[table loss]: #\n\n| p | RBT |\n|---|---|\n| 1 % | 1.08 |\n", 1),
     ],
 )
 def test_a_number_that_is_not_in_the_results_is_found(readme: str, found: int) -> None:
@@ -123,7 +123,7 @@ def test_tables_are_computed_from_the_runs_and_written(tmp_path: Path, monkeypat
         "gain": [["p", "RBT-1"], ["1 %", "−0.12"], ["2 %", "1.50"]],
         "none": [["a", "b"], ["holds", "−2"], ["–", "1"]],
     }
-    readme = "Before.\n\n[//]: # (gain)\n\n| old |\n|---|\n\nAfter, and [//]: # (none).\n"
+    readme = "Before.\n\n[table gain]: #\n\n| old |\n|---|\n\nAfter, and [table none]: #.\n"
     table = "| p | RBT-1 |\n|---|---|\n| 1 % | −0.12 |\n| 2 % | 1.50 |\n"
     assert paperresults.written(readme, made) == readme.replace("| old |\n|---|\n", table)
 
