@@ -31,7 +31,9 @@ INDEX = "documentation"
 IMAGES = {".png", ".svg"}
 # Files that the site offers as they are.
 RAW = {".csv", ".json"}
-LEXERS = {".rs": "rust", ".py": "python", ".toml": "toml", ".c": "c", ".h": "c", ".yml": "yaml", ".sh": "sh", ".sql": "sql"}
+LEXERS = {
+    ".rs": "rust", ".py": "python", ".toml": "toml", ".c": "c", ".h": "c", ".yml": "yaml", ".sh": "sh", ".sql": "sql",
+}  # fmt: skip
 # Fenced blocks and code spans have no links; a link is a target in parentheses behind a bracket.
 MARKUP = re.compile(r"^```[^\n]*\n[\s\S]*?^```$|`+[^`\n]*`+|(?<=\]\()<?(?P<link>[^)>\s]+)>?(?=\))", re.MULTILINE)
 FENCE = re.compile(r"^```toml[^\n]*\n(?P<text>[\s\S]*?)^```$", re.MULTILINE)
