@@ -50,7 +50,7 @@ kernel: core  ## build a Linux kernel for virtual time from Debian's linux-sourc
 
 estimate:
 	@$(PYTHON) -c 'import os; count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(); \
-		print("Builds the engine, then runs 38,400 simulations: 11 minutes of processor time, shared by", count, "processors")'
+		print("Builds the engine, then runs 38,400 simulations: 8 minutes of processor time, shared by", count, "processors")'
 
 demo: estimate core  ## reproduce the paper `ass`: figures, verdicts, a report
 	@$(BIN)/ackclock paper ass --brief --out out/ass
