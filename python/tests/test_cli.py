@@ -14,12 +14,23 @@ import polars
 import pytest
 
 import ackclock
+from ackclock.cli import app
 
 from .conftest import FIRST, SWEEP, Cli
 
 
 def test_version(cli: Cli) -> None:
     assert cli("--version").stdout == f"ackclock {ackclock.__version__}\n"
+
+
+def test_ctrl_c_before_the_command_begins_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(app, "program", lambda: lambda **_: 130)
+    with pytest.raises(SystemExit) as ended:
+        app.main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "error: interrupted\n"
 
 
 def test_starting_loads_no_heavy_libraries() -> None:

@@ -227,7 +227,7 @@ def test_connections_that_close_adapt_within_a_page() -> None:
 
 def test_no_verdict_on_windows_8_without_compound_tcp() -> None:
     claims = library.find("icw").claims["claim"]
-    hosts = [claim for claim in claims if claim["axis"] == "host" and claim["where"]["study"] != "equation 6"]
+    hosts = [claim for claim in claims if claim["axis"] == "host" and "equation 6" not in claim["where"]["study"]]
     about = hosts + [claim for claim in claims if claim["where"].get("study") == "table 1"]
     assert len(about) > 20
     assert [claim["id"] for claim in about if "Compound TCP" not in claim.get("note", "")] == []

@@ -148,7 +148,11 @@ def program() -> Callable[..., Any]:
 
 def _run() -> int:
     try:
-        return int(program()(standalone_mode=False) or 0)
+        ended = int(program()(standalone_mode=False) or 0)
+        # Typer ends in silence after Ctrl-C before the command begins; a command ends by itself.
+        if ended == INTERRUPTED:
+            raise KeyboardInterrupt
+        return ended
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 1
     except Exception as error:

@@ -89,4 +89,4 @@ def emulate(
             json_output=json,
         )
     if code:
-        raise typer.Exit(code)
+        raise SystemExit(code)
