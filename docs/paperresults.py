@@ -4,11 +4,11 @@ usage: python docs/paperresults.py FOLDER ...
 
 FOLDER is what `ackclock paper NAME --out FOLDER` wrote: all runs, not the quick ones. The file has a line for each
 sentence of the paper: its outcome, those of its other readings, and what was measured. It also has the tables of the
-paper's README: papers/NAME/tables.sql computes each from `runs`, `verdicts` and the comparison with `printed` tables,
-with a query below a line ``-- TABLE``, and the README has it below a line ``[table TABLE]: #``, where this program
-writes it. A test compares the README with the file: counts of sentences, tables, numbers with a link to a line, as in
-[1.26](results.json#CLAIM), and the sentences that fail without an experiment that shows why, under the heading of
-`UNEXPLAINED`.
+paper's README: papers/NAME/tables.sql computes each from `runs`, `verdicts` and the comparison with `printed` tables.
+That file begins with the views that several queries share, and has a query below each line ``-- TABLE``. The README has
+the table below a line ``[table TABLE]: #``, where this program writes it. A test compares the README with the file:
+counts of sentences, tables, numbers with a link to a line, as in [1.26](results.json#CLAIM), and the sentences that
+fail without an experiment that shows why, under the heading of `UNEXPLAINED`.
 """
 
 from __future__ import annotations
@@ -31,14 +31,16 @@ from ackclock.literature.contents import Cause
 PAPERS = Path(__file__).resolve().parents[1] / "papers"
 FILE = "results.json"
 QUERIES = "tables.sql"
-MOST = 80_000
-"""Bytes of a file."""
+MOST = 50_000
+"""Bytes of a file; ass, the longest, has 113 sentences in 46,000."""
 KEPT = ("paper", "runs", "evaluations", "hash")
 OF_MADE = ("commit", "date", "command", "machine", "versions")
 UNEXPLAINED = "## Failed without an experiment"
 COUNTED = re.compile(r"\bOf (\d+) sentences, (?:each in its main reading, )?([^.;]*)[.;]")
 QUERY = re.compile(r"^-- (\S+)\n(.*?)(?=^-- |\Z)", re.MULTILINE | re.DOTALL)
 TABLE = re.compile(r"^(\[table ([^\]]+)\]: #\n\n)((?:\|.*\n)*)", re.MULTILINE)
+CELLS = re.compile(r" \([^()]*;[^()]*\)")
+"""Lists of cells, whose number stands before."""
 NEGATIVE = re.compile(r"(?<![\w-])-(?=\d)")
 RUNS = re.compile(r"^    ackclock paper [\w-]+ +([\d,]+) runs\b", re.MULTILINE)
 MARKED = re.compile(r"\[([^\]]+)\]\(results\.json#([^)]+)\)")
@@ -79,7 +81,9 @@ def tables(folder: Path) -> dict[str, list[list[str]]]:
         database.register("verdicts", _verdicts(folder))
         if (compared := folder / "tables.parquet").exists():
             database.read_parquet(str(compared)).create_view("printed")
-        for table, query in QUERY.findall(queries.read_text(encoding="utf-8")):
+        text = queries.read_text(encoding="utf-8")
+        database.execute(text.partition("-- ")[0])
+        for table, query in QUERY.findall(text):
             found = database.sql(query)
             made[table] = [found.columns, *([_cell(value) for value in row] for row in found.fetchall())]
     return made
@@ -112,6 +116,7 @@ def _short(sentence: Mapping[str, Any]) -> dict[str, Any]:
     """Return the line of a sentence; of several parts, the first with the outcome of the sentence is measured."""
     main, *others = sentence["readings"]
     part = next((each for each in main["parts"] if each["outcome"] == main["outcome"]), main["parts"][0])
+    measured = CELLS.sub("", part["measured"])
     line = {key: sentence[key] for key in ("sentence", "source", "outcome")}
     if sentence["ours"]:
         line["ours"] = True
@@ -119,7 +124,7 @@ def _short(sentence: Mapping[str, Any]) -> dict[str, Any]:
         line["held"] = f"{main['parts_that_hold']} of {len(main['parts'])}"
     if others:
         line["others"] = {each["reading"]: each["outcome"] for each in others}
-    return {**line, "measured": part["measured"]}
+    return {**line, "measured": measured}
 
 
 def wrong(readme: str, stored: Mapping[str, Any]) -> Iterator[str]:

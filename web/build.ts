@@ -59,7 +59,7 @@ await build({ ...common, entryPoints: [here("src/style.css")], outfile: `${out}s
 for (const name of ["index.html", "icon.svg"]) await copyFile(here(`src/${name}`), out + name);
 // `make web` replaces this file. Without the engine it sets nothing, so that the page can say what is missing. An engine that is
 // older than its sources would give other numbers than the native one.
-const crates = ["core", "tcp", "sim", "web"].map((name) => here(`../crates/${name}`));
+const crates = ["core", "host", "models", "tcp", "sim", "web", "wire"].map((name) => here(`../crates/${name}`));
 const old = stale(`${out}engine.js`, [...crates, here("../Cargo.lock")]);
 if (old) console.log("the engine for pages is older than its sources and was removed; make web compiles it again");
 if (old || !existsSync(`${out}engine.js`))

@@ -1,10 +1,11 @@
+CREATE VIEW slower AS
+    SELECT rate, buffer, connections, page, "IW",
+        avg(load_mean) / min(avg(load_mean)) OVER (PARTITION BY rate, buffer, connections, page) - 1 AS slower
+    FROM runs WHERE study = 'page' AND coalesce(paths, 'like') = 'like' AND regexp_matches("IW", '^\d+$')
+    GROUP BY rate, buffer, connections, page, "IW";
+
 -- windows
-WITH means AS (
-    SELECT rate, buffer, connections, page, "IW", avg(load_mean) AS time
-    FROM runs WHERE study = 'page' AND coalesce(paths, 'like') = 'like' AND regexp_matches("IW", '^\d+$') GROUP BY ALL
-), slower AS (
-    SELECT *, time / min(time) OVER (PARTITION BY rate, buffer, connections, page) - 1 AS slower FROM means
-), counted AS (
+WITH counted AS (
     SELECT "IW", count(*) AS n, sum((slower <= 0.02)::INT) AS best, 100 * avg(slower) AS mean, 100 * max(slower) AS worst FROM slower GROUP BY "IW"
 ), rows AS (
     SELECT 1 AS place, 'as good as the best, of ' || n AS "window", "IW", printf('%d', best) AS text FROM counted UNION ALL
@@ -16,12 +17,7 @@ FROM (PIVOT rows ON "IW" USING any_value(text) GROUP BY place, "window")
 ORDER BY place
 
 -- buffers
-WITH means AS (
-    SELECT rate, buffer, connections, page, "IW", avg(load_mean) AS time
-    FROM runs WHERE study = 'page' AND coalesce(paths, 'like') = 'like' AND regexp_matches("IW", '^\d+$') GROUP BY ALL
-), slower AS (
-    SELECT *, time / min(time) OVER (PARTITION BY rate, buffer, connections, page) - 1 AS slower FROM means
-), judged AS (
+WITH judged AS (
     SELECT regexp_extract(claim, 'rate-([\d.]+)-', 1) || ' Mbit/s' AS rate, regexp_extract(claim, 'buffer-(\d+)$', 1) AS buffer, verdict,
         coalesce(nullif(regexp_extract(reason, '(?:^|[^t] )holds? in (\d+) of', 1), ''), '0') AS held,
         coalesce(nullif(regexp_extract(reason, 'does not hold in (\d+) of', 1), ''), '0') AS failed

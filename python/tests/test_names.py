@@ -18,7 +18,7 @@ from ackclock.drawing.figure import Axis, Figure, Heatmap, Panel, from_lines
 from ackclock.drawing.files import FORMATS, encode
 from ackclock.drawing.matplotlib import draw
 from ackclock.formatting import names
-from ackclock.literature import report
+from ackclock.literature import panels
 from ackclock.literature.contents import Chart, Title
 from ackclock.reports.rendering import render
 
@@ -140,5 +140,5 @@ def test_reports_have_no_links_but_their_own() -> None:
 
 def test_file_names_stay_in_their_folder() -> None:
     assert names.in_file("../../etc/10 ms\n") == ".._.._etc_10_ms_"
-    sheet = report.Sheet({"queue": "../../x", "rate": "10 Mbit/s"}, "cwnd", [])
+    sheet = panels.Sheet({"queue": "../../x", "rate": "10 Mbit/s"}, "cwnd", [])
     assert "/" not in sheet.name

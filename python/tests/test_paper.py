@@ -16,7 +16,7 @@ import ackclock
 from ackclock import Scenario
 from ackclock.cli.errors import plain_errors
 from ackclock.experiments.store import JOURNAL, TABLE
-from ackclock.literature import library, notes, report, reproduction
+from ackclock.literature import library, notes, panels, report, reproduction
 from ackclock.literature.contents import Figures
 from ackclock.literature.measurement import Curves, FlowTable
 from ackclock.literature.plan import Plan, plan_paper
@@ -147,7 +147,7 @@ def test_figures_by_their_captions(number: int, scenario: str, loss: str, kind: 
 def test_the_panels_are_laid_out_on_sixteen_sheets() -> None:
     plan = ass()
     cells = [dict(cell[0].labels) for cell in plan.cells]
-    laid = report.sheets(figures_of("ass"), cells)
+    laid = panels.sheets(figures_of("ass"), cells)
     numbered = [sheet for sheet in laid if all(number is not None for number, _ in sheet.panels)]
     assert len(numbered) == 16
     assert all(len(sheet.panels) == 6 for sheet in laid)
@@ -208,9 +208,9 @@ def test_a_panel_draws_a_single_run_beside_the_band_of_others(tiny: Path) -> Non
     assert sum(run.labels["loss"] == "some" for run in drawn) == 4 * 3
     outcome, figures = reproduction.execute(plan, tiny / "o"), plan.paper.contents.figures
     assert figures is not None
-    for sheet in report.sheets(figures, [dict(cell[0].labels) for cell in plan.cells]):
+    for sheet in panels.sheets(figures, [dict(cell[0].labels) for cell in plan.cells]):
         assert sheet.where == {"loss": "some"}
-        shown = report._panel(outcome, figures, sheet, (None, "5")).series
+        shown = panels.panel_of(outcome, figures, sheet, (None, "5")).series
         for algorithm, series in zip("12", shown, strict=True):
             single, others = (outcome.lines[loss, "5", algorithm][sheet.kind] for loss in ("none", "some"))
             assert series.y.tolist() == single.y.tolist() != others.y.tolist()

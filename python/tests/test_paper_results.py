@@ -111,7 +111,8 @@ def test_a_failed_sentence_has_an_experiment_or_a_reason_in_the_readme() -> None
 def test_tables_are_computed_from_the_runs_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / paperresults.QUERIES).write_text(
-        "-- gain\nSELECT p, printf('%.2f', max(gain)) AS \"RBT-1\" FROM runs GROUP BY p ORDER BY p\n"
+        "CREATE VIEW best AS SELECT p, max(gain) AS gain FROM runs GROUP BY p;\n\n"
+        "-- gain\nSELECT p, printf('%.2f', gain) AS \"RBT-1\" FROM best ORDER BY p\n"
         "-- none\nSELECT verdict AS a, -2 AS b FROM verdicts UNION ALL SELECT NULL, 1\n"
     )
     monkeypatch.setattr(paperresults, "PAPERS", tmp_path)
@@ -129,7 +130,10 @@ def test_tables_are_computed_from_the_runs_and_written(tmp_path: Path, monkeypat
 
 
 def sentence(**changes: Any) -> dict[str, Any]:
-    parts = [{"outcome": "reproduced", "measured": "2 times"}, {"outcome": "reversed", "measured": "0.5 times"}]
+    parts = [
+        {"outcome": "reproduced", "measured": "2 times"},
+        {"outcome": "reversed", "measured": "0.5 times (at most 2) in 2 of 9 (loss 1 %; loss 2 %)"},
+    ]
     readings = [
         {"reading": "main reading", "outcome": "reversed", "parts_that_hold": 1, "parts": parts},
         {"reading": "packets", "outcome": "cannot tell", "parts_that_hold": 0, "parts": parts[:1]},
@@ -157,7 +161,7 @@ def test_a_sentence_is_one_line_with_the_number_that_decides(tmp_path: Path) -> 
     assert (found["commit"], found["runs"], found["hash"]) == ("c0ffee", 9, "abc")
     assert found["sentences"][0] == {
         "sentence": "a", "source": "§1", "outcome": "reversed", "held": "1 of 2",
-        "others": {"packets": "cannot tell"}, "measured": "0.5 times",
+        "others": {"packets": "cannot tell"}, "measured": "0.5 times (at most 2) in 2 of 9",
     }  # fmt: skip
     assert found["sentences"][1]["ours"] is True
 

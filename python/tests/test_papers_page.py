@@ -38,6 +38,19 @@ expected = [["2"], ["1"]]
 metrics = ["goodput_bps"]
 """
 SUMMARY = """
+[answer]
+sentences = ["That two leads {two-leads.verdict}.", "It is a test.", "Of {sentences} sentences, {counts}."]
+chart = "goodput"
+
+[[chart]]
+kind = "bars"
+title = "goodput"
+where = { loss = "some" }
+x = "algorithm"
+series = "queue"
+metric = "goodput_bps"
+axis = "goodput (bit/s)"
+
 [summary]
 idea = "Start with more."
 claim = "More arrives."
@@ -210,7 +223,7 @@ def test_the_page_has_idea_claim_finding_and_today(
     for wanted in (
         "Idea. Start with more.",
         "Claim. More arrives.",
-        "Found. ",
+        "Found. That two leads is undecided. It is a test. ",
         "On hosts of today, simulated. ",
         "×0.80 [0.72, 0.89]",
         "On hosts of today, measured on Linux 6.12. It cannot run: no such control.",
@@ -220,6 +233,7 @@ def test_the_page_has_idea_claim_finding_and_today(
         "a verdict may be another with all",
     ):
         assert wanted in text
+    assert "Of 1 sentences" not in text, "the page counts the sentences of all papers"
     assert 'href="tiny/report.html"' in html
     assert (out / "tiny" / "report.html").exists()
     (tmp_path / "mine").mkdir()

@@ -119,6 +119,11 @@ class World:
         except ValueError as error:
             return str(error)
 
+    def why_not(self, scenario: Scenario) -> str:
+        """Return why a scenario cannot run there, without the names of scenario and flow; empty if it can."""
+        found = self.refuses(scenario) or ""
+        return found.partition(" cannot run on the kernel: ")[2] or found
+
     def takes(self, scenarios: Iterable[Scenario]) -> float:
         """Return the real time that runs take if none has to be repeated, in seconds; 0 in virtual time."""
         if self.virtual:

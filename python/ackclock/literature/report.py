@@ -20,24 +20,20 @@ from typing import Any
 import polars
 
 from ackclock import _core
-from ackclock.curves import Line
 from ackclock.drawing import bands
-from ackclock.drawing.figure import Axis, Figure, Panel, from_lines
-from ackclock.drawing.overtime import TIME
+from ackclock.drawing.figure import Figure
 from ackclock.drawing.workers import Drawing
 from ackclock.experiments import budget
 from ackclock.experiments.store import Store
 from ackclock.experiments.world import SIMULATION
 from ackclock.files import reading, storage
-from ackclock.formatting.names import in_file
 from ackclock.formatting.numbers import counted, finite, number
-from ackclock.literature import answers, charts, current, library, notes, reproduction, sentences, tables
+from ackclock.literature import answers, charts, current, library, panels, reproduction, sentences, tables
 from ackclock.literature.again import Runs
 from ackclock.literature.charts import Picture
 from ackclock.literature.claims import Claim, bounds
-from ackclock.literature.contents import Figures, leaves, matches
 from ackclock.literature.library import Paper
-from ackclock.literature.measurement import Lines
+from ackclock.literature.panels import Drawn
 from ackclock.literature.plan import Plan, plan_paper
 from ackclock.literature.reproduction import Outcome, manifest
 from ackclock.literature.verdicts import WHYS, Judgement, judge_all
@@ -51,8 +47,6 @@ from ackclock.reports.markdown import rendered
 from ackclock.reports.rendering import render
 from ackclock.statistics.intervals import Interval, rounded
 
-AXIS_LABELS = {"cwnd": "cwnd (segments)", "start": "cwnd (segments)", "throughput": "throughput (Mbit/s)"}
-KIND_TITLES = {"start": "cwnd at the start"}
 WAYS = {
     "no difference": "within the tolerance",
     "apart": "different beyond the tolerance, or outside the limits",
@@ -75,41 +69,6 @@ START_COLUMNS = {
     "5 s": "delivered_5s",
     "10 s": "delivered_10s",
 }
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """A sheet of panels: the panels of one kind, with all labels fixed except two.
-
-    Attributes
-    ----------
-    where : dict
-        The fixed labels.
-    kind : str
-        ``cwnd`` or ``throughput``.
-    panels : list of (int or None, str)
-        Figure number in the paper, and value of the panel's label, for each panel.
-    """
-
-    where: Mapping[str, str]
-    kind: str
-    panels: Sequence[tuple[int | None, str]]
-
-    @property
-    def name(self) -> str:
-        """Name of its file without extension."""
-        words = [f"{label}{value}" for label, value in self.where.items()]
-        return in_file("-".join(["sheet", *words, self.kind]).replace(" ", "").replace("%", ""))
-
-    @property
-    def group(self) -> str:
-        """Its group: the report folds sheets with equal labels together."""
-        return ", ".join(f"{label} {value}" for label, value in self.where.items())
-
-    @property
-    def title(self) -> str:
-        """Its title."""
-        return ", ".join(filter(None, [KIND_TITLES.get(self.kind, self.kind), self.group]))
 
 
 @dataclass(frozen=True)
@@ -154,9 +113,6 @@ class Shown:
     def file(self) -> str:
         """Path of its file relative to the report."""
         return f"figures/{self.path.name}"
-
-
-Drawn = tuple[Sheet, Path, Figure]
 
 
 @dataclass(frozen=True, repr=False)
@@ -206,26 +162,6 @@ class Report:
         return Counter(it["outcome"] for it in found if not it["ours"])
 
 
-def sheets(figures: Figures, cells: Sequence[Mapping[str, str]]) -> list[Sheet]:
-    """Arrange the panels of the given cells on sheets, in the order of the cells."""
-    numbers = figures.numbers
-    laid: dict[tuple[str, ...], dict[str, None]] = {}
-    for labels in cells:
-        if not leaves(figures.only, labels):
-            continue
-        fixed = tuple(labels[label] for label in figures.sheet)
-        laid.setdefault(fixed, {})[labels[figures.panel]] = None
-    made = []
-    for values, panels in laid.items():
-        where = dict(zip(figures.sheet, values, strict=True))
-        for kind in figures.kinds:
-            keys = [tuple(sorted({**where, figures.panel: panel, "kind": kind}.items())) for panel in panels]
-            made.append(
-                Sheet(where, kind, [(numbers.get(key), panel) for key, panel in zip(keys, panels, strict=True)])
-            )
-    return made
-
-
 def write(outcome: Outcome, directory: Path, others: Sequence[Elsewhere] = (), *, jobs: int | None = None) -> Report:
     """Judge the claims, draw the figures, and write everything.
 
@@ -245,9 +181,9 @@ def write(outcome: Outcome, directory: Path, others: Sequence[Elsewhere] = (), *
     paper = outcome.plan.paper
     folder = directory / "figures"
     folder.mkdir(exist_ok=True)
-    drawn, panels = _sheets(outcome, paper.contents.figures, folder) if paper.contents.figures else ([], [])
+    drawn, single = panels.pictures(outcome, paper.contents.figures, folder) if paper.contents.figures else ([], [])
     charted = charts.pictures(outcome, folder)
-    pictures = [*panels, *((figure, path) for _, path, figure in drawn), *((it.shown, it.path) for it in charted)]
+    pictures = [*single, *((figure, path) for _, path, figure in drawn), *((it.shown, it.path) for it in charted)]
     with contextlib.closing(Drawing(pictures, budget.threads(jobs))) as drawing:
         judgements = _judged(outcome, others)
         if others:
@@ -343,30 +279,6 @@ def stored_paper(directory: Path) -> str:
     return write(reproduction.stored(plan, directory), directory, others).html.read_text(encoding="utf-8")
 
 
-def _sheets(outcome: Outcome, figures: Figures, folder: Path) -> tuple[list[Drawn], list[tuple[Figure, Path]]]:
-    """Return the sheets, and each of their panels as a figure of its own."""
-    cells = [dict(zip(outcome.plan.paper.labels, key, strict=True)) for key in outcome.lines]
-    drawn, panels = [], []
-    for sheet in sheets(figures, cells):
-        grid = [_panel(outcome, figures, sheet, (figure, value)) for figure, value in sheet.panels]
-        for (figure, value), panel in zip(sheet.panels, grid, strict=True):
-            name = f"figure-{figure:03}" if figure is not None else in_file(f"{sheet.name}-{figures.panel}{value}")
-            panels.append((Figure("", [panel]), folder / f"{name}.png"))
-        path = folder / f"{sheet.name}.png"
-        values = {value for _, value in sheet.panels}
-        own = [
-            tuple(cell.values())
-            for cell in cells
-            if matches(cell, sheet.where) and cell[figures.panel] in values and leaves(figures.only, cell)
-        ]
-        lines = {
-            tuple(figures.line_of(dict(zip(outcome.plan.paper.labels, cell, strict=True))).values()) for cell in own
-        }
-        note = notes.of_curves(outcome, own, lines=lines - set(own))
-        drawn.append((sheet, path, Figure(sheet.title, grid, sheet.name, note=note)))
-    return drawn, panels
-
-
 def _with_runs(
     outcome: Outcome, drawn: Sequence[Drawn], charted: Sequence[Picture]
 ) -> tuple[list[Drawn], list[Picture], Live | None]:
@@ -375,36 +287,11 @@ def _with_runs(
     sheets = []
     for sheet, path, figure in drawn:
         assert figures is not None
-        panels = [{**sheet.where, figures.panel: value} for _, value in sheet.panels]
-        sheets.append((sheet, path, replace(figure, again=runs.sheet(figures, sheet.kind, panels))))
+        cells = [{**sheet.where, figures.panel: value} for _, value in sheet.panels]
+        sheets.append((sheet, path, replace(figure, again=runs.sheet(figures, sheet.kind, cells))))
     pictures = [replace(it, shown=replace(it.shown, again=runs.chart(it))) for it in charted]
     again = [figure.again for figure in (*(it for _, _, it in sheets), *(it.shown for it in pictures)) if figure.again]
     return sheets, pictures, make_live(runs.data([dict(it) for it in again]))
-
-
-def _panel(outcome: Outcome, figures: Figures, sheet: Sheet, panel: tuple[int | None, str]) -> Panel:
-    number, value = panel
-    labels, lines = outcome.plan.paper.labels, []
-    for key, drawn in outcome.lines.items():
-        cell = dict(zip(labels, key, strict=True))
-        if sheet.kind in drawn and matches(cell, {**sheet.where, figures.panel: value}):
-            line = _relabel(drawn, sheet.kind, figures.overlay_title.format(cell[figures.overlay]))
-            # The other cell has no curves if a quick run omits it.
-            other = outcome.lines.get(tuple(figures.line_of(cell).values()), {}).get(sheet.kind)
-            lines.append(line if other is None else replace(line, y=other.y))
-    head = f"Figure {number}: " if number is not None else ""
-    title = head + ", ".join([figures.panel_title.format(value), *_short(sheet.where)])
-    return Panel(from_lines(lines), title=title, x=TIME, y=Axis(AXIS_LABELS.get(sheet.kind, sheet.kind)))
-
-
-def _relabel(drawn: Lines, kind: str, label: str) -> Line:
-    line = drawn[kind]
-    return replace(line, label=label, thin=None)
-
-
-def _short(where: Mapping[str, str]) -> list[str]:
-    """Format labels for the title of a panel; a bare number gets the name of its label."""
-    return [value if value[:1].isalpha() else f"{label} {value}" for label, value in where.items()]
 
 
 def _context(

@@ -243,8 +243,8 @@ def _text(value: Interval) -> str:
 def _section(item: Reproduced, effects: Sequence[Compared]) -> Section:
     summary = item.paper.contents.summary
     found: list[str | Part] = [Part("Found. ", mark="strong")]
-    # The first sentence of an answer counts the paper's sentences, as the figure above does.
-    for sentence in item.report.answer.sentences[1:] or item.report.answer.sentences:
+    # The last sentence of an answer counts the paper's sentences, as the figure above does.
+    for sentence in item.report.answer.sentences[:-1] or item.report.answer.sentences:
         found += [Part(part.text, f"{item.link}#{part.claim}" if part.claim else "", part.mark) for part in sentence]
         found.append(" ")
     counted = sentences.words(item.counts)

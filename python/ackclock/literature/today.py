@@ -259,9 +259,8 @@ def _plan(world: World, made: Mapping[tuple[str, str], Keys], chosen: Sequence[i
     scenarios = {file.stem: load(file) for file in files()}
     for who, keys in made.items():
         own = {name: variant(scenario, keys) for name, scenario in scenarios.items()}
-        if reason := next(filter(None, map(world.refuses, own.values())), None):
-            # The part before names scenario and flow.
-            runs.refused[who] = reason.partition(" cannot run on the kernel: ")[2] or reason
+        if reason := next(filter(None, map(world.why_not, own.values())), ""):
+            runs.refused[who] = reason
             continue
         for name, scenario in own.items():
             for seed in chosen:

@@ -192,10 +192,8 @@ class _Refusals:
         return self._known[place]
 
     def _ask(self, scenario: Scenario) -> str:
-        found = self._world.refuses(scenario) or ""
-        # The part before names scenario and flow, and differs between the cells of a paper.
-        reason = found.partition(" cannot run on the kernel: ")[2] or found
-        if reason:
+        # The names of scenario and flow would differ between the cells of a paper.
+        if reason := self._world.why_not(scenario):
             self.refused[scenario.hash] = reason
         return reason
 
