@@ -302,8 +302,8 @@ def pair(cluster: Any) -> Iterator[str]:
 
 
 def every_command_that_writes_a_folder() -> Iterator[Any]:
-    """Yield the names of commands; those that give Ray the same work as another one are for `make test-long`."""
-    same = {"run": "sweep", "kernel run": "sweep", "matrix": "compare", "papers": "paper"}
+    """Yield the names of commands; those that give Ray work like that of another one are for `make test-long`."""
+    same = {"run": "sweep", "kernel run": "kernel compare", "matrix": "compare", "papers": "paper"}
     for name, command in COMMANDS.items():
         if command.written == ("o",):
             yield pytest.param(name, marks=[pytest.mark.long] if name in same else [])
