@@ -22,7 +22,7 @@ import validation
 from typer.models import OptionInfo
 
 from ackclock import _core, columns
-from ackclock.cli.app import app
+from ackclock.cli.app import COMMANDS, GROUPS
 from ackclock.metrics import registry
 
 Json = dict[str, Any]
@@ -348,10 +348,9 @@ def hosts() -> str:
 
 def cli() -> str:
     """Make the page of all commands, from their declarations."""
-    commands = _commands(app)
-    for group in app.registered_groups:
-        if group.typer_instance is not None:
-            commands |= {f"{group.name} {name}": callback for name, callback in _commands(group.typer_instance).items()}
+    commands = dict(COMMANDS)
+    for group, made in GROUPS.items():
+        commands |= {f"{group} {name}": callback for name, callback in _commands(made).items()}
     lines = [
         "# Command line",
         "",

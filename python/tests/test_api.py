@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -45,6 +48,31 @@ def test_a_frozen_scenario_is_the_same(scenario: Scenario, tmp_path: Path) -> No
     frozen = tmp_path / "frozen.toml"
     frozen.write_text(scenario.to_toml())
     assert run(ackclock.load(frozen)).trace_hash == run(scenario).trace_hash
+
+
+def test_type_checkers_and_programs_see_the_same_names() -> None:
+    """Names are imported late, so that type checkers read them in another place of the file."""
+    tree = ast.parse(Path(ackclock.__file__).read_text(encoding="utf-8"))
+    (checked,) = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {
+        alias.name: node.module for node in checked.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    homes = {name: f"ackclock.{home}" for home, names in ackclock._HOMES.items() for name in names}
+    assert seen == {**homes, "columns": "ackclock", "model": "ackclock"}
+    assert sorted(seen) == sorted(ackclock.__all__)
+    assert set(ackclock.__all__) <= set(dir(ackclock))
+
+
+def test_names_and_modules_of_the_package_need_no_import_of_their_own() -> None:
+    code = (
+        "import ackclock\n"
+        "assert callable(ackclock.run) and callable(ackclock.columns.of) and ackclock.datasets.runs\n"
+        "from ackclock import *\n"
+        "assert run is ackclock.run and open is ackclock.open\n"
+        "try:\n    ackclock.rum\nexcept AttributeError as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "module 'ackclock' has no attribute 'rum'\n"
 
 
 def test_wrong_scenarios_are_refused(first: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any
 
@@ -43,32 +45,6 @@ HELP = {
 }
 
 
-class Grouped(TyperGroup):
-    """The commands under the headings of `HELP`."""
-
-    def format_commands(self, _context: Any, formatter: Any) -> None:  # noqa: ANN401 - typer does not export the types
-        """Write each command with its summary."""
-        longest = max(map(len, self.commands))
-        indent = 2 + longest + 2
-        for heading, names in HELP.items():
-            lines = [
-                (name.ljust(longest), self.commands[name].get_short_help_str(formatter.width - indent))
-                for name in names
-            ]
-            with formatter.section(heading):
-                formatter.write_dl(lines)
-
-
-app = typer.Typer(
-    name="ackclock",
-    cls=Grouped,
-    help="A laboratory for TCP start-up and congestion control.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": run,
     "sweep": sweep,
@@ -89,11 +65,68 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "schema": schema,
     "serve": serve,
 }
-for name, command in COMMANDS.items():
-    app.command(name)(command)
 GROUPS: dict[str, typer.Typer] = {"kernel": kernel}
-for name, group in GROUPS.items():
-    app.add_typer(group, name=name)
+# What holds for every command; none completes, and none prints the trace of an error in a box.
+PLAIN: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
+
+
+class Commands(Mapping[str, Any]):
+    """The commands by their names. Typer takes 3 ms to build one, and a process uses a single one."""
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - typer does not export the types
+        return _built(name)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (*COMMANDS, *GROUPS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS) + len(GROUPS)
+
+
+@cache
+def _built(name: str) -> Any:  # noqa: ANN401 - typer does not export the types
+    alone = GROUPS.get(name)
+    if alone is None:
+        alone = typer.Typer(**PLAIN)
+        alone.command(name)(COMMANDS[name])
+    made = get_command(alone)
+    made.name = name
+    return made
+
+
+def _summary(name: str) -> str:
+    """Return the first sentence of a command's help."""
+    text = GROUPS[name].info.help if name in GROUPS else COMMANDS[name].__doc__
+    return re.split(r"(?<=\.)\s", str(text or ""), maxsplit=1)[0]
+
+
+class Grouped(TyperGroup):
+    """The commands under the headings of `HELP`."""
+
+    def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - those of typer
+        super().__init__(**attributes)
+        self.commands = Commands()  # type: ignore[assignment]
+
+    def format_commands(self, _context: Any, formatter: Any) -> None:  # noqa: ANN401 - typer does not export the types
+        """Write each command with its summary."""
+        longest = max(map(len, self.commands))
+        width = max(formatter.width - 2 - longest - 2, 10)
+        for heading, names in HELP.items():
+            lines = [
+                (name.ljust(longest), textwrap.shorten(_summary(name), width, placeholder="...")) for name in names
+            ]
+            with formatter.section(heading):
+                formatter.write_dl(lines)
+
+
+app = typer.Typer(
+    name="ackclock",
+    cls=Grouped,
+    help="A laboratory for TCP start-up and congestion control.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    **PLAIN,
+)
 
 
 def _version(show: bool) -> None:

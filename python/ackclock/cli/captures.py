@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ackclock.cli import output
 from ackclock.files import targets
-from ackclock.linux import Emulated
-from ackclock.results import Result
-from ackclock.scenario import Scenario
+
+if TYPE_CHECKING:
+    from ackclock.linux import Emulated
+    from ackclock.results import Result
+    from ackclock.scenario import Scenario
 
 SUFFIXES = (".pcapng", ".pcap")
 

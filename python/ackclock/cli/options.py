@@ -183,14 +183,16 @@ def key_and_value(text: str, option: str, example: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def limits(max_events: int | None, max_memory: str | None) -> Limits:
-    """Read the options `MaxEvents` and `MaxMemory`.
+def limits(max_events: int | None, max_memory: str | None) -> Limits | None:
+    """Read the options `MaxEvents` and `MaxMemory`; None without any, since most runs have none.
 
     Raises
     ------
     ValueError
         If the memory is no size.
     """
+    if max_events is None and max_memory is None:
+        return None
     from ackclock.arguments import in_bytes, is_size
     from ackclock.sweeps.work import Limits
 

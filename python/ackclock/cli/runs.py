@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import ackclock
 from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.cli.options import key_and_value
-from ackclock.cli.sweeps import Sweep
 from ackclock.experiments.world import World
 from ackclock.formatting.notices import Warnings
 from ackclock.formatting.numbers import counted
 from ackclock.metrics.completion import STATISTICS
 from ackclock.results import Result, overview, rows
 from ackclock.scenario import Scenario, load
-from ackclock.sweeps.work import Limits
+
+if TYPE_CHECKING:
+    from ackclock.cli.sweeps import Sweep
+    from ackclock.sweeps.work import Limits
 
 # Summaries of completion times are shown from this number of flows on; fewer flows say more one by one.
 MANY_FLOWS = 10
-NO_LIMITS = Limits()
 
 
 def run_command(
@@ -33,7 +35,7 @@ def run_command(
     json_output: bool,
     record: Sequence[str] | None,
     captures: Captures | None,
-    limits: Limits = NO_LIMITS,
+    limits: Limits | None = None,
 ) -> Sweep | None:
     """Run a scenario in a world, print tables or JSON, and write results; return a sweep, which is still to run.
 
@@ -49,8 +51,11 @@ def run_command(
         # Some reasons begin with their place in the file.
         raise ValueError(reasons[0] if reasons[0].startswith(f"{file}:") else f"{file}: {reasons[0]}")
     given = scenario if changed else file
-    sweeps = bool(variants[0][0])
-    made = Sweep(scenario, given, variants, world, record, captures, limits, out, json_output) if sweeps else None
+    made = None
+    if variants[0][0]:
+        from ackclock.cli.sweeps import Sweep  # what a single run does without
+
+        made = Sweep(scenario, given, variants, world, record, captures, limits, out, json_output)
     if captures is not None:
         inputs = [file, *scenario.core.files]
         captures.check(inputs, made.names if made else [None], out=out, json_output=json_output)

@@ -48,7 +48,7 @@ class Sweep:
         Traces to record; None: those of each scenario.
     captures : Captures or None
         Packets to capture, and their files.
-    limits : Limits
+    limits : Limits or None
         Limits of each run.
     out : Path or None
         Folder of the dataset; without one, a temporary folder has it until the rows are printed.
@@ -62,7 +62,7 @@ class Sweep:
     world: World
     record: Sequence[str] | None
     captures: Captures | None
-    limits: Limits
+    limits: Limits | None
     out: Path | None
     json_output: bool
 

@@ -15,6 +15,7 @@ from ackclock.cli.commands.kernel.run import run
 kernel = typer.Typer(
     help="Build Linux kernels, run scenarios on them, and compare.",
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
 )
 # In the order of the help.
