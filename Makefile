@@ -13,13 +13,15 @@ CORE_FEATURES = $(if $(EBPF),--features pyo3/extension-module --features ebpf)
 RUST_FEATURES = $(if $(EBPF),--features ackclock-emu/ebpf)
 # `make web ENGINE=--required` fails without a compiler for browsers, instead of leaving the engine out.
 ENGINE ?=
+# Crates that need Linux are empty elsewhere, and others have another part in their place.
+OTHER_SYSTEMS := aarch64-apple-darwin x86_64-pc-windows-gnu
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 # Tests start Python hundreds of times, and without stored bytecode each process would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help core page web ebpf kernel estimate demo test test-long count check format lint types pages rustdoc fuzz fuzz-ns2 fuzz-linux bench docs site wheel clean
+.PHONY: help core page web ebpf kernel estimate demo test test-long count check format lint systems types pages rustdoc fuzz fuzz-ns2 fuzz-linux bench docs site wheel clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-10s %s\n' "$$name" "$$text"; done
@@ -75,7 +77,7 @@ count: $(VENV)/.ready  ## compare the engine's instructions per packet with benc
 
 # The tests look at the site that was just built.
 check: export ACKCLOCK_SITE = $(CURDIR)/target/site
-check: core web lint types pages rustdoc site test count fuzz  ## run all checks of CI: format, lints, types, documentation, tests, a short fuzz run
+check: core web lint systems types pages rustdoc site test count fuzz  ## run all checks of CI: format, lints, types, documentation, tests, a short fuzz run
 
 format: $(VENV)/.ready  ## format all code
 	@rustfmt --edition 2024 $(RUST_FILES)
@@ -92,6 +94,13 @@ lint: $(VENV)/.ready
 	@web/run.sh lint
 	@if command -v go >/dev/null && GOBIN=$(CURDIR)/target go install $(ACTIONLINT) 2>/dev/null; then target/actionlint && target/actionlint docs/guides/gate.yml; \
 		else echo 'skipped: the check of the workflows needs actionlint, and Go with a network to install it'; fi
+
+systems:  ## lint and document the crates as macOS and Windows compile them; needs the standard libraries
+	@for system in $(OTHER_SYSTEMS); do \
+		if ls "$$(rustc --print target-libdir --target $$system)"/libstd-*.rlib >/dev/null 2>&1; then \
+			cargo clippy --workspace --quiet --target $$system -- -D warnings && \
+			RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet --target $$system || exit 1; \
+		else echo "skipped: the lints for another system need its standard library: rustup target add $$system"; fi; done
 
 types: core
 	$(BIN)/mypy

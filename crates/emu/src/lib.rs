@@ -1,4 +1,5 @@
 //! Scenarios on the TCP of Linux: an emulator of the path in real time, and connections of the kernel.
+#![cfg(target_os = "linux")]
 //!
 //! | module | content |
 //! |---|---|
@@ -9,7 +10,6 @@
 //! | [`kernel`] | the flows of a scenario as connections of the kernel |
 //! | [`programs`] | any program behind the path of a scenario |
 //! | [`space`] | namespaces and TUN devices of a scenario's end nodes |
-#![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
 pub mod check;

@@ -1,4 +1,5 @@
 //! Network namespaces, TUN devices, sockets and the scheduler of Linux: the only unsafe code of the crates that run on a kernel.
+#![cfg(target_os = "linux")]
 //!
 //! | module | content |
 //! |---|---|
@@ -14,7 +15,6 @@
 //! | [`lock`] | locks of files |
 //!
 //! Nothing here writes to a place that outlives the process: namespaces and devices are file descriptors.
-#![cfg(target_os = "linux")]
 #![allow(unsafe_code)]
 #![expect(clippy::cast_possible_wrap, reason = "sizes, counts and times of a socket are far below 2^63")]
 

@@ -12,7 +12,6 @@ use crate::error::ScenarioError;
 use crate::object::Failure;
 use crate::run::{Cancel, PyRunResult, trace_kind};
 use crate::scenario::{PyScenario, PythonMakers};
-use system::Options;
 
 /// Runs a scenario in real time on the TCP of this machine's kernel. Returns the result, and what only such a run has, as JSON.
 #[pyfunction]
@@ -32,7 +31,7 @@ pub(crate) fn kernel_run(
     if let Some(record) = record {
         typed.record = record.iter().map(|name| trace_kind(name)).collect::<PyResult<_>>()?;
     }
-    let (result, cpu_seconds, facts) = system::run(py, &typed, Options { captured: &capture, attempts, change_hystart }, &cancel)?;
+    let (result, cpu_seconds, facts) = system::run(py, &typed, (&capture, attempts, change_hystart), &cancel)?;
     Ok((PyRunResult::new(scenario.document().clone(), typed, result, (cpu_seconds, 0.0)), facts))
 }
 
@@ -122,6 +121,9 @@ pub(crate) fn kernel_refusal(py: Python<'_>, scenario: &PyScenario, change_hysta
     py.detach(|| system::refusal(scenario.scenario(), change_hystart))
 }
 
+/// What [`kernel_run`] captures, the attempts, and whether HyStart may change.
+type KernelOptions<'a> = (&'a [String], u32, bool);
+
 /// What [`guest_run`] captures, whether queues are outside, the control and whether the file names it, the phase, and the limits `cpu` and
 /// `silence`.
 type GuestOptions<'a> = (&'a [String], bool, Option<&'a str>, bool, Option<u64>, [Option<f64>; 2]);
@@ -131,7 +133,7 @@ mod system {
     use std::path::Path;
 
     use ackclock_core::units::Duration;
-    use ackclock_emu::kernel::{self, Facts, KernelError};
+    use ackclock_emu::kernel::{self, Facts, KernelError, Options};
     use ackclock_kernel::Chosen;
     use ackclock_sim::engine::{Arrival, Replayed, RunResult, Warning};
     use ackclock_sim::scenario::Scenario;
@@ -139,12 +141,16 @@ mod system {
     use ackclock_uml::run as guest;
     use serde_json::json;
 
-    use super::{Cancel, GuestOptions, PyErr, PyResult, Python, ScenarioError};
+    use super::{Cancel, GuestOptions, KernelOptions, PyErr, PyResult, Python, ScenarioError};
     use crate::error::Interrupted;
 
-    pub(super) use ackclock_emu::kernel::Options;
-
-    pub(super) fn run(py: Python<'_>, scenario: &Scenario, options: Options<'_>, cancel: &Cancel) -> PyResult<(RunResult, f64, String)> {
+    pub(super) fn run(
+        py: Python<'_>,
+        scenario: &Scenario,
+        (captured, attempts, change_hystart): KernelOptions<'_>,
+        cancel: &Cancel,
+    ) -> PyResult<(RunResult, f64, String)> {
+        let options = Options { captured, attempts, change_hystart };
         let run = py.detach(|| kernel::run(scenario, options, &mut || cancel.is_set()));
         let run = run.map_err(to_python)?;
         Ok((run.result, run.facts.cpu.as_secs_f64(), facts(&run.facts)))
@@ -234,26 +240,20 @@ mod system {
 
 /// Other systems have no such kernel.
 #[cfg(not(target_os = "linux"))]
+#[expect(clippy::unnecessary_wraps, reason = "on Linux, some scenarios are not refused")]
 mod system {
     use std::path::Path;
 
     use ackclock_sim::engine::{Arrival, Replayed, RunResult};
     use ackclock_sim::scenario::Scenario;
 
-    use super::{Cancel, GuestOptions, PyResult, Python, ScenarioError};
+    use super::{Cancel, GuestOptions, KernelOptions, PyResult, Python, ScenarioError};
 
     fn reason() -> String {
         format!("cannot run on the kernel: this system is {}, not Linux", std::env::consts::OS)
     }
 
-    /// As on Linux.
-    pub(super) struct Options<'a> {
-        pub(super) captured: &'a [String],
-        pub(super) attempts: u32,
-        pub(super) change_hystart: bool,
-    }
-
-    pub(super) fn run(_: Python<'_>, _: &Scenario, _: Options<'_>, _: &Cancel) -> PyResult<(RunResult, f64, String)> {
+    pub(super) fn run(_: Python<'_>, _: &Scenario, _: KernelOptions<'_>, _: &Cancel) -> PyResult<(RunResult, f64, String)> {
         Err(ScenarioError::new_err(reason()))
     }
 

@@ -151,7 +151,7 @@ fn on_guest(text: &str, options: &Options, _: &Path) -> Outcome {
 /// Only Linux has the kernel under test.
 #[cfg(not(target_os = "linux"))]
 fn on_kernel(text: &str, options: &Options) -> Outcome {
-    run(text, options, |network| {
+    run(text, options, |_| {
         Err::<Simulated<Modern>, _>(format!("cannot run on the kernel: this system is {}, not Linux", std::env::consts::OS))
     })
 }

@@ -1,4 +1,5 @@
 //! Scenarios on a Linux kernel in virtual time.
+#![cfg(target_os = "linux")]
 //!
 //! User-Mode Linux is the kernel's own source, built as an ordinary program. Here it runs as a *guest*: its clock, its network and its random
 //! numbers come from the engine, with which it takes turns in shared memory. A run is therefore a function of the kernel, the scenario and
@@ -16,7 +17,6 @@
 //! | [`script`] | scripts in packetdrill's language on a guest |
 //!
 //! What is built into the kernel lies in `python/ackclock/data/kernel`, under the GPL; it is a program of its own, which this crate starts.
-#![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
 mod control;
