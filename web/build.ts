@@ -57,6 +57,10 @@ for (const [name, source, format] of SCRIPTS) {
 }
 await build({ ...common, entryPoints: [here("src/style.css")], outfile: `${out}style.css` });
 for (const name of ["index.html", "icon.svg"]) await copyFile(here(`src/${name}`), out + name);
+// Reports contain the part of plotly.js that draws in two dimensions, as it is published.
+const drawing = here("node_modules/plotly.js-cartesian-dist-min/");
+await copyFile(`${drawing}plotly-cartesian.min.js`, `${out}plotly.js`);
+await copyFile(`${drawing}LICENSE`, `${out}plotly.LICENSE.txt`);
 // `make web` replaces this file. Without the engine it sets nothing, so that the page can say what is missing. An engine that is
 // older than its sources would give other numbers than the native one.
 const crates = ["core", "host", "models", "tcp", "sim", "web", "wire"].map((name) => here(`../crates/${name}`));

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 import ackclock
 from ackclock.cli import app
 from ackclock.experiments import sources
+from ackclock.files import built
 from ackclock.literature import library
 from ackclock.reports import rendering
 
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 TIMEOUT = 300
 """Seconds after which a command is killed."""
 LIBRARIES = (
-    "filelock", "jinja2", "markdown_it", "matplotlib.pyplot", "plotly", "rich.progress", "rich.table", "scipy.stats",
+    "filelock", "jinja2", "markdown_it", "matplotlib.pyplot", "rich.progress", "rich.table", "scipy.stats",
 )  # fmt: skip
 """What commands import late, and takes long."""
 CONTROLS = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
@@ -212,7 +213,8 @@ def load() -> None:
     app.program()
     library.papers()
     sources.program(*own)
-    rendering.library()
+    if built.report_program() is not None:
+        rendering.library()
 
 
 if __name__ == "__main__":

@@ -6,14 +6,22 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from ackclock.judging.limits import chances
 from ackclock.judging.samples import Sample
 from ackclock.statistics.bootstrap import bootstrap
+from ackclock.statistics.distributions import (
+    chi_square_quantile,
+    chi_square_tail,
+    f_tail,
+    student_quantile,
+    student_tail,
+)
 from ackclock.statistics.families import benjamini_hochberg, holm
 from ackclock.statistics.intervals import interval
 from ackclock.statistics.pairs import compare, runs_for
+from ackclock.statistics.ranks import spearman
 from ackclock.statistics.sequential import Stopping
 from ackclock.statistics.series import batch_means, warm_up
 
@@ -242,3 +250,48 @@ def test_steps_never_exceed_the_most_runs() -> None:
     assert rule.more([2.0] * 4) == 2, "equal runs show no scatter"
     assert rule.more([-1.0, 1.0, -1.0, 1.0]) == 2, "a share of 0 is never reached"
     assert rule.more([100.0, 100.1, 99.9, 100.0]) == 0
+
+
+# Distributions, against those of SciPy
+
+
+FREEDOMS = (1, 2, 3, 9, 29, 999, 9999)
+
+
+@pytest.mark.parametrize("freedom", FREEDOMS)
+def test_students_t(freedom: int) -> None:
+    for statistic in (0.0, 1e-3, 0.3, 1.0, 2.2, 5.0, 40.0, 1e4):
+        for value in (statistic, -statistic):
+            assert student_tail(freedom, value) == pytest.approx(float(special.stdtr(freedom, -value)), rel=1e-10)
+    for probability in (0.6, 0.9, 0.975, 0.995, 0.99999999):
+        assert student_quantile(freedom, probability) == pytest.approx(
+            float(special.stdtrit(freedom, probability)), rel=1e-9
+        )
+    # Near the middle, the density is as good as constant: 1e-9 / π of a tail for one degree of freedom.
+    assert 0.5 - student_tail(1, 1e-9) == pytest.approx(1e-9 / math.pi, rel=1e-6)
+    assert (student_tail(freedom, math.inf), student_tail(freedom, -math.inf)) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("freedom", FREEDOMS[:5])
+def test_chi_square_and_f(freedom: int) -> None:
+    for statistic in (0.0, 1e-6, 0.5, 1.0, 5.0, 50.0, 1000.0):
+        expected = float(special.chdtrc(freedom, statistic))
+        assert chi_square_tail(freedom, statistic) == pytest.approx(expected, rel=1e-12)
+        for below in (1, 5, 90):
+            expected = float(special.fdtrc(freedom, below, statistic))
+            assert f_tail(freedom, below, statistic) == pytest.approx(expected, rel=1e-12)
+    for tail in (1e-300, 1e-20, 0.01, 0.5, 0.999, 1.0):
+        assert chi_square_quantile(freedom, tail) == pytest.approx(
+            float(special.chdtri(freedom, tail)), rel=1e-9, abs=1e-12
+        )
+    assert math.isfinite(chi_square_quantile(freedom, math.ulp(0.0)))
+
+
+def test_ranks_and_false_discoveries() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        x, y = rng.integers(0, 6, 12).tolist(), rng.integers(0, 6, 12).tolist()
+        assert spearman(x, y).mean == pytest.approx(float(stats.spearmanr(x, y).statistic))
+        p_values = rng.uniform(size=9).round(1).tolist()
+        assert benjamini_hochberg(p_values) == pytest.approx(stats.false_discovery_control(p_values).tolist())
+    assert benjamini_hochberg([]) == []

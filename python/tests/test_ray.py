@@ -44,12 +44,6 @@ loss = "1 %"
 """
 
 
-def test_a_missing_ray_is_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ValueError, match=r"the engine ray needs the package Ray: pip install 'ackclock\[cluster\]'"):
-        Ray()
-
-
 def test_a_mismatch_names_node_and_difference() -> None:
     here = nodes.identity()
     found = {**here, "compiled core": "0123", "polars": "0.1"}

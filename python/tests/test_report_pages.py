@@ -64,7 +64,7 @@ def test_points_can_be_hollow_beside_a_band_and_bars_of_single_names() -> None:
 def test_a_page_contains_the_library_with_its_licence() -> None:
     page = example()
     library = zlib.decompress(base64.b64decode(page.partition('id="library">')[2].partition("<")[0])).decode()
-    assert "plotly.js v" in library[:200]
+    assert "plotly.js (cartesian - minified) v" in library[:200]
     assert "Permission is hereby granted" in page
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ackclock import extras
 from ackclock.cli import output
 from ackclock.datasets import Dataset
 from ackclock.files import checks, targets
@@ -32,6 +33,8 @@ def query_command(directory: Path, sql: str | None, *, form: str | None, out: Pa
     try:
         with dataset.reading():
             table = dataset.describe() if sql is None else dataset.sql(sql)
+    except extras.MissingError:
+        raise
     except ValueError as error:
         raise ValueError(f"{directory}: {error}") from None
     if sql is None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ackclock import extras
 from ackclock.datasets import layout
 from ackclock.files import leftovers
 from ackclock.formatting.labels import last_part, suggestion
@@ -57,9 +58,13 @@ def query(
     ------
     ValueError
         If DuckDB refuses the query, or it is not a single one with a result.
+    MissingError
+        If DuckDB is not installed.
     """
-    import duckdb
     import polars
+
+    with extras.needed("sql", "a query"):
+        import duckdb
 
     with _folder() as folder, duckdb.connect() as connection:
         for setting in (*SETTINGS, f"temp_directory = {_quoted(str(folder))}"):

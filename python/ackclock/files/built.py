@@ -7,6 +7,7 @@ from pathlib import Path
 
 PAGE = Path(__file__).parents[1] / "data" / "page"
 """The folder."""
+LIBRARY, LICENCE = "plotly.js", "plotly.LICENSE.txt"
 _ENGINE = re.compile(r'ackclockEngine\s*=\s*"([A-Za-z0-9+/=]+)"')
 
 
@@ -18,6 +19,11 @@ def packed_engine(folder: Path | None = None) -> str | None:
 
 
 def report_program() -> str | None:
-    """Return the program of reports, which draws their figures; None if it was not built."""
+    """Return the program of reports, which draws their figures by `drawing_library`; None if it was not built."""
     file = PAGE / "report.js"
-    return file.read_text(encoding="utf-8") if file.is_file() else None
+    return file.read_text(encoding="utf-8") if file.is_file() and (PAGE / LIBRARY).is_file() else None
+
+
+def drawing_library() -> tuple[str, str]:
+    """Return plotly.js, which reports contain so that they need no network, and its licence."""
+    return (PAGE / LIBRARY).read_text(encoding="utf-8"), (PAGE / LICENCE).read_text(encoding="utf-8")

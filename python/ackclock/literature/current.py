@@ -25,7 +25,7 @@ from ackclock.scenario import load
 
 ENTRY = "report"
 """The entry of the manifest."""
-LIBRARIES = ("jinja2", "markdown-it-py", "matplotlib", "pillow", "scipy")
+LIBRARIES = ("jinja2", "markdown-it-py", "matplotlib", "pillow")
 """The libraries of a report, beside those of its measurements."""
 
 

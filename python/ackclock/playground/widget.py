@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from ackclock import extras
 from ackclock.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def widget(
 
     Raises
     ------
-    ModuleNotFoundError
+    MissingError
         If anywidget is not installed.
     FileNotFoundError
         If this installation was built without the page.
@@ -63,10 +64,6 @@ def widget(
     from ackclock.playground import options
 
     made = options.checked(scenario, sliders, menus, charts, height, engine)
-    try:
+    with extras.needed("notebook", "widget"):
         from ackclock.playground.notebook import Widget
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"widget: needs {error.name}, which is not installed: pip install 'ackclock[notebook]'"
-        ) from None
     return Widget(scenario, made)

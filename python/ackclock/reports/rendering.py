@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,6 @@ from ackclock.files import built
 from ackclock.formatting.names import shown_text
 from ackclock.reports.live import Live
 
-LIBRARY = "package_data/plotly.min.js"
-"""The drawing library inside the package `plotly`, which reports contain so that they need no network."""
-LICENCE = "licenses/LICENSE.txt"
 TEMPLATES = Path(__file__).parent / "templates"
 NO_FIGURES = (
     "Figures of this page are pictures, or missing: this installation has no program for pages. "
@@ -51,15 +47,13 @@ class Collected:
         return packed(json.dumps(self._specs, separators=(",", ":"), allow_nan=False)) if self._specs else ""
 
 
-@cache
-def _library() -> str:
-    return resources.files("plotly").joinpath(LIBRARY).read_text(encoding="utf-8")
+_library = cache(built.drawing_library)
 
 
 @cache
 def library() -> str:
     """Return the drawing library as `packed` does."""
-    return packed(_library())
+    return packed(_library()[0])
 
 
 @cache
@@ -71,7 +65,7 @@ def _hash(program: str) -> str:
 def policy(live: Live | None) -> str:
     """Return the Content-Security-Policy of a report; only a live one compiles WebAssembly and starts workers."""
     program = _program()
-    sources = ["'none'"] if program is None else [_hash(program), _hash(_library())]
+    sources = ["'none'"] if program is None else [_hash(program), _hash(_library()[0])]
     if live:
         sources.append("'wasm-unsafe-eval'")
     rules = {
@@ -130,7 +124,7 @@ def _own(name: str) -> Markup:
 
 
 def _licence() -> Markup:
-    return Markup(metadata.distribution("plotly").read_text(LICENCE) or "")
+    return Markup(_library()[1])
 
 
 def _harmless_html(value: object) -> object:

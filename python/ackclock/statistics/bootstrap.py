@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ackclock import extras
 from ackclock.statistics.intervals import Interval, degenerate
 
 Statistic = Callable[..., np.ndarray]
@@ -46,6 +47,8 @@ def bootstrap(
     ------
     ValueError
         If the sample is empty.
+    MissingError
+        If SciPy is not installed.
 
     References
     ----------
@@ -59,7 +62,8 @@ def bootstrap(
         return Interval(value, -math.inf, math.inf, count, unsure)
     import warnings
 
-    from scipy import stats
+    with extras.needed("statistics", "the bootstrap"):
+        from scipy import stats
 
     with warnings.catch_warnings():
         # SciPy answers resamples without scatter with NaN and a warning; the note says the same.

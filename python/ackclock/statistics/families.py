@@ -49,10 +49,13 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     Y. Benjamini and Y. Hochberg, *Controlling the false discovery rate*, Journal of the Royal Statistical Society B 57
     (1995).
     """
-    from scipy.stats import false_discovery_control  # slow to import, and not needed by most commands
-
     _check(p_values)
-    return [float(value) for value in false_discovery_control(p_values)] if p_values else []
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted, smallest = [0.0] * len(p_values), 1.0
+    for rank, place in reversed(list(enumerate(order, 1))):
+        smallest = min(smallest, len(order) / rank * p_values[place])
+        adjusted[place] = smallest
+    return adjusted
 
 
 def adjusted(p_values: Sequence[float | None], correction: Correction | None) -> list[float | None]:

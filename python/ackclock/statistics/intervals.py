@@ -9,6 +9,7 @@ from functools import cache
 from typing import Literal
 
 from ackclock.formatting.numbers import number
+from ackclock.statistics.distributions import student_quantile
 
 Sampling = Literal["seed", "path", "offset", "exact"]
 Bounds = tuple[float, float]
@@ -187,9 +188,7 @@ def student_t(probability: float, freedom: int) -> float:
     """
     if not 0.5 < probability < 1 or freedom < 1:
         raise ValueError(f"no quantile of t for probability {probability} and {freedom} degrees of freedom")
-    from scipy.special import stdtrit  # slow to import, and not needed by most commands
-
-    return float(stdtrit(freedom, probability))
+    return student_quantile(freedom, probability)
 
 
 def rounded(value: Interval) -> tuple[str, str, str]:

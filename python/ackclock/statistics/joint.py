@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ackclock.statistics.distributions import chi_square_quantile, chi_square_tail, f_tail
+
 
 @dataclass(frozen=True)
 class Joint:
@@ -27,9 +29,7 @@ class Joint:
     @property
     def probability(self) -> float:
         """Probability of a χ² at least this large if the printed numbers come from runs like the measured ones."""
-        from scipy.special import chdtrc
-
-        return float(chdtrc(self.freedom, self.statistic))
+        return chi_square_tail(self.freedom, self.statistic)
 
     def __add__(self, other: Joint) -> Joint:
         """Join tests of independent numbers."""
@@ -74,8 +74,6 @@ def one_further(runs: Sequence[Sequence[float]], printed: Sequence[float]) -> Jo
     if np.linalg.cond(covariance) > 1e10:
         return None
     square = float(distance @ np.linalg.solve(covariance, distance)) * count / (count + 1)
-    from scipy.special import chdtri, fdtrc
-
-    tail = float(fdtrc(numbers, count - numbers, square * (count - numbers) / (numbers * (count - 1))))
+    tail = f_tail(numbers, count - numbers, square * (count - numbers) / (numbers * (count - 1)))
     # A tail that underflows becomes the smallest positive number.
-    return Joint(float(chdtri(numbers, max(tail, math.ulp(0.0)))), numbers)
+    return Joint(chi_square_quantile(numbers, max(tail, math.ulp(0.0))), numbers)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ackclock.statistics.distributions import student_tail
 from ackclock.statistics.intervals import Interval, degenerate, interval, student_t
 
 
@@ -73,7 +74,7 @@ def compare(of: Sequence[float], to: Sequence[float], confidence: float = 0.95) 
     statistic = found.mean / (spread / math.sqrt(count))
     return Comparison(
         difference=found,
-        p_value=2 * _tail(abs(statistic), count - 1),
+        p_value=2 * student_tail(count - 1, abs(statistic)),
         effect=found.mean / spread * _small_sample(count - 1),
         superiority=larger / count,
         reduction=_reduction(of, to, differences),
@@ -95,13 +96,6 @@ def _reduction(of: Sequence[float], to: Sequence[float], differences: Sequence[f
     if len(of) < 2 or not (apart := _variance(of) + _variance(to)):
         return None
     return _variance(differences) / apart
-
-
-def _tail(statistic: float, freedom: int) -> float:
-    """Probability that Student's t exceeds a value."""
-    from scipy.special import stdtr
-
-    return float(stdtr(freedom, -statistic))
 
 
 def _small_sample(freedom: int) -> float:

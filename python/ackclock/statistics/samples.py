@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ackclock import extras
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -24,6 +26,11 @@ def unit_cube(method: str, count: int, seed: int, dimensions: int) -> NDArray[np
     dimensions
         Coordinates of a point.
 
+    Raises
+    ------
+    MissingError
+        If the Sobol sequence is wanted, and SciPy is not installed.
+
     Returns
     -------
     numpy.ndarray
@@ -40,8 +47,14 @@ def unit_cube(method: str, count: int, seed: int, dimensions: int) -> NDArray[np
     generator = np.random.default_rng(seed)
     if method == "random":
         return generator.random((count, dimensions))
-    from scipy.stats import qmc
-
-    engine = {"latin-hypercube": qmc.LatinHypercube, "sobol": qmc.Sobol}[method]
-    drawn: NDArray[np.float64] = engine(dimensions, seed=generator).random(count)
+    if method == "latin-hypercube":
+        (generator,) = generator.spawn(1)  # as SciPy does, whose points these are
+        within = generator.uniform(size=(count, dimensions))
+        slices = np.tile(np.arange(1, count + 1), (dimensions, 1))
+        for each in slices:
+            generator.shuffle(each)
+        return (slices.T - within) / count
+    with extras.needed("statistics", 'samples with method = "sobol"'):
+        from scipy.stats import qmc
+    drawn: NDArray[np.float64] = qmc.Sobol(dimensions, seed=generator).random(count)
     return drawn

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ackclock.statistics.distributions import student_tail
 from ackclock.statistics.intervals import Bounds
 
 
@@ -96,6 +97,4 @@ def of_ratio(of: Sequence[float], to: Sequence[float], limit: float) -> Tails:
 
 
 def _tails(statistic: float, freedom: int) -> Tails:
-    from scipy.special import stdtr
-
-    return Tails(float(stdtr(freedom, -statistic)), float(stdtr(freedom, statistic)))
+    return Tails(student_tail(freedom, statistic), student_tail(freedom, -statistic))

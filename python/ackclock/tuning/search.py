@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ackclock import _core
+from ackclock import _core, extras
 from ackclock.statistics.intervals import student_t
 from ackclock.tuning import scores
 from ackclock.tuning.runs import Cells, Runs
@@ -104,13 +104,11 @@ def optuna_module() -> Any:  # noqa: ANN401 - a module
 
     Raises
     ------
-    ValueError
+    MissingError
         If it is not installed.
     """
-    try:
+    with extras.needed("tune", "tuning"):
         import optuna
-    except ModuleNotFoundError:
-        raise ValueError("tuning needs Optuna, which is not installed: pip install 'ackclock[tune]'") from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna
 

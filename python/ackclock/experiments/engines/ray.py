@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from ackclock import _core
+from ackclock import _core, extras
 from ackclock.control import CongestionControl, SlowStart
 from ackclock.experiments import budget
 from ackclock.experiments.engines import nodes
@@ -237,10 +237,8 @@ def _imported() -> Any:  # noqa: ANN401 - a module
     # JSON, and would repeat a task without end whose worker needs too much memory.
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
     os.environ.setdefault("RAY_task_oom_retries", str(RETRIES))
-    try:
+    with extras.needed("cluster", "the engine ray"):
         import ray
-    except ImportError:
-        raise ValueError("the engine ray needs the package Ray: pip install 'ackclock[cluster]'") from None
     return ray
 
 
