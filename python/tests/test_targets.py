@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -224,27 +223,27 @@ def test_leftovers_of_killed_runs_are_removed(cli: Cli, short: Path, tmp_path: P
     (tmp_path / "long.toml").write_text(FIRST.replace('"5 s"', '"1000000 s"'))
     killed(tmp_path)
     assert len(hidden(tmp_path)) == 1
-    for mine in (".o-mine", ".o-abcdefgh", ".o-ab-abcdefg.ackclock", ".p-abcdefgh.ackclock-old"):
-        (tmp_path / mine).mkdir()
+    for mine in (".o-mine", ".o-abcdefgh", ".o-ab-abcdefg.ackclock", ".p-abcdefgh.ackclock/earlier"):
+        (tmp_path / mine).mkdir(parents=True)
     kept = hidden(tmp_path)
-    owner = leftovers.new_folder(tmp_path / "o")[0]  # of a live run
-    assert cli("run", short, "--out", "o").returncode == 0
-    left = hidden(tmp_path)
-    assert len([name for name in left if name not in kept]) == 1, "what is in use is left alone"
-    assert sum(name in kept for name in left) == 4
-    os.close(owner)
+    with leftovers.folder(tmp_path / "o") as live:
+        assert cli("run", short, "--out", "o").returncode == 0
+        left = hidden(tmp_path)
+        assert [name for name in left if name not in kept] == [live.name], "what is in use is left alone"
+        assert sum(name in kept for name in left) == 4
     assert cli("run", short, "--out", "o").returncode == 0
     assert len(hidden(tmp_path)) == 4
     (tmp_path / ".z-abcdefgh.ackclock").mkdir()
-    (tmp_path / ".x.pcap-abcdefgh.ackclock").touch()
+    (tmp_path / ".x.pcap-abcdefgh.ackclock").mkdir()
     assert len(hidden(tmp_path)) == 6
     assert cli("run", short, "--pcap", "y.pcap").returncode == 0, "a command that writes another name removes them, too"
     assert len(hidden(tmp_path)) == 4
 
 
 def test_leftovers_of_killed_papers_and_matrices_are_removed(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "m").mkdir()
-    (tmp_path / "m" / ".manifest.json-abcdefgh.ackclock").write_text("half")
+    half = tmp_path / "m" / ".manifest.json-abcdefgh.ackclock"
+    half.mkdir(parents=True)
+    (half / leftovers.NEW).write_text("half")
     options = ["--slow-start", "standard", "--avoidance", "reno", "--loss-response", "halve", "--recovery", "sack"]
     options += ["--paths", "clean", "--seeds", "1", "--duration", "100 ms"]
     done = cli("matrix", *options, "--out", "m")
@@ -262,14 +261,37 @@ def test_a_half_replaced_result_is_restored(scenario: ackclock.Scenario, tmp_pat
     result.write(place)
     (place / "notes.txt").write_text("mine")
     # Killed between two renames: the old result is gone, the new one is not yet in place.
-    place.rename(tmp_path / ".o-abcdefgh.ackclock-old")
+    earlier = tmp_path / ".o-abcdefgh.ackclock" / leftovers.EARLIER
+    earlier.parent.mkdir()
+    place.rename(earlier)
     with storage.draft(place, "run"):
         assert (place / "notes.txt").read_text() == "mine"
     # Killed before the user's files were moved.
-    place.rename(tmp_path / ".o-abcdefgh.ackclock-old")
+    earlier.parent.mkdir()
+    place.rename(earlier)
     with storage.draft(tmp_path / "other", "run") as folder:
         result.write_files(folder)
         folder.rename(place)
+    result.write(place)
+    assert (place / "notes.txt").read_text() == "mine"
+    assert hidden(tmp_path) == []
+
+
+def test_ctrl_c_while_a_result_is_replaced_loses_no_file(
+    scenario: ackclock.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "o"
+    result = ackclock.run(scenario)
+    result.write(place)
+    (place / "notes.txt").write_text("mine")
+
+    def pressed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(storage, "_carry", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        result.write(place)
+    monkeypatch.undo()
     result.write(place)
     assert (place / "notes.txt").read_text() == "mine"
     assert hidden(tmp_path) == []
@@ -285,12 +307,11 @@ def test_threads_do_not_take_the_folders_of_each_other_for_leftovers(tmp_path: P
     def write(number: int) -> None:
         for _ in range(60):
             leftovers.remove_within(tmp_path)
-            handle, folder = leftovers.new_folder(tmp_path / f"run{number}")
-            (folder / "file").touch()
-            leftovers.remove_within(tmp_path)
-            assert (folder / "file").exists()
-            shutil.rmtree(folder)
-            os.close(handle)
+            with leftovers.folder(tmp_path / f"run{number}") as folder:
+                (folder / "file").touch()
+                leftovers.remove_within(tmp_path)
+                assert (folder / "file").exists()
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(write, range(8)))
+    assert hidden(tmp_path) == []

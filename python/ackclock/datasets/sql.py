@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -28,6 +26,8 @@ SETTINGS = ("python_enable_replacements = false", "autoinstall_known_extensions 
 TYPES = {"String": "VARCHAR", "UInt64": "UBIGINT", "Float64": "DOUBLE"}
 READING = ("SELECT", "EXPLAIN", "MULTI")
 """Kinds of statements that read; PIVOT is made of several."""
+PATTERN = re.compile(r"[*?[]")
+"""What makes a name a pattern for DuckDB."""
 FOREIGN = re.compile(r"INTERVAL|BIT|UNION|GEOMETRY|VARIANT")
 """Types that Polars does not read."""
 
@@ -70,7 +70,7 @@ def query(
         for setting in (*SETTINGS, f"temp_directory = {_quoted(str(folder))}"):
             connection.execute(f"SET {setting}")
         connection.execute(_macro())
-        for view in _views(_linked(files, folder), labels, empty, twins):
+        for view in _views(_named(files, folder), labels, empty, twins):
             connection.execute(view)
         _confine(connection, [path for paths in files.values() for path in paths], str(folder))
         # The result passes through a file: rows larger than memory are no problem, and pyarrow is not needed.
@@ -96,23 +96,27 @@ def _folder() -> Iterator[Path]:
     """Make a temporary folder; the next query removes that of a killed one, which can hold a large result."""
     place = Path(tempfile.gettempdir())
     leftovers.remove_within(place)
-    handle, folder = leftovers.new_folder(place / "query")
-    try:
+    with leftovers.folder(place / "query") as folder:
         yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(handle)
 
 
-def _linked(files: Mapping[str, Sequence[Path]], folder: Path) -> dict[str, list[Path]]:
-    """Link the files of the tables, since DuckDB takes a name with brackets or asterisks as a pattern."""
+def _named(files: Mapping[str, Sequence[Path]], folder: Path) -> dict[str, list[Path]]:
+    """Return names of the files of the tables in which DuckDB sees no pattern: their own, or links."""
     found: dict[str, list[Path]] = {}
     for table, paths in files.items():
-        (folder / table).mkdir()
-        found[table] = [folder / table / path.name for path in paths]
-        for link, path in zip(found[table], paths, strict=True):
-            link.symlink_to(path.resolve())
+        found[table] = [path.resolve() for path in paths]
+        if any(PATTERN.search(str(path)) for path in found[table]):
+            (folder / table).mkdir()
+            found[table] = [_link(path, folder / table / path.name) for path in found[table]]
     return found
+
+
+def _link(path: Path, link: Path) -> Path:
+    try:
+        link.symlink_to(path)
+    except OSError as error:  # on Windows, links are for the few who may make them
+        raise ValueError(f"{path}: a query needs a name without * ? [ here: {error.strerror}") from None
+    return link
 
 
 def _confine(connection: duckdb.DuckDBPyConnection, files: Sequence[Path], folder: str) -> None:

@@ -1,71 +1,54 @@
-"""Temporary names beside a path. Each is locked while its owner runs; the next run removes leftovers of killed runs.
+"""Temporary folders beside a path. Each is locked while its owner runs; the next run removes leftovers of killed runs.
 
-The lock is `flock` on the temporary file or folder itself. The system releases it when its owner ends, even if
-the owner is killed. On a system without `flock`, nothing is removed.
+What is written grows in a temporary folder beside its place, and moves there when it is complete. A file in the folder
+is the lock, which the system releases when its owner ends, even if the owner is killed. Nothing that moves is open,
+since Windows moves no open files.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-try:
-    import fcntl
-except ImportError:  # not on Windows
-    fcntl = None  # type: ignore[assignment]
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 SUFFIX = ".ackclock"
-OLD = "-old"
-"""Suffix of an earlier result while its successor replaces it."""
+LOCK = "lock"
+NEW = "new"
+"""What is being written, in its temporary folder."""
+EARLIER = "earlier"
+"""An earlier result, in the temporary folder of its successor, which replaces it."""
 LONGEST = 50
 TRIES = 100
 
 
-def new_file(path: Path) -> tuple[int, Path]:
-    """Create a locked temporary file beside `path`; return the descriptor that holds the lock, and the name."""
+@contextlib.contextmanager
+def folder(path: Path) -> Iterator[Path]:
+    """Return a locked temporary folder beside `path`, which is removed at the end of the block.
 
-    def make() -> tuple[int | None, Path]:
-        handle, name = tempfile.mkstemp(prefix=_prefix(path), suffix=SUFFIX, dir=path.parent)
-        return handle, Path(name)
+    If an earlier result is still in it, as after Ctrl-C, it stays for `remove`.
 
-    return _locked(make)
-
-
-def new_folder(path: Path) -> tuple[int, Path]:
-    """Create a locked temporary folder beside `path`; return a descriptor that holds the lock, and the name."""
-
-    def make() -> tuple[int | None, Path]:
-        folder = Path(tempfile.mkdtemp(prefix=_prefix(path), suffix=SUFFIX, dir=path.parent))
-        try:
-            return os.open(folder, os.O_RDONLY), folder
-        except FileNotFoundError:
-            return None, folder
-
-    return _locked(make)
-
-
-def lock(path: Path) -> int | None:
-    """Lock a file or folder; return the descriptor that holds the lock, or None if it cannot be locked."""
-    if fcntl is None:
-        return None
+    Raises
+    ------
+    OSError
+        If it cannot be made.
+    """
+    work, lock = _locked(path)
     try:
-        handle = os.open(path, os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if _is(handle, path):
-            return handle
-    except OSError:
-        pass
-    os.close(handle)
-    return None
+        yield work
+    finally:
+        if not (work / EARLIER).exists():
+            _end(work, lock)
+        lock.release()
 
 
 def remove(path: Path, carry: Callable[[Path, Path], None]) -> None:
@@ -79,43 +62,66 @@ def remove(path: Path, carry: Callable[[Path, Path], None]) -> None:
     carry
         Called with an earlier result and its successor; moves the user's files.
     """
-    for name in sorted(_found(path.parent, re.escape(_prefix(path)))):
-        _remove(name, path, carry)
+    for work in sorted(_found(path.parent, re.escape(_prefix(path)))):
+        _remove(work, path, carry)
     remove_within(path.parent)
 
 
 def remove_within(folder: Path) -> None:
     """Remove leftovers of killed runs in a folder."""
-    for name in sorted(_found(folder, r"\..+-")):
-        _remove(name, None, None)
+    for work in sorted(_found(folder, r"\..+-")):
+        _remove(work, None, None)
 
 
-def _remove(name: Path, path: Path | None, carry: Callable[[Path, Path], None] | None) -> None:
-    if (handle := lock(name)) is None:
+def _remove(work: Path, path: Path | None, carry: Callable[[Path, Path], None] | None) -> None:
+    lock = _lock(work)
+    try:
+        lock.acquire(timeout=0)
+    except OSError:  # its owner runs, or nothing can be locked here
         return
     try:
-        if name.name.endswith(OLD):
-            if path is None or carry is None:
-                return
-            if not path.exists():
-                name.rename(path)
-                return
-            carry(name, path)
-        if name.is_dir():
-            shutil.rmtree(name, ignore_errors=True)
+        earlier = work / EARLIER
+        if not earlier.exists():
+            pass
+        elif path is None or carry is None:
+            return
+        elif path.exists():
+            carry(earlier, path)
         else:
-            name.unlink(missing_ok=True)
+            earlier.rename(path)
+        _end(work, lock)
     finally:
-        os.close(handle)
+        lock.release()
+
+
+def _end(work: Path, lock: BaseFileLock) -> None:
+    """Remove a folder, as far as possible; its lock goes last, and holds off others until then."""
+    with contextlib.suppress(OSError):
+        for each in work.iterdir():
+            if _is_folder(each):
+                shutil.rmtree(each, ignore_errors=True)
+            elif each.name != LOCK:
+                each.unlink()
+        try:
+            (work / LOCK).unlink()
+        except PermissionError:  # Windows removes no open file, also of another process that has locked it since
+            lock.release()
+            (work / LOCK).unlink(missing_ok=True)
+        # Another process may have locked the folder as its own: then it is not empty, and stays.
+        work.rmdir()
 
 
 def _found(folder: Path, prefix: str) -> list[Path]:
-    """List the temporary names in a folder that begin with a regular expression."""
-    name = re.compile(rf"{prefix}[a-z0-9_]{{8}}{re.escape(SUFFIX)}({OLD})?")
+    """List the temporary folders in a folder that begin with a regular expression."""
+    name = re.compile(rf"{prefix}[a-z0-9_]{{8}}{re.escape(SUFFIX)}")
     try:
-        return [entry for entry in folder.iterdir() if name.fullmatch(entry.name) and not entry.is_symlink()]
+        return [each for each in folder.iterdir() if name.fullmatch(each.name) and _is_folder(each)]
     except OSError:
         return []
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 def _prefix(path: Path) -> str:
@@ -126,31 +132,26 @@ def _prefix(path: Path) -> str:
     return f".{name}-"
 
 
-def _locked(make: Callable[[], tuple[int | None, Path]]) -> tuple[int, Path]:
-    """Create a temporary name and lock it; retry if another run or thread took it for a leftover before the lock."""
+def _locked(path: Path) -> tuple[Path, BaseFileLock]:
+    """Make a temporary folder and lock it; retry if another run or thread took it for a leftover before the lock."""
     for _ in range(TRIES):
-        handle, name = make()
-        if handle is None:
-            continue
-        if fcntl is None:
-            return handle, name
+        work = Path(tempfile.mkdtemp(prefix=_prefix(path), suffix=SUFFIX, dir=path.parent))
+        lock = _lock(work)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            taken = False
-        except BlockingIOError:
-            taken = True
+            lock.acquire(timeout=0)
+        except (TimeoutError, FileNotFoundError, FileExistsError, PermissionError):
+            continue  # another one has the lock, or removes it
         except OSError:
-            # On a file system without locks, no run removes the name as a leftover.
-            taken = False
-        if not taken and _is(handle, name):
-            return handle, name
-        os.close(handle)
-    raise OSError(errno.EAGAIN, "another process removes temporary files here", str(name))
+            # On a file system without locks, no run removes the folder as a leftover.
+            return work, lock
+        if (work / LOCK).exists():
+            return work, lock
+        lock.release()
+    raise OSError(errno.EAGAIN, "another process removes temporary files here", str(path))
 
 
-def _is(handle: int, path: Path) -> bool:
-    """Whether a name still refers to an open file."""
-    try:
-        return os.path.samestat(os.fstat(handle), path.lstat())
-    except FileNotFoundError:
-        return False
+def _lock(work: Path) -> BaseFileLock:
+    # Only writers need it, and the package loads without it in less time.
+    from filelock import FileLock
+
+    return FileLock(work / LOCK, thread_local=False)

@@ -79,16 +79,6 @@ def _is_warning(value: Mapping[str, object]) -> bool:
     return all(isinstance(value.get(key), str) for key in ("name", "text")) and checks.is_texts(value.get("flows"))
 
 
-def _read_umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-# Read once: reading the mask also sets it, which affects files that other threads create.
-_UMASK = _read_umask()
-
-
 @contextlib.contextmanager
 def replacing(directory: Path, kind: str) -> Iterator[Path]:
     """Return a new folder that replaces `directory` when the block ends without an error.
@@ -120,25 +110,24 @@ def draft(directory: Path, kind: str) -> Iterator[Path]:
     """
     check_folder(directory)
     final = directory.resolve()
-    if final == Path.cwd() or final.is_mount():
+    if final == Path.cwd() or os.path.ismount(final):
         raise OSError(f"{directory}: cannot be replaced; choose a directory inside it")
     leftovers.remove(final, _carry)
     check_free(directory, kind)
-    try:
-        final.parent.mkdir(parents=True, exist_ok=True)
-        handle, folder = leftovers.new_folder(final)
-    except OSError as error:
-        raise _named(error, directory) from None
-    try:
-        yield folder
-    except OSError as error:
-        # The user does not know the temporary name.
-        if str(folder) in str(error):
+    with contextlib.ExitStack() as stack:
+        try:
+            final.parent.mkdir(parents=True, exist_ok=True)
+            folder = stack.enter_context(leftovers.folder(final)) / leftovers.NEW
+            folder.mkdir()
+        except OSError as error:
             raise _named(error, directory) from None
-        raise
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(handle)
+        try:
+            yield folder
+        except OSError as error:
+            # The user does not know the temporary name.
+            if str(folder) in str(error):
+                raise _named(error, directory) from None
+            raise
 
 
 def _named(error: OSError, directory: Path) -> OSError:
@@ -153,25 +142,19 @@ def reason(error: OSError) -> str:
 def place(folder: Path, directory: Path) -> None:
     """Replace `directory` by a folder of `draft`, and carry over the user's files."""
     final = directory.resolve()
-    folder.chmod(0o777 & ~_UMASK)
-    old = folder.with_name(folder.name + leftovers.OLD)
     if not final.exists():
         folder.rename(final)
         return
-    # The lock keeps another run from removing the earlier result as a leftover.
-    handle = leftovers.lock(final)
+    # If this run is killed, the next one restores it, or moves the user's files.
+    earlier = folder.with_name(leftovers.EARLIER)
+    final.rename(earlier)
     try:
-        final.rename(old)
-        try:
-            folder.rename(final)
-        except OSError:
-            old.rename(final)
-            raise
-        _carry(old, final)
-        shutil.rmtree(old, ignore_errors=True)
-    finally:
-        if handle is not None:
-            os.close(handle)
+        folder.rename(final)
+    except OSError:
+        earlier.rename(final)
+        raise
+    _carry(earlier, final)
+    shutil.rmtree(earlier, ignore_errors=True)
 
 
 def _carry(old: Path, new: Path) -> None:
@@ -267,7 +250,7 @@ def write_text(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file atomically."""
-    _write(path, data, 0o666 & ~_UMASK)
+    _write(path, data)
 
 
 def write_named(path: Path, data: bytes) -> None:
@@ -276,27 +259,19 @@ def write_named(path: Path, data: bytes) -> None:
     Leftovers of killed runs beside it are removed.
     """
     leftovers.remove(path, _carry)
-    _write(path, data, stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_UMASK)
+    _write(path, data, stat.S_IMODE(path.stat().st_mode) if path.exists() else None)
 
 
-def _write(path: Path, data: bytes, mode: int) -> None:
+def _write(path: Path, data: bytes, mode: int | None = None) -> None:
     try:
-        handle, temporary = leftovers.new_file(path)
+        with leftovers.folder(path) as work:
+            new = work / leftovers.NEW
+            new.write_bytes(data)
+            if mode is not None:
+                new.chmod(mode)
+            new.replace(path)
     except OSError as error:
         raise _named(error, path) from None
-    try:
-        # The file is closed after the rename, because closing releases the lock of the temporary name.
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            temporary.chmod(mode)
-            temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise OSError(error.errno, error.strerror, str(path)) from None
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def write_parquet(path: Path, table: polars.DataFrame) -> None:

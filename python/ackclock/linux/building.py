@@ -7,7 +7,6 @@ import datetime
 import json
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -92,15 +91,11 @@ def build(
         raise ValueError(f"{place}: make cannot build in a folder with a space or colon; set XDG_CACHE_HOME to another")
     place.parent.mkdir(parents=True, exist_ok=True)
     leftovers.remove_within(place.parent)
-    handle, work = leftovers.new_folder(place)
-    try:
+    with leftovers.folder(place) as work:
         _Build(chosen, work).run(jobs or os.cpu_count() or 1, note, progress)
         with contextlib.suppress(FileNotFoundError):
             place.rename(work / "old")
         (work / "result").rename(place)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-        os.close(handle)
     return store.read(place)
 
 
@@ -141,7 +136,7 @@ class _Build:
     def _set_hz(self) -> None:
         kconfig = self.tree / "arch" / "um" / "Kconfig"
         fixed = re.compile(r"^(config HZ\n\s+int\n\s+default )\d+$", re.MULTILINE)
-        text, count = fixed.subn(rf"\g<1>{self.inputs.hz}", kconfig.read_text())
+        text, count = fixed.subn(rf"\g<1>{self.inputs.hz}", kconfig.read_text(encoding="utf-8"))
         if count != 1:
             raise ValueError(f"{self.title}: arch/um/Kconfig has no fixed HZ, so its ticks cannot be set")
         kconfig.write_text(text)
@@ -154,7 +149,7 @@ class _Build:
         ValueError
             If it does not fit; the message names patch, file and tree.
         """
-        changed = re.findall(r"^--- a/(\S+)", patch.read_text(), re.MULTILINE)
+        changed = re.findall(r"^--- a/(\S+)", patch.read_text(encoding="utf-8"), re.MULTILINE)
         misfit = next((name for name in changed if not (self.tree / name).is_file()), None)
         if misfit is None:
             try:
@@ -174,7 +169,7 @@ class _Build:
     def _add(self) -> None:
         """Add the user's files to TCP's."""
         makefile = self.tree / "net" / "ipv4" / "Makefile"
-        rules = makefile.read_text()
+        rules = makefile.read_text(encoding="utf-8")
         for name in self.inputs.additions:
             taken = rf"\b{name.removesuffix('.c')}(\.o|-y|-objs)\b"
             if (makefile.parent / name).exists() or re.search(taken, rules):
@@ -195,8 +190,10 @@ class _Build:
         fragment.write_bytes(b"".join(self.inputs.config.values()))
         self.objects.mkdir()
         self._make(f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig")
-        wanted = re.findall(r"^(CONFIG_\w+)=([yn])$", fragment.read_text(), re.MULTILINE)
-        there = set(re.findall(r"^(CONFIG_\w+)=y$", (self.objects / ".config").read_text(), re.MULTILINE))
+        wanted = re.findall(r"^(CONFIG_\w+)=([yn])$", fragment.read_text(encoding="utf-8"), re.MULTILINE)
+        there = set(
+            re.findall(r"^(CONFIG_\w+)=y$", (self.objects / ".config").read_text(encoding="utf-8"), re.MULTILINE)
+        )
         absent = [name for name, value in wanted if (name in there) != (value == "y")]
         if lacking := ESSENTIAL.intersection(absent):
             raise ValueError(f"{self.title}: cannot run in virtual time without {', '.join(sorted(lacking))}")
@@ -245,7 +242,7 @@ class _Build:
             "program": "ackclock",
             "version": _core.__version__,
             "linux": self.inputs.source.version,
-            "release": (self.objects / "include" / "config" / "kernel.release").read_text().strip(),
+            "release": (self.objects / "include" / "config" / "kernel.release").read_text(encoding="utf-8").strip(),
             "hz": self.inputs.hz,
             "joint": store.JOINT,
             "source": {"name": self.inputs.source.path.name, "sha256": self.inputs.source.sha256},
