@@ -135,7 +135,6 @@ def test_a_node_that_dies_in_the_middle(cluster: Any, second: Any) -> None:
     there: dict[int, Done] = {}
     begins: dict[str, list[float]] = {}
     killed: list[float] = []
-    notes: list[str] = []
 
     def collect(index: int, result: tuple[str, float, Done]) -> None:
         assert index not in there, "no item is collected twice"
@@ -145,10 +144,9 @@ def test_a_node_that_dies_in_the_middle(cluster: Any, second: Any) -> None:
             kill(cluster, second)
             killed.append(time.monotonic())
 
-    with contextlib.closing(Ray(cluster.address, note=notes.append)) as engine:
+    with contextlib.closing(Ray(cluster.address)) as engine:
         assert engine.workers == 2
         engine.each_finished(work, iter(chunks), collect, _core.Cancel())
-        wait_for(lambda: engine._look() or engine.workers == 1)
     assert sorted(there) == list(range(30))
     (first_node,) = begins.keys() - {second.node_id}
     # Both nodes are processes of this machine, with one monotonic clock.
@@ -158,7 +156,44 @@ def test_a_node_that_dies_in_the_middle(cluster: Any, second: Any) -> None:
         for name, table in done.tables.items():
             times = [column for column in ("cpu_s", "wall_s") if column in table.columns]
             assert there[index].tables[name].drop(times).equals(table.drop(times), null_equal=True)
-    assert notes == ["1 of 2 nodes of the cluster are lost; their unfinished batches run again"]
+
+
+LOST = ["1 of 2 nodes of the cluster are lost; their unfinished batches run again"]
+
+
+def test_the_loss_of_a_node_is_told_while_items_run(cluster: Any, second: Any) -> None:
+    notes: list[str] = []
+    end = time.monotonic() + 120
+
+    def items() -> Iterator[int]:
+        for item in itertools.count():
+            if notes or time.monotonic() > end:
+                return
+            if item == 10:
+                kill(cluster, second)
+            yield item
+
+    with contextlib.closing(Ray(cluster.address, note=notes.append)) as engine:
+        collected(engine, lambda item, cancel: time.sleep(0.1), items())
+        assert engine.workers == 1
+    assert notes == LOST
+
+
+def test_the_loss_of_a_node_is_told_before_the_end(cluster: Any, second: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import ray
+
+    notes: list[str] = []
+    monkeypatch.setattr(module, "REFRESH", 3600.0)
+
+    def items() -> Iterator[int]:
+        yield 0
+        kill(cluster, second)
+        wait_for(lambda: [node["Alive"] for node in ray.nodes()].count(True) == 1)
+        yield 1
+
+    with contextlib.closing(Ray(cluster.address, note=notes.append)) as engine:
+        collected(engine, lambda item, cancel: item, items())
+    assert notes == LOST
 
 
 def test_a_worker_that_dies_runs_its_item_again(cluster: Any, tmp_path: Path) -> None:

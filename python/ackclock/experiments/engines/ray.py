@@ -47,7 +47,8 @@ class Ray:
     jobs
         Largest number of items at once; by default one for each CPU of the cluster.
     note
-        Called with a sentence when nodes are lost, on the thread of `each_finished`.
+        Called with a sentence when nodes are lost, on the thread of `each_finished`: about `REFRESH` seconds after Ray
+        knows, and before the last item ends the work.
 
     Raises
     ------
@@ -96,14 +97,14 @@ class Ray:
         return self._workers
 
     def _look(self) -> None:
-        alive = {node["NodeID"] for node in self._ray.nodes() if node["Alive"]}
-        lost = len(self._alive - alive)
-        self._alive = alive
+        alive = {node["NodeID"]: node["Resources"].get("CPU", 0) for node in self._ray.nodes() if node["Alive"]}
+        lost = len(self._alive - alive.keys())
+        self._alive = set(alive)
         if lost and self._note is not None:
             self._note(
                 f"{lost} of {len(alive) + lost} nodes of the cluster are lost; their unfinished batches run again"
             )
-        cpus = max(int(self._ray.cluster_resources().get("CPU", 0)), 1)
+        cpus = max(int(sum(alive.values())), 1)
         self._workers = cpus if self._jobs is None else min(cpus, self._jobs)
         # A second item for each worker waits on the nodes; fewer jobs than CPUs would run it.
         self._most = 2 * cpus if self._workers == cpus else self._workers
@@ -146,19 +147,24 @@ class Ray:
         waiting: dict[Any, int] = {}
         try:
             while True:
-                if time.monotonic() > self._looked + REFRESH:
+                if self._rest() <= 0:
                     self._look()
                 for index, item in islice(left, max(self._most - len(waiting), 0)):
                     waiting[self._run.remote(self._expected, function, pickle.dumps(item))] = index
                 if not waiting:
+                    self._look()
                     return
-                self._collect(waiting, collect, timeout=REFRESH)
+                self._collect(waiting, collect, timeout=self._rest())
         except BaseException as error:
             cancel.set()
             if isinstance(error, KeyboardInterrupt):
                 self._collect(waiting, collect, timeout=0)
             self._cancel(waiting)
             raise
+
+    def _rest(self) -> float:
+        """Return the seconds until the next look at the cluster."""
+        return max(self._looked + REFRESH - time.monotonic(), 0)
 
     def _collect(self, waiting: dict[Any, int], collect: Collect[Any], *, timeout: float) -> None:
         """Pass on the results that are finished, or the first one to finish."""
