@@ -126,7 +126,7 @@ class _File:
     """A stream of a command: a file."""
 
     def __enter__(self) -> Self:
-        self._file = tempfile.TemporaryFile("w+")
+        self._file = tempfile.TemporaryFile("w+", encoding="utf-8", newline="")
         self.descriptor = os.dup(self._file.fileno())
         return self
 

@@ -16,6 +16,7 @@ from ackclock.files import built
 
 from . import every_command
 from .commandline import CommandLine
+from .conftest import Cli
 from .every_command import COMMANDS
 
 if sys.platform != "linux":
@@ -82,6 +83,12 @@ def test_a_killed_command_goes_on(name: str, ask: Ask, done: Ask, tmp_path: Path
     answer = done(*words).stdout
     assert done(*words).stdout == answer, "all of it is stored"
     assert not temporary(tmp_path)
+
+
+def test_output_has_the_same_bytes_as_elsewhere(done: Ask, cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "scenario.toml").rename(tmp_path / "λ.toml")
+    for line in ("check λ.toml", "compare --help"):
+        assert done(line).stdout == cli(*line.split()).stdout
 
 
 def test_a_run_is_replaced_and_drawn(done: Ask, tmp_path: Path) -> None:

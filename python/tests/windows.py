@@ -1,7 +1,7 @@
 """The rules of Windows for files, on Linux: `rules` applies them to this process.
 
-What is open can be neither renamed, replaced nor removed, a folder cannot be opened, a rename replaces nothing, and
-links and modules of Unix are missing.
+Output has its code page and its ends of lines. What is open can be neither renamed, replaced nor removed, a folder
+cannot be opened, a rename replaces nothing, and links and modules of Unix are missing.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ def rules() -> None:
         delattr(os, name)
     for name in UNIX:
         sys.modules[name] = None  # type: ignore[assignment]
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="cp1252", newline="\r\n")  # type: ignore[union-attr]
     # It removes folders by their descriptors.
     shutil._use_fd_functions = False  # type: ignore[attr-defined]
     os.unlink = os.remove = _closed(os.unlink)

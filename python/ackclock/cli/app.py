@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import sys
@@ -166,11 +167,15 @@ def main() -> None:
 
 
 def _open_streams() -> None:
-    """Replace streams that the caller closed, as with ``>&-``."""
+    """Replace streams that the caller closed, as with ``>&-``, and write the same bytes to files on every system."""
     # Python sets a closed stream to None, whatever its type says.
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
+        stream = getattr(sys, name)
+        if stream is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - for the whole run
+        elif isinstance(stream, io.TextIOWrapper) and not stream.isatty():
+            # On Windows it would have the code page of the system, which lacks most signs, and other ends of lines.
+            stream.reconfigure(encoding="utf-8", errors=stream.errors, newline="\n")
 
 
 @cache
