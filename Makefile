@@ -9,19 +9,21 @@ RUST_FILES = $(shell git ls-files '*.rs')
 PYTHON_FILES := python benches docs packaging requirements web/engine.py
 # Congestion controls as programs of the kernel, if they can be compiled here; `make EBPF= ...` leaves them out.
 EBPF ?= $(shell sh crates/emu/available.sh)
-CORE_FEATURES = $(if $(EBPF),--features pyo3/extension-module --features ebpf)
+CORE_FEATURES = $(if $(EBPF),--features pyo3/extension-module --features $(EBPF))
 RUST_FEATURES = $(if $(EBPF),--features ackclock-emu/ebpf)
 # `make web ENGINE=--required` fails without a compiler for browsers, instead of leaving the engine out.
 ENGINE ?=
 # Crates that need Linux are empty elsewhere, and others have another part in their place.
 OTHER_SYSTEMS := aarch64-apple-darwin x86_64-pc-windows-gnu
+# `make licences ADVISORIES=--required` fails without the list of weaknesses, which comes from GitHub.
+ADVISORIES ?=
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 # Tests start Python hundreds of times, and without stored bytecode each process would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help core page web ebpf kernel estimate demo test test-long count check format lint systems types pages rustdoc fuzz fuzz-ns2 fuzz-linux bench docs site wheel clean
+.PHONY: help core page web ebpf kernel estimate demo test test-long count check format lint systems licences types pages rustdoc fuzz fuzz-ns2 fuzz-linux bench docs site wheel clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-10s %s\n' "$$name" "$$text"; done
@@ -34,7 +36,9 @@ $(VENV)/.ready: pyproject.toml requirements/dev.txt
 	@touch $@
 
 core: $(VENV)/.ready page  ## build the compiled core (release) into the virtual environment
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 $(BIN)/maturin develop --release --quiet $(CORE_FEATURES)
+	@# The flags are those of the wheel, which so takes over what is compiled here.
+	@CARGO_ENCODED_RUSTFLAGS="$$($(BIN)/python packaging/remap.py)" VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 \
+		$(BIN)/maturin develop --release --quiet $(CORE_FEATURES)
 	@# maturin also copies the wheel's papers beside the sources, where the next wheel would find each of them twice.
 	@rm -rf python/ackclock/data/papers
 
@@ -77,7 +81,7 @@ count: $(VENV)/.ready  ## compare the engine's instructions per packet with benc
 
 # The tests look at the site that was just built.
 check: export ACKCLOCK_SITE = $(CURDIR)/target/site
-check: core web lint systems types pages rustdoc site test count fuzz  ## run all checks of CI: format, lints, types, documentation, tests, a short fuzz run
+check: core web lint systems licences types pages rustdoc site test count fuzz  ## run all checks of CI: format, lints, licences, types, documentation, tests, a short fuzz run
 
 format: $(VENV)/.ready  ## format all code
 	@rustfmt --edition 2024 $(RUST_FILES)
@@ -101,6 +105,9 @@ systems:  ## lint and document the crates as macOS and Windows compile them; nee
 			cargo clippy --workspace --quiet --target $$system -- -D warnings && \
 			RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet --target $$system || exit 1; \
 		else echo "skipped: the lints for another system need its standard library: rustup target add $$system"; fi; done
+
+licences: $(VENV)/.ready  ## check the licences of all dependencies, and known weaknesses of the crates
+	@$(BIN)/python packaging/licences.py $(ADVISORIES)
 
 types: core
 	$(BIN)/mypy
@@ -133,9 +140,12 @@ bench: core  ## measure speed, also of ns-2 if installed; writes target/bench.js
 	$(BIN)/python benches/bench.py
 	cargo bench --workspace --quiet
 
+# `make wheel WHEEL="--zig --compatibility manylinux_2_28"` makes one for older systems, as the workflow of releases does.
+# Its loader of programs has a libelf of which version and source are known.
+wheel: EBPF = $(shell sh crates/emu/available.sh vendored)
 wheel: $(VENV)/.ready web  ## build the source distribution, and from it the wheel, into dist/
 	@rm -rf dist
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/python benches/optimise.py wheel $(CORE_FEATURES)
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/python benches/optimise.py wheel $(CORE_FEATURES) $(WHEEL)
 	@ls dist/*
 
 clean:  ## remove all build products

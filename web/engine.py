@@ -19,8 +19,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# The file that pages embed, relative to the root.
+sys.path.insert(0, str(ROOT / "packaging"))
+import notices  # noqa: E402
+import remap  # noqa: E402
+
+# The file that pages embed, relative to the root, and the one beside it with the licences of what it contains.
 SCRIPT = "python/ackclock/data/page/engine.js"
+NOTICES = "engine-third-party.txt"
 TARGET = "wasm32-unknown-unknown"
 PROFILE = "web"
 # Debian's packages of the toolchain for browsers, with the files that the build needs of them.
@@ -84,16 +89,11 @@ def debian(prefix: Path = Path("/usr")) -> tuple[Toolchain | None, str]:
 def compiled(toolchain: Toolchain) -> bytes:
     """Compile the engine."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    home = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
-    sysroot = output(toolchain.rustc, "--print", "sysroot")
-    # Messages of panics name source files: no folder of this machine, and the same bytes on every machine.
-    remap = [
-        f"--remap-path-prefix={folder}={name}"
-        for folder, name in ((home, "cargo"), (sysroot, "rust"), (str(ROOT), "."))
-    ]
+    # No folder of this machine, and the same bytes on every machine.
+    flags = remap.remap(toolchain.rustc)
     command = [toolchain.cargo, "rustc", "--quiet", "--package", "ackclock-web", "--lib", "--crate-type", "cdylib"]
     command += ["--target", TARGET, "--profile", PROFILE, "--target-dir", str(target), *toolchain.options]
-    settings = {**os.environ, **toolchain.settings, "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(remap)}
+    settings = {**os.environ, **toolchain.settings, "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(flags)}
     subprocess.run(command, cwd=ROOT, env=settings, check=True)
     return (target / TARGET / PROFILE / "ackclock_web.wasm").read_bytes()
 
@@ -130,6 +130,8 @@ def main() -> int:
     partial = options.out.with_suffix(".partial")
     partial.write_text(text, encoding="ascii")
     partial.replace(options.out)
+    said = notices.compiled("The engine of Ackclock's pages", ROOT / "crates/web/Cargo.toml", target=TARGET)
+    options.out.with_name(NOTICES).write_text(said, encoding="utf-8")
     print(f"engine for pages ({toolchain.name}): {len(module):,} bytes, {packed:,} compressed")
     return 0
 

@@ -26,6 +26,8 @@ PAGE = Page(
         "style.css": b"p { margin: 0 }\n",
         "icon.svg": b"<svg xmlns='http://www.w3.org/2000/svg'/>\n",
         "engine.js": b"self.ackclockEngine = 'AA==';\n",
+        "third-party.txt": b"uplot 1: MIT\n",
+        "engine-third-party.txt": b"libm 1: MIT\n",
     }
 )
 

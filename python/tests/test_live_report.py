@@ -351,7 +351,9 @@ def test_without_the_program_a_report_has_its_texts_and_tables_and_says_what_is_
 def test_a_report_contains_engine_and_program_once(stored: Path, page_files: Path) -> None:
     (page_files / "engine.js").write_text('self.ackclockEngine = "AAAA";')
     (page_files / "report.js").write_text('console.log("the program");\n')
+    (page_files / "engine-third-party.txt").write_text("The engine contains libm 1: MIT\n")
     html = paper_report.stored_paper(stored)
+    assert html.count("The engine contains libm 1: MIT") == 1
     assert [html.count(f'id="{name}"') for name in ("engine", "live")] == [1, 1]
     assert html.count('<script>console.log("the program");\n</script>') == 1
     assert html.count("&#39;wasm-unsafe-eval&#39;") == html.count("worker-src blob:") == 1

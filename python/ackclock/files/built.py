@@ -18,6 +18,12 @@ def packed_engine(folder: Path | None = None) -> str | None:
     return found[1] if found else None
 
 
+def engine_notices() -> str:
+    """Return the licences of what others wrote in the engine; empty if it was not built."""
+    file = PAGE / "engine-third-party.txt"
+    return file.read_text(encoding="utf-8") if file.is_file() else ""
+
+
 def report_program() -> str | None:
     """Return the program of reports, which draws their figures by `drawing_library`; None if it was not built."""
     file = PAGE / "report.js"

@@ -11,12 +11,15 @@ from ackclock.files.built import PAGE
 FOLDER = PAGE
 INDEX = "index.html"
 ENGINE = "engine.js"
+NOTICES = ("third-party.txt", "engine-third-party.txt")
+"""Licences of what others wrote in the page, and in its engine."""
 FILES = {
     INDEX: "text/html; charset=utf-8",
     "playground.js": "text/javascript; charset=utf-8",
     "style.css": "text/css; charset=utf-8",
     "icon.svg": "image/svg+xml",
     ENGINE: "text/javascript; charset=utf-8",
+    **dict.fromkeys(NOTICES, "text/plain; charset=utf-8"),
 }
 """The type of every file that a server may send; other files in the folder are never sent."""
 PLACE = "<!-- ackclock-server -->"
@@ -75,7 +78,7 @@ def load() -> Page:
         If the page was not built.
     """
     files = {name: (FOLDER / name).read_bytes() for name in FILES if (FOLDER / name).is_file()}
-    if missing := sorted(FILES.keys() - files.keys() - {ENGINE}):
+    if missing := sorted(FILES.keys() - files.keys() - {ENGINE, *NOTICES}):
         raise FileNotFoundError(
             f"the playground is not part of this installation ({missing[0]} is missing): "
             "in a source tree, `make page` builds it, and `make web` also builds its engine"

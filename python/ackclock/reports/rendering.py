@@ -99,6 +99,7 @@ def render(name: str, context: Mapping[str, Any]) -> str:
         lstrip_blocks=True,
     )
     environment.globals.update(collected=Collected(), library=library, licence=_licence, own=_own, kind=_kind)
+    environment.globals.update(engine_notices=lambda: Markup(built.engine_notices()))
     environment.globals.update(program=_program, no_figures=NO_FIGURES)
     environment.globals.update(policy=policy, packed=packed, live=None, static="")
     environment.filters["anchor"] = anchor
