@@ -4,7 +4,8 @@ An instrumented build runs the benchmark's own workloads, shortened; the compile
 often. Sources and results stay the same. The compiler's profiles need an `llvm-profdata` that reads them: rustup's
 component `llvm-tools`, or Debian's package `llvm-19` or newer. Without it the build is an ordinary one, and says so.
 
-`python benches/optimise.py wheel FLAG…` builds the source distribution and the wheel into dist/; FLAG are maturin's.
+`python benches/optimise.py wheel FLAG…` builds the source distribution and the wheel into dist/, as packaging/build.py
+does; FLAG are maturin's.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import scenarios
+
+sys.path.insert(0, str(scenarios.ROOT / "packaging"))
+import build as package
 
 # Products of optimised builds. They have a folder of their own, so that ordinary builds stay as they are.
 FOLDER = scenarios.TARGET / "pgo"
@@ -164,19 +168,17 @@ def workload() -> tuple[Path, bool]:
 
 def wheel(flags: list[str]) -> None:
     """Build the source distribution and the wheel. Maturin gets the flags."""
-    maturin: list[str | Path] = [Path(sys.executable).parent / "maturin", "build", "--release", "--quiet", *flags]
 
     def run(building: Environment, environment: Environment) -> None:
         out = FOLDER / "wheel"
         shutil.rmtree(out, ignore_errors=True)
-        call([*maturin, "--out", out], building)
-        (file,) = out.glob("*.whl")
-        with zipfile.ZipFile(file) as package:
-            package.extractall(out)
+        (file,) = package.build(out, flags, building)
+        with zipfile.ZipFile(file) as archive:
+            archive.extractall(out)
         call([sys.executable, "-c", TRAINING, out, *training()], environment, quiet=True)
 
     environment = train("wheel", run) or {"CARGO_TARGET_DIR": str(scenarios.TARGET)}
-    call([*maturin, "--sdist", "--out", scenarios.ROOT / "dist"], environment)
+    package.build(scenarios.ROOT / "dist", ["--sdist", *flags], environment)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
-//! Links libelf and zlib statically, so that a compiled program needs neither, even as a module of Python.
+//! Links libelf and zlib statically, so that a compiled program needs neither, even as a module of Python. With the
+//! feature `ebpf-vendored`, libbpf-sys does that.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    #[cfg(feature = "ebpf")]
+    #[cfg(all(feature = "ebpf", not(feature = "ebpf-vendored")))]
     ebpf::link();
 }
 
-#[cfg(feature = "ebpf")]
+#[cfg(all(feature = "ebpf", not(feature = "ebpf-vendored")))]
 mod ebpf {
     use std::path::{Path, PathBuf};
     use std::{env, fs};

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import csv
+import hashlib
 import http.client
 import json
 import os
@@ -29,13 +32,12 @@ PAGE = ROOT / "python" / "ackclock" / "data" / "page"
 """The built page; it is missing if there is no Node."""
 
 
-def build(folder: Path, *command: str) -> Path:
-    """Build into a folder with maturin, and return the file."""
+def build(folder: Path, *command: str | Path) -> Path:
+    """Build into a folder with a command of Python, and return the file."""
     if shutil.which("cargo") is None:
         pytest.skip("building needs cargo")
     pytest.importorskip("maturin", reason="building needs maturin")
-    maturin = [sys.executable, "-m", "maturin", *command, "--out", str(folder)]
-    subprocess.run(maturin, cwd=ROOT, check=True, timeout=1800)
+    subprocess.run([sys.executable, *command], cwd=ROOT, check=True, timeout=1800)
     (built,) = folder.iterdir()
     return built
 
@@ -46,13 +48,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = subprocess.run(["sh", "crates/emu/available.sh"], capture_output=True, text=True, cwd=ROOT, check=True)
     names = ["pyo3/extension-module", *found.stdout.split()] if found.stdout else []
     features = [word for name in names for word in ("--features", name)]
-    return build(tmp_path_factory.mktemp("wheel"), "build", "--release", "--quiet", *features)
+    folder = tmp_path_factory.mktemp("wheel")
+    return build(folder, "packaging/build.py", folder, *features)
 
 
 @pytest.fixture(scope="module")
-def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sdist(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The unpacked source distribution."""
-    archive = build(tmp_path_factory.mktemp("sdist"), "sdist")
+    folder = tmp_path_factory.mktemp("sdist")
+    archive = build(folder, "-m", "maturin", "sdist", "--out", folder)
     with tarfile.open(archive) as opened:
         opened.extractall(archive.parent, filter="data")
     return archive.parent / archive.name.removesuffix(".tar.gz")
@@ -139,6 +143,66 @@ def test_the_wheel_and_the_source_distribution_hold_the_files_of_kernels(wheel: 
     with zipfile.ZipFile(wheel) as archive:
         assert {name for name in archive.namelist() if name.startswith("ackclock/data/kernel/")} == files
     assert {name for name in files if not (sdist / "python" / name).is_file()} == set()
+
+
+def test_the_wheel_holds_nothing_of_linux_but_what_is_built_into_it(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        programs = [name for name in names if archive.read(name).startswith(b"\x7fELF")]
+    assert programs == ["ackclock/_core.abi3.so"]
+    assert [name for name in names if "ackclock_kernel" in name or "/kernels/" in name] == []
+
+
+def test_the_wheel_and_the_source_distribution_hold_every_licence(wheel: Path, sdist: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        texts = {
+            name.partition(".dist-info/licenses/")[2]: archive.read(name).decode()
+            for name in archive.namelist()
+            if ".dist-info/licenses/" in name
+        }
+    linux = "python/ackclock/data/kernel/LICENSE"
+    assert texts.keys() == {"LICENSE", "LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY.txt", linux}
+    assert "END OF TERMS AND CONDITIONS" in texts["LICENSE-APACHE"]
+    assert "Permission is hereby granted" in texts["LICENSE-MIT"]
+    assert "Version 2, June 1991" in texts[linux]
+    assert {name for name, text in texts.items() if (sdist / name).read_text(encoding="utf-8") != text} == set()
+    assert re.search(r"^License-Expression: \(MIT OR Apache-2.0\) AND GPL-2.0-only", read_metadata(wheel), re.MULTILINE)
+    notices = texts["THIRD-PARTY.txt"]
+    wanted = ["pyo3", "arrow-array", "serde_json", "toml_edit"]
+    if (PAGE / "third-party.txt").exists():
+        wanted += ["uplot", "@codemirror/view", "preact"]
+    # Each is in the list, and above a text.
+    assert [name for name in wanted if len(re.findall(rf"(?<![\w/-]){name} \d", notices)) != 2] == []
+    assert "The Rust standard library" in notices
+    if "libbpf-sys" in notices:
+        assert "libelf of elfutils: LGPL-3.0-or-later" in notices
+        assert "GNU LESSER GENERAL PUBLIC LICENSE" in notices
+        assert "GNU GENERAL PUBLIC LICENSE\n                       Version 3" in notices
+
+
+def test_the_wheel_names_no_folder_of_this_machine(wheel: Path) -> None:
+    cargo = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
+    sysroot = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True).stdout.strip()
+    folders = [str(ROOT), cargo, sysroot, str(Path.home()) + "/"]
+    with zipfile.ZipFile(wheel) as archive:
+        found = {
+            (name, folder) for name in archive.namelist() for folder in folders if folder.encode() in archive.read(name)
+        }
+        bill = next(archive.read(name) for name in archive.namelist() if "/sboms/" in name)
+    assert found == set()
+    assert b"path+file:///ackclock/crates/py#ackclock-py" in bill
+    assert b'"name": "arrow-array"' in bill
+
+
+def test_the_files_of_the_wheel_have_the_recorded_hashes(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        record = next(archive.read(name).decode() for name in archive.namelist() if name.endswith("/RECORD"))
+        rows = {name: digest for name, digest, _ in csv.reader(record.splitlines())}
+        assert rows.keys() == set(archive.namelist())
+        for name in archive.namelist():
+            if not name.endswith("/RECORD"):
+                digest = base64.urlsafe_b64encode(hashlib.sha256(archive.read(name)).digest()).decode().rstrip("=")
+                assert rows[name] == f"sha256={digest}", name
 
 
 def test_the_wheel_and_the_source_distribution_hold_the_page(wheel: Path, sdist: Path) -> None:
@@ -231,8 +295,9 @@ def test_the_installed_package_runs_the_python_of_the_readme(installed: Path, tm
 
 
 def test_the_source_distribution_holds_every_source(sdist: Path) -> None:
+    places = ["crates", "python/ackclock", "papers", "Cargo.*", "pyproject.toml", "LICENSE*", "README.md"]
     tracked = subprocess.run(
-        ["git", "ls-files", "crates", "python/ackclock", "papers", "Cargo.*", "pyproject.toml", "LICENSE", "README.md"],
+        ["git", "ls-files", *places],
         capture_output=True, text=True, cwd=ROOT, check=True,
     ).stdout.split()  # fmt: skip
     assert "crates/core/src/lib.rs" in tracked
@@ -247,3 +312,20 @@ def test_cargo_can_build_from_the_source_distribution(sdist: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, cwd=sdist, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert (sdist / "PKG-INFO").read_text(encoding="utf-8").startswith("Metadata-Version:")
+
+
+def test_the_core_compiles_after_a_wheel_from_elsewhere_and_after_a_move_of_the_checkout(
+    sdist: Path, tmp_path: Path
+) -> None:
+    # All with one folder of products, as `make wheel` (which compiles what it has unpacked) and `make core` have it.
+    settings = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target" / "moved")}
+    unneeded = shutil.ignore_patterns("page")
+    shutil.copytree(sdist, tmp_path / "unpacked", ignore=unneeded)
+    for place in ("unpacked", "checkout", "moved"):
+        command = ["cargo", "check", "--quiet", "--package", "ackclock-py"]
+        done = subprocess.run(
+            command, capture_output=True, text=True, cwd=tmp_path / place, env=settings, timeout=900, check=False
+        )
+        assert done.returncode == 0, (place, done.stderr)
+        following = {"unpacked": "checkout", "checkout": "moved", "moved": "gone"}[place]
+        (tmp_path / place).rename(tmp_path / following)

@@ -6,8 +6,8 @@ use ackclock_kernel::Program;
 
 use super::record::Record;
 
-const MISSING: &str = "this build of Ackclock cannot load eBPF programs, because libelf and zlib were missing when it was built \
-     (Debian: libelf-dev zlib1g-dev, then `make core`)";
+const MISSING: &str = "this build of Ackclock cannot load eBPF programs, because libelf and zlib were missing when it was built; \
+     the wheels for Linux can (pip install ackclock), and so can a source tree (Debian: libelf-dev zlib1g-dev, then `make core`)";
 
 /// A program that the kernel has registered: none in this build.
 #[derive(Debug)]
