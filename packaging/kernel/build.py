@@ -3,12 +3,13 @@
     python packaging/kernel/build.py [linux:VERSION] DIRECTORY
 
 The package is a program of its own, under GPL-2.0-only: kernel, first process, the files of ours that were built in
-with their licence, and `kernel.json`, which names the source of Linux and its hash. Ackclock finds the kernel in the
-installed package.
+with their licence, and `kernel.json`, which names the source of Linux and its hash. Its README offers the source.
+Ackclock finds the kernel in the installed package.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -40,15 +41,38 @@ README = """\
 # ackclock-kernel
 
 Linux {release} as a program that Ackclock runs in virtual time (`ackclock run FILE --on linux`). It is licensed under
-the GNU General Public License, version 2 only.
+the GNU General Public License, version 2 only (`LICENSE`).
 
-`ackclock_kernel/source` has the files that were added to Linux; `kernel.json` names the source of Linux with its
-SHA-256, the configuration and the compiler. `ackclock kernel build SOURCE` builds the same kernel from both.
+## Source
+
+| what | where |
+|---|---|
+| Linux {version} | Debian's package with the file `{source}`, SHA-256 `{sha256}` (https://snapshot.debian.org) |
+| configuration, patches, added files, first process | `ackclock_kernel/source` in this package, with a README |
+| compiler | {compiler} |
+
+`ackclock kernel build {source}` of Ackclock {ackclock} builds the same kernel from both. The first process is linked
+statically to the GNU C Library of the compiler's system, which is distributed here under the GNU General Public
+License, as section 3 of its own licence, LGPL-2.1, permits; its source is Debian's package `glibc`.
+
+The Ackclock developers offer, for at least three years from {date}, to give anyone a complete machine-readable copy of
+this source, for no more than the cost of the copy: ask at https://github.com/ackclock/ackclock/issues.
 """
 
 
 def lay_out(kernel: store.Built, folder: Path) -> None:
-    """Write the project of a kernel's package into an empty folder."""
+    """Write the project of a kernel's package into an empty folder.
+
+    Raises
+    ------
+    ValueError
+        If the kernel was built from other files than those that would be its source.
+    """
+    if kernel.additions or kernel.outdated:
+        other = ", ".join(kernel.additions) or "older files of Ackclock"
+        raise ValueError(
+            f"{kernel.name} was built from {other}: build it anew without additions (ackclock kernel build)"
+        )
     package = folder / "ackclock_kernel"
     place = package / "kernels" / kernel.path.name
     shutil.copytree(kernel.path, place)
@@ -59,16 +83,28 @@ def lay_out(kernel: store.Built, folder: Path) -> None:
     shutil.copytree(inputs.DATA, package / "source")
     (package / "__init__.py").write_text('"""A Linux kernel for Ackclock; `kernels` beside this file has it."""\n')
     shutil.copy(inputs.DATA / "LICENSE", folder / "LICENSE")
-    (folder / "README.md").write_text(README.format(release=kernel.release))
+    told = json.loads((kernel.path / store.MANIFEST).read_text())
+    readme = README.format(
+        release=kernel.release,
+        version=kernel.version,
+        source=told["source"]["name"],
+        sha256=told["source"]["sha256"],
+        compiler=told["compiler"],
+        ackclock=told["version"],
+        date=kernel.date[:10],
+    )
+    (folder / "README.md").write_text(readme)
     (folder / "pyproject.toml").write_text(PROJECT.format(version=kernel.version, release=kernel.release))
 
 
 def main(arguments: list[str]) -> None:
     """Build the wheel."""
     *name, target = arguments
-    kernel = store.find(*name)
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as built:
-        lay_out(kernel, Path(folder))
+        try:
+            lay_out(store.find(*name), Path(folder))
+        except ValueError as error:
+            sys.exit(f"error: {error}")
         run = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", built, folder]
         subprocess.run(run, check=True)
         (wheel,) = Path(built).glob("*.whl")
