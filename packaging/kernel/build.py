@@ -47,7 +47,7 @@ the GNU General Public License, version 2 only (`LICENSE`).
 
 | what | where |
 |---|---|
-| Linux {version} | Debian's package with the file `{source}`, SHA-256 `{sha256}` (https://snapshot.debian.org) |
+| Linux {version} | `{source}` of {publisher}, SHA-256 `{sha256}` |
 | configuration, patches, added files, first process | `ackclock_kernel/source` in this package, with a README |
 | compiler | {compiler} |
 
@@ -68,10 +68,13 @@ def lay_out(kernel: store.Built, folder: Path) -> None:
     ValueError
         If the kernel was built from other files than those that would be its source.
     """
-    if kernel.additions or kernel.outdated:
-        other = ", ".join(kernel.additions) or "older files of Ackclock"
+    told = json.loads((kernel.path / store.MANIFEST).read_text())
+    source = told["source"]["name"]
+    other = [*kernel.additions, *(["older files of Ackclock"] if kernel.outdated else [])]
+    if other or ".tar" not in source:
         raise ValueError(
-            f"{kernel.name} was built from {other}: build it anew without additions (ackclock kernel build)"
+            f"{kernel.name} was built from {', '.join(other) or f'the folder {source}'}: its package would lack "
+            "source; build it from an archive, without additions (ackclock kernel build SOURCE)"
         )
     package = folder / "ackclock_kernel"
     place = package / "kernels" / kernel.path.name
@@ -83,11 +86,13 @@ def lay_out(kernel: store.Built, folder: Path) -> None:
     shutil.copytree(inputs.DATA, package / "source")
     (package / "__init__.py").write_text('"""A Linux kernel for Ackclock; `kernels` beside this file has it."""\n')
     shutil.copy(inputs.DATA / "LICENSE", folder / "LICENSE")
-    told = json.loads((kernel.path / store.MANIFEST).read_text())
     readme = README.format(
         release=kernel.release,
         version=kernel.version,
-        source=told["source"]["name"],
+        source=source,
+        publisher="Debian (https://snapshot.debian.org)"
+        if source.startswith("linux-source-")
+        else "https://kernel.org",
         sha256=told["source"]["sha256"],
         compiler=told["compiler"],
         ackclock=told["version"],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import importlib.util
 import json
 import os
 import platform
@@ -20,6 +22,9 @@ import pytest
 from ackclock.cli.app import main
 from ackclock.files import reading
 from ackclock.linux import Built, build, building, built, find, inputs, sources, store, tools, versions
+from ackclock.linux.store import read
+
+from .conftest import ROOT
 
 builds = pytest.mark.skipif(
     (platform.system(), platform.machine()) != ("Linux", "x86_64")
@@ -475,6 +480,38 @@ def test_an_installed_package_has_a_kernel(cache: Path, tmp_path: Path, monkeypa
     monkeypatch.syspath_prepend(str(package.parent))
     assert [each.path for each in built()] == [kernel]
     assert stub(cache, "5" * 12, "7.3.0") == find().path
+
+
+@builds
+def test_a_package_of_a_kernel_has_its_source_or_offers_it(tree: Path, tmp_path: Path) -> None:
+    spec = importlib.util.spec_from_file_location("kernel_build", ROOT / "packaging" / "kernel" / "build.py")
+    assert spec is not None and spec.loader is not None
+    packing = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(packing)
+    write(inputs.DATA, {"LICENSE": "Version 2, June 1991\n"})
+    archive = tmp_path / "linux-source-6.12.tar.xz"
+    with tarfile.open(archive, "w:xz") as opened:
+        opened.add(tree, "linux-source-6.12")
+    kernel = build(archive)
+    folder = tmp_path / "package"
+    packing.lay_out(kernel, folder)
+    assert (folder / "LICENSE").read_text() == "Version 2, June 1991\n"
+    source = folder / "ackclock_kernel" / "source"
+    assert {name: (source / name).read_text() for name in DATA} == DATA
+    assert read(folder / "ackclock_kernel" / "kernels" / kernel.path.name).hash == kernel.hash
+    readme = " ".join((folder / "README.md").read_text().split())
+    digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+    assert f"`linux-source-6.12.tar.xz` of Debian (https://snapshot.debian.org), SHA-256 `{digest}`" in readme
+    assert f"for at least three years from {kernel.date[:10]}, to give anyone a complete" in readme
+    # A kernel whose source the package would lack has none.
+    own = write(tmp_path / "own", {"own.c": "int own;\n"}) / "own.c"
+    with pytest.raises(ValueError, match=r"was built from own\.c"):
+        packing.lay_out(build(archive, additions=[own]), tmp_path / "other")
+    with pytest.raises(ValueError, match="was built from the folder linux"):
+        packing.lay_out(build(tree), tmp_path / "other")
+    write(inputs.DATA, {"init/init.c": "int main(void) { return 1; }\n"})
+    with pytest.raises(ValueError, match="was built from older files of Ackclock"):
+        packing.lay_out(read(kernel.path), tmp_path / "other")
 
 
 def test_the_list(cache: Path, command: Command) -> None:
