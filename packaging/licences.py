@@ -71,7 +71,8 @@ def required() -> Iterator[metadata.Distribution]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     texts = [*project["dependencies"], *(text for name in extras.keys() - {*OWN} for text in extras[name])]
-    waiting = [(text, "") for text in texts]
+    # An extra may name others of the package itself.
+    waiting = [(text, "") for text in texts if Requirement(text).name != project["name"]]
     seen = set()
     while waiting:
         text, extra = asked = waiting.pop()

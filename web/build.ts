@@ -6,7 +6,7 @@ import { appendFile, copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build } from "esbuild";
 import { lessons } from "./src/lessons/plugin.ts";
-import { type Contained, contained, rendered } from "./notices.ts";
+import { type Contained, contained, named, rendered } from "./notices.ts";
 import { stale } from "./stale.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -63,17 +63,20 @@ for (const [name, source, format] of SCRIPTS) {
   await appendFile(out + name, `/*!\n${rendered(packages)}*/\n`);
   for (const [name, text] of packages) all.set(name, text);
 }
-await writeFile(`${out}third-party.txt`, `The pages of Ackclock contain the work of others:\n\n${rendered(all)}`);
 await build({ ...common, entryPoints: [here("src/style.css")], outfile: `${out}style.css` });
 for (const name of ["index.html", "icon.svg"]) await copyFile(here(`src/${name}`), out + name);
 // Reports contain the part of plotly.js that draws in two dimensions, as it is published.
 const drawing = here("node_modules/plotly.js-cartesian-dist-min/");
 await copyFile(`${drawing}plotly-cartesian.min.js`, `${out}plotly.js`);
 await copyFile(`${drawing}LICENSE`, `${out}plotly.LICENSE.txt`);
+all.set(...named(drawing));
+await writeFile(`${out}third-party.txt`, `The pages of Ackclock contain the work of others:\n\n${rendered(all)}`);
 // `make web` replaces this file. Without the engine it sets nothing, so that the page can say what is missing. An engine that is
 // older than its sources would give other numbers than the native one.
 const crates = ["core", "host", "models", "tcp", "sim", "web", "wire"].map((name) => here(`../crates/${name}`));
 const old = stale(`${out}engine.js`, [...crates, here("../Cargo.lock")]);
 if (old) console.log("the engine for pages is older than its sources and was removed; make web compiles it again");
-if (old || !existsSync(`${out}engine.js`))
+if (old || !existsSync(`${out}engine.js`)) {
   await writeFile(`${out}engine.js`, "// The engine was not built: make web\n");
+  await rm(`${out}engine-third-party.txt`, { force: true });
+}

@@ -17,7 +17,8 @@ export function contained(metafile: Metafile): Contained {
   return new Map([...folders].sort().map(named));
 }
 
-function named(folder: string): [string, string] {
+/** A package in a folder, and its licence. */
+export function named(folder: string): [string, string] {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const files = readdirSync(folder).filter((file) => TEXT.test(file));
   if (!license || files.length === 0) throw new Error(`${folder} has no file with its licence`);
