@@ -316,9 +316,11 @@ def test_each_scenario_is_stored_once() -> None:
 
 @pytest.fixture
 def page_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Return a folder that stands for that of the built files, and is empty."""
+    """Return a folder that stands for that of the built files, and has only the drawing library."""
     path = tmp_path / "page"
     path.mkdir()
+    (path / built.LIBRARY).write_text("'use strict';\n")
+    (path / built.LICENCE).write_text("The licence of the library.\n")
     monkeypatch.setattr(built, "PAGE", path)
     return path
 
