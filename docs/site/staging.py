@@ -34,8 +34,14 @@ RAW = {".csv", ".json"}
 LEXERS = {
     ".rs": "rust", ".py": "python", ".toml": "toml", ".c": "c", ".h": "c", ".yml": "yaml", ".sh": "sh", ".sql": "sql",
 }  # fmt: skip
-# Fenced blocks and code spans have no links; a link is a target in parentheses behind a bracket.
-MARKUP = re.compile(r"^```[^\n]*\n[\s\S]*?^```$|`+[^`\n]*`+|(?<=\]\()<?(?P<link>[^)>\s]+)>?(?=\))", re.MULTILINE)
+# Fenced blocks and code spans have no links; a link is a target in parentheses behind a bracket, or ends a line.
+MARKUP = re.compile(
+    r"^```[^\n]*\n[\s\S]*?^```$|`+[^`\n]*`+|(?:(?<=\]\()|(?<=\]: ))<?(?P<link>[^)>\s]+)>?(?=\)|$)", re.MULTILINE
+)
+# The whole address of a file of the repository, as the README has it.
+REPOSITORY = re.compile(
+    r"https://(?:github\.com/ackclock/ackclock/blob|raw\.githubusercontent\.com/ackclock/ackclock)/main/(?P<path>\S+)"
+)
 FENCE = re.compile(r"^```toml[^\n]*\n(?P<text>[\s\S]*?)^```$", re.MULTILINE)
 
 
@@ -104,6 +110,8 @@ class Stage:
 
         def changed(match: re.Match[str]) -> str:
             link = match["link"]
+            if link is not None and (whole := REPOSITORY.fullmatch(link)):
+                link = os.path.relpath(ROOT / whole["path"], page.parent)
             if link is None or link.startswith("#") or re.match(r"[a-z]+:", link):
                 return match[0]
             try:

@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 
 import ackclock
+from ackclock.files import toml
 from ackclock.tuning import schema
 
 from .conftest import ROOT, Cli
@@ -118,17 +119,56 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+REPOSITORY = re.compile(
+    r"https://(github\.com/ackclock/ackclock/blob|raw\.githubusercontent\.com/ackclock/ackclock)/main/"
+)
+"""The address of the repository's files, and of those that a page shows."""
+
+
+def links(page: Path) -> list[str]:
+    """Return the targets of a page's links and images, in the text or below it."""
+    text = re.sub(r"^```[\s\S]*?^```$|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return re.findall(r"\]\(<?([^)>\s]+)>?\)", text) + re.findall(r"^\[[^\]]+\]: (\S+)$", text, re.MULTILINE)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_links_of(page: Path) -> None:
-    text = re.sub(r"^```[\s\S]*?^```$|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    for link in re.findall(r"\]\(<?([^)>\s]+)>?\)", text):
-        if re.match(r"[a-z]+:", link):
+    for link in links(page):
+        if not (whole := REPOSITORY.match(link)) and re.match(r"[a-z]+:", link):
             continue
-        path, _, anchor = link.partition("#")
-        target = (page.parent / path).resolve() if path else page
+        path, _, anchor = link[whole.end() if whole else 0 :].partition("#")
+        target = ((ROOT if whole else page.parent) / path).resolve() if path else page
         assert target.exists(), f"{name(page)}: {link} leads nowhere"
         if anchor:
             assert anchor in anchors(target), f"{name(page)}: {link}: there is no such heading"
+
+
+def test_the_readme_is_whole_on_another_host() -> None:
+    """The package's page on PyPI shows it, where a relative link leads nowhere and an image needs its bytes."""
+    readme = ROOT / "README.md"
+    found = links(readme)
+    assert len(found) > 30
+    assert [link for link in found if not re.match(r"https://|#", link)] == []
+    text = readme.read_text(encoding="utf-8")
+    targets = dict(re.findall(r"^\[([^\]]+)\]: (\S+)$", text, re.MULTILINE))
+    # A label in brackets is a link only if it is defined.
+    prose = re.sub(r"^```[\s\S]*?^```$|`[^`\n]*`", "code", text.partition("\n<!-- ")[0], flags=re.MULTILINE)
+    used = {(second or first).lower() for first, second in re.findall(r"\[([^\]]+)\](?:\[([^\]]*)\])?(?!\()", prose)}
+    assert used == targets.keys()
+    for label in re.findall(r"!\[[^\]]*\]\[([^\]]+)\]", prose):
+        assert targets[label].startswith("https://raw.githubusercontent.com/")
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "guides" / "first-scenario.md"], ids=name)
+def test_the_first_pages_begin_with_the_installation(page: Path) -> None:
+    commands = re.findall(r"^(?:    |\$ )(\S.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert commands[0] == "pip install ackclock"
+
+
+def test_the_package_names_its_pages() -> None:
+    urls = toml.read(ROOT / "pyproject.toml")["project"]["urls"]
+    assert urls.keys() >= {"Documentation", "Source", "Changelog", "Issues"}
+    assert REPOSITORY.sub("", urls["Changelog"]) == "CHANGELOG.md"
 
 
 def test_architecture_names_existing_files() -> None:
