@@ -56,6 +56,7 @@ html_show_sphinx = False
 html_show_copyright = False
 html_use_index = False
 html_domain_indices = False
+html_search_scorer = str(Path(__file__).parent / "scorer.js")
 # Summaries of results would be fetched, which a browser refuses for local files.
 html_show_search_summary = False
 html_sidebars = {

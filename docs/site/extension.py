@@ -1,4 +1,4 @@
-"""What the site adds to Sphinx: anchors as GitHub has them, and the texts that the search shows below its results."""
+"""What the site adds to Sphinx: anchors as GitHub has them, and a search that answers questions with few bytes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,22 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.search.en import SearchEnglish
 
 Section = tuple[str, str, str]
+
+
+ASKING = """
+about am another any can could do does from get has have how i me much my need should some than us use want we what when
+where which who why would you your
+"""
+"""Words of questions."""
+
+
+class Questions(SearchEnglish):
+    """English without the words of questions: every other word of a query must be on a page that answers it."""
+
+    stopwords = SearchEnglish.stopwords | frozenset(ASKING.split())
 
 
 def polish(app: Sphinx, document: nodes.document) -> None:
@@ -27,15 +41,19 @@ def polish(app: Sphinx, document: nodes.document) -> None:
 
 
 def texts(app: Sphinx, failure: Exception | None) -> None:
-    """Write the text of every section, for the search; a script, since a page cannot fetch a local file."""
+    """Write the texts of each page's sections, for the results of a search.
+
+    Each page has a file of its own, because a search shows few pages, and all texts are larger than everything else. It
+    is a script, since a page cannot fetch a local file.
+    """
     if failure is not None:
         return
-    pages = {}
     for name in sorted(app.env.found_docs):
         if "nosearch" not in app.env.metadata[name]:
-            pages[name] = list(_sections(app.env.get_doctree(name)))
-    path = Path(app.outdir) / "_static" / "texts.js"
-    path.write_text(f"const TEXTS = {json.dumps(pages, ensure_ascii=False)};\n", encoding="utf-8")
+            said = json.dumps(list(_sections(app.env.get_doctree(name))), ensure_ascii=False)
+            path = Path(app.outdir) / "_static" / "texts" / f"{name}.js"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"TEXTS[{json.dumps(name)}] = {said};\n", encoding="utf-8")
 
 
 def _sections(document: nodes.document) -> list[Section]:
@@ -61,7 +79,8 @@ def _text(node: nodes.Node) -> str:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register both."""
+    """Register what this file has."""
+    app.add_search_language(Questions)
     # Before Sphinx collects the contents of a page.
     app.connect("doctree-read", polish, priority=100)
     app.connect("build-finished", texts)

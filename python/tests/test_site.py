@@ -18,6 +18,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from urllib.parse import quote, urlsplit
+from urllib.request import url2pathname
 
 import pytest
 
@@ -163,6 +165,36 @@ def test_words_of_a_search_are_text(site: Path, chromium: Any) -> None:
     assert opened.errors == []
 
 
+QUESTIONS = {
+    "how do I run on a cluster": "guides/sweeps",
+    "cluster": "guides/sweeps",
+    "pip install": "guides/first-scenario",
+    "install": "guides/first-scenario",
+    "loss": "guides/links",
+    "wireshark": "guides/captures",
+}
+MOST_BYTES = 500_000
+"""What a search may load, with the page; most of it is there for the next one."""
+
+
+@sphinx
+@browser.needed
+@pytest.mark.parametrize("words", QUESTIONS)
+def test_a_search_answers_with_the_guide_and_few_bytes(site: Path, chromium: Any, words: str) -> None:
+    page = chromium.new_page()
+    loaded: set[str] = set()
+    page.on("request", lambda request: loaded.add(request.url.partition("?")[0]))
+    page.goto(f"{(site / 'search.html').as_uri()}?q={quote(words)}")
+    page.wait_for_selector("#search-results mark")
+    page.wait_for_function("/finished/.test(document.querySelector('.search-summary').textContent)")
+    found = page.eval_on_selector_all("#search-results li > a", "all => all.map((each) => each.getAttribute('href'))")
+    page.close()
+    assert re.split(r"\.html", found[0])[0] == QUESTIONS[words]
+    files = [Path(url2pathname(urlsplit(address).path)) for address in loaded]
+    assert any(file.parts[-3:-1] == ("texts", "guides") for file in files), "the texts of the results come later"
+    assert sum(file.stat().st_size for file in files if file.is_file()) < MOST_BYTES
+
+
 GOOD = '<h1 id="top">A</h1><a href="b.html#part">b</a><img src="i.png" alt="curves">'
 WRONG = {
     "c.html leads nowhere": '<a href="c.html">c</a>',
@@ -207,6 +239,16 @@ def test_links_of_a_page_lead_into_the_site(tmp_path: Path, module: Any) -> None
         "`[f](no.md)`\n```text\n[g](no.md)\n```\n[h](../files/scenarios/first.toml.md) [i](../../Makefile2)\n"
     )
     assert stage.problems == ["docs/guides/queues.md: ../../Makefile2 leads nowhere"]
+    # The README has whole addresses, and most of them below its text.
+    whole = (
+        "[j](https://github.com/ackclock/ackclock/blob/main/docs/guides/sweeps.md#axes) ![k][k] [l]\n\n"
+        "[k]: https://raw.githubusercontent.com/ackclock/ackclock/main/docs/images/first.png\n"
+        "[l]: https://github.com/ackclock/ackclock\n"
+    )
+    assert stage.linked(ROOT / "README.md", whole) == (
+        "[j](guides/sweeps.md#axes) ![k][k] [l]\n\n[k]: files/docs/images/first.png\n"
+        "[l]: https://github.com/ackclock/ackclock\n"
+    )
 
 
 def test_only_scenarios_of_one_run_open_in_the_playground(module: Any) -> None:

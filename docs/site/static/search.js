@@ -1,9 +1,13 @@
-// Shows below each result of the search the sections in which its words are, with the text around the first one.
+// Shows below each result of the search the sections in which its words are, with the text around the first one. The texts
+// of a page are a script that is loaded when its result comes into view.
+const TEXTS = {};
 (() => {
   "use strict";
   const [BEFORE, AFTER, MOST] = [60, 180, 3];
   const query = new URLSearchParams(location.search).get("q") || "";
-  const words = query.toLowerCase().split(/[^\p{Letter}\p{Number}_]+/u).filter((word) => word);
+  // Sphinx has the words that it does not look for in `stopwords`.
+  const asked = query.toLowerCase().split(/[^\p{Letter}\p{Number}_]+/u);
+  const words = asked.filter((word) => word && !stopwords.has(word));
 
   const first = (text) => {
     const places = words.map((word) => text.toLowerCase().indexOf(word)).filter((place) => place >= 0);
@@ -38,10 +42,20 @@
     return parts;
   };
 
-  const extend = (item) => {
+  const load = (name) => new Promise((loaded) => {
+    if (TEXTS[name]) return loaded();
+    const script = document.createElement("script");
+    script.src = `_static/texts/${name}.js`;
+    script.onload = script.onerror = () => loaded();
+    document.head.append(script);
+  });
+
+  const extend = async (item) => {
     const link = item.querySelector("a");
     const [path, anchor] = link.getAttribute("href").split("#");
-    const sections = TEXTS[decodeURIComponent(path).replace(/\.html$/, "")] || [];
+    const name = decodeURIComponent(path).replace(/\.html$/, "");
+    await load(name);
+    const sections = TEXTS[name] || [];
     const named = sections.filter(([id]) => anchor && id === decodeURIComponent(anchor));
     const found = named.length ? named : sections.map((each) => [score(each), each])
       .filter(([points]) => points > 0).sort(([a], [b]) => b - a).slice(0, MOST).map(([, each]) => each);
@@ -58,13 +72,23 @@
     }
   };
 
-  const watch = () => new MutationObserver((changes) => {
-    for (const change of changes) {
-      for (const node of change.addedNodes) {
-        if (node.nodeName === "LI") extend(node);
-      }
-    }
-  }).observe(document.getElementById("search-results"), { childList: true, subtree: true });
+  // One after the other, since the texts of a result move the next ones down.
+  const waiting = [];
+  let busy = false;
+  const show = async () => {
+    if (busy) return;
+    busy = true;
+    while (waiting.length && waiting[0].getBoundingClientRect().top < innerHeight) await extend(waiting.shift());
+    busy = false;
+  };
+
+  const watch = () => {
+    new MutationObserver((changes) => {
+      for (const change of changes) waiting.push(...[...change.addedNodes].filter((node) => node.nodeName === "LI"));
+      show();
+    }).observe(document.getElementById("search-results"), { childList: true, subtree: true });
+    for (const moved of ["scroll", "resize"]) addEventListener(moved, show, { passive: true });
+  };
 
   if (words.length) watch();
 })();
