@@ -30,8 +30,8 @@ def names(requirements: list[str]) -> set[str]:
 
 
 def test_the_extras_are_those_of_the_project() -> None:
-    """Node, of the extra `page`, and what only development needs are no libraries of the program."""
-    assert extras.LIBRARIES.keys() == OPTIONAL.keys() - {"all", "dev", "page"}
+    """Node, of the extra `page`, and what development and releases need are no libraries of the program."""
+    assert extras.LIBRARIES.keys() == OPTIONAL.keys() - {"all", "dev", "licences", "page"}
     (everything,) = map(Requirement, OPTIONAL["all"])
     assert (everything.name, everything.extras) == ("ackclock", set(extras.LIBRARIES))
     for extra, library in extras.LIBRARIES.items():
