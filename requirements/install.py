@@ -15,7 +15,7 @@ else:
 
 pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *sys.argv[1:]]
 uv = [sys.executable, "-m", "uv", "pip", "install", "--quiet", f"--python={sys.executable}", *sys.argv[1:]]
-project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
+project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 optional = project["optional-dependencies"]
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from ackclock.files import storage
+
 from . import required
 from .conftest import ROOT
 
@@ -76,6 +78,28 @@ def test_an_unknown_tool_is_refused(tmp_path: Path) -> None:
     code, said = outcomes(tmp_path, "ns3")
     assert code != 0
     assert "ACKCLOCK_REQUIRE: unknown ns3; expected some of browser, ebpf, linux, ns2, ray, tshark, web" in said
+
+
+def test_what_another_system_lacks_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "mkfifo", raising=False)
+    with pytest.raises(AttributeError) as used:
+        os.mkfifo("pipe")
+    assert required.absent(used) == "this system has no os.mkfifo"
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with pytest.raises(ImportError) as imported:
+        import fcntl  # noqa: F401
+    assert required.absent(imported) == "this system has no module fcntl"
+    with pytest.raises(AttributeError) as other:
+        "".mkfifo  # type: ignore[attr-defined]  # noqa: B018
+    assert required.absent(other) == ""
+
+
+def test_what_the_package_uses_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "lstat")
+    monkeypatch.setattr(storage.Path, "is_dir", lambda path: os.lstat(path))
+    with pytest.raises(AttributeError, match="os") as used:
+        storage.check_file(Path("here"))
+    assert required.absent(used) == ""
 
 
 @pytest.mark.parametrize("tool", required.TOOLS)
