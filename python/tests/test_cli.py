@@ -53,7 +53,15 @@ STARTS = {
     "run": (
         "run {first}",
         # Typer itself needs Pydantic for the value of an option.
-        {*TABLES, "jinja2", "ackclock.cli.sweeps", "ackclock.comparisons", "ackclock.literature", "ackclock.datasets"},
+        {
+            *TABLES,
+            "jinja2",
+            "ackclock.cli.sweeps",
+            "ackclock.notebooks",
+            "ackclock.comparisons",
+            "ackclock.literature",
+            "ackclock.datasets",
+        },
     ),
 }
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ackclock.arrow import frame, rows
 from ackclock.formatting.numbers import counted, number
-from ackclock.notebooks import Block, Card, Charts, Table, Text
-from ackclock.notebooks.card import MOST_ROWS
 from ackclock.summaries import AnyResult
 
 if TYPE_CHECKING:
     from ackclock.drawing.figure import Series
+    from ackclock.notebooks import Block, Card, Charts
 
 FLOW_COLUMNS = {
     "flow": "name", "goodput (bit/s)": "goodput_bps", "sent": "sent_packets", "retransmitted": "retransmitted_packets",
@@ -72,6 +71,10 @@ def card(result: WarnedResult, facts: Sequence[str]) -> Card:
     facts
         Facts beside its name, after its duration.
     """
+    # What only notebooks need: a command prints the columns alone.
+    from ackclock.notebooks import Card, Table, Text
+    from ackclock.notebooks.card import MOST_ROWS
+
     flows = rows(result.flows, MOST_ROWS)
     count = frame(result.flows).height
     links = [row for row in rows(result.links) if row["arrivals"]]
@@ -91,6 +94,7 @@ def _charts(result: AnyResult) -> list[Charts]:
     # Matplotlib takes longer to load than all else, and most programs show no card.
     from ackclock.drawing import inline, overtime
     from ackclock.drawing.figure import Figure
+    from ackclock.notebooks import Charts
 
     found = [panel for figure in overtime.of_run(result).values() for panel in figure.panels]
     if not found:
