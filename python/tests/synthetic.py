@@ -5,7 +5,6 @@ usage: python synthetic.py FOLDER FIRST LAST PAUSE
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 import time
@@ -124,7 +123,7 @@ def start(folder: Path, first: int, last: int, pause: float = 0.0) -> subprocess
 
 
 def kill(process: subprocess.Popen[str]) -> None:
-    process.send_signal(signal.SIGKILL)
+    process.kill()
     process.communicate()
 
 

@@ -54,25 +54,42 @@ def temporary(place: Path) -> list[Path]:
     return [path for path in place.rglob("*") if ".ackclock" in path.name]
 
 
+def under_the_rules(program: str, place: Path) -> None:
+    """Run a program of Python under the rules."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    begin = "from pathlib import Path\nfrom tests import windows\nwindows.rules()\n"
+    subprocess.run([sys.executable, "-c", begin + program], cwd=place, env=environment, check=True, timeout=60)
+
+
 def test_the_rules_are_those_of_windows(tmp_path: Path) -> None:
     program = """
-from tests import windows
-from pathlib import Path
-windows.rules()
-file = Path("file")
+file = Path("folder", "file")
+file.parent.mkdir()
 file.write_bytes(b"")
-for refused in (lambda: file.unlink(), lambda: file.replace("other"), lambda: Path("..", place.name).rename("x")):
-    with file.open() as held:
+for refused in (file.unlink, lambda: file.replace("other"), lambda: file.parent.rename("x")):
+    with file.open():
         try:
             refused()
-        except OSError:
+        except PermissionError:
             continue
     raise SystemExit(f"{refused} is not refused")
 file.replace("other")
 """
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    program = program.replace("place.name", repr(tmp_path.name))
-    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, check=True, timeout=60)
+    under_the_rules(program, tmp_path)
+
+
+def test_a_file_is_replaced_when_its_reader_is_done(tmp_path: Path) -> None:
+    program = """
+import threading
+from ackclock.files import storage
+file = Path("file")
+storage.write_text(file, "first")
+reader = file.open()
+threading.Timer(0.2, reader.close).start()
+storage.write_text(file, "second")
+assert file.read_text(encoding="utf-8") == "second"
+"""
+    under_the_rules(program, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["run", "sweep", "compare", "paper"])

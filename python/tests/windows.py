@@ -23,6 +23,8 @@ UNIX = ("fcntl", "grp", "pwd", "resource", "termios")
 
 def rules() -> None:
     """Apply the rules of Windows to this process, for good."""
+    import filelock  # noqa: F401 - it has locks of its own for Windows
+
     for name in ABSENT:
         delattr(os, name)
     for name in UNIX:

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import stat
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,8 @@ OWN_FILES = re.compile(
 """Files of a run. Every other file in the folder of a result belongs to the user."""
 UNMARKED = re.compile(rf"{LOCK}|\.{re.escape(MANIFEST)}-.*{re.escape(leftovers.SUFFIX)}")
 """Files of a process that was killed before it wrote the manifest."""
+WAITS = (0.01, 0.03, 0.1, 0.3, 1.0)
+"""Seconds between attempts to replace a file: Windows refuses while another process reads it."""
 _COUNT = checks.Kind("a whole number, at least 0", lambda value: type(value) is int and 0 <= value < 2**64)
 _WORD = checks.Kind("a text", lambda value: isinstance(value, str))
 _WORDS = checks.Kind("a list of texts", checks.is_texts)
@@ -269,9 +272,18 @@ def _write(path: Path, data: bytes, mode: int | None = None) -> None:
             new.write_bytes(data)
             if mode is not None:
                 new.chmod(mode)
-            new.replace(path)
+            _replace(new, path)
     except OSError as error:
         raise _named(error, path) from None
+
+
+def _replace(new: Path, path: Path) -> None:
+    for wait in WAITS:
+        with contextlib.suppress(PermissionError):
+            new.replace(path)
+            return
+        time.sleep(wait)
+    new.replace(path)
 
 
 def write_parquet(path: Path, table: polars.DataFrame) -> None:
