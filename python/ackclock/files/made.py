@@ -23,6 +23,7 @@ LIBRARIES = ("numpy", "polars")
 ROOT = Path(__file__).resolve().parents[3]
 """The folder of a checkout; of an installed package, any folder."""
 SECONDS = 10.0
+HEAD, NO_COMMIT = "# branch.oid ", "(initial)"
 
 
 @cache
@@ -66,10 +67,15 @@ def commit() -> str | None:
     """Return the commit of a checkout, with ``-dirty`` if files have changed since; None if it is installed."""
     if not (ROOT / ".git").exists() or not (ROOT / "python" / "ackclock").is_dir():
         return None
-    asked = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]
+    # Without a lock in the checkout, which a killed git would leave there.
+    asked = ["git", "-C", str(ROOT), "--no-optional-locks", "status", "--porcelain=v2", "--branch", "-uno"]
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         done = subprocess.run(asked, capture_output=True, text=True, timeout=SECONDS, check=True)
-        return done.stdout.strip()
+        facts = done.stdout.splitlines()
+        found = next((fact.removeprefix(HEAD) for fact in facts if fact.startswith(HEAD)), "")
+        changed = any(not fact.startswith("#") for fact in facts)
+        if found not in ("", NO_COMMIT):
+            return f"{found}-dirty" if changed else found
     return None
 
 
