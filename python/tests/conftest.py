@@ -56,6 +56,12 @@ staged = { "flow.slow_start" = "staged" }
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
+def needs_unix() -> None:
+    """Skip a test that uses the shell or the signals of Unix where there are none."""
+    if sys.platform == "win32":
+        pytest.skip("this system has no shell and no signals of Unix")
+
+
 def walks(few: int, many: int) -> pytest.MarkDecorator:
     """Give a random test its `seeds`: a few in every run, and the others, up to many, in `make test-long`."""
     others = pytest.param(range(few, many), marks=pytest.mark.long)

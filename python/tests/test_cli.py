@@ -17,7 +17,7 @@ import pytest
 import ackclock
 from ackclock.cli import app
 
-from .conftest import FIRST, SWEEP, Cli
+from .conftest import FIRST, SWEEP, Cli, needs_unix
 
 
 def test_version(cli: Cli) -> None:
@@ -284,6 +284,7 @@ def test_plot_without_its_trace(cli: Cli, first: Path) -> None:
 
 def begin(place: Path, *arguments: str) -> subprocess.Popen[str]:
     """Start a long sweep."""
+    needs_unix()
     command = [sys.executable, "-m", "ackclock", "run", "long.toml", "--out", "o", *arguments]
     return subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -403,6 +404,7 @@ def test_a_damaged_table_is_named(cli: Cli, first: Path, tmp_path: Path) -> None
     ],
 )
 def test_streams_that_are_closed_or_full(line: str, code: int, first: Path, tmp_path: Path) -> None:
+    needs_unix()
     command = ["sh", "-c", f'"{sys.executable}" -m ackclock {line}']
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
     assert done.returncode == code, done.stderr

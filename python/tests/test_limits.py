@@ -15,7 +15,7 @@ from typer.models import OptionInfo
 from ackclock import Scenario, ScenarioError, load, sweep
 from ackclock.files import limits, toml
 
-from .conftest import SWEEP, Cli
+from .conftest import SWEEP, Cli, needs_unix
 from .test_outputs import commands
 
 LIMITED = "ulimit -v 3000000"
@@ -23,6 +23,7 @@ LIMITED = "ulimit -v 3000000"
 
 def limited(line: str, place: Path) -> subprocess.CompletedProcess[str]:
     """Run a shell command under a memory limit; ACKCLOCK in it stands for the program."""
+    needs_unix()
     # Each thread of a library reserves address space.
     environment = {**os.environ, "POLARS_MAX_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     line = f"{LIMITED}; " + line.replace("ACKCLOCK", f'"{sys.executable}" -m ackclock')

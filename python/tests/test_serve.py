@@ -29,7 +29,7 @@ from ackclock.playground.server import MOST_WAITING, Server
 from ackclock.playground.sessions import Sessions
 from ackclock.playground.worker import MOST_EVENTS, bounded
 
-from .conftest import FIRST, ROOT, Cli
+from .conftest import FIRST, ROOT, Cli, needs_unix
 from .serving import PAGE, ask, engine, header, serving, session, setup_of
 
 LONG = FIRST.replace('"5 s"', '"100000 s"')
@@ -536,6 +536,7 @@ def run(folder: Path, *arguments: str | Path) -> tuple[int, str, str]:
 
 
 def test_ctrl_c_ends_the_server_and_its_processes(built: Path, first: Path, tmp_path: Path) -> None:
+    needs_unix()
     before = first.stat()
     browser, opened = tmp_path / "browser", tmp_path / "opened"
     browser.write_text(f'#!/bin/sh\necho "$1" > "{opened}"\n')

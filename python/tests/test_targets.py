@@ -18,7 +18,7 @@ import ackclock
 from ackclock.drawing.files import FORMATS
 from ackclock.files import leftovers, storage, targets
 
-from .conftest import FIRST, SWEEP, Cli
+from .conftest import FIRST, SWEEP, Cli, needs_unix
 
 PCAPNG = b"\x0a\x0d\x0d\x0a"
 HAR = {
@@ -134,6 +134,7 @@ def test_pipes_are_written_to(cli: Cli, short: Path, tmp_path: Path) -> None:
 
 def shell(line: str, place: Path) -> subprocess.CompletedProcess[bytes]:
     """Run a shell command; ACKCLOCK in it stands for the program."""
+    needs_unix()
     line = line.replace("ACKCLOCK", f'"{sys.executable}" -m ackclock')
     return subprocess.run(["sh", "-c", line], capture_output=True, cwd=place, timeout=120, check=False)
 
