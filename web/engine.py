@@ -128,7 +128,7 @@ def main() -> int:
         return 1
     options.out.parent.mkdir(parents=True, exist_ok=True)
     partial = options.out.with_suffix(".partial")
-    partial.write_text(text, encoding="ascii")
+    partial.write_bytes(text.encode("ascii"))
     partial.replace(options.out)
     said = notices.compiled("The engine of Ackclock's pages", ROOT / "crates/web/Cargo.toml", target=TARGET)
     options.out.with_name(NOTICES).write_text(said, encoding="utf-8")
