@@ -140,12 +140,11 @@ bench: core  ## measure speed, also of ns-2 if installed; writes target/bench.js
 	$(BIN)/python benches/bench.py
 	cargo bench --workspace --quiet
 
-# `make wheel WHEEL="--zig --compatibility manylinux_2_28"` makes one for older systems, as the workflow of releases does.
-# Its loader of programs has a libelf of which version and source are known.
+# The loader of programs in a wheel has a libelf of which version and source are known.
 wheel: EBPF = $(shell sh crates/emu/available.sh vendored)
 wheel: $(VENV)/.ready web  ## build the source distribution, and from it the wheel, into dist/
 	@rm -rf dist
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/python benches/optimise.py wheel $(CORE_FEATURES) $(WHEEL)
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/python benches/optimise.py wheel $(CORE_FEATURES)
 	@ls dist/*
 
 clean:  ## remove all build products
