@@ -7,13 +7,15 @@ use ackclock_core::cc::{Composed, CongestionControl, avoidance, initial_window, 
 use ackclock_core::entry::Entry;
 use ackclock_core::events::{Ack, Established};
 use ackclock_core::params::Params;
-use ackclock_core::units::{Bytes, Instant};
+use ackclock_core::units::{self, Bytes, Instant};
 use criterion::{BatchSize, Criterion, Throughput};
 
 const ACKS: u64 = 1000;
 
-const RTT: Option<ackclock_core::units::Duration> = Some(ackclock_core::units::Duration::from_millis(60));
-const ACK: Ack = Ack { rtt: RTT, srtt: RTT, min_rtt: RTT, ..Ack::new(Instant::ZERO, 1, Bytes(1460)) };
+fn ack() -> Ack {
+    let rtt = Some(units::Duration::from_millis(60));
+    Ack::new(Instant::ZERO, 1, Bytes(1460)).with(|ack| (ack.rtt, ack.srtt, ack.min_rtt) = (rtt, rtt, rtt))
+}
 
 fn build<P: ?Sized>(entry: &Entry<P>) -> Box<P> {
     (entry.build)(&Params::defaults(entry.params)).unwrap_or_else(|reason| panic!("{}: {reason}", entry.name))
@@ -32,8 +34,9 @@ fn main() {
             control
         };
         let acknowledge = |mut control: Composed| {
+            let ack = ack();
             for _ in 0..ACKS {
-                control.on_ack(black_box(&ACK));
+                control.on_ack(black_box(&ack));
             }
             control.window()
         };

@@ -1,5 +1,7 @@
 //! Entries: a part's name, parameters, quantities and build function.
 
+use std::sync::{PoisonError, RwLock};
+
 pub use crate::params::{Description, Quantity, quantity};
 use crate::params::{Param, Params, PartSpec};
 
@@ -28,26 +30,89 @@ impl<P: ?Sized> Entry<P> {
     }
 }
 
+/// The entries of a folder or of another crate, with their descriptions. [`entries!`] declares both.
+#[derive(Debug)]
+pub struct List<P: ?Sized + 'static> {
+    /// The entries, in the order of listings.
+    pub entries: &'static [&'static Entry<P>],
+    /// Their descriptions, and those of what no entry builds.
+    pub descriptions: &'static [Description],
+}
+
+// Derived, they would demand that the parts can be copied.
+impl<P: ?Sized> Clone for List<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: ?Sized> Copy for List<P> {}
+
+/// The parts of an axis: those of its folder, and those of other crates that a program has joined.
+#[derive(Debug)]
+pub struct Parts<P: ?Sized + 'static>(RwLock<List<P>>);
+
+impl<P: ?Sized> Parts<P> {
+    /// The parts of a folder.
+    pub const fn new(list: List<P>) -> Self {
+        Self(RwLock::new(list))
+    }
+
+    /// All parts, in the order of listings.
+    pub fn list(&self) -> List<P> {
+        *self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds the parts of another crate, which scenarios that are read afterwards can name like those of the folder. Parts that were joined
+    /// before stay.
+    ///
+    /// # Errors
+    /// If the name of a part is taken by another one; nothing is added then.
+    pub fn join(&self, list: List<P>) -> Result<(), String> {
+        let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut joined = *all;
+        for entry in list.entries {
+            if joined.entries.iter().any(|known| std::ptr::eq(*known, *entry)) {
+                continue;
+            }
+            if joined.descriptions.iter().any(|known| known.name == entry.name) {
+                return Err(format!("the name {:?} is taken by another part", entry.name));
+            }
+            // The lists live as long as the program, because parts are joined once.
+            joined.entries = joined.entries.iter().copied().chain([*entry]).collect::<Vec<_>>().leak();
+            let described = list.descriptions.iter().filter(|part| part.name == entry.name);
+            joined.descriptions = joined.descriptions.iter().chain(described).copied().collect::<Vec<_>>().leak();
+        }
+        *all = joined;
+        Ok(())
+    }
+
+    /// The entry of this name.
+    pub fn find(&self, name: &str) -> Option<&'static Entry<P>> {
+        find(self.list().entries, name)
+    }
+
+    /// Builds the part that `spec` names, such as the value of a parameter of [`Kind::Part`](crate::params::Kind::Part).
+    ///
+    /// # Errors
+    /// If there is no such part, or it refuses its parameters; the message has the part's name and the reason.
+    pub fn build(&self, spec: &PartSpec) -> Result<Box<P>, String> {
+        let entry = self.find(spec.name).ok_or_else(|| format!("there is no part {:?}", spec.name))?;
+        (entry.build)(&spec.params).map_err(|reason| format!("{}: {reason}", spec.name))
+    }
+
+    /// Builds the part `name` and drops it: the [`Axis::build`](crate::params::Axis::build) of an axis.
+    ///
+    /// # Errors
+    /// The part's reason to refuse `params`. A name without an entry builds nothing and is no error.
+    pub fn try_build(&self, name: &str, params: &Params) -> Result<(), String> {
+        self.find(name).map_or(Ok(()), |entry| (entry.build)(params).map(drop))
+    }
+}
+
 /// Finds an entry by name.
-pub fn find<P: ?Sized>(entries: &[&'static Entry<P>], name: &str) -> Option<&'static Entry<P>> {
+fn find<P: ?Sized>(entries: &[&'static Entry<P>], name: &str) -> Option<&'static Entry<P>> {
     entries.iter().copied().find(|entry| entry.name == name)
-}
-
-/// Builds the part of `entries` that `spec` names, such as the value of a parameter of [`Kind::Part`](crate::params::Kind::Part).
-///
-/// # Errors
-/// If `entries` has no such part, or the part refuses its parameters; the message has the part's name and the reason.
-pub fn build<P: ?Sized>(entries: &[&'static Entry<P>], spec: &PartSpec) -> Result<Box<P>, String> {
-    let entry = find(entries, spec.name).ok_or_else(|| format!("there is no part {:?}", spec.name))?;
-    (entry.build)(&spec.params).map_err(|reason| format!("{}: {reason}", spec.name))
-}
-
-/// Builds the part `name` of `entries` and drops it: the [`Axis::build`](crate::params::Axis::build) of an axis.
-///
-/// # Errors
-/// The part's reason to refuse `params`. A name without an entry builds nothing and is no error.
-pub fn try_build<P: ?Sized>(entries: &'static [&'static Entry<P>], name: &str, params: &Params) -> Result<(), String> {
-    find(entries, name).map_or(Ok(()), |entry| (entry.build)(params).map(drop))
 }
 
 /// The length in bytes of the opening comment of a file.

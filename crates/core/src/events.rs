@@ -5,8 +5,26 @@
 
 use crate::units::{Bytes, Duration, Instant, Rate, Segments};
 
+// Later versions may know more facts: other crates make events by `new` and set what they know.
+macro_rules! with {
+    ($($event:ident),+) => {
+        $(impl $event {
+            /// With other facts: `with(|it| it.now = now)`.
+            #[must_use]
+            #[inline]
+            pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+                set(&mut self);
+                self
+            }
+        })+
+    };
+}
+
+with! { Established, FirstWindow, Totals, Snapshot, RateSample, Sent, Lost, Delivered, Idle, Ack, CongestionEvent, Timing }
+
 /// The connection is established: the SYN has been acknowledged.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Established {
     /// When the acknowledgement of the SYN arrived.
     pub now: Instant,
@@ -67,6 +85,7 @@ impl Established {
 /// The fate of the initial window. Reported once: when all data sent in it has been acknowledged, or at the first congestion before that.
 /// Not reported after a lost SYN, when the initial window is not the policy's own choice.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FirstWindow {
     /// The initial window.
     pub window: Segments,
@@ -78,8 +97,16 @@ pub struct FirstWindow {
     pub learned: Option<Segments>,
 }
 
+impl FirstWindow {
+    /// A window that was sent whole and acknowledged without congestion; other connections have learned nothing.
+    pub const fn new(window: Segments) -> Self {
+        Self { window, filled: true, congested: false, learned: None }
+    }
+}
+
 /// Totals of a connection so far, in bytes; each retransmission counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Totals {
     /// Sent, including while the application or recovery limits the sender.
     pub sent: u64,
@@ -89,8 +116,16 @@ pub struct Totals {
     pub lost: u64,
 }
 
+impl Totals {
+    /// These amounts, in bytes.
+    pub const fn new(sent: u64, delivered: u64, lost: u64) -> Self {
+        Self { sent, delivered, lost }
+    }
+}
+
 /// The state of the connection when a packet was sent (draft-ietf-ccwg-bbr, "Delivery Rate Samples").
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Snapshot {
     /// Time of the packet's latest transmission.
     pub sent_at: Instant,
@@ -109,8 +144,16 @@ pub struct Snapshot {
     pub app_limited: bool,
 }
 
+impl Snapshot {
+    /// The first packet of a connection, sent at this time.
+    pub const fn new(sent_at: Instant) -> Self {
+        Self { sent_at, delivered: 0, delivered_at: sent_at, first_sent: sent_at, lost: 0, inflight: 0, app_limited: false }
+    }
+}
+
 /// The delivery rate over the flight of one packet: the one sent last among those just delivered.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RateSample {
     /// The packet's snapshot.
     pub packet: Snapshot,
@@ -122,8 +165,16 @@ pub struct RateSample {
     pub rate: Option<Rate>,
 }
 
+impl RateSample {
+    /// A sample without a rate.
+    pub const fn new(packet: Snapshot, delivered: u64, interval: Duration) -> Self {
+        Self { packet, delivered, interval, rate: None }
+    }
+}
+
 /// A segment was sent.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Sent {
     /// Time of the transmission.
     pub now: Instant,
@@ -143,10 +194,27 @@ pub struct Sent {
     pub app_limited: bool,
 }
 
+impl Sent {
+    /// The first segment of a connection, which had enough data to send.
+    pub const fn new(now: Instant, size: u64) -> Self {
+        Self {
+            now,
+            size,
+            flight_size: 1,
+            inflight: size,
+            snd_nxt: size,
+            total: Totals::new(size, 0, 0),
+            retransmission: false,
+            app_limited: false,
+        }
+    }
+}
+
 /// A segment was declared lost. Reported once per transmission, before the congestion event that the loss causes, or before the
 /// retransmission. A loss that a tail loss probe has repaired is congestion without this event: its segment has arrived. An undo withdraws
 /// losses, so that the same transmission can be declared lost again.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Lost {
     /// Time of the detection.
     pub now: Instant,
@@ -162,6 +230,13 @@ pub struct Lost {
     pub total: Totals,
 }
 
+impl Lost {
+    /// A segment between these positions, with nothing else in flight.
+    pub const fn new(now: Instant, start: u64, end: u64) -> Self {
+        Self { now, start, end, packet: None, inflight: 0, total: Totals::new(end, start, end - start) }
+    }
+}
+
 /// A segment was delivered. Reported for each segment that an ACK delivers, before the ACK, in ascending order of the ACK's ranges, to a
 /// control that wants it: see [`Wants::deliveries`](crate::cc::Wants). Each byte is reported once, unless the receiver discards what it has
 /// selectively acknowledged (RFC 2018 §8). If an ACK delivers a part of a segment, the rest follows later with the same snapshot.
@@ -169,6 +244,7 @@ pub struct Lost {
 /// A host that can tell which segments a duplicate ACK stands for reports exactly the bytes of [`Ack::delivered`]. Others (`ns2`) report a
 /// segment when it is acknowledged cumulatively: the sum of all reports is [`Ack::snd_una`].
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Delivered {
     /// Time of the ACK.
     pub now: Instant,
@@ -183,6 +259,11 @@ pub struct Delivered {
 }
 
 impl Delivered {
+    /// A segment between these positions that was sent once, at the start of the run.
+    pub const fn new(now: Instant, start: u64, end: u64) -> Self {
+        Self { now, start, end, packet: Snapshot::new(Instant::ZERO), retransmission: false }
+    }
+
     /// Bytes of data.
     pub const fn size(&self) -> u64 {
         self.end - self.start
@@ -193,6 +274,7 @@ impl Delivered {
 /// window was closed. Reported once there is data to send again, before its first segment. A pacer that holds back data does not make the
 /// connection idle.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Idle {
     /// When there was data to send again; on `ns2`, whose window can be below one segment, when the window allowed it.
     pub now: Instant,
@@ -206,6 +288,11 @@ pub struct Idle {
 }
 
 impl Idle {
+    /// An idle time after which the window stays as it is.
+    pub const fn new(now: Instant, since: Instant) -> Self {
+        Self { now, since, restart_window: None, threshold: None }
+    }
+
     /// How long the connection was idle. It is zero only if the application reacts to the last ACK at once and the window restarts.
     pub const fn duration(&self) -> Duration {
         self.now.since(self.since)
@@ -215,6 +302,7 @@ impl Idle {
 /// An ACK arrived with new information: it acknowledges data or, as a duplicate, shows that a segment has left the network.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
+#[non_exhaustive]
 pub struct Ack {
     /// Time of arrival.
     pub now: Instant,
@@ -363,6 +451,7 @@ pub const PART_OF_A_SEGMENT: Segments = 1.0 / 1024.0;
 
 /// A sign of congestion: at most one per recovery period. The timer's sign may come while what is outstanding was lost before.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct CongestionEvent {
     /// Time of the detection.
     pub now: Instant,
@@ -389,6 +478,7 @@ pub struct CongestionEvent {
 
 /// A round-trip time that an ACK has measured.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Timing {
     /// Time of the ACK.
     pub now: Instant,
@@ -400,6 +490,13 @@ pub struct Timing {
     pub snd_una: u64,
     /// Next position to send.
     pub snd_nxt: u64,
+}
+
+impl Timing {
+    /// A round-trip time, with all that was sent acknowledged.
+    pub const fn new(now: Instant, rtt: Duration) -> Self {
+        Self { now, rtt, srtt: Some(rtt), snd_una: 0, snd_nxt: 0 }
+    }
 }
 
 impl CongestionEvent {

@@ -25,11 +25,19 @@ pub enum Value {
 
 /// A part of the registry with its parameters.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PartSpec {
     /// Its name in the registry.
     pub name: &'static str,
     /// Values of all its parameters.
     pub params: Params,
+}
+
+impl PartSpec {
+    /// The part `name` with these parameters.
+    pub const fn new(name: &'static str, params: Params) -> Self {
+        Self { name, params }
+    }
 }
 
 /// Values of all parameters of a part, in the order of declaration.

@@ -38,7 +38,10 @@ fn mean_window(part: &mut dyn Avoidance, acks: u32, rtt: f64, start: Segments) -
         began = clock;
         for _ in 0..acks {
             clock += rtt / cwnd;
-            let ack = Ack { now: instant(clock), srtt, ..ACK };
+            let ack = ACK.with(|ack| {
+                ack.now = instant(clock);
+                ack.srtt = srtt;
+            });
             part.observe(&ack, &window(cwnd));
             cwnd = part.on_ack(&ack, &window(cwnd));
         }

@@ -31,16 +31,12 @@ fn at(micros: u64) -> Instant {
 }
 
 fn sent(micros: u64, inflight: u64) -> Sent {
-    Sent {
-        now: at(micros),
-        size: SMSS,
-        flight_size: (inflight / SMSS) as u32,
-        inflight,
-        snd_nxt: 0,
-        total: Totals::default(),
-        retransmission: false,
-        app_limited: false,
-    }
+    Sent::new(at(micros), SMSS).with(|sent| {
+        sent.flight_size = (inflight / SMSS) as u32;
+        sent.inflight = inflight;
+        sent.snd_nxt = 0;
+        sent.total = Totals::default();
+    })
 }
 
 /// An ACK of a trace and the state after it.
@@ -88,7 +84,7 @@ fn replay(name: &str, set: &[(&str, Value)]) -> (usize, usize) {
         Segments::INFINITY,
     );
     let opened = at(rows[0].now.saturating_sub(rows[0].rtt));
-    control.on_established(&Established { whole_segments: true, ..Established::new(opened, Bytes(SMSS)) });
+    control.on_established(&Established::new(opened, Bytes(SMSS)).with(|event| event.whole_segments = true));
     let mut last = Row { cwnd: initial, outstanding: 1, ..Row::default() };
     for row in rows {
         let now = at(row.now);
@@ -107,22 +103,28 @@ fn replay(name: &str, set: &[(&str, Value)]) -> (usize, usize) {
         };
         let rtt = Duration::from_nanos(1000 * row.rtt);
         let snd_nxt = row.snd_una + row.outstanding;
-        control.on_rtt(&Timing { now, rtt, srtt: Some(rtt), snd_una: row.snd_una, snd_nxt }, last.cwnd);
+        control.on_rtt(
+            &Timing::new(now, rtt).with(|timing| {
+                timing.srtt = Some(rtt);
+                timing.snd_una = row.snd_una;
+                timing.snd_nxt = snd_nxt;
+            }),
+            last.cwnd,
+        );
         if let Some(cause) = cause {
             control.on_congestion(&CongestionEvent::new(now, cause, last.cwnd));
         } else if row.ssthresh > window.ssthresh {
             control.on_spurious(now);
         }
         let acked = row.snd_una - last.snd_una;
-        control.on_ack(&Ack {
-            rtt: Some(rtt),
-            srtt: Some(rtt),
-            counted: (row.snd_una + row.sacked - last.snd_una - last.sacked) as Segments,
-            may_grow: acked > 0 && row.state != RECOVERY,
-            snd_una: row.snd_una,
-            snd_nxt,
-            ..Ack::new(now, acked as u32, Bytes(SMSS))
-        });
+        control.on_ack(&Ack::new(now, acked as u32, Bytes(SMSS)).with(|ack| {
+            ack.rtt = Some(rtt);
+            ack.srtt = Some(rtt);
+            ack.counted = (row.snd_una + row.sacked - last.snd_una - last.sacked) as Segments;
+            ack.may_grow = acked > 0 && row.state != RECOVERY;
+            ack.snd_una = row.snd_una;
+            ack.snd_nxt = snd_nxt;
+        }));
         if row.state != RECOVERY {
             compared += 1;
             let window = control.window();

@@ -8,7 +8,7 @@ use example::Copied;
 const DRIVER: &str = r#"
 use ackclock_core::cc::{Composed, CongestionControl, Phase, avoidance, initial_window, slow_start, whole};
 use ackclock_core::events::{Ack, Established};
-use ackclock_core::entry::{self, Entry, find};
+use ackclock_core::entry::Entry;
 use ackclock_core::{host_delay, registry};
 use ackclock_core::params::Params;
 use ackclock_core::qdisc::{self, Dequeued, Ecn, Packet};
@@ -21,7 +21,7 @@ fn build<P: ?Sized>(entry: &Entry<P>) -> Box<P> {
 
 #[test]
 fn the_new_slow_start_composes_and_grows() {
-    let entry = find(slow_start::ENTRIES, "halfway").expect("registered");
+    let entry = slow_start::PARTS.find("halfway").expect("registered");
     assert!(slow_start::DESCRIPTIONS.iter().any(|part| part.name == "halfway" && part.header.contains("CONTRIBUTING")));
     let (initial, avoidance) = (build(&initial_window::fixed::ENTRY), build(&avoidance::reno::ENTRY));
     let mut control = Composed::new(initial, build(entry), avoidance, None, f64::INFINITY);
@@ -39,7 +39,7 @@ fn the_new_slow_start_composes_and_grows() {
 
 #[test]
 fn the_new_control_paces_and_owns_recovery() {
-    let entry = find(whole::ENTRIES, "steady").expect("registered");
+    let entry = whole::PARTS.find("steady").expect("registered");
     let mut control = build(entry);
     control.on_established(&Established::new(Instant::ZERO, Bytes(1000)));
     assert!(control.owns_recovery() && control.paces() && control.clone().pacing_rate().is_some());
@@ -47,7 +47,7 @@ fn the_new_control_paces_and_owns_recovery() {
 
 #[test]
 fn the_new_queue_holds_packets_back() {
-    let entry = find(qdisc::ENTRIES, "metronome").expect("registered");
+    let entry = qdisc::PARTS.find("metronome").expect("registered");
     let mut queue = build(entry).into_scheduler();
     let (mut random, mut outcomes) = (Generator::derived(1, ""), Vec::new());
     for handle in 0..3 {
@@ -71,7 +71,7 @@ fn the_new_axis_is_listed_with_its_part() {
     assert_eq!(axis.words(), ["per_packet", "none"]);
     let spec = axis.spec(axis.usual);
     assert_eq!((axis.build)(spec.name, &spec.params), Ok(()));
-    let part = entry::build(host_delay::ENTRIES, &spec).unwrap();
+    let part = host_delay::PARTS.build(&spec).unwrap();
     assert_eq!(part.delay(Bytes(1000)), Duration::from_secs_f64(1e-5));
 }
 "#;

@@ -244,11 +244,20 @@ fn every_initial_window_is_sound_for_any_knowledge_of_the_peer() {
             let fact = |bit: u8, value: f64| (known >> bit & 1 == 1).then_some(value);
             let (rwnd, available, learned) = (fact(0, 3.5), fact(1, 0.1), fact(2, 7.0));
             let rtt = fact(3, 40.0).map(|millis| Duration::from_millis(millis as u64));
-            let event = Established { rtt, rwnd, available, learned, ..Established::new(Instant::ZERO, Bytes(1000)) };
+            let event = Established::new(Instant::ZERO, Bytes(1000)).with(|event| {
+                event.rtt = rtt;
+                event.rwnd = rwnd;
+                event.available = available;
+                event.learned = learned;
+            });
             let window = part.segments(&event);
             assert!(window.is_finite() && window > 0.0, "{} {params:?}: {event:?} gives {window}", entry.name);
             for (filled, congested) in [(false, false), (true, false), (true, true)] {
-                let learned = part.on_first_window(&FirstWindow { window, filled, congested, learned });
+                let learned = part.on_first_window(&FirstWindow::new(window).with(|first| {
+                    first.filled = filled;
+                    first.congested = congested;
+                    first.learned = learned;
+                }));
                 assert!(learned.is_none_or(|next| next.is_finite() && next > 0.0), "{} {params:?}: {learned:?}", entry.name);
             }
         }

@@ -71,7 +71,12 @@ impl Transport {
             min_rtt: rtt,
             recovering: false,
         };
-        let handshake = Established { rtt, selective, header: Bytes(40), seed: 7, ..Established::new(transport.now, Bytes(SMSS)) };
+        let handshake = Established::new(transport.now, Bytes(SMSS)).with(|event| {
+            event.rtt = rtt;
+            event.selective = selective;
+            event.header = Bytes(40);
+            event.seed = 7;
+        });
         transport.control.on_established(&handshake);
         transport
     }
@@ -85,27 +90,24 @@ impl Transport {
             (self.first_sent, self.delivered_at) = (self.now, self.now);
         }
         let app_limited = self.limited_until > 0;
-        let packet = Snapshot {
-            sent_at: self.now,
-            delivered: self.total.delivered,
-            delivered_at: self.delivered_at,
-            first_sent: self.first_sent,
-            lost: self.total.lost,
-            inflight: self.inflight() + SMSS,
-            app_limited,
-        };
+        let packet = Snapshot::new(self.now).with(|packet| {
+            packet.delivered = self.total.delivered;
+            packet.delivered_at = self.delivered_at;
+            packet.first_sent = self.first_sent;
+            packet.lost = self.total.lost;
+            packet.inflight = self.inflight() + SMSS;
+            packet.app_limited = app_limited;
+        });
         self.flight.push_back((start, packet));
         self.total.sent += SMSS;
-        self.control.on_sent(&Sent {
-            now: self.now,
-            size: SMSS,
-            flight_size: self.flight.len() as u32,
-            inflight: self.inflight(),
-            snd_nxt: self.position,
-            total: self.total,
-            retransmission,
-            app_limited,
-        });
+        self.control.on_sent(&Sent::new(self.now, SMSS).with(|sent| {
+            sent.flight_size = self.flight.len() as u32;
+            sent.inflight = self.inflight();
+            sent.snd_nxt = self.position;
+            sent.total = self.total;
+            sent.retransmission = retransmission;
+            sent.app_limited = app_limited;
+        }));
     }
 
     fn deliver(&mut self, count: u8, mark: bool) {
@@ -123,31 +125,29 @@ impl Transport {
         let volume = self.total.delivered - packet.delivered;
         let rate = Rate::from_bits_per_sec((8.0 * volume as f64 / interval.as_secs_f64().max(1e-9)) as u64);
         let rate = rate.filter(|_| interval.as_secs_f64() > 1e-6);
-        self.control.on_ack(&Ack {
-            cwnd_limited: self.limited_until == 0,
-            may_grow: !self.recovering,
-            marked: if mark { delivered } else { 0 },
-            ecn_echo: mark,
-            inflight_before: before,
-            inflight: self.inflight(),
-            snd_una: self.acknowledged,
-            snd_nxt: self.position,
-            total: self.total,
-            sample: Some(RateSample { packet, delivered: volume, interval, rate }),
-            rtt: Some(rtt),
-            srtt: Some(rtt),
-            min_rtt: self.min_rtt,
-            ..Ack::new(self.now, arrived.len() as u32, Bytes(SMSS))
-        });
+        self.control.on_ack(&Ack::new(self.now, arrived.len() as u32, Bytes(SMSS)).with(|ack| {
+            ack.cwnd_limited = self.limited_until == 0;
+            ack.may_grow = !self.recovering;
+            ack.marked = if mark { delivered } else { 0 };
+            ack.ecn_echo = mark;
+            ack.inflight_before = before;
+            ack.inflight = self.inflight();
+            ack.snd_una = self.acknowledged;
+            ack.snd_nxt = self.position;
+            ack.total = self.total;
+            ack.sample = Some(RateSample::new(packet, volume, interval).with(|sample| sample.rate = rate));
+            ack.rtt = Some(rtt);
+            ack.srtt = Some(rtt);
+            ack.min_rtt = self.min_rtt;
+        }));
     }
 
     fn congest(&mut self, cause: Cause) {
         let window = self.control.window().cwnd;
-        self.control.on_congestion(&CongestionEvent {
-            inflight: self.inflight(),
-            min_rtt: self.min_rtt,
-            ..CongestionEvent::new(self.now, cause, window)
-        });
+        self.control.on_congestion(&CongestionEvent::new(self.now, cause, window).with(|event| {
+            event.inflight = self.inflight();
+            event.min_rtt = self.min_rtt;
+        }));
     }
 
     fn declare_lost(&mut self, count: u8, again: bool) {
@@ -155,14 +155,11 @@ impl Transport {
         for (start, packet) in &lost {
             self.total.lost += SMSS;
             let inflight = self.inflight();
-            self.control.on_lost(&Lost {
-                now: self.now,
-                start: *start,
-                end: start + SMSS,
-                packet: Some(*packet),
-                inflight,
-                total: self.total,
-            });
+            self.control.on_lost(&Lost::new(self.now, *start, start + SMSS).with(|lost| {
+                lost.packet = Some(*packet);
+                lost.inflight = inflight;
+                lost.total = self.total;
+            }));
         }
         if !lost.is_empty() && !self.recovering {
             self.recovering = true;

@@ -126,7 +126,11 @@ impl FirstFlight {
     /// The outcome of the flight; `learned`: the initial window that other connections to the peer have learned.
     pub fn outcome(&self, learned: Option<Segments>) -> FirstWindow {
         let filled = self.segments as f64 >= self.window.floor();
-        FirstWindow { window: self.window, filled, congested: self.congested == Some(true), learned }
+        FirstWindow::new(self.window).with(|first| {
+            first.filled = filled;
+            first.congested = self.congested == Some(true);
+            first.learned = learned;
+        })
     }
 }
 
@@ -165,7 +169,7 @@ mod tests {
 
     /// A handshake of 40 ms.
     fn handshake() -> Established {
-        Established { rtt: Some(Duration::from_millis(40)), ..Established::new(at(0), Bytes(1000)) }
+        Established::new(at(0), Bytes(1000)).with(|event| event.rtt = Some(Duration::from_millis(40)))
     }
 
     fn flight(event: &Established, window: Segments, spread: bool) -> FirstFlight {
@@ -198,7 +202,10 @@ mod tests {
 
     #[test]
     fn the_flight_ends_when_acknowledged_or_congested() {
-        let known = Established { rwnd: Some(8.0), available: Some(2.5), ..handshake() };
+        let known = handshake().with(|event| {
+            event.rwnd = Some(8.0);
+            event.available = Some(2.5);
+        });
         let mut short = flight(&known, 4.0, true);
         short.send(at(0), 1001);
         short.send(at(20_000), 2501);
@@ -206,14 +213,24 @@ mod tests {
         assert!(!short.is_over());
         short.acknowledge(2501);
         assert!(short.is_over());
-        let outcome = FirstWindow { window: 4.0, filled: false, congested: false, learned: Some(9.0) };
+        let outcome = FirstWindow::new(4.0).with(|first| {
+            first.filled = false;
+            first.congested = false;
+            first.learned = Some(9.0);
+        });
         assert_eq!(short.outcome(Some(9.0)), outcome);
         let mut lossy = flight(&handshake(), 4.0, true);
         lossy.send(at(0), 1001);
         lossy.on_congestion(4000);
         assert_eq!((lossy.next(), lossy.is_over()), (None, true));
         lossy.acknowledge(4001);
-        assert_eq!(lossy.outcome(None), FirstWindow { window: 4.0, filled: true, congested: true, learned: None });
+        assert_eq!(
+            lossy.outcome(None),
+            FirstWindow::new(4.0).with(|first| {
+                first.filled = true;
+                first.congested = true;
+            })
+        );
         let mut later = flight(&handshake(), 4.0, true);
         later.on_congestion(4001);
         assert!(!later.outcome(None).congested, "the lost segment was sent after the flight");
@@ -224,7 +241,7 @@ mod tests {
 
     #[test]
     fn the_receiver_window_limits_the_flight() {
-        let flight = flight(&Established { rwnd: Some(2.9), ..handshake() }, 4.0, true);
+        let flight = flight(&handshake().with(|event| event.rwnd = Some(2.9)), 4.0, true);
         assert_eq!((flight.segments, flight.end, flight.gap), (2, 2001, Some(Duration::from_millis(20))));
         assert!(!flight.outcome(None).filled);
     }
@@ -239,7 +256,13 @@ mod tests {
         assert!(!flight.is_over());
         flight.send(at(50_000), 3001);
         flight.acknowledge(2001);
-        assert_eq!(flight.outcome(None), FirstWindow { window: 4.0, filled: false, congested: false, learned: None });
+        assert_eq!(
+            flight.outcome(None),
+            FirstWindow::new(4.0).with(|first| {
+                first.filled = false;
+                first.congested = false;
+            })
+        );
         assert!(flight.is_over());
     }
 
@@ -262,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_lost_syn_leaves_no_first_flight() {
-        let event = Established { lost_syns: 1, ..handshake() };
+        let event = handshake().with(|event| event.lost_syns = 1);
         assert!(FirstFlight::new(&event, &Fixed(1.0), (1, 1000), true).is_none());
     }
 }

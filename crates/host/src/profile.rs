@@ -6,8 +6,7 @@
 use std::fmt::Debug;
 
 use ackclock_core::cc::CongestionControl;
-use ackclock_core::entry::Entry;
-use ackclock_core::params::Description;
+use ackclock_core::entry::List;
 use ackclock_core::units::Bytes;
 
 use crate::bulk::Bulk;
@@ -15,13 +14,7 @@ use crate::capabilities::Capabilities;
 use crate::connection::Connection;
 
 /// The profiles of a crate.
-#[derive(Clone, Copy, Debug)]
-pub struct Profiles {
-    /// The profiles, in the order of listings.
-    pub entries: &'static [&'static Entry<Profile>],
-    /// Their descriptions.
-    pub descriptions: &'static [Description],
-}
+pub type Profiles = List<Profile>;
 
 /// A profile with its settings.
 #[derive(Debug)]

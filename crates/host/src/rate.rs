@@ -29,15 +29,14 @@ impl DeliveryRate {
         if inflight == 0 {
             (self.first_sent, self.delivered_at) = (now, now);
         }
-        Snapshot {
-            sent_at: now,
-            delivered: self.delivered,
-            delivered_at: self.delivered_at,
-            first_sent: self.first_sent,
-            lost: self.lost,
-            inflight: inflight + size,
-            app_limited: self.is_app_limited(),
-        }
+        Snapshot::new(now).with(|packet| {
+            packet.delivered = self.delivered;
+            packet.delivered_at = self.delivered_at;
+            packet.first_sent = self.first_sent;
+            packet.lost = self.lost;
+            packet.inflight = inflight + size;
+            packet.app_limited = self.is_app_limited();
+        })
     }
 
     /// The application has no data to send, although the window has room; `inflight`: bytes in flight.
@@ -81,7 +80,7 @@ impl DeliveryRate {
         // An interval shorter than the minimum round trip gives no rate.
         let short = interval < Duration::NANOSECOND || min_rtt.is_some_and(|min| interval + Duration::NANOSECOND < min);
         let rate = if short { None } else { Rate::from_bits_per_sec((8.0 * delivered as f64 / interval.as_secs_f64()).round() as u64) };
-        RateSample { packet: *newest, delivered, interval, rate }
+        RateSample::new(*newest, delivered, interval).with(|sample| sample.rate = rate)
     }
 
     /// Bytes delivered so far.

@@ -122,7 +122,11 @@ impl ControlSeat {
     /// yet acknowledged, and the positions that a segment takes.
     pub fn establish(&mut self, event: &Established, first: (u64, u64)) {
         let paced = self.paces || self.pacing != Pacing::Control;
-        let event = Established { smss: Bytes(self.smss), learned: self.learned, paced, ..*event };
+        let event = event.with(|event| {
+            event.smss = Bytes(self.smss);
+            event.learned = self.learned;
+            event.paced = paced;
+        });
         self.control.on_established(&event);
         self.first = FirstFlight::new(&event, &*self.control, first, self.initial_pacing).map(Box::new);
         self.refresh();
@@ -291,7 +295,11 @@ impl ControlSeat {
         if let Some(rtt) = ack.rtt
             && !self.told
         {
-            let timing = Timing { now: ack.now, rtt, srtt: ack.srtt, snd_una: ack.snd_una, snd_nxt: ack.snd_nxt };
+            let timing = Timing::new(ack.now, rtt).with(|timing| {
+                timing.srtt = ack.srtt;
+                timing.snd_una = ack.snd_una;
+                timing.snd_nxt = ack.snd_nxt;
+            });
             self.on_rtt(&timing, self.window.cwnd);
         }
         self.told = false;
@@ -331,7 +339,10 @@ impl ControlSeat {
     pub fn end_idle(&mut self, now: Instant, restart: Restart) {
         if let Some(since) = self.idle_since.take().filter(|since| restart != Restart::No || *since < now) {
             let (restart_window, threshold) = self.restarted(restart);
-            self.control.on_idle(&Idle { now, since, restart_window, threshold });
+            self.control.on_idle(&Idle::new(now, since).with(|idle| {
+                idle.restart_window = restart_window;
+                idle.threshold = threshold;
+            }));
             self.refresh();
         }
     }

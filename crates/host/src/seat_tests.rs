@@ -1,5 +1,4 @@
 use ackclock_core::cc::Window;
-use ackclock_core::events::{Snapshot, Totals};
 
 use super::*;
 
@@ -89,14 +88,13 @@ fn established(rules: SeatRules) -> ControlSeat {
 }
 
 fn establish(mut seat: ControlSeat) -> ControlSeat {
-    let event = Established { rtt: Some(Duration::from_millis(40)), ..Established::new(at(40), Bytes(0)) };
+    let event = Established::new(at(40), Bytes(0)).with(|event| event.rtt = Some(Duration::from_millis(40)));
     seat.establish(&event, (1, 1000));
     seat
 }
 
 fn sent(millis: u64) -> Sent {
-    let total = Totals { sent: 1000, delivered: 0, lost: 0 };
-    Sent { now: at(millis), size: 1000, flight_size: 1, inflight: 1000, snd_nxt: 1001, total, retransmission: false, app_limited: false }
+    Sent::new(at(millis), 1000).with(|sent| sent.snd_nxt = 1001)
 }
 
 fn congestion(millis: u64, cause: Cause) -> CongestionEvent {
@@ -114,12 +112,10 @@ fn outputs_are_read_after_every_event() {
         |seat| seat.send(&sent(50), 1001),
         |seat| seat.on_ack(&ack(60)),
         |seat| {
-            let total = Totals { sent: 1000, delivered: 0, lost: 1000 };
-            seat.on_lost(&Lost { now: at(70), start: 1, end: 1001, packet: None, inflight: 0, total });
+            seat.on_lost(&Lost::new(at(70), 1, 1001));
         },
         |seat| {
-            let packet = Snapshot::default();
-            seat.on_delivered(&Delivered { now: at(75), start: 1, end: 1001, packet, retransmission: false });
+            seat.on_delivered(&Delivered::new(at(75), 1, 1001));
         },
         |seat| {
             seat.begin_idle(at(75));

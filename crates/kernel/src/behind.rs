@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use ackclock_core::units::Instant;
 use ackclock_host::Side;
-use ackclock_sim::scenario::{FlowSpec, HostSpec, Scenario, Traffic};
+use ackclock_sim::scenario::{HostSpec, Scenario, Traffic};
 
 use crate::route::{address, address_v6};
 
@@ -46,7 +46,8 @@ pub fn ended_early(code: i32) -> String {
 pub fn behind(mut scenario: Scenario, name: Option<&str>) -> Result<Scenario, String> {
     let chosen = choose(&scenario, name)?;
     let spec = &scenario.flows[chosen];
-    let program = FlowSpec { start: Instant::ZERO, stop: None, packets: None, traffic: Traffic::Bulk, ..spec.clone() };
+    let mut program = spec.clone();
+    (program.start, program.stop, program.packets, program.traffic) = (Instant::ZERO, None, None, Traffic::Bulk);
     let application = scenario.applications.iter().position(|application| application.flows.contains(&chosen));
     let gone = match application {
         Some(index) => scenario.applications.remove(index).flows,
@@ -58,7 +59,11 @@ pub fn behind(mut scenario: Scenario, name: Option<&str>) -> Result<Scenario, St
         application.flows = place(application.flows.start)..place(application.flows.end);
     }
     scenario.flows.drain(gone);
-    let copies = (1..=SPREAD).map(|number| FlowSpec { name: format!("program {number}"), ..program.clone() });
+    let copies = (1..=SPREAD).map(|number| {
+        let mut copy = program.clone();
+        copy.name = format!("program {number}");
+        copy
+    });
     scenario.flows.splice(0..0, copies);
     scenario.record = Vec::new();
     Ok(scenario)

@@ -2,7 +2,6 @@
 //! follow.
 
 use ackclock_core::cc::initial_window;
-use ackclock_core::entry;
 use ackclock_core::events::Established;
 use ackclock_core::units::{Bytes, Instant, Segments};
 use ackclock_host::Bulk;
@@ -226,11 +225,11 @@ pub(crate) fn named<'a>(spec: &'a FlowSpec, offer: &Offer<'_>) -> Option<&'a Giv
 
 /// The initial window of a part, if it depends on nothing that the kernel would have to know.
 fn initial_window(part: &PartSpec, segment: u64) -> Option<Segments> {
-    let found = entry::find(initial_window::ENTRIES, part.name)?;
+    let found = initial_window::PARTS.find(part.name)?;
     let built = (found.build)(&part.params).ok()?;
     let established = Established::new(Instant::ZERO, Bytes(segment));
     let window = built.segments(&established);
     // With more knowledge another window comes out: the kernel cannot follow.
-    let learned = built.segments(&Established { learned: Some(2.0 * window), ..established });
+    let learned = built.segments(&established.with(|event| event.learned = Some(2.0 * window)));
     (window.is_finite() && learned.to_bits() == window.to_bits() && !built.paces(window)).then_some(window)
 }

@@ -213,12 +213,11 @@ impl Object {
 
     /// What the object asks its host for.
     pub(crate) fn wants(&mut self) -> Wants {
-        Wants {
-            samples: self.flag("wants_samples"),
-            deliveries: self.flag("wants_deliveries"),
-            one_way_delay: self.flag("wants_one_way_delay"),
-            timing: false,
-        }
+        Wants::NOTHING.with(|wants| {
+            wants.samples = self.flag("wants_samples");
+            wants.deliveries = self.flag("wants_deliveries");
+            wants.one_way_delay = self.flag("wants_one_way_delay");
+        })
     }
 
     /// Whether the attribute `name` is true.

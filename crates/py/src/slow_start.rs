@@ -23,7 +23,7 @@ struct PythonSlowStart {
 pub(crate) fn slow_start_factory(factory: Py<PyAny>, failure: Failure) -> SlowStartFactory {
     Arc::new(move || {
         let mut object = Object::make(&factory, "SlowStart", &[Method::Ack], &failure);
-        let wants = Wants { deliveries: false, ..object.wants() };
+        let wants = object.wants().with(|wants| wants.deliveries = false);
         let initial_ssthresh = object.with(|object| {
             let Some(value) = object.getattr_opt("initial_ssthresh")? else { return Ok(Segments::INFINITY) };
             let ssthresh = value.extract::<f64>().ok().filter(|segments| *segments >= 0.0);

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use ackclock_core::cc::{self, Composed, CongestionControl, Court, Phase, Testimony, Wants, Window, Witness};
-use ackclock_core::entry::Entry;
+use ackclock_core::entry::Parts;
 use ackclock_core::events::{Ack, CongestionEvent, Established, Sent};
 use ackclock_core::params::Params;
 use ackclock_core::units::{Duration, Instant, Rate, Segments};
@@ -64,25 +64,25 @@ impl CongestionControl for Steady {
 
 /// A control of the registry or of this file.
 fn control(name: &str) -> Box<dyn CongestionControl> {
-    fn part<P: ?Sized>(entries: &[&'static Entry<P>], name: &str) -> Box<P> {
-        let entry = entries.iter().find(|entry| entry.name == name).unwrap();
+    fn part<P: ?Sized>(parts: &Parts<P>, name: &str) -> Box<P> {
+        let entry = parts.find(name).unwrap();
         (entry.build)(&Params::defaults(entry.params)).unwrap()
     }
     let composed = |avoidance| {
-        let initial_window = part(cc::initial_window::ENTRIES, "rfc6928");
-        let slow_start = part(cc::slow_start::ENTRIES, "standard");
-        Box::new(Composed::new(initial_window, slow_start, part(cc::avoidance::ENTRIES, avoidance), None, f64::INFINITY))
+        let initial_window = part(&cc::initial_window::PARTS, "rfc6928");
+        let slow_start = part(&cc::slow_start::PARTS, "standard");
+        Box::new(Composed::new(initial_window, slow_start, part(&cc::avoidance::PARTS, avoidance), None, f64::INFINITY))
     };
     match name {
         "steady" => Box::new(Steady { cwnd: 1.0, timer: None }),
-        "bbr" => part(cc::whole::ENTRIES, "bbr"),
+        "bbr" => part(&cc::whole::PARTS, "bbr"),
         avoidance => composed(avoidance),
     }
 }
 
 /// The keys of a flow on any host profile, with random settings.
 fn any_host() -> impl Strategy<Value = String> {
-    scenario::join(&selective::PROFILES);
+    scenario::PROFILES.join(selective::PROFILES).unwrap();
     for name in scenario::profiles() {
         assert!(["ns2", "modern", "selective"].contains(&name), "give the profile {name} random settings below");
     }
@@ -162,9 +162,14 @@ fn testimony(text: &str, name: &str, wants: Wants) -> Testimony {
     testimony
 }
 
+fn wants([samples, deliveries, one_way_delay, timing]: [bool; 4]) -> Wants {
+    Wants::NOTHING.with(|wants| {
+        (wants.samples, wants.deliveries, wants.one_way_delay, wants.timing) = (samples, deliveries, one_way_delay, timing);
+    })
+}
+
 fn any_control() -> impl Strategy<Value = (&'static str, Wants)> {
-    let wants =
-        any::<[bool; 4]>().prop_map(|[samples, deliveries, one_way_delay, timing]| Wants { samples, deliveries, one_way_delay, timing });
+    let wants = any::<[bool; 4]>().prop_map(wants);
     (prop::sample::select(vec!["reno", "steady", "bbr", "vegas", "cubic_linux", "ledbat"]), wants)
 }
 
@@ -270,9 +275,9 @@ fn way_back(size: f64) -> RangeInclusive<f64> {
 
 #[test]
 fn a_one_way_delay_and_the_way_back_are_a_round_trip() {
-    scenario::join(&selective::PROFILES);
+    scenario::PROFILES.join(selective::PROFILES).unwrap();
     for (host, tick, size) in PROFILES {
-        let told = testimony(&format!("{PATH}{host}\n"), "reno", Wants { one_way_delay: true, ..Wants::NOTHING });
+        let told = testimony(&format!("{PATH}{host}\n"), "reno", wants([false, false, true, false]));
         assert!(told.broken.is_empty(), "{host}: {:#?}", told.broken);
         let known: Vec<(f64, f64)> =
             told.delays.iter().filter_map(|(delay, rtt)| Some((delay.as_secs_f64(), (*rtt)?.as_secs_f64()))).collect();
@@ -287,10 +292,8 @@ fn a_one_way_delay_and_the_way_back_are_a_round_trip() {
 
 #[test]
 fn delays_need_timestamps_and_a_control_that_wants_them() {
-    let delays = |host: &str, one_way_delay| {
-        let wants = Wants { samples: true, deliveries: true, one_way_delay, timing: true };
-        testimony(&format!("{PATH}{host}\n"), "reno", wants).delays.len()
-    };
+    let delays =
+        |host: &str, one_way_delay| testimony(&format!("{PATH}{host}\n"), "reno", wants([true, true, one_way_delay, true])).delays.len();
     for (host, ..) in PROFILES {
         assert!(delays(host, true) > 0 && delays(host, false) == 0, "{host}");
     }
@@ -299,7 +302,7 @@ fn delays_need_timestamps_and_a_control_that_wants_them() {
 
 #[test]
 fn an_idle_time_lasts_from_the_last_ack_to_the_next_burst() {
-    scenario::join(&selective::PROFILES);
+    scenario::PROFILES.join(selective::PROFILES).unwrap();
     for (host, _, size) in PROFILES {
         let text = format!("{PATH}{host}\napplication = {{ kind = 'on-off', burst = '100 kB', pause = '700 ms' }}\n");
         let scenario = Document::from_toml(&text, "contract.toml").unwrap().scenario().unwrap();

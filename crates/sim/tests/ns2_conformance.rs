@@ -105,11 +105,9 @@ fn further_run(row: &Row<'_>) -> Scenario {
         // Without a seed, ns-2 uses the stream after the default one. A seed restarts at stream 0.
         let (seed, stream) = if seed == 0 { (1, 1) } else { (seed, 0) };
         let position = if row.get("loss_position") == "after" { LossPosition::AfterLink } else { LossPosition::BeforeQueue };
-        scenario.links[BOTTLENECK].losses.push(LossSpec {
-            model: part_with("bernoulli", vec![("rate", Value::Number(loss))]),
-            position,
-            generator: GeneratorSpec::Mrg32k3a { seed, stream, skip: 0 },
-        });
+        let mut losses = LossSpec::new(part_with("bernoulli", vec![("rate", Value::Number(loss))]), position);
+        losses.generator = GeneratorSpec::Mrg32k3a { seed, stream, skip: 0 };
+        scenario.links[BOTTLENECK].losses.push(losses);
     }
     scenario
 }

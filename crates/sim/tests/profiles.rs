@@ -5,7 +5,7 @@ mod selective;
 use ackclock_core::cc;
 use ackclock_core::units::Instant;
 use ackclock_sim::engine::{RunResult, run};
-use ackclock_sim::scenario::{ApplicationKind, Document, Scenario, ScenarioError, join, profiles};
+use ackclock_sim::scenario::{ApplicationKind, Document, PROFILES, Scenario, ScenarioError, profiles};
 
 const APPLICATIONS: [&str; 5] = [
     "size = '200 packets'",
@@ -22,7 +22,7 @@ fn read(flow: &str, loss: &str) -> Result<Scenario, ScenarioError> {
 }
 
 fn simulate(flow: &str, loss: &str) -> RunResult {
-    join(&selective::PROFILES);
+    PROFILES.join(selective::PROFILES).unwrap();
     let flow = format!("profile = 'selective'\n{flow}");
     let scenario = read(&flow, loss).unwrap_or_else(|error| panic!("{error}\n{flow}"));
     run(&scenario, &mut || false).unwrap_or_else(|error| panic!("{error}\n{flow}"))
@@ -107,7 +107,7 @@ fn streams_of_a_connection_share_its_path() {
 
 #[test]
 fn streams_are_a_need_and_another_way_to_use_connections() {
-    join(&selective::PROFILES);
+    PROFILES.join(selective::PROFILES).unwrap();
     let text = format!("duration = '1 s'\n[[flow]]\nprofile = 'selective'\n{}\n", APPLICATIONS[4]);
     let frozen = Document::from_toml(&text, "t.toml").unwrap().frozen().unwrap();
     assert_eq!(Document::from_toml(&frozen, "frozen.toml").unwrap().frozen().unwrap(), frozen);
@@ -129,8 +129,8 @@ fn streams_are_a_need_and_another_way_to_use_connections() {
 
 #[test]
 fn a_message_names_the_capability_that_is_missing() {
-    join(&selective::PROFILES);
-    join(&selective::PROFILES);
+    PROFILES.join(selective::PROFILES).unwrap();
+    PROFILES.join(selective::PROFILES).unwrap();
     assert_eq!(profiles(), ["ns2", "modern", "selective"], "a list is joined once");
     let message = read(APPLICATIONS[2], "'none'").unwrap_err().to_string();
     let expected = "flow.0.application: needs a profile that carries data both ways, but ns2 does not; profiles that do: modern, selective";

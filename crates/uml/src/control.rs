@@ -167,14 +167,13 @@ impl Seat {
         (self.smss, self.una, self.nxt) = (u64::from(call.mss), 0, 0);
         (self.delivered, self.delivered_ce, self.lost, self.told) = (call.delivered, call.delivered_ce, call.lost, call.lost);
         self.control.agree(self.smss);
-        let event = Established {
-            rtt: micros(call.srtt),
-            selective: true,
-            header: Bytes(HEADER),
-            seed: self.seed,
-            whole_segments: true,
-            ..Established::new(now, Bytes(self.smss))
-        };
+        let event = Established::new(now, Bytes(self.smss)).with(|event| {
+            event.rtt = micros(call.srtt);
+            event.selective = true;
+            event.header = Bytes(HEADER);
+            event.seed = self.seed;
+            event.whole_segments = true;
+        });
         self.control.establish(&event, (0, self.smss));
         self.window()
     }
@@ -184,22 +183,24 @@ impl Seat {
             self.told = self.told.wrapping_add(1);
             let start = self.una;
             let packet = self.past.front().map(|past| self.snapshot(past, now, now));
-            let total = Totals { lost: self.bytes(self.told), ..self.totals() };
-            self.control.on_lost(&Lost { now, start, end: start + self.smss, packet, inflight: self.bytes(call.inflight), total });
+            let total = self.totals().with(|total| total.lost = self.bytes(self.told));
+            self.control.on_lost(&Lost::new(now, start, start + self.smss).with(|lost| {
+                lost.packet = packet;
+                lost.inflight = self.bytes(call.inflight);
+                lost.total = total;
+            }));
         }
     }
 
     /// What the control learns of a packet that was sent after `past`.
     fn snapshot(&self, past: &Past, sent_at: Instant, delivered_at: Instant) -> Snapshot {
-        Snapshot {
-            sent_at,
-            delivered: self.bytes(past.delivered),
-            delivered_at,
-            first_sent: sent_at,
-            lost: self.bytes(past.lost),
-            inflight: self.bytes(past.inflight + 1),
-            app_limited: false,
-        }
+        Snapshot::new(sent_at).with(|packet| {
+            packet.delivered = self.bytes(past.delivered);
+            packet.delivered_at = delivered_at;
+            packet.first_sent = sent_at;
+            packet.lost = self.bytes(past.lost);
+            packet.inflight = self.bytes(past.inflight + 1);
+        })
     }
 
     fn whole_window(&self) -> u32 {
@@ -235,30 +236,29 @@ impl Seat {
         self.control.note_rtt(rtt);
         let sample = self.sample(now, origin, call);
         let inflight = self.bytes(call.inflight);
-        let ack = Ack {
-            now,
-            acked: call.acked,
-            counted: f64::from(call.acked),
-            may_grow: call.grows,
-            cwnd_limited: call.limited,
-            flight_size: call.flight,
-            delivered,
-            marked,
-            lost,
-            inflight_before: if call.prior_inflight > 0 { self.bytes(call.prior_inflight) } else { inflight + delivered + lost },
-            inflight,
-            snd_una: self.una,
-            snd_nxt: self.nxt,
-            total: self.totals(),
-            sample,
-            rtt,
-            srtt: micros(call.srtt),
-            min_rtt: micros(call.min_rtt),
-            round: self.round,
-            ecn_echo: call.echo,
-            mark_count: MarkCount::AtMost,
-            ..Ack::new(now, call.acked, Bytes(self.smss))
-        };
+        let ack = Ack::new(now, call.acked, Bytes(self.smss)).with(|ack| {
+            ack.now = now;
+            ack.acked = call.acked;
+            ack.counted = f64::from(call.acked);
+            ack.may_grow = call.grows;
+            ack.cwnd_limited = call.limited;
+            ack.flight_size = call.flight;
+            ack.delivered = delivered;
+            ack.marked = marked;
+            ack.lost = lost;
+            ack.inflight_before = if call.prior_inflight > 0 { self.bytes(call.prior_inflight) } else { inflight + delivered + lost };
+            ack.inflight = inflight;
+            ack.snd_una = self.una;
+            ack.snd_nxt = self.nxt;
+            ack.total = self.totals();
+            ack.sample = sample;
+            ack.rtt = rtt;
+            ack.srtt = micros(call.srtt);
+            ack.min_rtt = micros(call.min_rtt);
+            ack.round = self.round;
+            ack.ecn_echo = call.echo;
+            ack.mark_count = MarkCount::AtMost;
+        });
         if call.rate_delivered < 0 {
             // Without samples nothing else shortens the list.
             self.past.clear();
@@ -275,7 +275,7 @@ impl Seat {
     fn totals(&self) -> Totals {
         // Each lost segment is sent again.
         let (delivered, lost) = (self.bytes(self.delivered), self.bytes(self.lost));
-        Totals { sent: self.nxt + lost, delivered, lost }
+        Totals::new(self.nxt + lost, delivered, lost)
     }
 
     /// The kernel's rate sample. What it does not keep, losses and flight when the packet was sent, is that after the ACK before.
@@ -293,12 +293,14 @@ impl Seat {
         let delivered_at = Instant::from_nanos((call.rate_prior * 1000).saturating_sub(origin));
         let sent_at = micros(call.rtt).map_or(delivered_at, |rtt| Instant::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos())));
         let bits = self.bytes(delivered) as f64 * 8.0 / interval.as_secs_f64();
-        Some(RateSample {
-            packet: Snapshot { app_limited: call.rate_app_limited, ..self.snapshot(&past, sent_at, delivered_at) },
-            delivered: self.bytes(delivered),
-            interval,
-            rate: Rate::from_bits_per_sec(bits as u64),
-        })
+        Some(
+            RateSample::new(
+                self.snapshot(&past, sent_at, delivered_at).with(|packet| packet.app_limited = call.rate_app_limited),
+                self.bytes(delivered),
+                interval,
+            )
+            .with(|sample| sample.rate = Rate::from_bits_per_sec(bits as u64)),
+        )
     }
 
     fn reduce(&mut self, now: Instant, call: &Call) -> Answer {
@@ -307,13 +309,12 @@ impl Seat {
             2 => Cause::EcnCe,
             _ => Cause::DupAck,
         };
-        let event = CongestionEvent {
-            flight_size: call.flight,
-            inflight: self.bytes(call.inflight),
-            least: if cause == Cause::Timeout { 1.0 } else { LEAST },
-            min_rtt: micros(call.min_rtt),
-            ..CongestionEvent::new(now, cause, f64::from(call.cwnd))
-        };
+        let event = CongestionEvent::new(now, cause, f64::from(call.cwnd)).with(|event| {
+            event.flight_size = call.flight;
+            event.inflight = self.bytes(call.inflight);
+            event.least = if cause == Cause::Timeout { 1.0 } else { LEAST };
+            event.min_rtt = micros(call.min_rtt);
+        });
         self.control.reduce(&event, self.una.max(1));
         let window = self.control.window();
         // To this the kernel reduces the window; after a timeout it is the threshold of the restart.
@@ -334,16 +335,13 @@ impl Seat {
         if self.control.is_idle() {
             self.control.end_idle(now, Restart::No);
         }
-        let sent = Sent {
-            now,
-            size: self.smss,
-            flight_size: call.flight.max(1),
-            inflight: self.smss,
-            snd_nxt: self.nxt,
-            total: self.totals(),
-            retransmission: false,
-            app_limited: true,
-        };
+        let sent = Sent::new(now, self.smss).with(|sent| {
+            sent.flight_size = call.flight.max(1);
+            sent.inflight = self.smss;
+            sent.snd_nxt = self.nxt;
+            sent.total = self.totals();
+            sent.app_limited = true;
+        });
         self.control.send(&sent, self.nxt);
     }
 }

@@ -58,6 +58,7 @@ pub enum Step {
 /// costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate wish")]
+#[non_exhaustive]
 pub struct Wants {
     /// Delivery rates ([`Ack::sample`]), and the snapshots of lost segments ([`Lost::packet`]).
     pub samples: bool,
@@ -74,6 +75,13 @@ impl Wants {
     pub const NOTHING: Self = Self { samples: false, deliveries: false, one_way_delay: false, timing: false };
     /// Samples only.
     pub const SAMPLES: Self = Self { samples: true, ..Self::NOTHING };
+
+    /// With other wishes: `Wants::NOTHING.with(|it| it.timing = true)`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 
     /// What either of two parts wants.
     #[must_use]

@@ -18,7 +18,7 @@ pub use contract::{
 pub use fifo::Fifo;
 pub use updated::Updated;
 
-use crate::entry::{Description, Entry, entries, try_build};
+use crate::entry::{Description, Entry, List, Parts, entries};
 use crate::params::Axis;
 
 entries! { Entry<Discipline>:
@@ -51,6 +51,9 @@ static LISTED: [Description; DESCRIPTIONS.len() + 1] = {
     listed
 };
 
+/// The parts of the axis: those of this folder, and those that a program has joined.
+pub static PARTS: Parts<Discipline> = Parts::new(List { entries: ENTRIES, descriptions: &LISTED });
+
 /// The axis.
 pub static AXIS: Axis = Axis {
     name: "queue",
@@ -60,6 +63,6 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "droptail",
     module: module_path!(),
-    list: || &LISTED,
-    build: |name, params| try_build(ENTRIES, name, params),
+    list: || PARTS.list().descriptions,
+    build: |name, params| PARTS.try_build(name, params),
 };

@@ -26,10 +26,10 @@
 
 use std::collections::VecDeque;
 
-use crate::entry::{Entry, build, quantity};
+use crate::entry::{Entry, quantity};
 use crate::params::{Default, Kind, Param, Params};
 use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Notice, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
-use crate::qdisc::{AXIS, ENTRIES};
+use crate::qdisc::{AXIS, PARTS};
 use crate::rng::Generator;
 use crate::units::{Duration, Instant, Limit, Moment, Rate};
 
@@ -161,7 +161,7 @@ impl Tbf {
         if buckets.iter().any(|bucket| bucket.size < mpu) {
             return Err("mpu must not be above burst, nor above minburst with a peakrate".to_owned());
         }
-        let inner = params.part("queue").map(|queue| build(ENTRIES, queue)).transpose()?.map(|queue| queue.into_scheduler());
+        let inner = params.part("queue").map(|queue| PARTS.build(queue)).transpose()?.map(|queue| queue.into_scheduler());
         let limit = match (params.limit_or_auto("limit"), params.number_or_auto("latency")) {
             (Some(_), _) | (_, Some(_)) if inner.is_some() => {
                 return Err("limit and latency belong to the queue first in, first out; the inner queue has a limit of its own".to_owned());

@@ -100,20 +100,17 @@ impl Transport {
                 self.receive(&ack);
                 self.total.sent += SMSS;
                 let inflight = u64::from(flight_size) * SMSS;
-                self.control.on_sent(&Sent {
-                    now: self.now,
-                    size: SMSS,
-                    flight_size,
-                    inflight,
-                    snd_nxt: self.total.sent,
-                    total: self.total,
-                    retransmission: false,
-                    app_limited: !limited,
-                });
+                self.control.on_sent(&Sent::new(self.now, SMSS).with(|sent| {
+                    sent.flight_size = flight_size;
+                    sent.inflight = inflight;
+                    sent.snd_nxt = self.total.sent;
+                    sent.total = self.total;
+                    sent.app_limited = !limited;
+                }));
                 return (cwnd, ack.counted);
             }
             Op::AckInRecovery { rtt } => {
-                let ack = Ack { may_grow: false, ..self.ack(0, true, rtt) };
+                let ack = self.ack(0, true, rtt).with(|ack| ack.may_grow = false);
                 self.receive(&ack);
             }
             Op::Congestion { timeout, restart, echo, inflation } => {
@@ -123,14 +120,13 @@ impl Transport {
                     _ => Cause::DupAck,
                 };
                 let window = (cwnd + f64::from(inflation)).min(RWND);
-                self.control.on_congestion(&CongestionEvent {
-                    flight_size,
-                    inflight: u64::from(flight_size) * SMSS,
-                    restart: timeout || restart,
-                    resent: inflation % 2 == 1,
-                    min_rtt: self.min_rtt,
-                    ..CongestionEvent::new(self.now, cause, window)
-                });
+                self.control.on_congestion(&CongestionEvent::new(self.now, cause, window).with(|event| {
+                    event.flight_size = flight_size;
+                    event.inflight = u64::from(flight_size) * SMSS;
+                    event.restart = timeout || restart;
+                    event.resent = inflation % 2 == 1;
+                    event.min_rtt = self.min_rtt;
+                }));
                 return (window, 0.0);
             }
             Op::Spurious => self.control.on_spurious(self.now),
@@ -142,7 +138,11 @@ impl Transport {
     /// The control hears of an ACK, and first of the round-trip time that it has measured.
     fn receive(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
-            let timing = Timing { now: ack.now, rtt, srtt: ack.srtt, snd_una: ack.snd_una, snd_nxt: ack.snd_nxt };
+            let timing = Timing::new(ack.now, rtt).with(|timing| {
+                timing.srtt = ack.srtt;
+                timing.snd_una = ack.snd_una;
+                timing.snd_nxt = ack.snd_nxt;
+            });
             self.control.on_rtt(&timing, self.control.window().cwnd);
         }
         self.control.on_ack(ack);
@@ -157,29 +157,34 @@ impl Transport {
         }
         let flight_size = self.control.window().cwnd.min(RWND) as u32;
         let (outstanding, delivered) = (u64::from(flight_size) * SMSS, u64::from(acked) * SMSS);
-        let sample = rtt.map(|rtt| RateSample {
-            packet: Snapshot { sent_at: self.now, delivered: self.total.delivered, inflight: outstanding, ..Snapshot::default() },
-            delivered: outstanding,
-            interval: rtt,
-            rate: Rate::from_bits_per_sec((outstanding as f64 * 8.0 / rtt.as_secs_f64().max(1e-3)) as u64),
+        let sample = rtt.map(|rtt| {
+            RateSample::new(
+                Snapshot::default().with(|packet| {
+                    packet.sent_at = self.now;
+                    packet.delivered = self.total.delivered;
+                    packet.inflight = outstanding;
+                }),
+                outstanding,
+                rtt,
+            )
+            .with(|sample| sample.rate = Rate::from_bits_per_sec((outstanding as f64 * 8.0 / rtt.as_secs_f64().max(1e-3)) as u64))
         });
         self.total.delivered += delivered;
-        Ack {
-            counted: f64::from(acked.min(MAX_COUNTED)),
-            cwnd_limited,
-            flight_size,
-            inflight_before: outstanding + delivered,
-            inflight: outstanding,
-            snd_una: self.total.delivered,
-            snd_nxt: self.total.delivered + outstanding,
-            total: self.total,
-            sample,
-            rtt,
-            srtt: self.srtt,
-            min_rtt: self.min_rtt,
-            round: self.round,
-            ..Ack::new(self.now, acked, Bytes(SMSS))
-        }
+        Ack::new(self.now, acked, Bytes(SMSS)).with(|ack| {
+            ack.counted = f64::from(acked.min(MAX_COUNTED));
+            ack.cwnd_limited = cwnd_limited;
+            ack.flight_size = flight_size;
+            ack.inflight_before = outstanding + delivered;
+            ack.inflight = outstanding;
+            ack.snd_una = self.total.delivered;
+            ack.snd_nxt = self.total.delivered + outstanding;
+            ack.total = self.total;
+            ack.sample = sample;
+            ack.rtt = rtt;
+            ack.srtt = self.srtt;
+            ack.min_rtt = self.min_rtt;
+            ack.round = self.round;
+        })
     }
 }
 
@@ -214,7 +219,7 @@ fn extremes(param: &Param, depth: usize) -> Vec<Value> {
             .iter()
             .flat_map(|part| {
                 let inner = if depth == 0 { vec![Params::defaults(part.params)] } else { settings_to(part.params, depth - 1) };
-                inner.into_iter().map(|params| Value::Part(PartSpec { name: part.name, params }))
+                inner.into_iter().map(|params| Value::Part(PartSpec::new(part.name, params)))
             })
             .collect(),
         Kind::Bool => vec![Value::Bool(false), Value::Bool(true)],

@@ -80,7 +80,7 @@ impl Loaded {
 /// # Errors
 /// What is missing.
 pub fn probe() -> Result<(), String> {
-    let part = |axis, name| Part { axis, spec: PartSpec { name, params: Params(Vec::new()) } };
+    let part = |axis, name| Part { axis, spec: PartSpec::new(name, Params(Vec::new())) };
     let parts = vec![part(&slow_start::AXIS, "standard"), part(&avoidance::AXIS, "reno")];
     load(&Program::new(parts, f64::INFINITY), false).map(drop)
 }

@@ -11,5 +11,5 @@ pub(crate) fn part(axis: &'static Axis, name: &'static str, set: &[(&str, Value)
     for (name, value) in set {
         params.set(name, value.clone());
     }
-    Part { axis, spec: PartSpec { name, params } }
+    Part { axis, spec: PartSpec::new(name, params) }
 }

@@ -12,7 +12,7 @@ mod recorder;
 use std::sync::{Arc, Mutex};
 
 use ackclock_core::cc::{self, Composed, CongestionControl, Window};
-use ackclock_core::entry::Entry;
+use ackclock_core::entry::{Entry, Parts};
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Established};
 use ackclock_core::params::{Params, Value};
 use ackclock_core::units::{Bytes, Instant};
@@ -188,10 +188,10 @@ impl Path {
 /// The Rust control of a case.
 fn compose(case: &Case, ssthresh: Option<u32>) -> Composed {
     Composed::new(
-        build(cc::initial_window::ENTRIES, ("rfc6928", &[])),
-        build(cc::slow_start::ENTRIES, case.slow_start),
-        build(cc::avoidance::ENTRIES, case.avoidance),
-        case.loss_response.map(|chosen| build(cc::loss_response::ENTRIES, chosen)),
+        build(&cc::initial_window::PARTS, ("rfc6928", &[])),
+        build(&cc::slow_start::PARTS, case.slow_start),
+        build(&cc::avoidance::PARTS, case.avoidance),
+        case.loss_response.map(|chosen| build(&cc::loss_response::PARTS, chosen)),
         ssthresh.map_or(f64::INFINITY, f64::from),
     )
 }
@@ -225,27 +225,27 @@ fn params<P: ?Sized>(entry: &Entry<P>, set: &[(&str, Setting)]) -> Params {
     params
 }
 
-fn find<P: ?Sized>(entries: &'static [&'static Entry<P>], name: &str) -> &'static Entry<P> {
-    ackclock_core::entry::find(entries, name).unwrap()
+fn find<P: ?Sized>(parts: &Parts<P>, name: &str) -> &'static Entry<P> {
+    parts.find(name).unwrap()
 }
 
-fn build<P: ?Sized>(entries: &'static [&'static Entry<P>], (name, set): Chosen) -> Box<P> {
-    let entry = find(entries, name);
+fn build<P: ?Sized>(parts: &Parts<P>, (name, set): Chosen) -> Box<P> {
+    let entry = find(parts, name);
     (entry.build)(&params(entry, set)).unwrap()
 }
 
-fn part<P: ?Sized>(entries: &'static [&'static Entry<P>], (name, set): Chosen) -> PartSpec {
-    PartSpec { name, params: params(find(entries, name), set) }
+fn part<P: ?Sized>(parts: &Parts<P>, (name, set): Chosen) -> PartSpec {
+    PartSpec::new(name, params(find(parts, name), set))
 }
 
 /// The arguments of the program for a case: what the loader would set before it loads the object.
 fn arguments(case: &Case, ssthresh: Option<u32>) -> Vec<String> {
-    let spec = ComposedSpec {
-        initial_window: part(cc::initial_window::ENTRIES, ("rfc6928", &[])),
-        slow_start: SlowStartSpec::Part(part(cc::slow_start::ENTRIES, case.slow_start)),
-        avoidance: part(cc::avoidance::ENTRIES, case.avoidance),
-        loss_response: case.loss_response.map(|chosen| part(cc::loss_response::ENTRIES, chosen)),
-    };
+    let mut spec = ComposedSpec::new(
+        part(&cc::initial_window::PARTS, ("rfc6928", &[])),
+        SlowStartSpec::Part(part(&cc::slow_start::PARTS, case.slow_start)),
+        part(&cc::avoidance::PARTS, case.avoidance),
+    );
+    spec.loss_response = case.loss_response.map(|chosen| part(&cc::loss_response::PARTS, chosen));
     let variables = parameters(&spec, ssthresh.map_or(f64::INFINITY, f64::from)).unwrap();
     let argument = |(name, values): (String, Vec<u64>)| {
         let values: Vec<String> = values.iter().map(|value| format!("{value:x}")).collect();
@@ -266,8 +266,8 @@ fn apart(rust: &Window, c: &Window) -> f64 {
 fn wrong_quantity(case: &Case, rust: &State<Named>, c: &State<Placed>) -> Option<String> {
     let of = |wanted: &str| rust.quantities.iter().find(|(name, _)| *name == wanted).map(|(_, value)| *value);
     let tolerance = |value: f64| RELATIVE * (value.abs() + rust.window.cwnd) + ABSOLUTE;
-    let (slow_start, avoidance) = (find(cc::slow_start::ENTRIES, case.slow_start.0), find(cc::avoidance::ENTRIES, case.avoidance.0));
-    let response = case.loss_response.map_or(&[][..], |(name, _)| find(cc::loss_response::ENTRIES, name).quantities);
+    let (slow_start, avoidance) = (find(&cc::slow_start::PARTS, case.slow_start.0), find(&cc::avoidance::PARTS, case.avoidance.0));
+    let response = case.loss_response.map_or(&[][..], |(name, _)| find(&cc::loss_response::PARTS, name).quantities);
     let mut reported = Vec::new();
     for (axis, quantities) in [slow_start.quantities, avoidance.quantities, response].into_iter().enumerate() {
         for (place, name) in quantities.iter().map(|quantity| quantity.name).enumerate() {
@@ -355,7 +355,7 @@ fn the_simulations_have_every_kind_of_event() {
 
 #[test]
 fn spurious_reductions_are_undone() {
-    let established = Established { whole_segments: true, ..Established::new(Instant::ZERO, Bytes(1000)) };
+    let established = Established::new(Instant::ZERO, Bytes(1000)).with(|event| event.whole_segments = true);
     for case in CASES {
         let log = Log::default();
         let mut control = Recorder::new(Box::new(compose(case, Some(40))), log.clone());
@@ -365,7 +365,10 @@ fn spurious_reductions_are_undone() {
                 control.on_ack(&Ack::new(Instant::ZERO, 2, Bytes(1000)));
             }
             let window = control.window().cwnd;
-            let event = CongestionEvent { least: 2.0, loss_window: 3.0, ..CongestionEvent::new(Instant::ZERO, cause, window) };
+            let event = CongestionEvent::new(Instant::ZERO, cause, window).with(|event| {
+                event.least = 2.0;
+                event.loss_window = 3.0;
+            });
             control.on_congestion(&event);
             for _ in 0..index {
                 control.on_ack(&Ack::new(Instant::ZERO, 1, Bytes(1000)));

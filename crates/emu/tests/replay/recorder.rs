@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
 use ackclock_core::cc::{CongestionControl, Phase, Wants, Window};
-use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Idle, Lost, Sent, Timing, Totals};
+use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Idle, Lost, Sent, Timing};
 use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 
 /// An event; the window before a start is the initial window.
@@ -128,9 +128,16 @@ impl CongestionControl for Recorder {
 
     fn on_ack(&mut self, ack: &Ack) {
         let whole = |bytes: u64| bytes.div_ceil(self.smss) * self.smss;
-        let total = Totals { delivered: whole(ack.total.delivered), ..ack.total };
+        let total = ack.total.with(|total| total.delivered = whole(ack.total.delivered));
         let [rtt, srtt, min_rtt] = [ack.rtt, ack.srtt, ack.min_rtt].map(micros);
-        let ack = Ack { now: nanos(ack.now), delivered: whole(ack.delivered), total, rtt, srtt, min_rtt, ..*ack };
+        let ack = ack.with(|ack| {
+            ack.now = nanos(ack.now);
+            ack.delivered = whole(ack.delivered);
+            ack.total = total;
+            ack.rtt = rtt;
+            ack.srtt = srtt;
+            ack.min_rtt = min_rtt;
+        });
         self.control.on_ack(&ack);
         self.record(Event::Ack(Box::new(Facts { ack, smss: self.smss })));
     }
@@ -141,7 +148,10 @@ impl CongestionControl for Recorder {
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
         let now = nanos(event.now);
-        self.control.on_congestion(&CongestionEvent { now, min_rtt: micros(event.min_rtt), ..*event });
+        self.control.on_congestion(&event.with(|event| {
+            event.now = now;
+            event.min_rtt = micros(event.min_rtt);
+        }));
         self.record(match event.cause {
             Cause::Timeout => Event::Timeout { now, loss_window: event.loss_window },
             Cause::DupAck | Cause::EcnCe => Event::Recovery { now },

@@ -66,7 +66,7 @@ impl EndHost {
         match named {
             None => {}
             Some(name) if name == preset => {}
-            Some(name) if cc::whole::ENTRIES.iter().any(|entry| entry.name == name) => {
+            Some(name) if cc::whole::PARTS.find(name).is_some() => {
                 keys.push(("congestion_control".to_owned(), Node::text(name)));
             }
             Some(name) => {

@@ -1,7 +1,7 @@
 //! One flow: its end hosts, its counters, and its row in the results.
 
 use ackclock_core::cc::{self, Composed, CongestionControl, Window};
-use ackclock_core::entry::{self, Entry};
+use ackclock_core::entry::Parts;
 use ackclock_core::params::Value;
 use ackclock_core::units::{Bytes, Duration, Instant, Limit, Moment, Rate};
 use ackclock_host::{self as host, Bulk, Profile, Side};
@@ -13,7 +13,7 @@ use super::result::FlowResult;
 use super::stream::Stream;
 use crate::net::packet::Packet;
 use crate::net::route::Routes;
-use crate::scenario::profiles::{self, Need};
+use crate::scenario::profiles::{Need, PROFILES};
 use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, HostSpec, LinkSpec, OtherHost, PartSpec, Scenario, SlowStartSpec, Traffic};
 
 /// The end hosts and counters of a flow.
@@ -127,8 +127,7 @@ fn hosts(scenario: &Scenario, index: usize) -> Result<Hosts, RunError> {
             _ => modern::Connection::bulk(host, control()?, bulk, seed),
         })),
         HostSpec::Other(other) => {
-            let entry = profiles::find(other.profile.name);
-            let Profile::Other(host) = *build(entry.as_slice(), &other.profile)? else {
+            let Profile::Other(host) = *build(&PROFILES, &other.profile)? else {
                 return Err(RunError::Part(format!("{} has settings of its own", other.profile.name)));
             };
             let OtherHost { packet_size, ecn, initial_pacing, .. } = *other;
@@ -187,25 +186,25 @@ impl Path {
 pub fn control(spec: &ControlSpec, initial_ssthresh: f64) -> Result<Box<dyn CongestionControl>, RunError> {
     Ok(match spec {
         ControlSpec::Composed(parts) => Box::new(compose(parts, initial_ssthresh)?),
-        ControlSpec::Whole(part) => build(cc::whole::ENTRIES, part)?,
+        ControlSpec::Whole(part) => build(&cc::whole::PARTS, part)?,
         ControlSpec::Custom(factory) => factory(),
     })
 }
 
 fn compose(parts: &ComposedSpec, initial_ssthresh: f64) -> Result<Composed, RunError> {
-    let loss_response = parts.loss_response.as_ref().map(|part| build(cc::loss_response::ENTRIES, part)).transpose()?;
+    let loss_response = parts.loss_response.as_ref().map(|part| build(&cc::loss_response::PARTS, part)).transpose()?;
     Ok(Composed::new(
-        build(cc::initial_window::ENTRIES, &parts.initial_window)?,
+        build(&cc::initial_window::PARTS, &parts.initial_window)?,
         match &parts.slow_start {
-            SlowStartSpec::Part(part) => build(cc::slow_start::ENTRIES, part)?,
+            SlowStartSpec::Part(part) => build(&cc::slow_start::PARTS, part)?,
             SlowStartSpec::Custom(factory) => factory(),
         },
-        build(cc::avoidance::ENTRIES, &parts.avoidance)?,
+        build(&cc::avoidance::PARTS, &parts.avoidance)?,
         loss_response,
         initial_ssthresh,
     ))
 }
 
-fn build<P: ?Sized>(entries: &[&'static Entry<P>], part: &PartSpec) -> Result<Box<P>, RunError> {
-    entry::build(entries, part).map_err(RunError::Part)
+fn build<P: ?Sized>(parts: &Parts<P>, part: &PartSpec) -> Result<Box<P>, RunError> {
+    parts.build(part).map_err(RunError::Part)
 }

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use ackclock_core::entry::find;
 use ackclock_core::params::Params;
 use ackclock_core::qdisc::{self, Dequeued, Ecn, Outcome, Outlet, Packet, Scheduler};
 use ackclock_core::rng::Generator;
@@ -42,7 +41,7 @@ struct QueueHost {
 
 impl QueueHost {
     fn new(name: &str) -> Self {
-        let entry = find(qdisc::ENTRIES, name).unwrap();
+        let entry = qdisc::PARTS.find(name).unwrap();
         let mut queue = (entry.build)(&Params::defaults(entry.params)).unwrap().into_scheduler();
         queue.attach(&Outlet { rate: Rate::from_bits_per_sec(RATE).unwrap(), delay: Duration::from_millis(5) });
         Self { queue, random: Generator::derived(1, ""), asked: true, held: None, passed: VecDeque::new(), repeats: false }

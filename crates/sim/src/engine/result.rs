@@ -15,6 +15,7 @@ use crate::trace::{Capture, Traces};
 table! {
     /// One flow.
     #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
     pub struct FlowResult of Scenario {
         name: String => |scenario, index, _| scenario.flows[index].name.clone(), "", "name of the flow";
         from: String => |scenario, index, _| scenario.nodes[scenario.flows[index].from].clone(), "", "node of the sender";
@@ -70,6 +71,7 @@ table! {
 table! {
     /// One direction of a link.
     #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
     pub struct LinkResult of Scenario {
         name: String => |scenario, index, _| scenario.links[index].name.clone(), "", "names of its nodes, such as `n1>n2`";
         rate_bps: u64 => |scenario, index, _| scenario.links[index].rate.mean().as_bits_per_sec(), "bit/s", "transmission rate; of a model, its mean";
@@ -138,6 +140,7 @@ fn control(flow: &FlowSpec) -> String {
 
 /// The result of a run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct RunResult {
     /// Flows, in the order of the scenario.
     pub flows: Vec<FlowResult>,
@@ -157,6 +160,7 @@ pub struct RunResult {
 
 /// The result of an application.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ApplicationResult {
     /// Its responses or bursts, in the order in which they were queued.
     pub transfers: Vec<Transfer>,

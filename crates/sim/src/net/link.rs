@@ -9,7 +9,6 @@
 //! - A transmission ends at its start plus the transmission time.
 //! - The packet arrives at the start plus the sum of transmission time and delay.
 
-use ackclock_core::entry::build;
 use ackclock_core::qdisc::{self, Discipline, Outlet, Scheduler};
 use ackclock_core::units::Instant;
 
@@ -90,7 +89,7 @@ impl Queue {
         if let Some(queue) = outside {
             return Ok(Self::Scheduled(Box::new(Scheduled::new(queue, random))));
         }
-        Ok(match *build(qdisc::ENTRIES, &spec.discipline)? {
+        Ok(match *qdisc::PARTS.build(&spec.discipline)? {
             Discipline::Fifo(mut discipline) => {
                 discipline.attach(&outlet);
                 Self::Immediate(Immediate::new(discipline, random))

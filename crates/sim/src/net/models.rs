@@ -1,6 +1,5 @@
 //! The models of a link: its rate, its delay and its losses. A link of constants without losses has none.
 
-use ackclock_core::entry::build;
 use ackclock_core::path::delay::{self, DelayModel};
 use ackclock_core::path::loss::{self, Arrival, Fate, LossModel};
 use ackclock_core::path::rate::{self, RateModel};
@@ -89,18 +88,18 @@ impl Models {
     pub(super) fn new(spec: &LinkSpec, seed: u64) -> Result<Option<Box<Self>>, String> {
         let random = |what: &str| Generator::derived(seed, &format!("link/{}/{what}", spec.name));
         let rate = spec.rate.model().map(|part| {
-            let model = build(rate::ENTRIES, part)?;
+            let model = rate::PARTS.build(part)?;
             Ok::<_, String>(Transmitting { model, random: random("rate"), carried: 0.0 })
         });
         let delay = spec.delay.model().map(|part| {
-            let model = build(delay::ENTRIES, part)?;
+            let model = delay::PARTS.build(part)?;
             let reorders = model.reorders();
             Ok::<_, String>(Propagating { model, random: random("delay"), last: Instant::ZERO, reorders })
         });
         let losses = spec.losses.iter().enumerate().map(|(index, loss)| {
             let place = if index == 0 { String::new() } else { format!("/{index}") };
             let random = generator(&loss.generator, seed, &format!("link/{}/loss{place}", spec.name));
-            Ok::<_, String>(Losing { model: build(loss::ENTRIES, &loss.model)?, position: loss.position, random, seen: 0 })
+            Ok::<_, String>(Losing { model: loss::PARTS.build(&loss.model)?, position: loss.position, random, seen: 0 })
         });
         let (rate, delay, losses) = (rate.transpose()?, delay.transpose()?, losses.collect::<Result<Vec<_>, _>>()?);
         let none = rate.is_none() && delay.is_none() && losses.is_empty();

@@ -34,6 +34,7 @@ impl Traffic {
 
 /// An application that drives one or more flows.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ApplicationSpec {
     /// Name in tables.
     pub name: String,
@@ -82,6 +83,7 @@ pub struct Stream {
 
 /// A client that loads pages.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ClientSpec {
     /// Number of pages; `None`: until the end of the run.
     pub pages: Option<u32>,

@@ -626,7 +626,7 @@ impl Choice {
             multiple.path.insert(0, param.name);
             multiple
         }));
-        self.params.set(param.name, Value::Part(PartSpec { name: inner.name, params: inner.params }));
+        self.params.set(param.name, Value::Part(PartSpec::new(inner.name, inner.params)));
     }
 
     /// Sets `param` to the value of `data`.

@@ -8,11 +8,12 @@ use ackclock_tcp::modern::{self, Feedback, TIMESTAMPS};
 use ackclock_tcp::ns2;
 
 use crate::scenario::check::Record;
+use crate::scenario::host_settings;
 use crate::scenario::keys::KERNEL;
 use crate::scenario::model::{ComposedSpec, ControlSpec, HostSpec, ModernHost, Ns2Host, OtherHost, PartSpec, Recovery, SlowStartSpec};
+use crate::scenario::profiles::PROFILES;
 use crate::scenario::topology::part;
 use crate::scenario::unit::Quantity;
-use crate::scenario::{host_settings, profiles};
 
 /// The end hosts.
 pub(crate) fn host(table: &Record) -> HostSpec {
@@ -62,7 +63,7 @@ pub(crate) fn feedback(table: &Record) -> Option<Feedback> {
 
 /// Header size of a profile whose packets are bytes.
 fn other_header(profile: &PartSpec) -> Option<Bytes> {
-    let entry = profiles::find(profile.name)?;
+    let entry = PROFILES.find(profile.name)?;
     match *(entry.build)(&profile.params).ok()? {
         Profile::Native(_) => None,
         Profile::Other(host) => Some(host.header()),
@@ -110,7 +111,7 @@ pub(crate) fn control(table: &Record) -> ControlSpec {
     let some = |axis: &Axis| chosen(axis.name).unwrap_or_else(|| axis.spec(axis.usual));
     ControlSpec::Composed(ComposedSpec {
         initial_window: if is_modern(table) && !table.field("initial_window").given {
-            PartSpec { name: "rfc6928", params: Params(Vec::new()) }
+            PartSpec::new("rfc6928", Params(Vec::new()))
         } else {
             some(&initial_window::AXIS)
         },

@@ -51,7 +51,7 @@ pub use hosts::hosts_json;
 pub(crate) use lone::LoneFlow;
 pub use model::*;
 pub use part::{registry_json, relations_json, shorthand};
-pub use profiles::{join, profiles};
+pub use profiles::{PROFILES, profiles};
 pub use schema::schema;
 pub use sweep::{Points, SampleRequest, SweepData, SweepNeeds, TableColumn};
 pub use text::nearest;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use ackclock_core::cc::{CongestionControl, SlowStart};
-use ackclock_core::entry::build;
 pub use ackclock_core::params::PartSpec;
 use ackclock_core::qdisc::{self, Reason};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
@@ -21,6 +20,7 @@ pub use ackclock_tcp::ns2::{Config as Ns2Host, Recovery};
 
 /// A validated scenario.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Scenario {
     /// Name in tables and plots.
     pub name: String,
@@ -43,6 +43,21 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// A run without a network, from which no trace is recorded.
+    pub const fn new(name: String, duration: Duration, seed: u64) -> Self {
+        Self {
+            name,
+            duration,
+            seed,
+            nodes: Vec::new(),
+            links: Vec::new(),
+            flows: Vec::new(),
+            applications: Vec::new(),
+            record: Vec::new(),
+            placeholder: false,
+        }
+    }
+
     /// What in the scenario is a kernel in virtual time, for a message; `None`: the simulation has all that it needs.
     pub fn needs_kernel(&self) -> Option<String> {
         self.flows.iter().find_map(FlowSpec::needs_kernel).or_else(|| self.links.iter().find_map(LinkSpec::needs_kernel))
@@ -57,7 +72,7 @@ impl Scenario {
     pub fn further_reasons(&self) -> Vec<Reason> {
         let of_queue = |queue: &QueueSpec| match queue.command() {
             Some(_) => Some(qdisc::qdisc::REASONS),
-            None => build(qdisc::ENTRIES, &queue.discipline).ok().map(|discipline| discipline.reasons()),
+            None => qdisc::PARTS.build(&queue.discipline).ok().map(|discipline| discipline.reasons()),
         };
         let found = self.links.iter().filter_map(|link| of_queue(link.queue.as_ref()?));
         let found: Vec<&[Reason]> = found.filter(|reasons| !reasons.is_empty()).collect();
@@ -67,6 +82,7 @@ impl Scenario {
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LinkSpec {
     /// `from>to` with the names of its nodes.
     pub name: String,
@@ -82,6 +98,13 @@ pub struct LinkSpec {
     pub queue: Option<QueueSpec>,
     /// Packet losses that the queue does not cause, in the order in which they decide.
     pub losses: Vec<LossSpec>,
+}
+
+impl LinkSpec {
+    /// A link between these nodes with an unlimited queue and without losses.
+    pub const fn new(name: String, [from, to]: [usize; 2], rate: Variable<Rate>, delay: Variable<Duration>) -> Self {
+        Self { name, from, to, rate, delay, queue: None, losses: Vec::new() }
+    }
 }
 
 /// A quantity of a link: a constant, or a model.
@@ -122,6 +145,7 @@ impl<T: Copy> Variable<T> {
 
 /// A queue in front of a link.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct QueueSpec {
     /// The discipline.
     pub discipline: PartSpec,
@@ -130,6 +154,11 @@ pub struct QueueSpec {
 }
 
 impl QueueSpec {
+    /// A queue whose random numbers come from the run's seed.
+    pub const fn new(discipline: PartSpec) -> Self {
+        Self { discipline, generator: GeneratorSpec::Derived }
+    }
+
     /// What `tc` takes, if the queue is a discipline of a Linux kernel.
     pub fn command(&self) -> Option<&str> {
         (self.discipline.name == qdisc::qdisc::NAME).then(|| self.discipline.params.word(qdisc::qdisc::COMMAND))
@@ -138,6 +167,7 @@ impl QueueSpec {
 
 /// A loss model on a link.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LossSpec {
     /// The model.
     pub model: PartSpec,
@@ -145,6 +175,13 @@ pub struct LossSpec {
     pub position: LossPosition,
     /// Generator of its random numbers.
     pub generator: GeneratorSpec,
+}
+
+impl LossSpec {
+    /// Losses whose random numbers come from the run's seed.
+    pub const fn new(model: PartSpec, position: LossPosition) -> Self {
+        Self { model, position, generator: GeneratorSpec::Derived }
+    }
 }
 
 /// Position of a loss model.
@@ -174,6 +211,7 @@ pub enum GeneratorSpec {
 
 /// A flow: one connection with data from `from` to `to`, or a stream of datagrams.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct FlowSpec {
     /// Name in tables and plots.
     pub name: String,
@@ -199,6 +237,25 @@ pub struct FlowSpec {
     pub kernel: Option<KernelSpec>,
 }
 
+impl FlowSpec {
+    /// A bulk transfer between these nodes, from the start of the run to its end, without an initial threshold.
+    pub const fn new(name: String, [from, to]: [usize; 2], host: HostSpec, control: ControlSpec) -> Self {
+        Self {
+            name,
+            from,
+            to,
+            start: Instant::ZERO,
+            stop: None,
+            packets: None,
+            traffic: Traffic::Bulk,
+            host,
+            control,
+            initial_ssthresh: Segments::INFINITY,
+            kernel: None,
+        }
+    }
+}
+
 /// The end hosts of a flow: a profile with its settings.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "the large one is the usual one, and a flow has one of them")]
@@ -215,6 +272,7 @@ pub enum HostSpec {
 
 /// End hosts of a profile that is neither `ns2` nor `modern`.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct OtherHost {
     /// The profile with its parameters.
     pub profile: PartSpec,
@@ -230,6 +288,7 @@ pub struct OtherHost {
 
 /// The kernel that the hosts of a flow are.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct KernelSpec {
     /// Its version; `None`: any.
     pub version: Option<Given>,
@@ -353,6 +412,7 @@ pub enum ControlSpec {
 
 /// The parts of a composed congestion control.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ComposedSpec {
     /// Axis `initial_window`.
     pub initial_window: PartSpec,
@@ -362,6 +422,13 @@ pub struct ComposedSpec {
     pub avoidance: PartSpec,
     /// Axis `loss_response`; `None`: the avoidance's own.
     pub loss_response: Option<PartSpec>,
+}
+
+impl ComposedSpec {
+    /// These parts, with the avoidance's own loss response.
+    pub const fn new(initial_window: PartSpec, slow_start: SlowStartSpec, avoidance: PartSpec) -> Self {
+        Self { initial_window, slow_start, avoidance, loss_response: None }
+    }
 }
 
 /// A slow start.

@@ -1,14 +1,15 @@
 //! The host profiles that a scenario can name: those of `ackclock-tcp`, and those of the lists that a program joins.
 
-use std::sync::{LazyLock, PoisonError, RwLock};
-
-use ackclock_core::entry::Entry;
-use ackclock_core::params::{Axis, Description, Params};
-use ackclock_host::{Capabilities, Profile, Profiles, Streams};
+use ackclock_core::entry::Parts;
+use ackclock_core::params::{Axis, Params};
+use ackclock_host::{Capabilities, Profile, Streams};
 use ackclock_tcp::profile;
 
 use crate::scenario::application::{ApplicationKind, ApplicationSpec, Traffic};
 use crate::scenario::keys::KERNEL;
+
+/// The profiles that a scenario can name.
+pub static PROFILES: Parts<Profile> = Parts::new(profile::PROFILES);
 
 /// The axis of profiles.
 pub(crate) static AXIS: Axis = Axis {
@@ -19,51 +20,13 @@ pub(crate) static AXIS: Axis = Axis {
     objects: &[KERNEL],
     usual: "ns2",
     module: "ackclock_tcp::profile",
-    list: descriptions,
-    build: |name, params| find(name).map_or(Ok(()), |entry| (entry.build)(params).map(drop)),
+    list: || PROFILES.list().descriptions,
+    build: |name, params| PROFILES.try_build(name, params),
 };
-
-/// The joined lists.
-struct Known {
-    entries: Vec<&'static Entry<Profile>>,
-    descriptions: &'static [Description],
-}
-
-static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(|| {
-    let Profiles { entries, descriptions } = profile::PROFILES;
-    RwLock::new(Known { entries: entries.to_vec(), descriptions })
-});
-
-fn read<T>(get: impl FnOnce(&Known) -> T) -> T {
-    get(&KNOWN.read().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// Adds the profiles of a list whose names are new. Scenarios that are read afterwards can name them, like those of the list before.
-pub fn join(list: &Profiles) {
-    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-    let is_new = |name: &str| known.entries.iter().all(|entry| entry.name != name);
-    let entries: Vec<_> = list.entries.iter().copied().filter(|entry| is_new(entry.name)).collect();
-    let described: Vec<_> = list.descriptions.iter().copied().filter(|part| is_new(part.name)).collect();
-    if !entries.is_empty() {
-        known.entries.extend(entries);
-        // Descriptions live as long as the program; a list is joined once.
-        known.descriptions = known.descriptions.iter().copied().chain(described).collect::<Vec<_>>().leak();
-    }
-}
-
-/// The profile `name`.
-pub(crate) fn find(name: &str) -> Option<&'static Entry<Profile>> {
-    read(|known| known.entries.iter().copied().find(|entry| entry.name == name))
-}
-
-/// Describes all profiles.
-pub(crate) fn descriptions() -> &'static [Description] {
-    read(|known| known.descriptions)
-}
 
 /// The names of all profiles, in the order of listings.
 pub fn profiles() -> Vec<&'static str> {
-    descriptions().iter().map(|part| part.name).collect()
+    AXIS.parts().iter().map(|part| part.name).collect()
 }
 
 /// A capability that an application needs of its host profile.
@@ -103,7 +66,7 @@ impl Need {
 
     /// Whether the profile `name` has the capability; `None`: there is no such profile.
     fn of(self, name: &str) -> Option<bool> {
-        let entry = find(name)?;
+        let entry = PROFILES.find(name)?;
         Some((self.holds)(&(entry.build)(&Params::defaults(entry.params)).ok()?.capabilities()))
     }
 

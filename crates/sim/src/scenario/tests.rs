@@ -417,7 +417,7 @@ fn parts_have_their_parameters() {
     assert_eq!(control.initial_window.params.0, [("segments", Value::Number(10.0))]);
     assert_eq!(scenario.flows[0].packets, Some(2));
     // The registry builds these parts.
-    let halve = ackclock_core::entry::find(ackclock_core::cc::loss_response::ENTRIES, "halve").unwrap();
+    let halve = ackclock_core::cc::loss_response::PARTS.find("halve").unwrap();
     assert!((halve.build)(&control.loss_response.as_ref().unwrap().params).is_ok());
 }
 

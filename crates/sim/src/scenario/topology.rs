@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use ackclock_core::entry;
 use ackclock_core::path::{delay, rate};
 use ackclock_core::units::{Duration, Rate};
 
@@ -215,7 +214,7 @@ fn own_rate(end: &Record) -> Option<Variable<Rate>> {
         return Rate::from_bits_per_sec(choice.params.number("rate") as u64).map(Variable::Constant);
     }
     let part = part(choice);
-    let model = entry::build(rate::ENTRIES, &part).ok()?;
+    let model = rate::PARTS.build(&part).ok()?;
     Some(Variable::Model(Box::new(Model { mean: model.mean(), part })))
 }
 
@@ -226,7 +225,7 @@ fn own_delay(end: &Record) -> Option<Variable<Duration>> {
         return Some(Variable::Constant(Duration::from_secs_f64(choice.params.number("delay"))));
     }
     let part = part(choice);
-    let model = entry::build(delay::ENTRIES, &part).ok()?;
+    let model = delay::PARTS.build(&part).ok()?;
     Some(Variable::Model(Box::new(Model { mean: model.mean(), part })))
 }
 
@@ -239,7 +238,7 @@ fn pair_delay(value: &Checked) -> Option<Duration> {
 
 /// The typed form of a chosen part.
 pub(crate) fn part(choice: &Choice) -> PartSpec {
-    PartSpec { name: choice.name, params: choice.params.clone() }
+    PartSpec::new(choice.name, choice.params.clone())
 }
 
 fn queue_spec(choice: &Choice) -> QueueSpec {

@@ -2,10 +2,10 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use ackclock_core::params::{Params, Value};
-use ackclock_core::units::{Bytes, Duration, Instant, Limit, Rate};
+use ackclock_core::units::{Bytes, Duration, Limit, Rate};
 use ackclock_sim::scenario::{
-    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LinkSpec, Ns2Host, PartSpec, QueueSpec, Recovery, Scenario,
-    SlowStartSpec, TraceKind, Traffic, Variable,
+    ComposedSpec, ControlSpec, FlowSpec, HostSpec, LinkSpec, Ns2Host, PartSpec, QueueSpec, Recovery, Scenario, SlowStartSpec, TraceKind,
+    Variable,
 };
 
 /// Phase of ns-2's clock in the chain scripts with the default seed: the last number drawn at start-up.
@@ -16,18 +16,18 @@ pub(crate) const VEGAS_CLOCK_PHASE: Duration = Duration::from_nanos(142_047);
 
 /// A part with its defaults.
 pub(crate) fn part(name: &'static str) -> PartSpec {
-    PartSpec { name, params: Params(Vec::new()) }
+    PartSpec::new(name, Params(Vec::new()))
 }
 
 /// A part with parameters.
 pub(crate) fn part_with(name: &'static str, params: Vec<(&'static str, Value)>) -> PartSpec {
-    PartSpec { name, params: Params(params) }
+    PartSpec::new(name, Params(params))
 }
 
 /// `DropTail` with a limit in packets.
 pub(crate) fn droptail(packets: u64) -> QueueSpec {
     let discipline = part_with("droptail", vec![("limit", Value::Limit(Limit::Packets(packets)))]);
-    QueueSpec { discipline, generator: GeneratorSpec::Derived }
+    QueueSpec::new(discipline)
 }
 
 /// A fixed initial window.
@@ -42,12 +42,7 @@ pub(crate) fn ns2_table() -> PartSpec {
 
 /// The parts of ns-2's own congestion control.
 pub(crate) fn ns2_control(initial_window: PartSpec, slow_start: PartSpec) -> ControlSpec {
-    ControlSpec::Composed(ComposedSpec {
-        initial_window,
-        slow_start: SlowStartSpec::Part(slow_start),
-        avoidance: part("reno"),
-        loss_response: None,
-    })
+    ControlSpec::Composed(ComposedSpec::new(initial_window, SlowStartSpec::Part(slow_start), part("reno")))
 }
 
 /// The parts of the congestion control of ns-2's agent with this recovery. Vegas does not use `slow_start`.
@@ -57,12 +52,7 @@ pub(crate) fn agent_control(recovery: Recovery, initial_window: PartSpec, slow_s
         let rule = || ("rule", Value::Word("ns2".to_owned()));
         let slow_start = part_with("vegas", vec![number("gamma", 1.0), number("alpha", 1.0), rule()]);
         let avoidance = part_with("vegas", vec![number("alpha", 1.0), number("beta", 3.0), rule()]);
-        return ControlSpec::Composed(ComposedSpec {
-            initial_window,
-            slow_start: SlowStartSpec::Part(slow_start),
-            avoidance,
-            loss_response: None,
-        });
+        return ControlSpec::Composed(ComposedSpec::new(initial_window, SlowStartSpec::Part(slow_start), avoidance));
     }
     ns2_control(initial_window, slow_start)
 }
@@ -89,15 +79,8 @@ pub(crate) fn host(recovery: Recovery) -> Ns2Host {
 }
 
 fn link(from: usize, to: usize, rate: u64, delay: u64) -> LinkSpec {
-    LinkSpec {
-        name: format!("n{from}>n{to}"),
-        from,
-        to,
-        rate: Variable::Constant(Rate::from_bits_per_sec(rate).unwrap()),
-        delay: Variable::Constant(Duration::from_millis(delay)),
-        queue: None,
-        losses: Vec::new(),
-    }
+    let rate = Variable::Constant(Rate::from_bits_per_sec(rate).unwrap());
+    LinkSpec::new(format!("n{from}>n{to}"), [from, to], rate, Variable::Constant(Duration::from_millis(delay)))
 }
 
 /// Index of the sender's own link in [`chain`].
@@ -114,30 +97,13 @@ pub(crate) fn chain(rate: u64, access: u64, queue: u64, host: Ns2Host, control: 
         links.push(link(b, a, rate, 10));
     }
     links[BOTTLENECK].queue = Some(droptail(queue));
-    let flow = FlowSpec {
-        name: "flow0".to_owned(),
-        from: 0,
-        to: 3,
-        start: Instant::ZERO,
-        stop: None,
-        packets: None,
-        traffic: Traffic::Bulk,
-        initial_ssthresh: f64::from(host.rwnd),
-        kernel: None,
-        host: HostSpec::Ns2(host),
-        control,
-    };
-    Scenario {
-        name: "chain".to_owned(),
-        duration: Duration::from_millis(250_000),
-        seed: 1,
-        nodes: (0..4).map(|node| format!("n{node}")).collect(),
-        links,
-        flows: vec![flow],
-        applications: Vec::new(),
-        record: vec![TraceKind::Drops],
-        placeholder: false,
-    }
+    let threshold = f64::from(host.rwnd);
+    let mut flow = FlowSpec::new("flow0".to_owned(), [0, 3], HostSpec::Ns2(host), control);
+    flow.initial_ssthresh = threshold;
+    let mut scenario = Scenario::new("chain".to_owned(), Duration::from_millis(250_000), 1);
+    scenario.nodes = (0..4).map(|node| format!("n{node}")).collect();
+    (scenario.links, scenario.flows, scenario.record) = (links, vec![flow], vec![TraceKind::Drops]);
+    scenario
 }
 
 /// The recovery of an ns-2 agent.

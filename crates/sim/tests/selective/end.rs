@@ -225,7 +225,7 @@ impl End {
     }
 
     fn total(&self) -> Totals {
-        Totals { sent: self.sent_bytes, delivered: self.rate.delivered(), lost: self.rate.lost() }
+        Totals::new(self.sent_bytes, self.rate.delivered(), self.rate.lost())
     }
 
     fn segments(&self, bytes: u64) -> u32 {
@@ -240,15 +240,14 @@ impl End {
             self.measure(now.since(self.hello_at));
         }
         (self.backoff, self.timer) = (0, None);
-        let event = Established {
-            lost_syns: self.lost_hellos,
-            rtt: self.latest,
-            available: available.map(|packets| packets as f64),
-            selective: true,
-            header: Bytes(HEADER),
-            seed: self.seed,
-            ..Established::new(now, Bytes(self.seat.smss()))
-        };
+        let event = Established::new(now, Bytes(self.seat.smss())).with(|event| {
+            event.lost_syns = self.lost_hellos;
+            event.rtt = self.latest;
+            event.available = available.map(|packets| packets as f64);
+            event.selective = true;
+            event.header = Bytes(HEADER);
+            event.seed = self.seed;
+        });
         self.seat.establish(&event, (0, self.seat.smss()));
         self.supply();
         if self.unsent() == 0 {
@@ -308,7 +307,10 @@ impl End {
                 delivered += chunk.length;
                 if self.seat.wants().deliveries {
                     let (start, end) = (chunk.position, chunk.end());
-                    self.seat.on_delivered(&Delivered { now, start, end, packet: packet.snapshot, retransmission: packet.resent });
+                    self.seat.on_delivered(&Delivered::new(now, start, end).with(|delivered| {
+                        delivered.packet = packet.snapshot;
+                        delivered.retransmission = packet.resent;
+                    }));
                 }
                 insert(&mut self.acked, (chunk.position, chunk.end()));
                 if newest.is_none_or(|(latest, _)| number > latest) {
@@ -333,31 +335,28 @@ impl End {
             self.seat.begin_idle(now);
         }
         let timed_out = self.recovery.is_some_and(|(_, timeout)| timeout);
-        let ack = Ack {
-            now,
-            acked: self.segments(self.una - una),
-            counted: self.seat.counted(delivered, timed_out),
-            may_grow: !marked && self.recovery.is_none_or(|(_, timeout)| timeout),
-            cwnd_limited: self.seat.was_limited(una),
-            flight_size: self.segments(self.inflight),
-            delivered,
-            marked: if marked { delivered } else { 0 },
-            lost: self.rate.take_newly_lost(),
-            inflight_before,
-            inflight: self.inflight,
-            snd_una: self.una,
-            snd_nxt: self.nxt,
-            total: self.total(),
-            sample: Some(sample),
-            rtt: self.latest,
-            one_way_delay: Some(delay).filter(|_| self.seat.wants().one_way_delay),
-            srtt: self.srtt,
-            min_rtt: self.min_rtt,
-            round: self.rate.round(),
-            ecn_echo: marked,
-            mark_count: MarkCount::AtMost,
-            handshake: false,
-        };
+        let ack = Ack::new(now, self.segments(self.una - una), Bytes(0)).with(|ack| {
+            ack.counted = self.seat.counted(delivered, timed_out);
+            ack.may_grow = !marked && self.recovery.is_none_or(|(_, timeout)| timeout);
+            ack.cwnd_limited = self.seat.was_limited(una);
+            ack.flight_size = self.segments(self.inflight);
+            ack.delivered = delivered;
+            ack.marked = if marked { delivered } else { 0 };
+            ack.lost = self.rate.take_newly_lost();
+            ack.inflight_before = inflight_before;
+            ack.inflight = self.inflight;
+            ack.snd_una = self.una;
+            ack.snd_nxt = self.nxt;
+            ack.total = self.total();
+            ack.sample = Some(sample);
+            ack.rtt = self.latest;
+            ack.one_way_delay = Some(delay).filter(|_| self.seat.wants().one_way_delay);
+            ack.srtt = self.srtt;
+            ack.min_rtt = self.min_rtt;
+            ack.round = self.rate.round();
+            ack.ecn_echo = marked;
+            ack.mark_count = MarkCount::AtMost;
+        });
         self.seat.on_ack(&ack);
         if self.seat.holds_back() {
             self.rate.note_app_limited(self.inflight);
@@ -379,7 +378,11 @@ impl End {
             self.to_resend.insert(chunk.position, chunk);
             let (start, end) = (chunk.position, chunk.end());
             (any, resent) = (true, resent || again);
-            self.seat.on_lost(&Lost { now, start, end, packet: Some(snapshot), inflight: self.inflight, total: self.total() });
+            self.seat.on_lost(&Lost::new(now, start, end).with(|lost| {
+                lost.packet = Some(snapshot);
+                lost.inflight = self.inflight;
+                lost.total = self.total();
+            }));
         }
         if any && (self.recovery.is_none() || cause == Cause::Timeout) {
             self.reduce(now, cause, resent);
@@ -388,15 +391,14 @@ impl End {
 
     fn reduce(&mut self, now: Instant, cause: Cause, resent: bool) {
         let timeout = cause == Cause::Timeout;
-        let event = CongestionEvent {
-            flight_size: self.segments(self.inflight),
-            inflight: self.inflight,
-            restart: timeout,
-            least: if cause == Cause::EcnCe { PART_OF_A_SEGMENT } else { 1.0 },
-            resent,
-            min_rtt: self.min_rtt,
-            ..CongestionEvent::new(now, cause, self.seat.window().cwnd)
-        };
+        let event = CongestionEvent::new(now, cause, self.seat.window().cwnd).with(|event| {
+            event.flight_size = self.segments(self.inflight);
+            event.inflight = self.inflight;
+            event.restart = timeout;
+            event.least = if cause == Cause::EcnCe { PART_OF_A_SEGMENT } else { 1.0 };
+            event.resent = resent;
+            event.min_rtt = self.min_rtt;
+        });
         // Position 0 of the data is past the handshake.
         self.seat.reduce(&event, self.una + 1);
         self.recovery = Some((self.nxt, timeout));
@@ -447,16 +449,14 @@ impl End {
             (self.nxt, self.served) = (chunk.end(), chunk.stream);
         }
         self.seat.pace(now, size + HEADER, self.seat.cwnd(), self.srtt);
-        let sent = Sent {
-            now,
-            size,
-            flight_size: self.segments(self.inflight),
-            inflight: self.inflight,
-            snd_nxt: self.nxt,
-            total: self.total(),
-            retransmission: resent,
-            app_limited,
-        };
+        let sent = Sent::new(now, size).with(|sent| {
+            sent.flight_size = self.segments(self.inflight);
+            sent.inflight = self.inflight;
+            sent.snd_nxt = self.nxt;
+            sent.total = self.total();
+            sent.retransmission = resent;
+            sent.app_limited = app_limited;
+        });
         self.seat.send(&sent, self.nxt);
         let timeout = self.timing().1;
         self.timer.get_or_insert(now + timeout);

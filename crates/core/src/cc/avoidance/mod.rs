@@ -1,7 +1,7 @@
 //! Growth from `ssthresh` on: axis `avoidance`.
 
 use crate::cc::contract::Avoidance;
-use crate::entry::{Entry, entries, try_build};
+use crate::entry::{Entry, List, Parts, entries};
 use crate::params::Axis;
 
 entries! { Entry<dyn Avoidance>:
@@ -19,6 +19,9 @@ entries! { Entry<dyn Avoidance>:
     ledbat,
 }
 
+/// The parts of the axis: those of this folder, and those that a program has joined.
+pub static PARTS: Parts<dyn Avoidance> = Parts::new(List { entries: ENTRIES, descriptions: DESCRIPTIONS });
+
 /// The axis.
 pub static AXIS: Axis = Axis {
     name: "avoidance",
@@ -28,6 +31,6 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "reno",
     module: module_path!(),
-    list: || DESCRIPTIONS,
-    build: |name, params| try_build(ENTRIES, name, params),
+    list: || PARTS.list().descriptions,
+    build: |name, params| PARTS.try_build(name, params),
 };

@@ -1,7 +1,7 @@
 //! Initial windows: axis `initial_window`.
 
 use crate::cc::contract::InitialWindow;
-use crate::entry::{Entry, entries, try_build};
+use crate::entry::{Entry, List, Parts, entries};
 use crate::params::Axis;
 
 entries! { Entry<dyn InitialWindow>:
@@ -17,6 +17,9 @@ entries! { Entry<dyn InitialWindow>:
     rtt_scaled,
 }
 
+/// The parts of the axis: those of this folder, and those that a program has joined.
+pub static PARTS: Parts<dyn InitialWindow> = Parts::new(List { entries: ENTRIES, descriptions: DESCRIPTIONS });
+
 /// The axis.
 pub static AXIS: Axis = Axis {
     name: "initial_window",
@@ -26,6 +29,6 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "ns2_table",
     module: module_path!(),
-    list: || DESCRIPTIONS,
-    build: |name, params| try_build(ENTRIES, name, params),
+    list: || PARTS.list().descriptions,
+    build: |name, params| PARTS.try_build(name, params),
 };

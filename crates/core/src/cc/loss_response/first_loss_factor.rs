@@ -16,8 +16,8 @@
 //! `loss_response`: the response to every other congestion; auto: the avoidance's own.
 
 use crate::cc::contract::{Avoidance, LossResponse, Window};
-use crate::cc::loss_response::{AXIS, ENTRIES};
-use crate::entry::{Entry, build};
+use crate::cc::loss_response::{AXIS, PARTS};
+use crate::entry::Entry;
 use crate::events::{Ack, CongestionEvent};
 use crate::params::{Default, Kind, Param};
 use crate::units::Segments;
@@ -43,7 +43,7 @@ pub static ENTRY: Entry<dyn LossResponse> = Entry {
     ],
     quantities: &[],
     build: |params| {
-        let inner = params.part("loss_response").map(|part| build(ENTRIES, part)).transpose()?;
+        let inner = params.part("loss_response").map(|part| PARTS.build(part)).transpose()?;
         Ok(Box::new(FirstLossFactor { factor: params.number("factor"), inner, reduced: false }))
     },
 };

@@ -1,7 +1,7 @@
 //! Responses to congestion: axis `loss_response`.
 
 use crate::cc::contract::LossResponse;
-use crate::entry::{Entry, entries, try_build};
+use crate::entry::{Entry, List, Parts, entries};
 use crate::params::Axis;
 
 entries! { Entry<dyn LossResponse>:
@@ -13,6 +13,9 @@ entries! { Entry<dyn LossResponse>:
     kept_threshold,
 }
 
+/// The parts of the axis: those of this folder, and those that a program has joined.
+pub static PARTS: Parts<dyn LossResponse> = Parts::new(List { entries: ENTRIES, descriptions: DESCRIPTIONS });
+
 /// The axis.
 pub static AXIS: Axis = Axis {
     name: "loss_response",
@@ -22,6 +25,6 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "halve",
     module: module_path!(),
-    list: || DESCRIPTIONS,
-    build: |name, params| try_build(ENTRIES, name, params),
+    list: || PARTS.list().descriptions,
+    build: |name, params| PARTS.try_build(name, params),
 };

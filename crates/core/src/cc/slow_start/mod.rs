@@ -1,7 +1,7 @@
 //! Growth below `ssthresh`: axis `slow_start`.
 
 use crate::cc::contract::SlowStart;
-use crate::entry::{Entry, entries, try_build};
+use crate::entry::{Entry, List, Parts, entries};
 use crate::params::Axis;
 
 entries! { Entry<dyn SlowStart>:
@@ -17,6 +17,9 @@ entries! { Entry<dyn SlowStart>:
     paced,
 }
 
+/// The parts of the axis: those of this folder, and those that a program has joined.
+pub static PARTS: Parts<dyn SlowStart> = Parts::new(List { entries: ENTRIES, descriptions: DESCRIPTIONS });
+
 /// The axis.
 pub static AXIS: Axis = Axis {
     name: "slow_start",
@@ -26,6 +29,6 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "standard",
     module: module_path!(),
-    list: || DESCRIPTIONS,
-    build: |name, params| try_build(ENTRIES, name, params),
+    list: || PARTS.list().descriptions,
+    build: |name, params| PARTS.try_build(name, params),
 };

@@ -1,7 +1,7 @@
 //! Controls that do not decompose into the four parts and have windows, rates and recovery of their own: axis `congestion_control`.
 
 use crate::cc::contract::CongestionControl;
-use crate::entry::{Entry, entries, try_build};
+use crate::entry::{Entry, List, Parts, entries};
 use crate::params::Axis;
 
 entries! { Entry<dyn CongestionControl>:
@@ -13,6 +13,9 @@ pub const PYTHON: &str = "python";
 /// The word for a composed control whose slow start is such an object.
 pub const PYTHON_SLOW_START: &str = "python_slow_start";
 
+/// The parts of the axis: those of this folder, and those that a program has joined.
+pub static PARTS: Parts<dyn CongestionControl> = Parts::new(List { entries: ENTRIES, descriptions: DESCRIPTIONS });
+
 /// The axis.
 pub static AXIS: Axis = Axis {
     name: "congestion_control",
@@ -22,6 +25,6 @@ pub static AXIS: Axis = Axis {
     objects: &[PYTHON, PYTHON_SLOW_START],
     usual: "bbr",
     module: module_path!(),
-    list: || DESCRIPTIONS,
-    build: |name, params| try_build(ENTRIES, name, params),
+    list: || PARTS.list().descriptions,
+    build: |name, params| PARTS.try_build(name, params),
 };

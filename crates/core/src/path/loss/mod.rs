@@ -4,7 +4,7 @@ mod model;
 
 pub use model::{Arrival, Fate, LossModel};
 
-use crate::entry::{Entry, entries, try_build};
+use crate::entry::{Entry, List, Parts, entries};
 use crate::params::Axis;
 
 entries! { Entry<dyn LossModel>:
@@ -13,6 +13,9 @@ entries! { Entry<dyn LossModel>:
     gilbert_elliott,
     duplicate,
 }
+
+/// The parts of the axis: those of this folder, and those that a program has joined.
+pub static PARTS: Parts<dyn LossModel> = Parts::new(List { entries: ENTRIES, descriptions: DESCRIPTIONS });
 
 /// The axis.
 pub static AXIS: Axis = Axis {
@@ -23,6 +26,6 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "bernoulli",
     module: module_path!(),
-    list: || DESCRIPTIONS,
-    build: |name, params| try_build(ENTRIES, name, params),
+    list: || PARTS.list().descriptions,
+    build: |name, params| PARTS.try_build(name, params),
 };

@@ -4,13 +4,16 @@ mod model;
 
 pub use model::RateModel;
 
-use crate::entry::{Entry, entries, try_build};
+use crate::entry::{Entry, List, Parts, entries};
 use crate::params::Axis;
 
 entries! { Entry<dyn RateModel>:
     constant,
     schedule,
 }
+
+/// The parts of the axis: those of this folder, and those that a program has joined.
+pub static PARTS: Parts<dyn RateModel> = Parts::new(List { entries: ENTRIES, descriptions: DESCRIPTIONS });
 
 /// The axis.
 pub static AXIS: Axis = Axis {
@@ -21,6 +24,6 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "constant",
     module: module_path!(),
-    list: || DESCRIPTIONS,
-    build: |name, params| try_build(ENTRIES, name, params),
+    list: || PARTS.list().descriptions,
+    build: |name, params| PARTS.try_build(name, params),
 };

@@ -102,15 +102,14 @@ impl SentSegment {
 
     /// Snapshot of the connection at the segment's last transmission.
     pub(in super::super) fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            sent_at: self.sent_at,
-            delivered: self.delivered,
-            delivered_at: self.delivered_at,
-            first_sent: self.first_sent,
-            lost: self.lost,
-            inflight: u64::from(self.inflight),
-            app_limited: self.tag.has(Tag::APP_LIMITED),
-        }
+        Snapshot::new(self.sent_at).with(|packet| {
+            packet.delivered = self.delivered;
+            packet.delivered_at = self.delivered_at;
+            packet.first_sent = self.first_sent;
+            packet.lost = self.lost;
+            packet.inflight = u64::from(self.inflight);
+            packet.app_limited = self.tag.has(Tag::APP_LIMITED);
+        })
     }
 
     /// Whether the segment was ever retransmitted.
@@ -177,7 +176,7 @@ impl SentSegment {
 
     /// The segment after transmission `number`.
     pub(super) fn sent(mut self, number: u32, snapshot: &Snapshot) -> Self {
-        let Snapshot { sent_at, delivered, delivered_at, first_sent, lost, inflight, app_limited } = *snapshot;
+        let Snapshot { sent_at, delivered, delivered_at, first_sent, lost, inflight, app_limited, .. } = *snapshot;
         self.tag.set(Tag::APP_LIMITED, app_limited);
         // A window has at most 30 bits (RFC 7323 §2.2).
         let inflight = inflight as u32;

@@ -7,7 +7,7 @@ fn at(millis: u64) -> Instant {
 }
 
 fn sent(millis: u64) -> Snapshot {
-    Snapshot { sent_at: at(millis), ..Snapshot::default() }
+    Snapshot::default().with(|packet| packet.sent_at = at(millis))
 }
 
 /// Ten 100-byte segments, sent one millisecond apart.

@@ -5,7 +5,7 @@
 //! timestamp is echoed).
 
 use ackclock_core::events::{Ack as AckEvent, Delivered, MarkCount, RateSample, Timing};
-use ackclock_core::units::{Duration, Instant, Segments};
+use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 use ackclock_host::RecoveryPhase;
 
 use super::super::ack::Ack;
@@ -150,7 +150,11 @@ impl Sender {
     fn tell_rtt(&mut self, now: Instant, change: &Change) {
         let Some(rtt) = change.rtt.filter(|_| self.seat.wants().timing) else { return };
         let ssthresh = self.seat.window().ssthresh;
-        let timing = Timing { now, rtt, srtt: self.rtt.srtt(), snd_una: self.window.una(), snd_nxt: self.window.nxt() };
+        let timing = Timing::new(now, rtt).with(|timing| {
+            timing.srtt = self.rtt.srtt();
+            timing.snd_una = self.window.una();
+            timing.snd_nxt = self.window.nxt();
+        });
         self.seat.on_rtt(&timing, self.congestion_window().cwnd);
         self.follow_threshold(ssthresh);
     }
@@ -410,7 +414,10 @@ impl Sender {
     fn report_deliveries(&mut self, now: Instant, delivered: &[SentSegment]) {
         for segment in delivered {
             let ((start, end), retransmission) = (segment.range(), segment.is_retransmitted());
-            self.seat.on_delivered(&Delivered { now, start, end, packet: segment.snapshot(), retransmission });
+            self.seat.on_delivered(&Delivered::new(now, start, end).with(|delivered| {
+                delivered.packet = segment.snapshot();
+                delivered.retransmission = retransmission;
+            }));
         }
     }
 
@@ -441,31 +448,29 @@ impl Sender {
         let lost = self.rate.take_newly_lost();
         let late = std::mem::take(&mut self.delivered_late);
         self.seat.note_rtt(change.rtt);
-        self.seat.on_ack(&AckEvent {
-            now,
-            acked: change.segments,
-            counted,
-            may_grow: (change.acked > 0 || by_arrivals && self.rack.reorders()) && !recovering && unmarked > 0.0,
-            cwnd_limited: self.seat.was_limited(change.una),
-            flight_size: self.flight_segments(),
-            delivered: change.delivered + late,
-            marked: marks.bytes,
-            lost,
-            inflight_before: change.inflight,
-            inflight,
-            snd_una: self.window.una(),
-            snd_nxt: self.window.nxt(),
-            total: self.total(),
-            sample: change.sample,
-            rtt: change.rtt,
-            one_way_delay: change.delay,
-            srtt: self.rtt.srtt(),
-            min_rtt: self.seat.min_rtt(self.rtt.min()),
-            round: self.rate.round(),
-            ecn_echo: marks.echo,
-            handshake: false,
-            mark_count: marks.count,
+        let event = AckEvent::new(now, change.segments, Bytes(self.seat.smss())).with(|event| {
+            event.counted = counted;
+            event.may_grow = (change.acked > 0 || by_arrivals && self.rack.reorders()) && !recovering && unmarked > 0.0;
+            event.cwnd_limited = self.seat.was_limited(change.una);
+            event.flight_size = self.flight_segments();
+            event.delivered = change.delivered + late;
+            event.marked = marks.bytes;
+            event.lost = lost;
+            event.inflight_before = change.inflight;
+            event.inflight = inflight;
+            event.snd_una = self.window.una();
+            event.snd_nxt = self.window.nxt();
+            event.total = self.total();
+            event.sample = change.sample;
+            event.rtt = change.rtt;
+            event.one_way_delay = change.delay;
+            event.srtt = self.rtt.srtt();
+            event.min_rtt = self.seat.min_rtt(self.rtt.min());
+            event.round = self.rate.round();
+            event.ecn_echo = marks.echo;
+            event.mark_count = marks.count;
         });
+        self.seat.on_ack(&event);
         self.follow_threshold(ssthresh);
         if self.seat.holds_back() {
             self.rate.note_app_limited(inflight);

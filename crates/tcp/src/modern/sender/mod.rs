@@ -250,18 +250,17 @@ impl Sender {
         self.window.establish(first);
         self.limits.begin(now);
         self.last_sent = now;
-        let event = Established {
-            lost_syns: lost_syns.saturating_sub(self.settings.lost_syns_tolerated),
-            rtt: self.rtt.latest(),
-            rwnd: Some(self.seat.segments(self.window.offered())),
-            available: self.stream.amount().map(|bytes| self.seat.segments(bytes)),
-            selective: self.repair.method() != Recovery::NewReno,
-            header: Bytes(self.header),
-            seed: self.seed,
-            whole_segments: self.settings.rules.counts_segments,
-            clock_phase: self.settings.timer_phase,
-            ..Established::new(now, Bytes(self.seat.smss()))
-        };
+        let event = Established::new(now, Bytes(self.seat.smss())).with(|event| {
+            event.lost_syns = lost_syns.saturating_sub(self.settings.lost_syns_tolerated);
+            event.rtt = self.rtt.latest();
+            event.rwnd = Some(self.seat.segments(self.window.offered()));
+            event.available = self.stream.amount().map(|bytes| self.seat.segments(bytes));
+            event.selective = self.repair.method() != Recovery::NewReno;
+            event.header = Bytes(self.header);
+            event.seed = self.seed;
+            event.whole_segments = self.settings.rules.counts_segments;
+            event.clock_phase = self.settings.timer_phase;
+        });
         if active {
             // The SYN-ACK is processed with the window that the system starts with, before the connection has its own.
             let window = Window { cwnd: FIRST_WINDOW, ..self.seat.window() };

@@ -129,7 +129,11 @@ impl Sender {
         while let Some(segment) = self.board.next_unreported() {
             self.rate.count_lost(segment.len());
             let (start, end, packet) = (segment.start, segment.end(), Some(segment.snapshot()));
-            let lost = Lost { now, start, end, packet, inflight: self.board.pipe(), total: self.total() };
+            let lost = Lost::new(now, start, end).with(|lost| {
+                lost.packet = packet;
+                lost.inflight = self.board.pipe();
+                lost.total = self.total();
+            });
             self.seat.on_lost(&lost);
         }
     }
@@ -139,25 +143,23 @@ impl Sender {
         let una = self.window.una();
         let cwnd = self.seat.window().cwnd;
         let rwnd = self.seat.segments(self.window.offered());
-        let event = CongestionEvent {
-            now,
-            cause,
-            // Linux halves its own window, even if the receiver's is smaller. A closed window still lets a probe through.
-            window: if self.settings.rules.reduces_own_window { cwnd } else { cwnd.min(rwnd.max(1.0)) },
-            flight_size: self.flight_segments(),
-            inflight: self.board.pipe(),
-            restart: cause == Cause::Timeout,
+        // Linux halves its own window, even if the receiver's is smaller. A closed window still lets a probe through.
+        let window = if self.settings.rules.reduces_own_window { cwnd } else { cwnd.min(rwnd.max(1.0)) };
+        let event = CongestionEvent::new(now, cause, window).with(|event| {
+            event.flight_size = self.flight_segments();
+            event.inflight = self.board.pipe();
+            event.restart = cause == Cause::Timeout;
             // RFC 5681 §3.1. Linux adds the segments that do not count as lost.
-            loss_window: if self.settings.rules.keeps_pipe_after_timeout { f64::from(self.board.pipe_segments() + 1) } else { 1.0 },
-            least: match cause {
+            event.loss_window = if self.settings.rules.keeps_pipe_after_timeout { f64::from(self.board.pipe_segments() + 1) } else { 1.0 };
+            event.least = match cause {
                 // RFC 5681 §3.1, equation 4: the threshold, to which recovery leads, is at least 2.
                 _ if self.settings.rules.keeps_two_segments => 2.0,
                 Cause::EcnCe => PART_OF_A_SEGMENT,
                 Cause::DupAck | Cause::Timeout => 1.0,
-            },
-            resent: self.board.segment_at(una).is_some_and(SentSegment::is_retransmitted),
-            min_rtt: self.seat.min_rtt(self.rtt.min()),
-        };
+            };
+            event.resent = self.board.segment_at(una).is_some_and(SentSegment::is_retransmitted);
+            event.min_rtt = self.seat.min_rtt(self.rtt.min());
+        });
         self.seat.reduce(&event, una);
         self.marks.reduce(self.window.nxt());
     }

@@ -267,16 +267,14 @@ impl Sender {
         self.last_sent = now;
         self.repair.send(if self.settings.rules.counts_segments { 1 } else { size });
         self.seat.pace(now, size + self.header, self.cwnd_bytes(), self.rtt.srtt());
-        let sent = Sent {
-            now,
-            size,
-            flight_size: self.flight_segments(),
-            inflight: snapshot.inflight,
-            snd_nxt: self.window.nxt(),
-            total: self.total(),
-            retransmission: output.retransmission,
-            app_limited,
-        };
+        let sent = Sent::new(now, size).with(|sent| {
+            sent.flight_size = self.flight_segments();
+            sent.inflight = snapshot.inflight;
+            sent.snd_nxt = self.window.nxt();
+            sent.total = self.total();
+            sent.retransmission = output.retransmission;
+            sent.app_limited = app_limited;
+        });
         self.seat.send(&sent, sent.snd_nxt);
         // RFC 6298 §5.1; RFC 6675 §5: a retransmission of the first segment restarts the timer.
         if idle || !self.timers.is_set(Timer::Rto) || output.retransmission && first {
@@ -297,6 +295,6 @@ impl Sender {
 
     /// Totals of the connection so far.
     pub(super) fn total(&self) -> Totals {
-        Totals { sent: self.sent_bytes, delivered: self.rate.delivered(), lost: self.rate.lost() }
+        Totals::new(self.sent_bytes, self.rate.delivered(), self.rate.lost())
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ackclock_core::cc::{Composed, CongestionControl, Court, SlowStart, Wants, Witness, avoidance, initial_window, slow_start};
-use ackclock_core::entry::{self, Entry};
+use ackclock_core::entry::Parts;
 use ackclock_core::params::Params;
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::rng::Generator;
@@ -16,17 +16,17 @@ use super::super::settings::Config;
 
 /// Reno with the initial window of RFC 6928.
 pub(super) fn reno() -> Box<dyn CongestionControl> {
-    reno_after(part(slow_start::ENTRIES, "standard"))
+    reno_after(part(&slow_start::PARTS, "standard"))
 }
 
 /// Reno with another slow start.
 pub(super) fn reno_after(slow_start: Box<dyn SlowStart>) -> Box<dyn CongestionControl> {
-    let (initial_window, avoidance) = (part(initial_window::ENTRIES, "rfc6928"), part(avoidance::ENTRIES, "reno"));
+    let (initial_window, avoidance) = (part(&initial_window::PARTS, "rfc6928"), part(&avoidance::PARTS, "reno"));
     Box::new(Composed::new(initial_window, slow_start, avoidance, None, f64::INFINITY))
 }
 
-fn part<P: ?Sized>(entries: &'static [&'static Entry<P>], name: &str) -> Box<P> {
-    let entry = entry::find(entries, name).unwrap();
+fn part<P: ?Sized>(parts: &Parts<P>, name: &str) -> Box<P> {
+    let entry = parts.find(name).unwrap();
     (entry.build)(&Params::defaults(entry.params)).unwrap()
 }
 
@@ -91,7 +91,7 @@ impl Pair {
     pub(super) fn new(configs: [Config; 2], channel: Channel, reader: Reader, seed: u64) -> Self {
         let court = Court::default();
         // The clocks of the ends differ, so a one-way delay has no bound.
-        let wants = Wants { samples: true, deliveries: true, one_way_delay: false, timing: true };
+        let wants = Wants::NOTHING.with(|wants| (wants.samples, wants.deliveries, wants.timing) = (true, true, true));
         let control = || Box::new(Witness::new(reno(), wants, true, &court));
         let ends = [Endpoint::open(&configs[0], control()), Endpoint::listen(&configs[1], control())];
         Self {

@@ -429,7 +429,7 @@ struct Noting(Arc<Mutex<Vec<(Segments, bool)>>>);
 
 impl SlowStart for Noting {
     fn wants(&self) -> Wants {
-        Wants { timing: true, ..Wants::NOTHING }
+        Wants::NOTHING.with(|wants| wants.timing = true)
     }
 
     fn on_rtt(&mut self, _timing: &Timing, window: &Window) -> Option<Segments> {

@@ -6,7 +6,7 @@ use std::fmt::{self, Debug};
 use std::sync::LazyLock;
 
 use ackclock_core::entries;
-use ackclock_core::entry::{Entry, find, try_build};
+use ackclock_core::entry::{Entry, List, Parts};
 use ackclock_core::params::{Axis, Params};
 use ackclock_core::units::{Instant, Segments};
 
@@ -21,6 +21,9 @@ entries! { Entry<dyn Policy>:
     vegas,
 }
 
+/// The parts of the axis.
+static PARTS: Parts<dyn Policy> = Parts::new(List { entries: ENTRIES, descriptions: DESCRIPTIONS });
+
 /// The axis.
 pub static AXIS: Axis = Axis {
     name: "recovery",
@@ -30,8 +33,8 @@ pub static AXIS: Axis = Axis {
     objects: &[],
     usual: "sack",
     module: module_path!(),
-    list: || DESCRIPTIONS,
-    build: |name, params| try_build(ENTRIES, name, params),
+    list: || PARTS.list().descriptions,
+    build: |name, params| PARTS.try_build(name, params),
 };
 
 /// A loss recovery of the registry: a file in this folder.
@@ -41,7 +44,7 @@ pub struct Recovery(&'static Entry<dyn Policy>);
 impl Recovery {
     /// The recovery `name`.
     pub fn find(name: &str) -> Option<Self> {
-        find(ENTRIES, name).map(Self)
+        PARTS.find(name).map(Self)
     }
 
     /// The names of all recoveries, in the registry's order.

@@ -33,7 +33,7 @@ impl State {
     /// Totals of the connection, without the SYN.
     pub(super) fn total(&self) -> Totals {
         let bytes = |segments: u64| segments * self.setup.smss.0;
-        Totals { sent: bytes(self.ledger.sent), delivered: self.delivered(), lost: bytes(self.ledger.lost) }
+        Totals::new(bytes(self.ledger.sent), self.delivered(), bytes(self.ledger.lost))
     }
 
     /// Bytes delivered so far.
@@ -68,7 +68,11 @@ impl State {
         let start = self.position(seq);
         let packet = self.sampling.as_mut().and_then(|sampling| sampling.lose(seq, self.setup.smss.0));
         let inflight = self.report_inflight();
-        self.seat.on_lost(&Lost { now, start, end: start + self.setup.smss.0, packet, inflight, total: self.total() });
+        self.seat.on_lost(&Lost::new(now, start, start + self.setup.smss.0).with(|lost| {
+            lost.packet = packet;
+            lost.inflight = inflight;
+            lost.total = self.total();
+        }));
     }
 
     /// Counts all that is in flight as lost: the sender goes back to the first unacknowledged segment. Of the segments that have left the
@@ -124,7 +128,10 @@ impl State {
         let Some(sampling) = &self.sampling else { return };
         let acknowledged = sampling.transmissions.iter().take(sampling.below(una) as usize);
         for (seq, &Transmission { packet, again: retransmission }) in (u64::from(sampling.first)..).zip(acknowledged) {
-            self.seat.on_delivered(&Delivered { now, start: (seq - 1) * smss, end: seq * smss, packet, retransmission });
+            self.seat.on_delivered(&Delivered::new(now, (seq - 1) * smss, seq * smss).with(|delivered| {
+                delivered.packet = packet;
+                delivered.retransmission = retransmission;
+            }));
         }
     }
 

@@ -33,16 +33,15 @@ impl State {
     pub(in super::super) fn establish(&mut self, now: Instant) {
         // With Vegas' recovery, the first data packet is already acknowledged here.
         let sent = u64::from(self.window.una().saturating_sub(1));
-        let event = Established {
-            lost_syns: self.lost_syns,
-            rtt: self.timing.least(),
-            rwnd: Some(f64::from(self.window.rwnd())),
-            available: self.bulk.amount().map(|packets| packets.saturating_sub(sent) as f64),
-            selective: self.setup.selective,
-            header: Bytes(u64::from(self.setup.data_size) - self.setup.smss.0),
-            seed: self.setup.seed,
-            ..Established::new(now, self.setup.smss)
-        };
+        let event = Established::new(now, self.setup.smss).with(|event| {
+            event.lost_syns = self.lost_syns;
+            event.rtt = self.timing.least();
+            event.rwnd = Some(f64::from(self.window.rwnd()));
+            event.available = self.bulk.amount().map(|packets| packets.saturating_sub(sent) as f64);
+            event.selective = self.setup.selective;
+            event.header = Bytes(u64::from(self.setup.data_size) - self.setup.smss.0);
+            event.seed = self.setup.seed;
+        });
         self.seat.establish(&event, (u64::from(self.window.una()), 1));
         self.supply_first_flight();
         self.limits.begin(now);

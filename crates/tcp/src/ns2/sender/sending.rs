@@ -92,16 +92,14 @@ impl State {
         if self.seat.paces() {
             self.seat.pace(now, u64::from(self.setup.data_size), 0, None);
         }
-        let sent = Sent {
-            now,
-            size: if seq > 0 { self.setup.smss.0 } else { 0 },
-            flight_size: self.window.flight_size(),
-            inflight: self.report_inflight(),
-            snd_nxt: self.position(self.window.max()),
-            total: self.total(),
-            retransmission,
-            app_limited: self.is_app_limited(),
-        };
+        let sent = Sent::new(now, if seq > 0 { self.setup.smss.0 } else { 0 }).with(|sent| {
+            sent.flight_size = self.window.flight_size();
+            sent.inflight = self.report_inflight();
+            sent.snd_nxt = self.position(self.window.max());
+            sent.total = self.total();
+            sent.retransmission = retransmission;
+            sent.app_limited = self.is_app_limited();
+        });
         self.seat.send(&sent, u64::from(self.window.max()));
         let sent = now;
         if seq == 0 {
@@ -166,31 +164,27 @@ impl State {
         let handshake = acked > 0 && ack.seq == acked;
         let delivery = self.deliver(acked);
         let (inflight_before, inflight) = delivery.inflight;
-        let mut event = AckEvent {
-            now,
-            acked,
-            counted: 1.0,
-            may_grow,
-            cwnd_limited: true,
-            flight_size: self.window.nxt() - self.window.una(),
-            delivered: delivery.bytes,
-            marked: if ack.ecn_echo { delivery.bytes } else { 0 },
-            lost: delivery.lost,
-            inflight_before,
-            inflight,
-            snd_una: self.position(self.window.una()),
-            snd_nxt: self.position(self.window.max()),
-            total: self.total(),
-            sample: None,
-            rtt: ack.rtt,
-            one_way_delay: ack.delay,
-            srtt: self.timing.srtt(),
-            min_rtt: self.timing.least(),
-            round: self.window.round(),
-            ecn_echo: ack.ecn_echo,
-            mark_count: MarkCount::AtMost,
-            handshake,
-        };
+        let mut event = AckEvent::new(now, acked, self.setup.smss).with(|event| {
+            event.counted = 1.0;
+            event.may_grow = may_grow;
+            event.flight_size = self.window.nxt() - self.window.una();
+            event.delivered = delivery.bytes;
+            event.marked = if ack.ecn_echo { delivery.bytes } else { 0 };
+            event.lost = delivery.lost;
+            event.inflight_before = inflight_before;
+            event.inflight = inflight;
+            event.snd_una = self.position(self.window.una());
+            event.snd_nxt = self.position(self.window.max());
+            event.total = self.total();
+            event.rtt = ack.rtt;
+            event.one_way_delay = ack.delay;
+            event.srtt = self.timing.srtt();
+            event.min_rtt = self.timing.least();
+            event.round = self.window.round();
+            event.ecn_echo = ack.ecn_echo;
+            event.mark_count = MarkCount::AtMost;
+            event.handshake = handshake;
+        });
         if self.sampling.is_some() {
             event.sample = self.sample(now, delivery.bytes);
         }
@@ -214,18 +208,15 @@ impl State {
 
     /// Notifies the control of congestion. `resent`: the missing segment had already been retransmitted.
     pub(in super::super) fn notify_congestion(&mut self, now: Instant, cause: Cause, restart: bool, resent: bool) {
-        let event = CongestionEvent {
-            now,
-            cause,
-            window: self.window_in_force(),
-            flight_size: self.window.flight_size(),
-            inflight: self.report_inflight(),
-            restart,
-            loss_window: if cause == Cause::Timeout { self.setup.loss_window } else { 1.0 },
-            least: PART_OF_A_SEGMENT,
-            resent,
-            min_rtt: self.timing.least(),
-        };
+        let event = CongestionEvent::new(now, cause, self.window_in_force()).with(|event| {
+            event.flight_size = self.window.flight_size();
+            event.inflight = self.report_inflight();
+            event.restart = restart;
+            event.loss_window = if cause == Cause::Timeout { self.setup.loss_window } else { 1.0 };
+            event.least = PART_OF_A_SEGMENT;
+            event.resent = resent;
+            event.min_rtt = self.timing.least();
+        });
         self.seat.reduce(&event, u64::from(self.window.una()));
         self.episode.note(cause);
         self.ecn.reduced = true;
