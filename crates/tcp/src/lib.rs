@@ -6,6 +6,7 @@
 pub mod modern;
 pub mod ns2;
 pub mod profile;
+mod ranges;
 
 pub use ackclock_wire::segment::HEADER;
 

@@ -1,7 +1,7 @@
 //! An acknowledgement, in positions of the stream.
 
-use super::ranges::Range;
 use super::segment::EcnCounts;
+use crate::ranges::Range;
 
 /// The acknowledgement that a segment carries.
 #[derive(Clone, Copy, Debug)]

@@ -8,9 +8,9 @@ use ackclock_core::units::Instant;
 use super::endpoint::Endpoint;
 use super::handshake::Agreed;
 use super::info::{AgreedOptions, EcnBytes, Info};
-use super::ranges::Range;
 use super::segment::{Segment, to_position};
 use super::send_buffer::WriteFlags;
+use crate::ranges::Range;
 
 impl Endpoint {
     /// The application writes `bytes`.

@@ -26,7 +26,7 @@ use std::collections::VecDeque;
 use ackclock_core::units::{Duration, Instant};
 
 use super::config::PacketMemory;
-use super::ranges::Range;
+use crate::ranges::Range;
 
 /// Denominator of the ratio.
 const WHOLE: u64 = 256;

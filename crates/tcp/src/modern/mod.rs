@@ -44,7 +44,6 @@ mod paws;
 mod peer_segment;
 mod prr;
 mod rack;
-mod ranges;
 mod receiver;
 mod repair;
 mod resolution;

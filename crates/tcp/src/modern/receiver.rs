@@ -13,11 +13,11 @@ use super::config::AckRules;
 use super::feedback::Echo;
 use super::handshake::Agreed;
 use super::peer_segment::PeerSegment;
-use super::ranges::{Range, RangeSet};
 use super::rtt::Rtt;
 use super::segment::MAX_SACK_BLOCKS;
 use super::settings::Config;
 use super::window::ReceiveWindow;
+use crate::ranges::{Range, RangeSet};
 
 /// Number of blocks that are remembered: as many as an ACK can report.
 const REMEMBERED: usize = MAX_SACK_BLOCKS;

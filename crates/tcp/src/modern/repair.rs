@@ -5,7 +5,7 @@
 
 use super::config::Recovery;
 use super::prr::{Progress, Prr};
-use super::ranges::Range;
+use crate::ranges::Range;
 use ackclock_host::RecoveryPhase;
 
 use super::scoreboard::Scoreboard;

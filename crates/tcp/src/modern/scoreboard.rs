@@ -13,8 +13,8 @@ use ackclock_core::units::Instant;
 
 pub(super) use self::segment::SentSegment;
 use self::segment::{Tag, Transmission};
-use super::ranges::{Range, RangeSet};
 use super::segment::MAX_SACK_BLOCKS;
+use crate::ranges::{Range, RangeSet};
 
 mod order;
 mod packets;
@@ -51,6 +51,8 @@ pub(super) struct Scoreboard {
     waiting: VecDeque<u64>,
     /// Transmissions in the order of sending.
     by_time: VecDeque<Transmission>,
+    /// Transmissions that a timeout has marked as lost. They leave the order of sending, because each search would pass them.
+    set_aside: Vec<Transmission>,
     /// Number of the last transmission. Those that are outstanding together differ, although numbers wrap.
     last_number: u32,
     /// All segments below this position were SACKed or marked as lost once.
@@ -255,6 +257,7 @@ impl Scoreboard {
             // Starts again at the beginning of the buffers, which is in the cache.
             self.segments.clear();
             self.by_time.clear();
+            self.set_aside.clear();
         }
         count
     }

@@ -4,8 +4,8 @@
 //! RFC 9293 §3.3.1 (the variables), §3.10.7.4 (which segment updates the window), §3.8.6.2.1 (silly windows); RFC 7323 §2.4.
 
 use super::ack::Ack;
-use super::ranges::Range;
 use super::stream::Stream;
+use crate::ranges::Range;
 
 /// The variables of RFC 9293 §3.3.1, as positions.
 #[derive(Debug, Default)]

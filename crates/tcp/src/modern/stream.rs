@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use super::ranges::Range;
+use crate::ranges::Range;
 
 /// The source of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

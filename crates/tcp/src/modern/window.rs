@@ -16,8 +16,8 @@ use ackclock_core::units::{Duration, Instant};
 
 use super::config::ReceiveBuffer;
 use super::memory_window::MemoryWindow;
-use super::ranges::Range;
 use super::settings::Config;
+use crate::ranges::Range;
 
 /// Largest window scale (RFC 7323 §2.3).
 const MAX_SCALE: u8 = 14;

@@ -3,14 +3,13 @@
 //! ## References
 //! RFC 2018 §4 (which blocks an ACK carries); RFC 5681 §4.2 (delayed ACKs); ns-2.35's sinks, inferred from their runs.
 
-use std::collections::VecDeque;
-
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
 use ackclock_host::{CHECKPOINTS, Checkpoints};
 
 use super::blocks::{MAX_SACK_BLOCKS, SackBlocks};
 use super::packets::{Acknowledgement, Segment};
+use crate::ranges::{Range, RangeSet};
 
 /// A delayed ACK.
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +27,10 @@ struct Delayed {
 pub(super) struct Receiver {
     /// Next expected number.
     next: u32,
-    /// Blocks `[start, end)` received above `next`, in ascending order, not adjacent.
-    blocks: VecDeque<(u32, u32)>,
+    /// Segments received above `next`.
+    blocks: RangeSet,
+    /// The new part of the last insertion; stored to reuse the memory.
+    fresh: Vec<Range>,
     /// The blocks of the last ACK, the most recent first.
     recent: SackBlocks,
     sack: bool,
@@ -54,7 +55,8 @@ impl Receiver {
     pub(super) fn new(sack: bool, delay: Option<Duration>, (syn_size, packet_size): (u16, u16), start: Instant) -> Self {
         Self {
             next: 0,
-            blocks: VecDeque::new(),
+            blocks: RangeSet::default(),
+            fresh: Vec::new(),
             recent: SackBlocks::default(),
             sack,
             delay,
@@ -133,26 +135,9 @@ impl Receiver {
 
     /// Inserts a segment above the next expected one, or the next expected one if blocks lie above it.
     fn insert(&mut self, seq: u32) {
-        let above = self.blocks.partition_point(|&(start, _)| start <= seq);
-        if above > 0 && seq < self.blocks[above - 1].1 {
-            return;
-        }
-        let joins_below = above > 0 && self.blocks[above - 1].1 == seq;
-        let joins_above = above < self.blocks.len() && self.blocks[above].0 == seq + 1;
-        match (joins_below, joins_above) {
-            (true, true) => {
-                self.blocks[above - 1].1 = self.blocks[above].1;
-                self.blocks.remove(above);
-            }
-            (true, false) => self.blocks[above - 1].1 = seq + 1,
-            (false, true) => self.blocks[above].0 = seq,
-            (false, false) => self.blocks.insert(above, (seq, seq + 1)),
-        }
-        if let Some(&(start, end)) = self.blocks.front()
-            && start == self.next
-        {
-            self.next = end;
-            self.blocks.pop_front();
+        self.blocks.insert((u64::from(seq), u64::from(seq) + 1), &mut self.fresh);
+        if let Some(end) = self.blocks.take_first_at(u64::from(self.next)) {
+            self.next = end as u32;
         }
     }
 
@@ -163,7 +148,7 @@ impl Receiver {
             return self.recent;
         }
         let mut blocks = SackBlocks::default();
-        let newest = (seq >= self.next).then(|| self.blocks[self.blocks.partition_point(|&(start, _)| start <= seq) - 1]);
+        let newest = self.blocks.containing(u64::from(seq)).map(|(start, end)| (start as u32, end as u32));
         if let Some(block) = newest {
             blocks.push(block);
         }

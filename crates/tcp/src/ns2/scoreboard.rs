@@ -1,97 +1,42 @@
 //! The sender's SACK scoreboard: which segments above the cumulative ACK have arrived.
 //!
 //! ## References
-//! RFC 2018 §5; RFC 6675 §3. A ring of bits stores the segments: marking a block costs one operation per 64 segments.
+//! RFC 2018 §5; RFC 6675 §3.
 
-/// SACKed segments, as a ring of bits indexed by segment number.
+use crate::ranges::{Range, RangeSet};
+
+/// SACKed segments, by their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Scoreboard {
-    /// The segments' bits; the length is a power of two, or zero before the first mark.
-    words: Vec<u64>,
+    sacked: RangeSet,
     /// No segment below this number is marked.
     low: u32,
-    /// No segment from this number on is marked.
-    high: u32,
+    /// The new parts of the last block; stored to reuse the memory.
+    fresh: Vec<Range>,
 }
 
 impl Scoreboard {
     /// Clears all marks.
     pub(super) fn clear(&mut self) {
-        self.each_word(self.low, self.high, |word, mask| *word &= !mask);
-        self.high = self.low;
+        self.sacked.clear();
     }
 
     /// Clears the marks below `una`.
     pub(super) fn advance(&mut self, una: u32) {
-        let end = una.min(self.high);
-        if end > self.low {
-            self.each_word(self.low, end, |word, mask| *word &= !mask);
-        }
+        self.sacked.remove_below(u64::from(una));
         self.low = una.max(self.low);
-        self.high = self.high.max(self.low);
     }
 
     /// Marks the segments of `[start, end)`; returns whether a segment is newly marked.
     pub(super) fn mark(&mut self, start: u32, end: u32) -> bool {
-        let start = start.max(self.low);
-        if start >= end {
-            return false;
-        }
-        self.reserve(end);
-        let mut changed = false;
-        self.each_word(start, end, |word, mask| {
-            changed |= *word & mask != mask;
-            *word |= mask;
-        });
-        self.high = self.high.max(end);
-        changed
+        self.sacked.insert((u64::from(start.max(self.low)), u64::from(end)), &mut self.fresh);
+        !self.fresh.is_empty()
     }
 
     /// The lowest segment from `from` on that is not SACKed and lies below a SACKed one.
     pub(super) fn next_hole(&self, from: u32) -> Option<u32> {
-        let mut seq = from.max(self.low);
-        while seq < self.high {
-            let bit = seq % 64;
-            let holes = !self.words[self.index(seq)] >> bit;
-            if holes != 0 {
-                let hole = seq + holes.trailing_zeros();
-                return (hole < self.high).then_some(hole);
-            }
-            seq += 64 - bit;
-        }
-        None
-    }
-
-    fn index(&self, seq: u32) -> usize {
-        (seq / 64) as usize & (self.words.len() - 1)
-    }
-
-    fn each_word(&mut self, start: u32, end: u32, mut apply: impl FnMut(&mut u64, u64)) {
-        let mut seq = start;
-        while seq < end {
-            let bit = seq % 64;
-            let count = (64 - bit).min(end - seq);
-            let mask = (u64::MAX >> (64 - count)) << bit;
-            let index = self.index(seq);
-            apply(&mut self.words[index], mask);
-            seq += count;
-        }
-    }
-
-    /// Makes room for segments below `end`.
-    fn reserve(&mut self, end: u32) {
-        // The span may begin inside a word, so it can touch one more word.
-        let needed = ((end - self.low) as usize / 64 + 2).next_power_of_two();
-        if needed <= self.words.len() {
-            return;
-        }
-        let old = std::mem::replace(&mut self.words, vec![0; needed]);
-        let mut seq = self.low;
-        while seq < self.high {
-            let index = self.index(seq);
-            self.words[index] = old[(seq / 64) as usize & (old.len() - 1)];
-            seq += 64 - seq % 64;
-        }
+        let hole = self.sacked.first_outside(u64::from(from.max(self.low)));
+        self.sacked.highest().filter(|highest| hole < *highest).map(|_| hole as u32)
     }
 }
 

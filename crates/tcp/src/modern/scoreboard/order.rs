@@ -12,6 +12,11 @@ impl Scoreboard {
     /// Removes all marks of loss. Both original and retransmission then count in the pipe. `again`: the search in the order of sending finds
     /// all segments again, also those that it has marked.
     pub(in super::super) fn unmark_lost(&mut self, again: bool) {
+        for transmission in std::mem::take(&mut self.set_aside) {
+            if self.waits(&transmission) {
+                self.by_time.push_back(transmission);
+            }
+        }
         for segment in &mut self.segments {
             if again && segment.waits() {
                 // The transmission counted as lost; now it may arrive again.
@@ -50,15 +55,25 @@ impl Scoreboard {
                     break;
                 }
                 marked |= self.mark_transmission(index);
-            } else if in_order && self.waits(index) {
+            } else if in_order && self.waits(&self.by_time[index]) {
                 // A timeout has marked it. If that is undone, it counts again.
-                index += 1;
-                continue;
+                self.set_aside(self.by_time[index]);
             }
             self.by_time.remove(index);
         }
         let last = (0..self.reach(newest, in_order)).rev().find(|&index| self.is_before(index, newest) && self.is_awaited(index));
         (marked, last.map(|index| self.by_time[index].sent_at))
+    }
+
+    /// Keeps a transmission out of the search until its loss is undone.
+    fn set_aside(&mut self, transmission: Transmission) {
+        if self.set_aside.len() >= self.segments.len() {
+            // Those that were retransmitted since do not return.
+            let mut kept = std::mem::take(&mut self.set_aside);
+            kept.retain(|transmission| self.waits(transmission));
+            self.set_aside = kept;
+        }
+        self.set_aside.push(transmission);
     }
 
     /// Number of transmissions that may be before `newest`.
@@ -77,9 +92,8 @@ impl Scoreboard {
         (transmission.sent_at, transmission.end()) < newest
     }
 
-    /// The segments, or pieces, that transmission `index` sent, regardless of their present state.
-    fn pieces(&self, index: usize) -> std::ops::Range<usize> {
-        let transmission = self.by_time[index];
+    /// The segments, or pieces, that a transmission sent, regardless of their present state.
+    fn pieces(&self, transmission: &Transmission) -> std::ops::Range<usize> {
         let (first, end) = (self.index_of(transmission.start), transmission.end());
         let count = self.segments.range(first..).take_while(|segment| segment.start < end).count();
         first..first + count
@@ -91,10 +105,10 @@ impl Scoreboard {
         segment.number == self.by_time[index].number && segment.is_awaited()
     }
 
-    /// Whether a part of transmission `index` is lost and not retransmitted.
-    fn waits(&self, index: usize) -> bool {
-        let number = self.by_time[index].number;
-        self.pieces(index).any(|piece| self.segments[piece].number == number && self.segments[piece].waits())
+    /// Whether a part of a transmission is lost and not retransmitted.
+    fn waits(&self, transmission: &Transmission) -> bool {
+        let number = transmission.number;
+        self.pieces(transmission).any(|piece| self.segments[piece].number == number && self.segments[piece].waits())
     }
 
     fn is_awaited(&self, index: usize) -> bool {
@@ -114,7 +128,7 @@ impl Scoreboard {
     /// Marks the segments of a transmission as lost; returns whether any mark is new.
     fn mark_transmission(&mut self, index: usize) -> bool {
         let mut marked = false;
-        for piece in self.pieces(index) {
+        for piece in self.pieces(&self.by_time[index]) {
             marked |= self.awaits(piece, index) && self.mark(piece);
         }
         marked

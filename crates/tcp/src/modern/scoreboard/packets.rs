@@ -8,10 +8,10 @@
 //! ## References
 //! Measured with Linux 7.2: the memory of its send queue (the numbers of the tests).
 
-use super::super::ranges::Range;
 use super::super::segment::MAX_SACK_BLOCKS;
 use super::Scoreboard;
 use super::segment::{SentSegment, Tag};
+use crate::ranges::Range;
 
 /// A packet of SACKed data stays below this size, in bytes.
 const LARGEST: u64 = 8 * 65_535;

@@ -6,7 +6,7 @@
 use ackclock_core::events::Snapshot;
 use ackclock_core::units::Instant;
 
-use super::super::ranges::Range;
+use crate::ranges::Range;
 
 /// A segment that was sent. It fills one cache line, because a fast path holds many.
 #[derive(Clone, Copy, Debug)]

@@ -155,6 +155,21 @@ fn losses_are_found_in_the_order_of_sending() {
 }
 
 #[test]
+fn what_a_timeout_has_marked_is_found_again_after_an_undo() {
+    let mut board = board();
+    sack(&mut board, (900, 1000));
+    board.mark_expired(|sent_at| sent_at <= at(2));
+    board.resend((100, 200), sent(20), true);
+    for _ in 0..2 {
+        assert_eq!(board.expire((at(9), 1000), true, |_| false), (false, Some(at(8))));
+    }
+    board.unmark_lost(false);
+    assert!(board.expire((at(9), 1000), true, |sent_at| sent_at <= at(2)).0);
+    assert_eq!((board.next_lost(), board.lost_segments()), (Some((0, 100)), 2), "but not what was sent again");
+    assert!(board.is_consistent());
+}
+
+#[test]
 fn a_retransmission_of_what_no_longer_counts_as_lost_stays_in_the_pipe() {
     let mut board = Scoreboard::new(false, true);
     for index in 0..4 {

@@ -13,7 +13,6 @@ use super::super::config::Recovery;
 use super::super::feedback::{Delivery, Report};
 use super::super::paws;
 use super::super::prr::Progress;
-use super::super::ranges::Range;
 use super::super::repair::Force;
 use super::super::scoreboard::SentSegment;
 use super::super::segment::MAX_SACK_BLOCKS;
@@ -21,6 +20,7 @@ use super::super::timers::Timer;
 use super::super::tlp::ProbeAck;
 use super::super::undo::{Evidence, Verdict};
 use super::Sender;
+use crate::ranges::Range;
 
 /// Shortest time that a receiver has to acknowledge SACKed data at the front of the window (measured with Linux 6.18; no stored run
 /// distinguishes it).

@@ -40,7 +40,6 @@ use super::handshake::Agreed;
 use super::hold::Hold;
 use super::marks::Marks;
 use super::rack::Rack;
-use super::ranges::Range;
 use super::repair::{Force, Repair};
 use super::rtt::Rtt;
 use super::rules::Rules;
@@ -54,6 +53,7 @@ use super::ticks::Ticks;
 use super::timers::Timers;
 use super::tlp::Tlp;
 use super::undo::Undo;
+use crate::ranges::Range;
 
 /// A segment to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

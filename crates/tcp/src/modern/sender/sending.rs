@@ -8,10 +8,10 @@ use ackclock_core::events::{Sent, Totals};
 use ackclock_core::units::Instant;
 use ackclock_host::{Limit, Restart};
 
-use super::super::ranges::Range;
 use super::super::repair::Force;
 use super::super::timers::Timer;
 use super::{Output, Sender};
+use crate::ranges::Range;
 
 impl Sender {
     /// The next segment to send, if any.

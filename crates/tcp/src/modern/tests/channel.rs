@@ -10,9 +10,9 @@ use ackclock_core::rng::Generator;
 use ackclock_core::units::{Duration, Instant};
 
 use super::super::endpoint::{Endpoint, State};
-use super::super::ranges::RangeSet;
 use super::super::segment::{Flags, Segment, to_position};
 use super::super::settings::Config;
+use crate::ranges::RangeSet;
 
 /// Reno with the initial window of RFC 6928.
 pub(super) fn reno() -> Box<dyn CongestionControl> {

@@ -1,4 +1,4 @@
-//! A set of ranges of stream positions: the data that a receiver holds above a hole, or that a sender knows as delivered.
+//! A set of ranges of positions, in bytes or in segments: what a receiver holds above a hole, or a sender knows as delivered.
 
 use std::collections::VecDeque;
 
@@ -34,6 +34,10 @@ impl RangeSet {
         }
         // The ranges that touch or overlap the new one.
         let first = self.0.partition_point(|range| range.1 < start);
+        if self.0[first].0 <= start && end <= self.0[first].1 {
+            // ACKs repeat their blocks.
+            return;
+        }
         let last = self.0.partition_point(|range| range.0 <= end);
         let mut at = start;
         for &(left, right) in self.0.range(first..last) {
@@ -52,6 +56,11 @@ impl RangeSet {
         } else {
             self.0.insert(first, merged);
         }
+    }
+
+    /// Removes all positions.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
     }
 
     /// Whether the set contains a range.
@@ -77,8 +86,12 @@ impl RangeSet {
         Some(end)
     }
 
+    /// The first position from `position` on that is not in the set.
+    pub(crate) fn first_outside(&self, position: u64) -> u64 {
+        self.containing(position).map_or(position, |range| range.1)
+    }
+
     /// The range that contains `position`.
-    #[cfg(test)]
     pub(crate) fn containing(&self, position: u64) -> Option<Range> {
         let index = self.0.partition_point(|range| range.1 <= position);
         self.0.get(index).copied().filter(|range| range.0 <= position)
@@ -130,6 +143,7 @@ mod tests {
                 prop_assert!(list.windows(2).all(|pair| pair[0].1 < pair[1].0), "disjoint and not adjacent: {:?}", list);
                 for position in 0..220 {
                     prop_assert_eq!(ranges.containing(position).is_some(), set.contains(&position));
+                    prop_assert_eq!(Some(ranges.first_outside(position)), (position..).find(|it| !set.contains(it)));
                 }
             }
         }
