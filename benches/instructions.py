@@ -67,6 +67,7 @@ ROWS = [
     *(Row(f"hosts_{control}", (2, 6), host) for control in ("reno_1", "reno_10", "bbr_10") for host in scenarios.HOSTS),
     Row("hosts_cubic_1", (2, 6), "linux"),
     Row("hosts_cubic_10", (2, 6), "linux"),
+    *(Row("window_10000", (1, 2), host) for host in scenarios.HOSTS),
 ]
 
 

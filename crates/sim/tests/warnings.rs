@@ -75,6 +75,28 @@ fn drops_that_coincide_with_departures_are_ties() {
 }
 
 #[test]
+fn a_queue_behind_links_that_are_no_faster_cannot_fill() {
+    let found = |access: &str, bottleneck: &str, topology: &str| {
+        let text = format!(
+            "duration = \"5 s\"\n[topology]\nkind = \"{topology}\"\naccess = {{ {access} }}\n\
+             bottleneck = {{ rate = \"8 Mbit/s\", {bottleneck} }}\n[flow]\ncount = 2\nrwnd = \"100 packets\"\n"
+        );
+        let scenario = Document::from_toml(&text, "t.toml").and_then(|document| document.scenario()).unwrap();
+        let result = run(&scenario, &mut || false).unwrap();
+        result.warnings(&scenario).into_iter().filter(|warning| warning.name == "queue_unfilled").collect::<Vec<_>>()
+    };
+    let warned = found("rate = \"8 Mbit/s\"", "queue = \"50 packets\"", "chain");
+    assert_eq!(warned.len(), 1);
+    let text = &warned[0].text;
+    assert!(text.starts_with("the queue at n1>n2 cannot fill, and up to ") && text.contains(" packets wait at n0>n1 instead: "), "{text}");
+    assert_eq!(found("rate = \"10 Mbit/s\"", "queue = \"50 packets\"", "chain"), [], "faster");
+    assert_eq!(found("rate = \"8 Mbit/s\"", "queue = \"50 packets\"", "dumbbell"), [], "two links together are faster");
+    assert_eq!(found("rate = \"4 Mbit/s\"", "queue = \"50 packets\"", "dumbbell").len(), 1);
+    assert_eq!(found("rate = \"8 Mbit/s\", queue = \"50 packets\"", "queue = \"50 packets\"", "chain"), [], "a limit before it");
+    assert_eq!(found("rate = \"8 Mbit/s\"", "queue = \"unlimited\"", "chain"), [], "no limit");
+}
+
+#[test]
 fn bbr_on_linux_is_another_version_than_that_of_its_kernels() {
     let flow = |host: &str, name: &str| format!("[[flow]]\nhost = \"{host}\"\nname = \"{name}\"\ncongestion_control = \"bbr\"\n");
     let found = warnings("10 s", "'50 packets'", &(flow("linux", "a") + &flow("linux", "b") + &flow("windows_7", "c")));

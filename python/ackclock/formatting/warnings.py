@@ -11,6 +11,7 @@ CLAUSES = {
     "slow_start_only": "Flows delivered all data in slow start",
     "linux_bbr": "Hosts of Linux ran another version of BBR than its kernels",
     "slow_start_unfinished": "Flows were still in slow start at the end",
+    "queue_unfilled": "A queue with a limit could never fill, because no link before it is faster",
     "ties": "The order of events at the same time decided most drops",
 }
 """What happened to the flows, by the name of the warning."""

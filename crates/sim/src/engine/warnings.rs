@@ -1,7 +1,7 @@
 //! Warnings: signs that a run says little about congestion control.
 //!
 //! Warnings derive from the columns of the flows. A flow causes at most one: the first that applies, in the order of [`Finding`]. Beside
-//! these, flows are named whose host has no such congestion control.
+//! these, flows are named whose host has no such congestion control, and queues whose limit cannot matter.
 //!
 //! A run is *quiet* if no flow met a loss or a mark, and none left slow start. Some findings count only in a quiet run. A short or idle flow
 //! beside long transfers is usual traffic.
@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 use ackclock_core::units::Instant;
 
 use super::result::{FlowResult, RunResult};
-use crate::scenario::{ControlSpec, FlowSpec, HostSpec, Scenario, Traffic};
+use crate::scenario::{ControlSpec, FlowSpec, HostSpec, LinkSpec, Scenario, Traffic, Variable};
 
 /// The share of the active time from which on a limit counts as the usual one.
 const MOST: f64 = 0.5;
@@ -129,7 +129,7 @@ fn warnings(scenario: &Scenario, result: &RunResult) -> Vec<Warning> {
         let text = format!("{} {}: {remedy}", listed(&names, flows.len()), finding.fact(&numbers, seconds));
         Warning { name, flows: names.into_iter().map(str::to_owned).collect(), text }
     };
-    groups.into_iter().map(warning).chain(foreign(scenario)).chain(tied(scenario, result)).collect()
+    groups.into_iter().map(warning).chain(foreign(scenario)).chain(tied(scenario, result)).chain(unfilled(scenario, result)).collect()
 }
 
 /// The warning about links on which most drops coincide with a departure, so that the counts hang on the order of events that no path has.
@@ -147,6 +147,37 @@ fn tied(scenario: &Scenario, result: &RunResult) -> Option<Warning> {
         facts.join(" and ")
     );
     Some(Warning { name: "ties", flows, text })
+}
+
+/// The warning about queues with a limit that are fed no faster than they empty, by links without one: packets wait there instead.
+fn unfilled(scenario: &Scenario, result: &RunResult) -> Option<Warning> {
+    let links = || scenario.links.iter().zip(&result.links);
+    let begins = |node: usize| scenario.flows.iter().any(|flow| flow.from == node || flow.to == node);
+    let mut facts = Vec::new();
+    for (link, measured) in links() {
+        let LinkSpec { from, to, rate: Variable::Constant(rate), queue: Some(_), .. } = link else { continue };
+        if measured.arrivals == 0 || measured.drops + measured.marks > 0 || begins(*from) {
+            continue;
+        }
+        // What comes from the link's other end goes elsewhere.
+        let feeders: Vec<_> = links().filter(|(feeder, _)| feeder.to == *from && feeder.from != *to).collect();
+        let constant = |feeder: &LinkSpec| match feeder.rate {
+            Variable::Constant(rate) if feeder.queue.is_none() => Some(rate.as_bits_per_sec()),
+            _ => None,
+        };
+        let inflow = feeders.iter().map(|(feeder, _)| constant(feeder)).sum::<Option<u64>>();
+        if inflow.is_none_or(|inflow| inflow > rate.as_bits_per_sec()) {
+            continue;
+        }
+        if let Some((feeder, waiting)) = feeders.iter().max_by_key(|(_, measured)| measured.queue_max).filter(|(_, it)| it.queue_max > 1) {
+            facts.push(format!("{} cannot fill, and up to {} packets wait at {} instead", link.name, waiting.queue_max, feeder.name));
+        }
+    }
+    let text = format!(
+        "the queue at {}: let the links before it be faster (as topology.access.rate), or give them queues with a limit",
+        facts.join(", that at ")
+    );
+    (!facts.is_empty()).then(|| Warning { name: "queue_unfilled", flows: Vec::new(), text })
 }
 
 /// The warning about flows with the rules of Linux, whose mainline kernels have another version of their congestion control.
