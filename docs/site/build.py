@@ -7,6 +7,7 @@ FOLDER is target/site unless it is given. Every warning of Sphinx and every link
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ import navigation
 from sphinx.cmd.build import build_main
 from staging import ROOT, Stage
 
+import ackclock
 from ackclock.playground import page as playground
 
 HERE = Path(__file__).resolve().parent
@@ -51,6 +53,10 @@ def main(arguments: list[str]) -> int:
             return 1
     if not found:
         add_playground(site / "playground")
+        # A release that has others beside it replaces this file: see packaging/site.py.
+        version = ackclock.__version__
+        listed = json.dumps({"here": version, "top": ".", "versions": [version]})
+        (site / "versions.json").write_text(listed + "\n", encoding="utf-8")
         found = links.problems(site, apart=("playground",))
     for problem in found:
         print(problem, file=sys.stderr)

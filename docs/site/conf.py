@@ -63,6 +63,7 @@ html_sidebars = {
     "**": [
         "sidebar/brand.html",
         "sidebar/search.html",
+        "sidebar/versions.html",
         "sidebar/playground.html",
         "sidebar/scroll-start.html",
         "sidebar/navigation.html",

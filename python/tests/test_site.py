@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import threading
 import zlib
 from collections.abc import Iterator
@@ -153,6 +154,41 @@ def test_a_static_host_can_serve_the_site_from_any_folder(site: Path, chromium: 
         server.shutdown()
     assert len(seen) > 10
     assert [answer for answer in seen if not answer[0].startswith(host) or answer[1] >= 400] == []
+
+
+@sphinx
+@browser.needed
+def test_a_page_offers_the_other_versions(site: Path, chromium: Any, tmp_path: Path) -> None:
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *arguments: Any) -> None:
+            pass
+
+    (tmp_path / "archives").mkdir()
+    for version in ("0.9.0", "0.10.0"):
+        with tarfile.open(tmp_path / "archives" / f"site-{version}.tar.gz", "w:gz") as archive:
+            for name in ("index.html", "_static", "guides/sweeps.html"):
+                archive.add(site / name, name)
+    command = [sys.executable, str(ROOT / "packaging" / "site.py"), "archives", "all"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0.10.0", "0.9.0"], "the newest first"
+    again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (again.returncode, again.stderr) == (1, "all exists: nothing was changed\n")
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path / "all")) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        host = f"http://127.0.0.1:{server.server_port}/"
+        page = chromium.new_page()
+        page.goto(f"{host}guides/sweeps.html")
+        versions = page.locator(".sidebar-versions select")
+        versions.wait_for()
+        assert versions.locator("option").all_inner_texts() == ["0.10.0", "0.9.0"]
+        versions.select_option("0.9.0")
+        page.wait_for_url(f"{host}0.9.0/index.html")
+        versions.wait_for()
+        assert versions.input_value() == "0.9.0"
+        versions.select_option("0.10.0")
+        page.wait_for_url(f"{host}index.html")
+        page.close()
+        server.shutdown()
 
 
 @sphinx

@@ -51,6 +51,8 @@ pub(super) struct Scoreboard {
     waiting: VecDeque<u64>,
     /// Transmissions in the order of sending.
     by_time: VecDeque<Transmission>,
+    /// Times, in ascending order, at which a transmission left after one of data above it.
+    disordered: Vec<Instant>,
     /// Transmissions that a timeout has marked as lost. They leave the order of sending, because each search would pass them.
     set_aside: Vec<Transmission>,
     /// Number of the last transmission. Those that are outstanding together differ, although numbers wrap.
@@ -232,6 +234,9 @@ impl Scoreboard {
 
     fn transmit(&mut self, now: Instant, (start, end): Range) -> u32 {
         self.last_number = self.last_number.wrapping_add(1);
+        if self.by_time.back().is_some_and(|last| last.sent_at == now && last.end() > end) && self.disordered.last() != Some(&now) {
+            self.disordered.push(now);
+        }
         self.by_time.push_back(Transmission { sent_at: now, start, length: (end - start) as u32, number: self.last_number });
         self.last_number
     }
@@ -258,6 +263,7 @@ impl Scoreboard {
             self.segments.clear();
             self.by_time.clear();
             self.set_aside.clear();
+            self.disordered.clear();
         }
         count
     }

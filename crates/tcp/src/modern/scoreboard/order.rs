@@ -41,7 +41,8 @@ impl Scoreboard {
         expired: impl Fn(Instant) -> bool,
     ) -> (bool, Option<Instant>) {
         let (mut marked, mut index) = (false, 0);
-        while self.by_time.get(index).is_some_and(|it| it.sent_at <= newest.0) {
+        let end = self.end_of_search(newest);
+        while self.by_time.get(index).is_some_and(|it| (it.sent_at, it.end()) < end) {
             if !self.is_before(index, newest) {
                 if in_order && self.is_awaited(index) {
                     break;
@@ -76,12 +77,19 @@ impl Scoreboard {
         self.set_aside.push(transmission);
     }
 
+    /// No transmission that left with this end at this time, or later, is before `newest`.
+    fn end_of_search(&self, newest: (Instant, u64)) -> (Instant, u64) {
+        // Usually the transmissions of a time left in ascending order.
+        if self.disordered.binary_search(&newest.0).is_err() { newest } else { (newest.0, u64::MAX) }
+    }
+
     /// Number of transmissions that may be before `newest`.
     fn reach(&self, newest: (Instant, u64), in_order: bool) -> usize {
         if self.by_time.front().is_none_or(|it| it.sent_at > newest.0) {
             return 0;
         }
-        let end = self.by_time.partition_point(|it| it.sent_at <= newest.0);
+        let until = self.end_of_search(newest);
+        let end = self.by_time.partition_point(|it| (it.sent_at, it.end()) < until);
         let begin = if in_order { self.by_time.partition_point(|it| it.sent_at < newest.0) } else { end };
         (begin..end).find(|&index| !self.is_before(index, newest) && self.is_awaited(index)).unwrap_or(end)
     }
