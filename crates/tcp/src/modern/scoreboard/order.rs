@@ -42,7 +42,7 @@ impl Scoreboard {
     ) -> (bool, Option<Instant>) {
         let (mut marked, mut index) = (false, 0);
         let end = self.end_of_search(newest);
-        while self.by_time.get(index).is_some_and(|it| (it.sent_at, it.end()) < end) {
+        while self.by_time.get(index).is_some_and(|it| it.is_before(end)) {
             if !self.is_before(index, newest) {
                 if in_order && self.is_awaited(index) {
                     break;
@@ -89,15 +89,13 @@ impl Scoreboard {
             return 0;
         }
         let until = self.end_of_search(newest);
-        let end = self.by_time.partition_point(|it| (it.sent_at, it.end()) < until);
+        let end = self.by_time.partition_point(|it| it.is_before(until));
         let begin = if in_order { self.by_time.partition_point(|it| it.sent_at < newest.0) } else { end };
         (begin..end).find(|&index| !self.is_before(index, newest) && self.is_awaited(index)).unwrap_or(end)
     }
 
-    /// RFC 8985 §6.2, `RACK_sent_after`.
     fn is_before(&self, index: usize, newest: (Instant, u64)) -> bool {
-        let transmission = &self.by_time[index];
-        (transmission.sent_at, transmission.end()) < newest
+        self.by_time[index].is_before(newest)
     }
 
     /// The segments, or pieces, that a transmission sent, regardless of their present state.

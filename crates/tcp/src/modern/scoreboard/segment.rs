@@ -198,4 +198,10 @@ impl Transmission {
     pub(super) fn end(&self) -> u64 {
         self.start + u64::from(self.length)
     }
+
+    /// Whether it left before another one, of which this is the time and the end (RFC 8985 §6.2, `RACK_sent_after`).
+    #[inline]
+    pub(super) fn is_before(&self, (sent_at, end): (Instant, u64)) -> bool {
+        self.sent_at < sent_at || self.sent_at == sent_at && self.end() < end
+    }
 }
