@@ -15,7 +15,7 @@ RUST_FEATURES = $(if $(EBPF),--features ackclock-emu/ebpf)
 ENGINE ?=
 # Crates that need Linux are empty elsewhere, and others have another part in their place.
 OTHER_SYSTEMS := aarch64-apple-darwin x86_64-pc-windows-gnu
-# `make licences ADVISORIES=--required` fails without the list of weaknesses, which comes from GitHub.
+# `make licences ADVISORIES=--required` fails without the list of vulnerabilities, which comes from GitHub.
 ADVISORIES ?=
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
@@ -106,7 +106,7 @@ systems:  ## lint and document the crates as macOS and Windows compile them; nee
 			RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet --target $$system || exit 1; \
 		else echo "skipped: the lints for another system need its standard library: rustup target add $$system"; fi; done
 
-licences: $(VENV)/.ready  ## check the licences of all dependencies, and known weaknesses of the crates
+licences: $(VENV)/.ready  ## check the licences of all dependencies, and known vulnerabilities of the crates
 	@$(BIN)/python packaging/licences.py $(ADVISORIES)
 
 types: core
@@ -148,4 +148,5 @@ wheel: $(VENV)/.ready web  ## build the source distribution, and from it the whe
 	@ls dist/*
 
 clean:  ## remove all build products
-	rm -rf target dist $(VENV) out python/ackclock/*.so python/ackclock/data/page web/node_modules
+	rm -rf target dist $(VENV) out THIRD-PARTY.txt docs/_build python/ackclock/*.so python/ackclock/data/page web/node_modules \
+		web/src/scenario/generated

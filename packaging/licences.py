@@ -2,7 +2,7 @@
 
     python packaging/licences.py [--required]
 
-Crates are checked by cargo-deny (`deny.toml`), also for weaknesses that are known; what the wheel requires, with its
+Crates are checked by cargo-deny (`deny.toml`), also for known vulnerabilities; what the wheel requires, with its
 extras, by pip-licenses (`[tool.pip-licenses]` in `pyproject.toml`); packages of the pages by their lock file. A check
 that lacks a tool or a network is skipped, with the reason; `--required` makes that an error.
 """
@@ -43,13 +43,13 @@ def crates() -> tuple[list[str], str]:
     """Return what is wrong with the crates, and what could not be checked."""
     if not (program := deny()):
         return [], "crates, which cargo-deny checks (cargo install cargo-deny --locked)"
-    # The weaknesses are asked for apart, because their list comes from a network.
+    # The vulnerabilities are asked for apart, because their list comes from a network.
     command = [program, "--locked", "--all-features", "check", "--hide-inclusion-graph"]
     done = _run([*command, "licenses", "bans", "sources"])
     wrong = [] if done.returncode == 0 else [done.stderr.strip()]
     done = _run([*command, "advisories"])
     if "failed to fetch advisory database" in done.stderr:
-        return wrong, "known weaknesses of crates, whose list comes from GitHub, which cannot be reached"
+        return wrong, "known vulnerabilities of crates, whose list comes from GitHub, which cannot be reached"
     return wrong + ([] if done.returncode == 0 else [done.stderr.strip()]), ""
 
 

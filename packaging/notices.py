@@ -1,4 +1,4 @@
-"""Writes the notices of what others wrote in the wheel: THIRD-PARTY.txt, which goes into its folder `licenses`.
+"""Writes the third-party notices of the wheel: THIRD-PARTY.txt, which goes into its folder `licenses`.
 
     python packaging/notices.py [FLAG…]
 
@@ -20,16 +20,18 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 FILE = "THIRD-PARTY.txt"
 PAGE = ROOT / "python" / "ackclock" / "data" / "page" / "third-party.txt"
+# Of the two licences of Ackclock, the one that travels with pages and engine.
+OWN = ROOT / "LICENSE-MIT"
 # Beginnings of the names of files with a licence or a notice, in capitals.
 TEXTS = ("LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE")
 # If there is a choice of licences, the first of these is taken.
 CHOSEN = ("MIT", "BSD")
 RULE = "\n" + "-" * 100 + "\n\n"
 RUST = """\
-The Rust standard library, {version}: MIT OR Apache-2.0, copyright The Rust Project Developers; the text of Apache-2.0
-is that of the file LICENSE-APACHE of Ackclock, and of the licences of what it contains
-https://github.com/rust-lang/rust/blob/master/COPYRIGHT.
-"""
+The Rust standard library, {version}, copyright The Rust Project Contributors, is used under the MIT License. What it
+contains is listed in https://github.com/rust-lang/rust/blob/master/COPYRIGHT.
+
+{permission}"""
 LIBELF = """\
 libelf of elfutils {elfutils}, copyright Red Hat, Inc. and others, is linked statically. It is used under the GNU Lesser
 General Public License, version 3 or later, whose text is below. Its source is in the crate libbpf-sys {version} of
@@ -111,7 +113,8 @@ def rendered(parts: Iterable[Part]) -> str:
 
 def rust() -> str:
     """Return the notice of the standard library, which every compiled program contains."""
-    return RUST.format(version=_output("rustc", "--version").split()[1])
+    permission = OWN.read_text(encoding="utf-8").partition("\n\nPermission ")
+    return RUST.format(version=_output("rustc", "--version").split()[1], permission="Permission " + permission[2])
 
 
 def _output(*command: str) -> str:
@@ -120,7 +123,9 @@ def _output(*command: str) -> str:
 
 def compiled(title: str, manifest: Path, flags: Iterable[str] = (), target: str | None = None) -> str:
     """Return the notices of a compiled crate."""
-    return f"{title} contains the work of others:\n\n{rendered(crates(manifest, flags, target))}{RULE}{rust()}"
+    # Whoever passes it on distributes Ackclock, too.
+    own = Part("Ackclock: MIT OR Apache-2.0", (OWN.read_text(encoding="utf-8"),))
+    return f"{title} contains:\n\n{rendered([own, *crates(manifest, flags, target)])}{RULE}{rust()}"
 
 
 def wheel(arguments: list[str]) -> str:

@@ -2,7 +2,7 @@
 //
 // Every script is a classic one (except the widget, which Jupyter imports), so that the page also opens from file://.
 import { existsSync } from "node:fs";
-import { appendFile, copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { appendFile, copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build } from "esbuild";
 import { lessons } from "./src/lessons/plugin.ts";
@@ -51,7 +51,9 @@ function shadowed(css: string): string {
 }
 
 await mkdir(out, { recursive: true });
-const all: Contained = new Map();
+// Whoever serves a page distributes Ackclock, too.
+const own: [string, string] = ["Ackclock: MIT OR Apache-2.0", (await readFile(here("../LICENSE-MIT"), "utf8")).trim()];
+const all: Contained = new Map([own]);
 for (const [name, source, format] of SCRIPTS) {
   if (!existsSync(here(source))) {
     await rm(out + name, { force: true });
@@ -59,7 +61,7 @@ for (const [name, source, format] of SCRIPTS) {
   }
   const { metafile } = await build({ ...common, entryPoints: [here(source)], outfile: out + name, format, define });
   // A script travels alone, in a report or a notebook, and takes the licences of its parts with it.
-  const packages = new Map([...contained(worker.metafile), ...contained(metafile)]);
+  const packages = new Map([own, ...contained(worker.metafile), ...contained(metafile)]);
   await appendFile(out + name, `/*!\n${rendered(packages)}*/\n`);
   for (const [name, text] of packages) all.set(name, text);
 }
@@ -70,7 +72,7 @@ const drawing = here("node_modules/plotly.js-cartesian-dist-min/");
 await copyFile(`${drawing}plotly-cartesian.min.js`, `${out}plotly.js`);
 await copyFile(`${drawing}LICENSE`, `${out}plotly.LICENSE.txt`);
 all.set(...named(drawing));
-await writeFile(`${out}third-party.txt`, `The pages of Ackclock contain the work of others:\n\n${rendered(all)}`);
+await writeFile(`${out}third-party.txt`, `The pages of Ackclock contain:\n\n${rendered(all)}`);
 // `make web` replaces this file. Without the engine it sets nothing, so that the page can say what is missing. An engine that is
 // older than its sources would give other numbers than the native one.
 const crates = ["core", "host", "models", "tcp", "sim", "web", "wire"].map((name) => here(`../crates/${name}`));

@@ -55,8 +55,8 @@ the GNU General Public License, version 2 only (`LICENSE`).
 statically to the GNU C Library of the compiler's system, which is distributed here under the GNU General Public
 License, as section 3 of its own licence, LGPL-2.1, permits; its source is Debian's package `glibc`.
 
-The Ackclock developers offer, for at least three years from {date}, to give anyone a complete machine-readable copy of
-this source, for no more than the cost of the copy: ask at https://github.com/ackclock/ackclock/issues.
+The Ackclock developers offer, until at least three years after they last distribute this version, to give anyone a
+complete machine-readable copy of this source, for no more than the cost of the copy: ask at https://github.com/ackclock/ackclock/issues.
 """
 
 
@@ -96,7 +96,6 @@ def lay_out(kernel: store.Built, folder: Path) -> None:
         sha256=told["source"]["sha256"],
         compiler=told["compiler"],
         ackclock=told["version"],
-        date=kernel.date[:10],
     )
     (folder / "README.md").write_text(readme)
     (folder / "pyproject.toml").write_text(PROJECT.format(version=kernel.version, release=kernel.release))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -75,11 +76,24 @@ def test_crates_for_the_registry_are_complete_and_need_only_each_other() -> None
         crate = ours[name]
         missing = [key for key in ("description", "license", "repository", "readme", "keywords") if not crate[key]]
         assert not missing, name
-        assert (Path(crate["manifest_path"]).parent / crate["readme"]).exists()
+        folder = Path(crate["manifest_path"]).parent
+        assert (folder / crate["readme"]).exists()
+        # Cargo packages only what lies in the crate's folder.
+        for licence in ("LICENSE-MIT", "LICENSE-APACHE"):
+            assert (folder / licence).read_bytes() == (ROOT / licence).read_bytes(), name
         needed = [each for each in crate["dependencies"] if each["name"] in ours]
         assert {each["name"] for each in needed} <= public, name
         # A dependency for tests alone needs no version: cargo leaves it out of the package.
         assert all(each["req"] == f"^{crate['version']}" for each in needed if each["kind"] != "dev"), name
+    # The workflow publishes each after those that it needs.
+    workflow = (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
+    order = re.search(r"for name in (.*); do", workflow)
+    assert order is not None
+    names = [f"ackclock-{name}" for name in order[1].split()]
+    assert sorted(names) == sorted(public)
+    for name in public:
+        needed = {each["name"] for each in ours[name]["dependencies"] if each["kind"] != "dev"} & public
+        assert all(names.index(each) < names.index(name) for each in needed), name
 
 
 def test_the_script_that_copies_papers_works_after_a_move_of_the_sources(tmp_path: Path) -> None:

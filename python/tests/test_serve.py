@@ -21,9 +21,11 @@ from typing import Any
 import pytest
 
 from ackclock import _core
+from ackclock.files import storage
 from ackclock.playground import page as pages
 from ackclock.playground import rules
 from ackclock.playground import server as serving_server
+from ackclock.playground import site as exporting
 from ackclock.playground.page import NO_ENGINE, Page, Setup
 from ackclock.playground.server import MOST_WAITING, Server
 from ackclock.playground.sessions import Sessions
@@ -646,7 +648,8 @@ def test_the_export_is_the_page(built: Path, first: Path, tmp_path: Path) -> Non
     # Again, with another version of the page that lacks a file and has other ones.
     (site / "notes.txt").write_text("mine")
     (built / "style.css").write_text("other")
-    assert run(built, "--export", site)[0] == 0
+    code, _, err = run(built, "--export", site)
+    assert (code, err) == (0, "")
     assert (site / "style.css").read_text() == "other"
     assert (site / "notes.txt").read_text() == "mine"
 
@@ -670,6 +673,26 @@ def test_the_export_overwrites_nothing_of_others(built: Path, tmp_path: Path) ->
     code, _, err = run(built, "--export", tmp_path / "file")
     assert code == 2
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_an_export_that_was_interrupted_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site, setup = tmp_path / "site", Setup("wasm", None, "first.toml", FIRST)
+    exporting.export(PAGE, setup, site)
+    whole, other = storage.write_bytes, Page({**PAGE.files, "style.css": b"other"})
+
+    def stop(path: Path, data: bytes) -> None:
+        if path.name == "style.css":
+            raise OSError("the disk is full")
+        whole(path, data)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(storage, "write_bytes", stop)
+        with pytest.raises(OSError, match="full"):
+            exporting.export(other, setup, site)
+    assert (site / "style.css").read_bytes() == PAGE.files["style.css"]
+    exporting.export(other, setup, site)  # the files of both exports are ours
+    assert (site / "style.css").read_bytes() == b"other"
+    assert {len(text) for text in json.loads((site / "manifest.json").read_text())["files"].values()} == {64}
 
 
 def test_a_changed_manifest_removes_nothing_elsewhere(built: Path, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ impl<P: ?Sized> Entry<P> {
 pub struct List<P: ?Sized + 'static> {
     /// The entries, in the order of listings.
     pub entries: &'static [&'static Entry<P>],
-    /// Their descriptions, and those of what no entry builds.
+    /// Their descriptions; in the folder's own list also those of what no entry builds.
     pub descriptions: &'static [Description],
 }
 
@@ -67,7 +67,7 @@ impl<P: ?Sized> Parts<P> {
     /// before stay.
     ///
     /// # Errors
-    /// If the name of a part is taken by another one; nothing is added then.
+    /// If the name of a part is taken by another one, or the list has no description of it; nothing is added then.
     pub fn join(&self, list: List<P>) -> Result<(), String> {
         let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let mut joined = *all;
@@ -77,6 +77,9 @@ impl<P: ?Sized> Parts<P> {
             }
             if joined.descriptions.iter().any(|known| known.name == entry.name) {
                 return Err(format!("the name {:?} is taken by another part", entry.name));
+            }
+            if list.descriptions.iter().all(|part| part.name != entry.name) {
+                return Err(format!("the list describes no part {:?}", entry.name));
             }
             // The lists live as long as the program, because parts are joined once.
             joined.entries = joined.entries.iter().copied().chain([*entry]).collect::<Vec<_>>().leak();

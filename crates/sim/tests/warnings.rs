@@ -88,12 +88,14 @@ fn a_queue_behind_links_that_are_no_faster_cannot_fill() {
     let warned = found("rate = \"8 Mbit/s\"", "queue = \"50 packets\"", "chain");
     assert_eq!(warned.len(), 1);
     let text = &warned[0].text;
-    assert!(text.starts_with("the queue at n1>n2 cannot fill, and up to ") && text.contains(" packets wait at n0>n1 instead: "), "{text}");
+    assert!(text.starts_with("the queue at n1>n2 cannot fill: up to ") && text.contains(" packets wait at n0>n1 instead; let "), "{text}");
     assert_eq!(found("rate = \"10 Mbit/s\"", "queue = \"50 packets\"", "chain"), [], "faster");
     assert_eq!(found("rate = \"8 Mbit/s\"", "queue = \"50 packets\"", "dumbbell"), [], "two links together are faster");
     assert_eq!(found("rate = \"4 Mbit/s\"", "queue = \"50 packets\"", "dumbbell").len(), 1);
     assert_eq!(found("rate = \"8 Mbit/s\", queue = \"50 packets\"", "queue = \"50 packets\"", "chain"), [], "a limit before it");
     assert_eq!(found("rate = \"8 Mbit/s\"", "queue = \"unlimited\"", "chain"), [], "no limit");
+    let jitter = "delay = { kind = \"jitter\", delay = \"20 ms\", jitter = \"15 ms\" }";
+    assert_eq!(found(&format!("rate = \"8 Mbit/s\", {jitter}"), "queue = \"50 packets\"", "chain"), [], "a delay that changes");
 }
 
 #[test]

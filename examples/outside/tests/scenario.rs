@@ -40,12 +40,16 @@ fn a_frozen_scenario_keeps_the_parts() {
 }
 
 #[test]
-fn the_name_of_another_part_is_refused() {
+fn the_name_of_another_part_and_a_part_without_description_are_refused() {
     let mut list = outside::slow_start::LIST;
     let entry = Box::leak(Box::new(ackclock_core::entry::Entry { name: "standard", ..describe() }));
     list.entries = Box::leak(Box::new([&*entry]));
     let refused = ackclock_core::cc::slow_start::PARTS.join(list);
     assert_eq!(refused, Err("the name \"standard\" is taken by another part".to_owned()));
+    let entry = Box::leak(Box::new(ackclock_core::entry::Entry { name: "undescribed", ..describe() }));
+    list.entries = Box::leak(Box::new([&*entry]));
+    let refused = ackclock_core::cc::slow_start::PARTS.join(list);
+    assert_eq!(refused, Err("the list describes no part \"undescribed\"".to_owned()));
 }
 
 fn describe() -> ackclock_core::entry::Entry<dyn ackclock_core::cc::SlowStart> {

@@ -115,7 +115,9 @@ def _link(path: Path, link: Path) -> Path:
     try:
         link.symlink_to(path)
     except OSError as error:  # on Windows, links are for the few who may make them
-        raise ValueError(f"{path}: a query needs a name without * ? [ here: {error.strerror}") from None
+        raise ValueError(
+            f"{path}: cannot be queried, because its path contains *, ? or [, and no link can be made: {error.strerror}"
+        ) from None
     return link
 
 

@@ -140,7 +140,9 @@ def _locked(path: Path) -> tuple[Path, BaseFileLock]:
         try:
             lock.acquire(timeout=0)
         except (TimeoutError, FileNotFoundError, FileExistsError, PermissionError):
-            continue  # another one has the lock, or removes it
+            # Another one has the lock, or removes the folder. Where every lock is refused, nothing stays.
+            shutil.rmtree(work, ignore_errors=True)
+            continue
         except OSError:
             # On a file system without locks, no run removes the folder as a leftover.
             return work, lock

@@ -40,7 +40,7 @@ class Lock:
 
         path = folder / LOCK
         _check(path)
-        self._lock = FileLock(path, mode=0o666, thread_local=False)
+        self._lock = FileLock(path, thread_local=False)
         try:
             self._lock.acquire(timeout=0)
         except Timeout:

@@ -42,7 +42,7 @@ def export(page: Page, setup: Setup, directory: Path) -> None:
     files = {**page.files, INDEX: page.index(setup)}
     for name in files.keys() | earlier.keys():
         path = directory / name
-        if path.exists() and (path.is_dir() or _hash(path.read_bytes()) != earlier.get(name)):
+        if path.exists() and (path.is_dir() or _hash(path.read_bytes()) not in earlier.get(name, "").split()):
             raise FileExistsError(
                 f"{path}: was not written by ackclock, or was changed since; choose another directory"
             )
@@ -50,18 +50,23 @@ def export(page: Page, setup: Setup, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OSError(f"{directory}: cannot write here: {storage.reason(error)}") from None
-    # The manifest comes first: if writing stops half way, the next export finds its own files.
-    storage.write_manifest(directory, KIND, {"files": {name: _hash(data) for name, data in sorted(files.items())}})
+    # The manifest comes first, with the earlier files: if writing stops half way, the next export finds its own.
+    now = {name: _hash(data) for name, data in sorted(files.items())}
+    both = {
+        name: f"{now.get(name, '')} {earlier.get(name, '')}".strip() for name in sorted(now.keys() | earlier.keys())
+    }
+    storage.write_manifest(directory, KIND, {"files": both})
     for name, data in files.items():
         storage.write_bytes(directory / name, data)
     for name in earlier.keys() - files.keys():
         (directory / name).unlink(missing_ok=True)
+    storage.write_manifest(directory, KIND, {"files": now})
 
 
 def _earlier(directory: Path) -> dict[str, str]:
-    """Return the hashes of the files of an earlier export, by name."""
+    """Return the hashes that the files of earlier exports may have, by name."""
     try:
-        found = storage.read_manifest(directory)["files"]
+        found: dict[str, str] = storage.read_manifest(directory)["files"]
     except FileNotFoundError:
         return {}
     # Only plain names: nothing outside the folder is ever removed.

@@ -161,8 +161,9 @@ fn unfilled(scenario: &Scenario, result: &RunResult) -> Option<Warning> {
         }
         // What comes from the link's other end goes elsewhere.
         let feeders: Vec<_> = links().filter(|(feeder, _)| feeder.to == *from && feeder.from != *to).collect();
-        let constant = |feeder: &LinkSpec| match feeder.rate {
-            Variable::Constant(rate) if feeder.queue.is_none() => Some(rate.as_bits_per_sec()),
+        // A delay that changes brings packets closer together.
+        let constant = |feeder: &LinkSpec| match (&feeder.rate, &feeder.delay) {
+            (Variable::Constant(rate), Variable::Constant(_)) if feeder.queue.is_none() => Some(rate.as_bits_per_sec()),
             _ => None,
         };
         let inflow = feeders.iter().map(|(feeder, _)| constant(feeder)).sum::<Option<u64>>();
@@ -170,13 +171,13 @@ fn unfilled(scenario: &Scenario, result: &RunResult) -> Option<Warning> {
             continue;
         }
         if let Some((feeder, waiting)) = feeders.iter().max_by_key(|(_, measured)| measured.queue_max).filter(|(_, it)| it.queue_max > 1) {
-            facts.push(format!("{} cannot fill, and up to {} packets wait at {} instead", link.name, waiting.queue_max, feeder.name));
+            facts.push(format!(
+                "the queue at {} cannot fill: up to {} packets wait at {} instead",
+                link.name, waiting.queue_max, feeder.name
+            ));
         }
     }
-    let text = format!(
-        "the queue at {}: let the links before it be faster (as topology.access.rate), or give them queues with a limit",
-        facts.join(", that at ")
-    );
+    let text = format!("{}; let the links before it be faster, or give them queues with a limit", facts.join(", and "));
     (!facts.is_empty()).then(|| Warning { name: "queue_unfilled", flows: Vec::new(), text })
 }
 

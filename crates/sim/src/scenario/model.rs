@@ -286,6 +286,13 @@ pub struct OtherHost {
     pub initial_pacing: bool,
 }
 
+impl OtherHost {
+    /// Hosts of a profile without ECN whose packets have so much data and such headers.
+    pub const fn new(profile: PartSpec, packet_size: Bytes, header: Bytes) -> Self {
+        Self { profile, packet_size, header, ecn: false, initial_pacing: false }
+    }
+}
+
 /// The kernel that the hosts of a flow are.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
