@@ -36,7 +36,7 @@ def recover(folder: Path) -> None:
     """Finish or undo the work of a writer that was killed."""
     runs, new = folder / layout.RUNS, folder / layout.NEW_RUNS
     if not runs.exists() and new.exists():
-        new.rename(runs)
+        storage.move(new, runs)
     runs.mkdir(exist_ok=True)
     shutil.rmtree(new, ignore_errors=True)
     for place in (folder, *_places(folder), *layout.runs_folders(folder)):
@@ -64,7 +64,7 @@ def settle(folder: Path) -> None:
                 path.unlink()
             elif path.parent != place:
                 place.mkdir(parents=True, exist_ok=True)
-                path.rename(place / path.name)
+                storage.move(path, place / path.name)
 
 
 def next_number(folder: Path) -> int:

@@ -184,8 +184,8 @@ def _replace(folder: Path) -> None:
     recovery.settle(folder)
     earlier.mkdir(exist_ok=True)
     old = earlier / str(max(layout.earlier_runs(folder), default=0) + 1)
-    runs.rename(old)
-    new.rename(runs)
+    storage.move(runs, old)
+    storage.move(new, runs)
     _prune(folder)
     for entry in list(old.iterdir()) if old.exists() else ():
         if not layout.BATCH.fullmatch(entry.name):  # a file of the user

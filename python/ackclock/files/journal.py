@@ -61,8 +61,9 @@ class Journal:
             file.write(content + b" " + _checksum(content) + b"\n")
 
     def remove(self) -> None:
-        """Remove the file."""
-        self._file.unlink(missing_ok=True)
+        """Remove the file; what stays while another process reads it, on Windows, is read once more by the next run."""
+        with contextlib.suppress(PermissionError):
+            self._file.unlink(missing_ok=True)
 
 
 def _checksum(content: bytes) -> bytes:

@@ -146,15 +146,15 @@ def place(folder: Path, directory: Path) -> None:
     """Replace `directory` by a folder of `draft`, and carry over the user's files."""
     final = directory.resolve()
     if not final.exists():
-        folder.rename(final)
+        move(folder, final)
         return
     # If this run is killed, the next one restores it, or moves the user's files.
     earlier = folder.with_name(leftovers.EARLIER)
-    final.rename(earlier)
+    move(final, earlier)
     try:
-        folder.rename(final)
+        move(folder, final)
     except OSError:
-        earlier.rename(final)
+        move(earlier, final)
         raise
     _carry(earlier, final)
     shutil.rmtree(earlier, ignore_errors=True)
@@ -272,18 +272,25 @@ def _write(path: Path, data: bytes, mode: int | None = None) -> None:
             new.write_bytes(data)
             if mode is not None:
                 new.chmod(mode)
-            _replace(new, path)
+            move(new, path)
     except OSError as error:
         raise _named(error, path) from None
 
 
-def _replace(new: Path, path: Path) -> None:
+def move(old: Path, new: Path) -> None:
+    """Rename a file or a folder, over an earlier file; on Windows, wait while another process reads either.
+
+    Raises
+    ------
+    OSError
+        If it cannot be renamed, or is still read after a while.
+    """
     for wait in WAITS:
         with contextlib.suppress(PermissionError):
-            new.replace(path)
+            old.replace(new)
             return
         time.sleep(wait)
-    new.replace(path)
+    old.replace(new)
 
 
 def write_parquet(path: Path, table: polars.DataFrame) -> None:
