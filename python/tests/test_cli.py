@@ -104,7 +104,7 @@ def test_run_prints_json(cli: Cli, first: Path) -> None:
 def test_run_warns_if_the_congestion_control_was_not_exercised(cli: Cli, first: Path, tmp_path: Path) -> None:
     done = cli("run", first)
     assert "warning" not in done.stdout + done.stderr, "nothing is wrong"
-    small = ["--set", "flow.rwnd=9 packets", "--set", "topology.bottleneck.rate=100 Mbit/s"]
+    small = ["--set", "flow.rwnd=9 packets", "--set", "topology.bottleneck.rate=90 Mbit/s"]
     done = cli("run", first, *small, "--out", "o")
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
     assert re.fullmatch(r"warning: a spent \d+ % of the active time .*: raise flow\.rwnd .* \(rwnd_limited\)", line)
