@@ -42,6 +42,8 @@ def build(out: Path, flags: list[str], environment: Mapping[str, str] | None = N
     """
     settings = {**os.environ, **(environment or {})}
     settings["CARGO_ENCODED_RUSTFLAGS"] = remap.encoded(settings)
+    # Maturin looks for Zig in the programs of an environment that is active.
+    settings["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), settings.get("PATH", os.defpath)])
     (notices.ROOT / notices.FILE).write_text(notices.wheel(flags), encoding="utf-8")
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out) as folder:
