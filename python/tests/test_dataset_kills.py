@@ -120,7 +120,7 @@ def test_a_change_of_the_plan_that_was_killed_between_its_renames_is_finished(
     folder = tmp_path / "out"
     sweep(folder, range(20))
     writer = synthetic.writer(folder, "delay")
-    original = os.rename
+    original = os.replace
 
     def killed(source: Path, target: Path) -> None:
         original(source, target)
@@ -128,7 +128,7 @@ def test_a_change_of_the_plan_that_was_killed_between_its_renames_is_finished(
             raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(os, "rename", killed)
+        patched.setattr(os, "replace", killed)
         with pytest.raises(Killed):
             writer.relabel(plan(range(10, 20), "delay"))
     writer._lock.release()
