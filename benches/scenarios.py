@@ -48,15 +48,15 @@ HOSTS = {
 }
 # Those, and the preset that follows a kernel.
 ALL_HOSTS = HOSTS | {"linux": 'host = "linux"'}
-# Paths of the second table, by the number of flows.
-SLOW = {"DURATION": "60 s", "ACCESS": "1 Gbit/s", "BOTTLENECK": "100 Mbit/s", "QUEUE": "480 packets"}
-FAST = {"DURATION": "8 s", "ACCESS": "10 Gbit/s", "BOTTLENECK": "1 Gbit/s", "QUEUE": "4800 packets"}
+# Paths of the second table, by the number of flows: what stands for the placeholders of hosts.toml.
+SLOW = {"DURATION": '"60 s"', "ACCESS": '"1 Gbit/s"', "BOTTLENECK": '"100 Mbit/s"', "QUEUE": '"480 packets"'}
+FAST = {"DURATION": '"8 s"', "ACCESS": '"10 Gbit/s"', "BOTTLENECK": '"1 Gbit/s"', "QUEUE": '"4800 packets"'}
 PATHS = {1: SLOW, 10: SLOW, 100: SLOW, 1000: FAST}
 # A flow of BBR over a path that holds so many packets, with losses; its window is up to twice as large.
 LOSSES = '"2 BDP", loss = "0.001 %"'
 WINDOWS = {
-    10_000: {"DURATION": "4 s", "ACCESS": "20 Gbit/s", "BOTTLENECK": "2 Gbit/s", "QUEUE": LOSSES},
-    100_000: {"DURATION": "2 s", "ACCESS": "200 Gbit/s", "BOTTLENECK": "20 Gbit/s", "QUEUE": LOSSES},
+    10_000: {"DURATION": '"4 s"', "ACCESS": '"20 Gbit/s"', "BOTTLENECK": '"2 Gbit/s"', "QUEUE": LOSSES},
+    100_000: {"DURATION": '"2 s"', "ACCESS": '"200 Gbit/s"', "BOTTLENECK": '"20 Gbit/s"', "QUEUE": LOSSES},
 }
 WIDE_HOSTS = {
     "modern": 'profile = "modern"\nmodern = { receive_buffer = "1 GB" }',
@@ -87,18 +87,15 @@ def scenario(workload: str, target: Path) -> Path:
 def host_scenario(workload: str, host: str, target: Path) -> Path:
     """Write the scenario file of a workload of the second table into the build directory."""
     if workload.startswith("window_"):
-        path, keys, flows = (
-            WINDOWS[int(workload.removeprefix("window_"))],
-            f"{WIDE_HOSTS[host]}\n{CONTROLS['bbr']}",
-            "1",
-        )
+        path, flows = WINDOWS[int(workload.removeprefix("window_"))], "1"
+        keys = f"{WIDE_HOSTS[host]}\n{CONTROLS['bbr']}"
     else:
         _, control, flows = workload.split("_")
         path, keys = PATHS[int(flows)], f"{ALL_HOSTS[host]}\n{CONTROLS[control]}"
     # The first line is a comment that names the placeholders.
     comment, text = (FOLDER / "hosts.toml").read_text().split("\n", 1)
     for place, value in path.items():
-        text = text.replace(f"= {place}", f"= {value}" if value.startswith('"') else f'= "{value}"')
+        text = text.replace(f"= {place}", f"= {value}")
     text = text.replace("= COUNT", f"= {flows}").replace("\nHOST\n", f"\n{keys}\n")
     file = target / f"{workload}_{host}.toml"
     file.write_text(f"{comment}\n{text}")

@@ -70,23 +70,22 @@ impl<P: ?Sized> Parts<P> {
     /// If the name of a part is taken by another one, or the list has no description of it; nothing is added then.
     pub fn join(&self, list: List<P>) -> Result<(), String> {
         let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let mut joined = *all;
+        let (mut entries, mut descriptions) = (all.entries.to_vec(), all.descriptions.to_vec());
         for entry in list.entries {
-            if joined.entries.iter().any(|known| std::ptr::eq(*known, *entry)) {
+            if entries.iter().any(|known| std::ptr::eq(*known, *entry)) {
                 continue;
             }
-            if joined.descriptions.iter().any(|known| known.name == entry.name) {
+            if descriptions.iter().any(|known| known.name == entry.name) {
                 return Err(format!("the name {:?} is taken by another part", entry.name));
             }
-            if list.descriptions.iter().all(|part| part.name != entry.name) {
-                return Err(format!("the list describes no part {:?}", entry.name));
-            }
-            // The lists live as long as the program, because parts are joined once.
-            joined.entries = joined.entries.iter().copied().chain([*entry]).collect::<Vec<_>>().leak();
-            let described = list.descriptions.iter().filter(|part| part.name == entry.name);
-            joined.descriptions = joined.descriptions.iter().chain(described).copied().collect::<Vec<_>>().leak();
+            let described = list.descriptions.iter().find(|part| part.name == entry.name);
+            descriptions.push(*described.ok_or_else(|| format!("the list describes no part {:?}", entry.name))?);
+            entries.push(entry);
         }
-        *all = joined;
+        if entries.len() > all.entries.len() {
+            // The lists live as long as the program, because parts are joined once.
+            *all = List { entries: entries.leak(), descriptions: descriptions.leak() };
+        }
         Ok(())
     }
 

@@ -1,7 +1,10 @@
 //! The scenario of this crate names its parts, and runs with them.
 
+use ackclock_core::cc::slow_start::PARTS;
+use ackclock_core::entry::Entry;
 use ackclock_sim::engine::run;
 use ackclock_sim::scenario::Document;
+use outside::slow_start::cautious::ENTRY;
 
 const PATH: &str = "duration = '10 s'\nrecord = ['internals']\n[flow]\nsize = '200 packets'\n";
 
@@ -42,19 +45,14 @@ fn a_frozen_scenario_keeps_the_parts() {
 #[test]
 fn the_name_of_another_part_and_a_part_without_description_are_refused() {
     let mut list = outside::slow_start::LIST;
-    let entry = Box::leak(Box::new(ackclock_core::entry::Entry { name: "standard", ..describe() }));
+    let entry = Box::leak(Box::new(Entry { name: "standard", ..ENTRY }));
     list.entries = Box::leak(Box::new([&*entry]));
-    let refused = ackclock_core::cc::slow_start::PARTS.join(list);
+    let refused = PARTS.join(list);
     assert_eq!(refused, Err("the name \"standard\" is taken by another part".to_owned()));
-    let entry = Box::leak(Box::new(ackclock_core::entry::Entry { name: "undescribed", ..describe() }));
+    let entry = Box::leak(Box::new(Entry { name: "undescribed", ..ENTRY }));
     list.entries = Box::leak(Box::new([&*entry]));
-    let refused = ackclock_core::cc::slow_start::PARTS.join(list);
+    let refused = PARTS.join(list);
     assert_eq!(refused, Err("the list describes no part \"undescribed\"".to_owned()));
-}
-
-fn describe() -> ackclock_core::entry::Entry<dyn ackclock_core::cc::SlowStart> {
-    let ackclock_core::entry::Entry { name, summary, reference, params, quantities, build } = outside::slow_start::cautious::ENTRY;
-    ackclock_core::entry::Entry { name, summary, reference, params, quantities, build }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 
 use ackclock_core::units::Instant;
 
-use super::result::{FlowResult, RunResult};
+use super::result::{FlowResult, LinkResult, RunResult};
 use crate::scenario::{ControlSpec, FlowSpec, HostSpec, LinkSpec, Scenario, Traffic, Variable};
 
 /// The share of the active time from which on a limit counts as the usual one.
@@ -152,31 +152,33 @@ fn tied(scenario: &Scenario, result: &RunResult) -> Option<Warning> {
 /// The warning about queues with a limit that are fed no faster than they empty, by links without one: packets wait there instead.
 fn unfilled(scenario: &Scenario, result: &RunResult) -> Option<Warning> {
     let links = || scenario.links.iter().zip(&result.links);
-    let begins = |node: usize| scenario.flows.iter().any(|flow| flow.from == node || flow.to == node);
-    let mut facts = Vec::new();
-    for (link, measured) in links() {
-        let LinkSpec { from, to, rate: Variable::Constant(rate), queue: Some(_), .. } = link else { continue };
-        if measured.arrivals == 0 || measured.drops + measured.marks > 0 || begins(*from) {
-            continue;
-        }
+    let limited =
+        |(link, measured): &(&LinkSpec, &LinkResult)| link.queue.is_some() && measured.arrivals > 0 && measured.drops + measured.marks == 0;
+    if !links().any(|each| limited(&each)) {
+        return None;
+    }
+    let (mut begins, mut into) = (vec![false; scenario.nodes.len()], vec![Vec::new(); scenario.nodes.len()]);
+    for flow in &scenario.flows {
+        (begins[flow.from], begins[flow.to]) = (true, true);
+    }
+    for each in links() {
+        into[each.0.to].push(each);
+    }
+    let fact = |(link, _): (&LinkSpec, &LinkResult)| {
+        let Variable::Constant(rate) = &link.rate else { return None };
         // What comes from the link's other end goes elsewhere.
-        let feeders: Vec<_> = links().filter(|(feeder, _)| feeder.to == *from && feeder.from != *to).collect();
+        let feeders = || into[link.from].iter().filter(|(feeder, _)| feeder.from != link.to);
         // A delay that changes brings packets closer together.
-        let constant = |feeder: &LinkSpec| match (&feeder.rate, &feeder.delay) {
+        let constant = |(feeder, _): &(&LinkSpec, &LinkResult)| match (&feeder.rate, &feeder.delay) {
             (Variable::Constant(rate), Variable::Constant(_)) if feeder.queue.is_none() => Some(rate.as_bits_per_sec()),
             _ => None,
         };
-        let inflow = feeders.iter().map(|(feeder, _)| constant(feeder)).sum::<Option<u64>>();
-        if inflow.is_none_or(|inflow| inflow > rate.as_bits_per_sec()) {
-            continue;
-        }
-        if let Some((feeder, waiting)) = feeders.iter().max_by_key(|(_, measured)| measured.queue_max).filter(|(_, it)| it.queue_max > 1) {
-            facts.push(format!(
-                "the queue at {} cannot fill: up to {} packets wait at {} instead",
-                link.name, waiting.queue_max, feeder.name
-            ));
-        }
-    }
+        let inflow = feeders().map(constant).sum::<Option<u64>>()?;
+        let (feeder, waiting) = feeders().max_by_key(|(_, measured)| measured.queue_max)?;
+        (!begins[link.from] && inflow <= rate.as_bits_per_sec() && waiting.queue_max > 1)
+            .then(|| format!("the queue at {} cannot fill: up to {} packets wait at {} instead", link.name, waiting.queue_max, feeder.name))
+    };
+    let facts: Vec<String> = links().filter(limited).filter_map(fact).collect();
     let text = format!("{}; let the links before it be faster, or give them queues with a limit", facts.join(", and "));
     (!facts.is_empty()).then(|| Warning { name: "queue_unfilled", flows: Vec::new(), text })
 }

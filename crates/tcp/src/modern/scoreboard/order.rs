@@ -90,7 +90,10 @@ impl Scoreboard {
         }
         let until = self.end_of_search(newest);
         let end = self.by_time.partition_point(|it| it.is_before(until));
-        let begin = if in_order { self.by_time.partition_point(|it| it.sent_at < newest.0) } else { end };
+        if !in_order || until == newest {
+            return end;
+        }
+        let begin = self.by_time.partition_point(|it| it.sent_at < newest.0);
         (begin..end).find(|&index| !self.is_before(index, newest) && self.is_awaited(index)).unwrap_or(end)
     }
 
