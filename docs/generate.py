@@ -160,6 +160,15 @@ def scenario() -> str:
     return "\n".join(_Keys().page(json.loads(_core.schema())))
 
 
+ELSEWHERE = {
+    "sweep": "a table, see [sweeps](../guides/sweeps.md#axes)",
+    "host": "[a preset](hosts.md) as a name, or as a table with `kind` and `version`",
+    "preset": "[a preset](links.md)",
+    "path": "[a preset](links.md)",
+}
+"""Values that other pages explain, by key."""
+
+
 class _Keys:
     """Renders the tables of the schema, each once."""
 
@@ -201,8 +210,8 @@ class _Keys:
         yield from table(["key", "value", "default", "meaning"], rows)
 
     def _type(self, path: str, name: str, value: Json) -> str:
-        if name == "sweep":
-            return "a table, see [sweeps](../guides/sweeps.md#axes)"
+        if name in ELSEWHERE:
+            return ELSEWHERE[name]
         if "anyOf" in value:
             return f"{self._alternatives(path, name, value['anyOf'][0])}; or a list of them"
         if "oneOf" in value:
@@ -224,8 +233,6 @@ class _Keys:
     def _alternatives(self, path: str, name: str, value: Json) -> str:
         if name in self._axes:
             return self._part(name, value)
-        if name == "host":
-            return "[a preset](hosts.md) as a name, or as a table with `kind` and `version`"
         return self._choice(path, name, value["oneOf"])
 
     def _choice(self, path: str, name: str, forms: Sequence[Json]) -> str:
@@ -309,7 +316,7 @@ def patterns(schema: object) -> Iterator[str]:
             yield from patterns(value)
 
 
-# hosts.md
+# hosts.md, links.md
 
 
 def hosts() -> str:
@@ -328,9 +335,7 @@ def hosts() -> str:
         *(f"- [`{host['name']}`](#{host['name']}): {host['summary']}" for host in found),
     ]
     for host in found:
-        lines += ["", f"## {host['name']}", "", host["summary"], "", host["notes"], ""]
-        rows = [[f"`{entry['name']}`", f"`{entry['value']}`", entry["source"]] for entry in host["settings"]]
-        lines += table(["setting", "value", "source"], rows)
+        lines += preset(host)
         if host["versions"] is not None:
             oldest, newest = host["versions"]
             lines += ["", f"Versions from {oldest} to {newest}:", ""]
@@ -341,6 +346,31 @@ def hosts() -> str:
             ]
             lines += table(["before", "setting", "value", "source"], rows)
     return "\n".join(lines)
+
+
+def links() -> str:
+    """Make the page of the presets of links, each with its settings and their sources."""
+    found: list[Json] = json.loads(_core.links())
+    lines = [
+        "# Presets of links",
+        "",
+        'A link with `preset = "NAME"` has the rate, delay, queue and losses of a kind of access in both directions;',
+        'its own keys override the preset. A topology with `path = "NAME"` is such a bottleneck, and its access links',
+        "neither limit nor delay ([guide](../guides/links.md#presets-populations-and-suites)). The names are those of",
+        "`ackclock list links`.",
+        "",
+        *(f"- [`{link['name']}`](#{link['name']}): {link['summary']}" for link in found),
+    ]
+    for link in found:
+        lines += preset(link)
+    return "\n".join(lines)
+
+
+def preset(found: Json) -> list[str]:
+    """Make the section of a preset, with its settings and their sources."""
+    rows = [[f"`{entry['name']}`", f"`{entry['value']}`", entry["source"]] for entry in found["settings"]]
+    about = ["", f"## {found['name']}", "", found["summary"], "", found["notes"], ""]
+    return [*about, *table(["setting", "value", "source"], rows)]
 
 
 # cli.md
@@ -496,8 +526,8 @@ def _most(limit: Json) -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {
-    "parts.md": parts, "models.md": modelpages.page, "scenario.md": scenario, "hosts.md": hosts, "cli.md": cli,
-    "tables.md": tables, "measures.md": measures, "limits.md": limits,
+    "parts.md": parts, "models.md": modelpages.page, "scenario.md": scenario, "hosts.md": hosts, "links.md": links,
+    "cli.md": cli, "tables.md": tables, "measures.md": measures, "limits.md": limits,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -243,6 +243,23 @@ def test_list_hosts(cli: Cli) -> None:
     assert "windows_server_2003" in shown
 
 
+def test_list_links(cli: Cli) -> None:
+    links = json.loads(cli("list", "links", "--json").stdout)
+    assert {"geo", "leo", "lte", "5g", "dsl", "cable", "fibre", "datacentre"} <= {link["name"] for link in links}
+    assert all(setting["source"] for link in links for setting in link["settings"])
+    assert "reverse.queue" in cli("list", "links").stdout
+
+
+def test_path_in_a_scenario(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "path.toml"
+    file.write_text('duration = "5 s"\ntopology.path = "dsl"\n[flow]\nhost = "linux"\nsize = "100 kB"\n')
+    assert cli("check", file).returncode == 0
+    wrong = cli("run", file, "--set", "topology.path=dls")
+    assert wrong.returncode == 2
+    assert 'there is no preset of links "dls"; did you mean "dsl"' in wrong.stderr
+    assert "Traceback" not in wrong.stderr
+
+
 def test_host_in_a_scenario(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "host.toml"
     file.write_text('duration = "5 s"\n[[flow]]\nhost = "windows_7"\nsize = "100 kB"\n')

@@ -66,6 +66,12 @@ fn hosts() -> String {
     ackclock_sim::scenario::hosts_json().to_string()
 }
 
+/// All presets of links, as JSON: settings and their sources.
+#[pyfunction]
+fn links() -> String {
+    ackclock_sim::scenario::links_json().to_string()
+}
+
 #[pymodule]
 mod _core {
     #[pymodule_export]
@@ -96,7 +102,7 @@ mod _core {
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]
-    use super::{excess, hosts, limits, registry, schema, summary_schema, tables};
+    use super::{excess, hosts, limits, links, registry, schema, summary_schema, tables};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name")]

@@ -2,7 +2,7 @@
 
 use ackclock_core::qdisc;
 use ackclock_sim::engine::{bottleneck, digest, tables_json};
-use ackclock_sim::scenario::{Document, LinkSpec, Scenario, hosts_json, registry_json, relations_json, schema};
+use ackclock_sim::scenario::{Document, LinkSpec, Scenario, hosts_json, links_json, registry_json, relations_json, schema};
 use serde_json::{Map, Value as Json, json};
 
 use crate::error::Refusal;
@@ -35,6 +35,7 @@ pub(crate) fn describe() -> Json {
         "schema": schema(),
         "parts": parts,
         "hosts": hosts_json(),
+        "links": links_json(),
         "relations": relations_json(),
         "traces": traces,
         "tables": tables,
@@ -55,7 +56,13 @@ pub(crate) fn read(source: &Source) -> Result<Document, Refusal> {
 pub(crate) fn check(source: &Source) -> Result<Json, Refusal> {
     let document = read(source)?;
     let (scenario, frozen) = document.scenario_and_frozen()?;
-    Ok(json!({ "scenario": outline(&scenario), "values": document.values(), "hash": digest(&frozen), "frozen": frozen }))
+    Ok(json!({
+        "scenario": outline(&scenario),
+        "values": document.values(),
+        "resolved": document.resolved(),
+        "hash": digest(&frozen),
+        "frozen": frozen,
+    }))
 }
 
 /// The parts of a scenario that a page shows.

@@ -1,4 +1,4 @@
-"""The command `list`: parts, hosts, measures, papers and paths."""
+"""The command `list`: parts, hosts, links, measures, papers and paths."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from ackclock.metrics import MEASURES, measures
 
 
 def list_command(axis: str | None, *, json_output: bool) -> None:
-    """List one axis with the parameters of its parts, or all axes, hosts, measures, papers and paths in brief."""
+    """List one axis or kind of thing with its parameters, or all in brief."""
     axes: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
     papers = [{"name": paper.name, "summary": paper.title, "reference": paper.reference} for paper in library.papers()]
     paths = [{"name": path.name, "summary": path.summary} for path in shipped()]
     hosts: list[dict[str, Any]] = json.loads(_core.hosts())
-    everything = {**axes, "hosts": hosts, "measures": _measures(), "papers": papers, "paths": paths}
+    links: list[dict[str, Any]] = json.loads(_core.links())
+    everything = {**axes, "hosts": hosts, "links": links, "measures": _measures(), "papers": papers, "paths": paths}
     if axis is not None and axis not in everything:
         raise ValueError(f"unknown axis {axis!r}{checks.near(axis, everything)}")
     chosen = everything if axis is None else {axis: everything[axis]}

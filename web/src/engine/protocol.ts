@@ -70,6 +70,8 @@ export interface CheckAnswer {
   scenario: ScenarioInfo;
   /** The document as JSON, with what was written. */
   values: Table;
+  /** The same, with the values of presets of links. */
+  resolved: Table;
   /** TOML with every default. */
   frozen: string;
   hash: string;

@@ -12,7 +12,7 @@ function laboratory(flowsOf = (_text: string) => ["a"]) {
   const engine = fakeEngine((request: Request) => {
     switch (request.do) {
       case "describe":
-        return { version: "1", parts: {}, hosts: [], relations: {}, traces: {}, tables: {}, schema: {} };
+        return { version: "1", parts: {}, hosts: [], links: [], relations: {}, traces: {}, tables: {}, schema: {} };
       case "check":
       case "open": {
         if (request.text.includes("fault")) {
@@ -21,7 +21,8 @@ function laboratory(flowsOf = (_text: string) => ["a"]) {
         }
         const flows = flowsOf(request.text);
         const scenario = { name: "x", duration: 5, seed: 1, flows, links: [], bottleneck: null, record: [] };
-        if (request.do === "check") return { scenario, values: { rate: request.text }, frozen: "", hash: "" };
+        if (request.do === "check")
+          return { scenario, values: { rate: request.text }, resolved: {}, frozen: "", hash: "" };
         opened.push(request.text);
         return { run: opened.length - 1, scenario };
       }
@@ -152,7 +153,15 @@ test("a lesson shows its own scenario while the runs that it compares are made",
 });
 
 test("an engine older than the page is named", async () => {
-  const engine = fakeEngine(() => ({ version: "0.1.0", parts: {}, hosts: [], traces: {}, tables: {}, schema: {} }));
+  const engine = fakeEngine(() => ({
+    version: "0.1.0",
+    parts: {},
+    hosts: [],
+    links: [],
+    traces: {},
+    tables: {},
+    schema: {},
+  }));
   await assert.rejects(
     makeLab(() => engine, "rate=1", ["cwnd"]),
     /engine is older than this page: it is that of Ackclock 0\.1\.0/,

@@ -71,7 +71,7 @@ function Page({ lab, makeEngine, link, course }: PageProperties): JSX.Element {
 /** The lesson, the sliders and the menus. */
 function Controls({ lab, course }: Pick<PageProperties, "lab" | "course">): JSX.Element {
   const checked = lab.checked.value;
-  const known = checked ? knobs(checked.values, limited(lab.describe)) : [];
+  const known = checked ? knobs(checked.resolved, limited(lab.describe)) : [];
   const onEdit = lab.edit;
   return (
     <>

@@ -23,11 +23,15 @@ export interface Part {
   header: string;
 }
 
-/** A preset of end hosts. */
-export interface Host {
+/** A preset: a name that stands for keys. */
+export interface Preset {
   name: string;
   summary: string;
   notes: string;
+}
+
+/** A preset of end hosts. */
+export interface Host extends Preset {
   /** Oldest and newest version. */
   versions: [string, string] | null;
 }
@@ -54,5 +58,7 @@ export interface Describe {
   schema: Schema;
   parts: Record<string, Part[]>;
   hosts: Host[];
+  /** Presets of links. */
+  links: Preset[];
   relations: Relations;
 }

@@ -78,6 +78,8 @@ export function meaning(describe: Describe, schema: Schema, key: string, word: s
   const part = describe.parts[key]?.find((known) => known.name === word);
   if (part) return part.summary;
   if (key === "host") return describe.hosts.find((known) => known.name === word)?.summary ?? "";
+  const preset = key === "preset" || key === "path" ? describe.links.find((known) => known.name === word) : undefined;
+  if (preset) return preset.summary;
   return kinds(schema).find((kind) => kind.name === word)?.summary ?? explained(schema, word);
 }
 

@@ -116,7 +116,7 @@ function Widget({ lab, model, sync }: { lab: Lab; model: Model; sync: string }):
     <>
       <div>
         <section class="card sliders knobs" aria-label="Path">
-          {checked && <Sliders knobs={sliders(wanted, checked.values, limited(lab.describe))} onEdit={onEdit} />}
+          {checked && <Sliders knobs={sliders(wanted, checked.resolved, limited(lab.describe))} onEdit={onEdit} />}
         </section>
         <section class="card menus" aria-label="Flows and queue" hidden={ids.length === 0}>
           {checked && <Menus describe={lab.describe} wanted={groups(ids)} checked={checked} onEdit={onEdit} />}

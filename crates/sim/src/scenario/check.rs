@@ -8,6 +8,7 @@ use crate::scenario::hosts;
 use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
 use crate::scenario::parameter::{BOUNDS, Multiple, is_auto, number, parse, products, read};
 use crate::scenario::part;
+use crate::scenario::preset::{HOSTS, Presets};
 use crate::scenario::text::{last_name, listed, nearest, quoted, unknown};
 use crate::scenario::unit::{Dimension, Quantity, write_time};
 use crate::scenario::value::{Data, Node};
@@ -298,6 +299,7 @@ impl Checker<'_> {
                 self.report(node, path, unknown(&last_name(path).replace('_', " "), text, words))
             }
             (Kind::Host, Data::Text(_) | Data::Table(_)) => self.host(node, path),
+            (Kind::Preset(presets), _) => self.preset(node, presets, path),
             (Kind::List(kind), Data::List(items)) => {
                 let mut fields = Vec::new();
                 for (index, item) in items.iter().enumerate() {
@@ -357,12 +359,12 @@ impl Checker<'_> {
 
     /// A preset of end hosts: its name, or a table. Its keys are already those of the flow.
     fn host(&mut self, node: &Node, path: &str) -> Checked {
-        let Data::Table(_) = node.data else { return self.preset(node, path) };
+        let Data::Table(_) = node.data else { return self.preset(node, &HOSTS, path) };
         for (name, value) in entries(node).filter(|(name, _)| !["kind", "version"].contains(&name.as_str())) {
             self.report(value, &joined(path, name), unknown("key", name, &["kind", "version"]));
         }
         let Some(kind) = node.get("kind") else { return self.report(node, &joined(path, "kind"), "is missing; example: \"linux\"") };
-        let checked = self.preset(kind, &joined(path, "kind"));
+        let checked = self.preset(kind, &HOSTS, &joined(path, "kind"));
         let (Checked::Text(name), Some(version)) = (&checked, node.get("version")) else { return checked };
         let path = joined(path, "version");
         match &version.data {
@@ -374,9 +376,10 @@ impl Checker<'_> {
         }
     }
 
-    fn preset(&mut self, node: &Node, path: &str) -> Checked {
+    /// The name of a preset. Its keys are already those of the table.
+    fn preset(&mut self, node: &Node, presets: &Presets, path: &str) -> Checked {
         match &node.data {
-            Data::Text(name) => match hosts::check_name(name) {
+            Data::Text(name) => match presets.check_name(name) {
                 Ok(()) => Checked::Text(name.clone()),
                 Err(message) => self.report(node, path, message),
             },

@@ -9,7 +9,7 @@ use crate::scenario::model::{ControlSpec, Makers, Scenario, SlowStartSpec};
 use crate::scenario::setting::{self, Setting};
 use crate::scenario::toml_reader::read_toml;
 use crate::scenario::value::{Node, read_json};
-use crate::scenario::{amount, freeze, hosts, sweep, text};
+use crate::scenario::{amount, freeze, hosts, links, sweep, text};
 
 /// A parsed, not yet validated scenario: a tree of values. Each value knows where it was written.
 #[derive(Clone, Debug)]
@@ -70,6 +70,14 @@ impl Document {
     #[must_use]
     pub fn values(&self) -> serde_json::Value {
         self.tree(&mut Problems::default()).to_json()
+    }
+
+    /// The values that are written, with all settings and those of the presets of links, as JSON. Infinities and NaN are null.
+    #[must_use]
+    pub fn resolved(&self) -> serde_json::Value {
+        let mut tree = self.tree(&mut Problems::default());
+        links::apply(&mut tree);
+        tree.to_json()
     }
 
     /// Sets the value at a dotted path: `flow.0.rwnd`, `flow.rwnd` (of every flow), `topology.bottleneck.queue.limit`. `value` is read as
@@ -193,6 +201,7 @@ impl Document {
         }
         let stem = Path::new(&*self.file).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario");
         hosts::apply(&mut tree);
+        links::apply(&mut tree);
         let folder = self.files.then(|| self.folder());
         let built = build(&tree, Context { name: stem, file: &self.file, python: self.python, folder }, &mut problems);
         // `build` returns `None` only together with problems.

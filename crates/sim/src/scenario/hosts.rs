@@ -1,7 +1,6 @@
 //! Presets of end hosts: `host = "NAME"` on a flow stands for the keys in `src/hosts/NAME.toml`. Keys of the flow itself override them.
 //!
-//! A preset is a part of a `[[flow]]`. The first line of the comment at its top is the summary; the rest lists features that it cannot
-//! express. The comment behind each value gives its source.
+//! A preset is a part of a `[[flow]]`.
 //!
 //! A system with several versions has the values of the newest, which `versions` names together with the oldest, and a list `before`, from
 //! the newest to the oldest: the values that applied before each version. `host = { kind = "NAME", version = "VERSION" }` selects one. A
@@ -9,24 +8,14 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::scenario::error::{Origin, Problems};
 use crate::scenario::keys::KERNEL;
 use crate::scenario::part::CONTROL_AXES;
-use crate::scenario::text::{quoted, unknown};
-use crate::scenario::toml_reader::read_toml;
+use crate::scenario::preset::{HOSTS, fill, placed};
+use crate::scenario::text::quoted;
 use crate::scenario::value::{Data, Node};
 
-include!(concat!(env!("OUT_DIR"), "/hosts.rs"));
-
-/// The file of the preset `name`.
-fn text(name: &str) -> Option<&'static str> {
-    NAMES.iter().position(|known| *known == name).map(|index| TEXTS[index])
-}
-
-/// The preset in the file `text`. Tests read every file, so it has no problems.
-fn read(text: &str) -> Node {
-    read_toml(text, &mut Problems::default())
-}
+/// The table of a flow that a preset sets key by key.
+const MODERN: &str = "modern";
 
 /// Adds the preset's keys to every flow that names one. The check of the keys reports unknown presets and versions.
 pub(crate) fn apply(root: &mut Node) {
@@ -55,7 +44,7 @@ fn apply_to(flow: &mut Node) {
     if let Data::Table(entries) = &mut preset.data {
         entries.push(("profile".to_owned(), Node { origin, data: Data::Text("modern".to_owned()) }));
     }
-    fill(flow, preset);
+    fill(flow, preset, MODERN);
 }
 
 /// The name and the version in a flow's `host`.
@@ -76,7 +65,7 @@ fn named(host: &Node) -> Option<(&str, Option<&str>)> {
 /// The keys for which `host` stands; `None` if there is no such preset or version.
 fn resolve(host: &Node) -> Option<Node> {
     let (name, version) = named(host)?;
-    let mut preset = read(text(name)?);
+    let mut preset = HOSTS.read(name)?;
     if let Some(other) = preset.remove("host") {
         return resolve(&other).filter(|_| version.is_none());
     }
@@ -104,7 +93,7 @@ fn numbers(version: &str) -> Option<Vec<u32>> {
 
 /// The oldest and the newest version of the preset `name`, if it has versions.
 fn versions(name: &str) -> Option<[String; 2]> {
-    let preset = read(text(name)?);
+    let preset = HOSTS.read(name)?;
     let Data::List(ends) = &preset.get("versions")?.data else { return None };
     match &ends[..] {
         [Node { data: Data::Text(oldest), .. }, Node { data: Data::Text(newest), .. }] => Some([oldest.clone(), newest.clone()]),
@@ -112,15 +101,10 @@ fn versions(name: &str) -> Option<[String; 2]> {
     }
 }
 
-/// Checks that the preset `name` is known.
-pub(crate) fn check_name(name: &str) -> Result<(), String> {
-    if NAMES.contains(&name) { Ok(()) } else { Err(unknown("host", name, NAMES)) }
-}
-
 /// Checks that the known preset `name` has the version `version`.
 pub(crate) fn check_version(name: &str, version: &str) -> Result<(), String> {
     let Some([oldest, newest]) = versions(name) else {
-        let others: Vec<&str> = NAMES.iter().copied().filter(|name| versions(name).is_some()).collect();
+        let others: Vec<&str> = HOSTS.names.iter().copied().filter(|name| versions(name).is_some()).collect();
         return Err(format!("the host {} has no versions; hosts that have: {}", quoted(name), others.join(", ")));
     };
     let wanted = check_numbers(version, &newest)?;
@@ -154,29 +138,8 @@ fn replace(table: &mut Node, changes: Node) {
     let (Data::Table(entries), Data::Table(changes)) = (&mut table.data, changes.data) else { return };
     for (key, value) in changes {
         match entries.iter_mut().find(|(name, _)| *name == key) {
-            Some((_, old)) if key == "modern" => replace(old, value),
+            Some((_, old)) if key == MODERN => replace(old, value),
             Some((_, old)) => *old = value,
-            None => entries.push((key, value)),
-        }
-    }
-}
-
-/// The same values, with the place where the flow names the preset.
-fn placed(node: Node, origin: &Origin) -> Node {
-    let data = match node.data {
-        Data::Table(entries) => Data::Table(entries.into_iter().map(|(key, value)| (key, placed(value, origin))).collect()),
-        other => other,
-    };
-    Node { origin: origin.clone(), data }
-}
-
-/// Adds missing keys from `defaults` to `table` and to its table `modern`. Parts are not merged.
-fn fill(table: &mut Node, defaults: Node) {
-    let (Data::Table(entries), Data::Table(defaults)) = (&mut table.data, defaults.data) else { return };
-    for (key, value) in defaults {
-        match entries.iter_mut().find(|(name, _)| *name == key) {
-            Some((_, given)) if key == "modern" => fill(given, value),
-            Some(_) => {}
             None => entries.push((key, value)),
         }
     }
@@ -184,34 +147,11 @@ fn fill(table: &mut Node, defaults: Node) {
 
 /// Every preset as JSON: summary, notes, and settings with their sources.
 pub fn hosts_json() -> Json {
-    NAMES.iter().zip(TEXTS).map(|(name, text)| describe(name, text)).collect()
-}
-
-fn describe(name: &str, text: &str) -> Json {
-    let header: Vec<&str> = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim).collect();
-    let (summary, notes) = header.split_first().map_or(("", String::new()), |(first, rest)| (*first, rest.join("\n").trim().to_owned()));
-    let mut table = "";
-    let mut lists = vec![("", Vec::new())];
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
-        if line == "[[before]]" {
-            table = "";
-        } else if line.starts_with('[') {
-            table = line.trim_matches(['[', ']']);
-        } else if let Some((key, rest)) = line.split_once(" = ") {
-            let (value, source) = rest.split_once(" # ").unwrap_or((rest, ""));
-            match (key, lists.last_mut()) {
-                ("versions", _) | (_, None) => {}
-                ("version", _) => lists.push((value.trim_matches('"'), Vec::new())),
-                (_, Some((_, settings))) => {
-                    let key = if table.is_empty() { key.to_owned() } else { format!("{table}.{key}") };
-                    settings.push(json!({ "name": key, "value": value.trim(), "source": source.trim() }));
-                }
-            }
-        }
-    }
-    let (_, settings) = lists.remove(0);
-    let changes: Vec<Json> = lists.into_iter().map(|(version, settings)| json!({ "before": version, "settings": settings })).collect();
-    json!({ "name": name, "summary": summary, "notes": notes, "settings": settings, "versions": versions(name), "changes": changes })
+    let described = HOSTS.describe().zip(HOSTS.names).map(|(mut host, name)| {
+        host["versions"] = json!(versions(name));
+        host
+    });
+    described.collect()
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ fn expected(name: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_value_has_a_source_and_no_setting_is_left_to_the_profile() {
-    for (name, text) in NAMES.iter().zip(TEXTS) {
+    for (name, text) in HOSTS.names.iter().zip(HOSTS.texts) {
         let settings = settings(name);
         let keys: BTreeSet<String> = settings.iter().map(|[key, ..]| key.clone()).collect();
         let is_version = keys.contains("host");
@@ -113,7 +113,7 @@ fn every_value_has_a_source_and_no_setting_is_left_to_the_profile() {
 
 #[test]
 fn every_preset_resolves_to_its_values() {
-    for name in NAMES {
+    for name in HOSTS.names {
         let frozen = Document::from_toml(&format!("{NETWORK}[[flow]]\nhost = {name:?}\n"), "t.toml").unwrap().frozen().unwrap();
         assert!(!frozen.contains("\nhost = "), "the values stand in a frozen scenario, not the name");
         let again = Document::from_toml(&frozen, "t.toml").unwrap();
@@ -149,7 +149,7 @@ fn keys_of_the_flow_override_the_preset() {
 
 #[test]
 fn every_preset_downloads_in_both_directions() {
-    for name in NAMES {
+    for name in HOSTS.names {
         let ends = |from: &str, to: &str| format!("[[flow]]\nhost = {name:?}\nsize = \"60 kB\"\nfrom = {from:?}\nto = {to:?}\n");
         let text = format!("{NETWORK}{}{}", ends("n0", "n3"), ends("n3", "n0"));
         let result = run(&read(&text).unwrap(), &mut || false).unwrap();

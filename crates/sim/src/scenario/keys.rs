@@ -4,6 +4,7 @@ use ackclock_core::limits;
 use ackclock_core::params::Axis;
 use ackclock_core::units::Duration;
 
+use crate::scenario::preset::Presets;
 use crate::scenario::unit::{self, Dimension};
 
 /// The profile of hosts that are a kernel.
@@ -66,6 +67,8 @@ pub(crate) enum Kind {
     Parts(&'static Axis, &'static [Key]),
     /// The name of a preset of end hosts, or a table with its `kind` and `version`.
     Host,
+    /// The name of one of these presets.
+    Preset(&'static Presets),
     /// A table of names that the file chooses, each with a whole number, `true`, `false` or a text. The check says what is wrong with a name.
     Names(fn(&str) -> Result<(), String>),
     /// The tables of `[sweep]`, whose keys are not keys of a run.
@@ -76,7 +79,7 @@ impl Kind {
     /// The expected kind of value, for messages.
     pub(crate) const fn expected(&self) -> &'static str {
         match self {
-            Self::Text | Self::Word(_) | Self::Quantity(..) => "a text",
+            Self::Text | Self::Word(_) | Self::Quantity(..) | Self::Preset(_) => "a text",
             Self::Bool => "true or false",
             Self::Switch(_) => "true, false or a text",
             Self::Integer(..) => "a whole number",

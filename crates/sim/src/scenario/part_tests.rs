@@ -53,7 +53,8 @@ fn the_relations_are_those_of_the_checks() {
     }
     for key in relations["listed"].as_array().unwrap() {
         let key = key.as_str().unwrap();
-        let text = format!("duration = \"1 s\"\nflow = {{}}\n[topology]\nlinks = [{{}}]\n{key} = {{}}");
+        let value = if key == "path" { "\"geo\"" } else { "{}" };
+        let text = format!("duration = \"1 s\"\nflow = {{}}\n[topology]\nlinks = [{{}}]\n{key} = {value}");
         assert!(errors(&text).contains("cannot be combined with links"), "{text}");
     }
 }

@@ -3,9 +3,9 @@
 use ackclock_core::params::{self, Axis, Description, Param};
 use serde_json::{Map, Value as Json, json};
 
-use crate::scenario::hosts::NAMES;
 use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
 use crate::scenario::part;
+use crate::scenario::preset::HOSTS;
 use crate::scenario::spec::ROOT;
 use crate::scenario::sweep::{MAX_VARIANTS, METHODS};
 use crate::scenario::unit::{TIME, write_time};
@@ -80,6 +80,7 @@ fn value(kind: &Kind) -> Json {
         Kind::Quantity(dimension, _) => json!({ "type": "string", "pattern": dimension.pattern() }),
         Kind::Word(words) => json!({ "enum": words }),
         Kind::Host => hosts(),
+        Kind::Preset(presets) => json!({ "enum": presets.names }),
         Kind::List(kind) => json!({ "type": "array", "items": value(kind) }),
         Kind::Table(keys) => table(keys, None),
         Kind::Tables(keys) => json!({ "oneOf": [{ "type": "array", "items": table(keys, None), "minItems": 1 }, table(keys, None)] }),
@@ -98,8 +99,8 @@ fn value(kind: &Kind) -> Json {
 
 /// The name of a preset, or a table; only some presets have versions.
 fn hosts() -> Json {
-    let properties = json!({ "kind": { "enum": NAMES }, "version": { "type": "string", "minLength": 1 } });
-    json!({ "oneOf": [{ "enum": NAMES }, { "type": "object", "properties": properties, "required": ["kind"], "additionalProperties": false }] })
+    let properties = json!({ "kind": { "enum": HOSTS.names }, "version": { "type": "string", "minLength": 1 } });
+    json!({ "oneOf": [{ "enum": HOSTS.names }, { "type": "object", "properties": properties, "required": ["kind"], "additionalProperties": false }] })
 }
 
 /// A table of chosen names, which a path without quotes nests.

@@ -9,6 +9,7 @@ use crate::scenario::host_keys;
 use crate::scenario::kernel_keys;
 use crate::scenario::keys::{DELAY, Fallback, KERNEL, Key, Kind, MAX_FLOWS, POINT, Variant, above, from, key};
 use crate::scenario::model::TraceKind;
+use crate::scenario::preset::LINKS;
 use crate::scenario::profiles;
 use crate::scenario::traffic::{APPLICATIONS, ARRIVALS};
 use crate::scenario::unit;
@@ -82,8 +83,17 @@ const fn reverse() -> Key {
     key("reverse", Kind::Table(REVERSE), Fallback::Table, REVERSE_DOC)
 }
 
-static ACCESS: &[Key] = direction!([], Fallback::Text("100 Mbit/s"), Fallback::Text("10 ms"), "unlimited", [reverse()]);
-static BOTTLENECK: &[Key] = direction!([], Fallback::Text("10 Mbit/s"), Fallback::Text("10 ms"), "50 packets", [reverse()]);
+const fn preset() -> Key {
+    key(
+        "preset",
+        Kind::Preset(&LINKS),
+        Fallback::Absent("the keys' own defaults"),
+        "Preset of the link, such as \"dsl\": its keys in both directions. The link's other keys override the preset.",
+    )
+}
+
+static ACCESS: &[Key] = direction!([preset()], Fallback::Text("100 Mbit/s"), Fallback::Text("10 ms"), "unlimited", [reverse()]);
+static BOTTLENECK: &[Key] = direction!([preset()], Fallback::Text("10 Mbit/s"), Fallback::Text("10 ms"), "50 packets", [reverse()]);
 
 /// Keys of the random number generator of a link's queue.
 static GENERATOR: &[Key] = &[generator(), generator_seed(), generator_stream(), generator_skip()];
@@ -130,7 +140,8 @@ static LOSS: &[Key] = &[
 static EXPLICIT_LINK: &[Key] = direction!(
     [
         key("from", Kind::Text, Fallback::Required("a node's name"), "The node where the link starts."),
-        key("to", Kind::Text, Fallback::Required("a node's name"), "The node where the link ends.")
+        key("to", Kind::Text, Fallback::Required("a node's name"), "The node where the link ends."),
+        preset()
     ],
     Fallback::Text("10 Mbit/s"),
     Fallback::Text("10 ms"),
@@ -146,6 +157,16 @@ static EXPLICIT_LINK: &[Key] = direction!(
 const ACCESS_DOC: &str = "The links between hosts and routers. Their keys describe the data's direction; reverse describes the other.";
 const BOTTLENECK_DOC: &str = "The links between routers. Their keys describe the data's direction; reverse describes the other.";
 
+const fn path() -> Key {
+    key(
+        "path",
+        Kind::Preset(&LINKS),
+        Fallback::Absent("the links' own keys"),
+        "Preset of the whole path, such as \"leo\": the bottleneck has this preset, and the access links neither limit nor delay. Keys of the \
+         links override it.",
+    )
+}
+
 const fn access() -> Key {
     key("access", Kind::Table(ACCESS), Fallback::Table, ACCESS_DOC)
 }
@@ -159,6 +180,7 @@ static TOPOLOGIES: &[Variant] = &[
         kind: "chain",
         doc: "Nodes n0, n1, … in a row, joined by access link, bottleneck and access link, or by any number of links.",
         keys: &[
+            path(),
             access(),
             bottleneck(),
             key(
@@ -174,6 +196,7 @@ static TOPOLOGIES: &[Variant] = &[
         doc: "Senders s0, s1, … and receivers d0, d1, … around the bottleneck between the routers r1 and r2.",
         keys: &[
             key("pairs", Kind::Integer(1, MAX_FLOWS), Fallback::Absent("the number of flows"), "Number of pairs of sender and receiver."),
+            path(),
             access(),
             bottleneck(),
             key(
@@ -187,7 +210,12 @@ static TOPOLOGIES: &[Variant] = &[
     Variant {
         kind: "parking-lot",
         doc: "Routers r0, r1, … in a row. The path from s0 to d0 crosses all hops, s1 to d1 the first hop, s2 to d2 the second, and so on.",
-        keys: &[key("hops", Kind::Integer(1, MAX_FLOWS), Fallback::Integer(2), "Number of bottlenecks in a row."), access(), bottleneck()],
+        keys: &[
+            key("hops", Kind::Integer(1, MAX_FLOWS), Fallback::Integer(2), "Number of bottlenecks in a row."),
+            path(),
+            access(),
+            bottleneck(),
+        ],
     },
     Variant {
         kind: "explicit",
@@ -205,7 +233,7 @@ pub(crate) fn keys_of(profile: &str) -> impl Iterator<Item = &'static str> {
 }
 
 /// Keys of a chain that its `links` replaces.
-pub(crate) const LISTED_BY_LINKS: [&str; 2] = ["access", "bottleneck"];
+pub(crate) const LISTED_BY_LINKS: [&str; 3] = ["path", "access", "bottleneck"];
 
 /// The keys of a flow.
 pub(crate) static FLOW: &[Key] = &host_keys::with_ns2::<{ OF_EVERY_FLOW.len() + ns2::SETTINGS.len() }>(OF_EVERY_FLOW);

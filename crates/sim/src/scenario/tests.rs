@@ -171,7 +171,7 @@ fn mistakes() {
         ),
         (
             "duration = \"1 s\"\nflow = {}\ntopology.botleneck.rate = \"1 Mbit/s\"".to_owned(),
-            "t.toml:3: topology.botleneck: there is no key \"botleneck\"; did you mean \"bottleneck\"? (known: kind, access, bottleneck, links)",
+            "t.toml:3: topology.botleneck: there is no key \"botleneck\"; did you mean \"bottleneck\"? (known: kind, path, access, bottleneck, links)",
         ),
         (
             "duration = \"1 s\"\nflow = {}\ntopology.links = []".to_owned(),
@@ -187,7 +187,7 @@ fn mistakes() {
         ),
         (
             "duration = \"1 s\"\ntopology = { kind = \"dumbbell\", hops = 3 }\nflow = {}".to_owned(),
-            "t.toml:2: topology.hops: a topology of kind \"dumbbell\" has no \"hops\"; kinds that have it: parking-lot (known: kind, pairs, access, bottleneck, access_delays)",
+            "t.toml:2: topology.hops: a topology of kind \"dumbbell\" has no \"hops\"; kinds that have it: parking-lot (known: kind, pairs, path, access, bottleneck, access_delays)",
         ),
         ("duration = \"1 s\"\nflow = [{ count = 2000000 }, {}]".to_owned(), "t.toml:2: flow: makes 2000001 flows; the limit is 2000000"),
         ("duration = \"1 s\"\nflow = []".to_owned(), "t.toml:2: flow: needs at least one entry: [[flow]]"),

@@ -12,11 +12,11 @@ from ackclock.cli.options import Json
 
 def list_(
     axis: Annotated[
-        Optional[str], typer.Argument(help="An axis, hosts, measures, papers or paths; by default all.")
+        Optional[str], typer.Argument(help="An axis, hosts, links, measures, papers or paths; by default all.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """List parts of scenarios, hosts, measures, papers and paths.
+    """List parts of scenarios, presets of hosts and links, measures, papers and paths.
 
     Parts are slow starts, queues and so on.
     """
