@@ -50,6 +50,10 @@ class CongestionControl:
         Whether the control limits the window on purpose, so that rate samples do not show the rate of the path.
     owns_recovery : bool
         Whether window and pacing rate alone limit sending in loss recovery. Read once, when the control is made.
+    owns_marks : bool
+        Whether the control alone answers ECN marks: its response applies at once also on a host that would spread it
+        over a round trip, unmarked data makes the window grow meanwhile, and a loss is reported even if a mark has just
+        reduced the window. Read once, when the control is made.
     wants_samples : bool
         Whether a host of profile ns2 samples the delivery rate (`Ack.sample`) and keeps a snapshot of every segment
         (`Lost.packet`). A host of profile modern always does. Read once, when the control is made.
@@ -78,6 +82,7 @@ class CongestionControl:
     timer_s: float | None = None
     holds_back: bool = False
     owns_recovery: bool = False
+    owns_marks: bool = False
     wants_samples: bool = False
     wants_deliveries: bool = False
     wants_one_way_delay: bool = False

@@ -486,6 +486,11 @@ class Established(Protocol):
         """Seconds from the latest tick of the host's clock to the start of the run (`modern.timer_phase`)."""
         ...
 
+    @property
+    def marks(self) -> Literal["exact", "at_most", "estimate"] | None:
+        """How the agreed feedback counts ECN marks, as in `Ack.mark_count`; None without ECN."""
+        ...
+
 
 class FirstWindow(Protocol):
     """The outcome of the initial window."""

@@ -54,6 +54,8 @@ pub struct Established {
     pub whole_segments: bool,
     /// Time from the latest tick of the host's clock to the start of the run, for a control that counts in ticks of that clock.
     pub clock_phase: Duration,
+    /// How the feedback on which both ends have agreed counts marks; `None` without ECN. A single ACK can say less: see [`Ack::mark_count`].
+    pub marks: Option<MarkCount>,
 }
 
 impl Established {
@@ -73,6 +75,7 @@ impl Established {
             seed: 0,
             whole_segments: false,
             clock_phase: Duration::ZERO,
+            marks: None,
         }
     }
 

@@ -160,6 +160,11 @@ impl ControlSeat {
         self.wants
     }
 
+    /// Whether the control alone answers marks.
+    pub fn owns_marks(&self) -> bool {
+        self.control.owns_marks()
+    }
+
     /// The codepoint of the next segment with new data.
     pub fn ecn(&self) -> Ecn {
         match self.control.ecn() {

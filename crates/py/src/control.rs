@@ -21,6 +21,7 @@ struct PythonControl {
     window: Window,
     holds_back: bool,
     owns_recovery: bool,
+    owns_marks: bool,
     wants: Wants,
     paces_initial_window: bool,
     ecn: Ecn,
@@ -35,6 +36,7 @@ pub(crate) fn control_factory(factory: Py<PyAny>, failure: Failure) -> ControlFa
             window: window.unwrap_or(Window { cwnd: 1.0, ssthresh: Segments::INFINITY }),
             holds_back: object.flag("holds_back"),
             owns_recovery: object.flag("owns_recovery"),
+            owns_marks: object.flag("owns_marks"),
             wants: object.wants(),
             paces_initial_window: object.flag("paces_initial_window"),
             ecn: object.with(read_ecn).unwrap_or(Ecn::Ect0),
@@ -191,6 +193,10 @@ impl CongestionControl for PythonControl {
 
     fn owns_recovery(&self) -> bool {
         self.owns_recovery
+    }
+
+    fn owns_marks(&self) -> bool {
+        self.owns_marks
     }
 
     fn holds_back(&self) -> bool {

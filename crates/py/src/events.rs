@@ -174,6 +174,7 @@ event! {
     seed -> u64 = |it| it.seed,
     whole_segments -> bool = |it| it.whole_segments,
     clock_phase_s -> f64 = |it| it.clock_phase.as_secs_f64(),
+    marks -> Option<&'static str> = |it| it.marks.map(MarkCount::name),
 }
 
 event! {

@@ -2,6 +2,7 @@
 
 use crate::cc::contract::{Avoidance, CongestionControl, InitialWindow, LossResponse, Phase, SlowStart, Step, Wants, Window};
 use crate::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Idle, Lost, Sent, Timing};
+use crate::qdisc::Ecn;
 use crate::units::{Bytes, Instant, Rate, Segments};
 
 /// Smallest congestion window: the loss window of RFC 5681 §3.1.
@@ -65,6 +66,11 @@ impl Composed {
     /// Whether slow start governs the window.
     fn is_in_slow_start(&self) -> bool {
         self.window.cwnd < self.window.ssthresh || self.stays
+    }
+
+    /// Whether slow start governs the window and paces.
+    fn slow_start_paces(&self) -> bool {
+        self.is_in_slow_start() && self.slow_start.paces()
     }
 
     /// The part of a window that the host can use.
@@ -265,15 +271,23 @@ impl CongestionControl for Composed {
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
-        if self.is_in_slow_start() { self.slow_start.pacing_rate(&self.window) } else { self.avoidance.pacing_rate(&self.window) }
+        if self.slow_start_paces() { self.slow_start.pacing_rate(&self.window) } else { self.avoidance.pacing_rate(&self.window) }
     }
 
     fn burst(&self) -> Bytes {
-        if self.is_in_slow_start() { self.slow_start.burst() } else { self.avoidance.burst() }
+        if self.slow_start_paces() { self.slow_start.burst() } else { self.avoidance.burst() }
     }
 
     fn timer(&self) -> Option<Instant> {
         if self.is_in_slow_start() { self.slow_start.timer() } else { self.avoidance.timer() }
+    }
+
+    fn owns_marks(&self) -> bool {
+        self.avoidance.owns_marks()
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.avoidance.ecn()
     }
 
     fn wants(&self) -> Wants {

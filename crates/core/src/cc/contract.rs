@@ -199,6 +199,11 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
     fn owns_recovery(&self) -> bool {
         false
     }
+    /// Whether the control alone answers marks: the host applies its response at once instead of over a round trip, lets unmarked data grow
+    /// the window meanwhile, and reports a loss even if a mark has reduced the window for the same data (RFC 8257 §3.5).
+    fn owns_marks(&self) -> bool {
+        false
+    }
     /// Whether the control limits the window on purpose now, so that rate samples say nothing about the path's rate.
     fn holds_back(&self) -> bool {
         false
@@ -314,7 +319,7 @@ pub trait Avoidance: CloneAvoidance + Debug + Send + Sync {
     fn paces(&self) -> bool {
         false
     }
-    /// The pacing rate in avoidance, if the part paces.
+    /// The pacing rate, if the part paces: in avoidance, and in slow starts that do not pace.
     fn pacing_rate(&self, _window: &Window) -> Option<Rate> {
         None
     }
@@ -333,6 +338,14 @@ pub trait Avoidance: CloneAvoidance + Debug + Send + Sync {
     /// Whether a window that [`Avoidance::on_ack`] shrinks takes the threshold along, so that slow start does not resume.
     fn lowers_threshold(&self) -> bool {
         false
+    }
+    /// As [`CongestionControl::owns_marks`].
+    fn owns_marks(&self) -> bool {
+        false
+    }
+    /// As [`CongestionControl::ecn`].
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect0
     }
     /// The window was reduced to `window`, by this part's response or another.
     fn on_reduction(&mut self, _event: &CongestionEvent, _window: &Window) {}

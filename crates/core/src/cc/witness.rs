@@ -485,6 +485,9 @@ impl CongestionControl for Witness {
     fn owns_recovery(&self) -> bool {
         self.inner.owns_recovery()
     }
+    fn owns_marks(&self) -> bool {
+        self.inner.owns_marks()
+    }
     fn holds_back(&self) -> bool {
         self.inner.holds_back()
     }

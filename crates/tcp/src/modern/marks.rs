@@ -24,6 +24,8 @@ pub(super) struct Marks {
     capable: bool,
     /// A reduction covers the data sent below this position.
     answered: u64,
+    /// Whether a mark was its cause.
+    by_mark: bool,
     /// Whether the next new segment carries CWR.
     cwr: bool,
     counters: Counters,
@@ -40,6 +42,7 @@ impl Marks {
             feedback: None,
             capable: false,
             answered: 0,
+            by_mark: false,
             cwr: false,
             counters: Counters::new(),
             tally: Rules::of(config).marks_every_packet.then(Tally::default),
@@ -127,8 +130,9 @@ impl Marks {
         Report { echo: ack.ece, bytes, packets, count }
     }
 
-    /// The window was reduced for all data sent below `nxt`.
-    pub(super) fn reduce(&mut self, nxt: u64) {
+    /// The window was reduced for all data sent below `nxt`, because of a mark or a loss.
+    pub(super) fn reduce(&mut self, nxt: u64, by_mark: bool) {
+        self.by_mark = by_mark;
         // RFC 9768 §3.2.2: accurate feedback needs no CWR, whose bit belongs to the ACE field.
         (self.answered, self.cwr) = (nxt, self.feedback.is_some_and(|feedback| feedback != Feedback::Accurate));
     }
@@ -141,6 +145,20 @@ impl Marks {
     /// The last reduction covers no data any more.
     pub(super) fn end_reduction(&mut self) {
         self.answered = 0;
+    }
+
+    /// Whether a mark was the cause of the last reduction.
+    pub(super) fn has_answered_mark(&self) -> bool {
+        self.by_mark
+    }
+
+    /// How the feedback counts marks.
+    pub(super) fn accuracy(&self) -> Option<MarkCount> {
+        self.feedback.map(|feedback| match feedback {
+            Feedback::Accurate => MarkCount::Exact,
+            Feedback::Classic => MarkCount::AtMost,
+            Feedback::Dctcp => MarkCount::Estimate,
+        })
     }
 
     /// Whether the window was reduced since `position` was first sent.

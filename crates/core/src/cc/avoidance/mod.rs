@@ -16,6 +16,7 @@ entries! { Entry<dyn Avoidance>:
     veno,
     vegas,
     dctcp,
+    prague,
     ledbat,
 }
 

@@ -260,6 +260,7 @@ impl Sender {
             event.seed = self.seed;
             event.whole_segments = self.settings.rules.counts_segments;
             event.clock_phase = self.settings.timer_phase;
+            event.marks = self.marks.accuracy();
         });
         if active {
             // The SYN-ACK is processed with the window that the system starts with, before the connection has its own.

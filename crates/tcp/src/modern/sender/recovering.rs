@@ -81,8 +81,9 @@ impl Sender {
     pub(super) fn enter_recovery(&mut self, now: Instant, outstanding: u64) {
         let window = self.seat.cwnd();
         let reduction = self.repair.take_reduction();
-        // RFC 3168 §6.1.2: one reduction per window of data, by a mark or a loss.
-        let again = self.repair.phase() == RecoveryPhase::Timeout;
+        // RFC 3168 §6.1.2: one reduction per window of data, by a mark or a loss. RFC 8257 §3.5: a control that answers marks by less than a
+        // loss hears of the loss as well.
+        let again = self.repair.phase() == RecoveryPhase::Timeout || self.seat.owns_marks() && self.marks.has_answered_mark();
         if again || reduction.is_none() && !self.marks.has_answered(self.window.una()) {
             self.reduce(now, Cause::DupAck);
         }
@@ -161,7 +162,7 @@ impl Sender {
             event.min_rtt = self.seat.min_rtt(self.rtt.min());
         });
         self.seat.reduce(&event, una);
-        self.marks.reduce(self.window.nxt());
+        self.marks.reduce(self.window.nxt(), cause == Cause::EcnCe);
     }
 
     /// Ends recovery if all data outstanding at its start is acknowledged.
@@ -232,7 +233,7 @@ impl Sender {
         }
         let window = self.seat.cwnd();
         self.reduce(now, Cause::EcnCe);
-        if self.settings.gradual_marks && !self.seat.owns_recovery() {
+        if self.settings.gradual_marks && !self.seat.owns_recovery() && !self.seat.owns_marks() {
             let prr = Prr::new(self.seat.cwnd(), window, self.seat.unit());
             self.repair.begin_reduction(self.window.nxt(), prr);
         }

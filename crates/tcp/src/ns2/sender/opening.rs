@@ -1,7 +1,7 @@
 //! The initial window at the sender: the handshake's facts for the control, pacing of the first flight, and learned windows. Pacing and
 //! learning are additions to ns-2.35; without them the sender behaves as in ns-2.
 
-use ackclock_core::events::Established;
+use ackclock_core::events::{Established, MarkCount};
 use ackclock_core::units::{Bytes, Instant, Segments};
 use ackclock_host::Bulk;
 
@@ -41,6 +41,7 @@ impl State {
             event.selective = self.setup.selective;
             event.header = Bytes(u64::from(self.setup.data_size) - self.setup.smss.0);
             event.seed = self.setup.seed;
+            event.marks = self.ecn.capable.then_some(MarkCount::AtMost);
         });
         self.seat.establish(&event, (u64::from(self.window.una()), 1));
         self.supply_first_flight();
