@@ -3,7 +3,7 @@
 
 use ackclock_core::cc::Window;
 use ackclock_core::events::{
-    Ack, Cause, CongestionEvent, Delivered, Established, FirstWindow, Idle, Lost, RateSample, Sent, Snapshot, Totals,
+    Ack, Cause, CongestionEvent, Delivered, Established, FirstWindow, Idle, Lost, MarkCount, RateSample, Sent, Snapshot, Totals,
 };
 use ackclock_core::units::{Duration, Rate, Segments};
 use pyo3::prelude::*;

@@ -659,7 +659,9 @@ mod tests {
         let slow_start = build(&slow_start::standard::ENTRY, &[]).unwrap();
         let mut control = Composed::new(initial, slow_start, Box::new(Clocked(at(5))), None, 5.0);
         control.on_established(&established(1000));
-        assert_eq!((control.timer(), control.burst()), (None, Bytes(0)), "slow start");
+        // The slow start does not pace, so that the avoidance's rate and burst apply to it.
+        let rate = Rate::from_bits_per_sec(1_000_000);
+        assert_eq!((control.timer(), control.burst(), control.pacing_rate()), (None, Bytes(2000), rate), "slow start");
         assert_eq!(acks(&mut control, 9), 5.0);
         assert_eq!((control.timer(), control.burst(), control.paces()), (Some(at(5)), Bytes(2000), true));
         control.on_timer(at(5));

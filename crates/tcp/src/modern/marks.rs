@@ -4,7 +4,7 @@
 //! RFC 3168 §6.1.2: marks and losses cause one reduction per window of data, and CWR notifies the receiver of it. RFC 9768
 //! §3.2.2.3 and §3.2.2.4: fields that the network has changed.
 
-use ackclock_core::events::MarkCount;
+use ackclock_core::events::{Cause, MarkCount};
 use ackclock_core::qdisc::Ecn;
 
 use super::ack::Ack;
@@ -24,8 +24,8 @@ pub(super) struct Marks {
     capable: bool,
     /// A reduction covers the data sent below this position.
     answered: u64,
-    /// Whether a mark was its cause.
-    by_mark: bool,
+    /// Its cause, if there was a reduction.
+    cause: Option<Cause>,
     /// Whether the next new segment carries CWR.
     cwr: bool,
     counters: Counters,
@@ -42,7 +42,7 @@ impl Marks {
             feedback: None,
             capable: false,
             answered: 0,
-            by_mark: false,
+            cause: None,
             cwr: false,
             counters: Counters::new(),
             tally: Rules::of(config).marks_every_packet.then(Tally::default),
@@ -130,9 +130,9 @@ impl Marks {
         Report { echo: ack.ece, bytes, packets, count }
     }
 
-    /// The window was reduced for all data sent below `nxt`, because of a mark or a loss.
-    pub(super) fn reduce(&mut self, nxt: u64, by_mark: bool) {
-        self.by_mark = by_mark;
+    /// The window was reduced for all data sent below `nxt`.
+    pub(super) fn reduce(&mut self, nxt: u64, cause: Cause) {
+        self.cause = Some(cause);
         // RFC 9768 §3.2.2: accurate feedback needs no CWR, whose bit belongs to the ACE field.
         (self.answered, self.cwr) = (nxt, self.feedback.is_some_and(|feedback| feedback != Feedback::Accurate));
     }
@@ -149,7 +149,7 @@ impl Marks {
 
     /// Whether a mark was the cause of the last reduction.
     pub(super) fn has_answered_mark(&self) -> bool {
-        self.by_mark
+        self.cause == Some(Cause::EcnCe)
     }
 
     /// How the feedback counts marks.

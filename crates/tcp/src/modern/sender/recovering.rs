@@ -162,7 +162,7 @@ impl Sender {
             event.min_rtt = self.seat.min_rtt(self.rtt.min());
         });
         self.seat.reduce(&event, una);
-        self.marks.reduce(self.window.nxt(), cause == Cause::EcnCe);
+        self.marks.reduce(self.window.nxt(), cause);
     }
 
     /// Ends recovery if all data outstanding at its start is acknowledged.
