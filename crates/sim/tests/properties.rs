@@ -3,8 +3,11 @@
 use std::fmt::Write;
 
 use ackclock_core::cc::{avoidance, initial_window, loss_response, slow_start};
-use ackclock_core::entry::Entry;
+use ackclock_core::entry::{Description, Entry};
+use ackclock_core::params::{Axis, Default, Kind, Param};
+use ackclock_core::path::{delay, loss, rate};
 use ackclock_core::qdisc;
+use ackclock_core::units::Limit;
 use ackclock_sim::engine::{RunResult, run};
 use ackclock_sim::scenario::{Document, LinkSpec, LossPosition, Scenario};
 use ackclock_sim::trace::SequenceKind;
@@ -64,18 +67,79 @@ fn any_rate_model() -> impl Strategy<Value = String> {
             let period = if repeats { format!("{} ms", ends[rates.len() - 1]) } else { "auto".to_owned() };
             format!("{{ kind = 'schedule', steps = [{}], period = '{period}' }}", steps.join(", "))
         });
-    prop_oneof![4 => any_rate().prop_map(|rate| format!("'{rate}'")), 1 => schedule]
+    let model = any_part("rate", &rate::AXIS).prop_map(|keys| format!("{{ {keys} }}"));
+    prop_oneof![4 => any_rate().prop_map(|rate| format!("'{rate}'")), 1 => schedule, 2 => model]
 }
 
-/// A constant delay or a random one.
-fn any_delay() -> impl Strategy<Value = String> {
-    let shapes = prop::sample::select(vec!["uniform", "normal", "exponential"]);
-    let jitter =
-        (0..80_000_u64, 0.0..1.0_f64, shapes, prop::sample::select(vec!["kept", "free"])).prop_map(|(delay, share, shape, order)| {
-            let jitter = (delay as f64 * share) as u64;
-            format!("{{ kind = 'jitter', delay = '{delay} us', jitter = '{jitter} us', distribution = '{shape}', order = '{order}' }}")
+/// The text of a random value of `kind`: a number within a factor of 4 of `usual`, another word, or the other truth value. `None`: it stays.
+fn any_value(kind: &Kind, usual: Option<f64>) -> Option<BoxedStrategy<String>> {
+    let unit = match kind {
+        Kind::Bool => return Some(any::<bool>().prop_map(|it| it.to_string()).boxed()),
+        Kind::Word(words) => return Some(prop::sample::select(words.to_vec()).prop_map(|word| format!("'{word}'")).boxed()),
+        Kind::Number { .. } | Kind::Integer { .. } => "",
+        Kind::Segments { .. } => " segments",
+        Kind::Duration { .. } => " s",
+        Kind::Size { .. } | Kind::ByteLimit { .. } | Kind::WireSize { .. } => " B",
+        Kind::Rate { .. } => " bit/s",
+        Kind::Probability { .. } => " %",
+        Kind::Limit { .. } => " packets",
+        _ => return None,
+    };
+    let ((least, most), usual) = (kind.bounds()?, usual?);
+    // A slower link would not end within any run.
+    let least = if matches!(kind, Kind::Rate { .. }) { least.max(1e4) } else { least };
+    let whole = matches!(unit, " B" | " bit/s" | " packets") || matches!(kind, Kind::Integer { .. });
+    let kind_is_number = unit.is_empty();
+    let percent = if unit == " %" { 100.0 } else { 1.0 };
+    let value = prop_oneof![6 => (-2.0..2.0_f64).prop_map(move |power| usual * power.exp2()), 1 => Just(least.max(0.0)), 1 => Just(usual)];
+    let text = value.prop_map(move |value| {
+        let value = value.clamp(least, most);
+        let value = if whole { value.round().clamp(least.ceil(), most.floor()) } else { value } * percent;
+        if kind_is_number { format!("{value}") } else { format!("'{value}{unit}'") }
+    });
+    Some(text.boxed())
+}
+
+/// The number that a parameter has by default.
+fn usual(param: &Param) -> Option<f64> {
+    match param.default {
+        Default::Number(number) => Some(number),
+        Default::Limit(Limit::Packets(number) | Limit::Bytes(number)) => Some(number as f64),
+        _ => None,
+    }
+}
+
+/// A part of the axis of a link's key, with random values for some of its parameters. If they do not fit together, all have their defaults.
+/// Parts that need more than their defaults are left out.
+fn any_part(key: &'static str, axis: &'static Axis) -> impl Strategy<Value = String> {
+    let values = |part: &Description| {
+        let params = part.params.iter().filter_map(|param| {
+            let (name, value) = (param.name, any_value(&param.kind, usual(param))?);
+            Some(prop::option::weighted(0.4, value.prop_map(move |value| format!(", {name} = {value}"))))
         });
-    prop_oneof![4 => (0..80_000_u64).prop_map(|delay| format!("'{delay} us'")), 1 => jitter]
+        params.collect::<Vec<_>>()
+    };
+    let parts = (axis.list)().iter().filter(|part| part.name != "qdisc" && fits(key, &format!("kind = '{}'", part.name)));
+    prop::sample::select(parts.collect::<Vec<_>>()).prop_flat_map(move |part| {
+        values(part).prop_map(move |values| {
+            let keys = format!("kind = '{}'{}", part.name, values.into_iter().flatten().collect::<String>());
+            if fits(key, &keys) { keys } else { format!("kind = '{}'", part.name) }
+        })
+    })
+}
+
+/// Whether a link may have a part with these keys.
+fn fits(key: &str, part: &str) -> bool {
+    let usual = [("rate", "'1 Mbit/s'"), ("delay", "'1 ms'"), ("queue", "'unlimited'"), ("loss", "'none'")];
+    let keys = usual.map(|(name, value)| if name == key { format!("{name} = {{ {part} }}") } else { format!("{name} = {value}") });
+    let text = format!("duration = '1 s'\ntopology = {{ kind = 'chain', links = [{{ {} }}] }}\n[[flow]]\n", keys.join(", "));
+    Document::from_toml(&text, "part.toml").and_then(|document| document.scenario()).is_ok()
+}
+
+/// A constant delay or a model.
+fn any_delay() -> impl Strategy<Value = String> {
+    let model = any_part("delay", &delay::AXIS).prop_map(|keys| format!("{{ {keys} }}"));
+    prop_oneof![3 => (0..80_000_u64).prop_map(|delay| format!("'{delay} us'")), 2 => model]
 }
 
 fn any_queue() -> impl Strategy<Value = String> {
@@ -84,18 +148,15 @@ fn any_queue() -> impl Strategy<Value = String> {
     prop_oneof![
         1 => Just("'unlimited'".to_owned()),
         3 => limit.prop_map(|limit| format!("'{limit}'")),
-        2 => prop::sample::select(names(qdisc::ENTRIES)).prop_map(|name| format!("'{name}'")),
+        3 => any_part("queue", &qdisc::AXIS).prop_map(|keys| format!("{{ {keys} }}")),
     ]
 }
 
 fn any_loss() -> impl Strategy<Value = String> {
     let rate = prop_oneof![1 => Just(0.0), 1 => Just(100.0), 8 => 0.0..40.0_f64];
     let bernoulli = rate.prop_map(|rate| format!("kind = 'bernoulli', rate = '{rate} %'"));
-    let copies = (0.0..40.0_f64).prop_map(|rate| format!("kind = 'duplicate', rate = '{rate} %'"));
-    let bursts = (0.0..20.0_f64, 5.0..100.0_f64, 0.0..100.0_f64)
-        .prop_map(|(p, r, bad)| format!("kind = 'gilbert_elliott', p = '{p} %', r = '{r} %', loss_bad = '{bad} %'"));
     let listed = prop::collection::vec(1..60_u32, 0..4).prop_map(|packets| format!("kind = 'listed', packets = {packets:?}"));
-    let kind = prop_oneof![4 => bernoulli, 2 => copies, 2 => bursts, 1 => listed];
+    let kind = prop_oneof![2 => bernoulli, 6 => any_part("loss", &loss::AXIS), 1 => listed];
     let loss = (kind, any::<bool>(), any::<bool>()).prop_map(|(kind, before, mrg)| {
         let (position, generator) = (if before { "before" } else { "after" }, if mrg { "mrg32k3a" } else { "default" });
         format!("{{ {kind}, position = '{position}', generator = '{generator}' }}")
@@ -181,15 +242,14 @@ fn any_scenario() -> impl Strategy<Value = Random> {
         .prop_map(|(topology, flows, lossless)| Random { topology, flows, lossless })
 }
 
-/// The highest rate of a link, in bits per second.
-fn fastest(link: &LinkSpec) -> u64 {
-    let scheduled = link.rate.model().map(|model| model.params.series("steps").iter().map(|(_, rate)| *rate).fold(0.0, f64::max) as u64);
-    scheduled.unwrap_or_else(|| link.rate.mean().as_bits_per_sec())
+/// The constant rate of a link in bits per second; infinite if its rate changes.
+fn fastest(link: &LinkSpec) -> f64 {
+    if link.rate.model().is_some() { f64::INFINITY } else { link.rate.mean().as_bits_per_sec() as f64 }
 }
 
 /// Whether packets may overtake on a link, or be duplicated.
 fn reorders(link: &LinkSpec) -> bool {
-    let overtake = link.delay.model().is_some_and(|model| model.params.word("order") == "free");
+    let overtake = link.delay.model().is_some_and(|model| delay::PARTS.build(model).unwrap().reorders());
     overtake || link.losses.iter().any(|loss| loss.model.name == "duplicate")
 }
 
@@ -376,9 +436,9 @@ proptest! {
         assert_sound(&scenario, &result, true);
         for (spec, flow) in scenario.flows.iter().zip(&result.flows) {
             prop_assert_eq!(Some(flow.delivered_packets), spec.packets, "{} is not complete", &spec.name);
-            let fastest = scenario.links.iter().map(fastest).max().unwrap();
+            let fastest = scenario.links.iter().map(fastest).fold(0.0, f64::max);
             let bits = 8.0 * flow.delivered_bytes as f64;
-            prop_assert!(flow.completion_time.unwrap().as_secs_f64() >= bits / fastest as f64, "{} is faster than the links", &spec.name);
+            prop_assert!(flow.completion_time.unwrap().as_secs_f64() >= bits / fastest, "{} is faster than the links", &spec.name);
         }
     }
 }
