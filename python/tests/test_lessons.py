@@ -159,4 +159,4 @@ def test_a_lesson_is_short_and_has_a_question_with_an_answer(name: str) -> None:
 
 def test_the_index_lists_every_lesson() -> None:
     assert sorted(NAMES) == sorted(path.parent.name for path in LESSONS.glob("*/lesson.toml"))
-    assert len(set(NAMES)) == len(NAMES) == 12
+    assert len(set(NAMES)) == len(NAMES)
