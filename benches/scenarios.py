@@ -28,6 +28,10 @@ QUEUES = {
     "codel": ('{ kind = "codel" }', None),
     "fq_codel": ('{ kind = "fq_codel" }', None),
     "pie": ('{ kind = "pie" }', None),
+    "dualpi2": ('{ kind = "dualpi2" }', None),
+    "cobalt": ('{ kind = "cobalt" }', None),
+    "fq_cobalt": ('{ kind = "fq_cobalt" }', None),
+    "cake": ('{ kind = "cake" }', None),
 }
 WORKLOADS = [
     "chain",

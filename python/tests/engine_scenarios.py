@@ -44,6 +44,10 @@ QUEUES = {
     "codel": '{ kind = "codel" }',
     "fq_codel": '{ kind = "fq_codel" }',
     "pie": '{ kind = "pie" }',
+    "dualpi2": '{ kind = "dualpi2" }',
+    "cobalt": '{ kind = "cobalt" }',
+    "fq_cobalt": '{ kind = "fq_cobalt" }',
+    "cake": '{ kind = "cake", bandwidth = "4 Mbit/s" }',
 }
 HOSTS = {
     "linux": 'host = "linux"',

@@ -41,6 +41,10 @@ QUEUES: dict[str, dict[str, Any]] = {
     "codel": {"kind": "codel", "limit": "20 packets"},
     "fq_codel": {"kind": "fq_codel", "limit": "20 packets"},
     "pie": {"kind": "pie", "limit": "20 packets"},
+    "dualpi2": {"kind": "dualpi2", "limit": "20 packets"},
+    "cobalt": {"kind": "cobalt", "limit": "20 packets"},
+    "fq_cobalt": {"kind": "fq_cobalt", "limit": "20 packets"},
+    "cake": {"kind": "cake", "limit": "6 kB"},
     "tbf": {"kind": "tbf", "rate": "1 Mbit/s", "limit": "20 kB"},
 }
 # Disciplines that never mark.
@@ -123,7 +127,8 @@ def test_drops_and_marks_add_up(kind: str, ecn: bool) -> None:
     assert link["losses"] == (drops["reason"] == "random").sum() > 0
     assert link["marks"] == len(trace(result, "marks"))
     assert (link["marks"] > 0) == (ecn and kind not in UNMARKED)
-    reasons = {"vq": {"virtual"}, "gk": {"virtual"}, "codel": {"sojourn"}, "fq_codel": {"sojourn"}}
+    reasons = {"vq": {"virtual"}, "gk": {"virtual"}}
+    reasons |= {queue: {"sojourn"} for queue in ("codel", "fq_codel", "cobalt", "fq_cobalt", "cake")}
     assert set(trace(result, "marks")["reason"]) <= reasons.get(kind, {"early"})
     assert link["first_drop_time"] == drops.filter(drops["reason"] != "random")["time"][0]
 

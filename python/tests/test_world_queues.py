@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import random
 import shutil
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ackclock import Scenario, ScenarioError, linux
-from ackclock.linux import Arrival, Built, Packet, replay
+from ackclock import ScenarioError, linux
+from ackclock.linux import Built, Packet, replay
 
-RECORDS = Path(__file__).parent / "data" / "queues"
-FLOW = {"from": "a", "to": "b", "host": "linux"}
+from .queue_records import FLOW, UNKNOWN, link, recorded
+
+# Those of disciplines that kernels have, and that need no other link.
+RECORDS = [
+    "codel-ce2ms-wave-ect0", "codel-limit50-steps", "fq-flows", "fq_codel-flows", "pfifo-bursts", "sfq-headdrop-flows",
+]  # fmt: skip
 
 
 @pytest.fixture
 def _tc() -> None:
     if shutil.which("tc", path="/usr/sbin:/sbin:/usr/bin:/bin") is None:
         pytest.skip("tc (iproute2) is not installed")
-
-
-def link(queue: Any, *flows: dict[str, Any], rate: str = "5 Mbit/s", delay: str = "0 s", **keys: Any) -> Scenario:
-    """Return a scenario with one link each way."""
-    path = {"from": "a", "to": "b", "rate": rate, "delay": delay, "queue": queue, "reverse": {"queue": "unlimited"}}
-    topology = {"kind": "explicit", "node": ["a", "b"], "link": path}
-    keys.setdefault("duration", "10 s")
-    return Scenario("queues", topology=topology, flow=list(flows) or {**FLOW, "count": 8}, **keys)
 
 
 def qdisc(command: str) -> dict[str, str]:
@@ -55,27 +47,8 @@ def test_a_fifo_of_the_kernel_is_a_simulated_one(built: Built, load: float) -> N
     assert (None in simulated) == (load >= 1)
 
 
-UNKNOWN = Arrival(-1, 0)
-"""Stands for what later packets, which a record does not have, decide."""
-
-
-def recorded(name: str) -> tuple[str, list[Packet], list[Arrival | None]]:
-    """Return the command of a record, its packets and arrivals: Linux 7.2 in front of a link of 5 Mbit/s."""
-    packets, arrivals = [], []
-    with gzip.open(RECORDS / f"{name}.csv.gz", "rt") as file:
-        command = file.readline().removeprefix("# ").strip()
-        for row in csv.DictReader(file):
-            size, began = int(row["bytes"]), row["t_dep_ns"]
-            packets.append(Packet(int(row["t_arr_ns"]), int(row["flow"]), size, int(row["ecn"])))
-            if began == "?":
-                arrivals.append(UNKNOWN)
-            else:
-                arrivals.append(Arrival(int(began) / 1e9 + size * 8 / 5e6, int(row["ecn_out"])) if began else None)
-    return command, packets, arrivals
-
-
 @pytest.mark.usefixtures("_tc")
-@pytest.mark.parametrize("name", sorted(path.name.partition(".")[0] for path in RECORDS.glob("*.gz")))
+@pytest.mark.parametrize("name", RECORDS)
 def test_disciplines_do_what_linux_7_2_does_behind_another_link(built: Built, name: str) -> None:
     command, packets, records = recorded(name)
     # The records count Ethernet's 14 bytes, so that the largest packet is one of 1514 bytes.

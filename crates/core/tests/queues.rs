@@ -37,7 +37,8 @@ struct Line<'a> {
     sent: Vec<(u32, Ecn)>,
     dropped: Vec<u32>,
     marked: Vec<u32>,
-    last_sent: BTreeMap<u32, u32>,
+    /// By flow and codepoint, of which a discipline may serve some first.
+    last_sent: BTreeMap<(u32, u8), u32>,
 }
 
 impl<'a> Line<'a> {
@@ -95,7 +96,7 @@ impl<'a> Line<'a> {
             let before = self.held.remove(&packet.handle).unwrap_or_else(|| panic!("{name} sent {packet:?}, which was not queued"));
             let unchanged = Packet { ecn: before.ecn, ..packet };
             assert_eq!(unchanged, before, "{name} changed a packet");
-            let overtaken = self.last_sent.insert(packet.flow, packet.handle).is_some_and(|last| last > packet.handle);
+            let overtaken = self.last_sent.insert((packet.flow, before.ecn as u8), packet.handle).is_some_and(|last| last > packet.handle);
             assert!(!overtaken, "{name}: packet {} overtook another packet of its flow", packet.handle);
             self.sent.push((packet.handle, packet.ecn));
         }

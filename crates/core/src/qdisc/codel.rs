@@ -7,20 +7,28 @@
 //! RFC 8289 (Nichols, Jacobson, `McGregor` & Iyengar, *Controlled delay active queue management*, 2018), §5; RFC 3168 §7.
 //! ## Differs from the document
 //! The RFC's pseudo-code only drops. Marking follows Linux: a packet that supports ECN is marked instead of dropped, and then leaves.
-//! `count` and the time of the next drop advance as for a drop. Each departure therefore carries at most one mark.
+//! `count` and the time of the next drop advance as for a drop. Each departure therefore carries at most one mark. `ce_threshold`, which the
+//! RFC lacks, is Linux's, too: it marks a departing packet whatever the state.
+//!
+//! The `variant` `linux` reproduces the queues of Linux 7.2 of the validation page. It counts time in units of 1024 ns, and takes 1/√`count`
+//! from one step of Newton's iteration with 16 bits at each change of `count`. `count` grows before each drop and also at the drop that ends
+//! the dropping state. The first drop comes when more than an `interval` has passed.
 //! ## Parameters
 //! `limit`: capacity without the arriving packet; 1000 packets, Linux's default. The RFC leaves it open.
 //! `target`: acceptable standing delay (RFC 8289); 5 ms.
 //! `interval`: time within which the delay must fall below `target`, about the longest usual round-trip time (RFC 8289); 100 ms.
 //! `maxpacket`: nothing is dropped if at most this many bytes would remain; 1500 B. The RFC recommends the MTU.
 //! `ecn`: marks packets that support ECN instead of dropping them; true.
-
-use std::collections::VecDeque;
+//! `ce_threshold`: waiting time above which every packet that supports ECN is marked; none, as in the RFC.
+//! `ce_threshold_ecn`: which of them: `any`, or those with ECT(1), `ect1`, which expect a shallow queue (RFC 9331 §5); any.
+//! `variant`: `rfc`, or `linux`; rfc.
 
 use crate::entry::{Entry, quantity};
 use crate::params::{Default, Kind, Param, Params};
 use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Ecn, Outcome, Outcomes, Packet, Reason, Scheduler};
-use crate::qdisc::params::{ECN, limit};
+use crate::qdisc::flow_queues::{Departure, FlowQueue};
+use crate::qdisc::params::{CE_THRESHOLD, CE_THRESHOLD_ECN, CeThreshold, ECN, VARIANT, limit};
+use crate::qdisc::waiting::Waiting;
 use crate::rng::Generator;
 use crate::units::{Duration, Instant, Limit, Moment};
 
@@ -29,7 +37,16 @@ pub static ENTRY: Entry<Discipline> = Entry {
     name: "codel",
     summary: "controlled delay: drops at departure, at shrinking intervals, while packets wait too long",
     reference: "RFC 8289",
-    params: &[limit("limit", 1000, "capacity without the arriving packet; Linux's default"), TARGET, INTERVAL, MAXPACKET, ECN],
+    params: &[
+        limit("limit", 1000, "capacity without the arriving packet; Linux's default"),
+        TARGET,
+        INTERVAL,
+        MAXPACKET,
+        ECN,
+        CE_THRESHOLD,
+        CE_THRESHOLD_ECN,
+        VARIANT,
+    ],
     quantities: &[
         quantity("count", "", "RFC 8289's `count`, which sets the drop interval"),
         quantity("dropping", "", "1 in the dropping state, else 0"),
@@ -70,21 +87,37 @@ pub(super) struct Settings {
     interval: Duration,
     maxpacket: u64,
     ecn: bool,
+    ce_threshold: CeThreshold,
+    linux: bool,
+}
+
+/// Linux counts time in units of 2¹⁰ ns.
+const TICK: u32 = 10;
+
+/// A number of nanoseconds in whole ticks.
+const fn ticks(nanos: u64) -> u64 {
+    nanos >> TICK << TICK
 }
 
 impl Settings {
     pub(super) fn new(params: &Params) -> Self {
+        let linux = params.word("variant") == "linux";
+        let duration = |name| {
+            let duration = Duration::from_secs_f64(params.number(name));
+            if linux { Duration::from_nanos(ticks(duration.as_nanos())) } else { duration }
+        };
         Self {
-            target: Duration::from_secs_f64(params.number("target")),
-            interval: Duration::from_secs_f64(params.number("interval")),
+            target: duration("target"),
+            interval: duration("interval"),
             maxpacket: params.number("maxpacket") as u64,
             ecn: params.flag("ecn"),
+            ce_threshold: CeThreshold::new(params),
+            linux,
         }
     }
 
-    /// RFC 8289 §5.6, `control_law`: the time between two drops is inversely proportional to √`count`.
-    fn spacing(&self, count: u32) -> Duration {
-        self.interval / libm::sqrt(f64::from(count.max(1)))
+    pub(super) const fn is_linux(&self) -> bool {
+        self.linux
     }
 
     /// RFC 3168 §7: only packets of an ECN-capable transport are marked.
@@ -92,20 +125,82 @@ impl Settings {
         self.ecn && packet.ecn != Ecn::NotEct
     }
 
-    fn control_law(&self, time: Instant, count: u32) -> Instant {
-        time + self.spacing(count)
+    /// A time as the variant counts it.
+    fn clock(&self, time: Instant) -> Instant {
+        if self.linux { Instant::from_nanos(ticks(time.as_nanos())) } else { time }
     }
+
+    /// The time `span` after `time`. Linux's is a whole number of ticks, so that equal times are equal.
+    fn after(&self, time: Instant, span: Duration) -> Instant {
+        let after = time + span;
+        if self.linux { Instant::from_nanos(after.as_nanos()) } else { after }
+    }
+
+    /// Whether an interval is over that ends at `end`.
+    fn is_over(&self, end: Instant, now: Instant) -> bool {
+        if self.linux { now > end } else { now >= end }
+    }
+}
+
+/// The number of drops in a dropping state, and what follows from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Count {
+    pub(super) drops: u32,
+    /// Linux's 1/√`drops` in units of 2⁻¹⁶.
+    root: u16,
+}
+
+/// One step of Newton's iteration towards 1/√`count` in units of 2⁻³²: x·(3 − `count`·x²)/2. Linux's queues take one at each change.
+pub(super) const fn newton(count: u32, root: u32) -> u32 {
+    let x = root as u64;
+    let factor = (3_u64 << 32).wrapping_sub((count as u64).wrapping_mul((x * x) >> 32)) >> 2;
+    (factor.wrapping_mul(x) >> 31) as u32
+}
+
+impl Count {
+    /// The first drop.
+    const ONE: Self = Self { drops: 1, root: u16::MAX };
+
+    fn of(drops: u32, root: u16) -> Self {
+        Self { drops, root }.improved()
+    }
+
+    /// One step of Newton's iteration from the present root.
+    fn improved(self) -> Self {
+        Self { root: (newton(self.drops, u32::from(self.root) << 16) >> 16) as u16, ..self }
+    }
+
+    /// One drop more.
+    fn raised(self) -> Self {
+        Self::of(self.drops.saturating_add(1), self.root)
+    }
+
+    /// RFC 8289 §5.6, `control_law`: the time between two drops is inversely proportional to √`count`.
+    pub(super) fn spacing(self, settings: &Settings) -> Duration {
+        if settings.linux {
+            let interval = settings.interval.as_nanos() >> TICK;
+            return Duration::from_nanos((interval * u64::from(self.root)) >> 16 << TICK);
+        }
+        settings.interval / libm::sqrt(f64::from(self.drops.max(1)))
+    }
+}
+
+/// What a departing packet sees.
+#[derive(Clone, Copy, Debug)]
+struct View {
+    now: Instant,
+    /// Bytes that count as waiting, in other queues.
+    elsewhere: u64,
 }
 
 /// An unlimited first-in, first-out queue with controlled delay.
 #[derive(Debug, Default)]
 pub(super) struct CodelQueue {
-    waiting: VecDeque<Packet>,
-    backlog: Backlog,
+    waiting: Waiting,
     /// Time at which the delay will have been above the target for an interval; `None` while it is below.
     first_above_time: Option<Instant>,
     drop_next: Instant,
-    count: u32,
+    count: Count,
     lastcount: u32,
     dropping: bool,
     /// Waiting time of the last packet dequeued.
@@ -113,58 +208,48 @@ pub(super) struct CodelQueue {
 }
 
 impl CodelQueue {
-    pub(super) const fn backlog(&self) -> Backlog {
-        self.backlog
-    }
-
-    pub(super) fn push(&mut self, packet: Packet) {
-        self.backlog = self.backlog.with(packet.size);
-        self.waiting.push_back(packet);
-    }
-
-    /// Removes the first packet, whatever its delay.
-    pub(super) fn pop(&mut self) -> Option<Packet> {
-        let packet = self.waiting.pop_front()?;
-        self.backlog = self.backlog.without(packet.size);
-        Some(packet)
-    }
-
     /// RFC 8289 §5.6, `dodequeue`: the first packet, and whether it may be dropped.
-    fn dodequeue(&mut self, settings: &Settings, now: Instant) -> Option<(Packet, bool)> {
-        let Some(packet) = self.pop() else {
+    fn dodequeue(&mut self, settings: &Settings, View { now, elsewhere }: View) -> Option<(Packet, bool)> {
+        let Some(packet) = self.waiting.pop() else {
             self.first_above_time = None;
             return None;
         };
-        self.sojourn = now.since(packet.arrived);
+        self.sojourn = now.since(settings.clock(packet.arrived));
         // One nanosecond of tolerance: the sojourn time is the difference of two rounded sums.
-        if self.sojourn + Duration::NANOSECOND < settings.target || self.backlog.bytes <= settings.maxpacket {
+        if self.sojourn + Duration::NANOSECOND < settings.target || self.waiting.backlog().bytes + elsewhere <= settings.maxpacket {
             self.first_above_time = None;
             return Some((packet, false));
         }
-        let first_above_time = *self.first_above_time.get_or_insert(now + settings.interval);
-        Some((packet, now >= first_above_time))
+        let first_above_time = *self.first_above_time.get_or_insert_with(|| settings.after(now, settings.interval));
+        Some((packet, settings.is_over(first_above_time, now)))
     }
 
     /// RFC 8289 §5.5, `dequeue`: the packet to send, after drops and marks.
-    pub(super) fn dequeue(&mut self, settings: &Settings, now: Instant, outcomes: &mut Outcomes) -> Option<Packet> {
-        let head = self.dodequeue(settings, now);
+    fn control(&mut self, settings: &Settings, view: View, outcomes: &mut Outcomes) -> Option<Packet> {
+        let now = settings.clock(view.now);
+        let view = View { now, ..view };
+        let head = self.dodequeue(settings, view);
         let ok_to_drop = head.is_some_and(|(_, ok_to_drop)| ok_to_drop);
-        let (packet, _) = if self.dropping {
+        let (mut packet, _) = if self.dropping {
             self.dropping = ok_to_drop;
-            self.drop_due(settings, now, head, outcomes)?
+            self.drop_due(settings, view, head, outcomes)?
         } else if ok_to_drop {
             self.dropping = true;
-            let next = self.signal(settings, now, head?, outcomes)?;
+            let next = self.signal(settings, view, head?, outcomes);
             // Soon after the last dropping state, its final drop frequency is a good start.
-            let delta = self.count - self.lastcount;
+            let delta = self.count.drops.wrapping_sub(self.lastcount);
             let recently = now.since(self.drop_next) < settings.interval * 16.0;
-            self.count = if delta > 1 && recently { delta } else { 1 };
-            self.drop_next = settings.control_law(now, self.count);
-            self.lastcount = self.count;
-            next
+            self.count = if delta > 1 && recently { Count::of(delta, self.count.root) } else { Count::ONE };
+            self.drop_next = settings.after(now, self.count.spacing(settings));
+            self.lastcount = self.count.drops;
+            next?
         } else {
             head?
         };
+        if settings.ce_threshold.marks(self.sojourn, packet.ecn) {
+            packet.ecn = Ecn::Ce;
+            outcomes.push((packet, Outcome::Marked(Reason::Sojourn)));
+        }
         Some(packet)
     }
 
@@ -172,17 +257,19 @@ impl CodelQueue {
     fn drop_due(
         &mut self,
         settings: &Settings,
-        now: Instant,
+        view: View,
         mut head: Option<(Packet, bool)>,
         outcomes: &mut Outcomes,
     ) -> Option<(Packet, bool)> {
-        while self.dropping && now >= self.drop_next {
+        while self.dropping && view.now >= self.drop_next {
             let marked = settings.marks(&head?.0);
-            head = self.signal(settings, now, head?, outcomes);
+            head = self.signal(settings, view, head?, outcomes);
             self.dropping = head.is_some_and(|(_, ok_to_drop)| ok_to_drop);
+            if self.dropping || settings.linux {
+                self.count = self.count.raised();
+            }
             if self.dropping {
-                self.count = self.count.saturating_add(1);
-                self.drop_next = settings.control_law(self.drop_next, self.count);
+                self.drop_next = settings.after(self.drop_next, self.count.spacing(settings));
             }
             if marked {
                 break;
@@ -195,7 +282,7 @@ impl CodelQueue {
     fn signal(
         &mut self,
         settings: &Settings,
-        now: Instant,
+        view: View,
         (mut packet, ok_to_drop): (Packet, bool),
         outcomes: &mut Outcomes,
     ) -> Option<(Packet, bool)> {
@@ -205,7 +292,33 @@ impl CodelQueue {
             return Some((packet, ok_to_drop));
         }
         outcomes.push((packet, Outcome::Dropped(Reason::Sojourn)));
-        self.dodequeue(settings, now)
+        self.dodequeue(settings, view)
+    }
+}
+
+impl FlowQueue for CodelQueue {
+    type Settings = Settings;
+
+    fn backlog(&self) -> Backlog {
+        self.waiting.backlog()
+    }
+
+    fn push(&mut self, packet: Packet) {
+        self.waiting.push(packet);
+    }
+
+    fn evict(&mut self, settings: &Settings, _now: Instant) -> Option<Packet> {
+        if settings.linux {
+            // Linux: an overflow raises the strength of the signal, too.
+            self.count.drops = self.count.drops.saturating_add(1);
+        }
+        self.waiting.pop()
+    }
+
+    fn dequeue(&mut self, settings: &Settings, total: Backlog, departure: &mut Departure<'_>) -> Option<Packet> {
+        // RFC 8289 looks at one queue, Linux at all of them.
+        let elsewhere = if settings.linux { total.bytes - self.backlog().bytes } else { 0 };
+        self.control(settings, View { now: departure.now, elsewhere }, departure.outcomes)
     }
 }
 
@@ -227,7 +340,7 @@ impl Scheduler for Codel {
     }
 
     fn dequeue(&mut self, now: Moment, _random: &mut Generator, outcomes: &mut Outcomes) -> Dequeued {
-        self.queue.dequeue(&self.settings, now.at, outcomes).into()
+        self.queue.control(&self.settings, View { now: now.at, elsewhere: 0 }, outcomes).into()
     }
 
     fn backlog(&self) -> Backlog {
@@ -235,10 +348,10 @@ impl Scheduler for Codel {
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("count", f64::from(self.queue.count));
+        out("count", f64::from(self.queue.count.drops));
         out("dropping", f64::from(u8::from(self.queue.dropping)));
         out("sojourn", self.queue.sojourn.as_secs_f64());
-        out("drop_interval", self.settings.spacing(self.queue.count).as_secs_f64());
+        out("drop_interval", self.queue.count.spacing(&self.settings).as_secs_f64());
     }
 }
 
@@ -254,8 +367,14 @@ mod tests {
     const SIZE: u64 = 1000;
 
     /// Parameters from RFC 8289.
-    const SETTINGS: Settings =
-        Settings { target: Duration::from_millis(5), interval: Duration::from_millis(100), maxpacket: 1500, ecn: true };
+    const SETTINGS: Settings = Settings {
+        target: Duration::from_millis(5),
+        interval: Duration::from_millis(100),
+        maxpacket: 1500,
+        ecn: true,
+        ce_threshold: CeThreshold::NONE,
+        linux: false,
+    };
 
     /// A queue before a link that sends a packet every [`SERVICE`], with the times of its drops and marks in nanoseconds.
     struct Bench {
@@ -298,7 +417,7 @@ mod tests {
 
         fn serve(&mut self) {
             let mut outcomes = Outcomes::new();
-            let packet = self.queue.dequeue(&self.settings, Instant::from_nanos(self.now), &mut outcomes);
+            let packet = self.queue.control(&self.settings, View { now: Instant::from_nanos(self.now), elsewhere: 0 }, &mut outcomes);
             for (_, outcome) in outcomes {
                 match outcome {
                     Outcome::Dropped(reason) => {
@@ -395,12 +514,12 @@ mod tests {
     fn after_an_overload() -> (Bench, u32) {
         let mut bench = Bench::new(false);
         bench.run(800 * MILLISECOND, 800 * MICROSECOND);
-        let count = bench.queue.count;
+        let count = bench.queue.count.drops;
         assert!(bench.queue.dropping && count > 5 && bench.queue.lastcount == 1, "{count}");
         while bench.queue.dropping {
             bench.run(SERVICE, 0);
         }
-        let count = bench.queue.count;
+        let count = bench.queue.count.drops;
         let drops = bench.drops.len();
         bench.run(200 * MILLISECOND, 0);
         assert_eq!(bench.drops.len(), drops, "a drop after the dropping state");
@@ -421,7 +540,7 @@ mod tests {
     fn it_resumes_where_it_left_within_sixteen_intervals() {
         let (mut bench, count) = after_an_overload();
         drop_again(&mut bench, 1600 * MILLISECOND - 1);
-        assert_eq!((bench.queue.count, bench.queue.lastcount), (count - 1, count - 1));
+        assert_eq!((bench.queue.count.drops, bench.queue.lastcount), (count - 1, count - 1));
         let (drops, due) = (bench.drops.len(), bench.drops[bench.drops.len() - 1] + (100e6 / f64::from(count - 1).sqrt()) as u64);
         bench.run(100 * MILLISECOND, 500 * MICROSECOND);
         assert!((due..due + SERVICE).contains(&bench.drops[drops]), "{} instead of {due}", bench.drops[drops]);
@@ -431,7 +550,7 @@ mod tests {
     fn it_forgets_after_sixteen_intervals() {
         let (mut bench, _) = after_an_overload();
         drop_again(&mut bench, 1600 * MILLISECOND + 1);
-        assert_eq!((bench.queue.count, bench.queue.lastcount), (1, 1));
+        assert_eq!((bench.queue.count.drops, bench.queue.lastcount), (1, 1));
     }
 
     #[test]
@@ -439,7 +558,7 @@ mod tests {
         let caught_up = |capable| {
             let mut bench = Bench::new(capable);
             bench.run(500 * MILLISECOND, 100 * MICROSECOND);
-            let (before, count) = (bench.drops.len() + bench.marks.len(), bench.queue.count);
+            let (before, count) = (bench.drops.len() + bench.marks.len(), bench.queue.count.drops);
             bench.now = bench.queue.drop_next.as_nanos() + 300 * MILLISECOND;
             bench.serve();
             (bench.drops.len() + bench.marks.len() - before, count)

@@ -8,9 +8,11 @@
 //! algorithm*, 2018), §4; RFC 8289; Shreedhar & Varghese, *Efficient fair queuing using deficit round robin*, 1995.
 //! ## Differs from the document
 //! The hash has no random salt, so runs do not depend on it: two flows that share a queue share it in every run. Of n flows, roughly
-//! n²/(2·`flows`) pairs share a queue (RFC 8290 §5.3). The hash reads the flow's number in the scenario, not ports. There is no
-//! `ce_threshold`, and no memory limit besides `limit`. As in RFC 8289, `maxpacket` applies to each queue; Linux applies it to the total of
-//! all queues. Marking follows Linux, as in `codel`.
+//! n²/(2·`flows`) pairs share a queue (RFC 8290 §5.3). The hash reads the flow's number in the scenario, not ports. There is no memory limit
+//! besides `limit`. Marking and `ce_threshold` follow Linux, as in `codel`.
+//!
+//! The `variant` `linux` has, besides the differences of `codel`: `maxpacket` applies to the total of all queues, not to each as in RFC 8289;
+//! an overflow drops half of the fattest queue's bytes, not of its packets; and each packet that it drops raises `count` of that queue.
 //! ## Parameters
 //! `limit`: capacity of all queues together (RFC 8290 §5.2); 10 240 packets.
 //! `flows`: number of queues (RFC 8290 §5.2); 1024.
@@ -21,16 +23,16 @@
 //! `interval`: time within which the delay must fall below `target` (RFC 8289); 100 ms.
 //! `maxpacket`: a queue drops nothing if at most this many bytes would remain in it; 1500 B.
 //! `ecn`: marks packets that support ECN instead of dropping them; true.
-
-use std::collections::VecDeque;
+//! `ce_threshold`: waiting time above which every packet that supports ECN is marked; none.
+//! `ce_threshold_ecn`: which of them: `any`, or those with ECT(1), `ect1`, which expect a shallow queue (RFC 9331 §5); any.
+//! `variant`: `rfc`, or `linux`; rfc.
 
 use super::codel::{CodelQueue, INTERVAL, MAXPACKET, Settings, TARGET};
-use crate::entry::{Entry, quantity};
-use crate::params::{Default, Kind, Param, Params};
-use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Outcome, Outcomes, Packet, Reason, Scheduler};
-use crate::qdisc::params::{ECN, limit};
-use crate::rng::Generator;
-use crate::units::{Limit, Moment};
+use super::flow_queues::{CLASSIFY, DROP_BATCH, FLOWS, FairQueue, NEW_FLOWS, OLD_FLOWS, QUANTUM};
+use crate::entry::Entry;
+use crate::params::Params;
+use crate::qdisc::contract::Discipline;
+use crate::qdisc::params::{CE_THRESHOLD, CE_THRESHOLD_ECN, ECN, VARIANT, limit};
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -39,211 +41,39 @@ pub static ENTRY: Entry<Discipline> = Entry {
     reference: "RFC 8290",
     params: &[
         limit("limit", 10_240, "capacity of all queues together"),
-        Param { name: "flows", kind: Kind::Integer { min: 1.0, max: 65_536.0 }, default: Default::Number(1024.0), doc: "number of queues" },
-        Param {
-            name: "quantum",
-            kind: Kind::Size { min: 1.0, max: 1e6 },
-            default: Default::Number(1514.0),
-            doc: "bytes that a queue may send per turn",
-        },
-        Param {
-            name: "drop_batch",
-            kind: Kind::Integer { min: 1.0, max: 1e6 },
-            default: Default::Number(64.0),
-            doc: "largest number of packets dropped at once when limit is exceeded",
-        },
-        Param {
-            name: "classify",
-            kind: Kind::Word(&["flow", "source", "destination", "ends"]),
-            default: Default::Word("flow"),
-            doc: "input of the hash; packets with equal input share a queue",
-        },
+        FLOWS,
+        QUANTUM,
+        DROP_BATCH,
+        CLASSIFY,
         TARGET,
         INTERVAL,
         MAXPACKET,
         ECN,
+        CE_THRESHOLD,
+        CE_THRESHOLD_ECN,
+        VARIANT,
     ],
-    quantities: &[
-        quantity("new_flows", "queues", "queues in RFC 8290's list of new flows"),
-        quantity("old_flows", "queues", "queues in RFC 8290's list of old flows"),
-    ],
-    build: |params| Ok(Discipline::scheduled(FqCodel::new(params))),
+    quantities: &[NEW_FLOWS, OLD_FLOWS],
+    build: |params| Ok(Discipline::scheduled(fq_codel(params))),
 };
 
-/// The input of the hash.
-#[derive(Clone, Copy, Debug)]
-enum Classify {
-    Flow,
-    Source,
-    Destination,
-    Ends,
-}
-
-impl Classify {
-    fn key(self, packet: &Packet) -> u64 {
-        let (source, destination) = (u64::from(packet.ends.0), u64::from(packet.ends.1));
-        match self {
-            Self::Flow => u64::from(packet.flow),
-            Self::Source => source,
-            Self::Destination => destination,
-            Self::Ends => source << 32 | destination,
-        }
-    }
-}
-
-/// The finalizer of `MurmurHash3`: every bit of the key affects every bit of the hash.
-const fn hash(key: u64) -> u64 {
-    let mut word = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    word = (word ^ (word >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-    word = (word ^ (word >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-    word ^ (word >> 33)
-}
-
-/// One queue.
-#[derive(Debug, Default)]
-struct Flow {
-    queue: CodelQueue,
-    /// Bytes that the queue may still send in its turn.
-    deficit: i64,
-    /// Whether the queue is in one of the two lists.
-    active: bool,
-}
-
-/// An `FQ-CoDel` queue.
-#[derive(Debug)]
-pub struct FqCodel {
-    limit: Limit,
-    quantum: i64,
-    drop_batch: u64,
-    classify: Classify,
-    settings: Settings,
-    flows: Vec<Flow>,
-    /// Queues that have not yet sent their first quantum, in order of their turns; `old_flows` has the other active queues.
-    new_flows: VecDeque<usize>,
-    old_flows: VecDeque<usize>,
-    backlog: Backlog,
-}
-
-impl FqCodel {
-    fn new(params: &Params) -> Self {
-        let flows = params.number("flows") as usize;
-        Self {
-            limit: params.limit("limit"),
-            quantum: params.number("quantum") as i64,
-            drop_batch: params.number("drop_batch") as u64,
-            classify: match params.word("classify") {
-                "source" => Classify::Source,
-                "destination" => Classify::Destination,
-                "ends" => Classify::Ends,
-                _ => Classify::Flow,
-            },
-            settings: Settings::new(params),
-            flows: (0..flows).map(|_| Flow::default()).collect(),
-            new_flows: VecDeque::new(),
-            old_flows: VecDeque::new(),
-            backlog: Backlog::default(),
-        }
-    }
-
-    /// RFC 8290 §4.1: the queue of a packet.
-    fn queue_of(&self, packet: &Packet) -> usize {
-        (hash(self.classify.key(packet)) % self.flows.len() as u64) as usize
-    }
-
-    const fn is_over_limit(&self) -> bool {
-        match self.limit {
-            Limit::Packets(limit) => self.backlog.packets > limit,
-            Limit::Bytes(limit) => self.backlog.bytes > limit,
-        }
-    }
-
-    /// RFC 8290 §4.1: drops half of the queue with the most bytes, at most a batch, from its head.
-    fn drop_from_fattest(&mut self, outcomes: &mut Outcomes) {
-        // Among queues of equal length the first, as in Linux.
-        let longer = |fattest: usize, index: usize| {
-            let bytes = |index: usize| self.flows[index].queue.backlog().bytes;
-            if bytes(index) > bytes(fattest) { index } else { fattest }
-        };
-        let fattest = (0..self.flows.len()).fold(0, longer);
-        let queue = &mut self.flows[fattest].queue;
-        let batch = queue.backlog().packets.div_ceil(2).min(self.drop_batch);
-        for _ in 0..batch {
-            let Some(packet) = queue.pop() else { break };
-            self.backlog = self.backlog.without(packet.size);
-            outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
-        }
-    }
-}
-
-impl Scheduler for FqCodel {
-    fn enqueue(&mut self, _now: Moment, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
-        let index = self.queue_of(&packet);
-        let flow = &mut self.flows[index];
-        flow.queue.push(packet);
-        self.backlog = self.backlog.with(packet.size);
-        if !flow.active {
-            flow.active = true;
-            flow.deficit = self.quantum;
-            self.new_flows.push_back(index);
-        }
-        while self.is_over_limit() {
-            self.drop_from_fattest(outcomes);
-        }
-    }
-
-    /// RFC 8290 §4.2.
-    fn dequeue(&mut self, now: Moment, _random: &mut Generator, outcomes: &mut Outcomes) -> Dequeued {
-        loop {
-            let is_new = !self.new_flows.is_empty();
-            let list = if is_new { &mut self.new_flows } else { &mut self.old_flows };
-            let Some(&index) = list.front() else { return Dequeued::Empty };
-            let flow = &mut self.flows[index];
-            if flow.deficit <= 0 {
-                flow.deficit += self.quantum;
-                list.pop_front();
-                self.old_flows.push_back(index);
-                continue;
-            }
-            let before = flow.queue.backlog();
-            let packet = flow.queue.dequeue(&self.settings, now.at, outcomes);
-            let after = flow.queue.backlog();
-            self.backlog.packets -= before.packets - after.packets;
-            self.backlog.bytes -= before.bytes - after.bytes;
-            if let Some(packet) = packet {
-                flow.deficit -= packet.size.0.cast_signed();
-                return Dequeued::Send(packet);
-            }
-            list.pop_front();
-            if is_new {
-                // The queue must take a turn among the old flows before it can be new again; otherwise it could starve them.
-                self.old_flows.push_back(index);
-            } else {
-                flow.active = false;
-            }
-        }
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.backlog
-    }
-
-    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("new_flows", self.new_flows.len() as f64);
-        out("old_flows", self.old_flows.len() as f64);
-    }
+fn fq_codel(params: &Params) -> FairQueue<CodelQueue> {
+    let settings = Settings::new(params);
+    FairQueue::new(params, settings, settings.is_linux())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::params::Value;
-    use crate::qdisc::contract::Ecn;
-    use crate::units::{Bytes, Instant};
+    use crate::qdisc::contract::{Backlog, Ecn, Outcome, Outcomes, Packet, Reason, Scheduler};
+    use crate::rng::Generator;
+    use crate::units::{Bytes, Instant, Limit, Moment};
 
     const QUANTUM: u64 = 1514;
 
     struct Bench {
-        queue: FqCodel,
+        queue: FairQueue<CodelQueue>,
         random: Generator,
         outcomes: Outcomes,
         /// Handle of the next packet.
@@ -256,7 +86,7 @@ mod tests {
             for (name, value) in set {
                 params.set(name, value.clone());
             }
-            Self { queue: FqCodel::new(&params), random: Generator::derived(1, ""), outcomes: vec![], handle: 0 }
+            Self { queue: fq_codel(&params), random: Generator::derived(1, ""), outcomes: vec![], handle: 0 }
         }
 
         fn enqueue(&mut self, micros: u64, flow: u32, size: u64) {
@@ -273,6 +103,10 @@ mod tests {
         /// The flows of the next `packets` departures.
         fn order(&mut self, packets: usize) -> Vec<u32> {
             (0..packets).map(|_| self.dequeue(0).unwrap().flow).collect()
+        }
+
+        fn new_flows(&self) -> usize {
+            crate::testing::internal(|out| self.queue.internals(out), "new_flows") as usize
         }
 
         fn dropped(&self) -> Vec<(u32, u32)> {
@@ -413,7 +247,7 @@ mod tests {
         let queues = |word: &str| {
             let mut bench = Bench::new(&[("classify", Value::Word(word.to_owned()))]);
             (0..4).for_each(|flow| bench.enqueue(0, flow, 1000));
-            bench.queue.new_flows.len()
+            bench.new_flows()
         };
         assert_eq!([queues("flow"), queues("source"), queues("ends"), queues("destination")], [4, 2, 2, 1]);
     }
@@ -423,7 +257,7 @@ mod tests {
         // Of 1024 queues, 1024 flows are expected to fill 1 − 1/e: 647, with a standard deviation of 10.
         let mut bench = Bench::new(&[]);
         (0..1024).for_each(|flow| bench.enqueue(0, flow, 100));
-        let taken = bench.queue.new_flows.len();
+        let taken = bench.new_flows();
         assert!((617..=677).contains(&taken), "{taken}");
     }
 }

@@ -7,10 +7,12 @@
 pub(crate) mod bands;
 mod contract;
 mod fifo;
+pub(crate) mod flow_queues;
 pub(crate) mod params;
 #[expect(clippy::module_inception, reason = "each part has the name of its file")]
 pub mod qdisc;
 mod updated;
+pub(crate) mod waiting;
 
 pub use contract::{
     Admission, Arrival, Backlog, Dequeued, Discipline, Ecn, Notice, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict,
@@ -34,8 +36,12 @@ entries! { Entry<Discipline>:
     drr,
     srr,
     codel,
+    cobalt,
+    fq_cobalt,
+    cake,
     fq_codel,
     pie,
+    dualpi2,
     tbf,
     bernoulli,
 }

@@ -2,14 +2,22 @@
 
 use crate::entry::{Quantity, quantity};
 use crate::params::{Default, Kind, Param, Params};
-use crate::qdisc::contract::Backlog;
-use crate::units::{Bytes, Limit};
+use crate::qdisc::contract::{Backlog, Ecn};
+use crate::units::{Bytes, Duration, Limit};
 
 /// Whether the discipline marks packets.
 pub(crate) const ECN: Param = flag("ecn", true, "marks packets that support ECN instead of dropping them");
 
 /// The drop or mark probability, which the plots of drops show.
 pub(crate) const PROBABILITY: Quantity = quantity("probability", "", "probability that an arriving packet is dropped or marked");
+
+/// The rules in force where Linux departs from the document.
+pub(crate) const VARIANT: Param = Param {
+    name: "variant",
+    kind: Kind::Word(&["rfc", "linux"]),
+    default: Default::Word("rfc"),
+    doc: "the document's rules, or those of Linux where it departs from them",
+};
 
 /// A boolean parameter.
 pub(crate) const fn flag(name: &'static str, default: bool, doc: &'static str) -> Param {
@@ -29,6 +37,48 @@ pub(crate) const fn mean_packet(bytes: f64, doc: &'static str) -> Param {
 /// The unit of a [`Measure`].
 pub(crate) const fn mode(doc: &'static str) -> Param {
     Param { name: "mode", kind: Kind::Word(&["bytes", "packets"]), default: Default::Word("bytes"), doc }
+}
+
+/// The waiting time above which packets are marked, whatever else the discipline decides.
+pub(crate) const CE_THRESHOLD: Param = Param {
+    name: "ce_threshold",
+    kind: Kind::Duration { min: 0.0, max: 1e3 },
+    default: Default::Auto,
+    doc: "waiting time above which every packet that supports ECN is marked; auto: no threshold",
+};
+
+/// The packets to which [`CE_THRESHOLD`] applies.
+pub(crate) const CE_THRESHOLD_ECN: Param = Param {
+    name: "ce_threshold_ecn",
+    kind: Kind::Word(&["any", "ect1"]),
+    default: Default::Word("any"),
+    doc: "packets to which ce_threshold applies: any that supports ECN, or those with ECT(1)",
+};
+
+/// The decision of [`CE_THRESHOLD`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct CeThreshold {
+    above: Option<Duration>,
+    only_ect1: bool,
+}
+
+impl CeThreshold {
+    /// No threshold.
+    pub(crate) const NONE: Self = Self { above: None, only_ect1: false };
+
+    /// Reads [`CE_THRESHOLD`] and [`CE_THRESHOLD_ECN`].
+    pub(crate) fn new(params: &Params) -> Self {
+        Self {
+            above: params.number_or_auto("ce_threshold").map(Duration::from_secs_f64),
+            only_ect1: params.word("ce_threshold_ecn") == "ect1",
+        }
+    }
+
+    /// Whether a packet that has waited for `sojourn` must be marked and is not yet.
+    pub(crate) fn marks(&self, sojourn: Duration, ecn: Ecn) -> bool {
+        // One nanosecond of tolerance: the sojourn time is the difference of two rounded sums.
+        self.above.is_some_and(|above| sojourn > above + Duration::NANOSECOND) && (ecn == Ecn::Ect1 || ecn == Ecn::Ect0 && !self.only_ect1)
+    }
 }
 
 /// The unit in which a discipline counts: bytes or packets. With bytes, a limit in packets counts packets of average size.
@@ -74,6 +124,23 @@ impl Measure {
 mod tests {
     use super::*;
     use crate::params::Value;
+
+    #[test]
+    fn a_threshold_marks_what_it_selects() {
+        let threshold = |above, which: &str| {
+            CeThreshold::new(&Params(vec![("ce_threshold", above), ("ce_threshold_ecn", Value::Word(which.to_owned()))]))
+        };
+        let marked = |above, which, millis| {
+            let threshold = threshold(above, which);
+            Ecn::ALL.map(|ecn| threshold.marks(Duration::from_millis(millis), ecn))
+        };
+        let one = || Value::Number(0.001);
+        // Not-ECT, ECT(1), ECT(0), CE.
+        assert_eq!(marked(one(), "any", 2), [false, true, true, false]);
+        assert_eq!(marked(one(), "ect1", 2), [false, true, false, false]);
+        assert_eq!(marked(one(), "any", 1), [false; 4], "at the threshold");
+        assert_eq!(marked(Value::Auto, "any", 1000), [false; 4]);
+    }
 
     #[test]
     fn limits_are_converted_to_the_unit() {

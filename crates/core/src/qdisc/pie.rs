@@ -11,6 +11,7 @@
 //! probability decays if two successive delays are zero (§4.2); the pseudo-code decays below half of `qdelay_ref`. PIE is always active
 //! (§5.3 is optional). The RFC permits scaling the probability by packet size with an unspecified bound. `bytemode` scales by
 //! size/`maxpacket`, at most 1, as Linux does. `accu_prob` restarts after every drop and mark, including drops by a full queue.
+//! `ce_threshold`, which the RFC lacks, is compared on arrival with the same estimate of the delay.
 //! ## Parameters
 //! `limit`: capacity without the arriving packet; 1000 packets, Linux's default. The RFC leaves it open.
 //! `qdelay_ref`: target delay; 15 ms.
@@ -25,11 +26,13 @@
 //! `maxpacket`: smallest packet size with the full probability in `bytemode`; 1500 B.
 //! `ecn`: marks packets that support ECN instead of dropping them; true.
 //! `mark_ecnth`: largest probability at which packets are marked (§5.1); 10 %.
+//! `ce_threshold`: delay above which every packet that supports ECN is marked, whatever the probability; none, as in the RFC.
+//! `ce_threshold_ecn`: which of them: `any`, or those with ECT(1), `ect1`, which expect a shallow queue (RFC 9331 §5); any.
 
 use crate::entry::{Entry, quantity};
 use crate::params::{Default, Kind, Param, Params};
 use crate::qdisc::contract::{Admission, Arrival, Backlog, Discipline, Outlet, Reason, Verdict};
-use crate::qdisc::params::{ECN, PROBABILITY, flag, limit};
+use crate::qdisc::params::{CE_THRESHOLD, CE_THRESHOLD_ECN, CeThreshold, ECN, PROBABILITY, flag, limit};
 use crate::rng::Generator;
 use crate::units::{Duration, Instant, Limit, Rate};
 
@@ -81,6 +84,8 @@ pub static ENTRY: Entry<Discipline> = Entry {
             default: Default::Number(0.1),
             doc: "largest probability at which packets are marked",
         },
+        CE_THRESHOLD,
+        CE_THRESHOLD_ECN,
     ],
     quantities: &[
         PROBABILITY,
@@ -109,6 +114,7 @@ pub struct Pie {
     maxpacket: Option<f64>,
     ecn: bool,
     mark_ecnth: f64,
+    ce_threshold: CeThreshold,
     /// Rate of the link.
     rate: Option<Rate>,
     drop_prob: f64,
@@ -133,6 +139,7 @@ impl Pie {
             maxpacket: params.flag("bytemode").then_some(params.number("maxpacket")),
             ecn: params.flag("ecn"),
             mark_ecnth: params.number("mark_ecnth"),
+            ce_threshold: CeThreshold::new(params),
             rate: None,
             drop_prob: 0.0,
             qdelay_old: 0.0,
@@ -197,7 +204,9 @@ impl Admission for Pie {
             // RFC 8033 §5.1: at a high probability the flows do not respond to marks, so packets are dropped.
             arrival.signal(self.ecn && self.drop_prob <= self.mark_ecnth, Reason::Early)
         } else {
-            return Verdict::Accept;
+            let qdelay = Duration::from_secs_f64(self.qdelay(backlog));
+            let marked = self.ce_threshold.marks(qdelay, arrival.ecn);
+            return if marked { Verdict::Mark(Reason::Sojourn) } else { Verdict::Accept };
         };
         self.accu_prob = 0.0;
         verdict
@@ -451,6 +460,17 @@ mod tests {
         // Twice the link rate from the start: the queue is quiet for half a step, and ten steps use up 150 ms.
         let run = overload(50, 10);
         assert!((150_000..200_000).contains(&run.first_drop), "{}", run.first_drop);
+    }
+
+    #[test]
+    fn above_the_threshold_every_packet_is_marked() {
+        let set = [("ce_threshold", Value::Number(0.005)), ("ce_threshold_ecn", Value::Word("ect1".to_owned()))];
+        let (mut pie, mut random) = (pie(&set), Generator::derived(1, ""));
+        let mut verdict = |ecn, backlog| pie.admit(&Arrival { ecn, ..arrival(0, 1000) }, packets(backlog), &mut random);
+        // A packet behind five others waits for 5 ms.
+        assert_eq!(verdict(Ecn::Ect1, 5), Verdict::Accept);
+        assert_eq!(verdict(Ecn::Ect1, 6), Verdict::Mark(Reason::Sojourn));
+        assert_eq!(verdict(Ecn::Ect0, 6), Verdict::Accept);
     }
 
     #[test]

@@ -1,0 +1,31 @@
+"""Simulated queues do what queues of Linux did with the same packets."""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+
+from . import queue_records
+from .queue_records import CASES, Case, counts, measured, of_seeds, recorded, stored
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.record)
+def test_a_queue_does_what_its_record_says(case: Case) -> None:
+    found = measured(case)
+    assert found.row() in stored(), "the table is out of date: python -m python.tests.queue_records"
+    if case.chance:
+        _, packets, theirs = recorded(case.record)
+        for ours, there in zip(zip(*of_seeds(case, packets), strict=True), counts(packets, theirs), strict=True):
+            spread = max(ours) - min(ours)
+            assert abs(statistics.mean(ours) - there) <= max(0.03 * there, spread)
+    else:
+        assert found.fate_agreement >= 0.999
+        assert found.mark_agreement >= 0.999
+        assert found.departure_us <= 2
+
+
+def test_every_row_of_a_record_is_measured() -> None:
+    rows = [row["queue"] for row in stored() if row["peer"] == "record"]
+    assert rows == [case.record for case in CASES]
+    assert all((queue_records.RECORDS / f"{record}.csv.gz").exists() for record in rows)
