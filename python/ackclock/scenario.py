@@ -11,7 +11,7 @@ from typing import Any, overload
 
 from ackclock import _core
 from ackclock.control import CongestionControl, SlowStart
-from ackclock.files import limits, tables, toml
+from ackclock.files import limits, populations, tables, toml
 from ackclock.formatting.numbers import counted
 from ackclock.statistics import samples
 
@@ -243,7 +243,7 @@ class Scenario:
     def sweep_points(self) -> SweepPoints:
         """Return the runs of ``[sweep]`` as a sequence that makes each run when it is asked for.
 
-        Random samples are drawn and tables are read at once, single runs are checked later.
+        Random samples and populations are drawn and tables are read at once, single runs are checked later.
 
         Raises
         ------
@@ -252,9 +252,10 @@ class Scenario:
         OSError
             If the table cannot be read.
         """
-        needs, file = self._core.sweep_needs()
+        needs, file, population = self._core.sweep_needs()
         try:
             columns = None if file is None else tables.text_columns(file)
+            columns = columns if population is None else populations.columns(*population)
         except ValueError as error:
             raise _core.ScenarioError(str(error)) from None
         drawn = None if needs is None else samples.unit_cube(*needs).astype("<f8").tobytes()

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use ackclock_sim::engine::{bottleneck, digest, foreign};
 use ackclock_sim::scenario::{
-    ControlFactory, Document, Makers, Points, Scenario, SlowStartFactory, SweepData, TableColumn, TraceKind, Variant,
+    ControlFactory, Document, Makers, Points, Scenario, SlowStartFactory, SweepData, TableColumn, TableRequest, TraceKind, Variant,
 };
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -36,6 +36,8 @@ pub(crate) struct PySweepPoints {
 
 /// Method, number, seed and dimensions of the points to draw.
 type SampleNeeds = (&'static str, usize, u64, usize);
+/// Name, count and seed of a population to draw.
+type PopulationNeeds = (String, usize, u64);
 /// Header of a table's column, its cells as one text, and their lengths as little-endian whole numbers of four bytes.
 type Column<'py> = (String, String, Bound<'py, PyBytes>);
 /// Text, file name and origin of a document, drawn points, and the columns of a table.
@@ -215,10 +217,15 @@ impl PyScenario {
         Self::new(self.document.clone(), &settings)
     }
 
-    /// What `sweep_points` needs: the points to draw, and the file of a table.
-    fn sweep_needs(&self) -> PyResult<(Option<SampleNeeds>, Option<PathBuf>)> {
+    /// What `sweep_points` needs: the points to draw, the file of a table, and the name, count and seed of a population.
+    fn sweep_needs(&self) -> PyResult<(Option<SampleNeeds>, Option<PathBuf>, Option<PopulationNeeds>)> {
         let needs = self.document.sweep_needs().map_err(to_python)?;
-        Ok((needs.sample.map(|sample| (sample.method, sample.count, sample.seed, sample.dimensions)), needs.table))
+        let (file, population) = match needs.table {
+            Some(TableRequest::File(file)) => (Some(file), None),
+            Some(TableRequest::Population { name, count, seed }) => (None, Some((name, count, seed))),
+            _ => (None, None),
+        };
+        Ok((needs.sample.map(|sample| (sample.method, sample.count, sample.seed, sample.dimensions)), file, population))
     }
 
     /// The runs of `[sweep]`. `sample` has the drawn points as little-endian doubles, `table` the columns of the table.

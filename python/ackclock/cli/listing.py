@@ -7,8 +7,8 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.cli import output
-from ackclock.comparisons.places import shipped
-from ackclock.files import checks
+from ackclock.comparisons.places import shipped, suites
+from ackclock.files import checks, populations
 from ackclock.literature import library
 from ackclock.metrics import MEASURES, measures
 
@@ -17,10 +17,16 @@ def list_command(axis: str | None, *, json_output: bool) -> None:
     """List one axis or kind of thing with its parameters, or all in brief."""
     axes: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
     papers = [{"name": paper.name, "summary": paper.title, "reference": paper.reference} for paper in library.papers()]
-    paths = [{"name": path.name, "summary": path.summary} for path in shipped()]
-    hosts: list[dict[str, Any]] = json.loads(_core.hosts())
-    links: list[dict[str, Any]] = json.loads(_core.links())
-    everything = {**axes, "hosts": hosts, "links": links, "measures": _measures(), "papers": papers, "paths": paths}
+    everything = {
+        **axes,
+        "hosts": json.loads(_core.hosts()),
+        "links": json.loads(_core.links()),
+        "measures": _measures(),
+        "papers": papers,
+        "paths": [{"name": path.name, "summary": path.summary} for path in shipped()],
+        "suites": [{"name": name, "summary": summary} for name, summary in suites()],
+        "populations": [{"name": name, "summary": populations.summary(name)} for name in populations.names()],
+    }
     if axis is not None and axis not in everything:
         raise ValueError(f"unknown axis {axis!r}{checks.near(axis, everything)}")
     chosen = everything if axis is None else {axis: everything[axis]}

@@ -1,8 +1,9 @@
-"""Places of a comparison: a shipped path, a scenario file, or a population of paths from a table."""
+"""Places of a comparison: a shipped path, a preset of links, a scenario file, a suite, or a population of paths."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import re
 from collections import Counter
@@ -11,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ackclock import _core
 from ackclock._core import ScenarioError
 from ackclock.comparisons import tables
 from ackclock.comparisons.contenders import WORKLOAD, Contender
 from ackclock.comparisons.parts import AXES, PARTS, REPLACED, WHOLE
 from ackclock.experiments.world import SIMULATION, World
-from ackclock.files import checks, limits, toml
+from ackclock.files import checks, limits, populations, toml
 from ackclock.formatting.numbers import counted
 from ackclock.formatting.units import UNITS
 from ackclock.freeze import Frozen
@@ -25,6 +27,10 @@ from ackclock.scenario import Scenario, SweepPoints, load
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "paths"
 """The shipped paths. The first line of a file's opening comment is its summary."""
+SUITES = FOLDER.parent / "suites"
+"""The shipped suites: scenario files with ``[sweep]``."""
+DRAWN = 100
+"""Paths drawn of a population by default."""
 TABLES = (".csv", ".parquet")
 FLOW = {"name": "tested", "initial_ssthresh": "unlimited", "rwnd": "100000 packets", "start_jitter": "1 s"}
 """The flow on the paths of a table: only its congestion control limits it."""
@@ -63,6 +69,12 @@ class NetworkPath:
     def lasts(self, extra: Mapping[str, str]) -> bool:
         """Whether a run lasts as long as its transfer needs: no duration is given."""
         return self.automatic and "duration" not in extra
+
+    @property
+    def constant(self) -> bool:
+        """Whether the rates and delays of its links are constants, around which others can be drawn."""
+        links = [] if self.scenario is None else Frozen(self.scenario).links
+        return all(isinstance(link[key], str) for link in links for key in ("rate", "delay"))
 
     def compose(self, contender: Contender, seed: int, extra: Mapping[str, str]) -> Scenario:
         """Return the scenario of a contender.
@@ -190,8 +202,9 @@ def find(words: Sequence[str]) -> list[Place]:
     Parameters
     ----------
     words
-        Names of the shipped paths; names of scenario files, which end in ``.toml``; and of tables of paths, which
-        end in ``.csv`` or ``.parquet``. A scenario with ``[sweep]`` is a population.
+        Names of the shipped paths and of presets of links; names of scenario files, which end in ``.toml``, and of
+        tables of paths, which end in ``.csv`` or ``.parquet``; ``suite:NAME``; and ``population:NAME:COUNT:SEED``, of
+        which count and seed may be absent. A scenario with ``[sweep]`` is a population.
 
     Raises
     ------
@@ -212,21 +225,68 @@ def shipped() -> list[Place]:
     return [_find(file.stem) for file in sorted(FOLDER.glob("*.toml"))]
 
 
+def suites() -> list[tuple[str, str]]:
+    """Return the names and summaries of the shipped suites."""
+    return [(file.stem, _summary(file)) for file in sorted(SUITES.glob("*.toml"))]
+
+
 def own() -> Place:
     """Return the place of scenario files that run as they are."""
     return Place(OWN, "each scenario file as it is", [NetworkPath(OWN, None)])
 
 
 def _find(word: str) -> Place:
+    kind, _, name = word.partition(":")
+    if kind == "suite":
+        return _of_suite(name)
+    if kind == "population":
+        return _of_population(name.split(":"))
     if word.endswith(TABLES):
         return _of_table(Path(word))
     if word.endswith(".toml"):
         return _of_file(Path(word))
     names = sorted(file.stem for file in FOLDER.glob("*.toml"))
+    presets: dict[str, str] = {link["name"]: link["summary"] for link in json.loads(_core.links())}
+    if word in presets:
+        return _of_preset(word, presets[word])
     if word not in names:
         endings = ", ".join((".toml", *TABLES))
-        raise ValueError(f"unknown path {word!r}{checks.near(word, names)}; the name of a file must end in {endings}")
+        raise ValueError(
+            f"unknown path {word!r}{checks.near(word, (*names, *presets))}; the name of a file must end in {endings}"
+        )
     return _of_file(FOLDER / f"{word}.toml")
+
+
+def _of_preset(name: str, summary: str) -> Place:
+    document = {"duration": DURATION, "topology": {"kind": "dumbbell", "path": name}, "flow": [FLOW]}
+    path = NetworkPath(name, Scenario(name, **document), ("flow.0",), automatic=True)
+    return Place(name, summary.rstrip("."), [path])
+
+
+def _of_suite(name: str) -> Place:
+    checks.words("suite", "suite", [name], [known for known, _ in suites()])
+    return _of_file(SUITES / f"{name}.toml")
+
+
+def _of_population(words: Sequence[str]) -> Place:
+    name, *rest = words
+    if len(rest) > 2 or not all(each.isascii() and each.isdigit() for each in rest):
+        word = ":".join(("population", *words))
+        raise ValueError(f"{word}: expected population:NAME:COUNT:SEED, as in population:us:500:1")
+    count = int(rest[0]) if rest else DRAWN
+    seed = int(rest[1]) if rest[1:] else 1
+    sweep = {"paths": {"population": name, "count": count, "seed": seed}}
+    scenario = Scenario(Path(name).stem, **_document(sweep))
+    points = scenario.sweep_points()
+    summary = f"{counted(count, 'path')} of {Path(name).stem}: {populations.summary(name)}"
+    paths = _points(points, ("flow.0",), automatic=True)
+    return Place(Path(name).stem, summary, paths, population=True, rows=len(points))
+
+
+def _document(sweep: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a scenario with one flow on the paths of `sweep`."""
+    topology = {"kind": "dumbbell", "access": ACCESS}
+    return {"duration": DURATION, "topology": topology, "flow": [FLOW], "sweep": sweep}
 
 
 def _of_file(file: Path) -> Place:
@@ -255,14 +315,8 @@ def _rival(scenario: Scenario) -> Contender | None:
 def _of_table(file: Path) -> Place:
     if not file.is_file():
         raise FileNotFoundError(f"{file}: there is no such file")
-    document: dict[str, Any] = {
-        "duration": DURATION,
-        "topology": {"kind": "dumbbell", "access": ACCESS},
-        "flow": [FLOW],
-        "sweep": {"paths": {"file": str(file)}},
-    }
     found, headers = tables.columns(file)
-    scenario = Scenario(file.stem, **document)
+    scenario = Scenario(file.stem, **_document({"paths": {"file": str(file)}}))
     try:
         rows = SweepPoints(scenario.core.sweep_points(None, found), {})
         points = _points(rows, ("flow.0",), automatic=True)

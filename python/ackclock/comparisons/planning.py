@@ -141,8 +141,9 @@ class Plan:
     def units(self, place: Place, first: int, last: int) -> list[Unit]:
         """Return the units of a place with these seeds, the last excluded."""
         return [
-            Unit(path, index, seed, not place.population, place.world)
+            Unit(path, index, seed, drawn, place.world)
             for index, path in enumerate(place.paths)
+            for drawn in [not place.population and path.constant]
             for seed in range(first, last)
         ]
 

@@ -74,7 +74,7 @@ class _Read:
         """The column for the scenario."""
         factor = 1.0 if self.quantity is None else self.quantity.factor
         cells = self.cells if factor == 1 else [_scaled(cell, factor) for cell in self.cells]
-        return (f"{self.key} ({self.unit})" if self.unit and self.quantity else self.key, *_joined(cells))
+        return (f"{self.key} ({self.unit})" if self.unit and self.quantity else self.key, *tables.joined(cells))
 
     @property
     def values(self) -> list[str]:
@@ -114,7 +114,7 @@ def columns(file: Path) -> tuple[list[Column], dict[str, str]]:
                 )
     made = [each.column for each in found]
     if all(each.key != LABEL for each in found):
-        made.insert(0, (LABEL, *_joined(_labels(found))))
+        made.insert(0, (LABEL, *tables.joined(_labels(found))))
     return made, {each.key: each.header for each in found if each.quantity is not None}
 
 
@@ -158,10 +158,6 @@ def _cells(text: str, lengths: bytes) -> Iterator[str]:
         end = at + int.from_bytes(lengths[place : place + 4], "little")
         yield content[at:end].decode()
         at = end
-
-
-def _joined(cells: Sequence[str]) -> tuple[str, bytes]:
-    return "".join(cells), b"".join(len(cell.encode()).to_bytes(4, "little") for cell in cells)
 
 
 def _scaled(cell: str, factor: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,11 @@ def text_columns(path: Path) -> list[tuple[str, str, bytes]]:
     if empty:
         table = table.head(max(empty) + 1)
     return [_column(name, table[name]) for name in table.columns]
+
+
+def joined(cells: Sequence[str]) -> tuple[str, bytes]:
+    """Return cells as one text, and the length of each cell, as `text_columns` returns them."""
+    return "".join(cells), b"".join(len(cell.encode()).to_bytes(4, "little") for cell in cells)
 
 
 def _column(name: str, cells: polars.Series) -> tuple[str, str, bytes]:

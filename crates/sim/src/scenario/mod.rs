@@ -56,7 +56,7 @@ pub use model::*;
 pub use part::{registry_json, relations_json, shorthand};
 pub use profiles::{PROFILES, profiles};
 pub use schema::schema;
-pub use sweep::{Points, SampleRequest, SweepData, SweepNeeds, TableColumn};
+pub use sweep::{Points, SampleRequest, SweepData, SweepNeeds, TableColumn, TableRequest};
 pub use text::nearest;
 
 #[cfg(test)]

@@ -200,11 +200,14 @@ fn sweep() -> Json {
     let zip = json!({ "type": "object", "additionalProperties": { "type": "object", "additionalProperties": { "anyOf": [values, nested] }, "minProperties": 1 } });
     let keys = json!({ "type": "object", "additionalProperties": drawn, "minProperties": 1 });
     let seed = json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX, "default": 1 });
-    let sample = json!({ "method": { "enum": METHODS }, "count": count(1), "seed": seed, "keys": keys });
-    let paths = json!({ "file": { "type": "string", "minLength": 1, "description": "A .csv or .parquet file." } });
+    let sample = json!({ "method": { "enum": METHODS }, "count": count(1), "seed": seed.clone(), "keys": keys });
+    let file = json!({ "file": { "type": "string", "minLength": 1, "description": "A .csv or .parquet file." } });
+    let name = json!({ "type": "string", "minLength": 1, "description": "The name of a population, or its .toml file." });
+    let drawn = json!({ "population": name, "count": count(1), "seed": seed });
+    let paths = json!({ "oneOf": [table(file, &["file"]), table(drawn, &["population", "count"])] });
     json!({
         "type": "object",
-        "properties": { "zip": zip, "sample": table(sample, &["method", "count", "keys"]), "paths": table(paths, &["file"]) },
+        "properties": { "zip": zip, "sample": table(sample, &["method", "count", "keys"]), "paths": paths },
         "additionalProperties": { "anyOf": [values, labelled] },
     })
 }

@@ -55,9 +55,14 @@ impl Document {
         let mut names = Vec::new();
         let tree = self.tree(&mut Problems::default());
         collect(&tree, false, &mut names);
-        let table = tree.get("sweep").and_then(|sweep| sweep.get("paths")?.get("file"));
-        if let Some(Data::Text(name)) = table.map(|file| &file.data) {
-            names.push(name.clone());
+        let paths = tree.get("sweep").and_then(|sweep| sweep.get("paths"));
+        for file in ["file", "population"].into_iter().filter_map(|key| paths?.get(key)) {
+            // The name of a population is no file.
+            if let Data::Text(name) = &file.data
+                && name.contains('.')
+            {
+                names.push(name.clone());
+            }
         }
         names.into_iter().map(|name| self.folder().join(name)).collect()
     }

@@ -28,8 +28,9 @@ def compare(
         Optional[list[str]],
         typer.Option(
             metavar="PATHS",
-            help="Paths of the matrix, scenario files, or tables of paths (CSV, Parquet), separated by commas. By "
-            "default all paths of the matrix; scenario files run as they are.",
+            help="Paths of the matrix, presets of links, scenario files, tables of paths (CSV, Parquet), suite:NAME, "
+            "or population:NAME:COUNT:SEED, separated by commas. By default all paths of the matrix; scenario files "
+            "run as they are.",
         ),
     ] = None,
     reference: Annotated[

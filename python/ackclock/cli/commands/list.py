@@ -12,7 +12,10 @@ from ackclock.cli.options import Json
 
 def list_(
     axis: Annotated[
-        Optional[str], typer.Argument(help="An axis, hosts, links, measures, papers or paths; by default all.")
+        Optional[str],
+        typer.Argument(
+            help="An axis, hosts, links, measures, papers, paths, suites or populations; by default all.",
+        ),
     ] = None,
     json: Json = False,
 ) -> None:

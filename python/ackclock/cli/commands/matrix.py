@@ -34,7 +34,9 @@ def matrix(
     paths: Annotated[
         Optional[list[str]],
         typer.Option(
-            metavar="PATHS", help="Names of paths, or files, separated by commas; `ackclock list paths` lists them."
+            metavar="PATHS",
+            help="Names of paths, presets of links, suite:NAME, population:NAME:COUNT:SEED, or files, separated by "
+            "commas; `ackclock list` lists them.",
         ),
     ] = None,
     seeds: Annotated[

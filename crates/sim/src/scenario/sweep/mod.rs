@@ -12,7 +12,7 @@ pub use points::{Points, SweepData, SweepNeeds};
 pub(crate) use sample::METHODS;
 pub use sample::SampleRequest;
 pub(crate) use series::MAX_VARIANTS;
-pub use table::TableColumn;
+pub use table::{TableColumn, TableRequest};
 
 #[cfg(test)]
 mod tests;

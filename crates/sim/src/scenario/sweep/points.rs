@@ -1,6 +1,5 @@
 //! The runs of a sweep.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::scenario::document::{Document, Variant};
@@ -8,7 +7,7 @@ use crate::scenario::error::{Origin, Problems, ScenarioError};
 use crate::scenario::sweep::axis::{Axis, Form, check_paths, count, overridden, read, try_settings};
 use crate::scenario::sweep::sample::SampleRequest;
 use crate::scenario::sweep::series::MAX_VARIANTS;
-use crate::scenario::sweep::table::TableColumn;
+use crate::scenario::sweep::table::{TableColumn, TableRequest};
 use crate::scenario::value::{Data, Node};
 
 /// What a sweep needs from outside: drawn points, and the columns of a table.
@@ -25,8 +24,8 @@ pub struct SweepData {
 pub struct SweepNeeds {
     /// The points to draw for `[sweep.sample]`.
     pub sample: Option<SampleRequest>,
-    /// The file of `[sweep.paths]`.
-    pub table: Option<PathBuf>,
+    /// The rows of `[sweep.paths]`.
+    pub table: Option<TableRequest>,
 }
 
 /// The runs of `[sweep]`: every combination of the axes' values in the order of the file; the last axis changes fastest. Each is made when
@@ -81,7 +80,7 @@ impl Document {
         let (_, axes) = self.axes(&mut problems);
         let axes = problems.unless_any(&self.file, axes)?;
         let sample = |axis: &Axis| if let Form::Sample(sample) = &axis.form { Some(sample.request.clone()) } else { None };
-        let table = |axis: &Axis| if let Form::Table(table) = &axis.form { Some(table.file.clone()) } else { None };
+        let table = |axis: &Axis| if let Form::Table(table) = &axis.form { Some(table.request.clone()) } else { None };
         Ok(SweepNeeds { sample: axes.iter().find_map(sample), table: axes.iter().find_map(table) })
     }
 

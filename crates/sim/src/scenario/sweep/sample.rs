@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::scenario::error::{Origin, Problems};
 use crate::scenario::setting::Setting;
-use crate::scenario::sweep::series::{MAX_VARIANTS, check_keys, is_range, settings};
+use crate::scenario::sweep::series::{MAX_VARIANTS, check_keys, is_range, settings, whole};
 use crate::scenario::sweep::span::Span;
 use crate::scenario::text::unknown;
 use crate::scenario::value::{Data, Node};
@@ -87,29 +87,15 @@ impl Sample {
                 None
             }
         };
-        let mut whole = |key: &str, low: u64, high: u64, absent: Option<u64>| match node.get(key).map(|value| (value, &value.data)) {
-            None if absent.is_some() => absent,
-            None => {
-                refuse(&node.origin, key, "is missing; example: count = 256".to_owned());
-                None
-            }
-            Some((value, data)) => {
-                let number = if let Data::Integer(number) = data { u64::try_from(*number).ok() } else { None };
-                let found = number.filter(|number| (low..=high).contains(number));
-                if found.is_none() {
-                    refuse(&value.origin, key, format!("must be a whole number from {low} to {high}, but is {}", data.noun()));
-                }
-                found
-            }
-        };
-        let count = whole("count", 1, MAX_VARIANTS as u64, None);
-        let seed = whole("seed", 0, u64::from(u32::MAX), Some(1));
+        let count = whole(node, "sweep.sample", ("count", 1, MAX_VARIANTS as u64, None), problems);
+        let seed = whole(node, "sweep.sample", ("seed", 0, u64::from(u32::MAX), Some(1)), problems);
         if let (Some("sobol"), Some(count), Some(at)) = (method, count, node.get("count"))
             && !count.is_power_of_two()
         {
             let near = count.next_power_of_two();
             let near = if near as usize > MAX_VARIANTS { near / 2 } else { near };
-            refuse(&at.origin, "count", format!("must be a power of two for sobol, but is {count}; did you mean {near}?"));
+            let message = format!("must be a power of two for sobol, but is {count}; did you mean {near}?");
+            problems.add(&at.origin, "sweep.sample.count", message);
         }
         let mut keys = Vec::new();
         match node.get("keys").map(|keys| (keys, &keys.data)) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::scenario::error::Origin;
+use crate::scenario::error::{Origin, Problems};
 use crate::scenario::setting::Setting;
 use crate::scenario::sweep::span::Span;
 use crate::scenario::text::unknown;
@@ -98,6 +98,28 @@ pub(crate) fn is_range(node: &Node) -> bool {
 pub(crate) fn check_keys(node: &Node, known: &[&str]) -> Result<(), String> {
     let Data::Table(entries) = &node.data else { return Ok(()) };
     entries.iter().map(|(key, _)| key.as_str()).find(|key| !known.contains(key)).map_or(Ok(()), |key| Err(unknown("key", key, known)))
+}
+
+/// The whole number of the key in the table `node` at `path`, with its bounds and default; `None` if it is wrong and reported.
+pub(crate) fn whole(
+    node: &Node,
+    path: &str,
+    (key, low, high, absent): (&str, u64, u64, Option<u64>),
+    problems: &mut Problems,
+) -> Option<u64> {
+    let mut refuse = |origin, message: String| problems.add(origin, format!("{path}.{key}"), message);
+    let Some(value) = node.get(key) else {
+        if absent.is_none() {
+            refuse(&node.origin, format!("is missing; example: {key} = 256"));
+        }
+        return absent;
+    };
+    let number = if let Data::Integer(number) = value.data { u64::try_from(number).ok() } else { None };
+    let found = number.filter(|number| (low..=high).contains(number));
+    if found.is_none() {
+        refuse(&value.origin, format!("must be a whole number from {low} to {high}, but is {}", value.data.noun()));
+    }
+    found
 }
 
 fn range(node: &Node) -> Result<Values, String> {

@@ -1,12 +1,13 @@
-//! `[sweep.paths]`: a population from a table, whose columns are paths of keys and whose rows are the values.
+//! `[sweep.paths]`: a population of paths, from a table or drawn from distributions. The columns are paths of keys, and the rows their values.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::scenario::error::{Origin, Problems};
 use crate::scenario::setting::{self, Setting};
 use crate::scenario::spec::ROOT;
-use crate::scenario::sweep::series::{MAX_VARIANTS, check_keys};
+use crate::scenario::sweep::series::{MAX_VARIANTS, check_keys, whole};
 use crate::scenario::sweep::span::plural;
 use crate::scenario::text::{quoted, unknown};
 use crate::scenario::unit::{Decimal, find_unit};
@@ -70,11 +71,37 @@ impl TableColumn {
     }
 }
 
+/// Where the rows of a population come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TableRequest {
+    /// A CSV or Parquet file.
+    File(PathBuf),
+    /// Rows drawn from distributions.
+    Population {
+        /// A name, or a TOML file with its path.
+        name: String,
+        /// Number of rows.
+        count: usize,
+        /// Seed of the drawing.
+        seed: u64,
+    },
+}
+
+impl fmt::Display for TableRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(file) => file.display().fmt(f),
+            Self::Population { name, .. } => write!(f, "population {name}"),
+        }
+    }
+}
+
 /// The population.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    /// Its file.
-    pub(crate) file: PathBuf,
+    /// Where its rows come from.
+    pub(crate) request: TableRequest,
     labels: Option<Arc<TableColumn>>,
     columns: Vec<Column>,
     rows: usize,
@@ -91,23 +118,53 @@ impl Table {
     /// Reads `[sweep.paths]` of a document in `folder`; the table itself is taken later.
     pub(crate) fn read(node: &Node, folder: &Path, problems: &mut Problems) -> Option<Self> {
         let mut refuse = |origin: &Origin, key: &str, message: String| problems.add(origin, key, message);
+        if node.get("population").is_some() {
+            return Self::drawn(node, folder, problems);
+        }
         if let Err(message) = check_keys(node, &["file"]) {
             refuse(&node.origin, "sweep.paths", message);
         }
-        let example = "file = \"paths.csv\"";
+        let example = "file = \"paths.csv\", or population = \"us\" with a count";
         let Some(file) = node.get("file") else {
             refuse(&node.origin, "sweep.paths", format!("must be a table with the name of a CSV or Parquet file: {example}"));
             return None;
         };
         let extension = |name: &str| Path::new(name).extension().is_some_and(|end| end == "csv" || end == "parquet");
         match &file.data {
-            Data::Text(name) if extension(name) => Some(Self { file: folder.join(name), labels: None, columns: Vec::new(), rows: 0 }),
+            Data::Text(name) if extension(name) => Some(Self::of(TableRequest::File(folder.join(name)))),
             other => {
                 let message = format!("must be the name of a .csv or .parquet file, but is {}", other.noun());
                 refuse(&file.origin, "sweep.paths.file", message);
                 None
             }
         }
+    }
+
+    /// Reads `[sweep.paths]` with a population; whether it exists is known when its rows are drawn.
+    fn drawn(node: &Node, folder: &Path, problems: &mut Problems) -> Option<Self> {
+        if let Err(message) = check_keys(node, &["population", "count", "seed"]) {
+            problems.add(&node.origin, "sweep.paths", message);
+        }
+        let name = match node.get("population").map(|name| (name, &name.data)) {
+            Some((_, Data::Text(name))) if Path::new(name).extension().is_some_and(|end| end == "toml") => {
+                Some(folder.join(name).display().to_string())
+            }
+            Some((_, Data::Text(name))) => Some(name.clone()),
+            Some((given, other)) => {
+                let message = format!("must be the name of a population or of its .toml file, but is {}", other.noun());
+                problems.add(&given.origin, "sweep.paths.population", message);
+                None
+            }
+            None => None,
+        };
+        let count = whole(node, "sweep.paths", ("count", 1, MAX_VARIANTS as u64, None), problems);
+        let seed = whole(node, "sweep.paths", ("seed", 0, u64::from(u32::MAX), Some(1)), problems);
+        Some(Self::of(TableRequest::Population { name: name?, count: count? as usize, seed: seed? }))
+    }
+
+    /// A population whose rows are taken later.
+    fn of(request: TableRequest) -> Self {
+        Self { request, labels: None, columns: Vec::new(), rows: 0 }
     }
 
     /// Takes the columns of the file.
@@ -152,7 +209,7 @@ impl Table {
 
     fn take_column(&mut self, column: &Arc<TableColumn>, problems: &mut Problems) {
         let header = column.header.trim();
-        let at = Origin::Elsewhere(format!("{}: column {}", self.file.display(), quoted(header)).into());
+        let at = Origin::Elsewhere(format!("{}: column {}", self.request, quoted(header)).into());
         let (path, unit) = match header.strip_suffix(')').and_then(|rest| rest.rsplit_once('(')) {
             Some((path, unit)) => match find_unit(unit.trim()) {
                 Ok((unit, ..)) => (path.trim(), Some(plural(unit))),
@@ -207,11 +264,11 @@ impl Table {
     }
 
     fn origin(&self) -> Origin {
-        Origin::Elsewhere(self.file.display().to_string().into())
+        Origin::Elsewhere(self.request.to_string().into())
     }
 
     /// The cell of a column in row `row`, counted from 0; messages count from 1.
     fn place(&self, row: usize, column: &TableColumn) -> Origin {
-        Origin::Elsewhere(format!("{}: row {}, column {}", self.file.display(), row + 1, quoted(&column.header)).into())
+        Origin::Elsewhere(format!("{}: row {}, column {}", self.request, row + 1, quoted(&column.header)).into())
     }
 }

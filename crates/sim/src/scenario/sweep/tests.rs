@@ -242,7 +242,7 @@ fn column(header: &str, cells: &[&str]) -> Arc<TableColumn> {
 
 fn population(columns: &[Arc<TableColumn>]) -> Result<Points, String> {
     let document = Document::from_toml(&format!("{ONE}[sweep]\nseed = [1, 2]\npaths.file = \"p.csv\"\n"), "dir/t.toml").unwrap();
-    assert_eq!(document.sweep_needs().unwrap().table, Some(PathBuf::from("dir/p.csv")));
+    assert_eq!(document.sweep_needs().unwrap().table, Some(TableRequest::File(PathBuf::from("dir/p.csv"))));
     assert_eq!(document.files(), [PathBuf::from("dir/p.csv")]);
     let data = SweepData { sample: None, table: Some(columns.to_vec()) };
     document.points(&data).map_err(|error| error.to_string())
@@ -305,6 +305,26 @@ fn errors_of_a_table_name_file_row_and_column() {
     assert!(nearest.unwrap_err().to_string().contains("did you mean \"bottleneck\"?"));
     assert!(sweep("paths.file = \"p.xlsx\"").contains("must be the name of a .csv or .parquet file"));
     assert!(sweep("paths.file = \"p.csv\"").contains("needs a table, which the Python package reads"));
+}
+
+#[test]
+fn populations_are_drawn_by_name() {
+    let needs = |paths: &str| {
+        let text = format!("{ONE}[sweep]\npaths = {paths}\n");
+        let document = Document::from_toml(&text, "dir/t.toml").map_err(|error| error.to_string())?;
+        document.sweep_needs().map(|needs| needs.table.unwrap()).map_err(|error| error.to_string())
+    };
+    let drawn = |name: &str, count, seed| Ok(TableRequest::Population { name: name.to_owned(), count, seed });
+    assert_eq!(needs("{ population = \"us\", count = 500 }"), drawn("us", 500, 1));
+    assert_eq!(needs("{ population = \"own.toml\", count = 7, seed = 3 }"), drawn("dir/own.toml", 7, 3));
+    for (paths, message) in [
+        ("{ population = \"us\" }", ".count: is missing; example: count = 256"),
+        ("{ population = \"us\", count = 0 }", ".count: must be a whole number from 1 to 1000000, but is the number 0"),
+        ("{ population = 5, count = 1 }", ".population: must be the name of a population or of its .toml file, but is the number 5"),
+        ("{ population = \"us\", n = 1, count = 1 }", ": there is no key \"n\" (known: population, count, seed)"),
+    ] {
+        assert_eq!(needs(paths).unwrap_err(), format!("dir/t.toml:4: sweep.paths{message}"));
+    }
 }
 
 #[test]
