@@ -127,7 +127,7 @@ def test_a_scenario_draws_its_paths(tmp_path: Path) -> None:
         load(file).sweep_points()
 
 
-SIZES = {"interop": 4, "msquic_wan": 108, "tcpeval": 5, "rfc8867": 4, "l4s_grid": 54}
+SIZES = {"interop": 4, "msquic_wan": 108, "tcpeval": 5, "rfc8867": 4, "l4s_grid": 90}
 
 
 def test_every_suite_is_known() -> None:

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use ackclock_sim::engine::{bottleneck, digest, foreign};
+use ackclock_sim::engine::{Span, bottleneck, busy_link, digest, foreign};
 use ackclock_sim::scenario::{
     ControlFactory, Document, Makers, Points, Scenario, SlowStartFactory, SweepData, TableColumn, TableRequest, TraceKind, Variant,
 };
@@ -36,6 +36,8 @@ pub(crate) struct PySweepPoints {
 
 /// Method, number, seed and dimensions of the points to draw.
 type SampleNeeds = (&'static str, usize, u64, usize);
+/// A part of the time of a busy link: bits, packets, lost packets, sum of delays, least and largest delay.
+type BusySpan = (f64, u64, u64, f64, f64, f64);
 /// Name, count and seed of a population to draw.
 type PopulationNeeds = (String, usize, u64);
 /// Header of a table's column, its cells as one text, and their lengths as little-endian whole numbers of four bytes.
@@ -146,6 +148,15 @@ impl PyScenario {
     #[getter]
     fn bottleneck(&self) -> PyResult<&str> {
         bottleneck(&self.scenario).map_err(|error| ScenarioError::new_err(error.to_string()))
+    }
+
+    /// What the models of a link do over time if it always has a packet to send: for each of `count` parts of the run its bits, its packets
+    /// and the lost ones among them, the sum of their delays, and the least and the largest one.
+    fn busy_link(&self, py: Python<'_>, name: &str, count: usize) -> PyResult<Vec<BusySpan>> {
+        let spans = py.detach(|| busy_link(&self.scenario, name, count));
+        let spans = spans.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        let columns = |Span { bits, packets, lost, delays, least, largest }| (bits, packets, lost, delays, least, largest);
+        Ok(spans.into_iter().map(columns).collect())
     }
 
     #[getter]

@@ -39,7 +39,8 @@ def plot(
     Parameters
     ----------
     source
-        A folder that a command wrote, its report, a dataset, one result, several, or a mapping from labels to results.
+        A folder that a command wrote, its report, a dataset, one result, several, or a mapping from labels to results;
+        or a scenario or its file, of which the rate, delay and losses of the path are drawn.
     kind
         Over time: ``curves``, ``cwnd``, ``throughput``, ``rtt``, ``queue``, ``sojourn``, ``probability``, ``queues``,
         ``sequence`` or ``internals``. Over labels: ``lines``, ``cdf``, ``box``, ``heatmap`` or ``paired``. Of a

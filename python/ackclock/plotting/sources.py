@@ -1,4 +1,4 @@
-"""The figures of a source: results over time, results over labels, or the figures of a stored report."""
+"""The figures of a source: results over time or over labels, the figures of a stored report, or a scenario's path."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 from ackclock import datasets
 from ackclock.curves import Results, labelled
 from ackclock.datasets import Dataset
-from ackclock.drawing import overtime, plotly
+from ackclock.drawing import overtime, paths, plotly
 from ackclock.drawing.figure import Figure
 from ackclock.drawing.queues import Unit
 from ackclock.experiments.labelled import Sample, samples
@@ -19,11 +19,14 @@ from ackclock.files import checks, storage
 from ackclock.formatting.labels import find, last_part
 from ackclock.formatting.names import in_file
 from ackclock.reports import labels, sweeps
+from ackclock.scenario import Scenario, load
 from ackclock.summaries import AnyResult
 
 CURVES = "curves"
 KINDS = (*labels.KINDS, CURVES, *overtime.KINDS)
 """Every kind of figure of runs."""
+PATH = "path"
+"""The figure of a scenario."""
 OVER = "--x, --y and --by draw over labels: use one or the other"
 MOST_CURVES = 12
 MOST_FIGURES = 12
@@ -31,7 +34,7 @@ MOST_FIGURES = 12
 TIMES = ("load_time", "completion_time")
 """Columns of a distribution by default: the first that was measured."""
 DATA = re.compile(r'<script type="text/plain" id="data">([A-Za-z0-9+/=]*)</script>')
-Source = str | Path | Dataset | Results
+Source = str | Path | Scenario | Dataset | Results
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,8 @@ def figures(source: Source, kinds: Sequence[str] = (), choice: Choice | None = N
     Parameters
     ----------
     source
-        A folder that a command wrote, a report, a dataset, one result, several, or a mapping from labels to results.
+        A folder that a command wrote, a report, a dataset, one result, several, or a mapping from labels to results; or
+        a scenario or its file, whose path is drawn.
     kinds
         Kinds of `KINDS`, or names of the figures of a report; by default the recorded curves of runs, the leading
         figure of a sweep without them, and the figures of a report.
@@ -92,9 +96,13 @@ def figures(source: Source, kinds: Sequence[str] = (), choice: Choice | None = N
         If nothing is stored there.
     """
     choice = choice or Choice()
+    if isinstance(source, Scenario):
+        return [_of_path(source, kinds, choice)]
     if not isinstance(source, (str, Path)):
         return _of_runs(source, kinds, choice, "the results")
     path = Path(source)
+    if path.suffix == ".toml" and not path.is_dir():
+        return [_of_path(load(path), kinds, choice)]
     if not path.is_dir() and path.suffix != ".html":
         raise FileNotFoundError(f"{path}: no such directory; `ackclock run --out` and other commands write one")
     kind = str(storage.read_manifest(path, checked=False)["kind"]) if path.is_dir() else "report"
@@ -102,6 +110,15 @@ def figures(source: Source, kinds: Sequence[str] = (), choice: Choice | None = N
         found = datasets.open(path)
         return _of_runs(found if isinstance(found, Dataset) else [found], kinds, choice, str(path))
     return _of_report(path, kind, kinds, choice)
+
+
+def _of_path(scenario: Scenario, kinds: Sequence[str], choice: Choice) -> Plot:
+    """Return the figure of a scenario's path."""
+    if option := choice.given("x", "y", "by", "only", "names", "unit"):
+        raise ValueError(f"{option}: a scenario has no results yet, only the rate, delay and losses of its path")
+    checks.words("--kind", "figure of a scenario", kinds, [PATH])
+    name = f"{in_file(scenario.name)}-{PATH}"
+    return Plot(name, paths.path(scenario, link=choice.link, bin=choice.bin))
 
 
 def _of_report(path: Path, kind: str, kinds: Sequence[str], choice: Choice) -> list[Plot]:

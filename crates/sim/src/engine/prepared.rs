@@ -8,7 +8,9 @@ use super::error::RunError;
 use super::result::RunResult;
 use super::routing::{routes, slowest};
 use super::simulation::Simulation;
+use crate::net::busy::{Span, busy};
 use crate::scenario::Scenario;
+use crate::scenario::text::unknown;
 use crate::trace::{Capture, Off, Recording, Traces};
 
 /// Runs `scenario` to its end. `interrupted` is called from time to time; if it returns true, the run stops.
@@ -27,6 +29,18 @@ pub fn run(scenario: &Scenario, interrupted: &mut dyn FnMut() -> bool) -> Result
 pub fn bottleneck(scenario: &Scenario) -> Result<&str, RunError> {
     let slowest = slowest(scenario, &routes(scenario)?).map(|link| scenario.links[link].name.as_str());
     slowest.ok_or_else(|| RunError::Capture("capture: the first flow crosses no link".to_owned()))
+}
+
+/// What the models of the link `name` do over time if it always has a packet to send: the run's time in `count` parts.
+///
+/// # Errors
+/// [`RunError::Part`] if there is no such link, and [`RunError`] if a model cannot be built.
+pub fn busy_link(scenario: &Scenario, name: &str, count: usize) -> Result<Vec<Span>, RunError> {
+    let Some(link) = scenario.links.iter().find(|link| link.name == name) else {
+        let known: Vec<&str> = scenario.links.iter().map(|link| link.name.as_str()).collect();
+        return Err(RunError::Part(unknown("link", name, &known)));
+    };
+    busy(link, scenario.seed, scenario.duration, count).map_err(RunError::Part)
 }
 
 /// A run after its set-up.

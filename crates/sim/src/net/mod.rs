@@ -1,5 +1,6 @@
 //! The network: packets, links and routes.
 
+pub(crate) mod busy;
 pub(crate) mod entering;
 pub(crate) mod fate;
 pub(crate) mod immediate;

@@ -16,7 +16,13 @@ from ackclock.cli.options import Force, Out
 
 
 def plot(
-    directory: Annotated[Path, typer.Argument(help="Directory that a command wrote with --out, or a report.")],
+    directory: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SOURCE",
+            help="Directory that a command wrote with --out, a report, or a scenario file, whose path is drawn.",
+        ),
+    ],
     format: Annotated[str, typer.Option(metavar="FORMAT", help="Image format: png, svg or pdf.")] = "png",  # noqa: A002
     kind: Annotated[
         Optional[list[str]],
@@ -74,10 +80,11 @@ def plot(
     out: Out = None,
     force: Force = False,
 ) -> None:
-    """Draw stored runs and sweeps, or the figures of a report.
+    """Draw stored runs and sweeps, the figures of a report, or the path of a scenario.
 
     By default, a run or sweep shows the curves for which traces were recorded, a sweep without traces its most
-    important measure, and a comparison, matrix, tuning or paper the figures of its report.
+    important measure, and a comparison, matrix, tuning or paper the figures of its report. Of a scenario, the figure
+    shows rate, delay and losses of the bottleneck in both directions, from its models and without flows.
     """
     with plain_errors():
         from ackclock.drawing import files
