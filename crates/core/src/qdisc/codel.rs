@@ -238,7 +238,7 @@ impl CodelQueue {
             let next = self.signal(settings, view, head?, outcomes);
             // Soon after the last dropping state, its final drop frequency is a good start.
             let delta = self.count.drops.wrapping_sub(self.lastcount);
-            let recently = now.since(self.drop_next) < settings.interval * 16.0;
+            let recently = self.lastcount > 0 && now.since(self.drop_next) < settings.interval * 16.0;
             self.count = if delta > 1 && recently { Count::of(delta, self.count.root) } else { Count::ONE };
             self.drop_next = settings.after(now, self.count.spacing(settings));
             self.lastcount = self.count.drops;

@@ -131,18 +131,22 @@ pub(crate) struct FlowQueues<Q> {
     /// Queues that have not yet sent their first quantum, in order of their turns; `old_flows` has the other active queues.
     new_flows: VecDeque<usize>,
     old_flows: VecDeque<usize>,
+    /// Whether a new queue that runs empty leaves at once if there are no old ones, as in Linux.
+    leaves_alone: bool,
     backlog: Backlog,
 }
 
 impl<Q: FlowQueue> FlowQueues<Q> {
-    /// Empty queues, with [`FLOWS`], [`QUANTUM`] and [`CLASSIFY`].
-    pub(crate) fn new(params: &Params) -> Self {
+    /// Empty queues, with [`FLOWS`], [`QUANTUM`] and [`CLASSIFY`]. If it `leaves_alone`, a new queue that runs empty leaves at once while no
+    /// queue is old, as in Linux.
+    pub(crate) fn new(params: &Params, leaves_alone: bool) -> Self {
         Self {
             classify: Classify::new(params),
             quantum: params.number("quantum") as i64,
             flows: (0..params.number("flows") as usize).map(|_| Flow::default()).collect(),
             new_flows: VecDeque::new(),
             old_flows: VecDeque::new(),
+            leaves_alone,
             backlog: Backlog::default(),
         }
     }
@@ -214,7 +218,7 @@ impl<Q: FlowQueue> FlowQueues<Q> {
                 return Some(packet);
             }
             list.pop_front();
-            if is_new {
+            if is_new && !(self.leaves_alone && self.old_flows.is_empty()) {
                 // The queue must take a turn among the old flows before it can be new again; otherwise it could starve them.
                 self.old_flows.push_back(index);
             } else {
@@ -247,13 +251,13 @@ pub(crate) struct FairQueue<Q: FlowQueue> {
 }
 
 impl<Q: FlowQueue> FairQueue<Q> {
-    /// Empty queues, with `limit`, [`DROP_BATCH`], and the parameters of [`FlowQueues`].
-    pub(crate) fn new(params: &Params, settings: Q::Settings, half_of_bytes: bool) -> Self {
+    /// Empty queues, with `limit`, [`DROP_BATCH`], and the parameters of [`FlowQueues`]; by Linux's rules or those of RFC 8290.
+    pub(crate) fn new(params: &Params, settings: Q::Settings, linux: bool) -> Self {
         Self {
             limit: params.limit("limit"),
-            overflow: Overflow { batch: params.number("drop_batch") as u64, half_of_bytes },
+            overflow: Overflow { batch: params.number("drop_batch") as u64, half_of_bytes: linux },
             settings,
-            flows: FlowQueues::new(params),
+            flows: FlowQueues::new(params, linux),
         }
     }
 

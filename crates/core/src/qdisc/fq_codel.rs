@@ -12,7 +12,8 @@
 //! besides `limit`. Marking and `ce_threshold` follow Linux, as in `codel`.
 //!
 //! The `variant` `linux` has, besides the differences of `codel`: `maxpacket` applies to the total of all queues, not to each as in RFC 8289;
-//! an overflow drops half of the fattest queue's bytes, not of its packets; and each packet that it drops raises `count` of that queue.
+//! an overflow drops half of the fattest queue's bytes, not of its packets; each packet that it drops raises `count` of that queue; and a new
+//! queue that runs empty is new again with its next packet if there were no old queues.
 //! ## Parameters
 //! `limit`: capacity of all queues together (RFC 8290 §5.2); 10 240 packets.
 //! `flows`: number of queues (RFC 8290 §5.2); 1024.
@@ -162,6 +163,28 @@ mod tests {
         bench.enqueue(0, 77, 100);
         let wait = bench.order(12).iter().position(|flow| *flow == 77);
         assert!(wait.is_some_and(|wait| (5..=10).contains(&wait)), "{wait:?}");
+    }
+
+    #[test]
+    fn a_new_queue_that_runs_empty_is_new_again_only_in_linux() {
+        for (variant, new) in [("rfc", 1), ("linux", 2)] {
+            let mut bench = Bench::new(&[("variant", Value::Word(variant.to_owned()))]);
+            bench.enqueue(0, 1, 100);
+            (0..5).for_each(|_| bench.enqueue(0, 2, 100));
+            // The second departure finds the queue of flow 1 empty.
+            assert_eq!(bench.order(2), [1, 2]);
+            bench.enqueue(0, 1, 100);
+            assert_eq!(bench.new_flows(), new, "{variant}");
+        }
+    }
+
+    #[test]
+    fn an_overflow_in_linux_halves_the_bytes() {
+        let mut bench = Bench::new(&[("variant", Value::Word("linux".to_owned())), ("limit", Value::Limit(Limit::Packets(100)))]);
+        bench.enqueue(0, 1, 1500);
+        (0..100).for_each(|_| bench.enqueue(0, 1, 15));
+        // One packet is half of the bytes.
+        assert_eq!(bench.dropped(), [(1, 0)]);
     }
 
     #[test]
