@@ -16,6 +16,7 @@ use crate::object::{Failure, Method, Object, invalid};
 
 /// A control that delegates its decisions to a Python object. After an exception it changes nothing, and the run is aborted.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an attribute of the object")]
 struct PythonControl {
     object: Object,
     window: Window,
