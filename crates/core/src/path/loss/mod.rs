@@ -11,6 +11,11 @@ entries! { Entry<dyn LossModel>:
     bernoulli,
     listed,
     gilbert_elliott,
+    four_states,
+    bursts,
+    bit_errors,
+    periodic,
+    outage,
     duplicate,
 }
 
