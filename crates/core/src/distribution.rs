@@ -2,7 +2,8 @@
 //!
 //! ## References
 //! Crovella & Bestavros, *Self-similarity in World Wide Web traffic*, 1997 (Pareto); Downey, *Lognormal and Pareto distributions in the
-//! Internet*, 2005; Box & Muller, *A note on the generation of random normal deviates*, 1958.
+//! Internet*, 2005; Box & Muller, *A note on the generation of random normal deviates*, 1958; Wichura, *Algorithm AS 241: the percentage
+//! points of the normal distribution*, 1988.
 
 use core::f64::consts::TAU;
 
@@ -123,6 +124,95 @@ impl Distribution {
     }
 }
 
+/// The standard normal quantile of `share`, which is between 0 and 1, to 16 digits: AS 241, PPND16.
+pub fn normal_quantile(share: f64) -> f64 {
+    // Both polynomials of a region, from the highest power down.
+    fn ratio(at: f64, above: [f64; 8], below: [f64; 8]) -> f64 {
+        let value = |terms: [f64; 8]| terms.into_iter().fold(0.0, |sum, term| sum * at + term);
+        value(above) / value(below)
+    }
+    let from_middle = share - 0.5;
+    if from_middle.abs() <= 0.425 {
+        return from_middle * ratio(0.180_625 - from_middle * from_middle, MIDDLE[0], MIDDLE[1]);
+    }
+    let tail = libm::sqrt(-libm::log(if from_middle < 0.0 { share } else { 1.0 - share }));
+    let size = if tail <= 5.0 { ratio(tail - 1.6, OUTER[0], OUTER[1]) } else { ratio(tail - 5.0, FAR[0], FAR[1]) };
+    if from_middle < 0.0 { -size } else { size }
+}
+
+/// Numerator and denominator of AS 241 within 0.425 of the median.
+#[expect(clippy::excessive_precision, reason = "as its author prints them")]
+const MIDDLE: [[f64; 8]; 2] = [
+    [
+        2.509_080_928_730_122_672_7e3,
+        3.343_057_558_358_812_810_5e4,
+        6.726_577_092_700_870_085_3e4,
+        4.592_195_393_154_987_145_7e4,
+        1.373_169_376_550_946_112_5e4,
+        1.971_590_950_306_551_442_7e3,
+        1.331_416_678_917_843_774_5e2,
+        3.387_132_872_796_366_608,
+    ],
+    [
+        5.226_495_278_852_854_561e3,
+        2.872_908_573_572_194_267_4e4,
+        3.930_789_580_009_271_061e4,
+        2.121_379_430_158_659_586_7e4,
+        5.394_196_021_424_751_107_7e3,
+        6.871_870_074_920_579_083e2,
+        4.231_333_070_160_091_125_2e1,
+        1.0,
+    ],
+];
+/// The same farther out, down to a share of about 1.4e-11.
+#[expect(clippy::excessive_precision, reason = "as its author prints them")]
+const OUTER: [[f64; 8]; 2] = [
+    [
+        7.745_450_142_783_414_076_4e-4,
+        2.272_384_498_926_918_458_33e-2,
+        2.417_807_251_774_506_117_7e-1,
+        1.270_458_252_452_368_382_58,
+        3.647_848_324_763_204_605_04,
+        5.769_497_221_460_691_405_5,
+        4.630_337_846_156_545_295_9,
+        1.423_437_110_749_683_577_34,
+    ],
+    [
+        1.050_750_071_644_416_843_24e-9,
+        5.475_938_084_995_344_946e-4,
+        1.519_866_656_361_645_719_66e-2,
+        1.481_039_764_274_800_745_9e-1,
+        6.897_673_349_851_000_045_5e-1,
+        1.676_384_830_183_803_849_4,
+        2.053_191_626_637_758_821_87,
+        1.0,
+    ],
+];
+/// The same in the far tails.
+#[expect(clippy::excessive_precision, reason = "as its author prints them")]
+const FAR: [[f64; 8]; 2] = [
+    [
+        2.010_334_399_292_288_132_65e-7,
+        2.711_555_568_743_487_578_15e-5,
+        1.242_660_947_388_078_438_6e-3,
+        2.653_218_952_657_612_309_3e-2,
+        2.965_605_718_285_048_912_3e-1,
+        1.784_826_539_917_291_335_8,
+        5.463_784_911_164_114_369_9,
+        6.657_904_643_501_103_777_2,
+    ],
+    [
+        2.044_263_103_389_939_785_64e-15,
+        1.421_511_758_316_445_888_7e-7,
+        1.846_318_317_510_054_681_8e-5,
+        7.868_691_311_456_132_591e-4,
+        1.487_536_129_085_061_485_25e-2,
+        1.369_298_809_227_358_053_1e-1,
+        5.998_322_065_558_879_376_9e-1,
+        1.0,
+    ],
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,6 +264,15 @@ mod tests {
         // Whole packets: the mean of ⌈X⌉ is 1 / (1 − exp(−1 / mean)).
         let rounded_up = Distribution::Exponential { mean }.expectation(|x| libm::ceil(x) - x);
         assert_near(mean + rounded_up, 1.0 / (1.0 - libm::exp(-1.0 / mean)), 1e-3);
+    }
+
+    #[test]
+    fn normal_quantiles_invert_the_distribution() {
+        assert_near(normal_quantile(0.975), 1.959_963_984_540_054, 1e-14);
+        for share in [1e-300, 1e-15, 1e-11, 1e-6, 0.02, 0.07, 0.3, 0.5, 0.8, 0.93, 0.999, 1.0 - 1e-13] {
+            let back = 0.5 * libm::erfc(-normal_quantile(share) / core::f64::consts::SQRT_2);
+            assert_near(back / share, 1.0, 2e-13);
+        }
     }
 
     #[test]

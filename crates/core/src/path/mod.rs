@@ -2,4 +2,5 @@
 
 pub mod delay;
 pub mod loss;
+mod mixing;
 pub mod rate;

@@ -10,6 +10,12 @@ use crate::params::Axis;
 entries! { Entry<dyn DelayModel>:
     constant,
     jitter,
+    random_walk,
+    oscillation,
+    steps,
+    reordering,
+    batches,
+    suspension,
 }
 
 /// The parts of the axis: those of this folder, and those that a program has joined.
