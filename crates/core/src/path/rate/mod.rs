@@ -1,5 +1,6 @@
 //! Rate models: the transmission rate of a link.
 
+mod drawn;
 mod model;
 
 pub use model::RateModel;
@@ -10,6 +11,9 @@ use crate::params::Axis;
 entries! { Entry<dyn RateModel>:
     constant,
     schedule,
+    random_walk,
+    markov,
+    mahimahi,
 }
 
 /// The parts of the axis: those of this folder, and those that a program has joined.

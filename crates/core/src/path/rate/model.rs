@@ -12,7 +12,7 @@ pub trait RateModel: Debug + Send + Sync {
     fn finish(&mut self, start: Instant, size: Bytes, random: &mut Generator) -> Instant;
 
     /// Bits that the link can carry from the start of the run until `until`; never decreases. Asked for times up to the end of the last
-    /// transmission or of the run.
+    /// transmission or of the run. A random rate counts with its mean from where it is not drawn yet.
     fn capacity(&self, until: Instant) -> f64;
 
     /// Mean rate in the long run: it stands for the rate where one number is needed, such as in a bandwidth-delay product. It does not
