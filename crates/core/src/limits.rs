@@ -31,6 +31,8 @@ pub const COLUMNS: Limit = count("columns", 1_000, "Columns of the file of `[swe
 pub const CELLS: Limit = count("cells", 20_000_000, "Cells of a Parquet file of `[sweep.paths]`: it can be small with many equal cells.");
 /// An HTTP Archive.
 pub const HAR: Limit = bytes("har", 100_000_000, "An HTTP Archive (HAR). Save it without the bodies of responses.");
+/// A file of the rate or the delay of a link.
+pub const PATH: Limit = bytes("path", 20_000_000, "A trace of Mahimahi, or a CSV file of rates or delays.");
 /// A script of packets.
 pub const SCRIPT: Limit = bytes("script", 1_000_000, "A script of packets, also with the values of its definitions.");
 /// A block of code of a script.
@@ -68,12 +70,13 @@ pub const SCRIPT_TIME: Limit =
 pub const SCRIPT_PACKETS: Limit = count("script_packets", 100_000, "Packets of a script, in both directions; `--max-packets` changes it.");
 
 /// All limits.
-pub const ALL: [Limit; 20] = [
+pub const ALL: [Limit; 21] = [
     SCENARIO,
     TABLE,
     COLUMNS,
     CELLS,
     HAR,
+    PATH,
     SCRIPT,
     SCRIPT_CODE,
     PAPER,

@@ -68,6 +68,57 @@ fn a_schedule_delivers_the_integral_of_its_rate() {
     assert!(link.utilisation > 0.999, "{}", link.utilisation);
 }
 
+/// What a document in a folder with the files `files` describes, its frozen form, and its result.
+fn with_files(files: &[(&str, &str)], keys: &str) -> Result<(String, RunResult), String> {
+    let folder = std::env::temp_dir().join(format!("ackclock-paths-{}-{}", std::process::id(), keys.len()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (name, text) in files {
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+    let text = format!(
+        "duration = '20 s'\ntopology = {{ kind = 'chain', links = [{{ queue = 'unlimited', {keys}, reverse = {{ rate = '1 Gbit/s', delay = '1 ms' }} }}] }}\n\
+         [flow]\npacket_size = '1472 B'\napplication = {{ kind = 'cbr', rate = '20 Mbit/s' }}"
+    );
+    let document = Document::from_toml(&text, folder.join("t.toml").to_str().unwrap()).map_err(|error| error.to_string())?;
+    let scenario = document.scenario().map_err(|error| error.to_string());
+    let frozen = document.frozen().map_err(|error| error.to_string());
+    std::fs::remove_dir_all(&folder).unwrap();
+    let (scenario, frozen) = (scenario?, frozen?);
+    Ok((frozen, run(&scenario, &mut || false).unwrap()))
+}
+
+#[test]
+fn a_mahimahi_trace_carries_its_opportunities() {
+    // Three packets of 1500 bytes in each 7 ms; more arrive.
+    let (frozen, result) = with_files(&[("x.down", "2\n2\n7\n")], "rate = { kind = 'mahimahi', file = 'x.down' }, delay = '1 ms'").unwrap();
+    assert!(frozen.contains("opportunities = [2.0, 2.0, 7.0]") && !frozen.contains("file"), "{frozen}");
+    let delivered = result.flows[0].delivered_packets;
+    assert!(delivered.abs_diff(20_000 * 3 / 7) <= 3, "{delivered}");
+    assert!(result.links[0].utilisation > 0.999, "{}", result.links[0].utilisation);
+    // The file is gone: the frozen scenario has all of it.
+    let again = self::result(&frozen);
+    assert_eq!(again.flows[0].delivered_after, result.flows[0].delivered_after);
+}
+
+#[test]
+fn rates_and_delays_are_read_from_a_table() {
+    let table = "time,rate,delay\n0 s,8 Mbit/s,5 ms\n1 s,2 Mbit/s,9 ms\n";
+    let files = [("x.csv", table)];
+    let (frozen, result) =
+        with_files(&files, "rate = { kind = 'schedule', file = 'x.csv' }, delay = { kind = 'steps', file = 'x.csv' }").unwrap();
+    assert!(frozen.contains("[\"1 s\", \"2 Mbit/s\"]") && frozen.contains("[\"1 s\", \"9 ms\"]"), "{frozen}");
+    assert!(result.flows[0].delivered_packets.abs_diff((8e6 + 19.0 * 2e6) as u64 / 12_000) <= 3);
+    let error = |keys: &str| with_files(&files, keys).unwrap_err();
+    let both = error("rate = { kind = 'schedule', file = 'x.csv', steps = [['0 s', '1 Mbit/s']] }");
+    assert!(both.contains("topology.links.0.rate.file: cannot be combined with steps, which it replaces"), "{both}");
+    let form = error("rate = { kind = 'mahimahi', file = 'x.csv' }, delay = '5 ms'");
+    assert!(form.contains("rate.file: ") && form.contains("x.csv: line 1: is not a whole number of milliseconds"), "{form}");
+    let missing = error("delay = { kind = 'steps', file = 'none.csv' }");
+    assert!(missing.contains("delay.file: cannot read "), "{missing}");
+    let other = error("delay = { kind = 'jitter', file = 'x.csv' }");
+    assert!(other.contains("has no parameter \"file\""), "{other}");
+}
+
 #[test]
 fn utilisation_counts_bits() {
     // Half of 8 Mbit/s for a second, then all of 2 Mbit/s and more: 4 + 2 of 10 Mbit in the first two seconds.
@@ -91,6 +142,38 @@ fn a_schedule_of_one_rate_is_a_constant() {
     assert_eq!(run("{ kind = 'constant', rate = '10 Mbit/s' }"), constant);
 }
 
+#[test]
+fn delays_in_a_list_add_up() {
+    let swing = "{ kind = 'oscillation', delay = '3 ms', amplitude = '2 ms', period = '80 ms', shape = 'triangle' }";
+    let jump = "{ kind = 'steps', steps = [['0 s', '0 s'], ['50 s', '4 ms']] }";
+    let found = delays(&format!("['7 ms', {swing}, {jump}]"));
+    // Packets come every 10 ms: eight of them in a swing.
+    let wave = [0.0, 1.0, 2.0, 1.0, 0.0, -1.0, -2.0, -1.0];
+    for (index, delay) in found.iter().enumerate() {
+        let expected = 0.010 + wave[index % 8] * 1e-3 + if index >= 5000 { 4e-3 } else { 0.0 };
+        // A packet ends 8 µs after its time.
+        assert!((delay - expected).abs() < 1e-6, "packet {index}: {delay} instead of {expected}");
+    }
+    let mean = |delay: &str| datagrams("800 kbit/s", &format!("delay = {delay}, reverse = {{ delay = '0 s' }}")).flows[0].path_rtt;
+    assert_eq!(mean(&format!("['7 ms', {swing}, {jump}]")), mean("'12 ms'"));
+    assert_eq!(mean("['5 ms', '7 ms']"), mean("'12 ms'"));
+}
+
+#[test]
+fn a_list_keeps_the_order_unless_one_of_its_delays_reorders() {
+    let overtaken = |more: &str| {
+        let delay = format!("['5 ms', {{ kind = 'jitter', delay = '20 ms', jitter = '4 ms' }}{more}]");
+        let keys = format!("rate = '1 Gbit/s', queue = 'unlimited', delay = {delay}, reverse = {{ delay = '1 ms' }}");
+        let text = format!(
+            "duration = '20 s'\ntopology = {{ kind = 'chain', links = [{{ {keys} }}] }}\n\
+             [flow]\nsize = '5000 packets'\nrwnd = '100 packets'\npacket_size = '1000 B'"
+        );
+        result(&text).flows[0].retransmitted_packets
+    };
+    assert_eq!((overtaken(""), overtaken(", { kind = 'batches' }")), (0, 0));
+    assert!(overtaken(", { kind = 'reordering', delay = '5 ms', share = '5 %' }") > 100);
+}
+
 /// Numbers of the packets that `loss` loses of 10,000, counted from 0.
 fn lost(loss: &str) -> Vec<u64> {
     let result = datagrams("800 kbit/s", &format!("rate = '1 Gbit/s', delay = '0 s', queue = 'unlimited', loss = {loss}"));
@@ -109,6 +192,28 @@ fn gilbert_elliott_has_the_stationary_loss_and_the_bursts_of_its_chain() {
     let bursts: Vec<f64> = lost.chunk_by(|one, next| next - one == 1).map(|burst| burst.len() as f64).collect();
     let deviation = (1.0 - r).sqrt() / r / (bursts.len() as f64).sqrt();
     assert!((mean(&bursts) - 1.0 / r).abs() < 4.0 * deviation, "{} instead of {}", mean(&bursts), 1.0 / r);
+}
+
+#[test]
+fn the_reverse_direction_loses_by_models_of_its_own() {
+    let lost = |loss: &str| {
+        let text = format!(
+            "duration = '60 s'\ntopology.bottleneck = {{ queue = 'unlimited', reverse = {{ loss = {loss} }} }}\n[flow]\nsize = '2000 packets'"
+        );
+        let run = result(&text);
+        assert_eq!(run.flows[0].delivered_packets, 2000, "{loss}");
+        run.links.iter().map(|link| link.losses).sum::<u64>()
+    };
+    // ACKs of 40 bytes: 3.2 % of them have a wrong bit.
+    let wrong = lost("{ kind = 'bit_errors', rate = '0.01 %' }") as f64;
+    assert!((wrong - 0.0315 * 2000.0).abs() < 40.0, "{wrong}");
+    assert!((15..25).contains(&lost("{ kind = 'periodic', packets = 100 }")));
+    assert!((20..200).contains(&lost("{ kind = 'bursts', rate = '2 %' }")));
+}
+
+#[test]
+fn an_outage_loses_all_packets_of_its_time() {
+    assert_eq!(lost("{ kind = 'outage', start = '4.995 s', length = '30 ms', period = '50 s' }"), [500, 501, 502, 5500, 5501, 5502]);
 }
 
 #[test]
@@ -181,6 +286,8 @@ fn mistakes_in_models_name_the_nearest_right_thing() {
     assert!(jitter.contains("topology.bottleneck.delay: jitter must not be above delay"), "{jitter}");
     let many = error("loss = ['1 %', '1 %', '1 %', '1 %', '1 %', '1 %', '1 %', '1 %', '1 %']");
     assert!(many.contains("topology.bottleneck.loss: has 9 entries; the limit is 8"), "{many}");
+    let none = error("delay = []");
+    assert!(none.contains("topology.bottleneck.delay: needs at least one delay model"), "{none}");
     let item = error("loss = ['1 %', { kind = 'gilbert', p = '1 %' }]");
     assert!(item.contains("topology.bottleneck.loss.1.kind: there is no loss model \"gilbert\""), "{item}");
 }

@@ -49,7 +49,7 @@ fn any_rate() -> impl Strategy<Value = String> {
     (4.0..7.3_f64).prop_map(|exponent| format!("{} bit/s", 10_f64.powf(exponent) as u64))
 }
 
-/// A constant rate or a schedule, which ends or begins again with a rate above zero.
+/// A constant rate, a schedule, which ends or begins again with a rate above zero, or another model.
 fn any_rate_model() -> impl Strategy<Value = String> {
     let rates = prop::collection::vec(prop_oneof![2 => any_rate(), 1 => Just("0 bit/s".to_owned())], 0..3);
     let schedule =
@@ -136,10 +136,12 @@ fn fits(key: &str, part: &str) -> bool {
     Document::from_toml(&text, "part.toml").and_then(|document| document.scenario()).is_ok()
 }
 
-/// A constant delay or a model.
+/// A constant delay, a model, or several of both, which add up.
 fn any_delay() -> impl Strategy<Value = String> {
-    let model = any_part("delay", &delay::AXIS).prop_map(|keys| format!("{{ {keys} }}"));
-    prop_oneof![3 => (0..80_000_u64).prop_map(|delay| format!("'{delay} us'")), 2 => model]
+    let model = || any_part("delay", &delay::AXIS).prop_map(|keys| format!("{{ {keys} }}"));
+    let constant = || (0..80_000_u64).prop_map(|delay| format!("'{delay} us'"));
+    let several = prop::collection::vec(prop_oneof![constant().boxed(), model().boxed()], 1..4);
+    prop_oneof![3 => constant(), 2 => model(), 1 => several.prop_map(|delays| format!("[{}]", delays.join(", ")))]
 }
 
 fn any_queue() -> impl Strategy<Value = String> {
@@ -244,12 +246,12 @@ fn any_scenario() -> impl Strategy<Value = Random> {
 
 /// The constant rate of a link in bits per second; infinite if its rate changes.
 fn fastest(link: &LinkSpec) -> f64 {
-    if link.rate.model().is_some() { f64::INFINITY } else { link.rate.mean().as_bits_per_sec() as f64 }
+    if !link.rate.models().is_empty() { f64::INFINITY } else { link.rate.mean().as_bits_per_sec() as f64 }
 }
 
 /// Whether packets may overtake on a link, or be duplicated.
 fn reorders(link: &LinkSpec) -> bool {
-    let overtake = link.delay.model().is_some_and(|model| delay::PARTS.build(model).unwrap().reorders());
+    let overtake = link.delay.models().iter().any(|model| delay::PARTS.build(model).unwrap().reorders());
     overtake || link.losses.iter().any(|loss| loss.model.name == "duplicate")
 }
 

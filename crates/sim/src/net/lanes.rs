@@ -43,7 +43,8 @@ impl Lanes {
         let (mut numbers, mut kinds) = (BTreeMap::new(), Vec::new());
         for (index, (link, spec)) in links.iter_mut().zip(&scenario.links).enumerate() {
             let next = kinds.len() as u32;
-            let alone = (spec.rate.model().is_some() || spec.delay.model().is_some()).then_some(index);
+            let constant = spec.rate.models().is_empty() && spec.delay.models().is_empty();
+            let alone = (!constant).then_some(index);
             link.port.kind = *numbers.entry((spec.rate.mean(), spec.delay.mean(), alone)).or_insert(next);
             if link.port.kind == next {
                 kinds.push(LinkKind::new(spec));

@@ -37,11 +37,24 @@ struct Transmitting {
     carried: f64,
 }
 
+impl Transmitting {
+    /// Bits that the link can carry from `start` to `end`.
+    fn between(&self, start: Instant, end: Instant) -> f64 {
+        self.model.capacity(end) - self.model.capacity(start)
+    }
+}
+
 /// A delay model.
 #[derive(Debug)]
-struct Propagating {
+struct Delaying {
     model: Box<dyn DelayModel>,
     random: Generator,
+}
+
+/// The delay models, whose delays add up.
+#[derive(Debug)]
+struct Propagating {
+    models: Vec<Delaying>,
     /// Arrival of the last packet, which the next must not overtake; the start of the run if it may.
     last: Instant,
     reorders: bool,
@@ -86,22 +99,25 @@ pub(super) fn generator(spec: &GeneratorSpec, seed: u64, path: &str) -> Generato
 impl Models {
     /// The models of `spec` in a run with `seed`; `None` if it has none. `Err` is the registry's message about a part's parameters.
     pub(super) fn new(spec: &LinkSpec, seed: u64) -> Result<Option<Box<Self>>, String> {
-        let random = |what: &str| Generator::derived(seed, &format!("link/{}/{what}", spec.name));
-        let rate = spec.rate.model().map(|part| {
+        let path = |what: &str, index: usize| {
+            let place = if index == 0 { String::new() } else { format!("/{index}") };
+            format!("link/{}/{what}{place}", spec.name)
+        };
+        let rate = spec.rate.models().first().map(|part| {
             let model = rate::PARTS.build(part)?;
-            Ok::<_, String>(Transmitting { model, random: random("rate"), carried: 0.0 })
+            Ok::<_, String>(Transmitting { model, random: Generator::derived(seed, &path("rate", 0)), carried: 0.0 })
         });
-        let delay = spec.delay.model().map(|part| {
-            let model = delay::PARTS.build(part)?;
-            let reorders = model.reorders();
-            Ok::<_, String>(Propagating { model, random: random("delay"), last: Instant::ZERO, reorders })
+        let delays = spec.delay.models().iter().enumerate().map(|(index, part)| {
+            let random = Generator::derived(seed, &path("delay", index));
+            Ok::<_, String>(Delaying { model: delay::PARTS.build(part)?, random })
         });
         let losses = spec.losses.iter().enumerate().map(|(index, loss)| {
-            let place = if index == 0 { String::new() } else { format!("/{index}") };
-            let random = generator(&loss.generator, seed, &format!("link/{}/loss{place}", spec.name));
+            let random = generator(&loss.generator, seed, &path("loss", index));
             Ok::<_, String>(Losing { model: loss::PARTS.build(&loss.model)?, position: loss.position, random, seen: 0 })
         });
-        let (rate, delay, losses) = (rate.transpose()?, delay.transpose()?, losses.collect::<Result<Vec<_>, _>>()?);
+        let (rate, delays, losses) = (rate.transpose()?, delays.collect::<Result<Vec<_>, _>>()?, losses.collect::<Result<Vec<_>, _>>()?);
+        let reorders = delays.iter().any(|delay| delay.model.reorders());
+        let delay = (!delays.is_empty()).then_some(Propagating { models: delays, last: Instant::ZERO, reorders });
         let none = rate.is_none() && delay.is_none() && losses.is_empty();
         Ok((!none).then(|| Box::new(Self { rate, delay, losses, copies: Copies::ONE, admitted: 0 })))
     }
@@ -120,7 +136,10 @@ impl Models {
         };
         let arrival = match &mut self.delay {
             Some(wire) => {
-                let arrival = end + wire.model.delay(end, size, &mut wire.random);
+                let mut arrival = end;
+                for Delaying { model, random } in &mut wire.models {
+                    arrival += model.delay(end, size, random);
+                }
                 if wire.reorders {
                     arrival
                 } else {
@@ -137,14 +156,14 @@ impl Models {
     /// Counts the bits transmitted from `start` to `end`.
     pub(super) fn carry(&mut self, start: Instant, end: Instant) {
         if let Some(rate) = &mut self.rate {
-            rate.carried += rate.model.capacity(end) - rate.model.capacity(start);
+            rate.carried += rate.between(start, end);
         }
     }
 
     /// Does not count the bits from `start` to `end`.
     pub(super) fn uncarry(&mut self, start: Instant, end: Instant) {
         if let Some(rate) = &mut self.rate {
-            rate.carried -= (rate.model.capacity(end) - rate.model.capacity(start)).max(0.0);
+            rate.carried -= rate.between(start, end).max(0.0);
         }
     }
 

@@ -10,6 +10,7 @@ use serde_json::{Value as Json, json};
 use crate::scenario::application::{ApplicationKind, ClientSpec, Content, DATAGRAM_HEADER, Object, OnOff, Stream};
 use crate::scenario::check::Record;
 use crate::scenario::error::Problems;
+use crate::scenario::file::REFUSED;
 use crate::scenario::flow_keys::profile_name;
 use crate::scenario::part::CONTROL_AXES;
 use crate::scenario::profiles::Need;
@@ -150,7 +151,7 @@ fn page(
     problems: &mut Problems,
 ) -> Option<Content> {
     if let Some(file) = application.text("har") {
-        let refused = "files cannot be read here; list the objects of the page as contents".to_owned();
+        let refused = format!("{REFUSED}; list the objects of the page as contents");
         let read = folder.ok_or(refused).and_then(|folder| har::read(&folder.join(file), application.whole("request").unwrap_or(1)));
         let report = |message| problems.add(&application.field("har").origin, application.key("har"), message);
         return read.map_err(report).ok().map(|objects| Content::Listed(objects.into()));

@@ -114,7 +114,7 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
         problems.add(&Origin::Nowhere, "flow", format!("with {tables} tables {lack}: {REMEDY}"));
         return None;
     }
-    let mut root = check(root, ROOT, problems);
+    let mut root = check(root, ROOT, context.folder, problems);
     if problems.too_many() {
         return None;
     }

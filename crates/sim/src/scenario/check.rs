@@ -1,5 +1,7 @@
 //! Checks a tree of values against the declared keys and fills in the defaults. Checked tables hold only values of the right kind.
 
+use std::path::Path;
+
 use ackclock_core::params::{self, Axis, Description, Param, Params, PartSpec, Value};
 use ackclock_core::units::Duration;
 
@@ -8,6 +10,7 @@ use crate::scenario::hosts;
 use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
 use crate::scenario::parameter::{BOUNDS, Multiple, is_auto, number, parse, products, read};
 use crate::scenario::part;
+use crate::scenario::path_file::{FILE, in_file};
 use crate::scenario::preset::{HOSTS, Presets};
 use crate::scenario::text::{last_name, listed, nearest, quoted, unknown};
 use crate::scenario::unit::{Dimension, Quantity, write_time};
@@ -212,9 +215,9 @@ fn entries(node: &Node) -> impl Iterator<Item = &(String, Node)> {
     if let Data::Table(entries) = &node.data { entries.iter() } else { [].iter() }
 }
 
-/// Checks `root` against `keys`.
-pub(crate) fn check(root: &Node, keys: &'static [Key], problems: &mut Problems) -> Record {
-    Checker { problems }.record(root, keys, "")
+/// Checks `root` against `keys`. `folder` is that of the files that it names, if there may be any.
+pub(crate) fn check(root: &Node, keys: &'static [Key], folder: Option<&Path>, problems: &mut Problems) -> Record {
+    Checker { problems, folder }.record(root, keys, "")
 }
 
 /// Checks a text that a kernel is to take.
@@ -227,6 +230,7 @@ fn written(text: &str) -> Result<(), String> {
 
 struct Checker<'a> {
     problems: &'a mut Problems,
+    folder: Option<&'a Path>,
 }
 
 impl Checker<'_> {
@@ -506,6 +510,9 @@ impl Checker<'_> {
         if items.len() > MAX_PARTS {
             return self.report(node, path, format!("has {} entries; the limit is {MAX_PARTS}", items.len()));
         }
+        if items.is_empty() && axis.none.is_none() {
+            return self.report(node, path, format!("needs at least one {}", axis.noun));
+        }
         let mut fields = Vec::new();
         for (index, item) in items.iter().enumerate() {
             let value = self.part(item, (axis, &axis.words()), extra, (&format!("{path}.{index}"), None));
@@ -567,6 +574,21 @@ impl Checker<'_> {
         let mut choice =
             Choice { name: part.name, params: Params::defaults(part.params), bdp: Vec::new(), extra: self.fields(&table, extra, path) };
         let mut sound = true;
+        let file = in_file(axis, part).and_then(|one| Some((one, table.get(FILE)?)));
+        if let Some((one, file)) = file {
+            let read = match table.get(one.param) {
+                Some(_) => Err(format!("cannot be combined with {}, which it replaces", one.param)),
+                None => one.read(self.folder, &file.data),
+            };
+            let set = read.and_then(|data| {
+                let param = part.params.iter().find(|param| param.name == one.param);
+                param.map_or(Ok(()), |param| choice.set(param, &data).map_err(|message| format!("{} {message}", param.name)))
+            });
+            if let Err(message) = set {
+                self.problems.add(&file.origin, at(FILE), message);
+                sound = false;
+            }
+        }
         for param in part.params {
             let Some(given) = table.get(param.name) else { continue };
             let set = match param.kind {
@@ -607,7 +629,8 @@ impl Checker<'_> {
     }
 
     fn unknown_params(&mut self, table: &Node, (axis, part): (&Axis, &Description), extra: &[Key], path: &str) {
-        let known: Vec<&str> = part.params.iter().map(|param| param.name).chain(extra.iter().map(|key| key.name)).collect();
+        let file = in_file(axis, part).map(|_| FILE);
+        let known: Vec<&str> = part.params.iter().map(|param| param.name).chain(extra.iter().map(|key| key.name)).chain(file).collect();
         for (name, value) in entries(table).filter(|(name, _)| name != "kind" && !known.contains(&name.as_str())) {
             let owners = axis.parts().iter().filter(|part| part.params.iter().any(|param| param.name == name));
             let owners: Vec<&str> = owners.map(|part| part.name).collect();

@@ -9,7 +9,7 @@ use crate::scenario::toml_reader::read_toml;
 fn chain() -> Record {
     let mut problems = Problems::default();
     let root = read_toml("duration = '1 s'\n[topology]\nkind = 'chain'\n[flow]\n", &mut problems);
-    check(&root, ROOT, &mut problems)
+    check(&root, ROOT, None, &mut problems)
 }
 
 #[test]

@@ -103,12 +103,7 @@ fn part(key: &str, part: Option<&PartSpec>) -> Json {
 }
 
 fn link(spec: &LinkSpec, nodes: &[String]) -> Json {
-    let losses: Vec<Json> = spec.losses.iter().map(loss).collect();
-    let losses = match <[Json; 1]>::try_from(losses) {
-        Ok([alone]) => alone,
-        Err(none) if none.is_empty() => part("loss", None),
-        Err(several) => Json::Array(several),
-    };
+    let losses = if spec.losses.is_empty() { part("loss", None) } else { alone_or_listed(spec.losses.iter().map(loss).collect()) };
     let mut queue = part("queue", spec.queue.as_ref().map(|queue| &queue.discipline));
     if let (Some(spec), Json::Object(table)) = (&spec.queue, &mut queue) {
         put_generator(table, spec.generator);
@@ -125,11 +120,16 @@ fn link(spec: &LinkSpec, nodes: &[String]) -> Json {
     })
 }
 
-/// A quantity of a link: the constant that `write` writes, or its model.
+/// The only part, or a list of several.
+fn alone_or_listed(parts: Vec<Json>) -> Json {
+    <[Json; 1]>::try_from(parts).map_or_else(Json::Array, |[alone]| alone)
+}
+
+/// A quantity of a link: the constant that `write` writes, its model, or the list of its models.
 fn variable<T: Copy>(axis: &str, variable: &Variable<T>, write: impl Fn(T) -> String) -> Json {
     match variable {
         Variable::Constant(value) => json!(write(*value)),
-        Variable::Model(model) => part(axis, Some(&model.part)),
+        Variable::Model(model) => alone_or_listed(model.parts.iter().map(|model| part(axis, Some(model))).collect()),
     }
 }
 

@@ -5,13 +5,12 @@
 //! Chromium adds `_transferSize`, the bytes of a response on the wire, and `_fromCache`.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use ackclock_core::limits;
 
 use crate::scenario::application::Object;
+use crate::scenario::file;
 pub use crate::scenario::har_file::LARGEST;
 use crate::scenario::har_file::{Archive, Loaded};
 
@@ -24,26 +23,8 @@ pub const MOST_HOSTS: usize = 1000;
 /// # Errors
 /// A message: the file cannot be read, is not an HTTP Archive, or has no entry that was loaded.
 pub(super) fn read(path: &Path, request: u64) -> Result<Vec<Object>, String> {
-    let text = text(path, limits::HAR.most)?;
+    let text = file::text(path, limits::HAR.most, ": save it without the bodies of responses")?;
     objects(&text, request).map_err(|message| format!("{}: {message}", path.display()))
-}
-
-/// The text of a file of at most `most` bytes. Only regular files are read: each check reads the file again and must find the same text.
-fn text(path: &Path, most: u64) -> Result<String, String> {
-    let failed = |error| format!("cannot read {}: {error}", path.display());
-    // The type is checked before opening, because opening a pipe without a writer blocks.
-    let about = std::fs::metadata(path).map_err(failed)?;
-    if !about.is_file() {
-        return Err(format!("{} is not a regular file", path.display()));
-    }
-    if about.len() > most {
-        let [size, most] = [about.len(), most].map(|bytes| bytes as f64 / 1e6);
-        return Err(format!("{} has {size:.1} MB; the limit is {most:.0} MB: save it without the bodies of responses", path.display()));
-    }
-    let mut text = String::new();
-    // A file that grows meanwhile ends at the limit.
-    File::open(path).and_then(|file| file.take(most).read_to_string(&mut text)).map_err(failed)?;
-    Ok(text)
 }
 
 /// The objects of the first page in `text`.
@@ -182,18 +163,6 @@ mod tests {
         let content = json!({ "headersSize": 0, "content": { "size": "many" } });
         let refused = read(&[entry("https://a.test/", at, &fine, &content)]).unwrap_err();
         assert_eq!(refused, format!("log.entries[0] (https://a.test/): the response's content.size is \"many\"; {must}"));
-    }
-
-    #[test]
-    fn files_without_end_are_refused() {
-        let file = std::env::temp_dir().join(format!("ackclock-{}.har", std::process::id()));
-        std::fs::write(&file, "12345").unwrap();
-        assert_eq!(text(&file, 5).unwrap(), "12345");
-        assert!(text(&file, 4).unwrap_err().ends_with(" has 0.0 MB; the limit is 0 MB: save it without the bodies of responses"));
-        std::fs::remove_file(&file).unwrap();
-        assert!(text(&file, 5).unwrap_err().starts_with("cannot read "));
-        let folder = std::env::temp_dir();
-        assert_eq!(text(&folder, 5).unwrap_err(), format!("{} is not a regular file", folder.display()));
     }
 
     #[test]

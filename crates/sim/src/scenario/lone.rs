@@ -27,7 +27,7 @@ impl LoneFlow {
         hosts::apply(&mut root);
         let flow = root.remove("flow").unwrap_or(root);
         let mut problems = Problems::default();
-        let table = check(&flow, FLOW, &mut problems);
+        let table = check(&flow, FLOW, None, &mut problems);
         check_flow(&table, Context { name: "", file: "", python: false, folder: None }, &mut problems);
         let found = Self {
             host: flow_keys::host(&table),

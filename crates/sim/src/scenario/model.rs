@@ -112,21 +112,21 @@ impl LinkSpec {
 pub enum Variable<T> {
     /// It does not change.
     Constant(T),
-    /// A model of the registry.
+    /// Models of the registry.
     Model(Box<Model<T>>),
 }
 
-/// A model of a quantity.
+/// Models of a quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model<T> {
-    /// The model.
-    pub part: PartSpec,
-    /// Its mean.
+    /// The models. Several of them add up.
+    pub parts: Vec<PartSpec>,
+    /// The mean of the quantity.
     pub mean: T,
 }
 
 impl<T: Copy> Variable<T> {
-    /// The constant, or the mean of the model: what stands for the quantity where one number is needed.
+    /// The constant, or the mean of the models: what stands for the quantity where one number is needed.
     pub const fn mean(&self) -> T {
         match self {
             Self::Constant(value) => *value,
@@ -134,11 +134,11 @@ impl<T: Copy> Variable<T> {
         }
     }
 
-    /// The model, if it is one.
-    pub const fn model(&self) -> Option<&PartSpec> {
+    /// The models; none if it is a constant.
+    pub fn models(&self) -> &[PartSpec] {
         match self {
-            Self::Constant(_) => None,
-            Self::Model(model) => Some(&model.part),
+            Self::Constant(_) => &[],
+            Self::Model(model) => &model.parts,
         }
     }
 }

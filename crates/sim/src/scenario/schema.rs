@@ -5,6 +5,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
 use crate::scenario::part;
+use crate::scenario::path_file::{FILE, in_file};
 use crate::scenario::preset::HOSTS;
 use crate::scenario::spec::ROOT;
 use crate::scenario::sweep::{MAX_VARIANTS, METHODS};
@@ -146,6 +147,9 @@ fn part_table(axis: &Axis, part: &Description, extra: &[Key]) -> Json {
     let mut schema = table(extra, Some((part.name, part.name != axis.usual)));
     for param in part.params {
         schema["properties"][param.name] = parameter(param);
+    }
+    if let Some(one) = in_file(axis, part) {
+        schema["properties"][FILE] = json!({ "type": "string", "minLength": 1, "description": one.doc() });
     }
     schema["description"] = json!(format!("{} ({})", part.summary, part.reference));
     schema

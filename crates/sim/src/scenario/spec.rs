@@ -54,7 +54,7 @@ pub(crate) static ROOT: &[Key] = &[
 
 const QUEUE_DOC: &str = "Queue in front of the link. A limit alone means a droptail queue of this size.";
 const RATE_DOC: &str = "Transmission rate: a constant, or a model.";
-const DELAY_DOC: &str = "Propagation delay: a constant, or a model.";
+const DELAY_DOC: &str = "Propagation delay: a constant, or a model. The delays of a list add up.";
 const LOSS_DOC: &str = "Packet loss that the queue does not cause, and duplication. A probability alone means independent losses. In a list, \
                         each model decides on the packets that the one before it has left.";
 
@@ -64,7 +64,7 @@ macro_rules! direction {
         &[
             $($first,)*
             key("rate", Kind::Part(&rate::AXIS, &[]), $rate, RATE_DOC),
-            key("delay", Kind::Part(&delay::AXIS, &[]), $delay, DELAY_DOC),
+            key("delay", Kind::Parts(&delay::AXIS, &[]), $delay, DELAY_DOC),
             key("queue", Kind::Part(&qdisc::AXIS, GENERATOR), Fallback::Text($queue), QUEUE_DOC),
             key("loss", Kind::Parts(&loss::AXIS, LOSS), Fallback::Text("none"), LOSS_DOC),
             $($last,)*

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use crate::scenario::Document;
 use crate::scenario::error::{Problems, ScenarioError};
+use crate::scenario::path_file::FILE;
 use crate::scenario::toml_reader::read_toml;
 use crate::scenario::value::{Data, Node};
 
-/// The key of a flow's application that names a file.
-const FILE_KEY: &str = "har";
+/// The keys that name files: of an application, and of models of links and `[sweep.paths]`.
+const FILE_KEYS: [&str; 2] = ["har", FILE];
 
 impl Document {
     /// The document with all its settings as TOML, for [`Document::restore`]. Unlike [`Document::frozen`], it preserves `[sweep]`,
@@ -55,27 +56,25 @@ impl Document {
         let mut names = Vec::new();
         let tree = self.tree(&mut Problems::default());
         collect(&tree, false, &mut names);
-        let paths = tree.get("sweep").and_then(|sweep| sweep.get("paths"));
-        for file in ["file", "population"].into_iter().filter_map(|key| paths?.get(key)) {
-            // The name of a population is no file.
-            if let Data::Text(name) = &file.data
-                && name.contains('.')
-            {
-                names.push(name.clone());
-            }
+        let population = tree.get("sweep").and_then(|sweep| sweep.get("paths")?.get("population"));
+        // The name of a population is no file.
+        if let Some(Data::Text(name)) = population.map(|file| &file.data)
+            && name.contains('.')
+        {
+            names.push(name.clone());
         }
         names.into_iter().map(|name| self.folder().join(name)).collect()
     }
 }
 
-/// Collects the texts at and below keys named [`FILE_KEY`]. In `[sweep]`, a key can also be a path that ends in this name.
+/// Collects the texts at and below the keys [`FILE_KEYS`]. In `[sweep]`, a key can also be a path that ends in this name.
 fn collect(node: &Node, named: bool, names: &mut Vec<String>) {
     match &node.data {
         Data::Text(text) if named => names.push(text.clone()),
         Data::List(items) => items.iter().for_each(|item| collect(item, named, names)),
         Data::Table(entries) => {
             for (key, value) in entries {
-                collect(value, named || key.rsplit('.').next() == Some(FILE_KEY), names);
+                collect(value, named || key.rsplit('.').next().is_some_and(|last| FILE_KEYS.contains(&last)), names);
             }
         }
         _ => {}
@@ -141,9 +140,12 @@ mod tests {
 
     #[test]
     fn files_are_found_wherever_they_are_named() {
-        let text = "[[flow]]\nname = \"har\"\napplication = { kind = \"web\", har = \"a.har\" }\n[sweep]\n\
-                    \"flow.application.har\" = [\"b.har\", \"/c.har\"]\n";
+        let text = "topology.bottleneck = { rate = { kind = \"mahimahi\", file = \"x.down\" } }\n\
+                    [[flow]]\nname = \"har\"\napplication = { kind = \"web\", har = \"a.har\" }\n[sweep]\n\
+                    \"flow.application.har\" = [\"b.har\", \"/c.har\"]\n\"topology.bottleneck.rate.file\" = [\"y.down\"]\n\
+                    [sweep.paths]\nfile = \"p.csv\"\n";
         let document = Document::from_toml(text, "dir/t.toml").unwrap();
-        assert_eq!(document.files(), ["dir/a.har", "dir/b.har", "/c.har"].map(PathBuf::from));
+        let files = ["dir/x.down", "dir/a.har", "dir/b.har", "/c.har", "dir/y.down", "dir/p.csv"];
+        assert_eq!(document.files(), files.map(PathBuf::from));
     }
 }

@@ -214,19 +214,20 @@ fn own_rate(end: &Record) -> Option<Variable<Rate>> {
         return Rate::from_bits_per_sec(choice.params.number("rate") as u64).map(Variable::Constant);
     }
     let part = part(choice);
-    let model = rate::PARTS.build(&part).ok()?;
-    Some(Variable::Model(Box::new(Model { mean: model.mean(), part })))
+    let mean = rate::PARTS.build(&part).ok()?.mean();
+    Some(Variable::Model(Box::new(Model { parts: vec![part], mean })))
 }
 
 /// Propagation delay of a direction, if it has its own.
 fn own_delay(end: &Record) -> Option<Variable<Duration>> {
-    let choice = end.part("delay")?;
-    if choice.name == CONSTANT {
-        return Some(Variable::Constant(Duration::from_secs_f64(choice.params.number("delay"))));
-    }
-    let part = part(choice);
-    let model = delay::PARTS.build(&part).ok()?;
-    Some(Variable::Model(Box::new(Model { mean: model.mean(), part })))
+    let parts: Vec<PartSpec> = end.parts("delay").map(part).collect();
+    let means = parts.iter().map(|part| delay::PARTS.build(part).ok().map(|model| model.mean()));
+    let mean = means.reduce(|sum, mean| Some(sum? + mean?))??;
+    Some(if parts.iter().all(|part| part.name == CONSTANT) {
+        Variable::Constant(mean)
+    } else {
+        Variable::Model(Box::new(Model { parts, mean }))
+    })
 }
 
 fn pair_delay(value: &Checked) -> Option<Duration> {
