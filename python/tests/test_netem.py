@@ -26,7 +26,7 @@ def test_netems_figures_are_within_those_of_20_seeds(effects: ModuleType) -> Non
     rows = effects.compared()
     assert len(rows) == 4 * 2 + 4 * 7 + 3 + 2 + 2
     for row in rows:
-        # The record is one draw more. Of a full slot, no figure varies. In Linux, the correlation of delays has no effect.
+        # The record is one draw more; of a full slot, no figure varies. In Linux, correlated delays are not.
         if row.effect != "correlated" or row.quantity == "mean (ms)":
             assert abs(row.difference) <= 4 * row.deviation + 0.001 * abs(row.theirs), row
     found = {row.quantity: row for row in rows if row.effect == "correlated"}["correlation with the packet before"]

@@ -55,15 +55,14 @@ def test_a_drawn_path_is_near_the_given_one() -> None:
         assert sum(abs(value) < most / 2 for value in values) / len(values) == pytest.approx(0.5, abs=0.05)
 
 
-def test_no_path_is_drawn_like_one_with_models() -> None:
-    given = Scenario(
-        duration="1 s",
-        flow={},
-        topology={"bottleneck": {"delay": {"kind": "jitter"}, "reverse": {"delay": "10 ms"}}},
-    )
-    with pytest.raises(
-        ValueError, match='delay of the link n1 - n2 is the model "jitter", but drawn paths need constants'
-    ):
+@pytest.mark.parametrize(
+    ("delay", "what"),
+    [({"kind": "jitter"}, 'the model "jitter"'), (["5 ms", {"kind": "jitter"}], "a list of models")],
+)
+def test_no_path_is_drawn_like_one_with_models(delay: Any, what: str) -> None:
+    topology = {"bottleneck": {"delay": delay, "reverse": {"delay": "10 ms"}}}
+    given = Scenario(duration="1 s", flow={}, topology=topology)
+    with pytest.raises(ValueError, match=f"delay of the link n1 - n2 is {what}, but drawn paths need constants"):
         like(given, 0)
 
 

@@ -70,10 +70,9 @@ def like(given: Frozen, draw: int, jitter: Jitter) -> dict[str, str]:
         for key in ("rate", "delay"):
             if not isinstance(link[key], str):
                 ends = f"{link['from']} - {link['to']}"
-                raise ValueError(
-                    f'{given.name}: the {key} of the link {ends} is the model "{link[key]["kind"]}", '
-                    "but drawn paths need constants"
-                )
+                what = f'the model "{link[key]["kind"]}"' if isinstance(link[key], dict) else "a list of models"
+                why = "but drawn paths need constants"
+                raise ValueError(f"{given.name}: the {key} of the link {ends} is {what}, {why}")
         amount, _, unit = link["rate"].partition(" ")
         one, other = sorted((link["from"], link["to"]))
         of_rate, of_delay = _draws(f"{draw}: {one} - {other}")

@@ -240,8 +240,10 @@ def _simpler_link(link: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"loss": "none"}
         listed = loss.get("packets", [])
         yield from ({"loss": {**loss, "packets": rest}} for rest in _without_one(listed) if rest)
-    if isinstance(delay, dict):
+    if isinstance(delay, dict) and "delay" in delay:
         yield {"delay": delay["delay"]}
+    if isinstance(delay, list):
+        yield from ({"delay": rest} for rest in _without_one(delay) if rest)
 
 
 def _without_one(items: Sequence[Any]) -> Iterator[list[Any]]:

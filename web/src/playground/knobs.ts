@@ -104,6 +104,9 @@ function rateKnob(link: Values, path: string): Knob {
 function constant(given: unknown[], what: string, kind: Kind): Partial<Knob> {
   const model = given.find((value) => value !== undefined && !(typeof value === "string" && parse(value, [kind])));
   if (model === undefined) return {};
+  if (Array.isArray(model)) {
+    return { value: ENDS[kind][0], disabled: `A link has a list of ${what} models. Change it in the text.` };
+  }
   const name = typeof model === "string" ? model : String(table(model)["kind"] ?? "constant");
   return {
     value: ENDS[kind][0],
