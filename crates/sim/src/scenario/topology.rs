@@ -224,7 +224,8 @@ fn own_delay(end: &Record) -> Option<Variable<Duration>> {
     let means = parts.iter().map(|part| delay::PARTS.build(part).ok().map(|model| model.mean()));
     let mean = means.reduce(|sum, mean| Some(sum? + mean?))??;
     Some(if parts.iter().all(|part| part.name == CONSTANT) {
-        Variable::Constant(mean)
+        // Whole nanoseconds, which a frozen scenario can write.
+        Variable::Constant(Duration::from_nanos(mean.as_nanos()))
     } else {
         Variable::Model(Box::new(Model { parts, mean }))
     })
