@@ -246,7 +246,7 @@ fn any_scenario() -> impl Strategy<Value = Random> {
 
 /// The constant rate of a link in bits per second; infinite if its rate changes.
 fn fastest(link: &LinkSpec) -> f64 {
-    if !link.rate.models().is_empty() { f64::INFINITY } else { link.rate.mean().as_bits_per_sec() as f64 }
+    if link.rate.models().is_empty() { link.rate.mean().as_bits_per_sec() as f64 } else { f64::INFINITY }
 }
 
 /// Whether packets may overtake on a link, or be duplicated.
