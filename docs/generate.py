@@ -140,6 +140,8 @@ def _kind(param: Json) -> str:
         return words(param["words"])
     if "axis" in param:
         return f"a part of [`{param['axis']}`](#{param['axis']})"
+    if param["kind"] == "parts":
+        return f"a list of parts of [`{param['of']}`](#{param['of']}), or one alone"
     if "of" in param:
         return f"list of [time, {param['of']}], as in {code(param['default'])}"
     return f"{param['kind']}, as in {code(param['default'])}" if param["unit"] else str(param["kind"])

@@ -29,6 +29,7 @@ RED = {"kind": "red", "limit": "60 packets", "mean_packet": "1000 B", "target_de
 
 QUEUES: dict[str, dict[str, Any]] = {
     "droptail": {"kind": "droptail", "limit": "20 packets"},
+    "headdrop": {"kind": "headdrop", "limit": "20 packets"},
     "red": RED,
     "pi": {"kind": "pi", "limit": "20 packets", "reference": "5 packets", "a": 1.822e-3, "b": 1.816e-3},
     "vq": {"kind": "vq", "limit": "20 packets"},
@@ -45,10 +46,15 @@ QUEUES: dict[str, dict[str, Any]] = {
     "cobalt": {"kind": "cobalt", "limit": "20 packets"},
     "fq_cobalt": {"kind": "fq_cobalt", "limit": "20 packets"},
     "cake": {"kind": "cake", "limit": "6 kB"},
+    "choke": {"kind": "choke", "limit": "20 packets"},
+    "prio": {"kind": "prio", "class": [{"queue": "20 packets"}]},
+    "wrr": {"kind": "wrr", "class": [{"flows": [0, 1], "queue": "20 packets"}, {"queue": "20 packets"}]},
+    "htb": {"kind": "htb", "class": {"rate": "1 Mbit/s", "queue": "20 packets"}},
+    "fq_paced": {"kind": "fq_paced", "limit": "20 packets"},
     "tbf": {"kind": "tbf", "rate": "1 Mbit/s", "limit": "20 kB"},
 }
 # Disciplines that never mark.
-UNMARKED = {"droptail", "fq", "sfq", "drr", "srr", "tbf"}
+UNMARKED = {"droptail", "headdrop", "fq", "prio", "wrr", "htb", "fq_paced", "sfq", "drr", "srr", "tbf"}
 
 
 def scenario(queue: Any, flow: dict[str, Any], duration: str = "20 s", **bottleneck: Any) -> Scenario:

@@ -44,13 +44,15 @@ pub enum Kind {
     Series(&'static Self),
     /// A part of this axis. The parameter has the axis's key as its name.
     Part(&'static Axis),
+    /// A list of parts of this axis. The parameter has the axis's key as its name.
+    Parts(&'static Axis),
 }
 
 impl Kind {
     /// The smallest and the largest allowed number, both inclusive; `None` for kinds that are not numeric.
     pub const fn bounds(&self) -> Option<(f64, f64)> {
         match *self {
-            Self::Bool | Self::Word(_) | Self::Text | Self::Part(_) => None,
+            Self::Bool | Self::Word(_) | Self::Text | Self::Part(_) | Self::Parts(_) => None,
             Self::Series(kind) => kind.bounds(),
             Self::Segments { min, max }
             | Self::Number { min, max }
@@ -84,6 +86,8 @@ pub enum Default {
     Series(&'static [(f64, f64)]),
     /// For [`Kind::Part`]: the part of this name with its defaults.
     Part(&'static str),
+    /// For [`Kind::Parts`]: the parts of these names with their defaults.
+    Parts(&'static [&'static str]),
     /// For any kind: the part computes the value, or does without a part. A scenario writes "auto".
     Auto,
 }
@@ -112,7 +116,8 @@ impl Param {
             (Default::Bool(value), _) => Value::Bool(value),
             (Default::Series(steps), _) => Value::Series(steps.to_vec()),
             (Default::Part(name), Kind::Part(axis)) => Value::Part(axis.spec(name)),
-            (Default::Part(_) | Default::Auto, _) => Value::Auto,
+            (Default::Parts(names), Kind::Parts(axis)) => Value::Parts(names.iter().map(|name| axis.spec(name)).collect()),
+            (Default::Part(_) | Default::Parts(_) | Default::Auto, _) => Value::Auto,
         }
     }
 }

@@ -18,6 +18,7 @@ pub static AXES: &[&Axis] = &[
     &whole::AXIS,
     // Of a link.
     &qdisc::AXIS,
+    &qdisc::class::AXIS,
     &rate::AXIS,
     &delay::AXIS,
     &loss::AXIS,

@@ -19,6 +19,8 @@ pub enum Value {
     Series(Vec<(f64, f64)>),
     /// For [`Kind::Part`](crate::params::Kind::Part).
     Part(PartSpec),
+    /// For [`Kind::Parts`](crate::params::Kind::Parts).
+    Parts(Vec<PartSpec>),
     /// The part computes the value, or does without a part; only for parameters with this default.
     Auto,
 }
@@ -153,11 +155,24 @@ impl Params {
         }
     }
 
-    /// The part `name`, to change its parameters.
-    pub fn part_mut(&mut self, name: &str) -> Option<&mut PartSpec> {
-        self.0.iter_mut().find_map(|(key, value)| match value {
-            Value::Part(part) if *key == name => Some(part),
+    /// The parts in the list `name`.
+    ///
+    /// # Panics
+    /// As [`Params::number`].
+    pub fn parts(&self, name: &str) -> &[PartSpec] {
+        match self.get(name) {
+            Value::Parts(parts) => parts,
+            other => panic!("parameter {name} is not a list of parts but {other:?}"),
+        }
+    }
+
+    /// The part `name`, or the one at `index` in the list `name`, to change its parameters.
+    pub fn part_mut(&mut self, name: &str, index: usize) -> Option<&mut PartSpec> {
+        let (_, value) = self.0.iter_mut().find(|(key, _)| *key == name)?;
+        match value {
+            Value::Part(part) => Some(part),
+            Value::Parts(parts) => parts.get_mut(index),
             _ => None,
-        })
+        }
     }
 }

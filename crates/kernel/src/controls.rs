@@ -184,6 +184,7 @@ fn show(value: &Value) -> String {
         Value::Bool(value) => value.to_string(),
         Value::Series(steps) => format!("{steps:?}"),
         Value::Part(part) => format!("\"{}\"", part.name),
+        Value::Parts(parts) => format!("{:?}", parts.iter().map(|part| part.name).collect::<Vec<_>>()),
         Value::Auto => "\"auto\"".to_owned(),
     }
 }

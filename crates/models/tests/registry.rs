@@ -41,7 +41,7 @@ fn every_model_declares_its_outputs() {
             model.name
         );
         // A model is evaluated at many points; its parameters are numbers, words and lists.
-        assert!(model.params.iter().all(|param| !matches!(param.kind, Kind::Series(_) | Kind::Part(_))), "{}", model.name);
+        assert!(model.params.iter().all(|param| !matches!(param.kind, Kind::Series(_) | Kind::Part(_) | Kind::Parts(_))), "{}", model.name);
         let values = (model.evaluate)(&Params::defaults(model.params)).unwrap();
         assert_eq!(values.len(), outputs.len(), "{}", model.name);
         assert!(values.iter().all(|value| value.is_finite()), "{}: {values:?}", model.name);

@@ -54,7 +54,7 @@ pub(crate) fn read_parameter(py: Python<'_>, model: &str, name: &str, text: &str
         Value::Word(word) => Some(word.into_pyobject(py)?.into_any().unbind()),
         Value::Bool(value) => Some(value.into_pyobject(py)?.to_owned().into_any().unbind()),
         Value::Numbers(numbers) => Some(numbers.into_pyobject(py)?.into_any().unbind()),
-        Value::Auto | Value::Limit(_) | Value::Series(_) | Value::Part(_) => None,
+        Value::Auto | Value::Limit(_) | Value::Series(_) | Value::Part(_) | Value::Parts(_) => None,
     })
 }
 

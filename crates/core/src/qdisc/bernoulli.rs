@@ -83,8 +83,8 @@ impl Admission for Bernoulli {
         }
     }
 
-    fn reasons(&self) -> &'static [Reason] {
-        &[Reason::Chance]
+    fn reasons(&self) -> Vec<Reason> {
+        vec![Reason::Chance]
     }
 }
 

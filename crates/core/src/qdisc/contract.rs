@@ -23,10 +23,24 @@ impl Backlog {
         }
     }
 
+    /// Whether the backlog is above `limit`.
+    pub const fn exceeds(self, limit: Limit) -> bool {
+        match limit {
+            Limit::Packets(limit) => self.packets > limit,
+            Limit::Bytes(limit) => self.bytes > limit,
+        }
+    }
+
     /// The backlog plus one packet of `size`.
     #[must_use]
     pub const fn with(self, size: Bytes) -> Self {
         Self { packets: self.packets + 1, bytes: self.bytes + size.0 }
+    }
+
+    /// The backlog plus another one.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
     }
 
     /// The backlog minus one packet of `size`.
@@ -181,6 +195,8 @@ reasons! {
     Random: "random", "by the loss model of the link";
     /// Decision with a fixed probability.
     Chance: "chance", "with a fixed probability (`bernoulli`)";
+    /// Missing tokens of a policer.
+    Policed: "policed", "by a policer that had no tokens for them (`policer`, `sfb`)";
     /// Decision of a Linux kernel's queue discipline, which gives no reason.
     Kernel: "kernel", "by a queue discipline of a Linux kernel (`qdisc`)";
 }
@@ -219,8 +235,8 @@ pub trait Admission: Debug + Send + Sync {
     }
 
     /// Its reasons besides the usual ones, each of which has a column in the table of links.
-    fn reasons(&self) -> &'static [Reason] {
-        &[]
+    fn reasons(&self) -> Vec<Reason> {
+        Vec::new()
     }
 
     /// Reports the discipline's own quantities for traces. The probability of a drop or mark is called `probability`.
@@ -243,7 +259,7 @@ impl Admission for Box<dyn Admission> {
     fn notice(&self, reason: Reason) -> Option<Notice> {
         (**self).notice(reason)
     }
-    fn reasons(&self) -> &'static [Reason] {
+    fn reasons(&self) -> Vec<Reason> {
         (**self).reasons()
     }
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
@@ -320,14 +336,20 @@ pub trait Scheduler: Debug + Send + Sync {
     /// The current backlog.
     fn backlog(&self) -> Backlog;
 
+    /// The size of the packet that [`Self::dequeue`] would return at any time before the next arrival. `None`: nothing waits, or the
+    /// discipline decides only then.
+    fn head(&self) -> Option<Bytes> {
+        None
+    }
+
     /// As [`Admission::notice`].
     fn notice(&self, _reason: Reason) -> Option<Notice> {
         None
     }
 
     /// As [`Admission::reasons`].
-    fn reasons(&self) -> &'static [Reason] {
-        &[]
+    fn reasons(&self) -> Vec<Reason> {
+        Vec::new()
     }
 
     /// As [`Admission::internals`].
@@ -345,7 +367,7 @@ pub enum Discipline {
 
 impl Discipline {
     /// Its reasons of drops and marks besides the usual ones.
-    pub fn reasons(&self) -> &'static [Reason] {
+    pub fn reasons(&self) -> Vec<Reason> {
         match self {
             Self::Fifo(admission) => admission.reasons(),
             Self::Scheduled(scheduler) => scheduler.reasons(),

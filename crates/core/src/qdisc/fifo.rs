@@ -7,7 +7,7 @@ use super::contract::{
 };
 use super::updated::Updated;
 use crate::rng::Generator;
-use crate::units::{Instant, Moment};
+use crate::units::{Bytes, Instant, Moment};
 
 /// A first-in, first-out queue.
 #[derive(Debug)]
@@ -77,8 +77,16 @@ impl<A: Admission> Scheduler for Fifo<A> {
         self.backlog
     }
 
+    fn head(&self) -> Option<Bytes> {
+        self.waiting.front().map(|packet| packet.size)
+    }
+
     fn notice(&self, reason: Reason) -> Option<Notice> {
         self.updated.admission.notice(reason)
+    }
+
+    fn reasons(&self) -> Vec<Reason> {
+        self.updated.admission.reasons()
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {

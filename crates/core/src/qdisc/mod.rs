@@ -5,9 +5,12 @@
 //! time before which no packet may leave. [`Fifo`] turns any admission into a scheduler for callers that drive queues in real time.
 
 pub(crate) mod bands;
+pub(crate) mod bucket;
+pub mod class;
 mod contract;
 mod fifo;
 pub(crate) mod flow_queues;
+mod head;
 pub(crate) mod params;
 #[expect(clippy::module_inception, reason = "each part has the name of its file")]
 pub mod qdisc;
@@ -25,8 +28,11 @@ use crate::params::Axis;
 
 entries! { Entry<Discipline>:
     droptail,
+    headdrop,
     red,
     red_notify,
+    choke,
+    sfb,
     fq,
     sfq,
     pi,
@@ -43,6 +49,11 @@ entries! { Entry<Discipline>:
     pie,
     dualpi2,
     tbf,
+    policer,
+    prio,
+    wrr,
+    htb,
+    fq_paced,
     bernoulli,
 }
 

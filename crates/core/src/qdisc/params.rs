@@ -81,6 +81,15 @@ impl CeThreshold {
     }
 }
 
+/// Reports the quantities of a queue inside another one, which has reported its `own` under the same names.
+pub(crate) fn below<'a>(out: &'a mut dyn FnMut(&'static str, f64), own: &'a [Quantity]) -> impl FnMut(&'static str, f64) + 'a {
+    move |name, value| {
+        if own.iter().all(|quantity| quantity.name != name) {
+            out(name, value);
+        }
+    }
+}
+
 /// The unit in which a discipline counts: bytes or packets. With bytes, a limit in packets counts packets of average size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measure {

@@ -334,13 +334,36 @@ impl Admission for Red {
     }
 
     fn admit(&mut self, arrival: &Arrival, backlog: Backlog, random: &mut Generator) -> Verdict {
-        let length = self.measure.backlog(backlog);
-        self.sample(length, arrival.now, arrival.idle_since);
+        self.observe(arrival, backlog);
+        self.decide(arrival, backlog, random)
+    }
+
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("probability", self.probability);
+        out("average", self.average);
+        out("max_p", self.curve.max_p);
+    }
+}
+
+impl Red {
+    /// Updates the average for an arriving packet.
+    pub(super) fn observe(&mut self, arrival: &Arrival, backlog: Backlog) {
+        self.sample(self.measure.backlog(backlog), arrival.now, arrival.idle_since);
         self.adapt(arrival.now.as_secs_f64());
+        self.probability = 0.0;
+    }
+
+    /// Whether the average is at or above the lower threshold.
+    pub(super) fn is_congested(&self) -> bool {
+        self.average >= self.thresholds().0
+    }
+
+    /// Decides on the packet that has been observed.
+    pub(super) fn decide(&mut self, arrival: &Arrival, backlog: Backlog, random: &mut Generator) -> Verdict {
+        let length = self.measure.backlog(backlog);
         self.count += 1.0;
         self.count_bytes += arrival.size.0 as f64;
         let (min, max) = self.thresholds();
-        self.probability = 0.0;
         let mut verdict = Verdict::Accept;
         if self.average >= min && length > 1.0 {
             if self.above {
@@ -358,12 +381,6 @@ impl Admission for Red {
             verdict = Verdict::Drop(Reason::Overflow);
         }
         verdict
-    }
-
-    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("probability", self.probability);
-        out("average", self.average);
-        out("max_p", self.curve.max_p);
     }
 }
 

@@ -7,8 +7,9 @@
 //! tc-tbf(8), the manual page *tbf – Token Bucket Filter* of iproute2, 2001.
 //! ## Differs from the document
 //! The timer is exact, so no clock tick limits the rate, and costs are not read from a table of packet sizes (no `cell`). An inner `queue`
-//! replaces the first-in, first-out one together with its limit. As in Linux, it hands over its next packet before the tokens have
-//! arrived. Here that packet is no longer in the inner queue's backlog, although it waits; in Linux it is. As in Linux, a packet larger than a bucket is dropped on arrival. `latency`
+//! replaces the first-in, first-out one together with its limit. One that decides at departure, such as `codel`, hands over its next
+//! packet before the tokens have arrived, as in Linux. Here that packet is no longer in the inner queue's backlog, although it waits; in
+//! Linux it is. As in Linux, a packet larger than a bucket is dropped on arrival. `latency`
 //! sets the limit as the program tc does: to `burst` + `rate` · `latency`, or to the same sum for the second bucket if that is less. The
 //! last packet of a full queue therefore waits `latency` if the bucket is full, but `limit`/`rate` if it is empty. Two additions: `limit`
 //! may be in packets, or in multiples of the bandwidth-delay product at the link's rate. In the four settings that were measured, the same
@@ -28,15 +29,16 @@ use std::collections::VecDeque;
 
 use crate::entry::{Entry, quantity};
 use crate::params::{Default, Kind, Param, Params};
+use crate::qdisc::bucket::{Bucket, RATE, bucket_size};
 use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Notice, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
+use crate::qdisc::head::{Ahead, Next};
+use crate::qdisc::params::below;
 use crate::qdisc::{AXIS, PARTS};
 use crate::rng::Generator;
-use crate::units::{Duration, Instant, Limit, Moment, Rate};
+use crate::units::{Bytes, Duration, Instant, Limit, Moment, Rate};
 
 /// The default of `latency`.
 const LATENCY: Duration = Duration::from_millis(70);
-
-const RATE: Kind = Kind::Rate { min: 1.0, max: 1e15 };
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -85,52 +87,6 @@ pub static ENTRY: Entry<Discipline> = Entry {
     build: |params| Ok(Discipline::scheduled(Tbf::new(params)?)),
 };
 
-const fn bucket_size(name: &'static str, bytes: f64, doc: &'static str) -> Param {
-    Param { name, kind: Kind::Size { min: 1.0, max: 1e12 }, default: Default::Number(bytes), doc }
-}
-
-/// A bucket of tokens of one byte each.
-#[derive(Clone, Copy, Debug)]
-struct Bucket {
-    /// Bits per second.
-    rate: f64,
-    size: u64,
-    /// When the bucket was last full; `taken` counts the tokens consumed since. Whole numbers keep rounding errors from accumulating: a
-    /// packet's departure time is the double nearest to the exact quotient, however many packets have left before.
-    full: Instant,
-    taken: u64,
-}
-
-impl Bucket {
-    fn new(rate: f64, size: f64) -> Self {
-        Self { rate, size: size as u64, full: Instant::ZERO, taken: 0 }
-    }
-
-    /// Time at which the bucket holds `tokens`, which must not exceed its size.
-    fn time_of(&self, tokens: u64) -> Instant {
-        let lacking = (self.taken + tokens).saturating_sub(self.size);
-        self.full + Duration::from_secs_f64(8.0 * lacking as f64 / self.rate)
-    }
-
-    /// Consumes `tokens`, which the bucket must hold.
-    fn consume(&mut self, now: Instant, tokens: u64) {
-        if now >= self.time_of(self.size) {
-            (self.full, self.taken) = (now, 0);
-        }
-        self.taken += tokens;
-    }
-
-    /// Tokens in the bucket.
-    fn tokens(&self, now: Instant) -> f64 {
-        (self.passes(now.since(self.full)) - self.taken as f64).min(self.size as f64)
-    }
-
-    /// Bytes that leave within `time` of a full bucket.
-    fn passes(&self, time: Duration) -> f64 {
-        self.size as f64 + self.rate * time.as_secs_f64() / 8.0
-    }
-}
-
 /// A TBF queue.
 #[derive(Debug)]
 pub struct Tbf {
@@ -139,8 +95,8 @@ pub struct Tbf {
     limit: Limit,
     mpu: u64,
     /// The inner queue, if any.
-    inner: Option<Box<dyn Scheduler>>,
-    /// Packets that wait for tokens: all of them or, with an inner queue, the one that has left it.
+    inner: Option<Ahead>,
+    /// Packets that wait for tokens, without an inner queue.
     waiting: VecDeque<Packet>,
     /// The backlog of `waiting`.
     backlog: Backlog,
@@ -161,7 +117,7 @@ impl Tbf {
         if buckets.iter().any(|bucket| bucket.size < mpu) {
             return Err("mpu must not be above burst, nor above minburst with a peakrate".to_owned());
         }
-        let inner = params.part("queue").map(|queue| PARTS.build(queue)).transpose()?.map(|queue| queue.into_scheduler());
+        let inner = params.part("queue").map(|queue| PARTS.build(queue)).transpose()?.map(|queue| Ahead::new(queue.into_scheduler()));
         let limit = match (params.limit_or_auto("limit"), params.number_or_auto("latency")) {
             (Some(_), _) | (_, Some(_)) if inner.is_some() => {
                 return Err("limit and latency belong to the queue first in, first out; the inner queue has a limit of its own".to_owned());
@@ -178,28 +134,18 @@ impl Tbf {
     }
 
     /// Tokens that a packet consumes.
-    fn cost(&self, packet: &Packet) -> u64 {
-        packet.size.0.max(self.mpu)
+    fn cost(&self, size: Bytes) -> u64 {
+        size.0.max(self.mpu)
     }
 
     /// Whether the buckets can ever hold the tokens for `packet`.
     fn passes(&self, packet: &Packet) -> bool {
-        self.buckets.iter().all(|bucket| self.cost(packet) <= bucket.size)
+        self.buckets.iter().all(|bucket| self.cost(packet.size) <= bucket.size)
     }
 
     /// Whether the queue first in, first out has room for `packet`.
     fn has_room(&self, packet: &Packet) -> bool {
-        let backlog = self.backlog.with(packet.size);
-        match self.limit {
-            Limit::Packets(limit) => backlog.packets <= limit,
-            Limit::Bytes(limit) => backlog.bytes <= limit,
-        }
-    }
-
-    /// Adds a packet to those that wait for tokens.
-    fn push(&mut self, packet: Packet) {
-        self.backlog = self.backlog.with(packet.size);
-        self.waiting.push_back(packet);
+        !self.backlog.with(packet.size).exceeds(self.limit)
     }
 }
 
@@ -207,7 +153,7 @@ impl Scheduler for Tbf {
     fn attach(&mut self, outlet: &Outlet) {
         if let Some(inner) = &mut self.inner {
             let rate = Rate::from_bits_per_sec(self.buckets[0].rate as u64).map_or(outlet.rate, |rate| rate.min(outlet.rate));
-            inner.attach(&Outlet { rate, ..*outlet });
+            inner.queue.attach(&Outlet { rate, ..*outlet });
         }
     }
 
@@ -217,38 +163,47 @@ impl Scheduler for Tbf {
             return outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
         }
         match &mut self.inner {
-            Some(inner) => inner.enqueue(now, packet, random, outcomes),
-            None => self.push(packet),
+            Some(inner) => inner.queue.enqueue(now, packet, random, outcomes),
+            None => {
+                self.backlog = self.backlog.with(packet.size);
+                self.waiting.push_back(packet);
+            }
         }
     }
 
     fn dequeue(&mut self, now: Moment, random: &mut Generator, outcomes: &mut Outcomes) -> Dequeued {
         self.seen = now.at;
-        if let Some(inner) = self.inner.as_mut().filter(|_| self.waiting.is_empty()) {
-            match inner.dequeue(now, random, outcomes) {
-                Dequeued::Send(packet) => self.push(packet),
-                other => return other,
-            }
-        }
-        let Some(packet) = self.waiting.front().copied() else { return Dequeued::Empty };
-        let cost = self.cost(&packet);
+        let next = match &mut self.inner {
+            Some(inner) => inner.next(now, random, outcomes),
+            None => self.waiting.front().map_or(Next::Empty, |packet| Next::Size(packet.size)),
+        };
+        let cost = match next {
+            Next::Size(size) => self.cost(size),
+            Next::NotBefore(at) => return Dequeued::NotBefore(at),
+            Next::Empty => return Dequeued::Empty,
+        };
         let ready = self.buckets.iter().map(|bucket| bucket.time_of(cost)).fold(Instant::ZERO, Instant::max);
         if ready > now.at {
             return Dequeued::NotBefore(ready);
         }
         self.buckets.iter_mut().for_each(|bucket| bucket.consume(now.at, cost));
-        self.waiting.pop_front();
-        self.backlog = self.backlog.without(packet.size);
-        Dequeued::Send(packet)
+        let packet = match &mut self.inner {
+            Some(inner) => inner.take(now, random, outcomes),
+            None => self.waiting.pop_front().inspect(|packet| self.backlog = self.backlog.without(packet.size)),
+        };
+        packet.into()
     }
 
     fn backlog(&self) -> Backlog {
-        let inner = self.inner.as_ref().map(|inner| inner.backlog()).unwrap_or_default();
-        Backlog { packets: self.backlog.packets + inner.packets, bytes: self.backlog.bytes + inner.bytes }
+        self.inner.as_ref().map_or(self.backlog, Ahead::backlog)
     }
 
     fn notice(&self, reason: Reason) -> Option<Notice> {
-        self.inner.as_ref().and_then(|inner| inner.notice(reason))
+        self.inner.as_ref().and_then(|inner| inner.queue.notice(reason))
+    }
+
+    fn reasons(&self) -> Vec<Reason> {
+        self.inner.as_ref().map(|inner| inner.queue.reasons()).unwrap_or_default()
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
@@ -257,12 +212,7 @@ impl Scheduler for Tbf {
             out(name, bucket.tokens(self.seen));
         }
         if let Some(inner) = &self.inner {
-            // The tokens of a shaper inside this one have the same names.
-            inner.internals(&mut |name, value| {
-                if !names.contains(&name) {
-                    out(name, value);
-                }
-            });
+            inner.queue.internals(&mut below(out, ENTRY.quantities));
         }
     }
 }
@@ -419,10 +369,10 @@ mod tests {
         let number = |name, value| (name, Value::Number(value));
         let packets = |count| ("limit", Value::Limit(Limit::Packets(count)));
         let usual = [number("rate", 1e6), number("burst", 1000.0)];
-        // A packet leaves at 0 and one every 8 ms. One more waits for tokens, beside the 5 of the inner queue (ns-2's limit is 6).
+        // A packet leaves at 0 and one every 8 ms. The first of the 5 in the inner queue (ns-2's limit is 6) waits for tokens there.
         let mut bench = Bench::new(&ENTRY, &[&usual[..], &[inner("droptail", &[packets(6)])]].concat());
         let times = pass(&mut bench, &[1000; 10]);
-        assert_eq!(times, [0.0, 0.008, 0.016, 0.024, 0.032, 0.040, 0.048]);
+        assert_eq!(times, [0.0, 0.008, 0.016, 0.024, 0.032, 0.040]);
         // Deficit round robin: the second flow does not wait behind the first one's nine packets.
         let mut bench = Bench::new(&ENTRY, &[&usual[..], &[inner("drr", &[])]].concat());
         bench.arrive_all(0, (0..9).map(|handle| packet(handle, 1, 1000)).chain([packet(9, 2, 1000)]));

@@ -222,6 +222,16 @@ fn extremes(param: &Param, depth: usize) -> Vec<Value> {
                 inner.into_iter().map(|params| Value::Part(PartSpec::new(part.name, params)))
             })
             .collect(),
+        Kind::Parts(axis) => {
+            let inside = |part: &'static ackclock_core::params::Description| match depth {
+                0 => vec![Params::defaults(part.params)],
+                _ => settings_to(part.params, depth - 1),
+            };
+            let specs = axis.parts().iter().flat_map(|part| inside(part).into_iter().map(|params| PartSpec::new(part.name, params)));
+            let specs: Vec<PartSpec> = specs.collect();
+            let pairs = specs.iter().map(|spec| vec![spec.clone(), specs[0].clone()]);
+            pairs.chain(specs.iter().map(|spec| vec![spec.clone()])).chain([vec![]]).map(Value::Parts).collect()
+        }
         Kind::Bool => vec![Value::Bool(false), Value::Bool(true)],
         _ => vec![Value::Number(low), Value::Number(high)],
     }

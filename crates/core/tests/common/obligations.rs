@@ -88,7 +88,10 @@ pub(crate) fn assert_defaults(folder: &str, part: &Description) {
                 ordered && steps.first().is_some_and(|(time, _)| *time == 0.0) && steps.iter().all(|(_, value)| within(*value))
             }
             (Kind::Part(axis), Default::Part(name)) => axis.part(name).is_some(),
-            (kind, Default::Auto) => !matches!(kind, Kind::Word(_) | Kind::Text | Kind::Numbers { .. } | Kind::Bool | Kind::Series(_)),
+            (Kind::Parts(axis), Default::Parts(names)) => names.iter().all(|name| axis.part(name).is_some()),
+            (kind, Default::Auto) => {
+                !matches!(kind, Kind::Word(_) | Kind::Text | Kind::Numbers { .. } | Kind::Bool | Kind::Series(_) | Kind::Parts(_))
+            }
             (Kind::Integer { .. }, Default::Number(number)) => within(number) && number.fract() == 0.0,
             (Kind::Probability { min, max }, Default::Number(number)) => within(number) && min >= 0.0 && max <= 1.0,
             (
@@ -103,7 +106,7 @@ pub(crate) fn assert_defaults(folder: &str, part: &Description) {
             _ => false,
         };
         // So that a path such as queue.queue.limit finds the axis.
-        let named = if let Kind::Part(axis) = param.kind { param.name == axis.name } else { true };
+        let named = if let Kind::Part(axis) | Kind::Parts(axis) = param.kind { param.name == axis.name } else { true };
         assert!(named, "{folder}/{}: {} has a part of another axis", part.name, param.name);
         assert!(sound, "{folder}/{}: {} = {:?} is not a {:?} within bounds", part.name, param.name, param.default, param.kind);
     }

@@ -341,7 +341,7 @@ impl Scheduler for OutsideQueue {
         self.backlog
     }
 
-    fn reasons(&self) -> &'static [Reason] {
-        qdisc::REASONS
+    fn reasons(&self) -> Vec<Reason> {
+        qdisc::REASONS.to_vec()
     }
 }

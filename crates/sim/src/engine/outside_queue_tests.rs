@@ -15,7 +15,7 @@ use super::replay::{Arrival, Replayed, replay, replays};
 use crate::scenario::{Document, Scenario};
 
 /// Disciplines without chance. Not `fq`: finish times of its flows are often equal, and the rounding to a nanosecond then decides.
-const DISCIPLINES: [&str; 6] = ["droptail", "drr", "srr", "codel", "fq_codel", "tbf"];
+const DISCIPLINES: [&str; 11] = ["droptail", "headdrop", "drr", "srr", "codel", "fq_codel", "tbf", "prio", "wrr", "htb", "fq_paced"];
 
 /// Rate of the link in bit/s. Sums of transmission times never equal the intervals of `codel`, where rounding would decide.
 const RATE: u64 = 8_000_001;

@@ -89,6 +89,9 @@ const MOST_WRITTEN: usize = 120;
 /// Largest number of parts in a list.
 const MAX_PARTS: usize = 8;
 
+/// Largest number of parts in a list inside a part.
+const MAX_INNER_PARTS: usize = 64;
+
 /// Accessors are total. A field of the wrong kind has been reported, so the scenario is rejected whatever they return. Accessors accept
 /// declared names only (in a table of variants: those of its own kind). Any other name is a mistake in the code and panics in tests.
 impl Record {
@@ -600,6 +603,14 @@ impl Checker<'_> {
                     choice.put(param, inner);
                     Ok(())
                 }
+                params::Kind::Parts(inner) => {
+                    let Some(inner) = self.list(given, inner, &joined(path, param.name)) else {
+                        sound = false;
+                        continue;
+                    };
+                    choice.put_list(param, inner);
+                    Ok(())
+                }
                 _ => choice.set(param, &given.data),
             };
             if let Err(mut message) = set {
@@ -621,6 +632,20 @@ impl Checker<'_> {
         let auto = (param.default == params::Default::Auto).then_some(part::AUTO);
         let words: Vec<&str> = axis.parts().iter().map(|part| part.name).chain(auto).collect();
         if let Checked::Part(choice) = self.part(node, (axis, &words), &[], (path, None)) { Some(*choice) } else { None }
+    }
+
+    /// The parts of `axis` in a list inside another part; `None` if one is wrong and reported. A part alone is a list of one.
+    fn list(&mut self, node: &Node, axis: &'static Axis, path: &str) -> Option<Vec<Choice>> {
+        let alone = std::slice::from_ref(node);
+        let items = if let Data::List(items) = &node.data { &items[..] } else { alone };
+        if items.len() > MAX_INNER_PARTS {
+            return self.report_none(node, path, format!("has {} entries; the limit is {MAX_INNER_PARTS}", items.len()));
+        }
+        let words = axis.words();
+        let place = |index: usize| if matches!(node.data, Data::List(_)) { format!("{path}.{index}") } else { path.to_owned() };
+        let checked: Vec<Checked> =
+            items.iter().enumerate().map(|(index, item)| self.part(item, (axis, &words), &[], (&place(index), None))).collect();
+        checked.into_iter().map(|checked| if let Checked::Part(choice) = checked { Some(*choice) } else { None }).collect()
     }
 
     fn report_none<T>(&mut self, node: &Node, path: &str, message: String) -> Option<T> {
@@ -648,11 +673,23 @@ impl Checker<'_> {
 impl Choice {
     /// Sets `param` to the part `inner`.
     fn put(&mut self, param: &'static Param, inner: Self) {
+        let inner = self.take(param, 0, inner);
+        self.params.set(param.name, Value::Part(inner));
+    }
+
+    /// Sets `param` to the list of parts `inner`.
+    fn put_list(&mut self, param: &'static Param, inner: Vec<Self>) {
+        let inner = inner.into_iter().enumerate().map(|(index, inner)| self.take(param, index, inner)).collect();
+        self.params.set(param.name, Value::Parts(inner));
+    }
+
+    /// The part `inner` of `param`, whose multiples become this part's.
+    fn take(&mut self, param: &'static Param, index: usize, inner: Self) -> PartSpec {
         self.bdp.extend(inner.bdp.into_iter().map(|mut multiple| {
-            multiple.path.insert(0, param.name);
+            multiple.path.insert(0, (param.name, index));
             multiple
         }));
-        self.params.set(param.name, Value::Part(PartSpec::new(inner.name, inner.params)));
+        PartSpec::new(inner.name, inner.params)
     }
 
     /// Sets `param` to the value of `data`.

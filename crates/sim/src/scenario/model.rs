@@ -71,12 +71,11 @@ impl Scenario {
     /// The reasons of drops and marks that its queues have besides the usual ones, each once.
     pub fn further_reasons(&self) -> Vec<Reason> {
         let of_queue = |queue: &QueueSpec| match queue.command() {
-            Some(_) => Some(qdisc::qdisc::REASONS),
-            None => qdisc::PARTS.build(&queue.discipline).ok().map(|discipline| discipline.reasons()),
+            Some(_) => qdisc::qdisc::REASONS.to_vec(),
+            None => qdisc::PARTS.build(&queue.discipline).map(|discipline| discipline.reasons()).unwrap_or_default(),
         };
-        let found = self.links.iter().filter_map(|link| of_queue(link.queue.as_ref()?));
-        let found: Vec<&[Reason]> = found.filter(|reasons| !reasons.is_empty()).collect();
-        Reason::further().iter().filter(|reason| found.iter().any(|reasons| reasons.contains(reason))).copied().collect()
+        let found: Vec<Reason> = self.links.iter().filter_map(|link| Some(of_queue(link.queue.as_ref()?))).flatten().collect();
+        Reason::further().iter().filter(|reason| found.contains(reason)).copied().collect()
     }
 }
 

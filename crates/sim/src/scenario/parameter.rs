@@ -11,8 +11,9 @@ use crate::scenario::value::{Data, Node};
 /// A limit that is a multiple of the bandwidth-delay product.
 #[derive(Clone, Debug)]
 pub(crate) struct Multiple {
-    /// The parameters that lead to the part inside, from the outermost on; empty for a limit of the part itself.
-    pub(crate) path: Vec<&'static str>,
+    /// The parameters that lead to the part inside, from the outermost on, each with the place in its list; empty for a limit of the part
+    /// itself.
+    pub(crate) path: Vec<(&'static str, usize)>,
     /// The limit.
     pub(crate) param: &'static Param,
     /// How many products.

@@ -86,7 +86,8 @@ pub(crate) fn dimension(kind: Kind) -> Option<&'static Dimension> {
         | Kind::Word(_)
         | Kind::Text
         | Kind::Series(_)
-        | Kind::Part(_) => None,
+        | Kind::Part(_)
+        | Kind::Parts(_) => None,
     }
 }
 
@@ -130,13 +131,19 @@ fn write(value: &Value, kind: Kind) -> Json {
         }
         (Value::Part(part), Kind::Part(axis)) => write_part(axis, part),
         (Value::Part(part), _) => json!(part.name),
+        (Value::Parts(parts), Kind::Parts(axis)) => parts.iter().map(|part| write_part(axis, part)).collect(),
+        (Value::Parts(parts), _) => parts.iter().map(|part| json!(part.name)).collect(),
         (Value::Auto, _) => json!(AUTO),
     }
 }
 
 /// The default of a parameter in the form of a scenario file.
 pub(crate) fn default(param: &Param) -> Json {
-    if let Default::Part(name) = param.default { json!(name) } else { write(&param.usual(), param.kind) }
+    match param.default {
+        Default::Part(name) => json!(name),
+        Default::Parts(names) => json!(names),
+        _ => write(&param.usual(), param.kind),
+    }
 }
 
 /// The bounds of a kind of parameter in the scenario's unit: seconds, percent, or a plain number.
@@ -238,6 +245,7 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Rate { .. } => "rate",
         Kind::Series(_) => "series",
         Kind::Part(_) => "part",
+        Kind::Parts(_) => "parts",
     }
 }
 
@@ -255,6 +263,7 @@ fn describe_param(param: &Param) -> Json {
     });
     match param.kind {
         Kind::Part(axis) => json["axis"] = json!(axis.name),
+        Kind::Parts(axis) => json["of"] = json!(axis.name),
         Kind::Series(of) => json["of"] = json!(kind_name(*of)),
         _ => {}
     }

@@ -49,7 +49,7 @@ pub(crate) fn resolve_bdp(network: &mut Network, routes: &Found, packets: &BTree
                 let limit = limit as u64;
                 let bytes = Limit::Bytes(limit * load.packet.max(1));
                 let limit = if matches!(param.kind, Kind::ByteLimit { .. }) { bytes } else { Limit::Packets(limit) };
-                let part = path.iter().try_fold(&mut queue.discipline, |part, name| part.params.part_mut(name));
+                let part = path.iter().try_fold(&mut queue.discipline, |part, (name, index)| part.params.part_mut(name, *index));
                 if let Some(part) = part {
                     part.params.set(param.name, Value::Limit(limit));
                 }

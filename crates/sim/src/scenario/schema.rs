@@ -124,7 +124,10 @@ fn variant_table(variant: &Variant, needs_kind: bool) -> Json {
 /// The parts that can be inside other parts, by axis. They are definitions, because one can be inside itself.
 fn definitions() -> Json {
     let params = part::axes().flat_map(Axis::parts).flat_map(|part| part.params);
-    let inside = params.filter_map(|param| if let params::Kind::Part(axis) = param.kind { Some(axis) } else { None });
+    let inside = params.filter_map(|param| match param.kind {
+        params::Kind::Part(axis) | params::Kind::Parts(axis) => Some(axis),
+        _ => None,
+    });
     Json::Object(
         inside
             .map(|axis| (axis.name.to_owned(), part_of(axis, &axis.parts().iter().map(|part| part.name).collect::<Vec<_>>(), &[])))
@@ -182,6 +185,10 @@ fn parameter_value(kind: params::Kind) -> Json {
             json!({ "type": "array", "minItems": 1, "items": { "type": "array", "prefixItems": step, "minItems": 2, "maxItems": 2 } })
         }
         params::Kind::Part(axis) => json!({ "$ref": format!("#/$defs/{}", axis.name) }),
+        params::Kind::Parts(axis) => {
+            let part = json!({ "$ref": format!("#/$defs/{}", axis.name) });
+            json!({ "anyOf": [part, { "type": "array", "items": part }] })
+        }
         kind => json!({ "type": "string", "pattern": part::dimension(kind).map(crate::scenario::unit::Dimension::pattern) }),
     }
 }
