@@ -21,9 +21,7 @@ use std::collections::VecDeque;
 
 use crate::entry::Entry;
 use crate::params::{Default, Kind, Param};
-use crate::qdisc::contract::{
-    Admission, Arrival, Backlog, Dequeued, Discipline, Ecn, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict,
-};
+use crate::qdisc::contract::{Admission, Arrival, Backlog, Dequeued, Discipline, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
 use crate::qdisc::red::{self, QUANTITIES, Red};
 use crate::rng::Generator;
 use crate::units::{Bytes, Instant, Moment};
@@ -101,21 +99,14 @@ impl Scheduler for Choke {
         self.red.attach(outlet);
     }
 
-    fn enqueue(&mut self, now: Moment, mut packet: Packet, random: &mut Generator, outcomes: &mut Outcomes) {
+    fn enqueue(&mut self, now: Moment, packet: Packet, random: &mut Generator, outcomes: &mut Outcomes) {
         let Packet { flow, size, ecn, .. } = packet;
         let arrival = Arrival { now: now.at, size, flow, ecn, idle_since: self.idle_since };
         self.red.observe(&arrival, self.backlog);
         if self.red.is_congested() && self.choke(flow, random, outcomes) {
             return outcomes.push((packet, Outcome::Dropped(Reason::Early)));
         }
-        match self.red.decide(&arrival, self.backlog, random) {
-            Verdict::Accept => {}
-            Verdict::Mark(reason) => {
-                packet.ecn = Ecn::Ce;
-                outcomes.push((packet, Outcome::Marked(reason)));
-            }
-            Verdict::Drop(reason) => return outcomes.push((packet, Outcome::Dropped(reason))),
-        }
+        let Some(packet) = self.red.decide(&arrival, self.backlog, random).carry_out(packet, outcomes) else { return };
         self.idle_since = None;
         self.backlog = self.backlog.with(size);
         self.waiting.push_back(packet);

@@ -114,9 +114,16 @@ pub struct Arrival {
 }
 
 impl Arrival {
-    /// Signals congestion: marks the packet if `marking` is on and the packet supports ECN (RFC 3168 §7), else drops it.
+    /// As [`Ecn::signal`].
     pub fn signal(&self, marking: bool, reason: Reason) -> Verdict {
-        if marking && self.ecn != Ecn::NotEct { Verdict::Mark(reason) } else { Verdict::Drop(reason) }
+        self.ecn.signal(marking, reason)
+    }
+}
+
+impl Ecn {
+    /// Signals congestion: marks a packet with this codepoint if `marking` is on and the packet supports ECN (RFC 3168 §7), else drops it.
+    pub fn signal(self, marking: bool, reason: Reason) -> Verdict {
+        if marking && self != Self::NotEct { Verdict::Mark(reason) } else { Verdict::Drop(reason) }
     }
 }
 
@@ -129,6 +136,24 @@ pub enum Verdict {
     Mark(Reason),
     /// The packet is dropped.
     Drop(Reason),
+}
+
+impl Verdict {
+    /// Applies the decision to `packet`, and reports it. Returns the packet that joins the queue.
+    pub fn carry_out(self, mut packet: Packet, outcomes: &mut Outcomes) -> Option<Packet> {
+        match self {
+            Self::Accept => {}
+            Self::Mark(reason) => {
+                packet.ecn = Ecn::Ce;
+                outcomes.push((packet, Outcome::Marked(reason)));
+            }
+            Self::Drop(reason) => {
+                outcomes.push((packet, Outcome::Dropped(reason)));
+                return None;
+            }
+        }
+        Some(packet)
+    }
 }
 
 /// Declares the reasons in numeric order: name, word in traces, and the meaning of the column of drops, which follows "packets dropped".

@@ -2,9 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::contract::{
-    Admission, Arrival, Backlog, Dequeued, Discipline, Ecn, Notice, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict,
-};
+use super::contract::{Admission, Arrival, Backlog, Dequeued, Discipline, Notice, Outcomes, Outlet, Packet, Reason, Scheduler};
 use super::updated::Updated;
 use crate::rng::Generator;
 use crate::units::{Bytes, Instant, Moment};
@@ -46,18 +44,12 @@ impl<A: Admission> Scheduler for Fifo<A> {
         self.updated.admission.attach(outlet);
     }
 
-    fn enqueue(&mut self, now: Moment, mut packet: Packet, random: &mut Generator, outcomes: &mut Outcomes) {
+    fn enqueue(&mut self, now: Moment, packet: Packet, random: &mut Generator, outcomes: &mut Outcomes) {
         self.updated.update_until(now, self.backlog);
         let Packet { flow, size, ecn, .. } = packet;
         let arrival = Arrival { now: now.at, size, flow, ecn, idle_since: self.idle_since };
-        match self.updated.admission.admit(&arrival, self.backlog, random) {
-            Verdict::Accept => {}
-            Verdict::Mark(reason) => {
-                packet.ecn = Ecn::Ce;
-                outcomes.push((packet, Outcome::Marked(reason)));
-            }
-            Verdict::Drop(reason) => return outcomes.push((packet, Outcome::Dropped(reason))),
-        }
+        let verdict = self.updated.admission.admit(&arrival, self.backlog, random);
+        let Some(packet) = verdict.carry_out(packet, outcomes) else { return };
         self.idle_since = None;
         self.backlog = self.backlog.with(size);
         self.waiting.push_back(packet);
@@ -97,6 +89,7 @@ impl<A: Admission> Scheduler for Fifo<A> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::qdisc::contract::{Ecn, Outcome, Verdict};
     use crate::testing::{capable, packet};
 
     /// A call to an admission: the time in milliseconds and the number of waiting packets.

@@ -12,7 +12,12 @@
 //! (§5.3 is optional). The RFC permits scaling the probability by packet size with an unspecified bound. `bytemode` scales by
 //! size/`maxpacket`, at most 1, as Linux does. `accu_prob` restarts after every drop and mark, including drops by a full queue.
 //! `ce_threshold`, which the RFC lacks, is compared on arrival with the same estimate of the delay.
+//! `variant` `linux` departs from the RFC as records of Linux 7.2 show, with the same numbers. The delay is that of the packet that has left
+//! last, zero if the queue is empty. Updates come every `t_update` rounded up to ticks of 4 ms plus one, so 20 ms, and first after 504 ms.
+//! `derandomize` is on. Bursts end by the time between departures, and the allowance returns at an update. Above 250 ms each update
+//! adds 2 %. The decay of 2 % is 1/64. Nothing is dropped below two packets of `maxpacket`.
 //! ## Parameters
+//! `variant`: the RFC's rules, or those of Linux: `rfc` or `linux`; rfc.
 //! `limit`: capacity without the arriving packet; 1000 packets, Linux's default. The RFC leaves it open.
 //! `qdelay_ref`: target delay; 15 ms.
 //! `t_update`: time between two controller steps; 15 ms.
@@ -29,12 +34,16 @@
 //! `ce_threshold`: delay above which every packet that supports ECN is marked, whatever the probability; none, as in the RFC.
 //! `ce_threshold_ecn`: which of them: `any`, or those with ECT(1), `ect1`, which expect a shallow queue (RFC 9331 §5); any.
 
+use std::collections::VecDeque;
+
 use crate::entry::{Entry, quantity};
 use crate::params::{Default, Kind, Param, Params};
-use crate::qdisc::contract::{Admission, Arrival, Backlog, Discipline, Outlet, Reason, Verdict};
-use crate::qdisc::params::{CE_THRESHOLD, CE_THRESHOLD_ECN, CeThreshold, ECN, PROBABILITY, flag, limit};
+use crate::qdisc::contract::{
+    Admission, Arrival, Backlog, Dequeued, Discipline, Ecn, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict,
+};
+use crate::qdisc::params::{CE_THRESHOLD, CE_THRESHOLD_ECN, CeThreshold, ECN, PROBABILITY, VARIANT, flag, limit};
 use crate::rng::Generator;
-use crate::units::{Duration, Instant, Limit, Rate};
+use crate::units::{Bytes, Duration, Instant, Limit, Moment, Rate};
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -42,6 +51,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
     summary: "proportional-integral controller of the queueing delay",
     reference: "RFC 8033",
     params: &[
+        VARIANT,
         limit("limit", 1000, "capacity without the arriving packet; Linux's default"),
         Param { name: "qdelay_ref", kind: Kind::Duration { min: 0.0, max: 1e3 }, default: Default::Number(0.015), doc: "target delay" },
         Param {
@@ -93,15 +103,19 @@ pub static ENTRY: Entry<Discipline> = Entry {
         quantity("burst_allowance", "s", "remaining burst allowance"),
         quantity("accu_prob", "", "probability added up since the last drop"),
     ],
-    build: |params| Ok(Discipline::fifo(Pie::new(params))),
+    build: |params| {
+        let pie = Pie::new(params);
+        Ok(if pie.linux { Discipline::scheduled(TimedPie::new(pie)) } else { Discipline::fifo(pie) })
+    },
 };
 
 /// RFC 8033 §4.2: the divisor of a step if the probability is below a bound. Steps thus stay in proportion to the probability.
 const SCALING: [(f64, f64); 6] = [(0.000_001, 2048.0), (0.000_01, 512.0), (0.000_1, 128.0), (0.001, 32.0), (0.01, 8.0), (0.1, 2.0)];
 
 /// A PIE queue.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Pie {
+    linux: bool,
     limit: Limit,
     qdelay_ref: f64,
     t_update: f64,
@@ -112,6 +126,8 @@ pub struct Pie {
     derandomize: bool,
     /// Smallest packet size with the full probability; `None`: every size.
     maxpacket: Option<f64>,
+    /// The largest packet, in bytes.
+    mtu: f64,
     ecn: bool,
     mark_ecnth: f64,
     ce_threshold: CeThreshold,
@@ -127,7 +143,9 @@ pub struct Pie {
 
 impl Pie {
     fn new(params: &Params) -> Self {
+        let linux = params.word("variant") == "linux";
         Self {
+            linux,
             limit: params.limit("limit"),
             qdelay_ref: params.number("qdelay_ref"),
             t_update: params.number("t_update"),
@@ -135,8 +153,9 @@ impl Pie {
             alpha: params.number("alpha"),
             beta: params.number("beta"),
             cap_adjustment: params.flag("cap_adjustment"),
-            derandomize: params.flag("derandomize"),
+            derandomize: params.flag("derandomize") || linux,
             maxpacket: params.flag("bytemode").then_some(params.number("maxpacket")),
+            mtu: params.number("maxpacket"),
             ecn: params.flag("ecn"),
             mark_ecnth: params.number("mark_ecnth"),
             ce_threshold: CeThreshold::new(params),
@@ -157,24 +176,28 @@ impl Pie {
         qdelay < self.qdelay_ref / 2.0
     }
 
-    /// RFC 8033 §4.2: adjusts the probability.
-    fn calculate_drop_prob(&mut self, current_qdelay: f64) {
+    /// RFC 8033 §4.2: adjusts the probability; `idle`: nothing waits.
+    fn calculate_drop_prob(&mut self, current_qdelay: f64, idle: bool) {
         let mut p = self.alpha * (current_qdelay - self.qdelay_ref) + self.beta * (current_qdelay - self.qdelay_old);
         p /= SCALING.iter().find(|(below, _)| self.drop_prob < *below).map_or(1.0, |(_, divisor)| *divisor);
         if self.cap_adjustment && self.drop_prob >= 0.1 {
             p = p.min(0.02);
         }
+        if self.linux && current_qdelay > 0.25 {
+            p += 0.02;
+        }
         self.drop_prob += p;
-        if current_qdelay <= 0.0 && self.qdelay_old <= 0.0 {
-            self.drop_prob *= 0.98;
+        if current_qdelay <= 0.0 && self.qdelay_old <= 0.0 && (idle || !self.linux) {
+            self.drop_prob *= if self.linux { 1.0 - 1.0 / 64.0 } else { 0.98 };
         }
         self.drop_prob = self.drop_prob.clamp(0.0, 1.0);
         self.qdelay_old = current_qdelay;
     }
 
     /// RFC 8033 §4.1 and §5.4: decides at random whether to drop a packet of `size`.
-    fn drop_early(&mut self, size: f64, backlog: Backlog, random: &mut Generator) -> bool {
-        if (self.is_quiet(self.qdelay_old) && self.drop_prob < 0.2) || backlog.packets <= 2 {
+    fn drop_early(&mut self, size: f64, qdelay: f64, backlog: Backlog, random: &mut Generator) -> bool {
+        let few = if self.linux { (backlog.bytes as f64) < 2.0 * self.mtu } else { backlog.packets <= 2 };
+        if (self.is_quiet(qdelay) && self.drop_prob < 0.2) || few {
             return false;
         }
         let probability = self.drop_prob * self.maxpacket.map_or(1.0, |maxpacket| (size / maxpacket).min(1.0));
@@ -188,6 +211,141 @@ impl Pie {
     }
 }
 
+impl Pie {
+    /// The verdict on a packet that finds this delay, in seconds, and backlog.
+    fn decide(&mut self, size: Bytes, ecn: Ecn, (qdelay, backlog): (f64, Backlog), random: &mut Generator) -> Verdict {
+        let verdict = if backlog.reaches(self.limit) {
+            Verdict::Drop(Reason::Overflow)
+        } else if self.burst_allowance == Duration::ZERO && self.drop_early(size.0 as f64, qdelay, backlog, random) {
+            // RFC 8033 §5.1: at a high probability the flows do not respond to marks, so packets are dropped.
+            ecn.signal(self.ecn && self.drop_prob <= self.mark_ecnth, Reason::Early)
+        } else {
+            return Verdict::Accept;
+        };
+        self.accu_prob = 0.0;
+        verdict
+    }
+
+    /// `verdict`, unless it accepts a packet with this codepoint behind a delay, in seconds, above `ce_threshold`.
+    fn above_threshold(&self, verdict: Verdict, qdelay: f64, ecn: Ecn) -> Verdict {
+        let marked = verdict == Verdict::Accept && self.ce_threshold.marks(Duration::from_secs_f64(qdelay), ecn);
+        if marked { Verdict::Mark(Reason::Sojourn) } else { verdict }
+    }
+
+    /// The time between two updates of Linux, in whole ticks, and that of the first.
+    fn ticks(&self) -> (Duration, Instant) {
+        let interval = TICK * (libm::ceil(self.t_update / TICK.as_secs_f64()) + 1.0);
+        (interval, Instant::ZERO + FIRST_UPDATE + TICK)
+    }
+}
+
+/// The tick of Linux' timers, with a frequency of 250 Hz.
+const TICK: Duration = Duration::from_millis(4);
+
+/// Time of the first update in Linux, which comes a tick later.
+const FIRST_UPDATE: Duration = Duration::from_millis(500);
+
+/// One queue of PIE in Linux, which takes the delay from the packets that leave.
+#[derive(Clone, Debug)]
+pub(super) struct TimedQueue {
+    pie: Pie,
+    waiting: VecDeque<Packet>,
+    backlog: Backlog,
+    /// Delay of the packet that has left last, in seconds.
+    qdelay: f64,
+    /// When the last packet has left, since the allowance was given.
+    departed: Option<Instant>,
+}
+
+impl TimedQueue {
+    pub(super) fn new(pie: Pie) -> Self {
+        let pie = Pie { burst_allowance: pie.max_burst, ..pie };
+        Self { pie, waiting: VecDeque::new(), backlog: Backlog::default(), qdelay: 0.0, departed: None }
+    }
+
+    /// Decides on an arriving packet.
+    pub(super) fn decide(&mut self, packet: &Packet, random: &mut Generator) -> Verdict {
+        let verdict = self.pie.decide(packet.size, packet.ecn, (self.qdelay, self.backlog), random);
+        self.pie.above_threshold(verdict, self.qdelay, packet.ecn)
+    }
+
+    pub(super) fn push(&mut self, packet: Packet) {
+        self.backlog = self.backlog.with(packet.size);
+        self.waiting.push_back(packet);
+    }
+
+    /// Removes the first packet, whose delay counts from now on.
+    pub(super) fn pop(&mut self, now: Instant) -> Option<Packet> {
+        let packet = self.waiting.pop_front()?;
+        self.backlog = self.backlog.without(packet.size);
+        self.qdelay = if self.backlog.packets == 0 { 0.0 } else { now.since(packet.arrived).as_secs_f64() };
+        if let Some(departed) = self.departed.replace(now) {
+            self.pie.burst_allowance = self.pie.burst_allowance - now.since(departed);
+        }
+        Some(packet)
+    }
+
+    /// An update.
+    pub(super) fn update(&mut self) {
+        let before = self.pie.qdelay_old;
+        self.pie.calculate_drop_prob(self.qdelay, self.backlog.packets == 0);
+        if self.pie.is_quiet(self.qdelay) && self.pie.is_quiet(before) && self.pie.drop_prob <= 0.0 {
+            self.pie.burst_allowance = self.pie.max_burst;
+            self.pie.accu_prob = 0.0;
+            self.departed = None;
+        }
+    }
+}
+
+/// PIE as Linux has it: one queue and its timer.
+#[derive(Debug)]
+pub struct TimedPie {
+    queue: TimedQueue,
+    interval: Duration,
+    next: Instant,
+}
+
+impl TimedPie {
+    fn new(pie: Pie) -> Self {
+        let (interval, next) = pie.ticks();
+        Self { queue: TimedQueue::new(pie), interval, next }
+    }
+
+    fn update_until(&mut self, now: Instant) {
+        while self.next <= now {
+            self.queue.update();
+            self.next += self.interval;
+        }
+    }
+}
+
+impl Scheduler for TimedPie {
+    fn enqueue(&mut self, now: Moment, packet: Packet, random: &mut Generator, outcomes: &mut Outcomes) {
+        self.update_until(now.at);
+        let verdict = self.queue.decide(&packet, random);
+        if let Some(packet) = verdict.carry_out(packet, outcomes) {
+            self.queue.push(packet);
+        }
+    }
+
+    fn dequeue(&mut self, now: Moment, _random: &mut Generator, _outcomes: &mut Outcomes) -> Dequeued {
+        self.update_until(now.at);
+        self.queue.pop(now.at).into()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog
+    }
+
+    fn head(&self) -> Option<Bytes> {
+        self.queue.waiting.front().map(|packet| packet.size)
+    }
+
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        self.queue.pie.internals(out);
+    }
+}
+
 impl Admission for Pie {
     fn attach(&mut self, outlet: &Outlet) {
         self.rate = Some(outlet.rate);
@@ -198,18 +356,8 @@ impl Admission for Pie {
         if self.drop_prob <= 0.0 && self.is_quiet(self.qdelay_old) && self.is_quiet(self.qdelay(backlog)) {
             self.burst_allowance = self.max_burst;
         }
-        let verdict = if backlog.reaches(self.limit) {
-            Verdict::Drop(Reason::Overflow)
-        } else if self.burst_allowance == Duration::ZERO && self.drop_early(arrival.size.0 as f64, backlog, random) {
-            // RFC 8033 §5.1: at a high probability the flows do not respond to marks, so packets are dropped.
-            arrival.signal(self.ecn && self.drop_prob <= self.mark_ecnth, Reason::Early)
-        } else {
-            let qdelay = Duration::from_secs_f64(self.qdelay(backlog));
-            let marked = self.ce_threshold.marks(qdelay, arrival.ecn);
-            return if marked { Verdict::Mark(Reason::Sojourn) } else { Verdict::Accept };
-        };
-        self.accu_prob = 0.0;
-        verdict
+        let verdict = self.decide(arrival.size, arrival.ecn, (self.qdelay_old, backlog), random);
+        self.above_threshold(verdict, self.qdelay(backlog), arrival.ecn)
     }
 
     fn first_update(&self) -> Option<Instant> {
@@ -217,7 +365,7 @@ impl Admission for Pie {
     }
 
     fn update(&mut self, now: Instant, backlog: Backlog) -> Instant {
-        self.calculate_drop_prob(self.qdelay(backlog));
+        self.calculate_drop_prob(self.qdelay(backlog), backlog.packets == 0);
         self.burst_allowance = self.burst_allowance - Duration::from_secs_f64(self.t_update);
         now + Duration::from_secs_f64(self.t_update)
     }
@@ -296,6 +444,58 @@ mod tests {
         assert_close(stepped(0.1, 0.0, 100, &[("cap_adjustment", Value::Bool(false))]), 0.1 + 0.135_625, 1e-15);
         assert_close(stepped(0.99, 0.1, 1000, &[]), 1.0, 0.0);
         assert_close(stepped(0.000_5, 0.1, 0, &[]), 0.0, 0.0);
+    }
+
+    /// Linux' queue, with packets of 1000 B that arrive every `gap` microseconds at a link that takes 1000 µs for each.
+    fn timed(gap: u64, end: u64, set: &[(&str, Value)]) -> (TimedPie, u64) {
+        let linux = ("variant", Value::Word("linux".to_owned()));
+        let mut queue = TimedPie::new(pie(&[&[linux][..], set].concat()));
+        let (mut random, mut outcomes, mut free) = (Generator::derived(1, ""), Outcomes::new(), 0);
+        let at = |micros: u64| Instant::from_nanos(1000 * micros);
+        for arrived in (0..end).step_by(gap as usize) {
+            while free <= arrived && queue.dequeue(Moment::now(at(free)), &mut random, &mut outcomes).packet().is_some() {
+                free += 1000;
+            }
+            let packet = Packet { arrived: at(arrived), ..crate::testing::packet(0, 1, 1000) };
+            queue.enqueue(Moment::now(at(arrived)), packet, &mut random, &mut outcomes);
+            free = free.max(arrived);
+        }
+        (queue, outcomes.len() as u64)
+    }
+
+    #[test]
+    fn linux_updates_in_ticks() {
+        // 15 ms are four ticks of 4 ms, and the timer adds one; the first comes after 500 ms and a tick.
+        let interval = |t_update: f64| pie(&[("t_update", Value::Number(t_update))]).ticks().0;
+        assert_eq!([0.015, 0.005, 0.004].map(interval), [20, 12, 8].map(Duration::from_millis));
+        // Until then the delay of an overloaded queue changes nothing.
+        let set = [("max_burst", Value::Number(0.0))];
+        assert_eq!(timed(500, 503_000, &set).1, 0);
+        assert!(timed(500, 700_000, &set).1 > 0);
+    }
+
+    #[test]
+    fn linux_drops_an_overload_and_no_more() {
+        // 25 % too much for 20 s: one in five must go, except what waits.
+        let (queue, dropped) = timed(800, 20_000_000, &[]);
+        let waits = queue.queue.backlog.packets;
+        assert!(dropped.abs_diff(5000 - waits) <= 1, "{dropped} dropped, {waits} wait");
+        assert!((5..40).contains(&waits), "{waits} packets wait at a target of 15");
+        let (quiet, none) = timed(1100, 5_000_000, &[]);
+        assert_eq!((none, quiet.queue.pie.drop_prob), (0, 0.0));
+    }
+
+    #[test]
+    fn a_long_delay_adds_two_percent_to_each_step_of_linux() {
+        let stepped = |qdelay: f64| {
+            let mut queue = TimedQueue::new(Pie { linux: true, drop_prob: 0.05, qdelay_old: qdelay, ..pie(&[]) });
+            (queue.qdelay, queue.backlog) = (qdelay, packets(1));
+            queue.update();
+            queue.pie.drop_prob
+        };
+        // Without a change of the delay: α times the distance, halved below 10 %.
+        assert_close(stepped(0.25), 0.05 + 0.125 * 0.235 / 2.0, 1e-12);
+        assert_close(stepped(0.26), 0.05 + 0.125 * 0.245 / 2.0 + 0.02, 1e-12);
     }
 
     #[test]

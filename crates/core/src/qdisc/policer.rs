@@ -26,7 +26,7 @@ use crate::entry::{Entry, quantity};
 use crate::params::{Default, Kind, Param, Params};
 use crate::qdisc::bucket::{Bucket, RATE, bucket_size};
 use crate::qdisc::contract::{
-    Admission, Arrival, Backlog, Dequeued, Discipline, Ecn, Notice, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict,
+    Admission, Arrival, Backlog, Dequeued, Discipline, Ecn, Notice, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict,
 };
 use crate::qdisc::params::below;
 use crate::qdisc::{AXIS, PARTS};
@@ -211,15 +211,9 @@ impl Scheduler for Policer<Box<dyn Scheduler>> {
         self.queue.attach(outlet);
     }
 
-    fn enqueue(&mut self, now: Moment, mut packet: Packet, random: &mut Generator, outcomes: &mut Outcomes) {
-        match self.meter.meter(now.at, packet.size, packet.ecn) {
-            Verdict::Accept => {}
-            Verdict::Mark(reason) => {
-                packet.ecn = Ecn::Ce;
-                outcomes.push((packet, Outcome::Marked(reason)));
-            }
-            Verdict::Drop(reason) => return outcomes.push((packet, Outcome::Dropped(reason))),
-        }
+    fn enqueue(&mut self, now: Moment, packet: Packet, random: &mut Generator, outcomes: &mut Outcomes) {
+        let verdict = self.meter.meter(now.at, packet.size, packet.ecn);
+        let Some(packet) = verdict.carry_out(packet, outcomes) else { return };
         self.queue.enqueue(now, packet, random, outcomes);
     }
 
@@ -253,6 +247,7 @@ impl Scheduler for Policer<Box<dyn Scheduler>> {
 mod tests {
     use super::*;
     use crate::params::Value;
+    use crate::qdisc::contract::Outcome;
     use crate::testing::{Bench, admission, arrival, assert_close, build, capable, packet};
 
     const RATE: (&str, Value) = ("rate", Value::Number(1e6));

@@ -110,6 +110,49 @@ fn problems_inside_a_part_name_the_whole_path_and_the_nearest_word() {
 }
 
 #[test]
+fn parts_inside_are_a_list_or_one_alone() {
+    let classes = |text: &str| queue(&document(&with_queue(text))).params.parts("class").to_vec();
+    assert_eq!(classes("'prio'").len(), 1);
+    let two = classes("{ kind = 'prio', class = [{ flows = [3, 1], queue = '7 packets' }, { kind = 'class', ecn = 'ect1' }] }");
+    assert_eq!(two[0].params.part("queue").unwrap().params.limit("limit"), Limit::Packets(7));
+    assert_eq!((two[0].params.numbers("flows"), two[1].params.word("ecn")), (&[3.0, 1.0][..], "ect1"));
+    let nested = classes("{ kind = 'htb', class = { rate = '2 Mbit/s', class = [{ rate = '500 kbit/s', ceil = '2 Mbit/s' }, {}] } }");
+    assert_eq!((nested.len(), nested[0].params.parts("class").len()), (1, 2));
+    assert_eq!(nested[0].params.parts("class")[0].params.number("rate"), 5e5);
+    // Multiples of the bandwidth-delay product are resolved inside, too.
+    let plain = queue(&document(&with_queue("'2 BDP'"))).params.limit("limit");
+    let inside = classes("{ kind = 'wrr', class = [{}, { queue = '2 BDP' }] }");
+    assert_eq!(inside[1].params.part("queue").unwrap().params.limit("limit"), plain);
+}
+
+#[test]
+fn problems_in_a_list_of_parts_name_the_place() {
+    for (text, message) in [
+        (
+            "{ kind = 'prio', class = [{}, { flws = [1] }] }",
+            "topology.bottleneck.queue.class.1.flws: the class \"class\" has no parameter \"flws\"; did you mean \"flows\"?",
+        ),
+        ("{ kind = 'htb', class = { rate = '5' } }", "topology.bottleneck.queue.class.rate: "),
+        ("{ kind = 'prio', class = [] }", "topology.bottleneck.queue: there must be at least one class"),
+        ("{ kind = 'prio', class = [{ rate = '1 Mbit/s' }] }", "topology.bottleneck.queue: its classes have no rate"),
+        ("{ kind = 'prio', class = [{ queue = 'coddel' }] }", "topology.bottleneck.queue.class.0.queue: there is no queue \"coddel\""),
+        ("{ kind = 'prio', class = 5 }", "topology.bottleneck.queue.class: "),
+    ] {
+        let found = errors(&with_queue(text));
+        assert!(found.contains(message), "{text}: {found}");
+    }
+}
+
+#[test]
+fn a_frozen_list_of_parts_reads_as_itself() {
+    let text = with_queue("{ kind = 'htb', class = { rate = '2 Mbit/s', class = [{ flows = [0], queue = 'codel' }, { priority = 3 }] } }");
+    let frozen = document(&text).frozen().unwrap();
+    assert!(frozen.contains("priority = 3") && frozen.contains("kind = \"codel\""), "{frozen}");
+    assert_eq!(document(&frozen).frozen().unwrap(), frozen);
+    assert_eq!(queue(&document(&text)), queue(&document(&frozen)));
+}
+
+#[test]
 fn settings_and_sweeps_reach_a_part_inside() {
     let mut plain = document(&with_queue("'tbf'"));
     plain.set("topology.bottleneck.queue.queue.kind", "codel").unwrap();
