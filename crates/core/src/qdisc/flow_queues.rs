@@ -21,7 +21,7 @@ pub(crate) struct Departure<'a> {
 }
 
 /// One queue, which controls its own delay.
-pub(crate) trait FlowQueue: Debug + std::default::Default + Send + Sync {
+pub(crate) trait FlowQueue: Debug + Send + Sync {
     /// What all queues have in common.
     type Settings: Debug + Send + Sync;
 
@@ -113,7 +113,7 @@ pub(crate) const fn hash(key: u64) -> u64 {
 }
 
 /// One queue and its turn.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Flow<Q> {
     queue: Q,
     /// Bytes that the queue may still send in its turn.
@@ -137,13 +137,13 @@ pub(crate) struct FlowQueues<Q> {
 }
 
 impl<Q: FlowQueue> FlowQueues<Q> {
-    /// Empty queues, with [`FLOWS`], [`QUANTUM`] and [`CLASSIFY`]. If it `leaves_alone`, a new queue that runs empty leaves at once while no
-    /// queue is old, as in Linux.
-    pub(crate) fn new(params: &Params, leaves_alone: bool) -> Self {
+    /// Empty queues that `empty` makes, with [`FLOWS`], [`QUANTUM`] and [`CLASSIFY`]. If it `leaves_alone`, a new queue that runs empty leaves
+    /// at once while no queue is old, as in Linux.
+    pub(crate) fn new(params: &Params, leaves_alone: bool, empty: impl Fn() -> Q) -> Self {
         Self {
             classify: Classify::new(params),
             quantum: params.number("quantum") as i64,
-            flows: (0..params.number("flows") as usize).map(|_| Flow::default()).collect(),
+            flows: (0..params.number("flows") as usize).map(|_| Flow { queue: empty(), deficit: 0, active: false }).collect(),
             new_flows: VecDeque::new(),
             old_flows: VecDeque::new(),
             leaves_alone,
@@ -180,6 +180,16 @@ impl<Q: FlowQueue> FlowQueues<Q> {
             if bytes(index) > bytes(fattest) { index } else { fattest }
         };
         (0..self.flows.len()).fold(0, longer)
+    }
+
+    /// Queue `index`, which neither gains nor loses packets.
+    pub(crate) fn queue_mut(&mut self, index: usize) -> &mut Q {
+        &mut self.flows[index].queue
+    }
+
+    /// Every queue; none gains or loses packets.
+    pub(crate) fn queues_mut(&mut self) -> impl Iterator<Item = &mut Q> {
+        self.flows.iter_mut().map(|flow| &mut flow.queue)
     }
 
     /// Backlog of queue `index`.
@@ -252,12 +262,15 @@ pub(crate) struct FairQueue<Q: FlowQueue> {
 
 impl<Q: FlowQueue> FairQueue<Q> {
     /// Empty queues, with `limit`, [`DROP_BATCH`], and the parameters of [`FlowQueues`]; by Linux's rules or those of RFC 8290.
-    pub(crate) fn new(params: &Params, settings: Q::Settings, linux: bool) -> Self {
+    pub(crate) fn new(params: &Params, settings: Q::Settings, linux: bool) -> Self
+    where
+        Q: std::default::Default,
+    {
         Self {
             limit: params.limit("limit"),
             overflow: Overflow { batch: params.number("drop_batch") as u64, half_of_bytes: linux },
             settings,
-            flows: FlowQueues::new(params, linux),
+            flows: FlowQueues::new(params, linux, Q::default),
         }
     }
 

@@ -5,7 +5,7 @@
 //! `maxrate` paces: a queue that has spent its credit waits until its last quantum would have been sent at that rate. As long as no queue
 //! takes turns, up to `bypass` packets leave first in, first out.
 //! ## References
-//! tc-fq(8); Dumazet, *pkt_sched: fq: Fair Queue packet scheduler*, the description of the change in Linux 3.12, 2013. Records of Linux 7.2.
+//! tc-fq(8); Dumazet, *`pkt_sched`: fq: Fair Queue packet scheduler*, the description of the change in Linux 3.12, 2013. Records of Linux 7.2.
 //! ## Differs from the document
 //! A sender here paces itself, so that no packet carries a time of departure or a rate, and none is of high priority. Flows are
 //! told apart by their number in the scenario, not by a hash. In Linux a connection's queue is forgotten when it has been idle for some

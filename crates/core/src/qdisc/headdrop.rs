@@ -11,11 +11,10 @@
 //! ## Parameters
 //! `limit`: capacity in packets, bytes or multiples of the bandwidth-delay product; 50 packets, as `droptail`.
 
-use std::collections::VecDeque;
-
 use crate::entry::Entry;
 use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::qdisc::params::limit;
+use crate::qdisc::waiting::Waiting;
 use crate::rng::Generator;
 use crate::units::{Bytes, Limit, Moment};
 
@@ -26,26 +25,14 @@ pub static ENTRY: Entry<Discipline> = Entry {
     reference: "Yin & Hluchyj 1993",
     params: &[limit("limit", 50, "capacity")],
     quantities: &[],
-    build: |params| {
-        let limit = params.limit("limit");
-        Ok(Discipline::scheduled(HeadDrop { limit, waiting: VecDeque::new(), backlog: Backlog::default() }))
-    },
+    build: |params| Ok(Discipline::scheduled(HeadDrop { limit: params.limit("limit"), waiting: Waiting::default() })),
 };
 
 /// A queue that drops at its head.
 #[derive(Debug)]
 pub struct HeadDrop {
     limit: Limit,
-    waiting: VecDeque<Packet>,
-    backlog: Backlog,
-}
-
-impl HeadDrop {
-    fn pop(&mut self) -> Option<Packet> {
-        let packet = self.waiting.pop_front()?;
-        self.backlog = self.backlog.without(packet.size);
-        Some(packet)
-    }
+    waiting: Waiting,
 }
 
 impl Scheduler for HeadDrop {
@@ -53,24 +40,23 @@ impl Scheduler for HeadDrop {
         if Backlog::default().with(packet.size).exceeds(self.limit) {
             return outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
         }
-        while self.backlog.with(packet.size).exceeds(self.limit) {
-            let Some(oldest) = self.pop() else { break };
+        while self.waiting.backlog().with(packet.size).exceeds(self.limit) {
+            let Some(oldest) = self.waiting.pop() else { break };
             outcomes.push((oldest, Outcome::Dropped(Reason::Overflow)));
         }
-        self.backlog = self.backlog.with(packet.size);
-        self.waiting.push_back(packet);
+        self.waiting.push(packet);
     }
 
     fn dequeue(&mut self, _now: Moment, _random: &mut Generator, _outcomes: &mut Outcomes) -> Dequeued {
-        self.pop().into()
+        self.waiting.pop().into()
     }
 
     fn backlog(&self) -> Backlog {
-        self.backlog
+        self.waiting.backlog()
     }
 
     fn head(&self) -> Option<Bytes> {
-        self.waiting.front().map(|packet| packet.size)
+        self.waiting.head()
     }
 }
 

@@ -497,7 +497,9 @@ mod tests {
     /// A class of these parameters.
     fn class(set: &[(&str, Value)]) -> PartSpec {
         let mut params = Params::defaults(super::super::class::class::ENTRY.params);
-        set.iter().for_each(|(name, value)| params.set(name, value.clone()));
+        for (name, value) in set {
+            params.set(name, value.clone());
+        }
         PartSpec::new("class", params)
     }
 
@@ -537,7 +539,7 @@ mod tests {
             match bench.ask(now) {
                 Dequeued::Send(packet) => {
                     sent[flows.iter().position(|flow| *flow == packet.flow).unwrap()] += 8.0 * packet.size.0 as f64 / 1e7;
-                    now = now + Duration::from_secs_f64(packet.size.0 as f64 / 1e6);
+                    now += Duration::from_secs_f64(packet.size.0 as f64 / 1e6);
                 }
                 Dequeued::NotBefore(at) => now = at,
                 Dequeued::Empty => panic!("all flows have packets"),

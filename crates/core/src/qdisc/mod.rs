@@ -47,6 +47,7 @@ entries! { Entry<Discipline>:
     cake,
     fq_codel,
     pie,
+    fq_pie,
     dualpi2,
     tbf,
     policer,

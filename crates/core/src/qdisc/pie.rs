@@ -34,16 +34,73 @@
 //! `ce_threshold`: delay above which every packet that supports ECN is marked, whatever the probability; none, as in the RFC.
 //! `ce_threshold_ecn`: which of them: `any`, or those with ECT(1), `ect1`, which expect a shallow queue (RFC 9331 §5); any.
 
-use std::collections::VecDeque;
-
 use crate::entry::{Entry, quantity};
 use crate::params::{Default, Kind, Param, Params};
 use crate::qdisc::contract::{
     Admission, Arrival, Backlog, Dequeued, Discipline, Ecn, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict,
 };
 use crate::qdisc::params::{CE_THRESHOLD, CE_THRESHOLD_ECN, CeThreshold, ECN, PROBABILITY, VARIANT, flag, limit};
+use crate::qdisc::waiting::Waiting;
 use crate::rng::Generator;
 use crate::units::{Bytes, Duration, Instant, Limit, Moment, Rate};
+
+/// The target.
+pub(super) const QDELAY_REF: Param =
+    Param { name: "qdelay_ref", kind: Kind::Duration { min: 0.0, max: 1e3 }, default: Default::Number(0.015), doc: "target delay" };
+
+/// The time between updates.
+pub(super) const T_UPDATE: Param = Param {
+    name: "t_update",
+    kind: Kind::Duration { min: 1e-4, max: 1e3 },
+    default: Default::Number(0.015),
+    doc: "time between two controller steps",
+};
+
+/// The burst that passes.
+pub(super) const MAX_BURST: Param = Param {
+    name: "max_burst",
+    kind: Kind::Duration { min: 0.0, max: 1e3 },
+    default: Default::Number(0.15),
+    doc: "duration of a burst that passes",
+};
+
+/// The gain of the distance.
+pub(super) const ALPHA: Param = Param {
+    name: "alpha",
+    kind: Kind::Number { min: 0.0, max: 1e3 },
+    default: Default::Number(0.125),
+    doc: "gain of the distance from qdelay_ref, per second of delay",
+};
+
+/// The gain of the change.
+pub(super) const BETA: Param = Param {
+    name: "beta",
+    kind: Kind::Number { min: 0.0, max: 1e3 },
+    default: Default::Number(1.25),
+    doc: "gain of the delay's change, per second of delay",
+};
+
+/// The size with the full probability.
+pub(super) const MAXPACKET: Param = Param {
+    name: "maxpacket",
+    kind: Kind::Size { min: 1.0, max: 65_535.0 },
+    default: Default::Number(1500.0),
+    doc: "smallest packet size with the full probability in bytemode",
+};
+
+/// The largest probability of marks.
+pub(super) const MARK_ECNTH: Param = Param {
+    name: "mark_ecnth",
+    kind: Kind::Probability { min: 0.0, max: 1.0 },
+    default: Default::Number(0.1),
+    doc: "largest probability at which packets are marked",
+};
+
+/// RFC 8033 §5.5.
+pub(super) const CAP_ADJUSTMENT: Param = flag("cap_adjustment", true, "limits upward steps to 2 % if the probability is at least 10 %");
+
+/// Probabilities by size.
+pub(super) const BYTEMODE: Param = flag("bytemode", false, "drops small packets less often");
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -53,47 +110,17 @@ pub static ENTRY: Entry<Discipline> = Entry {
     params: &[
         VARIANT,
         limit("limit", 1000, "capacity without the arriving packet; Linux's default"),
-        Param { name: "qdelay_ref", kind: Kind::Duration { min: 0.0, max: 1e3 }, default: Default::Number(0.015), doc: "target delay" },
-        Param {
-            name: "t_update",
-            kind: Kind::Duration { min: 1e-4, max: 1e3 },
-            default: Default::Number(0.015),
-            doc: "time between two controller steps",
-        },
-        Param {
-            name: "max_burst",
-            kind: Kind::Duration { min: 0.0, max: 1e3 },
-            default: Default::Number(0.15),
-            doc: "duration of a burst that passes",
-        },
-        Param {
-            name: "alpha",
-            kind: Kind::Number { min: 0.0, max: 1e3 },
-            default: Default::Number(0.125),
-            doc: "gain of the distance from qdelay_ref, per second of delay",
-        },
-        Param {
-            name: "beta",
-            kind: Kind::Number { min: 0.0, max: 1e3 },
-            default: Default::Number(1.25),
-            doc: "gain of the delay's change, per second of delay",
-        },
-        flag("cap_adjustment", true, "limits upward steps to 2 % if the probability is at least 10 %"),
+        QDELAY_REF,
+        T_UPDATE,
+        MAX_BURST,
+        ALPHA,
+        BETA,
+        CAP_ADJUSTMENT,
         flag("derandomize", false, "spaces drops by the probability added up since the last drop"),
-        flag("bytemode", false, "drops small packets less often"),
-        Param {
-            name: "maxpacket",
-            kind: Kind::Size { min: 1.0, max: 65_535.0 },
-            default: Default::Number(1500.0),
-            doc: "smallest packet size with the full probability in bytemode",
-        },
+        BYTEMODE,
+        MAXPACKET,
         ECN,
-        Param {
-            name: "mark_ecnth",
-            kind: Kind::Probability { min: 0.0, max: 1.0 },
-            default: Default::Number(0.1),
-            doc: "largest probability at which packets are marked",
-        },
+        MARK_ECNTH,
         CE_THRESHOLD,
         CE_THRESHOLD_ECN,
     ],
@@ -105,17 +132,24 @@ pub static ENTRY: Entry<Discipline> = Entry {
     ],
     build: |params| {
         let pie = Pie::new(params);
-        Ok(if pie.linux { Discipline::scheduled(TimedPie::new(pie)) } else { Discipline::fifo(pie) })
+        Ok(if pie.is_linux() { Discipline::scheduled(TimedPie::new(pie)) } else { Discipline::fifo(pie) })
     },
 };
 
 /// RFC 8033 §4.2: the divisor of a step if the probability is below a bound. Steps thus stay in proportion to the probability.
 const SCALING: [(f64, f64); 6] = [(0.000_001, 2048.0), (0.000_01, 512.0), (0.000_1, 128.0), (0.001, 32.0), (0.01, 8.0), (0.1, 2.0)];
 
+/// Whose rules are in force where they differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Variant {
+    Rfc,
+    Linux,
+}
+
 /// A PIE queue.
 #[derive(Clone, Debug)]
 pub struct Pie {
-    linux: bool,
+    variant: Variant,
     limit: Limit,
     qdelay_ref: f64,
     t_update: f64,
@@ -143,9 +177,24 @@ pub struct Pie {
 
 impl Pie {
     fn new(params: &Params) -> Self {
-        let linux = params.word("variant") == "linux";
+        let variant = if params.word("variant") == "linux" { Variant::Linux } else { Variant::Rfc };
+        let derandomize = params.flag("derandomize") || variant == Variant::Linux;
+        Self { variant, derandomize, ce_threshold: CeThreshold::new(params), ..Self::of_linux(params) }
+    }
+
+    fn is_linux(&self) -> bool {
+        self.variant == Variant::Linux
+    }
+
+    /// The same without a limit of its own.
+    pub(super) fn unlimited(self) -> Self {
+        Self { limit: Limit::Packets(u64::MAX), ..self }
+    }
+
+    /// PIE as Linux has it, without `ce_threshold`.
+    pub(super) fn of_linux(params: &Params) -> Self {
         Self {
-            linux,
+            variant: Variant::Linux,
             limit: params.limit("limit"),
             qdelay_ref: params.number("qdelay_ref"),
             t_update: params.number("t_update"),
@@ -153,12 +202,12 @@ impl Pie {
             alpha: params.number("alpha"),
             beta: params.number("beta"),
             cap_adjustment: params.flag("cap_adjustment"),
-            derandomize: params.flag("derandomize") || linux,
+            derandomize: true,
             maxpacket: params.flag("bytemode").then_some(params.number("maxpacket")),
             mtu: params.number("maxpacket"),
             ecn: params.flag("ecn"),
             mark_ecnth: params.number("mark_ecnth"),
-            ce_threshold: CeThreshold::new(params),
+            ce_threshold: CeThreshold::NONE,
             rate: None,
             drop_prob: 0.0,
             qdelay_old: 0.0,
@@ -183,12 +232,12 @@ impl Pie {
         if self.cap_adjustment && self.drop_prob >= 0.1 {
             p = p.min(0.02);
         }
-        if self.linux && current_qdelay > 0.25 {
+        if self.is_linux() && current_qdelay > 0.25 {
             p += 0.02;
         }
         self.drop_prob += p;
-        if current_qdelay <= 0.0 && self.qdelay_old <= 0.0 && (idle || !self.linux) {
-            self.drop_prob *= if self.linux { 1.0 - 1.0 / 64.0 } else { 0.98 };
+        if current_qdelay <= 0.0 && self.qdelay_old <= 0.0 && (idle || !self.is_linux()) {
+            self.drop_prob *= if self.is_linux() { 1.0 - 1.0 / 64.0 } else { 0.98 };
         }
         self.drop_prob = self.drop_prob.clamp(0.0, 1.0);
         self.qdelay_old = current_qdelay;
@@ -196,7 +245,7 @@ impl Pie {
 
     /// RFC 8033 §4.1 and §5.4: decides at random whether to drop a packet of `size`.
     fn drop_early(&mut self, size: f64, qdelay: f64, backlog: Backlog, random: &mut Generator) -> bool {
-        let few = if self.linux { (backlog.bytes as f64) < 2.0 * self.mtu } else { backlog.packets <= 2 };
+        let few = if self.is_linux() { (backlog.bytes as f64) < 2.0 * self.mtu } else { backlog.packets <= 2 };
         if (self.is_quiet(qdelay) && self.drop_prob < 0.2) || few {
             return false;
         }
@@ -233,7 +282,7 @@ impl Pie {
     }
 
     /// The time between two updates of Linux, in whole ticks, and that of the first.
-    fn ticks(&self) -> (Duration, Instant) {
+    pub(super) fn ticks(&self) -> (Duration, Instant) {
         let interval = TICK * (libm::ceil(self.t_update / TICK.as_secs_f64()) + 1.0);
         (interval, Instant::ZERO + FIRST_UPDATE + TICK)
     }
@@ -248,9 +297,8 @@ const FIRST_UPDATE: Duration = Duration::from_millis(500);
 /// One queue of PIE in Linux, which takes the delay from the packets that leave.
 #[derive(Clone, Debug)]
 pub(super) struct TimedQueue {
-    pie: Pie,
-    waiting: VecDeque<Packet>,
-    backlog: Backlog,
+    pub(super) pie: Pie,
+    pub(super) waiting: Waiting,
     /// Delay of the packet that has left last, in seconds.
     qdelay: f64,
     /// When the last packet has left, since the allowance was given.
@@ -258,27 +306,21 @@ pub(super) struct TimedQueue {
 }
 
 impl TimedQueue {
-    pub(super) fn new(pie: Pie) -> Self {
-        let pie = Pie { burst_allowance: pie.max_burst, ..pie };
-        Self { pie, waiting: VecDeque::new(), backlog: Backlog::default(), qdelay: 0.0, departed: None }
+    pub(super) fn new(mut pie: Pie) -> Self {
+        pie.burst_allowance = pie.max_burst;
+        Self { pie, waiting: Waiting::default(), qdelay: 0.0, departed: None }
     }
 
     /// Decides on an arriving packet.
     pub(super) fn decide(&mut self, packet: &Packet, random: &mut Generator) -> Verdict {
-        let verdict = self.pie.decide(packet.size, packet.ecn, (self.qdelay, self.backlog), random);
+        let verdict = self.pie.decide(packet.size, packet.ecn, (self.qdelay, self.waiting.backlog()), random);
         self.pie.above_threshold(verdict, self.qdelay, packet.ecn)
-    }
-
-    pub(super) fn push(&mut self, packet: Packet) {
-        self.backlog = self.backlog.with(packet.size);
-        self.waiting.push_back(packet);
     }
 
     /// Removes the first packet, whose delay counts from now on.
     pub(super) fn pop(&mut self, now: Instant) -> Option<Packet> {
-        let packet = self.waiting.pop_front()?;
-        self.backlog = self.backlog.without(packet.size);
-        self.qdelay = if self.backlog.packets == 0 { 0.0 } else { now.since(packet.arrived).as_secs_f64() };
+        let packet = self.waiting.pop()?;
+        self.qdelay = if self.waiting.is_empty() { 0.0 } else { now.since(packet.arrived).as_secs_f64() };
         if let Some(departed) = self.departed.replace(now) {
             self.pie.burst_allowance = self.pie.burst_allowance - now.since(departed);
         }
@@ -288,7 +330,7 @@ impl TimedQueue {
     /// An update.
     pub(super) fn update(&mut self) {
         let before = self.pie.qdelay_old;
-        self.pie.calculate_drop_prob(self.qdelay, self.backlog.packets == 0);
+        self.pie.calculate_drop_prob(self.qdelay, self.waiting.is_empty());
         if self.pie.is_quiet(self.qdelay) && self.pie.is_quiet(before) && self.pie.drop_prob <= 0.0 {
             self.pie.burst_allowance = self.pie.max_burst;
             self.pie.accu_prob = 0.0;
@@ -324,7 +366,7 @@ impl Scheduler for TimedPie {
         self.update_until(now.at);
         let verdict = self.queue.decide(&packet, random);
         if let Some(packet) = verdict.carry_out(packet, outcomes) {
-            self.queue.push(packet);
+            self.queue.waiting.push(packet);
         }
     }
 
@@ -334,11 +376,11 @@ impl Scheduler for TimedPie {
     }
 
     fn backlog(&self) -> Backlog {
-        self.queue.backlog
+        self.queue.waiting.backlog()
     }
 
     fn head(&self) -> Option<Bytes> {
-        self.queue.waiting.front().map(|packet| packet.size)
+        self.queue.waiting.head()
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
@@ -478,7 +520,7 @@ mod tests {
     fn linux_drops_an_overload_and_no_more() {
         // 25 % too much for 20 s: one in five must go, except what waits.
         let (queue, dropped) = timed(800, 20_000_000, &[]);
-        let waits = queue.queue.backlog.packets;
+        let waits = queue.queue.waiting.backlog().packets;
         assert!(dropped.abs_diff(5000 - waits) <= 1, "{dropped} dropped, {waits} wait");
         assert!((5..40).contains(&waits), "{waits} packets wait at a target of 15");
         let (quiet, none) = timed(1100, 5_000_000, &[]);
@@ -488,8 +530,9 @@ mod tests {
     #[test]
     fn a_long_delay_adds_two_percent_to_each_step_of_linux() {
         let stepped = |qdelay: f64| {
-            let mut queue = TimedQueue::new(Pie { linux: true, drop_prob: 0.05, qdelay_old: qdelay, ..pie(&[]) });
-            (queue.qdelay, queue.backlog) = (qdelay, packets(1));
+            let mut queue = TimedQueue::new(Pie { variant: Variant::Linux, drop_prob: 0.05, qdelay_old: qdelay, ..pie(&[]) });
+            queue.qdelay = qdelay;
+            queue.waiting.push(crate::testing::packet(0, 1, 1000));
             queue.update();
             queue.pie.drop_prob
         };

@@ -90,7 +90,9 @@ mod tests {
     /// A class of these parameters.
     fn class(set: &[(&str, Value)]) -> PartSpec {
         let mut params = Params::defaults(super::super::class::class::ENTRY.params);
-        set.iter().for_each(|(name, value)| params.set(name, value.clone()));
+        for (name, value) in set {
+            params.set(name, value.clone());
+        }
         PartSpec::new("class", params)
     }
 

@@ -162,13 +162,11 @@ impl Scheduler for Tbf {
         if !self.passes(&packet) || self.inner.is_none() && !self.has_room(&packet) {
             return outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
         }
-        match &mut self.inner {
-            Some(inner) => inner.queue.enqueue(now, packet, random, outcomes),
-            None => {
-                self.backlog = self.backlog.with(packet.size);
-                self.waiting.push_back(packet);
-            }
+        if let Some(inner) = &mut self.inner {
+            return inner.queue.enqueue(now, packet, random, outcomes);
         }
+        self.backlog = self.backlog.with(packet.size);
+        self.waiting.push_back(packet);
     }
 
     fn dequeue(&mut self, now: Moment, random: &mut Generator, outcomes: &mut Outcomes) -> Dequeued {

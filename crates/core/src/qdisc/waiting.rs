@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use super::{Backlog, Packet};
-use crate::units::{Duration, Instant};
+use crate::units::{Bytes, Duration, Instant};
 
 /// A first-in, first-out queue that knows its backlog.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
     packets: VecDeque<Packet>,
     backlog: Backlog,
@@ -34,6 +34,11 @@ impl Waiting {
         let packet = self.packets.pop_front()?;
         self.backlog = self.backlog.without(packet.size);
         Some(packet)
+    }
+
+    /// The size of the first packet.
+    pub(crate) fn head(&self) -> Option<Bytes> {
+        self.packets.front().map(|packet| packet.size)
     }
 
     /// How long the first packet has waited; no time if there is none.

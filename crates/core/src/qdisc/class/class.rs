@@ -67,10 +67,10 @@ pub static ENTRY: Entry<Class> = Entry {
         if sizes.0 > sizes.1 {
             return Err("min_size must not be above max_size".to_owned());
         }
-        let mut flows: Vec<u32> = params.numbers("flows").iter().map(|flow| *flow as u32).collect();
-        if flows.iter().zip(params.numbers("flows")).any(|(flow, given)| f64::from(*flow) != *given) {
+        if params.numbers("flows").iter().any(|flow| flow.fract() > 0.0) {
             return Err("flows must be whole numbers".to_owned());
         }
+        let mut flows: Vec<u32> = params.numbers("flows").iter().map(|flow| *flow as u32).collect();
         flows.sort_unstable();
         let queue = params.part("queue").map(|queue| qdisc::PARTS.build(queue)).transpose()?.ok_or("a class needs a queue")?;
         let bytes = |name| params.number_or_auto(name).map(|bytes| bytes as u64);

@@ -1,7 +1,5 @@
 //! Classes: axis `class`. A class is a rule that selects packets, and the queue of these packets.
 
-#![expect(clippy::module_inception, reason = "each part has the name of its file")]
-
 use super::contract::{Ecn, Packet, Scheduler};
 use crate::entry::{Entry, List, Parts, entries};
 use crate::params::{Axis, Params};
