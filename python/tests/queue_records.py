@@ -74,6 +74,13 @@ class Case:
         Whether the queue itself has the rate of 5 Mbit/s, before a fast link.
     note
         What the row of the table says besides.
+    early_ns
+        How much earlier packets arrive. In a record, a packet that arrives within a microsecond of a departure can be
+        before it, and a queue that it fills then goes another way.
+    share
+        How far the numbers of drops and marks may differ if chance decides.
+    late_us
+        How far the times of departures may differ otherwise.
     """
 
     record: str
@@ -81,6 +88,9 @@ class Case:
     chance: bool = False
     shapes: bool = False
     note: str = ""
+    early_ns: int = 0
+    share: float = 0.03
+    late_us: float = 2.0
 
 
 def _codel(record: str, kind: str = "codel", **keys: Any) -> Case:
@@ -96,6 +106,40 @@ def _cake(record: str, **keys: Any) -> Case:
     chance, note = keys.pop("chance", False), keys.pop("note", "")
     queue = {"kind": "cake", "bandwidth": "5 Mbit/s", **keys}
     return Case(record, queue, chance=chance, shapes=True, note=note)
+
+
+def _pie(record: str, kind: str = "pie", **keys: Any) -> Case:
+    variant = {"variant": "linux"} if kind == "pie" else {}
+    return Case(record, {"kind": kind, **variant, "maxpacket": "1514 B", "ecn": "ecn" in record, **keys}, chance=True)
+
+
+def _choke(record: str, **more: Any) -> Case:
+    limits = {"limit": "200 packets", "min_threshold": "20 packets", "max_threshold": "60 packets", "weight": 1 / 16}
+    queue = {"kind": "choke", **limits, "max_p": "2 %", "wait": False, "mark_below": "100 %", "ecn": "ecn" in record}
+    return Case(record, queue, chance=True, **more)
+
+
+def _sfb(record: str) -> Case:
+    steps = {"increment": "0.5 %", "decrement": "0.05 %"}
+    queue = {"kind": "sfb", "variant": "linux", "limit": "300 packets", "target": 25, "max": 30, **steps}
+    return Case(record, queue, chance=True)
+
+
+def _tbf(record: str, burst: str, **keys: Any) -> Case:
+    chance, note = keys.pop("chance", False), keys.pop("note", "")
+    queue = {"kind": "tbf", "rate": "5 Mbit/s", "burst": burst, **keys}
+    return Case(record, queue, chance=chance, shapes=True, note=note)
+
+
+FORTY = {"kind": "droptail", "limit": "41 packets"}
+"""Forty packets may wait: droptail counts as ns-2 does."""
+
+
+def _htb(record: str, bursts: str, *classes: dict[str, Any], **more: Any) -> Case:
+    bucket = {"burst": bursts, "cburst": bursts}
+    inside = [{**bucket, "queue": FORTY, "quantum": "1514 B", **one} for one in classes]
+    queue = {"kind": "htb", "class": {"rate": "5 Mbit/s", **bucket, "class": inside}}
+    return Case(record, queue, shapes=True, early_ns=800, **more)
 
 
 DITHER = "the division of quanta is a matter of chance"
@@ -129,6 +173,70 @@ CASES = [
     _dualpi2("dualpi2-steppkts-l4s", step_packets=5),
     _dualpi2("dualpi2-dropearly-l4s", drop_early=True),
     _dualpi2("dualpi2-limit40-l4s", limit="40 packets"),
+    Case("pfifo-bursts", {"kind": "droptail", "limit": "51 packets"}),
+    Case("bfifo-steps", {"kind": "droptail", "limit": "40001 B"}),
+    _choke("choke-steps"),
+    _choke("choke-flows"),
+    _choke("choke-ecn-wave-ect0", share=0.04, note="RED has the rules of ns-2 here"),
+    _sfb("sfb-flows"),
+    _sfb("sfb-ect0-steps-ect0"),
+    _pie("pie-steps"),
+    _pie("pie-wave"),
+    _pie("pie-ecn-steps-ect0"),
+    _pie("pie-ecn-wave-ect0"),
+    _pie("pie-bytemode-wave", bytemode=True),
+    _pie("pie-t5-wave", qdelay_ref="5 ms", t_update="5 ms"),
+    _pie("fq_pie-wave", "fq_pie"),
+    _pie("fq_pie-flows", "fq_pie"),
+    _pie("fq_pie-ecn-wave-ect0", "fq_pie"),
+    _tbf("tbf-steps", "15140 B", limit="60 kB"),
+    _tbf("tbf-flows", "15140 B", limit="60 kB"),
+    _tbf("tbf-1600-bursts", "1600 B", limit="30 kB"),
+    _tbf("tbf-1600-wave", "1600 B", limit="30 kB"),
+    _tbf(
+        "tbf1514-codel-wave",
+        "1514 B",
+        queue={"kind": "codel", "variant": "linux", "maxpacket": "1514 B", "ecn": False},
+        chance=True,
+        note="the clock of the record costs 256 ns, which a full bucket loses",
+    ),
+    _tbf(
+        "tbf1514-pie-wave",
+        "1514 B",
+        queue={"kind": "pie", "variant": "linux", "maxpacket": "1514 B", "ecn": False},
+        chance=True,
+    ),
+    Case(
+        "prio-flows",
+        {
+            "kind": "prio",
+            "class": [{"flows": [2, 7], "queue": FORTY}, {"flows": [1, 4, 6], "queue": FORTY}, {"queue": FORTY}],
+        },
+        chance=True,
+        note="two packets within a microsecond of a departure were before it or after it",
+    ),
+    _htb(
+        "htb-2class-flows",
+        "3028 B",
+        {"rate": "2 Mbit/s", "ceil": "5 Mbit/s", "flows": [0, 1, 2, 3]},
+        {"rate": "3 Mbit/s", "ceil": "4 Mbit/s", "quantum": "3028 B"},
+    ),
+    _htb(
+        "htb-prio-flows",
+        "1 B",
+        {"rate": "1 Mbit/s", "ceil": "5 Mbit/s", "priority": 1, "flows": [0, 1, 2, 3]},
+        {"rate": "1 Mbit/s", "ceil": "5 Mbit/s", "priority": 0},
+        late_us=4,
+        note="the clock of the record costs 256 ns, which a full bucket loses",
+    ),
+    Case("fq-steps", {"kind": "fq_paced", "limit": "200 packets", "flow_limit": "50 packets"}),
+    Case(
+        "fq-maxrate-flows",
+        {"kind": "fq_paced", "flow_limit": "50 packets", "maxrate": "1 Mbit/s"},
+        shapes=True,
+        late_us=3,
+        note="the timer of the record is 8 to 10 µs late",
+    ),
     _cake("cake-flowblind-steps", flow_mode="flowblind"),
     _cake("cake-flowblind-steps-ect0", flow_mode="flowblind"),
     _cake("cake-flowblind-wave", flow_mode="flowblind"),
@@ -200,6 +308,7 @@ def agreement(
 def sent(case: Case, packets: list[Packet], seed: int = 1) -> list[Arrival | None]:
     """Send packets through the simulated queue, and return when they would have left a link of 5 Mbit/s."""
     flows = {**FLOW, "count": 8, "packet_size": "1462 B"}
+    packets = [packet._replace(at=max(packet.at - case.early_ns, 0)) for packet in packets]
     if not case.shapes:
         return replay(link(case.queue, flows, duration="30 s", seed=seed), packets)
     fast = 1e11

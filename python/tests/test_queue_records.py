@@ -22,11 +22,13 @@ def test_a_queue_does_what_its_record_says(case: Case) -> None:
         _, packets, theirs = recorded(case.record)
         for ours, there in zip(zip(*of_seeds(case, packets), strict=True), counts(packets, theirs), strict=True):
             spread = max(ours) - min(ours)
-            assert abs(statistics.mean(ours) - there) <= max(0.03 * there, spread)
+            # Few differ by chance alone: two standard deviations of their number.
+            chance = 2 * there**0.5 if there < 30 else 0
+            assert abs(statistics.mean(ours) - there) <= max(case.share * there, spread, chance)
     else:
         assert found.fate_agreement >= 0.999
         assert found.mark_agreement >= 0.999
-        assert found.departure_us <= 2
+        assert found.departure_us <= case.late_us
 
 
 @pytest.mark.skipif(

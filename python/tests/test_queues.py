@@ -46,7 +46,7 @@ QUEUES: dict[str, dict[str, Any]] = {
     "cobalt": {"kind": "cobalt", "limit": "20 packets"},
     "fq_cobalt": {"kind": "fq_cobalt", "limit": "20 packets"},
     "cake": {"kind": "cake", "limit": "6 kB"},
-    "choke": {"kind": "choke", "limit": "20 packets"},
+    "fq_pie": {"kind": "fq_pie", "limit": "20 packets"},
     "prio": {"kind": "prio", "class": [{"queue": "20 packets"}]},
     "wrr": {"kind": "wrr", "class": [{"flows": [0, 1], "queue": "20 packets"}, {"queue": "20 packets"}]},
     "htb": {"kind": "htb", "class": {"rate": "1 Mbit/s", "queue": "20 packets"}},

@@ -10,7 +10,9 @@ import pytest
 from ackclock import ScenarioError, linux
 from ackclock.linux import Built, Packet, replay
 
+from .conftest import walks
 from .queue_records import FLOW, UNKNOWN, link, recorded
+from .queue_walks import AGREE, MOST, QUEUES, walked
 
 # Those of disciplines that kernels have, and that need no other link.
 RECORDS = [
@@ -140,3 +142,13 @@ def test_packets_of_a_replay_are_checked() -> None:
         replay(link("5 packets"), [Packet(0, 8, 100)])
     with pytest.raises(ScenarioError, match="the packets are not in the order of their times"):
         replay(link("5 packets"), [Packet(1, 0, 100), Packet(0, 0, 100)])
+
+
+@pytest.mark.usefixtures("_tc")
+@walks(3, MOST)
+@pytest.mark.parametrize("kind", QUEUES)
+def test_random_queues_of_the_kernel_are_simulated_ones(built: Built, kind: str, seeds: range) -> None:
+    found = walked(kind, seeds, f"linux:{built.path.name}").agreement(kind, "", "")
+    assert found.fate_agreement >= AGREE.get(kind, 0.999)
+    assert found.mark_agreement == 1
+    assert found.departure_us <= 2 or kind in AGREE

@@ -82,7 +82,7 @@ impl FqPie {
     fn new(params: &Params) -> Self {
         let pie = Pie::of_linux(params).unlimited();
         let (interval, next) = pie.ticks();
-        Self { limit: params.limit("limit"), flows: FlowQueues::new(params, true, || TimedQueue::new(pie.clone())), interval, next }
+        Self { limit: params.limit("limit"), flows: FlowQueues::new(params, false, || TimedQueue::new(pie.clone())), interval, next }
     }
 
     fn update_until(&mut self, now: Instant) {
