@@ -157,7 +157,7 @@ fn mistakes() {
         (bottleneck("queue = \"0 BDP\""), "t.toml:2: topology.bottleneck.queue: a queue limit must be above 0 BDP and at most 1e9 BDP"),
         (
             bottleneck("queue = \"redd\""),
-            "t.toml:2: topology.bottleneck.queue: there is no queue \"redd\"; did you mean \"red\"? (known: droptail, headdrop, red, red_notify, choke, sfb, fq, sfq, pi, vq, rem, gk, drr, srr, codel, cobalt, fq_cobalt, cake, fq_codel, pie, fq_pie, dualpi2, tbf, policer, prio, wrr, htb, fq_paced, bernoulli, qdisc, unlimited)",
+            "t.toml:2: topology.bottleneck.queue: there is no queue \"redd\"; did you mean \"red\"? (known: droptail, headdrop, red, red_notify, choke, sfb, fq, sfq, pi, vq, rem, gk, drr, srr, codel, cobalt, fq_cobalt, cake, fq_codel, pie, fq_pie, dualpi2, tbf, policer, and 7 more)",
         ),
         (bottleneck("loss = 0.1"), "t.toml:2: topology.bottleneck.loss: a probability needs a unit: is it \"10 %\" or \"0.1 %\"?"),
         (bottleneck("loss = \"101 %\""), "t.toml:2: topology.bottleneck.loss: must be from 0 to 100 %, but is \"101 %\""),
