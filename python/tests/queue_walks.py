@@ -146,7 +146,7 @@ def walked(kind: str, seeds: range, on: str) -> Sum:
 def main(kinds: list[str]) -> None:
     """Compare queues of these kinds with the newest kernel that was built, and write their rows."""
     kernel = built()[0]
-    peer = f"kernel {kernel.version}"
+    peer = f"Linux {kernel.version}"
     rows = stored()
     for kind in kinds or QUEUES:
         found = walked(kind, range(MOST), f"linux:{kernel.path.name}").agreement(kind, peer, f"{MOST} random queues")
