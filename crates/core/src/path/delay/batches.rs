@@ -44,7 +44,13 @@ pub static ENTRY: Entry<dyn DelayModel> = Entry {
         if shortest > longest {
             return Err("shortest must not be above longest".to_owned());
         }
-        Ok(Box::new(Batches { shortest, range: longest - shortest, packets: params.number("packets") as u64, slot: Instant::ZERO, free: 0 }))
+        Ok(Box::new(Batches {
+            shortest,
+            range: longest - shortest,
+            packets: params.number("packets") as u64,
+            slot: Instant::ZERO,
+            free: 0,
+        }))
     },
 };
 

@@ -38,12 +38,7 @@ pub static ENTRY: Entry<dyn DelayModel> = Entry {
         time("delay", 0.0, 0.01, "mean delay"),
         time("amplitude", 0.0, 0.002, "largest distance from the mean"),
         time("period", 1e-6, 0.1, "time of a whole swing"),
-        Param {
-            name: "shape",
-            kind: Kind::Word(&["sine", "triangle"]),
-            default: Default::Word("sine"),
-            doc: "form of the wave",
-        },
+        Param { name: "shape", kind: Kind::Word(&["sine", "triangle"]), default: Default::Word("sine"), doc: "form of the wave" },
     ],
     quantities: &[],
     build: |params| {

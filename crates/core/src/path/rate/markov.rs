@@ -105,7 +105,8 @@ mod tests {
             ("distribution", Value::Word("fixed".to_owned())),
         ];
         let (mut model, mut random) = (build(&ENTRY, &set).unwrap(), Generator::derived(1, "test"));
-        let ends = [(0.0, 500), (0.5, 1000), (4.0, 125), (5.0, 125)].map(|(start, bytes)| model.finish(secs(start), Bytes(bytes), &mut random));
+        let ends =
+            [(0.0, 500), (0.5, 1000), (4.0, 125), (5.0, 125)].map(|(start, bytes)| model.finish(secs(start), Bytes(bytes), &mut random));
         // On from 0 to 1 s, from 3 to 4 s, and from 6 to 7 s.
         assert_eq!(ends, [0.5, 3.5, 6.125, 6.125].map(secs));
         assert_eq!([0.5, 2.0, 3.5, 6.5].map(|at| model.capacity(secs(at))), [4e3, 8e3, 12e3, 20e3]);

@@ -97,7 +97,13 @@ impl Source for Walk {
         match (self.multiplied, self.step > 0.0 && high > low) {
             (true, true) => (libm::exp(high) - libm::exp(low)) / (high - low),
             (false, true) => f64::midpoint(low, high),
-            (multiplied, false) => if multiplied { libm::exp(self.place) } else { self.place },
+            (multiplied, false) => {
+                if multiplied {
+                    libm::exp(self.place)
+                } else {
+                    self.place
+                }
+            }
         }
     }
 }
