@@ -42,6 +42,7 @@ __all__ = [
     "kernel_refusal",
     "kernel_run",
     "limits",
+    "links",
     "models",
     "page_loads",
     "read_parameter",

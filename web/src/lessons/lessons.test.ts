@@ -7,7 +7,7 @@ import { block, readLessons } from "./read.ts";
 const lessons = readLessons();
 
 test("every lesson has a text, a question, an answer and a scenario", () => {
-  assert.equal(lessons.length, 12);
+  assert.ok(lessons.length > 12);
   for (const lesson of lessons) {
     for (const tree of [lesson.text, lesson.question, lesson.answer]) assert.ok(tree.length > 0, lesson.id);
     assert.match(lesson.scenario, /^duration = /m);

@@ -19,7 +19,7 @@ def list_(
     ] = None,
     json: Json = False,
 ) -> None:
-    """List parts of scenarios, presets of hosts and links, measures, papers and paths.
+    """List parts, presets, measures, papers and paths.
 
     Parts are slow starts, queues and so on.
     """

@@ -80,7 +80,7 @@ def plot(
     out: Out = None,
     force: Force = False,
 ) -> None:
-    """Draw stored runs and sweeps, the figures of a report, or the path of a scenario.
+    """Draw runs, sweeps, figures of a report, or a path.
 
     By default, a run or sweep shows the curves for which traces were recorded, a sweep without traces its most
     important measure, and a comparison, matrix, tuning or paper the figures of its report. Of a scenario, the figure

@@ -13,7 +13,7 @@
 //! The documents report periods, not the shape of the wave.
 //! ## Parameters
 //! `delay`: 10 ms, the default of every link.
-//! `amplitude`: 2 ms, an arbitrary choice.
+//! `amplitude`: a fifth of `delay`, an arbitrary choice.
 //! `period`: 100 ms, SEARCH's LEO path.
 //! `shape`: sine.
 
@@ -36,13 +36,19 @@ pub static ENTRY: Entry<dyn DelayModel> = Entry {
     reference: "draft-chung-ccwg-search",
     params: &[
         time("delay", 0.0, 0.01, "mean delay"),
-        time("amplitude", 0.0, 0.002, "largest distance from the mean"),
+        Param {
+            name: "amplitude",
+            kind: Kind::Duration { min: 0.0, max: 1e6 },
+            default: Default::Auto,
+            doc: "largest distance from the mean; auto: a fifth of the mean",
+        },
         time("period", 1e-6, 0.1, "time of a whole swing"),
         Param { name: "shape", kind: Kind::Word(&["sine", "triangle"]), default: Default::Word("sine"), doc: "form of the wave" },
     ],
     quantities: &[],
     build: |params| {
-        let [delay, amplitude, period] = ["delay", "amplitude", "period"].map(|name| params.number(name));
+        let [delay, period] = ["delay", "period"].map(|name| params.number(name));
+        let amplitude = params.number_or_auto("amplitude").unwrap_or(delay / 5.0);
         if amplitude > delay {
             return Err("amplitude must not be above delay: the delay would be negative".to_owned());
         }

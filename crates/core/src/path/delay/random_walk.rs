@@ -11,8 +11,8 @@
 //! `delay`: 10 ms, the default of every link.
 //! `step`: 1 ms, an arbitrary choice.
 //! `interval`: 100 ms, an arbitrary choice. After n intervals the deviation is √n · `step`.
-//! `least`: 5 ms, an arbitrary choice.
-//! `most`: 30 ms, an arbitrary choice.
+//! `least`: half of `delay`, an arbitrary choice.
+//! `most`: three times `delay`, an arbitrary choice.
 
 use crate::distribution::normal_quantile;
 use crate::entry::Entry;
@@ -26,6 +26,10 @@ const fn time(name: &'static str, min: f64, default: f64, doc: &'static str) -> 
     Param { name, kind: Kind::Duration { min, max: 1e6 }, default: Default::Number(default), doc }
 }
 
+const fn auto(name: &'static str, doc: &'static str) -> Param {
+    Param { name, kind: Kind::Duration { min: 0.0, max: 1e6 }, default: Default::Auto, doc }
+}
+
 /// This part in the registry.
 pub static ENTRY: Entry<dyn DelayModel> = Entry {
     name: "random_walk",
@@ -35,12 +39,14 @@ pub static ENTRY: Entry<dyn DelayModel> = Entry {
         time("delay", 0.0, 0.01, "delay at the start"),
         time("step", 0.0, 0.001, "standard deviation of the change in an interval"),
         time("interval", 1e-6, 0.1, "time in which the delay changes by a step"),
-        time("least", 0.0, 0.005, "smallest delay"),
-        time("most", 0.0, 0.03, "largest delay"),
+        auto("least", "smallest delay; auto: half of the delay at the start"),
+        auto("most", "largest delay; auto: three times the delay at the start"),
     ],
     quantities: &[],
     build: |params| {
-        let [delay, step, interval, least, most] = ["delay", "step", "interval", "least", "most"].map(|name| params.number(name));
+        let [delay, step, interval] = ["delay", "step", "interval"].map(|name| params.number(name));
+        let least = params.number_or_auto("least").unwrap_or(delay / 2.0);
+        let most = params.number_or_auto("most").unwrap_or(3.0 * delay);
         if !(least..=most).contains(&delay) {
             return Err("delay must be between least and most".to_owned());
         }

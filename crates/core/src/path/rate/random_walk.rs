@@ -11,8 +11,8 @@
 //! - Packets leave evenly at the rate, not as a Poisson process.
 //! ## Parameters
 //! `rate`: 10 Mbit/s, the default of a bottleneck.
-//! `least`: 1 Mbit/s, an arbitrary choice.
-//! `most`: 20 Mbit/s, an arbitrary choice.
+//! `least`: a tenth of `rate`, an arbitrary choice.
+//! `most`: twice `rate`, an arbitrary choice.
 //! `interval`: 100 ms, an arbitrary choice.
 //! `change`: multiplied.
 //! `step`: 0.1, an arbitrary choice. Sprout's rate changes by 200 packets/s in a second.
@@ -25,8 +25,8 @@ use crate::path::rate::RateModel;
 use crate::path::rate::drawn::{Drawn, Source};
 use crate::rng::Generator;
 
-const fn rate(name: &'static str, default: f64, doc: &'static str) -> Param {
-    Param { name, kind: Kind::Rate { min: 1e3, max: 1e15 }, default: Default::Number(default), doc }
+const fn rate(name: &'static str, default: Default, doc: &'static str) -> Param {
+    Param { name, kind: Kind::Rate { min: 1.0, max: 1e15 }, default, doc }
 }
 
 /// This part in the registry.
@@ -35,9 +35,9 @@ pub static ENTRY: Entry<dyn RateModel> = Entry {
     summary: "the rate wanders between two bounds",
     reference: "after Winstein et al. 2013 (Sprout)",
     params: &[
-        rate("rate", 1e7, "rate at the start"),
-        rate("least", 1e6, "smallest rate"),
-        rate("most", 2e7, "largest rate"),
+        rate("rate", Default::Number(1e7), "rate at the start"),
+        rate("least", Default::Auto, "smallest rate; auto: a tenth of the rate at the start"),
+        rate("most", Default::Auto, "largest rate; auto: twice the rate at the start"),
         Param {
             name: "interval",
             kind: Kind::Duration { min: 0.02, max: 1e6 },
@@ -59,7 +59,9 @@ pub static ENTRY: Entry<dyn RateModel> = Entry {
     ],
     quantities: &[],
     build: |params| {
-        let [rate, least, most] = ["rate", "least", "most"].map(|name| params.number(name));
+        let rate = params.number("rate");
+        let least = params.number_or_auto("least").unwrap_or(rate / 10.0);
+        let most = params.number_or_auto("most").unwrap_or(2.0 * rate);
         if !(least..=most).contains(&rate) {
             return Err("rate must be between least and most".to_owned());
         }
