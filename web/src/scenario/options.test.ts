@@ -266,7 +266,7 @@ const NEED_MORE = ["topology", "flow.application", "flow.application.object"];
 
 /** Values of other keys that only hosts of one profile have; check names them. */
 const BY_PROFILE =
-  /^flow\.(profile|host) = \w+: flow\.0\.(application: needs a profile|initial_ssthresh: must be a number)/;
+  /^flow\.(profile|host) = \w+: flow\.0\.(application: needs a profile|ecn: accurate requires|initial_ssthresh: must be a number)/;
 
 test("every option of every menu makes a sound scenario, or check says what is missing", async () => {
   assert.deepEqual((await tryAll(`${ONE}[flow]\n`)).sort(), [
