@@ -122,6 +122,6 @@ mod tests {
 
     #[test]
     fn the_start_is_between_the_bounds() {
-        assert_eq!(build(&ENTRY, &[("delay", Value::Number(0.04))]).unwrap_err(), "delay must be between least and most");
+        assert_eq!(build(&ENTRY, &[("least", Value::Number(0.04))]).unwrap_err(), "delay must be between least and most");
     }
 }
