@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import re
 import sys
 from functools import cache
 from types import ModuleType
@@ -10,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ackclock import _core
 from ackclock.linux import judging
 
 from .conftest import ROOT
@@ -27,6 +30,15 @@ def _module(name: str) -> ModuleType:
 VALIDATION = _module("validation")
 REFERENCES = VALIDATION.references()
 KNOWN = VALIDATION.known_outside()
+
+
+@pytest.mark.parametrize("axis", ["loss", "delay", "rate", "queue"])
+def test_every_part_of_a_path_has_a_peer(axis: str) -> None:
+    page = (ROOT / "docs" / "validation.md").read_text()
+    lines = [line.split("|")[1] for line in page.splitlines() if line.startswith(f"| {axis} `")]
+    named = {name for line in lines for name in re.findall("`([^`]+)`", line)}
+    # A discipline of Linux is its own peer.
+    assert named == {part["name"] for part in json.loads(_core.registry())[axis]} - {"qdisc"}
 
 
 @cache

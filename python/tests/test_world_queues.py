@@ -108,6 +108,10 @@ def test_a_discipline_marks(built: Built) -> None:
             "netem delay 10ms dup 1%",
             'link a>b: queue.command = "netem delay 10ms dup 1%": a link sends no packet twice',
         ),
+        (
+            "handle 1: prio\nqdisc add parent 1:9 pfifo limit 4",
+            'link a>b: queue.command: "qdisc add parent 1:9 pfifo limit 4": ',
+        ),
         ("pfifo;off", 'link a>b: queue.command = "pfifo;off": it must begin with the name of a queue discipline'),
     ],
 )

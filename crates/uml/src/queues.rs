@@ -38,9 +38,19 @@ pub(crate) struct QueuePlan {
     name: String,
     /// Number of the interface.
     device: u32,
-    /// What `tc` takes.
+    /// What `tc` takes, line by line.
     command: String,
     mtu: u64,
+}
+
+/// The name of the discipline in a command that may give it a number first: `handle 1: htb`.
+fn kind(command: &str) -> &str {
+    let mut words = command.split_whitespace();
+    match words.next() {
+        Some("handle") => words.nth(1),
+        other => other,
+    }
+    .unwrap_or_default()
 }
 
 impl QueuePlan {
@@ -56,7 +66,7 @@ impl QueuePlan {
             .enumerate()
             .map(|(index, (link, name, command))| {
                 let refused = |why: &str| Err(format!("link {name}: queue.command = {command:?}: {why}"));
-                let kind = command.split_whitespace().next().unwrap_or_default();
+                let kind = kind(command);
                 let is_name = kind.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
                 if kind.len() > NAME || !is_name {
                     return refused("it must begin with the name of a queue discipline, such as fq_codel");
@@ -85,15 +95,26 @@ impl QueuePlan {
             let answer = guest.ask(&format!("qdisc {}", self.command)).map_err(text)?;
             return if answer == "ok" { Ok(()) } else { Err(refused(answer.rsplit(": ").next().unwrap_or(&answer))) };
         }
-        let words = "tc qdisc add dev eth0 root".split(' ').chain(self.command.split_whitespace());
+        let mut lines = self.command.lines().filter(|line| !line.trim().is_empty());
+        let root = lines.next().unwrap_or_default().split_whitespace();
+        self.tc(guest, heard, "qdisc add dev eth0 root".split(' ').chain(root)).map_err(|why| refused(&why))?;
+        for line in lines {
+            // `class add …`: the interface comes after the two words that say what to do.
+            let mut words = line.split_whitespace();
+            let first: Vec<&str> = words.by_ref().take(2).collect();
+            let whole = first.into_iter().chain(["dev", "eth0"]).chain(words);
+            self.tc(guest, heard, whole).map_err(|why| format!("link {}: queue.command: {:?}: {why}", self.name, line.trim()))?;
+        }
+        Ok(())
+    }
+
+    /// Runs `tc` with these words.
+    fn tc<'a>(&self, guest: &mut Guest, heard: &Heard, words: impl Iterator<Item = &'a str>) -> Result<(), String> {
         heard.take();
-        match execute(guest, self.device, words, PATH)? {
+        match execute(guest, self.device, std::iter::once("tc").chain(words), PATH)? {
             Ending::Code(0) => Ok(()),
-            Ending::Code(_) => Err(refused(&shortened(&heard.take()))),
-            Ending::Missing => Err(format!(
-                "link {}: queue.command = {:?} has options, which the program tc of this machine reads, but there is none; install iproute2",
-                self.name, self.command
-            )),
+            Ending::Code(_) => Err(shortened(&heard.take())),
+            Ending::Missing => Err("the program tc of this machine reads its options, but there is none; install iproute2".to_owned()),
         }
     }
 }
@@ -195,6 +216,13 @@ impl Queues {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_discipline_may_have_a_number() {
+        assert_eq!(kind("fq_codel target 5ms"), "fq_codel");
+        assert_eq!(kind("handle 1: htb default 2\nclass add parent 1: classid 1:1 htb rate 2mbit"), "htb");
+        assert_eq!(kind("handle 1:"), "");
+    }
 
     #[test]
     fn what_tc_says_ends_before_its_usage() {

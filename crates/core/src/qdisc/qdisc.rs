@@ -11,7 +11,8 @@
 //! discipline does too.
 //! ## Parameters
 //! `command`: what `tc qdisc add dev DEV root` takes, such as `fq_codel target 5ms`. A discipline alone, such as "dualpi2", needs no `tc`;
-//! options are read by the `tc` of this machine.
+//! options are read by the `tc` of this machine. Further lines are further commands of `tc`, without `dev DEV`, which add classes, filters and
+//! the disciplines of classes: `handle 1: prio`, then `filter add parent 1: protocol ip u32 match ip sport 1024 0xffff flowid 1:1`.
 
 use crate::entry::Description;
 use crate::params::{Default, Kind, Param};
@@ -36,7 +37,7 @@ pub const DESCRIPTION: Description = Description {
         name: COMMAND,
         kind: Kind::Text,
         default: Default::Word("fq_codel"),
-        doc: "the discipline and its options, as `tc` reads them",
+        doc: "the discipline and its options, as `tc` reads them; further lines add classes and filters",
     }],
     quantities: &[],
     header: match std::str::from_utf8(&HEADER) {

@@ -50,8 +50,8 @@ pub(crate) fn read(name: &str, kind: Kind, data: &Data) -> Result<Value, String>
         }
         (Kind::Text, Data::Text(text)) => {
             let text = text.trim();
-            if text.is_empty() || text.len() > MOST_TEXT || text.contains(char::is_control) {
-                return Err(format!("must be one line of text, of 1 to {MOST_TEXT} bytes"));
+            if text.is_empty() || text.len() > MOST_TEXT || text.contains(|char: char| char.is_control() && char != '\n') {
+                return Err(format!("must be text of 1 to {MOST_TEXT} bytes, in lines without other control characters"));
             }
             Value::Word(text.to_owned())
         }
@@ -101,7 +101,7 @@ fn series(of: Kind, items: &[Node]) -> Result<Vec<(f64, f64)>, String> {
 }
 
 /// Longest text, in bytes.
-const MOST_TEXT: usize = 1000;
+const MOST_TEXT: usize = 10_000;
 
 /// How a message about bounds begins.
 pub(crate) const BOUNDS: &str = "must be from";
