@@ -135,6 +135,18 @@ def test_packets_that_are_missing_or_late_differ() -> None:
     assert (found.index, found.fields) == (0, ("time",))
 
 
+def test_a_list_of_delays_is_made_small_one_model_at_a_time() -> None:
+    models = [{"kind": "jitter", "delay": "5 ms", "jitter": "2 ms"}, {"kind": "constant", "delay": "10 ms"}]
+    link = {**PATH, "delay": models, "reverse": {"delay": models[0]}}
+    topology = {"kind": "explicit", "node": ["a", "b"], "link": link}
+    there, back = Frozen(Scenario("pair", duration="2 s", topology=topology, flow=[FLOW])).links
+    first, second = there["delay"]
+    assert (first["kind"], second["kind"]) == ("jitter", "constant")
+    assert [change["delay"] for change in packets._simpler_link(there)] == [[second], [first]]
+    assert list(packets._simpler_link({**there, "delay": [first]})) == [], "no link without a delay"
+    assert [change["delay"] for change in packets._simpler_link(back)] == ["5 ms"]
+
+
 def test_a_difference_is_made_small(built: linux.Built, monkeypatch: pytest.MonkeyPatch) -> None:
     # Only the simulation has the smaller window, so the first flight differs whatever else a scenario has.
     monkeypatch.setattr(packets, "in_phase", lambda what, _: what.set({"flow.0.initial_window": "4 segments"}))

@@ -226,6 +226,32 @@ def test_listed_links_have_no_empty_menus(opened: Open, any_server: str) -> None
     page.get_by_text("leaves out the values of [sweep]").wait_for()
 
 
+def test_a_path_that_varies_has_charts_and_a_list_of_delays_has_menus(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
+    page = playground.page
+    numbers = playground.finished()
+    titles = [f"{quantity} of the path over time" for quantity in ("Rate", "Delay", "Losses")]
+    charts = [page.get_by_role("img", name=title) for title in titles]
+    assert not any(chart.is_visible() for chart in charts), "a path of constants has none"
+    delays = '["10 ms", { kind = "jitter", delay = "5 ms", jitter = "2 ms" }]'
+    playground.type(f'duration = "2 s"\n[topology.bottleneck]\nrate = "4 Mbit/s"\ndelay = {delays}\n[flow]\n')
+    numbers = playground.finished(numbers)
+    assert [chart.is_visible() for chart in charts] == [False, True, False]
+    legend = page.get_by_role("figure", name="Delay of the path").locator(".entry")
+    assert [text.strip() for text in legend.all_inner_texts()] == ["n1>n2", "least", "largest", "n2>n1"]
+    before = playground.drawn("Delay of the path")
+    page.get_by_role("button", name="Settings of Jitter").click()
+    jitter = page.get_by_role("textbox", name="jitter", exact=True)
+    jitter.fill("4 ms")
+    jitter.press("Enter")
+    numbers = playground.finished(numbers)
+    assert 'jitter = "4 ms"' in playground.text() and playground.drawn("Delay of the path") != before
+    page.get_by_role("button", name="Remove delay 2").click()
+    playground.finished(numbers)
+    assert 'delay = ["10 ms"]' in playground.text()
+    assert not playground.faults()
+
+
 def test_a_scenario_is_never_part_of_the_page(opened: Open) -> None:
     mark = "<img src=x onerror='window.hacked = true'><script>window.hacked = true</script>"
     text = SHORT.replace('name = "short"', f'name = "{mark}"').replace('name = "a"', f'name = "{mark}"')

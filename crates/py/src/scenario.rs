@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use ackclock_sim::engine::{Span, bottleneck, busy_link, digest, foreign};
+use ackclock_sim::engine::{BUSY_PARTS, BusyPart, both_ways, bottleneck, busy_link, digest, foreign};
 use ackclock_sim::scenario::{
     ControlFactory, Document, Makers, Points, Scenario, SlowStartFactory, SweepData, TableColumn, TableRequest, TraceKind, Variant,
 };
@@ -36,8 +36,8 @@ pub(crate) struct PySweepPoints {
 
 /// Method, number, seed and dimensions of the points to draw.
 type SampleNeeds = (&'static str, usize, u64, usize);
-/// A part of the time of a busy link: bits, packets, lost packets, sum of delays, least and largest delay.
-type BusySpan = (f64, u64, u64, f64, f64, f64);
+/// A part of the time of a busy link: bits per second; mean, least and largest delay in seconds; share of lost packets.
+type BusyRow = (f64, f64, f64, f64, f64);
 /// Name, count and seed of a population to draw.
 type PopulationNeeds = (String, usize, u64);
 /// Header of a table's column, its cells as one text, and their lengths as little-endian whole numbers of four bytes.
@@ -150,13 +150,21 @@ impl PyScenario {
         bottleneck(&self.scenario).map_err(|error| ScenarioError::new_err(error.to_string()))
     }
 
-    /// What the models of a link do over time if it always has a packet to send: for each of `count` parts of the run its bits, its packets
-    /// and the lost ones among them, the sum of their delays, and the least and the largest one.
-    fn busy_link(&self, py: Python<'_>, name: &str, count: usize) -> PyResult<Vec<BusySpan>> {
-        let spans = py.detach(|| busy_link(&self.scenario, name, count));
-        let spans = spans.map_err(|error| ScenarioError::new_err(error.to_string()))?;
-        let columns = |Span { bits, packets, lost, delays, least, largest }| (bits, packets, lost, delays, least, largest);
-        Ok(spans.into_iter().map(columns).collect())
+    /// The names of the bottleneck and, if there is one, of the link in the other direction.
+    #[getter]
+    fn both_ways(&self) -> PyResult<Vec<&str>> {
+        let links = both_ways(&self.scenario).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        Ok(links.into_iter().map(|link| link.name.as_str()).collect())
+    }
+
+    /// What the models of a link do over time if it always has a packet to send: for each of `count` parts of the run its rate, the mean,
+    /// the least and the largest delay, and the share of lost packets; NaN without packets.
+    #[pyo3(signature = (name, count = BUSY_PARTS))]
+    fn busy_link(&self, py: Python<'_>, name: &str, count: usize) -> PyResult<Vec<BusyRow>> {
+        let parts = py.detach(|| busy_link(&self.scenario, name, count));
+        let parts = parts.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        let row = |BusyPart { rate, delay, least, largest, loss }| (rate, delay, least, largest, loss);
+        Ok(parts.into_iter().map(row).collect())
     }
 
     #[getter]

@@ -36,6 +36,12 @@ impl Columns {
     }
 }
 
+/// The description of a column with a further member.
+pub(crate) fn with(mut described: Json, key: &str, value: Json) -> Json {
+    described[key] = value;
+    described
+}
+
 /// Adds zeros up to a multiple of the alignment.
 fn pad(bytes: &mut Vec<u8>) {
     bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);

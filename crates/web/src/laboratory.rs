@@ -11,6 +11,7 @@ use crate::edit::edit;
 use crate::error::{Refusal, problem};
 use crate::frame::{Columns, frame};
 use crate::packets::packets;
+use crate::path::path;
 use crate::request::{Opening, Request};
 use crate::run::Run;
 
@@ -51,6 +52,12 @@ impl Laboratory {
                 // A run that fails, or panics, is not put back.
                 let mut run = self.take(number)?;
                 let answer = run.advance(number, (until, events), columns)?;
+                self.runs.insert(number, run);
+                Ok(answer)
+            }
+            Request::Path { run: number } => {
+                let run = self.take(number)?;
+                let answer = path(number, run.scenario(), columns)?;
                 self.runs.insert(number, run);
                 Ok(answer)
             }

@@ -32,6 +32,7 @@
 //! | `edit` | `text`; `set`, a list of pairs of a dotted path and a TOML value, or null to remove the key | `text`, with comments and layout as before. The result is TOML, but is not checked as a scenario |
 //! | `open` | a scenario; `record`, names of traces instead of the scenario's | `run`, the number of the run; `scenario` |
 //! | `advance` | `run`; `until`, seconds, or null or absent for the end; `events`, the most events to process | [rows](#rows) |
+//! | `path` | `run` | [path](#path) |
 //! | `finish` | `run` | `summary`, what `ackclock run --json` prints, without `cpu_seconds`; `digest`, equal for equal runs on any machine |
 //! | `close` | `run` | empty |
 //! | `packets` | a scenario; `from` and `to`, seconds; `most`, the most rows (default 20 000); `events`, the most events of the run | [packets](#packets) |
@@ -62,6 +63,14 @@
 //! | flows, links | `u32`, indices into the scenario's; the column has the member `names`, `"flows"` or `"links"` |
 //! | whole numbers of 32 bits | `u32` |
 //! | words | `u8`, indices into the column's member `words`, which only grows from answer to answer |
+//!
+//! # Path
+//!
+//! `path` answers with `run` and `tables`, which holds `path` (`rows` and `columns`): what the models of the bottleneck, and of the link in the other direction,
+//! do over the time of the run if the link always has a packet to send. It is what `ackclock plot` draws of a scenario. Each link has 300
+//! rows, for equal parts of the time, with `time` (the begin of the part, in seconds) and `link`. The other columns are there if the
+//! quantity is no constant on at least one of the two links: `rate` in bit/s; `delay`, the mean, `least` and `largest` in seconds; and
+//! `loss`, the share of the packets. Without any of them there are no rows. NaN stands for a part in which no transmission ends.
 //!
 //! # Packets
 //!
@@ -106,6 +115,7 @@ mod error;
 mod frame;
 mod laboratory;
 mod packets;
+mod path;
 mod request;
 mod run;
 

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use crate::answers::{outline, read};
 use crate::error::{Refusal, problem};
-use crate::frame::Columns;
+use crate::frame::{Columns, with};
 use crate::request::Watching;
 
 /// Answers with the crossings of links from `from` to `to`, as the [documentation of this crate](crate) describes.
@@ -55,11 +55,6 @@ fn table(rows: &[Crossing], columns: &mut Columns) -> Json {
         words(columns.bytes("reason", rows.iter().map(|row| reason(row) as u8)), &reasons),
     ];
     json!({ "rows": rows.len(), "columns": described })
-}
-
-fn with(mut described: Json, key: &str, value: Json) -> Json {
-    described[key] = value;
-    described
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ pub(crate) enum Request {
     Advance { run: u32, until: Option<f64>, events: Option<u64> },
     /// Runs to the end.
     Finish { run: u32 },
+    /// The path of a run over time.
+    Path { run: u32 },
     /// Forgets a run.
     Close { run: u32 },
     /// The packets on all links in a part of a run.

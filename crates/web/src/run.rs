@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::answers::{outline, read};
 use crate::error::{Refusal, problem};
-use crate::frame::Columns;
+use crate::frame::{Columns, with};
 use crate::request::Opening;
 
 /// A run.
@@ -48,6 +48,11 @@ impl Run {
         let sent = recorded.map(|&(_, kind)| Sent { kind, rows: 0, words: Vec::new() }).collect();
         let prepared = Prepared::owning(scenario.clone())?;
         Ok(Self { scenario, hash: digest(&frozen), prepared, time: 0.0, sent })
+    }
+
+    /// The scenario.
+    pub(crate) fn scenario(&self) -> &Scenario {
+        &self.scenario
     }
 
     /// What a page shows of the scenario.
@@ -125,11 +130,6 @@ impl Sent {
         self.rows += rows;
         json!({ "rows": rows, "columns": described })
     }
-}
-
-fn with(mut described: Json, key: &str, value: Json) -> Json {
-    described[key] = value;
-    described
 }
 
 /// The code of `word`; a new word gets the next code. All parts together have fewer quantities than there are codes.

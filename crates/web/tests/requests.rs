@@ -205,3 +205,40 @@ fn a_part_made_in_python_cannot_run() {
         ask(&mut Laboratory::new(), &json!({ "do": "open", "text": "duration = \"1 s\"\n[flow]\ncongestion_control = \"python\"\n" }));
     assert!(answer.error().contains("Python"), "{}", answer.error());
 }
+
+/// A link that varies in one direction, over 10 s.
+fn varying(keys: &str) -> String {
+    format!("duration = \"10 s\"\n[topology.bottleneck]\nreverse = {{ rate = \"4 Mbit/s\", delay = \"7 ms\" }}\n{keys}\n[flow]\n")
+}
+
+#[test]
+fn the_path_over_time_has_what_varies_in_either_direction() {
+    let laboratory = &mut Laboratory::new();
+    let steps = "rate = { kind = \"schedule\", steps = [[\"0 s\", \"20 Mbit/s\"], [\"5 s\", \"0 bit/s\"], [\"6 s\", \"4 Mbit/s\"]] }";
+    for (keys, wanted) in [
+        ("", vec![]),
+        (steps, vec!["rate"]),
+        ("delay = { kind = \"jitter\", delay = \"30 ms\", jitter = \"10 ms\" }", vec!["delay", "least", "largest"]),
+        ("loss = \"5 %\"", vec!["loss"]),
+    ] {
+        let run = open(laboratory, &varying(keys));
+        let answer = ask(laboratory, &json!({ "do": "path", "run": run })).good();
+        let table = &answer.header["tables"]["path"];
+        let names: Vec<&str> = table["columns"].as_array().unwrap().iter().map(|column| column["name"].as_str().unwrap()).collect();
+        assert_eq!(names, [vec!["time", "link"], wanted.clone()].concat());
+        assert_eq!(table["rows"], if wanted.is_empty() { 0 } else { 600 });
+        if wanted == ["rate"] {
+            let (times, rates) = (answer.doubles("path", "time"), answer.doubles("path", "rate"));
+            let at = |link: usize, second: f64| rates[300 * link + (30.0 * second) as usize];
+            // One packet of 12 kbit in a thirtieth of a second can be on either side of a step.
+            for (second, rate) in [(1.0, 20e6), (5.5, 0.0), (8.0, 4e6)] {
+                assert!((at(0, second) - rate).abs() <= 30.0 * 12e3, "{second} s: {}", at(0, second));
+            }
+            assert!((0..10).all(|second| (at(1, f64::from(second)) / 4e6 - 1.0).abs() < 1e-9));
+            assert!(times[..300].is_sorted() && times[300] == 0.0);
+        }
+        // The run goes on.
+        assert_eq!(ask(laboratory, &json!({ "do": "advance", "run": run })).good().header["done"], true);
+        ask(laboratory, &json!({ "do": "close", "run": run })).good();
+    }
+}

@@ -6,13 +6,11 @@ import numpy as np
 
 from ackclock.drawing.figure import Axis, Figure, Panel, Series
 from ackclock.files import checks
-from ackclock.freeze import Frozen
 from ackclock.scenario import Scenario
 
 TIME = Axis("time (s)")
-PARTS = 300
-"""Parts of the time by default."""
 MOST = 10_000
+"""Parts of the time at most."""
 
 
 def path(scenario: Scenario, *, link: str | None = None, bin: float | None = None) -> Figure:  # noqa: A002
@@ -35,24 +33,19 @@ def path(scenario: Scenario, *, link: str | None = None, bin: float | None = Non
     ValueError
         If there is no such link, or the parts are too many.
     """
-    count = PARTS if bin is None else max(1, round(scenario.duration / bin)) if bin > 0 else 0
-    if not 0 < count <= MOST:
+    wanted = [] if bin is None else [max(1, round(scenario.duration / bin)) if bin > 0 else 0]
+    if any(not 0 < count <= MOST for count in wanted):
         raise ValueError(f"--bin {bin:g}: expected from {scenario.duration / MOST:g} to {scenario.duration:g} s")
     rates, delays, losses = [], [], []
     for name in _links(scenario, link):
-        rows = np.array(scenario.core.busy_link(name, count), float)
-        bits, packets, lost, total, least, largest = rows.T
-        width = scenario.duration / count
-        starts = np.arange(count) * width
+        rate, mean, least, largest, share = np.array(scenario.core.busy_link(name, *wanted)).T
+        width = scenario.duration / len(rate)
+        starts = np.arange(len(rate)) * width
         # A step holds its value until the next one, the last until the end.
         edges = np.append(starts, scenario.duration)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = np.where(packets > 0, 1e3 * total / packets, np.nan)
-            share = np.where(packets > 0, 100 * lost / packets, np.nan)
-        low, high = (np.where(packets > 0, 1e3 * each, np.nan) for each in (least, largest))
-        rates.append(Series(name, edges, _held(bits / width / 1e6), "step"))
-        delays.append(Series(name, starts + width / 2, mean, low=low, high=high))
-        losses.append(Series(name, edges, _held(share), "step"))
+        rates.append(Series(name, edges, _held(rate / 1e6), "step"))
+        delays.append(Series(name, starts + width / 2, 1e3 * mean, low=1e3 * least, high=1e3 * largest))
+        losses.append(Series(name, edges, _held(100 * share), "step"))
     panels = [
         Panel(rates, x=TIME, y=Axis("rate (Mbit/s)")),
         Panel(delays, x=TIME, y=Axis("delay (ms)")),
@@ -69,8 +62,4 @@ def _links(scenario: Scenario, link: str | None) -> list[str]:
     if link is not None:
         checks.words("--link", "link", [link], scenario.links)
         return [link]
-    links = Frozen(scenario).links
-    ends = {f"{each['from']}>{each['to']}": (each["from"], each["to"]) for each in links}
-    start, end = ends[scenario.bottleneck]
-    back = next((name for name, each in ends.items() if each == (end, start)), None)
-    return [scenario.bottleneck, *([back] if back is not None else [])]
+    return scenario.core.both_ways

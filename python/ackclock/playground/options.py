@@ -22,8 +22,8 @@ MENUS = (
     "flow.host", "flow.initial_window", "flow.slow_start", "flow.avoidance", "flow.loss_response",
     "flow.congestion_control", "topology.bottleneck.queue",
 )  # fmt: skip
-CHARTS = ("cwnd", "queue", "throughput", "sequence", "delay", "wait")
-SHOWN = ("cwnd", "queue", "throughput", "delay")
+CHARTS = ("cwnd", "queue", "throughput", "sequence", "delay", "wait", "path-rate", "path-delay", "path-loss")
+SHOWN = ("cwnd", "queue", "throughput", "delay", "path-rate", "path-delay", "path-loss")
 TRACES = ("cwnd", "queue", "delivered", "drops", "sequence", "rtt", "sojourn")
 """Traces that the plot draws."""
 ENGINES = ("auto", "kernel")

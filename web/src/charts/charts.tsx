@@ -2,7 +2,7 @@
 import { type ReadonlySignal, type Signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { CHARTS, type Chart, curves, note, rateWindow, type View } from "./curves.ts";
+import { type Chart, curves, note, offered, rateWindow, type View } from "./curves.ts";
 import { type Curve, Plot, shown, stroke, valueAt } from "./panel.ts";
 
 /** Times that the charts show, in seconds; undefined is the whole run. */
@@ -30,7 +30,8 @@ export function Charts({ view: { value: view }, zoom, sync, height }: ChartsProp
     zoom.value = next;
   };
   const window = rateWindow(duration);
-  const panels = CHARTS.filter(({ id }) => visible.includes(id)).map((chart) => ({
+  const shownCharts = offered(runs, choice).filter(({ id }) => visible.includes(id));
+  const panels = shownCharts.map((chart) => ({
     chart,
     curves: curves(chart, runs, choice, window),
     note: note(chart, runs, choice, window),

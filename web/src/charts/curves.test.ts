@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type AdvanceAnswer, decode, type ScenarioInfo } from "../engine/protocol.ts";
+import { type AdvanceAnswer, decode, type PathAnswer, type ScenarioInfo } from "../engine/protocol.ts";
 import { frame } from "../engine/testing.ts";
-import { CHARTS, type Choice, curves, note, rateWindow } from "./curves.ts";
+import { colour } from "./colours.ts";
+import { CHARTS, type Choice, curves, note, offered, PATH, rateWindow } from "./curves.ts";
+import { points } from "./panel.ts";
 import { Recording } from "./recording.ts";
 
 const link = (name: string) => ({ name, from: "a", to: "b", rate: 1e6, delay: 0.01, queue: "droptail" });
@@ -135,4 +137,45 @@ test("the queue is that of the chosen link", () => {
 
 test("throughput is measured over a round part of the run", () => {
   assert.deepEqual([30, 10, 4, 300].map(rateWindow), [0.5, 0.1, 0.05, 5]);
+});
+
+/** A recording whose path has a rate and losses over two parts of the time, on link 1 before link 0. */
+function withPath(): Recording {
+  const columns = new Uint8Array(128);
+  const doubles = new Float64Array(columns.buffer);
+  doubles.set([0, 5, 0, 5], 0);
+  doubles.set([4e6, 4e6, 2e6, 0], 4);
+  doubles.set([0, 0, 0.25, Number.NaN], 8);
+  new Uint32Array(columns.buffer, 96, 4).set([1, 1, 0, 0]);
+  const f64 = (name: string, offset: number) => ({ name, type: "f64" as const, offset });
+  const places = [f64("time", 0), { name: "link", type: "u32" as const, offset: 96 }, f64("rate", 32), f64("loss", 64)];
+  const made = new Recording(scenario);
+  made.addPath(decode<PathAnswer>(frame({ run: 0, tables: { path: { rows: 4, columns: places } } }, columns)));
+  return made;
+}
+
+test("a path that varies has charts of what varies, over the whole run", () => {
+  const choice = { flows: ["one"], link: "b>a" };
+  const runs = [{ label: "now", recording: withPath() }];
+  const ids = (shown: typeof runs) => offered(shown, choice).flatMap(({ id, of }) => (of === "path" ? id : []));
+  assert.deepEqual(ids(runs), ["path-rate", "path-loss"]);
+  assert.deepEqual(ids([{ label: "now", recording: recording() }]), []);
+  assert.deepEqual(PATH, ["path-rate", "path-delay", "path-loss"]);
+  const [there, back] = curves(chart("path-rate"), runs, choice, 1);
+  assert.deepEqual([there!.label, back!.label], ["a>b", "b>a"]);
+  assert.deepEqual([there!.colour, back!.colour], [colour(0), colour(1)]);
+  const grid = { from: 0, to: 9, buckets: 3 };
+  assert.deepEqual(points(there!, grid), [2, 2, 0, 0, 0, 0]);
+  assert.deepEqual(points(back!, grid), [4, 4, 4, 4, 4, 4]);
+  assert.deepEqual(points(curves(chart("path-loss"), runs, choice, 1)[0]!, grid), [25, 25, null, null, null, null]);
+});
+
+test("of several runs, charts of the path compare the bottleneck", () => {
+  const runs = ["now", "before"].map((label) => ({ label, recording: withPath() }));
+  const choice = { flows: ["one", "two"], link: "b>a" };
+  assert.deepEqual(
+    curves(chart("path-rate"), runs, choice, 1).map(({ label }) => label),
+    ["now", "before"],
+  );
+  assert.equal(note(chart("path-rate"), runs, choice, 1), "Mbit/s at a>b");
 });

@@ -5,7 +5,9 @@ import type { Quantity, Recording } from "./recording.ts";
 
 /** A chart of the page. */
 export interface Chart {
-  id: "cwnd" | "queue" | "throughput" | "sequence" | "delay" | "wait";
+  id: "cwnd" | "queue" | "throughput" | "sequence" | "delay" | "wait" | "path-rate" | "path-delay" | "path-loss";
+  /** What its curves belong to: the chosen flows, the chosen link, or the path, which is there if it varies. */
+  of: "flows" | "link" | "path";
   title: string;
   /** Name on the button that shows or hides the chart. */
   short: string;
@@ -25,6 +27,7 @@ export interface Chart {
 export const CHARTS: Chart[] = [
   {
     id: "cwnd",
+    of: "flows",
     title: "Congestion window",
     short: "Window",
     unit: "segments",
@@ -36,6 +39,7 @@ export const CHARTS: Chart[] = [
   },
   {
     id: "queue",
+    of: "link",
     title: "Queue",
     short: "Queue",
     unit: "packets",
@@ -47,6 +51,7 @@ export const CHARTS: Chart[] = [
   },
   {
     id: "throughput",
+    of: "flows",
     title: "Throughput",
     short: "Throughput",
     unit: "Mbit/s",
@@ -55,6 +60,7 @@ export const CHARTS: Chart[] = [
   },
   {
     id: "sequence",
+    of: "flows",
     title: "Sequence numbers",
     short: "Sequence",
     unit: "segments",
@@ -67,6 +73,7 @@ export const CHARTS: Chart[] = [
   },
   {
     id: "delay",
+    of: "flows",
     title: "Round-trip time",
     short: "Round trip",
     unit: "ms",
@@ -75,13 +82,48 @@ export const CHARTS: Chart[] = [
   },
   {
     id: "wait",
+    of: "flows",
     title: "Waiting time in the queue",
     short: "Waiting",
     unit: "ms",
     height: 150,
     draws: [{ quantity: "wait", kind: "held", factor: 1e3, style: "main" }],
   },
+  {
+    id: "path-rate",
+    of: "path",
+    title: "Rate of the path",
+    short: "Path rate",
+    unit: "Mbit/s",
+    height: 110,
+    draws: [{ quantity: "path rate", kind: "held", factor: 1e-6, style: "main" }],
+  },
+  {
+    id: "path-delay",
+    of: "path",
+    title: "Delay of the path",
+    short: "Path delay",
+    unit: "ms",
+    height: 110,
+    draws: [
+      { quantity: "path delay", kind: "held", factor: 1e3, style: "main" },
+      { quantity: "path least", kind: "held", factor: 1e3, style: "thin", name: "least" },
+      { quantity: "path largest", kind: "held", factor: 1e3, style: "thin", name: "largest" },
+    ],
+  },
+  {
+    id: "path-loss",
+    of: "path",
+    title: "Losses of the path",
+    short: "Path losses",
+    unit: "%",
+    height: 110,
+    draws: [{ quantity: "path loss", kind: "held", factor: 100, style: "main" }],
+  },
 ];
+
+/** The charts of the path. */
+export const PATH = CHARTS.flatMap(({ id, of }) => (of === "path" ? id : []));
 
 /** A run as the charts see it. */
 export interface Drawn {
@@ -132,13 +174,13 @@ export function onlyRun({ flows, run = 0 }: Choice, runs: readonly unknown[]): n
 /** The curves of a chart, the most important first; `runs` are the current run, then the kept ones. */
 export function curves(chart: Chart, runs: Drawn[], choice: Choice, window: number): Curve[] {
   const found: Curve[] = [];
-  const ofLink = chart.id === "queue";
-  const only = ofLink ? undefined : onlyRun(choice, runs);
+  const only = chart.of === "flows" ? onlyRun(choice, runs) : undefined;
   for (const [number, { label, recording, titles }] of runs.entries()) {
     if (only !== undefined && number !== only) continue;
     const { scenario } = recording;
-    const names = ofLink ? scenario.links.map((link) => link.name) : scenario.flows;
-    const wanted = ofLink ? [choice.link] : choice.flows;
+    const names = chart.of === "flows" ? scenario.flows : scenario.links.map((link) => link.name);
+    const wanted =
+      chart.of === "path" ? ways(chart, runs, recording) : chart.of === "link" ? [choice.link] : choice.flows;
     const link = scenario.links.findIndex(({ name }) => name === choice.link);
     for (const [place, name] of wanted.entries()) {
       const index = names.indexOf(name);
@@ -161,7 +203,7 @@ export function curves(chart: Chart, runs: Drawn[], choice: Choice, window: numb
           series,
           kind,
           window,
-          end: recording.reached,
+          end: chart.of === "path" ? scenario.duration : recording.reached,
           factor,
           colour:
             style === "alarm"
@@ -183,6 +225,19 @@ export function curves(chart: Chart, runs: Drawn[], choice: Choice, window: numb
   return found;
 }
 
+/** The links that a chart of the path shows: both directions, the bottleneck first; of several runs, the bottleneck. */
+function ways({ draws }: Chart, runs: Drawn[], recording: Recording): string[] {
+  const { links, bottleneck } = recording.scenario;
+  const known = links.flatMap(({ name }, index) => (recording.series(draws[0]!.quantity, index) ? name : []));
+  const [there, back] = [true, false].map((first) => known.filter((name) => (name === bottleneck) === first));
+  return runs.length > 1 ? there! : [...there!, ...back!];
+}
+
+/** The charts that have something to show: those of the path, if it varies in a run. */
+export function offered(runs: Drawn[], choice: Choice): Chart[] {
+  return CHARTS.filter((chart) => chart.of !== "path" || curves(chart, runs, choice, 1).length > 0);
+}
+
 /** Number of the colour of a run: 0 is the current one. */
 export function runColour(number: number): number {
   return number === 0 ? 0 : number - 1 + FIRST_KEPT;
@@ -194,13 +249,14 @@ export function dashOf(number: number): number[] {
 }
 
 /** The unit of a chart, over which time or where it is measured, and of what, if its curves do not say so. */
-export function note({ id, unit }: Chart, runs: Drawn[], choice: Choice, window: number): string {
+export function note({ id, of, unit }: Chart, runs: Drawn[], choice: Choice, window: number): string {
   const parts = [id === "throughput" ? `${unit}, over ${Number(window.toPrecision(4))} s` : unit];
   if (id === "queue" || id === "wait") parts.push(`at ${choice.link}`);
+  if (of === "path" && runs.length > 1) parts.push(`at ${runs[0]?.recording.scenario.bottleneck}`);
   const only = onlyRun(choice, runs);
-  if (id !== "queue" && only !== undefined) parts.push(`with ${runs[only]!.label}`);
+  if (of === "flows" && only !== undefined) parts.push(`with ${runs[only]!.label}`);
   const several = (runs[0]?.recording.scenario.flows.length ?? 0) > 1;
-  if (id !== "queue" && several && choice.flows.length === 1 && runs.length > 1) parts.push(`of ${choice.flows[0]}`);
+  if (of === "flows" && several && choice.flows.length === 1 && runs.length > 1) parts.push(`of ${choice.flows[0]}`);
   return parts.join(" ");
 }
 

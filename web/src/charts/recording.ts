@@ -1,10 +1,10 @@
 // The rows of one run as series of flows and links, which charts draw while they grow.
-import type { AdvanceAnswer, Engine, Frame, ScenarioInfo } from "../engine/protocol.ts";
+import type { AdvanceAnswer, Engine, Frame, PathAnswer, ScenarioInfo, TablePlace } from "../engine/protocol.ts";
 import { type Finished, type RunOptions, run } from "../engine/run.ts";
 import { Series } from "./series.ts";
 
 /**
- * What charts draw. Of flows: all but `queue` and `drops`, which are of links; `wait` is of a flow at a link, and an internal
+ * What charts draw. Of flows: all but `queue`, `drops` and those of the path, which are of links; `wait` is of a flow at a link, and an internal
  * quantity has its name, such as `internals bwe`.
  */
 export type Quantity =
@@ -18,7 +18,13 @@ export type Quantity =
   | "queue"
   | "drops"
   | "wait"
+  | PathQuantity
   | `internals ${string}`;
+
+/** What the models of a link do over time: seconds, bit/s, or a share; `least` and `largest` are delays. */
+export type PathQuantity = `path ${(typeof OF_PATH)[number]}`;
+
+const OF_PATH = ["rate", "delay", "least", "largest", "loss"] as const;
 
 /** Traces that the page asks for. */
 export const TRACES = ["cwnd", "queue", "delivered", "drops", "sequence", "rtt", "sojourn"];
@@ -51,14 +57,13 @@ export class Recording {
       return;
     }
     // The queue comes before the drops, which are drawn at its length.
-    for (const trace of [...TRACES, "internals"]) {
-      const table = tables[trace];
-      if (!table || table.rows === 0) continue;
-      const columns = frame.columns(table);
-      const words = table.columns.find((column) => column.words)?.words ?? [];
-      this.#store(trace, columns as { [name: string]: Column }, table.rows, words);
-    }
+    for (const trace of [...TRACES, "internals"]) this.#read(trace, frame, tables[trace]);
     this.reached = time;
+  }
+
+  /** Stores the path over time. */
+  addPath(frame: Frame<PathAnswer>): void {
+    this.#read("path", frame, frame.header.tables.path);
   }
 
   /** A series of a flow or link; undefined if it has no rows. Waiting times are those of a flow at a link. */
@@ -72,9 +77,16 @@ export class Recording {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
+  #read(trace: string, frame: Frame, table: TablePlace | undefined): void {
+    if (!table || table.rows === 0) return;
+    const columns = frame.columns(table);
+    const words = table.columns.find((column) => column.words)?.words ?? [];
+    this.#store(trace, columns as { [name: string]: Column }, table.rows, words);
+  }
+
   #store(trace: string, columns: { [name: string]: Column }, rows: number, words: string[]): void {
     const times = columns["time"]!;
-    const owners = columns[trace === "queue" || trace === "drops" ? "link" : "flow"]!;
+    const owners = columns[["queue", "drops", "path"].includes(trace) ? "link" : "flow"]!;
     const copy = (quantity: Quantity, values: Column) => {
       for (let row = 0; row < rows; row++) this.#of(quantity, owners[row]!).push(times[row]!, values[row]!);
     };
@@ -91,6 +103,9 @@ export class Recording {
         break;
       case "rtt":
         copy("rtt", columns["rtt"]!);
+        break;
+      case "path":
+        for (const name of OF_PATH) if (columns[name]) copy(`path ${name}`, columns[name]);
         break;
       case "sojourn": {
         const [links, waits] = [columns["link"]!, columns["sojourn"]!];
@@ -149,6 +164,7 @@ export async function record(engine: Engine, text: string, options: RunOptions):
     onOpen: (scenario) => {
       recording = new Recording(scenario);
     },
+    onPath: (frame) => recording!.addPath(frame),
     onRows: (frame) => recording!.add(frame),
   });
   if (!finished) return undefined;

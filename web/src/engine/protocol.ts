@@ -116,6 +116,12 @@ export type FlowSummary = Summary["flows"][number];
 /** A row of the summary's table of links. */
 export type LinkSummary = Summary["links"][number];
 
+/** Answer to `path`: rows of the trace-like table `path`, if the path varies. */
+export interface PathAnswer {
+  run: number;
+  tables: { path?: TablePlace };
+}
+
 /** Answer to `finish`. */
 export interface FinishAnswer {
   summary: Summary;
@@ -141,6 +147,7 @@ export type Request =
   | { do: "edit"; text: string; set: Edit[] }
   | ({ do: "open"; record?: string[] } & ScenarioRequest)
   | { do: "advance"; run: number; until: number | null; events?: number }
+  | { do: "path"; run: number }
   | { do: "finish"; run: number }
   | { do: "close"; run: number }
   | ({ do: "packets"; from: number; to: number; most: number } & ScenarioRequest);
@@ -152,6 +159,7 @@ export interface Answers {
   edit: { text: string };
   open: OpenAnswer;
   advance: AdvanceAnswer;
+  path: PathAnswer;
   finish: FinishAnswer;
   close: { [key: string]: never };
   packets: import("../packets/packets.ts").PacketsAnswer;

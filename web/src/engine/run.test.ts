@@ -38,6 +38,15 @@ test("a run advances until it is done, and finishes", async () => {
   assert.deepEqual(engine.asked[0], { do: "open", text: "text", record: ["cwnd"] });
 });
 
+test("whoever wants the path gets it before the first row", async () => {
+  const engine = engineOf(1);
+  await run(engine, "text", { onPath: () => undefined });
+  assert.deepEqual(
+    engine.asked.map((request) => request.do),
+    ["open", "path", "advance", "finish"],
+  );
+});
+
 test("a stopped run is closed, and reports no end", async () => {
   const engine = engineOf(100);
   const abort = new AbortController();

@@ -1,5 +1,5 @@
 // One run: opens it, advances in short steps so that the page can draw and stop it, finishes, and always closes it.
-import type { Engine, FinishAnswer, Frame, AdvanceAnswer, ScenarioInfo } from "./protocol.ts";
+import type { AdvanceAnswer, Engine, FinishAnswer, Frame, PathAnswer, ScenarioInfo } from "./protocol.ts";
 
 /** What a run reports, and how it is stopped. */
 export interface RunOptions {
@@ -9,6 +9,8 @@ export interface RunOptions {
   settings?: [key: string, value: string][];
   /** The scenario as checked, before the first row. */
   onOpen?: (scenario: ScenarioInfo) => void;
+  /** The path over time, before the first row. */
+  onPath?: (frame: Frame<PathAnswer>) => void;
   /** New rows of every trace; the frame's columns are views of its bytes. */
   onRows?: (frame: Frame<AdvanceAnswer>) => void;
   /** Time reached and duration, in seconds. */
@@ -32,7 +34,7 @@ const STEP = { wasm: 20, http: 80, kernel: 80 };
 
 /** Runs a scenario to its end; undefined if the signal stopped it. */
 export async function run(engine: Engine, text: string, options: RunOptions = {}): Promise<Finished | undefined> {
-  const { record, settings, onOpen, onRows, onProgress, signal, step = STEP[engine.kind] } = options;
+  const { record, settings, onOpen, onPath, onRows, onProgress, signal, step = STEP[engine.kind] } = options;
   if (signal?.aborted) return undefined;
   const opened = await engine.ask({
     do: "open",
@@ -44,6 +46,7 @@ export async function run(engine: Engine, text: string, options: RunOptions = {}
   let open = true;
   try {
     onOpen?.(scenario);
+    if (onPath) onPath(await engine.ask({ do: "path", run: id }));
     let events = LEAST_EVENTS;
     for (;;) {
       if (signal?.aborted) return undefined;

@@ -3,6 +3,7 @@ import { effect } from "@preact/signals";
 import { type JSX, render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Charts } from "../charts/charts.tsx";
+import { PATH } from "../charts/curves.ts";
 import { lessons } from "ackclock:lessons";
 import { type Editor, mountEditor } from "../editor/editor.ts";
 import { connect, served } from "../engine/connect.ts";
@@ -179,11 +180,13 @@ async function start(page: HTMLElement): Promise<void> {
   );
   const link = await decode(location.hash);
   const narrow = matchMedia("(max-width: 60rem)").matches;
-  const lab = await makeLab(
-    makeEngine,
-    link && "state" in link ? link.state.text : (server?.text ?? START),
-    narrow ? ["cwnd", "queue", "throughput"] : ["cwnd", "queue", "throughput", "delay"],
-  );
+  const lab = await makeLab(makeEngine, link && "state" in link ? link.state.text : (server?.text ?? START), [
+    "cwnd",
+    "queue",
+    "throughput",
+    ...(narrow ? [] : ["delay" as const]),
+    ...PATH,
+  ]);
   render(<Page {...{ lab, makeEngine, link }} course={follow(lessons, lab)} />, page);
 }
 

@@ -12,7 +12,8 @@ import {
   stateOf,
 } from "../scenario/options.ts";
 import { decode, flowsOf, parametersIn } from "../scenario/state.ts";
-import { isTable, read, type Table, type Value } from "../scenario/toml.ts";
+import { dotted, isTable, read, type Table, type Value } from "../scenario/toml.ts";
+import { addModel, eachOf } from "./models.ts";
 import { Field, Labelled, type Option, Select, Toggle, Toggles } from "../controls.tsx";
 
 /** Menus under a heading, by the ids that `options` gives. */
@@ -24,6 +25,7 @@ export interface MenuGroup {
 /** Keys with a menu in the playground. All others are in the text, where the editor completes them. */
 export const PLAYGROUND: MenuGroup[] = [
   { title: "Queue", ids: ["topology.bottleneck.queue"] },
+  { title: "Path", ids: ["rate", "delay", "loss"].map((key) => `topology.bottleneck.${key}`) },
   {
     title: "Flow",
     ids: [
@@ -74,11 +76,13 @@ export function Menus({ describe, wanted, checked: { values, frozen }, onEdit, o
   return (
     <>
       {groups.map(({ title, menus }) => {
-        const rows = menus.map((menu) => {
-          const index = ofFlows(menu) ? chosen : 0;
-          const state = stateOf(menu, describe, reading, index);
-          return state && <MenuRow key={menu.id} {...{ menu, state, values, index, describe, onEdit }} />;
-        });
+        const rows = menus.flatMap((menu) =>
+          eachOf(menu, values, ofFlows(menu) ? chosen : 0).map(([each, index, count]) => {
+            const state = stateOf(each, describe, reading, index);
+            const key = `${menu.id} ${count > 0 ? index : ""}`;
+            return state && <MenuRow key={key} {...{ menu: each, state, values, index, count, describe, onEdit }} />;
+          }),
+        );
         return (
           <Fragment key={title}>
             <h2 hidden={rows.every((row) => row === null)}>{title}</h2>
@@ -152,15 +156,18 @@ interface MenuProperties {
   state: MenuState;
   values: Table;
   index: number;
+  /** Length of the list that the value is in; 0 for none. */
+  count: number;
   describe: Describe;
   onEdit: (edits: Edit[]) => void;
 }
 
-function MenuRow({ menu, state, values, index, describe, onEdit }: MenuProperties): JSX.Element {
+function MenuRow({ menu, state, values, index, count, describe, onEdit }: MenuProperties): JSX.Element {
   const [opened, setOpened] = useState(false);
   const id = useId();
   const { option, unused, parameters } = state;
-  const name = TITLES[menu.id] ?? menu.title;
+  const bare = TITLES[menu.id] ?? menu.title;
+  const name = count > 0 ? `${bare} ${index + 1}` : bare;
   const settings = option !== null && option.parameters.length > 0;
   const none = unused !== null || !option || (!settings && option.summary === "");
   const title = settings ? `Settings of ${option.title}` : `About ${option?.title ?? name}`;
@@ -205,6 +212,16 @@ function MenuRow({ menu, state, values, index, describe, onEdit }: MenuPropertie
             />
           ))}
         </div>
+        {menu.listed && (
+          <div class="bar">
+            <button onClick={() => onEdit(addModel(menu, state, values, describe))}>
+              Add a {bare.toLowerCase()} model
+            </button>
+            {count > 1 && (
+              <button onClick={() => onEdit([[dotted(state.path), null]])}>Remove {name.toLowerCase()}</button>
+            )}
+          </div>
+        )}
       </div>
     </div>
   );

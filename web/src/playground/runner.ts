@@ -41,6 +41,7 @@ export function runner(engine: Engine, events: RunnerEvents) {
         onOpen(scenario) {
           recording = new Recording(scenario);
         },
+        onPath: (frame) => recording!.addPath(frame),
         onRows(frame) {
           recording!.add(frame);
           const now = performance.now();

@@ -1,7 +1,7 @@
 // Above the charts: run and stop, the times shown, and which charts, flows and link are shown.
 import type { JSX } from "preact";
 import { colour } from "../charts/colours.ts";
-import { CHARTS, onlyRun } from "../charts/curves.ts";
+import { CHARTS, offered, onlyRun } from "../charts/curves.ts";
 import { shown } from "../charts/panel.ts";
 import { Field, type Option, Select, Toggle, Toggles } from "../controls.tsx";
 import { FLOWS_SHOWN, type Lab } from "./lab.ts";
@@ -53,6 +53,7 @@ function Choices({ lab }: { lab: Lab }): JSX.Element {
     const next = flows.filter((flow) => chosen.includes(flow) !== (flow === name)).slice(0, MOST_FLOWS);
     if (next.length > 0) lab.pick({ flows: next });
   };
+  const charts = offered(lab.view.value?.runs ?? [], choice);
   const turn = (id: (typeof CHARTS)[number]["id"]) => {
     const next = CHARTS.map((chart) => chart.id).filter((other) => visible.value.includes(other) !== (other === id));
     if (next.length > 0) visible.value = next;
@@ -60,7 +61,7 @@ function Choices({ lab }: { lab: Lab }): JSX.Element {
   return (
     <>
       <Toggles label="Charts shown">
-        {CHARTS.map(({ id, short }) => (
+        {charts.map(({ id, short }) => (
           <Toggle key={id} pressed={visible.value.includes(id)} onClick={() => turn(id)}>
             {short}
           </Toggle>

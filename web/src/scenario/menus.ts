@@ -52,6 +52,8 @@ export interface Menu {
   usual: string | null;
   /** Whether a value is a bare word or truth value, a part (a word or a table), or a table. */
   form: "word" | "flag" | "part" | "table";
+  /** Whether a value can be a list of parts. */
+  listed: boolean;
 }
 
 /** Abbreviations in names of keys and words. */
@@ -112,6 +114,7 @@ function menu(schema: Schema, path: Pattern, name: string, describe: Describe): 
     axis,
     usual: tables.find((kind) => kind.usual)?.name ?? null,
     form: axis || name === flowKey("host") ? "part" : tables.length > 0 ? "table" : isFlag(schema) ? "flag" : "word",
+    listed: axis !== null && itemsOf(schema) !== undefined,
   };
 }
 

@@ -36,7 +36,7 @@ mod warnings;
 mod wires;
 
 pub use crate::app::{Page, Transfer};
-pub use crate::net::busy::Span;
+pub use crate::net::busy::BusyPart;
 pub use attempt::{Attempt, Measures, RunRow};
 pub use crossings::crossings;
 pub use end_host::EndHost;
@@ -46,7 +46,7 @@ pub use live::{FrameConnection, Live};
 pub use lockstep::{Connect, Lockstep, Outside};
 pub use outside::{Departure, OutsideHost, OutsideInterface, Passed};
 pub use passage::{Interface, Passage};
-pub use prepared::{Prepared, bottleneck, busy_link, run};
+pub use prepared::{BUSY_PARTS, Prepared, both_ways, bottleneck, busy_link, run};
 pub use replay::{Arrival, Replayed, replay, replays};
 pub use result::{ApplicationResult, FlowResult, LinkResult, RunResult, digest};
 pub use summary::{Summary, summary_schema};

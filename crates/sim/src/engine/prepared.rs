@@ -8,9 +8,9 @@ use super::error::RunError;
 use super::result::RunResult;
 use super::routing::{routes, slowest};
 use super::simulation::Simulation;
-use crate::net::busy::{Span, busy};
-use crate::scenario::Scenario;
+use crate::net::busy::{BusyPart, busy};
 use crate::scenario::text::unknown;
+use crate::scenario::{LinkSpec, Scenario};
 use crate::trace::{Capture, Off, Recording, Traces};
 
 /// Runs `scenario` to its end. `interrupted` is called from time to time; if it returns true, the run stops.
@@ -31,11 +31,25 @@ pub fn bottleneck(scenario: &Scenario) -> Result<&str, RunError> {
     slowest.ok_or_else(|| RunError::Capture("capture: the first flow crosses no link".to_owned()))
 }
 
+/// The links that a picture of the path shows: the [`bottleneck`] and, if there is one, the link in the other direction.
+///
+/// # Errors
+/// As [`bottleneck`].
+pub fn both_ways(scenario: &Scenario) -> Result<Vec<&LinkSpec>, RunError> {
+    let name = bottleneck(scenario)?;
+    let there: Vec<&LinkSpec> = scenario.links.iter().filter(|link| link.name == name).take(1).collect();
+    let back = scenario.links.iter().find(|link| there.iter().any(|other| (link.from, link.to) == (other.to, other.from)));
+    Ok(there.into_iter().chain(back).collect())
+}
+
+/// Parts of the time in a picture of the path, unless the reader chooses others.
+pub const BUSY_PARTS: usize = 300;
+
 /// What the models of the link `name` do over time if it always has a packet to send: the run's time in `count` parts.
 ///
 /// # Errors
 /// [`RunError::Part`] if there is no such link, and [`RunError`] if a model cannot be built.
-pub fn busy_link(scenario: &Scenario, name: &str, count: usize) -> Result<Vec<Span>, RunError> {
+pub fn busy_link(scenario: &Scenario, name: &str, count: usize) -> Result<Vec<BusyPart>, RunError> {
     let Some(link) = scenario.links.iter().find(|link| link.name == name) else {
         let known: Vec<&str> = scenario.links.iter().map(|link| link.name.as_str()).collect();
         return Err(RunError::Part(unknown("link", name, &known)));

@@ -14,28 +14,61 @@ const LARGEST: u64 = 60_000;
 /// Packets of [`SIZE`] that are sent one by one.
 const MOST: f64 = 4e6;
 
-/// A part of the time of a busy link.
+/// What a busy link does in a part of the time. Delays and losses are NaN in a part in which no transmission ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Span {
-    /// Bits transmitted in it.
-    pub bits: f64,
-    /// Packets whose transmission ended in it, and those among them that were lost.
-    pub packets: u64,
-    /// See `packets`.
-    pub lost: u64,
-    /// Sum of the delays from the end of the transmission to the far end, in seconds, and the least and the largest.
-    pub delays: f64,
-    /// See `delays`.
+pub struct BusyPart {
+    /// Bits transmitted, per second.
+    pub rate: f64,
+    /// Mean of the delays from the end of the transmission to the far end, in seconds.
+    pub delay: f64,
+    /// The least of these delays.
     pub least: f64,
-    /// See `delays`.
+    /// The largest of these delays.
     pub largest: f64,
+    /// Share of the packets that were lost.
+    pub loss: f64,
+}
+
+/// The sums over a part of the time of a busy link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Span {
+    /// Bits transmitted in it.
+    bits: f64,
+    /// Packets whose transmission ended in it, and those among them that were lost.
+    packets: u64,
+    lost: u64,
+    /// Sum of the delays, in seconds, and the least and the largest.
+    delays: f64,
+    least: f64,
+    largest: f64,
+}
+
+impl Span {
+    /// What a part of `width` seconds shows.
+    fn shown(self, width: f64) -> BusyPart {
+        let Self { bits, packets, lost, delays, least, largest } = self;
+        let seen = |value: f64| if packets > 0 { value } else { f64::NAN };
+        BusyPart {
+            rate: bits / width,
+            delay: seen(delays / packets as f64),
+            least: seen(least),
+            largest: seen(largest),
+            loss: seen(lost as f64 / packets as f64),
+        }
+    }
 }
 
 const EMPTY: Span = Span { bits: 0.0, packets: 0, lost: 0, delays: 0.0, least: f64::INFINITY, largest: 0.0 };
 
 /// Sends packets of 1500 bytes over the link of `spec` without a pause until `end`, and divides the time into `count` parts. Links that
 /// carry millions of packets send larger ones. `Err` is the registry's message about a part's parameters.
-pub(crate) fn busy(spec: &LinkSpec, seed: u64, end: Duration, count: usize) -> Result<Vec<Span>, String> {
+pub(crate) fn busy(spec: &LinkSpec, seed: u64, end: Duration, count: usize) -> Result<Vec<BusyPart>, String> {
+    let width = end.as_secs_f64() / count as f64;
+    Ok(sums(spec, seed, end, count)?.into_iter().map(|span| span.shown(width)).collect())
+}
+
+/// The sums over each part.
+fn sums(spec: &LinkSpec, seed: u64, end: Duration, count: usize) -> Result<Vec<Span>, String> {
     let mut models = Models::new(spec, seed)?;
     let (rate, delay) = (spec.rate.mean(), spec.delay.mean());
     let wanted = rate.bytes_in(end) / SIZE as f64;
@@ -99,7 +132,7 @@ mod tests {
     fn spans(link: &str) -> Vec<Span> {
         let text = format!("duration = \"10 s\"\n[topology]\nlinks = [{{ {link} }}]\n[flow]\n");
         let scenario = Document::from_toml(&text, "t.toml").unwrap().scenario().unwrap();
-        busy(&scenario.links[0], 3, scenario.duration, 10).unwrap()
+        sums(&scenario.links[0], 3, scenario.duration, 10).unwrap()
     }
 
     fn close(one: f64, other: f64, within: f64) {
@@ -145,6 +178,15 @@ mod tests {
         for span in &spans {
             assert!((0.015..0.0152).contains(&span.least) && (0.0248..=0.025).contains(&span.largest), "{span:?}");
         }
+    }
+
+    #[test]
+    fn a_part_without_packets_has_a_rate_and_nothing_else() {
+        let full = Span { bits: 4e6, packets: 4, lost: 1, delays: 0.1, least: 0.02, largest: 0.03 }.shown(2.0);
+        assert_eq!(full, BusyPart { rate: 2e6, delay: 0.025, least: 0.02, largest: 0.03, loss: 0.25 });
+        let BusyPart { rate, delay, least, largest, loss } = Span { bits: 1e6, ..EMPTY }.shown(2.0);
+        assert_eq!(rate, 5e5);
+        assert!([delay, least, largest, loss].iter().all(|value| value.is_nan()));
     }
 
     #[test]
