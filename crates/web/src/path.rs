@@ -7,6 +7,9 @@ use serde_json::{Value as Json, json};
 use crate::error::Refusal;
 use crate::frame::{Columns, with};
 
+/// A quantity: its name, whether it varies, and where it is.
+type Quantity = (&'static str, bool, fn(&BusyPart) -> f64);
+
 /// Answers with the path of the run `number`, as the [documentation of this crate](crate) describes.
 pub(crate) fn path(number: u32, scenario: &Scenario, columns: &mut Columns) -> Result<Json, Refusal> {
     // Flows that cross no link have no path.
@@ -26,7 +29,7 @@ pub(crate) fn path(number: u32, scenario: &Scenario, columns: &mut Columns) -> R
         columns.doubles("time", rows.iter().map(|row| row.1)),
         with(columns.wholes("link", rows.iter().map(|row| row.0)), "names", json!("links")),
     ];
-    let quantities: [(&str, bool, fn(&BusyPart) -> f64); 5] = [
+    let quantities: [Quantity; 5] = [
         ("rate", rate, |part| part.rate),
         ("delay", delay, |part| part.delay),
         ("least", delay, |part| part.least),

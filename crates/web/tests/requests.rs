@@ -235,7 +235,7 @@ fn the_path_over_time_has_what_varies_in_either_direction() {
                 assert!((at(0, second) - rate).abs() <= 30.0 * 12e3, "{second} s: {}", at(0, second));
             }
             assert!((0..10).all(|second| (at(1, f64::from(second)) / 4e6 - 1.0).abs() < 1e-9));
-            assert!(times[..300].is_sorted() && times[300] == 0.0);
+            assert!(times[..300].is_sorted() && times[300] < times[299]);
         }
         // The run goes on.
         assert_eq!(ask(laboratory, &json!({ "do": "advance", "run": run })).good().header["done"], true);
