@@ -5,7 +5,7 @@
 
 use crate::cc::{avoidance, initial_window, loss_response, slow_start, whole};
 use crate::params::Axis;
-use crate::path::{delay, loss, rate};
+use crate::path::{delay, loss, medium, rate};
 use crate::qdisc;
 
 /// Every axis of this crate, in the order of listings.
@@ -22,4 +22,5 @@ pub static AXES: &[&Axis] = &[
     &rate::AXIS,
     &delay::AXIS,
     &loss::AXIS,
+    &medium::AXIS,
 ];

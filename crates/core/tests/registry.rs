@@ -11,7 +11,7 @@ use ackclock_core::entry::{Entry, Quantity};
 use ackclock_core::events::{Established, FirstWindow};
 use ackclock_core::params::{Axis, Description, Params};
 use ackclock_core::path::loss::{self, Arrival};
-use ackclock_core::path::{delay, rate};
+use ackclock_core::path::{delay, medium, rate};
 use ackclock_core::registry::AXES;
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Bytes, Duration, Instant};
@@ -114,7 +114,7 @@ fn every_part_reports_exactly_the_quantities_it_declares() {
     assert_declared(loss_response::ENTRIES, |part| Parts { loss_response: Some(part), ..first_parts() });
     assert_declared(initial_window::ENTRIES, |initial_window| Parts { initial_window, ..first_parts() });
     // Models of a link cannot report quantities.
-    let links = [rate::DESCRIPTIONS, delay::DESCRIPTIONS, loss::DESCRIPTIONS].concat();
+    let links = [rate::DESCRIPTIONS, delay::DESCRIPTIONS, loss::DESCRIPTIONS, medium::DESCRIPTIONS].concat();
     assert!(links.iter().all(|model| model.quantities.is_empty()));
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use ackclock_core::cc::{avoidance, initial_window, loss_response, slow_start};
 use ackclock_core::entry::{Description, Entry};
 use ackclock_core::params::{Axis, Default, Kind, Param};
-use ackclock_core::path::{delay, loss, rate};
+use ackclock_core::path::{delay, loss, medium, rate};
 use ackclock_core::qdisc;
 use ackclock_core::units::Limit;
 use ackclock_sim::engine::{RunResult, run};
@@ -111,7 +111,7 @@ fn usual(param: &Param) -> Option<f64> {
 
 /// A part of the axis of a link's key, with random values for some of its parameters. If they do not fit together, all have their defaults.
 /// Parts that need more than their defaults are left out.
-fn any_part(key: &'static str, axis: &'static Axis) -> impl Strategy<Value = String> {
+fn any_part(key: &'static str, axis: &'static Axis) -> impl Strategy<Value = String> + Clone {
     let values = |part: &Description| {
         let params = part.params.iter().filter_map(|param| {
             let (name, value) = (param.name, any_value(&param.kind, usual(param))?);
@@ -130,7 +130,7 @@ fn any_part(key: &'static str, axis: &'static Axis) -> impl Strategy<Value = Str
 
 /// Whether a link may have a part with these keys.
 fn fits(key: &str, part: &str) -> bool {
-    let usual = [("rate", "'1 Mbit/s'"), ("delay", "'1 ms'"), ("queue", "'unlimited'"), ("loss", "'none'")];
+    let usual = [("rate", "'1 Mbit/s'"), ("delay", "'1 ms'"), ("queue", "'unlimited'"), ("loss", "'none'"), ("medium", "'own'")];
     let keys = usual.map(|(name, value)| if name == key { format!("{name} = {{ {part} }}") } else { format!("{name} = {value}") });
     let text = format!("duration = '1 s'\ntopology = {{ kind = 'chain', links = [{{ {} }}] }}\n[[flow]]\n", keys.join(", "));
     Document::from_toml(&text, "part.toml").and_then(|document| document.scenario()).is_ok()
@@ -178,9 +178,26 @@ fn any_link(faults: bool) -> impl Strategy<Value = String> {
     })
 }
 
+/// The keys of a medium that all links may share.
+fn any_air() -> impl Strategy<Value = String> {
+    any_part("medium", &medium::AXIS).prop_map(|keys| format!(", medium = {{ {keys}, channel = 'air' }}"))
+}
+
+/// The key of a link's medium: its own, one of both directions, or `air`.
+fn any_medium(air: String) -> impl Strategy<Value = String> + Clone {
+    let both = any_part("medium", &medium::AXIS).prop_map(|keys| format!(", medium = {{ {keys} }}"));
+    prop_oneof![8 => Just(String::new()), 1 => both, 1 => Just(air)]
+}
+
 fn any_topology(faults: bool) -> impl Strategy<Value = String> {
-    let link = move || any_link(faults);
-    let two_way = move || (link(), link()).prop_map(|(link, reverse)| format!("{{ {link}, reverse = {{ {reverse} }} }}"));
+    any_air().prop_flat_map(move |air| any_topology_with(faults, air)).boxed()
+}
+
+/// A topology in which any link may share the medium `air`.
+fn any_topology_with(faults: bool, air: String) -> impl Strategy<Value = String> {
+    let medium = any_medium(air);
+    let link = move || (any_link(faults), medium.clone()).prop_map(|(link, medium)| format!("{link}{medium}")).boxed();
+    let two_way = || (link(), any_link(faults)).prop_map(|(link, reverse)| format!("{{ {link}, reverse = {{ {reverse} }} }}")).boxed();
     prop_oneof![
         prop::collection::vec(two_way(), 1..5).prop_map(|links| format!("kind = 'chain', links = [{}]", links.join(", "))),
         (two_way(), two_way(), prop::collection::vec(0..50_u64, 0..3)).prop_map(|(access, bottleneck, delays)| {
@@ -198,6 +215,7 @@ fn any_topology(faults: bool) -> impl Strategy<Value = String> {
         }),
     ]
     .prop_map(|keys| format!("topology = {{ {keys} }}"))
+    .boxed()
 }
 
 fn any_parts() -> impl Strategy<Value = String> {

@@ -2,5 +2,6 @@
 
 pub mod delay;
 pub mod loss;
+pub mod medium;
 mod mixing;
 pub mod rate;

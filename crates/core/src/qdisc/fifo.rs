@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::contract::{Admission, Arrival, Backlog, Dequeued, Discipline, Notice, Outcomes, Outlet, Packet, Reason, Scheduler};
+use super::contract::{Admission, Arrival, Backlog, Dequeued, Discipline, Notice, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict};
 use super::updated::Updated;
 use crate::rng::Generator;
 use crate::units::{Bytes, Instant, Moment};
@@ -26,6 +26,16 @@ impl<A: Admission> Fifo<A> {
     /// The discipline that decides on arrival.
     pub(crate) const fn admission(&self) -> &A {
         &self.updated.admission
+    }
+}
+
+/// First in, first out, without a limit.
+#[derive(Debug)]
+pub struct Unlimited;
+
+impl Admission for Unlimited {
+    fn admit(&mut self, _arrival: &Arrival, _backlog: Backlog, _random: &mut Generator) -> Verdict {
+        Verdict::Accept
     }
 }
 

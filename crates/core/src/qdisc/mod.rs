@@ -20,7 +20,7 @@ pub(crate) mod waiting;
 pub use contract::{
     Admission, Arrival, Backlog, Dequeued, Discipline, Ecn, Notice, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict,
 };
-pub use fifo::Fifo;
+pub use fifo::{Fifo, Unlimited};
 pub use updated::Updated;
 
 use crate::entry::{Description, Entry, List, Parts, entries};

@@ -29,7 +29,7 @@ use crate::qdisc::contract::{
     Admission, Arrival, Backlog, Dequeued, Discipline, Ecn, Notice, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict,
 };
 use crate::qdisc::params::below;
-use crate::qdisc::{AXIS, PARTS};
+use crate::qdisc::{AXIS, PARTS, Unlimited};
 use crate::rng::Generator;
 use crate::units::{Bytes, Instant, Moment};
 
@@ -148,16 +148,6 @@ impl Meter {
 pub struct Policer<Q> {
     meter: Meter,
     queue: Q,
-}
-
-/// First in, first out, without a limit.
-#[derive(Debug)]
-struct Unlimited;
-
-impl Admission for Unlimited {
-    fn admit(&mut self, _arrival: &Arrival, _backlog: Backlog, _random: &mut Generator) -> Verdict {
-        Verdict::Accept
-    }
 }
 
 /// The reasons of a policer before a queue with those of `queue`.

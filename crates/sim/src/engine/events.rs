@@ -46,25 +46,33 @@ pub(crate) enum Subject {
     Notice,
     /// The first packet to arrive on a wire on which packets overtake. Each of its packets has an event.
     Wire(usize),
+    /// The medium on which stations send.
+    Medium(usize),
 }
 
 /// The numbers of subjects in keys. Among events at the same time that were also determined at the same time, the lower number comes first.
 /// Links thus come before arrivals, as with first-in, first-out queues.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subjects {
-    /// The first number of pipes, timers and applications, and that of notices.
+    /// The first number of pipes, timers and applications, that of notices, and the first one of media.
     pipes: usize,
     timers: usize,
     applications: usize,
     notice: usize,
+    media: usize,
 }
 
 impl Subjects {
     /// Numbers for the given counts of subjects. `Err`: the total, if it is too large.
-    pub(crate) fn new((links, pipes, wires): (usize, usize, usize), flows: usize, applications: usize) -> Result<Self, usize> {
+    pub(crate) fn new(
+        (links, pipes, wires, media): (usize, usize, usize, usize),
+        flows: usize,
+        applications: usize,
+    ) -> Result<Self, usize> {
         let (timers, notice) = (links + pipes, links + pipes + 2 * flows + applications);
-        let subjects = Self { pipes: links, timers, applications: timers + 2 * flows, notice };
-        if notice + wires < MAX_SUBJECTS { Ok(subjects) } else { Err(notice + wires + 1) }
+        let subjects = Self { pipes: links, timers, applications: timers + 2 * flows, notice, media: notice + 1 + wires };
+        let count = subjects.media + media;
+        if count <= MAX_SUBJECTS { Ok(subjects) } else { Err(count) }
     }
 
     /// The number of a subject.
@@ -77,6 +85,7 @@ impl Subjects {
             Subject::Application(application) => self.applications + application,
             Subject::Notice => self.notice,
             Subject::Wire(wire) => self.notice + 1 + wire,
+            Subject::Medium(medium) => self.media + medium,
         }
     }
 
@@ -93,8 +102,10 @@ impl Subjects {
             Subject::Application(number - self.applications)
         } else if number == self.notice {
             Subject::Notice
-        } else {
+        } else if number < self.media {
             Subject::Wire(number - self.notice - 1)
+        } else {
+            Subject::Medium(number - self.media)
         }
     }
 
@@ -338,10 +349,11 @@ mod tests {
 
     #[test]
     fn numbers_become_the_subjects_that_they_were_made_of() {
-        let subjects = Subjects::new((3, 5, 2), 2, 2).unwrap();
+        let subjects = Subjects::new((3, 5, 2, 2), 2, 2).unwrap();
         let timers = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(flow, side)| Subject::Timer { flow, side: Side::ALL[side] });
         let all = (0..3).map(Subject::Link).chain((0..5).map(Subject::Pipe)).chain(timers).chain((0..2).map(Subject::Application));
-        let all: Vec<Subject> = all.chain([Subject::Notice]).collect();
+        let last = (0..2).map(Subject::Wire).chain((0..2).map(Subject::Medium));
+        let all: Vec<Subject> = all.chain([Subject::Notice]).chain(last).collect();
         let numbers: Vec<usize> = all.iter().map(|&subject| subjects.encode(subject)).collect();
         assert_eq!(numbers, (0..all.len()).collect::<Vec<usize>>());
         assert_eq!(numbers.iter().map(|&number| subjects.decode(number)).collect::<Vec<Subject>>(), all);
@@ -350,8 +362,8 @@ mod tests {
 
     #[test]
     fn too_many_subjects_have_no_numbers() {
-        assert!(Subjects::new((0, MAX_SUBJECTS - 2, 1), 0, 0).is_ok());
-        assert_eq!(Subjects::new((0, MAX_SUBJECTS - 1, 1), 0, 0).unwrap_err(), MAX_SUBJECTS + 1);
+        assert!(Subjects::new((0, MAX_SUBJECTS - 3, 1, 1), 0, 0).is_ok());
+        assert_eq!(Subjects::new((0, MAX_SUBJECTS - 2, 1, 1), 0, 0).unwrap_err(), MAX_SUBJECTS + 1);
     }
 
     proptest! {

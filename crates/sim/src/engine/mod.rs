@@ -28,6 +28,7 @@ mod prepared;
 mod replay;
 mod result;
 mod routing;
+mod sharing;
 mod simulation;
 mod stream;
 mod summary;

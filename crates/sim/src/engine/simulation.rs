@@ -23,6 +23,7 @@ use crate::app::Action;
 use crate::net::fate::{Crossing, Loss};
 use crate::net::lanes::Lanes;
 use crate::net::link::{Link, Queue};
+use crate::net::medium::Medium;
 use crate::net::packet::{Packet, Payloads};
 use crate::net::port::{Entering, LinkCounters, Port};
 use crate::net::route::{Routes, Then};
@@ -42,7 +43,9 @@ pub(super) struct Simulation<'a, R> {
     pub(super) events: EventQueue,
     pub(super) subjects: Subjects,
     pub(super) links: Vec<Link>,
-    lanes: Lanes,
+    /// Media that links share.
+    pub(super) media: Vec<Medium>,
+    pub(super) lanes: Lanes,
     /// Packets in flight: a pipe for each lane, then one for each link.
     pipes: Vec<VecDeque<InFlight>>,
     /// Packets in flight on links on which packets overtake.
@@ -55,7 +58,7 @@ pub(super) struct Simulation<'a, R> {
     /// Payloads of the packets in flight.
     pub(super) payloads: Payloads,
     /// Packets just lost by a scheduled link; otherwise empty.
-    lost: Vec<(Packet, Loss)>,
+    pub(super) lost: Vec<(Packet, Loss)>,
     /// The initial windows that connections between two nodes have learned, by the nodes of sender and receiver.
     pub(super) learned: BTreeMap<(usize, usize), Segments>,
     /// Notices from queues to the senders of dropped packets.
@@ -93,13 +96,14 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let mut links: Vec<Link> = links
             .map(|(index, spec)| Link::new(index as u32, spec, (scenario.seed, end), queues.remove(&index)).map_err(RunError::Part))
             .collect::<Result<_, _>>()?;
+        let media = Medium::all(&scenario, &mut links).map_err(RunError::Part)?;
         let lanes = Lanes::new(&scenario, &mut links, &mut routes);
         let pipes = lanes.count + links.len();
         let wires = Wires::new(&links);
-        let subjects = Subjects::new((links.len(), pipes, wires.len()), scenario.flows.len(), scenario.applications.len())
+        let subjects = Subjects::new((links.len(), pipes, wires.len(), media.len()), scenario.flows.len(), scenario.applications.len())
             .map_err(RunError::TooLarge)?;
         let scheduled = (0..links.len()).filter(|&link| links[link].is_scheduled());
-        let frequent = scheduled.map(Subject::Link).chain((0..lanes.count).map(Subject::Pipe));
+        let frequent = scheduled.map(Subject::Link).chain((0..lanes.count).map(Subject::Pipe)).chain((0..media.len()).map(Subject::Medium));
         let flows = (0..scenario.flows.len()).map(|index| flow(&scenario, index)).collect::<Result<_, _>>()?;
         let mut simulation = Self {
             end,
@@ -107,6 +111,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             subjects,
             pipes: vec![VecDeque::new(); pipes],
             wires,
+            media,
             lanes,
             links,
             routes,
@@ -166,6 +171,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 Subject::Application(application) => self.application_event(now, application),
                 Subject::Notice => self.notice_event(now),
                 Subject::Wire(wire) => self.wire_event(key, wire),
+                Subject::Medium(medium) => self.medium_event(key, medium),
                 Subject::Pipe(_) => {}
             }
         }
@@ -304,18 +310,23 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
     /// Offers a packet to a link whose queue chooses on departure.
     fn offer(&mut self, link: usize, packet: Packet, now: Moment) {
-        let Link { port, queue: Queue::Scheduled(queue) } = &mut self.links[link] else { return };
+        let ends = self.ends(&packet);
+        let Link { port, queue: Queue::Scheduled(queue) } = &mut self.links[link] else { return self.share(link, packet, now) };
         if let Some(crossing) = port.before(&Entering { now, packet }, &mut self.recorder) {
             return self.crossed(link, packet, now, crossing);
         }
         let kind = &mut self.lanes.kinds[port.kind as usize];
-        let FlowSpec { from, to, .. } = self.scenario.flows[packet.flow()];
-        let ends = match packet.from() {
-            Side::Sender => (from as u32, to as u32),
-            Side::Receiver => (to as u32, from as u32),
-        };
         let served = queue.offer((port, kind), (&Entering { now, packet }, ends), &mut self.lost, &mut self.recorder);
         self.follow(link, served);
+    }
+
+    /// The nodes between which a packet travels.
+    pub(super) fn ends(&self, packet: &Packet) -> (u32, u32) {
+        let FlowSpec { from, to, .. } = self.scenario.flows[packet.flow()];
+        match packet.from() {
+            Side::Sender => (from as u32, to as u32),
+            Side::Receiver => (to as u32, from as u32),
+        }
     }
 
     /// Shows a packet to the recorder.
@@ -327,7 +338,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
     /// Serves the queue of a link, unless a packet's arrival has already changed its deadline.
     fn link_event(&mut self, key: Key, link: usize) {
-        let Link { port, queue: Queue::Scheduled(queue) } = &mut self.links[link] else { return };
+        let Link { port, queue: Queue::Scheduled(queue) } = &mut self.links[link] else { return self.release(key, link) };
         let kind = &mut self.lanes.kinds[port.kind as usize];
         let due = queue.due().filter(|&due| self.subjects.key(due, Subject::Link(link)) == key);
         if let Some(due) = due {
@@ -348,7 +359,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     /// Continues with a packet that has crossed `link`, or that copies of it cross from `here` on.
-    fn crossed(&mut self, link: usize, mut packet: Packet, here: Moment, crossing: Crossing) {
+    pub(super) fn crossed(&mut self, link: usize, mut packet: Packet, here: Moment, crossing: Crossing) {
         match crossing {
             Crossing::Through { arrival, marked } => {
                 if marked {
@@ -379,7 +390,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    fn drop_all(&mut self) {
+    pub(super) fn drop_all(&mut self) {
         while let Some((packet, loss)) = self.lost.pop() {
             self.drop_packet(packet, loss);
         }

@@ -130,27 +130,31 @@ impl Models {
     /// End of the transmission of `size` from `start` on, and arrival at the far end. A constant takes `time`, `delay`, or both together,
     /// `crossing`: the sum that a link without models uses.
     pub(super) fn send(&mut self, size: Bytes, start: Instant, [time, delay, crossing]: [Duration; 3]) -> (Instant, Instant) {
-        let end = match &mut self.rate {
+        let end = self.finish(size, start, time);
+        let otherwise = if self.rate.is_some() { end + delay } else { start + crossing };
+        (end, self.propagate(size, end).unwrap_or(otherwise))
+    }
+
+    /// End of the transmission of `size` from `start` on; a constant takes `time`.
+    pub(super) fn finish(&mut self, size: Bytes, start: Instant, time: Duration) -> Instant {
+        match &mut self.rate {
             Some(rate) => rate.model.finish(start, size, &mut rate.random),
             None => start + time,
-        };
-        let arrival = match &mut self.delay {
-            Some(wire) => {
-                let mut arrival = end;
-                for Delaying { model, random } in &mut wire.models {
-                    arrival += model.delay(end, size, random);
-                }
-                if wire.reorders {
-                    arrival
-                } else {
-                    wire.last = wire.last.max(arrival);
-                    wire.last
-                }
-            }
-            None if self.rate.is_some() => end + delay,
-            None => start + crossing,
-        };
-        (end, arrival)
+        }
+    }
+
+    /// Arrival at the far end of what leaves the transmitter at `end`; `None`: the delay is a constant.
+    pub(super) fn propagate(&mut self, size: Bytes, end: Instant) -> Option<Instant> {
+        let wire = self.delay.as_mut()?;
+        let mut arrival = end;
+        for Delaying { model, random } in &mut wire.models {
+            arrival += model.delay(end, size, random);
+        }
+        if !wire.reorders {
+            wire.last = wire.last.max(arrival);
+            arrival = wire.last;
+        }
+        Some(arrival)
     }
 
     /// Counts the bits transmitted from `start` to `end`.

@@ -255,17 +255,56 @@ impl Port {
         if start < self.end {
             models.carry(start, end.min(self.end));
         }
-        let copies = models.judge(LossPosition::AfterLink, packet, end);
-        let is_ordinary = copies == Copies::ONE && !models.reorders();
         self.transmitter.free_at = end;
+        self.counters.busy += end.min(self.end).since(start);
+        self.reach(sending.entering, (end, Departure { start, arrival }), marked, recorder)
+    }
+
+    /// Asks the loss models about a packet that has left the transmitter at `end`. Returns its fate behind the link.
+    fn reach<R: Recorder>(
+        &mut self,
+        entering: &Entering,
+        (end, departure): (Instant, Departure),
+        marked: bool,
+        recorder: &mut R,
+    ) -> Crossing {
+        let copies = self.models.as_mut().map_or(Copies::ONE, |models| models.judge(LossPosition::AfterLink, &entering.packet, end));
         self.counters.delivered += u64::from(copies.passed);
-        let departure = Departure { start, arrival };
-        self.leave(sending.entering, departure, recorder);
+        self.depart(entering, departure, recorder);
         let arrival = departure.arrives();
-        if is_ordinary {
+        if copies == Copies::ONE && !self.reorders() {
             return Crossing::Through { arrival, marked };
         }
-        self.multiply(sending.entering, copies, arrival.at, recorder).unwrap_or(Crossing::Leaving { arrival, marked })
+        self.multiply(entering, copies, arrival.at, recorder).unwrap_or(Crossing::Leaving { arrival, marked })
+    }
+
+    /// End of a frame of `size` that a medium carries from `start` on.
+    pub(super) fn finish(&mut self, kind: &mut LinkKind, size: Bytes, start: Instant) -> Instant {
+        let time = kind.transmission(size).time;
+        self.models.as_mut().map_or(start + time, |models| models.finish(size, start, time))
+    }
+
+    /// Counts a transmission on a medium.
+    pub(super) fn occupy(&mut self, start: Instant, end: Instant) {
+        self.transmitter = Transmitter { free_at: end, in_service_since: start, row: Moment::now(start) };
+        let within = end.min(self.end);
+        self.counters.busy += within.since(start);
+        if let Some(models) = &mut self.models {
+            models.carry(start, within);
+        }
+    }
+
+    /// A packet that a medium has carried to the receiver: it was sent at `start`, and the transmission ends at `end`. Returns its fate.
+    pub(crate) fn receive<R: Recorder>(
+        &mut self,
+        kind: &LinkKind,
+        entering: &Entering,
+        (start, end): (Instant, Instant),
+        recorder: &mut R,
+    ) -> Crossing {
+        let propagated = self.models.as_mut().and_then(|models| models.propagate(entering.packet.size(), end));
+        let arrival = propagated.unwrap_or(end + kind.delay);
+        self.reach(entering, (end, Departure { start, arrival }), false, recorder)
     }
 
     /// Decides on a packet in front of the queue. `None`: it enters the queue.
@@ -330,10 +369,15 @@ impl Port {
         }
     }
 
-    /// Counts the transmission of a packet.
+    /// Counts the transmission of a packet, and its time.
     fn leave<R: Recorder>(&mut self, entering: &Entering, departure: Departure, recorder: &mut R) {
+        self.counters.busy += self.transmitter.free_at.min(self.end).since(departure.start);
+        self.depart(entering, departure, recorder);
+    }
+
+    /// Counts the transmission of a packet.
+    fn depart<R: Recorder>(&mut self, entering: &Entering, departure: Departure, recorder: &mut R) {
         let start = departure.start;
-        self.counters.busy += self.transmitter.free_at.min(self.end).since(start);
         if start < self.end {
             let sojourn = start.since(entering.now.at);
             self.counters.departures += 1;

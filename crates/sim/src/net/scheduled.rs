@@ -99,6 +99,23 @@ impl Scheduled {
         lost: &mut Vec<(Packet, Loss)>,
         recorder: &mut R,
     ) -> Served {
+        self.enqueue(port, (entering, ends), lost, recorder);
+        let now = entering.now;
+        if let State::Sending(_) = self.state {
+            self.observe(port, now.at, recorder);
+            return Served::default();
+        }
+        self.serve((port, kind), now, lost, recorder)
+    }
+
+    /// Enqueues a packet between the nodes `ends`. Adds dropped packets to `lost`.
+    fn enqueue<R: Recorder>(
+        &mut self,
+        port: &mut Port,
+        (entering, ends): (&Entering, (u32, u32)),
+        lost: &mut Vec<(Packet, Loss)>,
+        recorder: &mut R,
+    ) {
         port.counters.arrivals += 1;
         let Entering { now, packet } = *entering;
         self.wait_until(now.at);
@@ -106,11 +123,19 @@ impl Scheduled {
         let queued = Queued { handle: self.keep(packet), flow, ends, size, ecn, arrived: now.at };
         self.scheduler.enqueue(now, queued, &mut self.random, &mut self.outcomes);
         self.count_outcomes(port, now.at, lost, recorder);
-        if let State::Sending(_) = self.state {
-            self.observe(port, now.at, recorder);
-            return Served::default();
-        }
-        self.serve((port, kind), now, lost, recorder)
+    }
+
+    /// As [`Self::offer`], without serving the link.
+    pub(super) fn join<R: Recorder>(
+        &mut self,
+        port: &mut Port,
+        arriving: (&Entering, (u32, u32)),
+        lost: &mut Vec<(Packet, Loss)>,
+        recorder: &mut R,
+    ) {
+        let now = arriving.0.now.at;
+        self.enqueue(port, arriving, lost, recorder);
+        self.observe(port, now, recorder);
     }
 
     /// Asks the queue for a packet to send. The transmitter must be free.
@@ -121,16 +146,31 @@ impl Scheduled {
         lost: &mut Vec<(Packet, Loss)>,
         recorder: &mut R,
     ) -> Served {
-        self.wait_until(now.at);
-        let answer = self.scheduler.dequeue(now, &mut self.random, &mut self.outcomes);
-        let sending = answer.packet().map(|queued| (self.remove(&queued), queued.arrived));
-        self.count_outcomes(port, now.at, lost, recorder);
-        self.observe(port, now.at, recorder);
-        let Some((packet, arrived)) = sending else { return Served { sent: None, next: self.hold(now.at, answer) } };
-        let crossing = port.transmit(kind, &Sending { entering: &entering(packet, arrived), start: now.at, marked: false }, recorder);
+        let entering = match self.take(port, now, lost, recorder) {
+            Ok(entering) => entering,
+            Err(next) => return Served { sent: None, next },
+        };
+        let packet = entering.packet;
+        let crossing = port.transmit(kind, &Sending { entering: &entering, start: now.at, marked: false }, recorder);
         let free = Moment { at: port.transmitter.free_at, since: now.at };
         self.state = State::Sending(free);
         Served { sent: Some((packet, crossing)), next: Some(free) }
+    }
+
+    /// Takes the packet that leaves at `now`. `Err`: there is none; as [`Self::hold`].
+    pub(super) fn take<R: Recorder>(
+        &mut self,
+        port: &mut Port,
+        now: Moment,
+        lost: &mut Vec<(Packet, Loss)>,
+        recorder: &mut R,
+    ) -> Result<Entering, Option<Moment>> {
+        self.wait_until(now.at);
+        let answer = self.scheduler.dequeue(now, &mut self.random, &mut self.outcomes);
+        let sending = answer.packet().map(|queued| entering(self.remove(&queued), queued.arrived));
+        self.count_outcomes(port, now.at, lost, recorder);
+        self.observe(port, now.at, recorder);
+        sending.ok_or_else(|| self.hold(now.at, answer))
     }
 
     /// No packet can leave at `now`. Returns the time at which the link must be served next, if it is new.

@@ -108,6 +108,10 @@ fn link(spec: &LinkSpec, nodes: &[String]) -> Json {
     if let (Some(spec), Json::Object(table)) = (&spec.queue, &mut queue) {
         put_generator(table, spec.generator);
     }
+    let mut medium = part("medium", spec.medium.as_ref().map(|medium| &medium.model));
+    if let (Some(spec), Json::Object(table)) = (&spec.medium, &mut medium) {
+        table.insert("channel".to_owned(), json!(spec.channel));
+    }
     json!({
         "from": nodes[spec.from],
         "to": nodes[spec.to],
@@ -115,6 +119,7 @@ fn link(spec: &LinkSpec, nodes: &[String]) -> Json {
         "delay": variable("delay", &spec.delay, write_time),
         "queue": queue,
         "loss": losses,
+        "medium": medium,
         // Every direction is a separate link.
         "reverse": "none",
     })

@@ -97,12 +97,14 @@ pub struct LinkSpec {
     pub queue: Option<QueueSpec>,
     /// Packet losses that the queue does not cause, in the order in which they decide.
     pub losses: Vec<LossSpec>,
+    /// The medium that it shares with others; `None`: it has its own.
+    pub medium: Option<MediumSpec>,
 }
 
 impl LinkSpec {
     /// A link between these nodes with an unlimited queue and without losses.
     pub const fn new(name: String, [from, to]: [usize; 2], rate: Variable<Rate>, delay: Variable<Duration>) -> Self {
-        Self { name, from, to, rate, delay, queue: None, losses: Vec::new() }
+        Self { name, from, to, rate, delay, queue: None, losses: Vec::new(), medium: None }
     }
 }
 
@@ -180,6 +182,23 @@ impl LossSpec {
     /// Losses whose random numbers come from the run's seed.
     pub const fn new(model: PartSpec, position: LossPosition) -> Self {
         Self { model, position, generator: GeneratorSpec::Derived }
+    }
+}
+
+/// A medium that links share.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct MediumSpec {
+    /// The model.
+    pub model: PartSpec,
+    /// Links with the same channel share it, and have the same model.
+    pub channel: String,
+}
+
+impl MediumSpec {
+    /// The medium of the links with this channel.
+    pub const fn new(model: PartSpec, channel: String) -> Self {
+        Self { model, channel }
     }
 }
 

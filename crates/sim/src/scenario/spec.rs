@@ -1,7 +1,7 @@
 //! The keys of a scenario file. Reader, defaults, suggestions, schema and documentation all derive from these tables.
 
 use ackclock_core::cc::{avoidance, initial_window, loss_response, slow_start, whole};
-use ackclock_core::path::{delay, loss, rate};
+use ackclock_core::path::{delay, loss, medium, rate};
 use ackclock_core::qdisc;
 use ackclock_tcp::ns2;
 
@@ -72,6 +72,20 @@ macro_rules! direction {
     };
 }
 
+/// The key that both directions of a link have in common.
+const fn medium() -> Key {
+    key("medium", Kind::Part(&medium::AXIS, MEDIUM), Fallback::Text("own"), MEDIUM_DOC)
+}
+
+const MEDIUM_DOC: &str = "own: each direction sends when it likes. Otherwise both directions share a medium, on which one sends at a time.";
+
+static MEDIUM: &[Key] = &[key(
+    "channel",
+    Kind::Text,
+    Fallback::Absent("the link's own channel"),
+    "Name of the channel. All links with the same channel share it, and have the same medium.",
+)];
+
 const SAME_RATE: Fallback = Fallback::Absent("the forward direction's rate");
 const SAME_DELAY: Fallback = Fallback::Absent("the forward direction's delay");
 
@@ -92,8 +106,9 @@ const fn preset() -> Key {
     )
 }
 
-static ACCESS: &[Key] = direction!([preset()], Fallback::Text("100 Mbit/s"), Fallback::Text("10 ms"), "unlimited", [reverse()]);
-static BOTTLENECK: &[Key] = direction!([preset()], Fallback::Text("10 Mbit/s"), Fallback::Text("10 ms"), "50 packets", [reverse()]);
+static ACCESS: &[Key] = direction!([preset()], Fallback::Text("100 Mbit/s"), Fallback::Text("10 ms"), "unlimited", [medium(), reverse()]);
+static BOTTLENECK: &[Key] =
+    direction!([preset()], Fallback::Text("10 Mbit/s"), Fallback::Text("10 ms"), "50 packets", [medium(), reverse()]);
 
 /// Keys of the random number generator of a link's queue.
 static GENERATOR: &[Key] = &[generator(), generator_seed(), generator_stream(), generator_skip()];
@@ -146,12 +161,15 @@ static EXPLICIT_LINK: &[Key] = direction!(
     Fallback::Text("10 Mbit/s"),
     Fallback::Text("10 ms"),
     "50 packets",
-    [key(
-        "reverse",
-        Kind::WordOrTable("none", REVERSE),
-        Fallback::Table,
-        "Settings of the reverse direction. \"none\" makes the link one-way.",
-    )]
+    [
+        medium(),
+        key(
+            "reverse",
+            Kind::WordOrTable("none", REVERSE),
+            Fallback::Table,
+            "Settings of the reverse direction. \"none\" makes the link one-way.",
+        )
+    ]
 );
 
 const ACCESS_DOC: &str = "The links between hosts and routers. Their keys describe the data's direction; reverse describes the other.";

@@ -9,7 +9,7 @@ use crate::scenario::check::{Checked, Choice, Record};
 use crate::scenario::error::{Origin, Problems};
 use crate::scenario::keys::MAX_LINKS;
 use crate::scenario::memory;
-use crate::scenario::model::{GeneratorSpec, LinkSpec, LossPosition, LossSpec, Model, PartSpec, QueueSpec, Variable};
+use crate::scenario::model::{GeneratorSpec, LinkSpec, LossPosition, LossSpec, MediumSpec, Model, PartSpec, QueueSpec, Variable};
 use crate::scenario::parameter::Multiple;
 use crate::scenario::spec::LISTED_BY_LINKS;
 use crate::scenario::text::quoted;
@@ -60,6 +60,7 @@ pub(crate) fn expand(topology: &Record, (flows, bytes): (u64, u64), problems: &m
         "explicit" => network.explicit(topology, problems)?,
         _ => network.chain(topology, problems),
     }
+    network.check_media(topology, problems);
     Some(network)
 }
 
@@ -83,18 +84,51 @@ impl Network {
             let own = (own_rate(reverse), own_delay(reverse));
             (reverse, (own.0.unwrap_or_else(|| rate.clone()), own.1.unwrap_or_else(|| delay.clone())))
         });
-        self.pipe((from, to), link, (rate, delay));
+        // Both directions share a channel, which has the link's name unless it has its own.
+        let medium = link.part("medium").map(|choice| {
+            let channel = choice.extra.text("channel").map_or_else(|| self.name((from, to)), str::to_owned);
+            MediumSpec { model: part(choice), channel }
+        });
+        self.pipe((from, to), link, (rate, delay), medium.clone());
         if let Some((reverse, quantities)) = back {
-            self.pipe((to, from), reverse, quantities);
+            self.pipe((to, from), reverse, quantities, medium);
         }
     }
 
-    fn pipe(&mut self, (from, to): (usize, usize), end: &Record, (rate, delay): (Variable<Rate>, Variable<Duration>)) {
-        let name = format!("{}>{}", self.nodes[from], self.nodes[to]);
+    fn name(&self, (from, to): (usize, usize)) -> String {
+        format!("{}>{}", self.nodes[from], self.nodes[to])
+    }
+
+    fn pipe(
+        &mut self,
+        (from, to): (usize, usize),
+        end: &Record,
+        (rate, delay): (Variable<Rate>, Variable<Duration>),
+        medium: Option<MediumSpec>,
+    ) {
+        let name = self.name((from, to));
         let queue = end.part("queue");
         let losses = end.parts("loss").map(loss).collect();
-        let spec = LinkSpec { name, from, to, rate, delay, queue: queue.map(queue_spec), losses };
+        let spec = LinkSpec { name, from, to, rate, delay, queue: queue.map(queue_spec), losses, medium };
         self.links.push(Pipe { spec, bdp: queue.map(|queue| queue.bdp.clone()).unwrap_or_default() });
+    }
+
+    /// Reports a channel whose links have different media.
+    fn check_media(&self, topology: &Record, problems: &mut Problems) {
+        let mut known: BTreeMap<&str, (&LinkSpec, &PartSpec)> = BTreeMap::new();
+        for Pipe { spec, .. } in &self.links {
+            let Some(MediumSpec { model, channel }) = &spec.medium else { continue };
+            let (first, of_first) = *known.entry(channel).or_insert((spec, model));
+            if spec.needs_kernel().is_some() {
+                let what = "a queue discipline of Linux gives one packet at a time, and cannot stand before a shared medium";
+                return problems.add(&topology.origin, "topology", format!("{}: {what}", spec.name));
+            }
+            if of_first != model {
+                let [one, other] = [first, spec].map(|link| &link.name);
+                let what = format!("the links {one} and {other} share the channel {} and must have the same medium", quoted(channel));
+                return problems.add(&topology.origin, "topology", what);
+            }
+        }
     }
 
     fn chain(&mut self, topology: &Record, problems: &mut Problems) {
