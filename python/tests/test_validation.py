@@ -32,7 +32,7 @@ REFERENCES = VALIDATION.references()
 KNOWN = VALIDATION.known_outside()
 
 
-@pytest.mark.parametrize("axis", ["loss", "delay", "rate", "queue"])
+@pytest.mark.parametrize("axis", ["loss", "delay", "rate", "medium", "queue"])
 def test_every_part_of_a_path_has_a_peer(axis: str) -> None:
     page = (ROOT / "docs" / "validation.md").read_text()
     lines = [line.split("|")[1] for line in page.splitlines() if line.startswith(f"| {axis} `")]
