@@ -7,13 +7,13 @@
 //! tc-tbf(8), the manual page *tbf – Token Bucket Filter* of iproute2, 2001.
 //! ## Differs from the document
 //! The timer is exact, so no clock tick limits the rate, and costs are not read from a table of packet sizes (no `cell`). An inner `queue`
-//! replaces the first-in, first-out one together with its limit. One that decides at departure, such as `codel`, hands over its next
-//! packet before the tokens have arrived, as in Linux. Here that packet is no longer in the inner queue's backlog, although it waits; in
-//! Linux it is, so that an inner limit of n packets there is one of n - 1 here, mostly. As in Linux, a packet larger than a bucket is dropped on arrival. `latency`
-//! sets the limit as the program tc does: to `burst` + `rate` · `latency`, or to the same sum for the second bucket if that is less. The
-//! last packet of a full queue therefore waits `latency` if the bucket is full, but `limit`/`rate` if it is empty. Two additions: `limit`
-//! may be in packets, or in multiples of the bandwidth-delay product at the link's rate. In random settings the
-//! same packets leave as from Linux, within two microseconds, if the program tc, which cuts the time of a bucket to whole microseconds, loses
+//! replaces the first-in, first-out one together with its limit. One that decides at departure, such as `codel`, hands over its next packet
+//! before the tokens have arrived, as in Linux. Here that packet is no longer in the inner queue's backlog, although it waits; in Linux it
+//! is, so that an inner limit of n packets there is one of n - 1 here, mostly. As in Linux, a packet larger than a bucket is dropped on
+//! arrival. `latency` sets the limit as the program tc does: to `burst` + `rate` · `latency`, or to the same sum for the second bucket if
+//! that is less. The last packet of a full queue therefore waits `latency` if the bucket is full, but `limit`/`rate` if it is empty. Two
+//! additions: `limit` may be in packets, or in multiples of the bandwidth-delay product at the link's rate. In random settings the same
+//! packets leave as from Linux, within two microseconds, if the program tc, which cuts the time of a bucket to whole microseconds, loses
 //! nothing by that.
 //! ## Parameters
 //! The manual page requires most parameters; the defaults of `rate`, `burst`, `latency` and `minburst` come from its example.
