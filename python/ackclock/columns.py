@@ -71,7 +71,7 @@ class Table:
 
 @cache
 def tables() -> dict[str, Table]:
-    """Return every table by its name: flows, links, transfers, pages, runs, and the traces."""
+    """Return every table by its name: flows, links, transfers, pages, media, runs, and the traces."""
     return {table.name: table for table in map(_table, json.loads(_core.tables()))}
 
 
@@ -86,7 +86,7 @@ def of(table: str) -> tuple[Column, ...]:
     Parameters
     ----------
     table
-        ``flows``, ``links``, ``transfers``, ``pages``, ``runs``, or a trace, as in ``trace cwnd``.
+        ``flows``, ``links``, ``transfers``, ``pages``, ``media``, ``runs``, or a trace, as in ``trace cwnd``.
 
     Raises
     ------

@@ -364,7 +364,7 @@ def contents(place: Path, command: Command) -> dict[str, object]:
 
 
 TIMES = {"cpu_s", "wall_s", "cpu_seconds"}
-BATCHES = {"runs", "flows", "links", "transfers", "pages"}
+BATCHES = {"runs", "flows", "links", "transfers", "pages", "media"}
 """Folders of a dataset whose batches depend on the pace of its runs."""
 
 

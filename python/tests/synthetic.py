@@ -109,7 +109,7 @@ def continued(
 def rows(folder: Path) -> Mapping[str, list[tuple[object, ...]]]:
     """Return the sorted rows of every view of a dataset."""
     dataset = Dataset(folder)
-    views = {name: getattr(dataset, name).collect() for name in ("runs", "flows", "links", "pages", "transfers")}
+    views = {name: getattr(dataset, name).collect() for name in (layout.RUNS, *layout.TABLES)}
     return {name: sorted(table.rows(), key=str) for name, table in views.items()}
 
 

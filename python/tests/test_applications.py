@@ -12,6 +12,8 @@ import pytest
 
 import ackclock
 from ackclock.metrics.completion import completion, page_loads
+from ackclock.metrics.groups import GROUPS, MEDIA, Group
+from ackclock.metrics.registry import MEASURES
 
 from .conftest import Cli
 
@@ -144,6 +146,42 @@ def test_sweeps_join_the_pages(cli: Cli, tmp_path: Path) -> None:
     assert cli("run", scenario, "--out", tmp_path / "out").returncode == 0
     assert data.pages.collect().height == 0
     assert data.runs.collect()["flow.initial_window"].to_list() == ["2 segments", "3 segments"]
+
+
+VIDEO: dict[str, Any] = {"kind": "player", "bitrates": ["400 kbit/s", "2 Mbit/s"], "segment": "2 s"}
+
+
+def test_a_player_is_measured_everywhere(cli: Cli, tmp_path: Path) -> None:
+    scenario = tmp_path / "video.toml"
+    scenario.write_text(
+        'duration = "40 s"\n[topology]\nbottleneck = { rate = "8 Mbit/s", delay = "10 ms" }\n'
+        '[[flow]]\nname = "tested"\nprofile = "modern"\n[flow.application]\nkind = "player"\nsegment = "2 s"\n'
+        'bitrates = ["400 kbit/s", "2 Mbit/s"]\n[sweep]\n"topology.bottleneck.rate" = ["8 Mbit/s", "300 kbit/s"]\n'
+    )
+    done = cli("run", scenario, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "stall time (s)" in done.stdout
+    data = ackclock.open(tmp_path / "out")
+    good, bad = data.media.sort("point").collect().to_dicts()
+    assert good["stalls"] == 0 and good["stall_time"] == 0.0 and good["switches"] == 1
+    # At 300 kbit/s, a segment of 800 kbit takes more than the 2 s that it plays.
+    assert bad["stalls"] > 5 and bad["bitrate_bps"] == 400_000.0
+    for row in (good, bad):
+        assert row["startup_time"] + row["stall_time"] + row["played_time"] == pytest.approx(40.0)
+    for result in data.results().values():
+        assert result.summary["media"] == result.media.to_dicts()
+    flow = {"name": "tested", "profile": "modern", "application": VIDEO}
+    result = ackclock.run(ackclock.Scenario("video", duration="40 s", flow=[flow]))
+    (row,) = polars.DataFrame(result.media).to_dicts()
+    assert result.summary["media"] == [row]
+    group = Group(result)
+    assert {name: GROUPS[name](group) for name in MEDIA} == {name: row[name] for name in MEDIA}
+    assert all(set(MEASURES[name].scope) == {"application", "group"} for name in MEDIA)
+    bulk = ackclock.run(ackclock.Scenario("bulk", duration="1 s", flow=[{}]))
+    assert [GROUPS[name](Group(bulk)) for name in MEDIA] == [None] * len(MEDIA)
+    bulk.write(tmp_path / "bulk")
+    with pytest.raises(KeyError, match="no application had media"):
+        _ = ackclock.open(tmp_path / "bulk").media
 
 
 def test_datagrams_leave_no_window_to_draw(cli: Cli, tmp_path: Path) -> None:

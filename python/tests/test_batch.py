@@ -16,8 +16,9 @@ from ackclock.results import frame
 from ackclock.statistics.fairness import jain_index
 
 SWEEP = {"seed": {"from": 1, "to": 3}, "topology.bottleneck.loss": ["none", "2 %"]}
-TABLES = ("flows", "links", "transfers", "pages")
+TABLES = ("flows", "links", "transfers", "pages", "media")
 PAGE = {"kind": "web", "root": "9 kB", "objects": 2, "object": "4 kB", "pages": 2, "think": "10 ms"}
+PLAYER = {"kind": "player", "bitrates": ["200 kbit/s", "900 kbit/s"], "segment": "320 ms"}
 UNMEASURED = ["task", "error", "events", "cpu_s", "wall_s"]
 
 
@@ -29,7 +30,8 @@ class Fixed(CongestionControl):
 
 
 def scenarios() -> list[Scenario]:
-    flow = [{"count": 2, "size": "200 kB"}, {"profile": "modern", "application": PAGE}]
+    played = [{"name": name, "start": "1.9 s", "profile": "modern", "application": PLAYER} for name in ("one", "two")]
+    flow = [{"count": 2, "size": "200 kB"}, {"profile": "modern", "application": PAGE}, *played]
     return [scenario for _, scenario in Scenario(duration="2 s", flow=flow, record=["cwnd"], sweep=SWEEP).variants()]
 
 

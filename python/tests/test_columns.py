@@ -26,7 +26,8 @@ def run() -> ackclock.Result:
         "profile": "modern",
         "application": {"kind": "request-response", "response": "20 kB"},
     }
-    scenario = ackclock.Scenario(duration="2 s", flow=[flow, {"avoidance": "vegas"}])
+    player = {"profile": "modern", "application": {"kind": "player", "bitrates": ["1 Mbit/s"], "segment": "500 ms"}}
+    scenario = ackclock.Scenario(duration="2 s", flow=[flow, {"avoidance": "vegas"}, player])
     return ackclock.run(scenario, record=traces, capture=[scenario.bottleneck])
 
 
@@ -51,7 +52,7 @@ def test_there_is_a_nearest_table() -> None:
 
 def test_docstrings_have_the_columns() -> None:
     for cls in (ackclock.Result, ackclock.StoredResult):
-        for name in ("flows", "links", "transfers", "pages"):
+        for name in ("flows", "links", "transfers", "pages", "media"):
             said = getattr(cls, name).__doc__
             assert all(f"\n{column.name} : {column.kind}" in said for column in columns.of(name)), f"{cls}: {name}"
     said = str(ackclock.Result.trace.__doc__)

@@ -109,7 +109,7 @@ def test_numbers_are_plain(folder: Path) -> None:
         (f"SELECT {LABEL} FROM runs", f'a column whose name has dots needs double quotes, as in "{LABEL}"'),
         ("SELECT r.xyz FROM runs AS r", "there is no column 'xyz'; without a query, `ackclock query` lists the"),
         ("SELECT sent_packets FROM runs", "no column 'sent_packets' in this part of the query; it belongs to flows"),
-        ("SELECT * FROM flow", "there is no table 'flow'; did you mean 'flows'? (known: flows, links, pages, runs,"),
+        ("SELECT * FROM flow", "there is no table 'flow'; did you mean 'flows'? (known: flows, links, media, pages,"),
         ("SELEC 1", 'syntax error at or near "SELEC"'),
         (f'SELECT sum("{LABEL}") FROM runs', "Labels are texts; si(column) is the number of '5 ms'"),
         ("SELECT CAST('x' AS INTEGER) FROM runs", "Could not convert string 'x' to INT32"),
@@ -149,7 +149,7 @@ def test_without_a_query_the_columns_are_listed(folder: Path, cli: Cli) -> None:
     assert any(line[:2] == ["transfers", "bytes"] for line in lines)
     assert done.stderr == f"{folder}: complete, 12 of 1 run stored\n"
     listed = json.loads(cli("query", folder, "--format", "json").stdout)
-    assert {row["view"] for row in listed} == {"runs", "flows", "links", "transfers", "pages"}
+    assert {row["view"] for row in listed} == {"runs", "flows", "links", "transfers", "pages", "media"}
 
 
 def test_formats(folder: Path, cli: Cli, tmp_path: Path) -> None:

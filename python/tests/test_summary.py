@@ -75,6 +75,7 @@ def expected(result: ackclock.Result) -> dict[str, Any]:
             {"application": name, "pages": len(rows), **statistics([row["load_time"] for row in rows])}
             for name, rows in loads.items()
         ],
+        "media": plain(result.media),
         "warnings": result.warnings,
         "events": result.events,
         "cpu_seconds": result.cpu_seconds,

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use ackclock_sim::columns::{Cell, Column, Kind};
-use ackclock_sim::engine::{Attempt, FlowResult, LinkResult, Measures, Page, RunError, RunRow, Transfer};
+use ackclock_sim::engine::{Attempt, FlowResult, LinkResult, Measures, Media, Page, RunError, RunRow, Transfer};
 use ackclock_sim::scenario::Scenario;
 use cpu_time::ThreadTime;
 use pyo3::prelude::*;
@@ -21,6 +21,7 @@ pub(crate) struct Batch {
     links: Table,
     transfers: Table,
     pages: Table,
+    media: Table,
 }
 
 /// Runs scenarios one after the other on this thread. A run that fails is a row with its error. After `cancel`, the batch has the runs
@@ -54,6 +55,7 @@ struct Tables {
     links: Rows<Scenario, LinkResult>,
     transfers: Rows<Scenario, Transfer>,
     pages: Rows<Scenario, Page>,
+    media: Rows<Scenario, Media>,
 }
 
 impl Tables {
@@ -65,6 +67,7 @@ impl Tables {
             links: Rows::new(LinkResult::columns(&[]), true),
             transfers: Rows::new(Transfer::COLUMNS.to_vec(), true),
             pages: Rows::new(Page::COLUMNS.to_vec(), true),
+            media: Rows::new(Media::COLUMNS.to_vec(), true),
         }
     }
 
@@ -97,6 +100,7 @@ impl Tables {
             self.links.add(task, scenario, result.link_rows());
             self.transfers.add(task, scenario, result.transfer_rows());
             self.pages.add(task, scenario, result.page_rows());
+            self.media.add(task, scenario, result.media_rows());
         }
         true
     }
@@ -108,6 +112,7 @@ impl Tables {
             links: self.links.finish()?,
             transfers: self.transfers.finish()?,
             pages: self.pages.finish()?,
+            media: self.media.finish()?,
         })
     }
 }

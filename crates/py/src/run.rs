@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ackclock_sim::engine::{FlowResult, LinkResult, Page, Prepared, RunError, RunResult, Summary, Transfer, digest};
+use ackclock_sim::engine::{FlowResult, LinkResult, Media, Page, Prepared, RunError, RunResult, Summary, Transfer, digest};
 use ackclock_sim::scenario::{Document, Scenario, TraceKind};
 use ackclock_sim::trace::{Capture, CapturedPacket};
 use pyo3::exceptions::{PyKeyError, PyValueError};
@@ -137,7 +137,7 @@ impl PyRunResult {
         Table::of_rows(&self.scenario, &columns, &self.result.link_rows().collect::<Vec<_>>())
     }
 
-    /// The transfers of applications: responses and bursts.
+    /// The transfers of applications: responses, bursts and segments.
     #[getter]
     fn transfers(&self) -> PyResult<Table> {
         Table::of_rows(&self.scenario, Transfer::COLUMNS, &self.result.transfer_rows().collect::<Vec<_>>())
@@ -147,6 +147,12 @@ impl PyRunResult {
     #[getter]
     fn pages(&self) -> PyResult<Table> {
         Table::of_rows(&self.scenario, Page::COLUMNS, &self.result.page_rows().collect::<Vec<_>>())
+    }
+
+    /// The players of videos.
+    #[getter]
+    fn media(&self) -> PyResult<Table> {
+        Table::of_rows(&self.scenario, Media::COLUMNS, &self.result.media_rows().collect::<Vec<_>>())
     }
 
     /// Signs that the run says little about congestion control: name, names of the flows, and a sentence.

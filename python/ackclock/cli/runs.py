@@ -112,6 +112,7 @@ def _show(result: Result) -> None:
         output.note(f"{counted(len(used) - len(links), 'link')} with unlimited queues: only in --json and --out")
     _show_completion(result)
     _show_pages(result)
+    _show_media(result)
     warnings = Warnings()
     warnings.add(0, result.warnings)
     for line in warnings.lines():
@@ -138,3 +139,9 @@ def _show_pages(result: Result) -> None:
         found = rows(result.page_loads())
         titles = ["application", "pages", "unfinished", *(f"{name} (s)" for name in STATISTICS)]
         output.table(titles, [list(row.values()) for row in found], title="page load times")
+
+
+def _show_media(result: Result) -> None:
+    if len(result.media):
+        shown = [[row[column] for column in overview.MEDIA_COLUMNS.values()] for row in rows(result.media)]
+        output.table(list(overview.MEDIA_COLUMNS), shown, title="media")

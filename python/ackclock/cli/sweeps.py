@@ -152,7 +152,7 @@ class Sweep:
             self.captures.copy(result.directory / PACKETS, self._name(index))
 
     def _print(self, found: dict[int, StoredResult]) -> None:
-        flows, links, pages = _First(), _First(), _First()
+        flows, links, pages, media = _First(), _First(), _First(), _First()
         firsts: dict[str, int] = {}
         for index, result in found.items():
             flows.add(index, rows(result.flows, flows.left), result.flows.height)
@@ -161,6 +161,7 @@ class Sweep:
             links.seen |= {name for name in ("marks", "losses") if any(row[name] for row in used)}
             loads = rows(result.page_loads()) if result.has_pages else []
             pages.add(index, loads)
+            media.add(index, rows(result.media) if result.has_media else [])
             for warning in result.warnings:
                 firsts.setdefault(warning["name"], index)
         self._table("rows", flows, overview.FLOW_COLUMNS, words=1)
@@ -172,6 +173,8 @@ class Sweep:
         if pages.total:
             titles = {"pages": "pages", "unfinished": "unfinished", **{f"{name} (s)": name for name in STATISTICS}}
             self._table("applications", pages, {"application": "application", **titles}, words=1)
+        if media.total:
+            self._table("applications", media, overview.MEDIA_COLUMNS, words=1)
         # The sentence of a warning is that of its first run.
         texts = self._explained({index: found[index] for index in sorted({*firsts.values()})})
         warnings = Warnings()

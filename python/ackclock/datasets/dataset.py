@@ -180,13 +180,18 @@ class Dataset:
         """A row for each page or exchange, after the point, labels and seed of the run."""
         return self._table("pages")
 
+    @property
+    def media(self) -> polars.LazyFrame:
+        """A row for each player of a video, after the point, labels and seed of the run."""
+        return self._table("media")
+
     def sql(self, query: str) -> polars.DataFrame:
         """Run an SQL query by DuckDB. It reads nothing but the dataset, and writes nothing.
 
         A label with a unit, such as ``1.24514 BDP``, also has a column of its number: ``"limit (BDP)"`` for ``limit``.
-        The views ``runs``, ``flows``, ``links``, ``transfers`` and ``pages`` have the columns of the properties. The
-        macro ``si`` gives the number of a label in seconds, bit/s, bytes or packets: ``si('5 ms')`` is 0.005. It is
-        NULL for a text without a number or with another unit, such as ``1 BDP``.
+        The views ``runs``, ``flows``, ``links``, ``transfers``, ``pages`` and ``media`` have the columns of the
+        properties. The macro ``si`` gives the number of a label in seconds, bit/s, bytes or packets: ``si('5 ms')`` is
+        0.005. It is NULL for a text without a number or with another unit, such as ``1 BDP``.
 
         Parameters
         ----------

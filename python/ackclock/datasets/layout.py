@@ -6,7 +6,7 @@
     sweep.toml       the scenario file
     runs/N.parquet   a row for each point and seed
     results/KEY/     the folder of a run with traces or packets, or of one that is not simulated by the engine alone
-    flows/N.parquet  rows of flows with the key of their run; likewise links, transfers, pages
+    flows/N.parquet  rows of flows with the key of their run; likewise links, transfers, pages, media
     earlier/         rows of an earlier form of the sweep: M/N.parquet of runs, flows/N.parquet and so on
     lock             locked while a process writes
 
@@ -34,7 +34,7 @@ EARLIER = "earlier"
 RESULTS = "results"
 RUNS = "runs"
 NEW_RUNS = "runs.new"
-TABLES = ("flows", "links", "transfers", "pages")
+TABLES = ("flows", "links", "transfers", "pages", "media")
 BATCH = re.compile(r"(\d{6,})\.parquet")
 FIRST = ("point",)
 WORLD = "world"

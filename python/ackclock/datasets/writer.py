@@ -150,8 +150,8 @@ class Writer:
             A row for each point and seed: ``point``, `label_columns`, ``world`` (by default the simulation), ``seed``,
             ``hash``, ``run``, ``error`` (null or a text), and measures.
         tables
-            Rows of ``flows``, ``links``, ``transfers``, ``pages`` with the column ``run``; those of failed runs are
-            left out.
+            Rows of ``flows``, ``links``, ``transfers``, ``pages``, ``media`` with the column ``run``; those of failed
+            runs are left out.
 
         Raises
         ------

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SEED = "seed"
 """The label over which samples are averaged."""
-TABLES = ("flows", "links", "pages", "transfers")
+TABLES = ("flows", "links", "pages", "transfers", "media")
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def samples(source: Dataset | Sequence[StoredResult], column: str, link: str | N
     source
         A dataset, or its runs.
     column
-        A column of the first table that has it: flows, links, pages, transfers, or ``runs`` of a dataset; or
+        A column of the first table that has it: flows, links, pages, transfers, media, or ``runs`` of a dataset; or
         ``TABLE.COLUMN``.
     link
         The link, if the column belongs to links.

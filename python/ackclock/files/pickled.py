@@ -48,6 +48,7 @@ class PickledRun:
     links: PickledTable
     transfers: PickledTable
     pages: PickledTable
+    media: PickledTable
     recorded: dict[str, PickledTable]
     warnings: list[tuple[str, list[str], str]]
     summarised: str
@@ -64,6 +65,7 @@ class PickledRun:
             links=_table(run.links),
             transfers=_table(run.transfers),
             pages=_table(run.pages),
+            media=_table(run.media),
             recorded={name: _table(run.trace(name)) for name in run.traces},
             warnings=run.warnings,
             summarised=run.summary(classes, byte_classes),

@@ -32,7 +32,7 @@ COMMANDS = {
 }
 """The commands that write results of a kind, if kind and command have different names."""
 OWN_FILES = re.compile(
-    r"manifest\.json|scenario\.toml|(flows|links|transfers|pages)\.parquet|trace-\w+\.parquet|packets\.pcapng"
+    r"manifest\.json|scenario\.toml|(flows|links|transfers|pages|media)\.parquet|trace-\w+\.parquet|packets\.pcapng"
 )
 """Files of a run. Every other file in the folder of a result belongs to the user."""
 UNMARKED = re.compile(rf"{LOCK}|\.{re.escape(MANIFEST)}-.*{re.escape(leftovers.SUFFIX)}")

@@ -46,6 +46,11 @@ class Run(Protocol):
         """One row per page or exchange."""
         ...
 
+    @property
+    def media(self) -> ArrowTable:
+        """One row per player of a video."""
+        ...
+
     def trace(self, name: str) -> ArrowTable:
         """Return a recorded trace."""
         ...

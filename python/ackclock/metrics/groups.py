@@ -141,6 +141,11 @@ class Group:
                 yield Transfer(row["application"], _until(took, row["queued_s"], end), took is not None)
 
     @property
+    def media(self) -> list[Row]:
+        """The rows of its applications of media."""
+        return [row for row in rows(self.run.media) if self.has(row["application"])]
+
+    @property
     def bottleneck(self) -> Row | None:
         """The row of the slowest link on the path of the first flow's data; None without links on it."""
         name = self.run.scenario.bottleneck
@@ -206,6 +211,14 @@ def _min_rtt(group: Group) -> float | None:
     return min((flow["min_rtt"] for flow in group.flows if flow["min_rtt"] is not None), default=None)
 
 
+def _of_media(column: str) -> Callable[[Group], float | None]:
+    """Return the mean of a column over the applications of media that have a value."""
+    return lambda group: _mean([row[column] for row in group.media if row[column] is not None])
+
+
+MEDIA = ("bitrate_bps", "switches", "startup_time", "stalls", "stall_time", "played_time")
+"""The columns of the table ``media`` that are measures."""
+
 GROUPS: Mapping[str, Callable[[Group], float | None]] = {
     "goodput_bps": lambda group: _mean([flow["goodput_bps"] for flow in group.flows]),
     "completion": lambda group: _mean([transfer.time for transfer in group.transfers]),
@@ -220,6 +233,7 @@ GROUPS: Mapping[str, Callable[[Group], float | None]] = {
     "jain": _jain,
     "min_rtt": _min_rtt,
     "rival_goodput_bps": lambda group: _mean([flow["goodput_bps"] for flow in group.others]),
+    **{name: _of_media(name) for name in MEDIA},
 }
 """The measures of a group by name; those of its bottleneck are the run's."""
 

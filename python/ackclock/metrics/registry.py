@@ -101,7 +101,7 @@ class Measure:
 
 
 PERCENT, MS, MBIT = ("%", 100.0), ("ms", 1e3), ("Mbit/s", 1e-6)
-TABLES: dict[Scope, str] = {"flow": "flows", "link": "links", "run": "runs"}
+TABLES: dict[Scope, str] = {"flow": "flows", "link": "links", "run": "runs", "application": "media"}
 """The tables of a result whose columns are measures."""
 
 
@@ -115,6 +115,7 @@ def _declared() -> Iterator[Measure]:
     yield from _windows()
     yield from _harm()
     yield from _pages()
+    yield from _media()
     yield from _papers()
 
 
@@ -378,6 +379,18 @@ def _pages() -> Iterator[Measure]:
         "bit/s",
         application="bits of the complete pages over their load time",
     )
+
+
+def _media() -> Iterator[Measure]:
+    def made(name: str, title: str, better: Better = "", shown: tuple[str, float] | None = None) -> Measure:
+        return _made(name, title, better, shown=shown, group=f"mean `{name}` of its applications that have one")
+
+    yield made("bitrate_bps", "mean bitrate", "more", MBIT)
+    yield made("switches", "changes of the bitrate", "less")
+    yield made("startup_time", "start-up delay", "less")
+    yield made("stalls", "stalls", "less")
+    yield made("stall_time", "stall time", "less")
+    yield made("played_time", "time played", "more")
 
 
 def _papers() -> Iterator[Measure]:

@@ -24,6 +24,10 @@ LINK_COLUMNS = {
     "marks": "marks", "losses": "losses", "queue mean": "queue_mean", "queue max": "queue_max",
     "sojourn (s)": "sojourn_mean", "max (s)": "sojourn_max",
 }  # fmt: skip
+MEDIA_COLUMNS = {
+    "application": "application", "segments": "parts", "bitrate (bit/s)": "bitrate_bps", "switches": "switches",
+    "start-up (s)": "startup_time", "stalls": "stalls", "stall time (s)": "stall_time", "played (s)": "played_time",
+}  # fmt: skip
 LESS = (
     "max (s)", "at (s)", "cwnd", "queue max", "discipline", "rate (bit/s)", "cwnd max", "sent", "sojourn (s)", "losses",
     "slow start exit",

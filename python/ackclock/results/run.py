@@ -60,7 +60,7 @@ class Result(Summaries):
     @property
     @documented("transfers")
     def transfers(self) -> _core.Table | PickledTable:
-        """One row per transfer of an application: a response or a burst."""
+        """One row per transfer of an application: a response, a burst or a segment."""
         return self._core.transfers
 
     @property
@@ -68,6 +68,12 @@ class Result(Summaries):
     def pages(self) -> _core.Table | PickledTable:
         """One row per page whose load began, or per exchange."""
         return self._core.pages
+
+    @property
+    @documented("media")
+    def media(self) -> _core.Table | PickledTable:
+        """One row per player of a video."""
+        return self._core.media
 
     @property
     def traces(self) -> list[str]:
@@ -242,8 +248,8 @@ class Result(Summaries):
 
     @property
     def tables(self) -> dict[str, polars.DataFrame]:
-        """All tables except traces: ``flows``, ``links``, and ``transfers`` and ``pages`` if they have rows."""
-        applications = {"transfers": self.transfers, "pages": self.pages}
+        """All tables except traces: ``flows``, ``links``, and those of applications that have rows."""
+        applications = {"transfers": self.transfers, "pages": self.pages, "media": self.media}
         filled = {name: table for name, table in applications.items() if len(table)}
         return {name: frame(table) for name, table in {"flows": self.flows, "links": self.links, **filled}.items()}
 

@@ -169,6 +169,7 @@ class StoredResult(Summaries):
                 self.transfer_times() if transfers else completion(_no_transfers(), BYTE_CLASSES, size="bytes")
             ),
             "pages": rows(self.page_loads()) if pages else [],
+            "media": rows(self.media) if self.has_media else [],
             "warnings": self.warnings,
         }
 
@@ -245,6 +246,23 @@ class StoredResult(Summaries):
             If no application loaded pages.
         """
         return self._read_applications("pages")
+
+    @property
+    def has_media(self) -> bool:
+        """Whether an application played a video."""
+        return self._place.has("media")
+
+    @property
+    @documented("media")
+    def media(self) -> polars.DataFrame:
+        """One row per player of a video.
+
+        Raises
+        ------
+        KeyError
+            If no application had media.
+        """
+        return self._read_applications("media")
 
     def to_toml(self) -> str:
         """Return the scenario as a file with every default filled in."""

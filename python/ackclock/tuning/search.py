@@ -190,7 +190,8 @@ class Search:
         except scores.MissingError as error:
             raise ValueError(
                 f"{tuning.file}: {error} for the scenario's own parameters; "
-                "completion times need flows with a size, transfers or pages, and jain two flows without a size"
+                "completion times need flows with a size, transfers or pages, jain two flows without a size, and "
+                "bitrate, start-up and stalls a player"
             ) from None
 
     def run(self, trials: int, progress: Progress | None = None) -> Found:

@@ -270,6 +270,7 @@ const BY_PROFILE =
 
 test("every option of every menu makes a sound scenario, or check says what is missing", async () => {
   assert.deepEqual((await tryAll(`${ONE}[flow]\n`)).sort(), [
+    "flow.application = player: flow.0.application: needs a profile that carries data both ways, but ns2 does not; profiles that do: modern",
     "flow.application = request-response: flow.0.application: needs a profile that carries data both ways, but ns2 does not; profiles that do: modern",
     "flow.application = web: flow.0.application: needs a profile that carries data both ways, but ns2 does not; profiles that do: modern",
     "topology = explicit: topology.link: is missing; example: [[topology.link]]",

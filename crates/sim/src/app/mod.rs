@@ -8,10 +8,11 @@ mod client;
 mod datagrams;
 mod event;
 mod pages;
+mod player;
 mod rows;
 
 pub(crate) use event::{Action, Event};
-pub use rows::{Page, Transfer};
+pub use rows::{Media, Page, Transfer};
 
 use ackclock_core::units::Instant;
 
@@ -19,6 +20,7 @@ use crate::scenario::{ApplicationKind, ApplicationSpec};
 use bursts::Bursts;
 use client::Client;
 use datagrams::Datagrams;
+use player::Player;
 
 /// An application that drives flows.
 #[derive(Debug)]
@@ -29,6 +31,8 @@ pub(crate) enum Application {
     Client(Box<Client>),
     /// Datagrams at a constant rate.
     Datagrams(Datagrams),
+    /// A player of segments.
+    Player(Box<Player>),
 }
 
 impl Application {
@@ -38,6 +42,7 @@ impl Application {
             ApplicationKind::OnOff(kind) => Self::Bursts(Bursts::new(spec, kind, seed)),
             ApplicationKind::Client(kind) => Self::Client(Box::new(Client::new(spec, kind, seed))),
             ApplicationKind::Datagrams(kind) => Self::Datagrams(Datagrams::new(spec, kind, seed)),
+            ApplicationKind::Player(kind) => Self::Player(Box::new(Player::new(spec, kind))),
         }
     }
 
@@ -50,6 +55,7 @@ impl Application {
                 Event::Wake => datagrams.handle(now, actions),
                 Event::Delivered { .. } => {}
             },
+            Self::Player(player) => player.handle(now, event, actions),
         }
     }
 
@@ -59,15 +65,23 @@ impl Application {
             Self::Bursts(bursts) => bursts.poll_timeout(),
             Self::Client(client) => client.poll_timeout(),
             Self::Datagrams(datagrams) => datagrams.poll_timeout(),
+            Self::Player(player) => player.poll_timeout(),
         }
     }
 
-    /// The transfers and pages so far.
-    pub(crate) fn into_results(self) -> (Vec<Transfer>, Vec<Page>) {
+    /// The transfers, the pages and the media of a run that ends at `end`.
+    pub(crate) fn into_results(self, end: Instant) -> (Vec<Transfer>, Vec<Page>, Option<Media>) {
         match self {
-            Self::Bursts(bursts) => (bursts.into_transfers(), Vec::new()),
-            Self::Client(client) => client.into_results(),
+            Self::Bursts(bursts) => (bursts.into_transfers(), Vec::new(), None),
+            Self::Client(client) => {
+                let (transfers, pages) = client.into_results();
+                (transfers, pages, None)
+            }
             Self::Datagrams(_) => Default::default(),
+            Self::Player(player) => {
+                let (transfers, media) = player.into_results(end);
+                (transfers, Vec::new(), Some(media))
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Results of applications: a row for each transfer and each page. The index of a row is that of its application.
+//! Results of applications: a row for each transfer, each page, and each application of media. The index of a row is that of its application.
 
 use ackclock_core::units::{Duration, Instant};
 
@@ -6,11 +6,11 @@ use crate::columns::table;
 use crate::scenario::Scenario;
 
 table! {
-    /// One transfer of an application: a response, or a burst.
+    /// One transfer of an application: a response, a burst, or a segment of a video.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Transfer of Scenario {
         application: String => |scenario, index, _| scenario.applications[index].name.clone(), "", "name of the flow in the scenario";
-        page: u32 [page], "", "number of the page, exchange or burst, from 0";
+        page: u32 [page], "", "number of the page, exchange, burst or segment, from 0";
         object: u32 [object], "", "number of the object on its page; the root is 0";
         flow: Option<String> => |scenario, index, transfer| {
             let first = scenario.applications[index].flows.start;
@@ -39,6 +39,23 @@ table! {
         start_s: Instant [started], "s", "time at which the client began the page, before it opened a connection";
         completed_s: Option<Instant> [completed], "s", "time at which the last byte of the last object was delivered; null if not within the run";
         load_time: Option<Duration> = |page| page.load_time(), "s", "`completed_s` − `start_s`; the web latency of the paper `icw`";
+    }
+}
+
+table! {
+    /// An application of media: a player of segments.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Media of Scenario {
+        application: String => |scenario, index, _| scenario.applications[index].name.clone(), "", "name of the flow in the scenario";
+        parts: u64 [parts], "", "segments that the player requested";
+        parts_complete: u64 [parts_complete], "", "segments that arrived completely";
+        bytes: u64 [bytes], "bytes", "total size of the complete segments";
+        bitrate_bps: Option<f64> [bitrate_bps], "bit/s", "mean bitrate of the complete segments; null without any";
+        switches: u64 [switches], "", "changes of the bitrate from one segment to the next";
+        startup_time: Option<Duration> [startup_time], "s", "time from the application's start to the first picture; null if playback did not begin within the run";
+        stalls: Option<u64> [stalls], "", "interruptions of playback because the buffer was empty, without the start-up";
+        stall_time: Option<Duration> [stall_time], "s", "total length of the stalls, up to the end of the run";
+        played_time: Option<Duration> [played_time], "s", "time during which the video played; with `startup_time` and `stall_time` it adds up to the time until the end of the video or of the run";
     }
 }
 

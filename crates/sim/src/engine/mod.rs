@@ -36,7 +36,7 @@ mod tables;
 mod warnings;
 mod wires;
 
-pub use crate::app::{Page, Transfer};
+pub use crate::app::{Media, Page, Transfer};
 pub use crate::net::busy::BusyPart;
 pub use attempt::{Attempt, Measures, RunRow};
 pub use crossings::crossings;

@@ -6,7 +6,7 @@ use ackclock_host::{ExitReason, LimitedTimes};
 use sha2::{Digest, Sha256};
 
 use super::hash::{TableHash, hexadecimal};
-use crate::app::{Page, Transfer};
+use crate::app::{Media, Page, Transfer};
 use crate::columns::traces::TraceKind;
 use crate::columns::{Cell, Column, Kind, Source, Value, table};
 use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, Scenario, Traffic};
@@ -162,10 +162,12 @@ pub struct RunResult {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ApplicationResult {
-    /// Its responses or bursts, in the order in which they were queued.
+    /// Its responses, bursts or segments, in the order in which they were queued.
     pub transfers: Vec<Transfer>,
     /// The pages that it began to load, or its exchanges.
     pub pages: Vec<Page>,
+    /// The measures of its media, if it plays any.
+    pub media: Option<Media>,
 }
 
 impl RunResult {
@@ -191,6 +193,11 @@ impl RunResult {
         applications.flat_map(|(index, result)| result.pages.iter().map(move |page| (index, page)))
     }
 
+    /// The media of all applications that have any, each with its application's index.
+    pub fn media_rows(&self) -> impl Iterator<Item = (usize, &Media)> {
+        self.applications.iter().enumerate().filter_map(|(index, result)| Some((index, result.media.as_ref()?)))
+    }
+
     /// A digest of everything counted and recorded: names and values of every column except those given by the scenario, and the number
     /// of events. Equal digests mean equal runs. A capture does not affect a run and is not part of the digest.
     pub fn digest(&self) -> String {
@@ -206,6 +213,8 @@ impl RunResult {
             hash.rows("pages", Page::COLUMNS, &application.pages);
             // The column shows a name given by the scenario instead of this index.
             application.transfers.iter().for_each(|transfer| hash.cell(&transfer.connection.cell()));
+            // Only applications with media count here: other runs keep the digests that they have always had.
+            application.media.iter().for_each(|media| hash.rows("media", Media::COLUMNS, std::slice::from_ref(media)));
         }
         for (name, kind) in TraceKind::ALL {
             if let Some(columns) = self.traces.columns(kind) {

@@ -237,8 +237,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
         let (flows, links) = (self.flow_results(), self.link_results());
         let (events, traces, bottleneck) = (self.events(), Traces::default(), slowest(&self.scenario, &self.routes));
-        let results = self.applications.into_iter().map(|driven| driven.into_application().into_results());
-        let applications = results.map(|(transfers, pages)| ApplicationResult { transfers, pages }).collect();
+        let end = Instant::ZERO + self.scenario.duration;
+        let results = self.applications.into_iter().map(|driven| driven.into_application().into_results(end));
+        let applications = results.map(|(transfers, pages, media)| ApplicationResult { transfers, pages, media }).collect();
         (RunResult { flows, links, bottleneck, applications, traces, capture: None, events }, self.recorder)
     }
 

@@ -7,7 +7,7 @@ use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
 
 use super::result::{FlowResult, LinkResult, RunResult};
-use crate::app::{Page, Transfer};
+use crate::app::{Media, Page, Transfer};
 use crate::columns::{Cell, Column, Kind, seconds};
 use crate::completion::{Times, by_group, by_size};
 use crate::scenario::Scenario;
@@ -48,6 +48,7 @@ impl Serialize for Summary<'_> {
         object.serialize_entry("completion", &self.completion())?;
         object.serialize_entry("transfers", &self.transfers())?;
         object.serialize_entry("pages", &self.pages())?;
+        object.serialize_entry("media", &Objects { scenario, columns: Media::COLUMNS, rows: result.media_rows().collect() })?;
         object.serialize_entry("warnings", &warnings)?;
         object.serialize_entry("events", &result.events)?;
         if let Some(cpu_seconds) = self.cpu_seconds {
@@ -98,6 +99,7 @@ pub fn summary_schema() -> Json {
         ("completion", list(&times_schema("packets", "flows"))),
         ("transfers", list(&times_schema("bytes", "flows"))),
         ("pages", list(&times_schema("application", "pages"))),
+        ("media", list(&row_schema(Media::COLUMNS))),
         ("warnings", list(&object([("name", text.clone()), ("flows", texts), ("text", text)]))),
         ("events", described(Kind::Whole, false, "")),
         ("cpu_seconds", described(Kind::Number, false, "processor time of the run, if it was measured")),

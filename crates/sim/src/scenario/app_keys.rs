@@ -7,15 +7,15 @@ use ackclock_core::distribution::Distribution;
 use ackclock_core::units::{Bytes, Duration, Rate};
 use serde_json::{Value as Json, json};
 
-use crate::scenario::application::{ApplicationKind, ClientSpec, Content, DATAGRAM_HEADER, Object, OnOff, Stream};
-use crate::scenario::check::Record;
+use crate::scenario::application::{Abr, ApplicationKind, ClientSpec, Content, DATAGRAM_HEADER, Object, OnOff, PlayerSpec, Stream};
+use crate::scenario::check::{Checked, Record};
 use crate::scenario::error::Problems;
 use crate::scenario::file::REFUSED;
 use crate::scenario::flow_keys::profile_name;
 use crate::scenario::part::CONTROL_AXES;
 use crate::scenario::profiles::Need;
 use crate::scenario::spec::keys_of;
-use crate::scenario::unit::{write_rate, write_time};
+use crate::scenario::unit::{Quantity, write_rate, write_time};
 use crate::scenario::{drawn, har};
 
 /// Checks constraints between the keys of a flow with an application.
@@ -64,6 +64,7 @@ pub(super) fn check_application(flow: &Record, application: &Record, problems: &
             }
             check_page(application, problems);
         }
+        "player" => check_player(application, problems),
         _ => {}
     }
     let sizes: &[&str] = match application.kind {
@@ -75,6 +76,28 @@ pub(super) fn check_application(flow: &Record, application: &Record, problems: &
     for sizes in sizes.iter().filter_map(|name| application.table(name)) {
         drawn::check_sizes(sizes, problems);
     }
+}
+
+/// Checks that the bitrates of a player rise, and that its buffer holds a segment.
+fn check_player(application: &Record, problems: &mut Problems) {
+    let mut refuse = |name: &str, message: &str| problems.add(&application.field(name).origin, application.key(name), message.to_owned());
+    let rates: Vec<u64> = bitrates(application).collect();
+    if application.field("bitrates").given && rates.is_empty() {
+        refuse("bitrates", "at least one bitrate is needed");
+    } else if rates.windows(2).any(|pair| pair[0] >= pair[1]) {
+        refuse("bitrates", "must be in rising order");
+    }
+    if application.whole("buffer").is_some_and(|buffer| Some(buffer) < application.whole("segment")) {
+        refuse("buffer", "must hold a segment, but is shorter than segment");
+    }
+}
+
+/// The bitrates of a player, in bit/s.
+fn bitrates(application: &Record) -> impl Iterator<Item = u64> {
+    application.list("bitrates").iter().filter_map(|item| match item.value {
+        Checked::Quantity(Quantity::Whole(_, rate)) => Some(rate),
+        _ => None,
+    })
 }
 
 /// Checks that exactly one key describes a page: `root`, `contents` or `har`.
@@ -139,6 +162,26 @@ pub(super) fn read(application: &Record, packet: Bytes, folder: Option<&Path>, p
             let client = client(application.integer("pages"), content, connections, application.time("parse"));
             ApplicationKind::Client(ClientSpec { multiplexed, ..client })
         }
+        "player" => {
+            let segment = application.time("segment");
+            let span = |name, otherwise| application.whole(name).map_or(otherwise, Duration::from_nanos);
+            let abr = application.table("abr")?;
+            let number = |name| abr.number(name).unwrap_or(0.0);
+            ApplicationKind::Player(PlayerSpec {
+                segment,
+                bitrates: bitrates(application).filter_map(Rate::from_bits_per_sec).collect(),
+                segments: application.integer("segments").map(|segments| segments as u32),
+                start: span("start", segment),
+                buffer: span("buffer", segment * 10.0),
+                abr: if abr.kind == "buffer" {
+                    Abr::Buffer { reservoir: number("reservoir"), cushion: number("cushion") }
+                } else {
+                    Abr::Throughput { samples: abr.integer("samples").unwrap_or(1) as u32, safety: number("safety") }
+                },
+                request: whole("request"),
+                server_delay: application.time("server_delay"),
+            })
+        }
         _ => return None,
     })
 }
@@ -189,7 +232,28 @@ pub(super) fn write(kind: &ApplicationKind) -> Json {
             json
         }
         ApplicationKind::Client(client) => write_client(client),
+        ApplicationKind::Player(player) => write_player(player),
     }
+}
+
+fn write_player(player: &PlayerSpec) -> Json {
+    let mut json = json!({
+        "kind": "player",
+        "segment": write_time(player.segment),
+        "bitrates": player.bitrates.iter().map(|rate| write_rate(*rate)).collect::<Vec<_>>(),
+        "start": write_time(player.start),
+        "buffer": write_time(player.buffer),
+        "abr": match player.abr {
+            Abr::Throughput { samples, safety } => json!({ "kind": "throughput", "samples": samples, "safety": safety }),
+            Abr::Buffer { reservoir, cushion } => json!({ "kind": "buffer", "reservoir": reservoir, "cushion": cushion }),
+        },
+        "request": format!("{} B", player.request),
+        "server_delay": write_time(player.server_delay),
+    });
+    if let Some(segments) = player.segments {
+        json["segments"] = json!(segments);
+    }
+    json
 }
 
 fn write_client(client: &ClientSpec) -> Json {

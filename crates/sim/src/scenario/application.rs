@@ -16,7 +16,7 @@ pub enum Traffic {
     Bulk,
     /// Bursts of the application with this index.
     Bursts(usize),
-    /// Requests and responses of the application with this index: the flow is one of its connections.
+    /// Requests and responses of the application with this index, a client or a player: the flow is one of its connections.
     Connection(usize),
     /// Datagrams of the application with this index: the flow has no TCP.
     Datagrams(usize),
@@ -57,6 +57,8 @@ pub enum ApplicationKind {
     Client(ClientSpec),
     /// Datagrams at a constant rate.
     Datagrams(Stream),
+    /// A player of segments.
+    Player(PlayerSpec),
 }
 
 /// Bursts of data with pauses between them.
@@ -79,6 +81,47 @@ pub struct Stream {
     pub size: Bytes,
     /// Seconds with datagrams and seconds of a pause, in turn; `None`: no pauses.
     pub periods: Option<[Distribution; 2]>,
+}
+
+/// A player of segments.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PlayerSpec {
+    /// Media in a segment.
+    pub segment: Duration,
+    /// The ladder of bitrates, which rise.
+    pub bitrates: Arc<[Rate]>,
+    /// Number of segments of the video; `None`: until the application's stop or the end of the run.
+    pub segments: Option<u32>,
+    /// Media in the buffer at which playback begins, and begins again after a stall.
+    pub start: Duration,
+    /// Media that the buffer can hold, at least a segment.
+    pub buffer: Duration,
+    /// The choice of bitrates.
+    pub abr: Abr,
+    /// Bytes of a request.
+    pub request: u64,
+    /// Time from the last byte of a request at the server to the response.
+    pub server_delay: Duration,
+}
+
+/// How a player chooses bitrates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Abr {
+    /// By the throughput of past segments.
+    Throughput {
+        /// Number of segments in the harmonic mean.
+        samples: u32,
+        /// Share of the mean that a bitrate may have.
+        safety: f64,
+    },
+    /// By the level of the buffer.
+    Buffer {
+        /// Share of the buffer up to which the bitrate is the lowest.
+        reservoir: f64,
+        /// Share of the buffer over which the bitrate rises to the highest.
+        cushion: f64,
+    },
 }
 
 /// A client that loads pages.

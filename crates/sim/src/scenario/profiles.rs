@@ -46,7 +46,7 @@ impl Need {
     pub(crate) fn of_kind(kind: &str) -> Option<Self> {
         match kind {
             "on-off" => Some(Self { doc: "lets an application add data to a transfer", holds: |it| it.supply }),
-            "request-response" | "web" => Some(Self { doc: "carries data both ways", holds: |it| it.both_ways }),
+            "request-response" | "web" | "player" => Some(Self { doc: "carries data both ways", holds: |it| it.both_ways }),
             _ => None,
         }
     }

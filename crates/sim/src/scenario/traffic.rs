@@ -90,6 +90,26 @@ static CONTENTS: &[Key] = &[
     ),
 ];
 
+/// How a player chooses bitrates.
+static ABR: &[Variant] = &[
+    Variant {
+        kind: "throughput",
+        doc: "The highest bitrate up to a share of the harmonic mean of the last segments' throughputs.",
+        keys: &[
+            key("samples", Kind::Integer(1, 1000), Fallback::Integer(20), "Number of segments in the mean."),
+            key("safety", Kind::Number(0.01, 10.0), Fallback::Number(0.85), "Largest bitrate, as a share of the mean."),
+        ],
+    },
+    Variant {
+        kind: "buffer",
+        doc: "BBA-0: the lowest bitrate up to the reservoir, the highest above reservoir and cushion, and a line between them.",
+        keys: &[
+            key("reservoir", Kind::Number(0.0, 1.0), Fallback::Number(0.375), "Share of the buffer with the lowest bitrate."),
+            key("cushion", Kind::Number(0.01, 1.0), Fallback::Number(0.525), "Share of the buffer over which the bitrate rises."),
+        ],
+    },
+];
+
 /// Applications.
 pub(super) static APPLICATIONS: &[Variant] = &[
     Variant { kind: "bulk", doc: "Unlimited data, or data up to the flow's size or stop.", keys: &[] },
@@ -150,6 +170,35 @@ pub(super) static APPLICATIONS: &[Variant] = &[
                 "Whether one connection to each host carries all responses at once, each on a stream of its own (HTTP/3). The profile must carry several streams.",
             ),
             key("parse", DELAY, Fallback::Text("0 s"), "Time from the root's last byte to the requests for the objects."),
+            server_delay(),
+        ],
+    },
+    Variant {
+        kind: "player",
+        doc: "A player that requests the segments of a video one after the other, each at a bitrate of a ladder. The profile must carry data both ways, as modern does.",
+        keys: &[
+            key(
+                "bitrates",
+                Kind::List(&RATE),
+                Fallback::Required("[\"400 kbit/s\", \"1 Mbit/s\", \"2.5 Mbit/s\", \"5 Mbit/s\"]"),
+                "The ladder of bitrates, in rising order.",
+            ),
+            key("segment", Kind::Quantity(&unit::TIME, from("1 ms", "1e6 s")), Fallback::Text("4 s"), "Length of a segment."),
+            key(
+                "segments",
+                Kind::Integer(1, MANY),
+                Fallback::Absent("until stop or the end of the run"),
+                "Number of segments of the video.",
+            ),
+            key(
+                "start",
+                DELAY,
+                Fallback::Absent("one segment"),
+                "Media in the buffer at which playback begins, and begins again after a stall. A full buffer always suffices.",
+            ),
+            key("buffer", DELAY, Fallback::Absent("ten segments"), "Media that the buffer can hold. It must hold a segment."),
+            key("abr", Kind::Variants(ABR), Fallback::Table, "Choice of the bitrate of each segment."),
+            request(),
             server_delay(),
         ],
     },

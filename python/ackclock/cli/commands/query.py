@@ -17,7 +17,7 @@ def query(
         Optional[str],
         typer.Argument(
             metavar="[SQL]",
-            help="Query on runs, flows, links, transfers and pages; by default their columns are listed.",
+            help="Query on runs, flows, links, transfers, pages and media; by default their columns are listed.",
         ),
     ] = None,
     format: Annotated[  # noqa: A002
