@@ -8,11 +8,11 @@ use super::models::{Copies, Models};
 use super::packet::{Packet, Payloads};
 use crate::scenario::{LinkSpec, LossPosition};
 
-/// Bytes of a packet, and the most bytes if so many packets would take too long.
+/// Bytes of a packet, and the most bytes that a link transmits at once if so many packets would take too long.
 const SIZE: u64 = 1500;
 const LARGEST: u64 = 60_000;
 /// Packets of [`SIZE`] that are sent one by one.
-const MOST: f64 = 4e6;
+const MOST: f64 = 4e5;
 
 /// What a busy link does in a part of the time. Delays and losses are NaN in a part in which no transmission ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,7 +61,7 @@ impl Span {
 const EMPTY: Span = Span { bits: 0.0, packets: 0, lost: 0, delays: 0.0, least: f64::INFINITY, largest: 0.0 };
 
 /// Sends packets of 1500 bytes over the link of `spec` without a pause until `end`, and divides the time into `count` parts. Links that
-/// carry millions of packets send larger ones. `Err` is the registry's message about a part's parameters.
+/// carry many packets transmit several at once. `Err` is the registry's message about a part's parameters.
 pub(crate) fn busy(spec: &LinkSpec, seed: u64, end: Duration, count: usize) -> Result<Vec<BusyPart>, String> {
     let width = end.as_secs_f64() / count as f64;
     Ok(sums(spec, seed, end, count)?.into_iter().map(|span| span.shown(width)).collect())
@@ -81,7 +81,8 @@ fn sums(spec: &LinkSpec, seed: u64, end: Duration, count: usize) -> Result<Vec<S
     let (mut now, mut number, mut payloads) = (Instant::ZERO, 0_u32, Payloads::default());
     while now < last {
         number = number.wrapping_add(1);
-        let datagram = Datagram::<Vec<u8>> { number, size: size.0 as u16, sent: now, ecn: Ecn::NotEct, echo: false, payload: None };
+        // Losses are those of a packet, whatever the link transmits at once: some depend on its size.
+        let datagram = Datagram::<Vec<u8>> { number, size: SIZE as u16, sent: now, ecn: Ecn::NotEct, echo: false, payload: None };
         let packet = Packet::new((0, Side::Sender), datagram, &mut payloads);
         let before = judge(models.as_deref_mut(), LossPosition::BeforeQueue, &packet, now);
         let (done, arrival) = match &mut models {
@@ -177,6 +178,16 @@ mod tests {
         close(sum(|span| span.delays) / packets, 0.02, 4.0 * 0.005 / (3.0 * packets).sqrt());
         for span in &spans {
             assert!((0.015..0.0152).contains(&span.least) && (0.0248..=0.025).contains(&span.largest), "{span:?}");
+        }
+    }
+
+    #[test]
+    fn losses_by_size_are_those_of_a_packet_at_every_rate() {
+        for rate in [50e6, 10e9] {
+            let spans = spans(&format!("rate = \"{rate} bit/s\", loss = {{ kind = \"bit_errors\", rate = \"0.001 %\" }}"));
+            let (lost, packets) = spans.iter().fold((0, 0), |(lost, packets), span| (lost + span.lost, packets + span.packets));
+            let expected = 1.0 - (1.0 - 1e-5_f64).powi(8 * SIZE as i32);
+            close(lost as f64 / packets as f64, expected, 4.0 * (expected / packets as f64).sqrt());
         }
     }
 
