@@ -184,6 +184,20 @@ def test_a_player_is_measured_everywhere(cli: Cli, tmp_path: Path) -> None:
         _ = ackclock.open(tmp_path / "bulk").media
 
 
+def test_frames_are_measured_on_every_host() -> None:
+    for profile in ("ns2", "modern"):
+        flow = {"name": "tested", "profile": profile, "application": {"kind": "frames", "max_rate": "1 Mbit/s"}}
+        topology = {"bottleneck": {"rate": "800 kbit/s", "delay": "20 ms", "queue": "50 packets"}}
+        result = ackclock.run(ackclock.Scenario("live", duration="30 s", topology=topology, flow=[flow]))
+        (row,) = polars.DataFrame(result.media).to_dicts()
+        assert row["frame_delay_median"] <= row["frame_delay_p95"] <= row["frame_delay_p99"]
+        assert 150_000 < row["bitrate_bps"] < 800_000 and row["startup_time"] is None
+        group = Group(result)
+        assert {name: GROUPS[name](group) for name in MEDIA} == {name: row[name] for name in MEDIA}
+        # The delays of frames are the times of their transfers.
+        assert result.transfer_times()["p95"][0] == pytest.approx(row["frame_delay_p95"])
+
+
 def test_datagrams_leave_no_window_to_draw(cli: Cli, tmp_path: Path) -> None:
     scenario = tmp_path / "cbr.toml"
     scenario.write_text(

@@ -137,7 +137,7 @@ impl PyRunResult {
         Table::of_rows(&self.scenario, &columns, &self.result.link_rows().collect::<Vec<_>>())
     }
 
-    /// The transfers of applications: responses, bursts and segments.
+    /// The transfers of applications: responses, bursts, segments and frames.
     #[getter]
     fn transfers(&self) -> PyResult<Table> {
         Table::of_rows(&self.scenario, Transfer::COLUMNS, &self.result.transfer_rows().collect::<Vec<_>>())
@@ -149,7 +149,7 @@ impl PyRunResult {
         Table::of_rows(&self.scenario, Page::COLUMNS, &self.result.page_rows().collect::<Vec<_>>())
     }
 
-    /// The players of videos.
+    /// The players of videos, and the sources of frames.
     #[getter]
     fn media(&self) -> PyResult<Table> {
         Table::of_rows(&self.scenario, Media::COLUMNS, &self.result.media_rows().collect::<Vec<_>>())

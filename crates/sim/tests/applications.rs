@@ -267,7 +267,7 @@ fn mistakes() {
         ),
         (
             flow("application = { kind = \"wev\" }"),
-            "t.toml:4: flow.0.application.kind: there is no application \"wev\"; did you mean \"web\"? (known: bulk, on-off, request-response, web, player, cbr)",
+            "t.toml:4: flow.0.application.kind: there is no application \"wev\"; did you mean \"web\"? (known: bulk, on-off, request-response, web, player, frames, cbr)",
         ),
         (
             flow("recovery = \"reno\"\napplication = { kind = \"cbr\", rate = \"1 Mbit/s\" }"),

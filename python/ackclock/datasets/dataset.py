@@ -182,7 +182,7 @@ class Dataset:
 
     @property
     def media(self) -> polars.LazyFrame:
-        """A row for each player of a video, after the point, labels and seed of the run."""
+        """A row for each player of a video and each source of frames, after the point, labels and seed of the run."""
         return self._table("media")
 
     def sql(self, query: str) -> polars.DataFrame:

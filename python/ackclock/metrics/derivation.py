@@ -48,7 +48,7 @@ class Run(Protocol):
 
     @property
     def media(self) -> ArrowTable:
-        """One row per player of a video."""
+        """One row per player of a video, and per source of frames."""
         ...
 
     def trace(self, name: str) -> ArrowTable:

@@ -216,7 +216,10 @@ def _of_media(column: str) -> Callable[[Group], float | None]:
     return lambda group: _mean([row[column] for row in group.media if row[column] is not None])
 
 
-MEDIA = ("bitrate_bps", "switches", "startup_time", "stalls", "stall_time", "played_time")
+MEDIA = (
+    *("bitrate_bps", "switches", "startup_time", "stalls", "stall_time", "played_time"),
+    *("late_share", "frame_delay_median", "frame_delay_p95", "frame_delay_p99"),
+)
 """The columns of the table ``media`` that are measures."""
 
 GROUPS: Mapping[str, Callable[[Group], float | None]] = {

@@ -382,8 +382,15 @@ def _pages() -> Iterator[Measure]:
 
 
 def _media() -> Iterator[Measure]:
-    def made(name: str, title: str, better: Better = "", shown: tuple[str, float] | None = None) -> Measure:
-        return _made(name, title, better, shown=shown, group=f"mean `{name}` of its applications that have one")
+    def made(
+        name: str,
+        title: str,
+        better: Better,
+        shown: tuple[str, float] | None = None,
+        bounds: tuple[float, float] | None = None,
+    ) -> Measure:
+        group = f"mean `{name}` of its applications that have one"
+        return _made(name, title, better, shown=shown, bounds=bounds, group=group)
 
     yield made("bitrate_bps", "mean bitrate", "more", MBIT)
     yield made("switches", "changes of the bitrate", "less")
@@ -391,6 +398,10 @@ def _media() -> Iterator[Measure]:
     yield made("stalls", "stalls", "less")
     yield made("stall_time", "stall time", "less")
     yield made("played_time", "time played", "more")
+    yield made("late_share", "late frames", "less", PERCENT, (0.0, 1.0))
+    yield made("frame_delay_median", "median frame delay", "less", MS)
+    yield made("frame_delay_p95", "95th percentile of frame delays", "less", MS)
+    yield made("frame_delay_p99", "99th percentile of frame delays", "less", MS)
 
 
 def _papers() -> Iterator[Measure]:

@@ -60,7 +60,7 @@ class Result(Summaries):
     @property
     @documented("transfers")
     def transfers(self) -> _core.Table | PickledTable:
-        """One row per transfer of an application: a response, a burst or a segment."""
+        """One row per transfer of an application: a response, a burst, a segment or a frame."""
         return self._core.transfers
 
     @property
@@ -72,7 +72,7 @@ class Result(Summaries):
     @property
     @documented("media")
     def media(self) -> _core.Table | PickledTable:
-        """One row per player of a video."""
+        """One row per player of a video, and per source of frames."""
         return self._core.media
 
     @property

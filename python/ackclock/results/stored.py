@@ -249,13 +249,13 @@ class StoredResult(Summaries):
 
     @property
     def has_media(self) -> bool:
-        """Whether an application played a video."""
+        """Whether an application played a video or sent frames."""
         return self._place.has("media")
 
     @property
     @documented("media")
     def media(self) -> polars.DataFrame:
-        """One row per player of a video.
+        """One row per player of a video, and per source of frames.
 
         Raises
         ------

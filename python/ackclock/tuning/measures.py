@@ -19,7 +19,7 @@ OF_ALL = ("jain",)
 MEASURES = (
     *("goodput_bps", "completion", "completion_tail", "resent", "loss_rate", "timeouts"),
     *("sojourn_mean", "sojourn_p95", *OF_ALL, HARM),
-    *("bitrate_bps", "startup_time", "stall_time"),
+    *("bitrate_bps", "startup_time", "stall_time", "late_share", "frame_delay_p95"),
 )
 """The measures that an objective or a constraint can name."""
 

@@ -191,7 +191,7 @@ class Search:
             raise ValueError(
                 f"{tuning.file}: {error} for the scenario's own parameters; "
                 "completion times need flows with a size, transfers or pages, jain two flows without a size, and "
-                "bitrate, start-up and stalls a player"
+                "bitrate, stalls and frame delays a player or frames"
             ) from None
 
     def run(self, trials: int, progress: Progress | None = None) -> Found:

@@ -7,6 +7,7 @@ mod bursts;
 mod client;
 mod datagrams;
 mod event;
+mod frames;
 mod pages;
 mod player;
 mod rows;
@@ -20,6 +21,7 @@ use crate::scenario::{ApplicationKind, ApplicationSpec};
 use bursts::Bursts;
 use client::Client;
 use datagrams::Datagrams;
+use frames::Frames;
 use player::Player;
 
 /// An application that drives flows.
@@ -31,6 +33,8 @@ pub(crate) enum Application {
     Client(Box<Client>),
     /// Datagrams at a constant rate.
     Datagrams(Datagrams),
+    /// Frames of live video.
+    Frames(Box<Frames>),
     /// A player of segments.
     Player(Box<Player>),
 }
@@ -42,6 +46,7 @@ impl Application {
             ApplicationKind::OnOff(kind) => Self::Bursts(Bursts::new(spec, kind, seed)),
             ApplicationKind::Client(kind) => Self::Client(Box::new(Client::new(spec, kind, seed))),
             ApplicationKind::Datagrams(kind) => Self::Datagrams(Datagrams::new(spec, kind, seed)),
+            ApplicationKind::Frames(kind) => Self::Frames(Box::new(Frames::new(spec, kind, seed))),
             ApplicationKind::Player(kind) => Self::Player(Box::new(Player::new(spec, kind))),
         }
     }
@@ -55,6 +60,7 @@ impl Application {
                 Event::Wake => datagrams.handle(now, actions),
                 Event::Delivered { .. } => {}
             },
+            Self::Frames(frames) => frames.handle(now, event, actions),
             Self::Player(player) => player.handle(now, event, actions),
         }
     }
@@ -65,6 +71,7 @@ impl Application {
             Self::Bursts(bursts) => bursts.poll_timeout(),
             Self::Client(client) => client.poll_timeout(),
             Self::Datagrams(datagrams) => datagrams.poll_timeout(),
+            Self::Frames(frames) => frames.poll_timeout(),
             Self::Player(player) => player.poll_timeout(),
         }
     }
@@ -78,6 +85,10 @@ impl Application {
                 (transfers, pages, None)
             }
             Self::Datagrams(_) => Default::default(),
+            Self::Frames(frames) => {
+                let (transfers, media) = frames.into_results(end);
+                (transfers, Vec::new(), Some(media))
+            }
             Self::Player(player) => {
                 let (transfers, media) = player.into_results(end);
                 (transfers, Vec::new(), Some(media))

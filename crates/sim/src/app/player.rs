@@ -151,6 +151,10 @@ impl Player {
             stalls: Some(self.stalls),
             stall_time: Some(self.stalled),
             played_time: Some(self.played),
+            late_share: None,
+            frame_delay_median: None,
+            frame_delay_p95: None,
+            frame_delay_p99: None,
         };
         (self.transfers, media)
     }

@@ -21,11 +21,11 @@ pub fn tables_json() -> Json {
         ),
         rows(
             "transfers",
-            "every response of a client, every burst and every segment of a player. Time runs from `queued_s` over `requested_s` to `completed_s`",
+            "every response of a client, every burst, and every segment and frame of a video. Time runs from `queued_s` over `requested_s` to `completed_s`",
             Transfer::COLUMNS,
         ),
         rows("pages", "every page that a client began to load and every exchange of a request and a response", Page::COLUMNS),
-        rows("media", "every player", Media::COLUMNS),
+        rows("media", "every player and every source of frames", Media::COLUMNS),
         rows("packets", "every TCP packet of IPv4 that was captured, at each place", CapturedPacket::COLUMNS),
         rows("runs", "every run of a sweep. A run that failed has its `error` and no measures", RunRow::COLUMNS),
     ];

@@ -7,7 +7,9 @@ use ackclock_core::distribution::Distribution;
 use ackclock_core::units::{Bytes, Duration, Rate};
 use serde_json::{Value as Json, json};
 
-use crate::scenario::application::{Abr, ApplicationKind, ClientSpec, Content, DATAGRAM_HEADER, Object, OnOff, PlayerSpec, Stream};
+use crate::scenario::application::{
+    Abr, ApplicationKind, ClientSpec, Content, DATAGRAM_HEADER, FramesSpec, Object, OnOff, PlayerSpec, Stream,
+};
 use crate::scenario::check::{Checked, Record};
 use crate::scenario::error::Problems;
 use crate::scenario::file::REFUSED;
@@ -65,6 +67,15 @@ pub(super) fn check_application(flow: &Record, application: &Record, problems: &
             check_page(application, problems);
         }
         "player" => check_player(application, problems),
+        "frames" => {
+            let [least, most] = ["min_rate", "max_rate"].map(|name| application.whole(name));
+            let first = application.whole("rate");
+            if least > most {
+                refuse(application, "max_rate", "must be at least min_rate".to_owned());
+            } else if first.is_some() && (first < least || first > most) {
+                refuse(application, "rate", "must be from min_rate to max_rate".to_owned());
+            }
+        }
         _ => {}
     }
     let sizes: &[&str] = match application.kind {
@@ -162,6 +173,26 @@ pub(super) fn read(application: &Record, packet: Bytes, folder: Option<&Path>, p
             let client = client(application.integer("pages"), content, connections, application.time("parse"));
             ApplicationKind::Client(ClientSpec { multiplexed, ..client })
         }
+        "frames" => {
+            let rate = |name| Rate::from_bits_per_sec(whole(name));
+            let number = |name| application.number(name).unwrap_or(1.0);
+            let min_rate = rate("min_rate")?;
+            ApplicationKind::Frames(FramesSpec {
+                fps: number("fps"),
+                min_rate,
+                rate: application.whole("rate").and_then(Rate::from_bits_per_sec).unwrap_or(min_rate),
+                max_rate: rate("max_rate")?,
+                key_interval: application.integer("key_interval").unwrap_or(1) as u32,
+                key_factor: number("key_factor"),
+                variation: number("variation"),
+                reaction: application.time("reaction"),
+                backlog: application.time("backlog"),
+                decrease: number("decrease"),
+                increase: number("increase"),
+                deadline: application.time("deadline"),
+                packet,
+            })
+        }
         "player" => {
             let segment = application.time("segment");
             let span = |name, otherwise| application.whole(name).map_or(otherwise, Duration::from_nanos);
@@ -232,8 +263,27 @@ pub(super) fn write(kind: &ApplicationKind) -> Json {
             json
         }
         ApplicationKind::Client(client) => write_client(client),
+        ApplicationKind::Frames(frames) => write_frames(frames),
         ApplicationKind::Player(player) => write_player(player),
     }
+}
+
+fn write_frames(frames: &FramesSpec) -> Json {
+    json!({
+        "kind": "frames",
+        "fps": frames.fps,
+        "min_rate": write_rate(frames.min_rate),
+        "rate": write_rate(frames.rate),
+        "max_rate": write_rate(frames.max_rate),
+        "key_interval": frames.key_interval,
+        "key_factor": frames.key_factor,
+        "variation": frames.variation,
+        "reaction": write_time(frames.reaction),
+        "backlog": write_time(frames.backlog),
+        "decrease": frames.decrease,
+        "increase": frames.increase,
+        "deadline": write_time(frames.deadline),
+    })
 }
 
 fn write_player(player: &PlayerSpec) -> Json {

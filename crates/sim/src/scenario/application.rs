@@ -14,7 +14,7 @@ pub(crate) const DATAGRAM_HEADER: Bytes = Bytes(28);
 pub enum Traffic {
     /// A bulk transfer, described by `stop` and `packets` of the flow.
     Bulk,
-    /// Bursts of the application with this index.
+    /// Bursts or frames of the application with this index.
     Bursts(usize),
     /// Requests and responses of the application with this index, a client or a player: the flow is one of its connections.
     Connection(usize),
@@ -57,6 +57,8 @@ pub enum ApplicationKind {
     Client(ClientSpec),
     /// Datagrams at a constant rate.
     Datagrams(Stream),
+    /// Frames of live video.
+    Frames(FramesSpec),
     /// A player of segments.
     Player(PlayerSpec),
 }
@@ -81,6 +83,38 @@ pub struct Stream {
     pub size: Bytes,
     /// Seconds with datagrams and seconds of a pause, in turn; `None`: no pauses.
     pub periods: Option<[Distribution; 2]>,
+}
+
+/// Frames of live video.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FramesSpec {
+    /// Frames per second.
+    pub fps: f64,
+    /// Smallest target rate.
+    pub min_rate: Rate,
+    /// First target rate.
+    pub rate: Rate,
+    /// Largest target rate.
+    pub max_rate: Rate,
+    /// Frames from a key frame to the next.
+    pub key_interval: u32,
+    /// Size of a key frame over that of another frame.
+    pub key_factor: f64,
+    /// Scale of the deviations of sizes.
+    pub variation: f64,
+    /// Shortest time between changes of the target rate.
+    pub reaction: Duration,
+    /// Age of data, beyond the smallest delay of a frame, above which the target rate falls.
+    pub backlog: Duration,
+    /// The target rate after a fall, over the rate of arrivals.
+    pub decrease: f64,
+    /// Growth of the target rate without backlog, as a share.
+    pub increase: f64,
+    /// Delay above which a frame is late.
+    pub deadline: Duration,
+    /// Data in a packet.
+    pub packet: Bytes,
 }
 
 /// A player of segments.

@@ -150,7 +150,7 @@ impl Expanded {
         };
         let number = self.applications.len();
         let traffic = match kind {
-            ApplicationKind::OnOff(_) => Traffic::Bursts(number),
+            ApplicationKind::OnOff(_) | ApplicationKind::Frames(_) => Traffic::Bursts(number),
             ApplicationKind::Client(_) | ApplicationKind::Player(_) => Traffic::Connection(number),
             ApplicationKind::Datagrams(_) => Traffic::Datagrams(number),
         };

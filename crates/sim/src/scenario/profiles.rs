@@ -45,7 +45,7 @@ impl Need {
     /// What an application of this kind needs; `None`: any profile will do.
     pub(crate) fn of_kind(kind: &str) -> Option<Self> {
         match kind {
-            "on-off" => Some(Self { doc: "lets an application add data to a transfer", holds: |it| it.supply }),
+            "on-off" | "frames" => Some(Self { doc: "lets an application add data to a transfer", holds: |it| it.supply }),
             "request-response" | "web" | "player" => Some(Self { doc: "carries data both ways", holds: |it| it.both_ways }),
             _ => None,
         }

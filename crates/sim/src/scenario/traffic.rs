@@ -203,6 +203,34 @@ pub(super) static APPLICATIONS: &[Variant] = &[
         ],
     },
     Variant {
+        kind: "frames",
+        doc: "Frames of live video over TCP, at a rate that adapts to the backlog of the sender.",
+        keys: &[
+            key("fps", Kind::Number(0.1, 1000.0), Fallback::Number(30.0), "Frames per second."),
+            key("min_rate", RATE, Fallback::Text("150 kbit/s"), "Smallest target rate."),
+            key("max_rate", RATE, Fallback::Text("1.5 Mbit/s"), "Largest target rate."),
+            key("rate", RATE, Fallback::Absent("min_rate"), "First target rate."),
+            key("key_interval", Kind::Integer(1, MANY), Fallback::Integer(60), "Frames from a key frame to the next."),
+            key("key_factor", Kind::Number(1.0, 1000.0), Fallback::Number(3.0), "Size of a key frame over that of another frame."),
+            key(
+                "variation",
+                Kind::Number(0.0, 1.0),
+                Fallback::Number(0.15),
+                "Scale of the Laplacian deviations of sizes, as a share. They end at four scales, and at the whole size.",
+            ),
+            key("reaction", DELAY, Fallback::Text("200 ms"), "Shortest time between changes of the target rate."),
+            key(
+                "backlog",
+                DELAY,
+                Fallback::Text("100 ms"),
+                "Age of the oldest incomplete frame, less the smallest delay of a frame, above which the target rate falls. Up to half of it, the rate grows.",
+            ),
+            key("decrease", Kind::Number(0.01, 1.0), Fallback::Number(0.85), "Target rate after a fall, over the rate of arrivals."),
+            key("increase", Kind::Number(0.0, 10.0), Fallback::Number(0.05), "Growth of the target rate at each change, as a share."),
+            key("deadline", DELAY, Fallback::Text("150 ms"), "Delay above which a frame is late."),
+        ],
+    },
+    Variant {
         kind: "cbr",
         doc: "Cross traffic: datagrams at a constant rate, without TCP.",
         keys: &[
