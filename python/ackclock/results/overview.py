@@ -25,9 +25,9 @@ LINK_COLUMNS = {
     "sojourn (s)": "sojourn_mean", "max (s)": "sojourn_max",
 }  # fmt: skip
 MEDIA_COLUMNS = {
-    "application": "application", "segments or frames": "parts", "bitrate (bit/s)": "bitrate_bps", "switches": "switches",
-    "start-up (s)": "startup_time", "stalls": "stalls", "stall time (s)": "stall_time", "late": "late_share",
-    "delay p95 (s)": "frame_delay_p95",
+    "application": "application", "segments or frames": "parts", "bitrate (bit/s)": "bitrate_bps",
+    "switches": "switches", "start-up (s)": "startup_time", "stalls": "stalls", "stall time (s)": "stall_time",
+    "late": "late_share", "delay p95 (s)": "frame_delay_p95",
 }  # fmt: skip
 LESS = (
     "max (s)", "at (s)", "cwnd", "queue max", "discipline", "rate (bit/s)", "cwnd max", "sent", "sojourn (s)", "losses",
