@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ackclock.sweeps.function import sweep
     from ackclock.sweeps.plan import Until
     from ackclock.sweeps.work import Limits
+    from ackclock.traces import Trace, trace
     from ackclock.tuning.function import tune
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "Stopping",
     "StoredResult",
     "Totals",
+    "Trace",
     "Until",
     "Window",
     "__version__",
@@ -88,6 +90,7 @@ __all__ = [
     "run",
     "run_many",
     "sweep",
+    "trace",
     "tune",
     "verify",
     "widget",
@@ -125,6 +128,7 @@ _HOMES = {
     "sweeps.function": ("sweep",),
     "sweeps.plan": ("Until",),
     "sweeps.work": ("Limits",),
+    "traces": ("Trace", "trace"),
     "tuning.function": ("tune",),
 }
 """The names of each module, which is imported with the first use of one of them."""

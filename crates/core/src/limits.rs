@@ -32,7 +32,7 @@ pub const CELLS: Limit = count("cells", 20_000_000, "Cells of a Parquet file of 
 /// An HTTP Archive.
 pub const HAR: Limit = bytes("har", 100_000_000, "An HTTP Archive (HAR). Save it without the bodies of responses.");
 /// A file of the rate or the delay of a link.
-pub const PATH: Limit = bytes("path", 20_000_000, "A trace of Mahimahi, or a CSV file of rates or delays.");
+pub const PATH: Limit = bytes("path", 20_000_000, "A trace of Mahimahi, or a CSV file of rates, delays or losses.");
 /// A script of packets.
 pub const SCRIPT: Limit = bytes("script", 1_000_000, "A script of packets, also with the values of its definitions.");
 /// A block of code of a script.

@@ -120,6 +120,62 @@ fn rates_and_delays_are_read_from_a_table() {
 }
 
 #[test]
+fn one_table_gives_rate_delay_and_loss() {
+    // 8 Mbit/s and 2 Mbit/s in turn, of which 0 % and 20 % are lost. More packets arrive than leave.
+    let table = "time (s),rate (Mbit/s),delay (ms),loss (%),note\n0,8,5,0,\n5,2,9,20,train\n";
+    let link = |name: &str, key: &str| format!("{key} = {{ kind = '{name}', file = 'x.csv', period = '10 s' }}");
+    let keys = [link("schedule", "rate"), link("steps", "delay"), link("schedule", "loss")].join(", ");
+    let folder = std::env::temp_dir().join(format!("ackclock-one-table-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("x.csv"), table).unwrap();
+    let text = format!(
+        "duration = '40 s'\nrecord = ['delivered', 'drops']\ntopology = {{ kind = 'chain', links = [{{ queue = 'unlimited', {keys}, reverse = {{ rate = '1 Gbit/s', \
+         delay = '1 ms' }} }}] }}\n[flow]\npacket_size = '972 B'\napplication = {{ kind = 'cbr', rate = '20 Mbit/s' }}"
+    );
+    let scenario = Document::from_toml(&text, folder.join("t.toml").to_str().unwrap()).unwrap().scenario().unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let result = run(&scenario, &mut || false).unwrap();
+    let (delivered, drops) = (result.traces.delivered.unwrap().time, result.traces.drops.unwrap().time);
+    let within = |times: &[u64], begin: u64, end: u64| {
+        times.iter().filter(|time| (begin * 1_000_000_000..end * 1_000_000_000).contains(time)).count()
+    };
+    for cycle in 0..4 {
+        let begin = 10 * cycle;
+        // 5000 packets of 8000 bits leave in the first 5 s, and 1250 in the others, apart from those on the wire at a change.
+        let (first, second) = (within(&delivered, begin, begin + 5), within(&delivered, begin + 5, begin + 10));
+        assert!(first.abs_diff(5000) <= 6, "{first}");
+        let lost = within(&drops, begin + 5, begin + 10);
+        // Five standard deviations of a binomial: 5·√(1250·0.2·0.8) ≈ 71.
+        assert!(lost.abs_diff(250) <= 71, "{lost}");
+        // One that leaves at the change itself.
+        assert!(within(&drops, begin, begin + 5) <= 1, "cycle {cycle}");
+        assert!((second + lost).abs_diff(1250) <= 9, "{second} + {lost}");
+    }
+    // The first packet leaves after 1 ms and takes 5 ms.
+    assert!(delivered[0].abs_diff(6_400_000) <= 400_000, "{}", delivered[0]);
+}
+
+#[test]
+fn a_wrong_table_is_named_with_its_line() {
+    let error = |table: &str| {
+        let keys = format!("rate = '1 Mbit/s', delay = '1 ms', loss = {{ kind = 'schedule', file = 'x.csv' }} # {}", table.len());
+        with_files(&[("x.csv", table)], keys.split(" #").next().unwrap()).unwrap_err()
+    };
+    for (table, expected) in [
+        ("time (s),loss (%)\n0,1\n2,101\n", "x.csv: line 3: its value must be from 0 to 100 %"),
+        ("time (s),loss (%)\n0,1\n\n2,much\n", "x.csv: line 4: its value "),
+        ("time (s),loss (%)\n0,1\n0,1\n", "x.csv: line 3: must be later than the step before it"),
+        ("time (s),loss (%)\n1,1\n", "x.csv: must begin at \"0 s\""),
+        ("time,loss\n", "x.csv: must have at least one step"),
+        ("time,loss\n0 s,1 %,2\n", "x.csv: line 2 has 3 cells; the first line has 2"),
+        ("time,rate\n0 s,1 %\n", "x.csv: has no column \"loss\" in its first line"),
+    ] {
+        let found = error(table);
+        assert!(found.contains("loss.file: ") && found.contains(expected), "{found}");
+    }
+}
+
+#[test]
 fn utilisation_counts_bits() {
     // Half of 8 Mbit/s for a second, then all of 2 Mbit/s and more: 4 + 2 of 10 Mbit in the first two seconds.
     let text = "duration = '2 s'\ntopology = { kind = 'chain', links = [{ delay = '0 s', queue = 'unlimited', \

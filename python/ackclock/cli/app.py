@@ -34,12 +34,13 @@ from ackclock.cli.commands.schema import schema
 from ackclock.cli.commands.script import script
 from ackclock.cli.commands.serve import serve
 from ackclock.cli.commands.sweep import sweep
+from ackclock.cli.commands.trace import trace
 from ackclock.cli.commands.tune import tune
 from ackclock.cli.errors import BAD_INPUT, INTERRUPTED, fail
 
 # Every command, in the order of the help.
 HELP = {
-    "Run and see": ("run", "sweep", "serve", "plot", "report", "query", "check"),
+    "Run and see": ("run", "sweep", "serve", "plot", "report", "query", "trace", "check"),
     "Compare and judge": ("compare", "matrix", "tune", "gate", "paper", "papers", "model"),
     "The kernel and endpoints": ("kernel", "emulate", "script"),
     "About": ("list", "schema"),
@@ -59,6 +60,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "emulate": emulate,
     "plot": plot,
     "query": query,
+    "trace": trace,
     "report": report,
     "model": model,
     "list": list_,

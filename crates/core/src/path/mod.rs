@@ -5,3 +5,4 @@ pub mod loss;
 pub mod medium;
 mod mixing;
 pub mod rate;
+mod timeline;

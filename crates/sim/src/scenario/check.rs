@@ -579,14 +579,11 @@ impl Checker<'_> {
         let mut sound = true;
         let file = in_file(axis, part).and_then(|one| Some((one, table.get(FILE)?)));
         if let Some((one, file)) = file {
-            let read = match table.get(one.param) {
-                Some(_) => Err(format!("cannot be combined with {}, which it replaces", one.param)),
-                None => one.read(self.folder, &file.data),
+            let param = part.params.iter().find(|param| param.name == one.param);
+            let set = match (table.get(one.param), param) {
+                (None, Some(param)) => one.read(self.folder, &file.data, |data| choice.set(param, data)),
+                _ => Err(format!("cannot be combined with {}, which it replaces", one.param)),
             };
-            let set = read.and_then(|data| {
-                let param = part.params.iter().find(|param| param.name == one.param);
-                param.map_or(Ok(()), |param| choice.set(param, &data).map_err(|message| format!("{} {message}", param.name)))
-            });
             if let Err(message) = set {
                 self.problems.add(&file.origin, at(FILE), message);
                 sound = false;

@@ -14,6 +14,8 @@ pub(crate) enum Origin {
     Nowhere,
     /// On a line of the file, from 1.
     Line(usize),
+    /// On a line of a table that a key of the file names.
+    Row(usize),
     /// In a setting from the command line, or in a cell of a table.
     Elsewhere(Arc<str>),
 }
@@ -87,7 +89,7 @@ impl Problems {
     /// Adds the problem `message` of the key `key`, whose value was written at `origin`.
     pub(crate) fn add(&mut self, origin: &Origin, key: impl Into<String>, message: impl Into<String>) {
         let (line, setting) = match origin {
-            Origin::Nowhere => (None, None),
+            Origin::Nowhere | Origin::Row(_) => (None, None),
             Origin::Line(line) => (Some(*line), None),
             Origin::Elsewhere(text) => (None, Some(text.to_string())),
         };

@@ -17,7 +17,7 @@ pub(crate) fn read(table: &Record, file: &str) -> Option<KernelSpec> {
     let keys = table.table("kernel")?;
     let given = |value: &str, origin: &Origin, key: &str| {
         let place = match origin {
-            Origin::Nowhere => file.to_owned(),
+            Origin::Nowhere | Origin::Row(_) => file.to_owned(),
             Origin::Line(line) => format!("{file}:{line}"),
             Origin::Elsewhere(setting) => setting.to_string(),
         };

@@ -3,6 +3,7 @@
 use ackclock_core::params::{Default, Kind, Param, Value};
 use ackclock_core::units::Limit;
 
+use crate::scenario::error::Origin;
 use crate::scenario::part;
 use crate::scenario::text::unknown;
 use crate::scenario::unit::{Dimension, Quantity};
@@ -83,7 +84,10 @@ pub(crate) fn read(name: &str, kind: Kind, data: &Data) -> Result<Value, String>
 fn series(of: Kind, items: &[Node]) -> Result<Vec<(f64, f64)>, String> {
     let mut steps: Vec<(f64, f64)> = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
-        let wrong = |message: String| format!("step {index}: {message}");
+        let wrong = |message: String| match item.origin {
+            Origin::Row(line) => format!("line {line}: {message}"),
+            _ => format!("step {index}: {message}"),
+        };
         let Data::List(pair) = &item.data else { return Err(wrong(format!("must be [time, value], but is {}", item.data.noun()))) };
         let [time, value] = &pair[..] else { return Err(wrong(format!("must be [time, value], but has {} entries", pair.len()))) };
         let time = read("time", SERIES_TIME, &time.data).map_err(|message| wrong(format!("its time {message}")))?;

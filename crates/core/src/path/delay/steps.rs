@@ -6,7 +6,7 @@
 //! Starlink assigns satellites anew every 15 s, at the same instant everywhere; the delay is steady in between and jumps at these instants:
 //! `steps = [["0 s", "15 ms"]], period = "15 s", spread = "10 ms"`.
 //!
-//! A scenario can read the steps from a `file` instead: CSV with the columns `time` and `delay`, whose values have units.
+//! A scenario can read the steps from a `file` instead: CSV with the columns `time` and `delay`; a value has a unit, or its column (`time (s)`).
 //! ## References
 //! Mohan et al., *A multifaceted look at Starlink performance*, 2024 (15 s).
 //! ## Differs from the document
@@ -20,6 +20,7 @@
 use crate::entry::Entry;
 use crate::params::{Default, Kind, Param};
 use crate::path::delay::DelayModel;
+use crate::path::timeline::{PERIOD, Timeline};
 use crate::rng::Generator;
 use crate::units::{Bytes, Duration, Instant};
 
@@ -35,12 +36,7 @@ pub static ENTRY: Entry<dyn DelayModel> = Entry {
             default: Default::Series(&[(0.0, 0.01), (15.0, 0.02)]),
             doc: "times and delays, as [time, delay]",
         },
-        Param {
-            name: "period",
-            kind: Kind::Duration { min: 1e-6, max: 1e9 },
-            default: Default::Auto,
-            doc: "time after which the steps begin again; auto: never",
-        },
+        PERIOD,
         Param {
             name: "spread",
             kind: Kind::Duration { min: 0.0, max: 1e6 },
@@ -50,24 +46,15 @@ pub static ENTRY: Entry<dyn DelayModel> = Entry {
     ],
     quantities: &[],
     build: |params| {
-        let (steps, period) = (params.series("steps"), params.number_or_auto("period"));
-        let last = steps.last().map_or(0.0, |(time, _)| *time);
-        if let Some(period) = period
-            && period <= last
-        {
-            return Err(format!("period must be later than the last step, which is at {last} s"));
-        }
-        let spread = params.number("spread");
-        Ok(Box::new(Steps { changes: steps.into(), period: period.unwrap_or(f64::INFINITY), spread, place: None, added: 0.0 }))
+        let delays = Timeline::new(params)?;
+        Ok(Box::new(Steps { delays, spread: params.number("spread"), place: None, added: 0.0 }))
     },
 };
 
 /// A piecewise constant delay, in seconds.
 #[derive(Debug)]
 pub struct Steps {
-    /// Times and delays.
-    changes: Box<[(f64, f64)]>,
-    period: f64,
+    delays: Timeline,
     spread: f64,
     /// Period and step of the last packet, and what that step adds.
     place: Option<(u64, usize)>,
@@ -76,15 +63,12 @@ pub struct Steps {
 
 impl DelayModel for Steps {
     fn delay(&mut self, now: Instant, _size: Bytes, random: &mut Generator) -> Duration {
-        let now = now.as_secs_f64();
-        // The remainder of an infinite period is the time itself.
-        let (cycle, within) = ((now / self.period) as u64, now % self.period);
-        let step = self.changes.partition_point(|(time, _)| *time <= within).saturating_sub(1);
-        if self.spread > 0.0 && self.place != Some((cycle, step)) {
-            self.place = Some((cycle, step));
+        let place = self.delays.place(now);
+        if self.spread > 0.0 && self.place != Some(place) {
+            self.place = Some(place);
             self.added = self.spread * random.uniform();
         }
-        Duration::from_secs_f64(self.changes[step].1 + self.added)
+        Duration::from_secs_f64(self.delays.steps()[place.1].1 + self.added)
     }
 
     fn reorders(&self) -> bool {
@@ -92,12 +76,7 @@ impl DelayModel for Steps {
     }
 
     fn mean(&self) -> Duration {
-        let last = self.changes.last().map_or(0.0, |(time, _)| *time);
-        // The time over which the mean is taken.
-        let end = if self.period.is_finite() { self.period } else { (2.0 * last).max(1.0) };
-        let ends = self.changes.iter().skip(1).map(|(time, _)| *time).chain([end]);
-        let sum: f64 = self.changes.iter().zip(ends).map(|(&(begin, delay), end)| delay * (end - begin)).sum();
-        Duration::from_secs_f64(sum / end + self.spread / 2.0)
+        Duration::from_secs_f64(self.delays.mean() + self.spread / 2.0)
     }
 }
 

@@ -9,6 +9,7 @@ use crate::params::Axis;
 
 entries! { Entry<dyn LossModel>:
     bernoulli,
+    schedule,
     listed,
     gilbert_elliott,
     four_states,

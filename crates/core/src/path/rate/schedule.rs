@@ -5,7 +5,7 @@
 //! its bits leave at the rates that apply while they leave. With "between", a packet leaves at the rate with which it began, as of a device
 //! that sets its rate packet by packet. A rate of 0 is an outage that holds packets: the transmission pauses and continues afterwards.
 //!
-//! A scenario can read the steps from a `file` instead: CSV with the columns `time` and `rate`, whose values have units.
+//! A scenario can read the steps from a `file` instead: CSV with the columns `time` and `rate`; a value has a unit, or its column (`time (s)`).
 //! ## References
 //! Netravali et al., *Mahimahi: accurate record-and-replay for HTTP*, 2015 (links whose rate follows a schedule).
 //! ## Differs from the document
@@ -20,6 +20,7 @@
 use crate::entry::Entry;
 use crate::params::{Default, Kind, Param};
 use crate::path::rate::RateModel;
+use crate::path::timeline::{PERIOD, Timeline};
 use crate::rng::Generator;
 use crate::units::{Bytes, Duration, Instant, Rate};
 
@@ -35,12 +36,7 @@ pub static ENTRY: Entry<dyn RateModel> = Entry {
             default: Default::Series(&[(0.0, 1e7), (1.0, 2e6)]),
             doc: "times and rates, as [time, rate]; 0 bit/s is an outage that holds packets",
         },
-        Param {
-            name: "period",
-            kind: Kind::Duration { min: 1e-6, max: 1e9 },
-            default: Default::Auto,
-            doc: "time after which the schedule begins again; auto: never",
-        },
+        PERIOD,
         Param {
             name: "between",
             kind: Kind::Word(&["steps", "ramps"]),
@@ -56,13 +52,8 @@ pub static ENTRY: Entry<dyn RateModel> = Entry {
     ],
     quantities: &[],
     build: |params| {
-        let (steps, period) = (params.series("steps"), params.number_or_auto("period"));
-        if let (Some(period), Some((last, _))) = (period, steps.last())
-            && period <= *last
-        {
-            return Err(format!("period must be later than the last step, which is at {last} s"));
-        }
-        match Schedule::new(steps, period, params.word("between") == "ramps") {
+        let rates = Timeline::new(params)?;
+        match Schedule::new(rates.steps(), rates.period(), params.word("between") == "ramps") {
             Some(schedule) => Ok(Box::new(Schedule { whole: params.word("applied") == "between", ..schedule })),
             None => Err("steps must have a mean rate of at least 1 bit/s".to_owned()),
         }
