@@ -204,7 +204,7 @@ impl Frames {
         };
         let [least, most] = [rules.min_rate, rules.max_rate].map(|rate| rate.as_bits_per_sec() as f64);
         let target = target.clamp(least, most);
-        self.switches += u64::from(target < self.target || target > self.target);
+        self.switches += u64::from(target.total_cmp(&self.target).is_ne());
         self.target = target;
         (self.looked, self.arrived_then) = (now, self.arrived);
     }
