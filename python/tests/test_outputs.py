@@ -71,6 +71,7 @@ FILES = {
     ("gate", "--markdown"): Output("gate ran --against ran", ("ran/manifest.json",), ".md", force=True),
     ("script", "--junit"): Output("script one.pkt", ("one.pkt",), ".xml", force=True),
     ("query", "--out"): Output("query swept --format csv", ("swept/runs/000001.parquet",), ".csv", force=True),
+    ("trace", "--out"): Output("trace path.csv", ("path.csv",), ".csv", force=True),
     ("report", "--out"): Output("report ran", ("ran/manifest.json", "ran/scenario.toml"), ".html", force=True),
     ("emulate", "--pcap"): Output("emulate first.toml", suffix=".pcapng", force=True, tail=" -- true"),
     ("model", "--plot"): Output("model mathis --over ran --x rtt=min_rtt", ("ran/flows.parquet",), ".png", force=True),
@@ -94,6 +95,8 @@ FOLDERS = {
 }
 INPUTS = {("gate", "--against"), ("model", "--over"), ("kernel build", "--with")}
 ALL = [*FILES, *FOLDERS]
+TABLES = ("query", "trace")
+"""Commands that write tables, which do not name the program."""
 
 
 def commands() -> Iterator[tuple[str, Callable[..., None]]]:
@@ -134,6 +137,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "sweep.toml").write_text(SWEEP.replace('"5 s"', '"200 ms"'))
     (place / "one.pkt").write_text(SCRIPT)
     (place / "tune.toml").write_text(TUNING)
+    (place / "path.csv").write_text("time (s),loss (%)\n0,1\n1,0\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         for line in ("run first.toml --record cwnd --out ran", "sweep sweep.toml --out swept"):
@@ -242,8 +246,8 @@ def test_files_pipes_and_devices_are_written_to(command: str, option: str, call:
     line = f"{output.command} {option}"
     new, mine, link = (tmp_path / f"{name}{output.suffix}" for name in ("new", "mine", "link"))
     link.symlink_to(new.name)
-    for target in (new, new, link, link) if command != "query" else (new, link):
-        new.unlink() if command == "query" and target == link else None
+    for target in (new, new, link, link) if command not in TABLES else (new, link):
+        new.unlink() if command in TABLES and target == link else None
         code, _, err = call(f"{line} {target}")
         assert code == 0, err
         assert link.is_symlink()
