@@ -5,6 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,9 @@ import pytest
 import ackclock
 from ackclock.freeze import Frozen
 
-from .conftest import Cli
+from .conftest import ROOT, Cli
+
+TRACES = ROOT / "examples" / "traces"
 
 
 def irtt(delays: list[float | None]) -> dict[str, Any]:
@@ -152,3 +157,17 @@ def test_wrong_files(text: str, message: str, tmp_path: Path) -> None:
         ackclock.trace(tmp_path / "x")
     assert str(caught.value).startswith(str(tmp_path / "x"))
     assert message in str(caught.value)
+
+
+def test_the_traces_of_the_examples_are_those_of_their_models(tmp_path: Path) -> None:
+    for name in ("make.py", "cellular.toml", "leo.toml"):
+        shutil.copy(TRACES / name, tmp_path)
+    subprocess.run([sys.executable, tmp_path / "make.py"], check=True)
+    for name in ("cellular.down", "leo.csv"):
+        assert (tmp_path / name).read_bytes() == (TRACES / name).read_bytes()
+    subprocess.run([sys.executable, tmp_path / "make.py", "2"], check=True)
+    for name, file in {"cellular.toml": "cellular.down", "leo.toml": "leo.csv"}.items():
+        rates = ackclock.trace(tmp_path / file).values["rate"]
+        (link, *_) = ackclock.run(ackclock.load(tmp_path / name)).summary["links"]
+        assert link["rate_bps"] == pytest.approx(sum(rates) / len(rates), rel=0.05)
+        assert 0.3 < link["utilisation"] <= 1
