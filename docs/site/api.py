@@ -31,8 +31,8 @@ class Page(NamedTuple):
 PAGES = {
     "api/scenarios": Page(
         "Scenarios and runs",
-        "Read or make a scenario, change it, and run it.",
-        ("load", "Scenario", "run", "run_many", "ScenarioError", "Interrupted"),
+        "Read or make a scenario, change it, and run it; read a measured path.",
+        ("load", "Scenario", "run", "run_many", "trace", "Trace", "ScenarioError", "Interrupted"),
     ),
     "api/results": Page(
         "Results",

@@ -4,7 +4,7 @@ The first line of a block says what it is:
 
 - ``toml`` is a scenario, ``toml NAME.toml`` one that later blocks of the page use, ``toml wrong`` one that is refused,
   ``toml tuning NAME.toml`` a file of a tuning, and ``toml part`` neither;
-- ``csv NAME.csv`` is a table that later blocks of the page read;
+- ``text NAME.csv`` is a table that later blocks of the page read;
 - ``python run`` is executed, ``python run needs=NAME`` only where that package is installed;
 - ``console`` holds commands after ``$ `` with what they print; only those of ackclock are executed.
 """
@@ -60,7 +60,7 @@ def test_blocks_of(page: Path, tmp_path: Path, cli: Cli) -> None:
         kind, *words = block.words
         if kind == "toml" and words != ["part"]:
             check_scenario(block, words, tmp_path, place)
-        elif kind == "csv":
+        elif kind == "text" and words:
             (tmp_path / words[0]).write_text(block.text, encoding="utf-8")
         elif kind == "python" and "run" in words and installed(words):
             command = [sys.executable, "-c", block.text]
