@@ -42,7 +42,7 @@ TABLES: dict[str, list[list[str]]] = {
     "kernel list": [["kernel", "list"]],
 }
 # The table of links that `emulate` prints is one of `run`, too.
-NO_TABLE = {"emulate", "check", "plot", "report", "schema", "script", "serve", "kernel build"}
+NO_TABLE = {"emulate", "check", "plot", "report", "schema", "script", "serve", "trace", "kernel build"}
 
 
 class Terminal(io.StringIO):
