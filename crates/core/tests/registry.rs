@@ -315,7 +315,7 @@ proptest! {
     #[test]
     fn every_rate_model_transmits_in_order(
         (entry, params) in prop::sample::select(buildable(rate::ENTRIES)),
-        packets in prop::collection::vec((0.0..1e3_f64, 1..65_535_u64), 1..30),
+        packets in prop::collection::vec((0.0..100.0_f64, 1..1500_u64), 1..30),
         seed in any::<u64>(),
     ) {
         let ends = || {
@@ -325,7 +325,8 @@ proptest! {
                 let start = free + Duration::from_secs_f64(gap);
                 free = model.finish(start, Bytes(size), &mut random);
                 assert!(free >= start, "{model:?}: {free:?} is before {start:?}");
-                if free == Instant::MAX {
+                // A model keeps what it has drawn, and a slow one draws much for a packet.
+                if free > at(10_000.0) {
                     break;
                 }
                 let capacity = model.capacity(free);
