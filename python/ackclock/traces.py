@@ -94,7 +94,7 @@ class Trace:
 def trace(
     file: str | Path,
     *,
-    bin: float | None = None,  # noqa: A002
+    step: float | None = None,
     out: str | Path | None = None,
     force: bool = False,
 ) -> Trace:
@@ -104,7 +104,7 @@ def trace(
     ----------
     file
         The file. JSON may be compressed (``.json.gz``, ``.flent.gz``).
-    bin
+    step
         Width in seconds of the steps in which opportunities of Mahimahi and round trips of irtt are counted; by default
         0.1 and 1.
     out
@@ -112,19 +112,26 @@ def trace(
     force
         Whether `out` may replace a file of another program.
 
+    Returns
+    -------
+    Trace
+        What the file holds.
+
     Raises
     ------
+    OSError
+        If a file cannot be read or written.
     ValueError
-        If the file has none of these formats, or is wrong; the message names the file.
+        If the file has none of these formats, or is wrong, or `out` is not to be replaced; the message names the file.
     """
     path = Path(file)
-    if bin is not None and not 0.001 <= bin <= 3600:
-        raise ValueError(f"--bin {number(bin)}: expected from 0.001 to 3600 s")
+    if step is not None and not 0.001 <= step <= 3600:
+        raise ValueError(f"--step {number(step)}: expected from 0.001 to 3600 s")
     if out is not None:
         targets.check(Path(out), inputs=[path], force=force)
     text = _text(path)
     try:
-        found = _read(path, text, bin)
+        found = _read(path, text, step)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise ValueError(f"{path}: is damaged: {type(error).__name__}: {error}") from None
     if out is not None:
@@ -149,7 +156,7 @@ def _text(path: Path) -> str:
         raise ValueError(f"{path}: cannot be read: {error}") from None
 
 
-def _read(path: Path, text: str, bin: float | None) -> Trace:  # noqa: A002
+def _read(path: Path, text: str, step: float | None) -> Trace:
     first = text.lstrip().partition("\n")[0].strip()
     if first.startswith("{"):
         try:
@@ -157,12 +164,12 @@ def _read(path: Path, text: str, bin: float | None) -> Trace:  # noqa: A002
         except ValueError as error:
             raise ValueError(f"{path}: is not valid JSON: {error}") from None
         if "round_trips" in document:
-            return _irtt(path, document, bin or 1.0)
+            return _irtt(path, document, step or 1.0)
         if "x_values" in document and "results" in document:
             return _flent(path, document)
         raise ValueError(f"{path}: is JSON with neither round_trips (irtt) nor x_values and results (flent)")
     if first.isdecimal():
-        return _mahimahi(path, text, bin or 0.1)
+        return _mahimahi(path, step or 0.1)
     titles = [title.partition("(")[0].strip() for title in first.split(",")]
     if "time" in titles:
         return _csv(path, [name for name in COLUMNS if name in titles])
@@ -170,20 +177,25 @@ def _read(path: Path, text: str, bin: float | None) -> Trace:  # noqa: A002
 
 
 def _csv(path: Path, names: Sequence[str]) -> Trace:
-    """Read a table as a scenario does, so that both accept the same and complain of the same."""
     if not names:
         raise ValueError(f"{path}: has no column rate, delay or loss beside time in its first line")
+    link = _link(path, {name: KINDS[name] for name in names})
+    steps = {name: (link[name][0] if isinstance(link[name], list) else link[name])["steps"] for name in names}
+    times = [_value(time) for time, _ in steps[names[0]]]
+    return Trace("CSV", times, _end(times), {name: [_value(value) for _, value in steps[name]] for name in names})
+
+
+def _link(path: Path, kinds: Mapping[str, str]) -> dict[str, Any]:
+    """Return a link that reads a file as a scenario does, so that both accept the same and complain of the same."""
     quoted = json.dumps(path.name)
-    keys = [f"{name} = {{ kind = {json.dumps(KINDS[name])}, file = {quoted} }}" for name in names]
+    keys = [f"{name} = {{ kind = {json.dumps(kind)}, file = {quoted} }}" for name, kind in kinds.items()]
     text = "\n".join(["duration = '1 s'", "[[topology.links]]", *keys, "[flow]\n"])
     try:
         scenario = _core.Scenario.from_toml(text, str(path.absolute().parent / "trace.toml"))
     except _core.ScenarioError as error:
-        raise ValueError(str(error).partition(".file: ")[2] or str(error)) from None
-    link = toml.own(scenario.expanded())["topology"]["link"][0]
-    steps = {name: (link[name][0] if isinstance(link[name], list) else link[name])["steps"] for name in names}
-    times = [_value(time) for time, _ in steps[names[0]]]
-    return Trace("CSV", times, _end(times), {name: [_value(value) for _, value in steps[name]] for name in names})
+        raise ValueError(str(error).partition(".file: ")[2] or f"{path}: {error}") from None
+    link: dict[str, Any] = toml.own(scenario.expanded())["topology"]["link"][0]
+    return link
 
 
 def _value(text: str) -> float:
@@ -197,20 +209,12 @@ def _end(times: Sequence[float]) -> float:
     return 2 * times[-1] - times[-2] if len(times) > 1 else 1.0
 
 
-def _mahimahi(path: Path, text: str, width: float) -> Trace:
-    times: list[int] = []
-    for index, line in enumerate(text.splitlines(), 1):
-        if not line.strip().isdecimal():
-            raise ValueError(f"{path}: line {index}: is not a whole number of milliseconds")
-        times.append(int(line))
-        if len(times) > 1 and times[-1] < times[-2]:
-            raise ValueError(f"{path}: line {index}: is earlier than the line before")
+def _mahimahi(path: Path, width: float) -> Trace:
+    times = _link(path, {"rate": "mahimahi"})["rate"]["opportunities"]
     end = times[-1] / 1e3
-    if not end:
-        raise ValueError(f"{path}: must end with a number above 0, which is the period")
     bits = [0] * math.ceil(end / width)
     for time in times:
-        # The opportunity at the end of the trace is in its last bin.
+        # The opportunity at the end of the trace is in its last step.
         bits[min(int(time / 1e3 / width), len(bits) - 1)] += 8 * BYTES
     starts = [index * width for index in range(len(bits))]
     ends = [*starts[1:], end]

@@ -16,7 +16,7 @@ def trace(
     file: Annotated[
         Path, typer.Argument(help="A trace of Mahimahi, a CSV file, or the data file of irtt (-o) or flent.")
     ],
-    bin: Annotated[  # noqa: A002
+    step: Annotated[
         Optional[float],
         typer.Option(
             metavar="SECONDS",
@@ -37,7 +37,7 @@ def trace(
         from ackclock.files import targets
         from ackclock.traces import trace as read
 
-        found = read(file, bin=bin, out=out, force=force)
+        found = read(file, step=step, out=out, force=force)
         if out is None or not targets.is_stdout(out):
             for line in found.summary():
                 output.say(line)

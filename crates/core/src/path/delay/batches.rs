@@ -2,8 +2,8 @@
 //! ## What it does
 //! Packets gather until a slot opens, and at most `packets` of them arrive at this instant; the others wait for the next slot. A slot opens
 //! a time after the one before, or after the first packet that finds no slot to wait for. This time is drawn evenly from `shortest` to
-//! `longest`. Wi-Fi, which aggregates frames into one transmission, and DOCSIS, which grants slots, deliver packets so: ACKs come in bursts. The medium
-//! `wifi` has the contention and the overhead from which this arises.
+//! `longest`. Wi-Fi, which aggregates frames into one transmission, and DOCSIS, which grants slots, deliver packets so: ACKs come in bursts. The
+//! medium `wifi` has the contention and the overhead from which this arises.
 //! ## References
 //! Høiland-Jørgensen et al. and the manual page tc-netem(8) (`slot MIN MAX packets N`); Linux 7.2's netem in virtual time, for the begin of the
 //! first slot.

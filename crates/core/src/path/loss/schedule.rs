@@ -6,10 +6,10 @@
 //!
 //! A scenario can read the steps from a `file` instead: CSV with the columns `time` and `loss`; a value has a unit, or its column (`time (s)`).
 //! ## References
-//! Mohan et al., *A multifaceted look at Starlink performance*, 2024 (losses that change every 15 s).
+//! Netravali et al., *Mahimahi: accurate record-and-replay for HTTP*, 2015 (links that follow a schedule, there of the rate only).
 //! ## Differs from the document
-//! The paper measures shares; it has no model of them. A share measured over an interval does not tell which packets of it were lost: here
-//! each is lost with the same probability.
+//! No document gives this model. A share measured over an interval does not tell which packets of it were lost: here each is lost with the
+//! same probability.
 //! ## Parameters
 //! `steps`: times and probabilities; 0 %, and 1 % from 15 s on, an arbitrary choice.
 //! `period`: time after which the steps begin again. auto: never.
@@ -24,7 +24,7 @@ use crate::rng::Generator;
 pub static ENTRY: Entry<dyn LossModel> = Entry {
     name: "schedule",
     summary: "a sequence of loss probabilities, each for its time",
-    reference: "after Mohan et al. 2024",
+    reference: "none; independent losses by a schedule",
     params: &[
         Param {
             name: "steps",
