@@ -181,6 +181,7 @@ fn acknowledgements_of_tcp_need_the_medium() {
     let [sent, acks] = [0, 1].map(|link| single.links[link].delivered as f64);
     let rest = 20.0 - sent * data - acks * ack;
     let slots = (sent + acks) * SLOT * 7.5;
+    // No closed form: a station alone counts fewer slots, and 0.82 was measured. The bounds notice a change of the model.
     assert!((0.7..1.0).contains(&(rest / slots)), "{rest} s, {slots} s");
     // With aggregation, hundreds of ACKs need one access, as with a full-duplex link they need none.
     let [block, own] = ["'wifi'", "'own'"].map(|medium| of(medium).flows[0].goodput_bps);
