@@ -41,8 +41,8 @@ const fn time(name: &'static str, default: f64, doc: &'static str) -> Param {
     Param { name, kind: Kind::Duration { min: 1e-9, max: 1.0 }, default: Default::Number(default), doc }
 }
 
-const fn window(name: &'static str, default: f64, doc: &'static str) -> Param {
-    Param { name, kind: Kind::Integer { min: 0.0, max: 1e6 }, default: Default::Number(default), doc }
+const fn window(name: &'static str, min: f64, default: f64, doc: &'static str) -> Param {
+    Param { name, kind: Kind::Integer { min, max: 1e6 }, default: Default::Number(default), doc }
 }
 
 const fn size(name: &'static str, default: f64, doc: &'static str) -> Param {
@@ -63,8 +63,8 @@ pub static ENTRY: Entry<dyn MediumModel> = Entry {
         time("difs", 34e-6, "time for which the medium is idle before slots count; AIFS in EDCA"),
         time("preamble", 36e-6, "time of a transmission before its first frame"),
         time("ack", 32e-6, "time of an acknowledgement"),
-        window("cw_min", 15.0, "slots are drawn from 0 to this number at first"),
-        window("cw_max", 1023.0, "largest number to which that doubles"),
+        window("cw_min", 0.0, 15.0, "slots are drawn from 0 to this number at first"),
+        window("cw_max", 1.0, 1023.0, "largest number to which that doubles; at 0, two stations would collide for ever"),
         size("header", 42.0, "bytes that every frame has besides its packet"),
         Param {
             name: "packets",
