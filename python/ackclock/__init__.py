@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ackclock import columns, model
     from ackclock._core import Exit, ScenarioError, __version__
     from ackclock.comparisons.function import compare, matrix
+    from ackclock.conformance.function import conform
     from ackclock.control import CongestionControl, SlowStart
     from ackclock.datasets import Dataset, open  # noqa: A004 - called as ackclock.open
     from ackclock.events import (
@@ -78,6 +79,7 @@ __all__ = [
     "__version__",
     "columns",
     "compare",
+    "conform",
     "gate",
     "load",
     "matrix",
@@ -99,6 +101,7 @@ __all__ = [
 _HOMES = {
     "_core": ("Exit", "ScenarioError", "__version__"),
     "comparisons.function": ("compare", "matrix"),
+    "conformance.function": ("conform",),
     "control": ("CongestionControl", "SlowStart"),
     "datasets": ("Dataset", "open"),
     "events": (

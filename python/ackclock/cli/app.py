@@ -18,6 +18,7 @@ from typer.main import get_command
 from ackclock import _core
 from ackclock.cli.commands.check import check
 from ackclock.cli.commands.compare import compare
+from ackclock.cli.commands.conform import conform
 from ackclock.cli.commands.emulate import emulate
 from ackclock.cli.commands.gate import gate
 from ackclock.cli.commands.kernel import kernel
@@ -41,7 +42,7 @@ from ackclock.cli.errors import BAD_INPUT, INTERRUPTED, fail
 # Every command, in the order of the help.
 HELP = {
     "Run and see": ("run", "sweep", "serve", "plot", "report", "query", "trace", "check"),
-    "Compare and judge": ("compare", "matrix", "tune", "gate", "paper", "papers", "model"),
+    "Compare and judge": ("compare", "matrix", "tune", "gate", "conform", "paper", "papers", "model"),
     "The kernel and endpoints": ("kernel", "emulate", "script"),
     "About": ("list", "schema"),
 }
@@ -56,6 +57,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "compare": compare,
     "tune": tune,
     "gate": gate,
+    "conform": conform,
     "script": script,
     "emulate": emulate,
     "plot": plot,

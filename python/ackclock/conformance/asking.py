@@ -1,0 +1,120 @@
+"""Whom a clause asks: the control under test in a world, as the point of an experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from ackclock.comparisons.contenders import Contender, resolve
+from ackclock.conformance.measuring import Seen
+from ackclock.conformance.suites import TESTED, Clause, Suite, flows
+from ackclock.experiments.plan import Point
+from ackclock.experiments.world import World
+from ackclock.linux import running, store, worlds
+from ackclock.scenario import Scenario
+
+PACKET = "1448 B"
+"""The data of a segment of the flow under test, unless the clause names another."""
+HOST_KEYS = ("host", "modern")
+"""The keys of a flow that a kernel's own host does not have."""
+NOBODY = Contender("", {})
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A clause that is asked in a world.
+
+    Attributes
+    ----------
+    clause : Clause
+        The clause.
+    world : World
+        The world.
+    implementation : str
+        Who is asked, for readers.
+    own : bool
+        Whether that is what the suite is about, and no control that the user chose.
+    point : Point or None
+        The run; None for a script, or if the clause cannot be asked.
+    refusal : str
+        Why it cannot be asked; empty if it can.
+    """
+
+    clause: Clause
+    world: World
+    implementation: str
+    own: bool
+    point: Point[dict[str, Any]] | None = None
+    refusal: str = ""
+
+    @property
+    def name(self) -> str:
+        """The clause's name with that of its suite."""
+        return f"{self.clause.suite} {self.clause.id}"
+
+
+def asked(suite: Suite, clause: Clause, control: str | type | None, world: str) -> Asked:
+    """Return the question of a clause in a world.
+
+    Parameters
+    ----------
+    suite, clause
+        The clause, and its suite.
+    control
+        The contender to ask, as in `compare`; None: what the suite is about. In a kernel the first decides from outside
+        the kernel, and the second is the kernel's own control.
+    world
+        The name of the world.
+
+    Raises
+    ------
+    ValueError
+        If there is no such contender or world, or a scenario is wrong.
+    """
+    kernel = world.partition(":")[0] == store.WORLD
+    contender = resolve(control or clause.control) if clause.control else NOBODY
+    inside = kernel and control is None and bool(clause.kernel) and bool(clause.control)
+    found = worlds.find(world, outside=kernel and not inside and bool(clause.control))
+    title = f"Linux {found.release}" if kernel else ""
+    of = f"{clause.kernel} of {title}" if inside else f"{contender.name} on {title}" if title else contender.name
+    made = Asked(clause, found, of if clause.control else (title or "Ackclock"), control is None)
+    if suite.without_kernel and kernel:
+        return replace(made, refusal=suite.without_kernel)
+    if world.partition(":")[0] not in clause.only:
+        return replace(made, refusal=f"can be seen only in the world {', '.join(clause.only)}")
+    if clause.scenario is None:
+        return made
+    if inside:
+        built = store.find(world)
+        found = replace(
+            found,
+            runner=partial(running.run_virtual, kernel=built, only_named=True),
+            identity=f"{found.identity} named",
+        )
+        own = {"version": built.version, "control": clause.kernel}
+        settings: dict[str, Any] = {"profile": "kernel", "packet_size": PACKET, "kernel": own}
+    else:
+        settings = {"host": "linux", "packet_size": PACKET, **contender.settings}
+    try:
+        scenario = _scenario(clause, settings, HOST_KEYS if inside else ())
+    except ValueError as error:
+        raise ValueError(f"{clause.suite}: clause {clause.id}: {error}") from None
+    if kernel and not inside and (reason := found.refusal(scenario)):
+        return replace(made, refusal=reason)
+    point = Point(scenario, Seen(clause.seen, f"{clause.suite}: clause {clause.id}"), world=found)
+    return replace(made, world=found, point=point)
+
+
+def _scenario(clause: Clause, settings: Mapping[str, Any], without: Sequence[str]) -> Scenario:
+    """Return the scenario of a clause with these settings of the flow under test.
+
+    What the clause says of the flow holds, without the keys that its host does not have.
+    """
+    assert clause.scenario is not None
+    found = []
+    for flow in flows(clause.scenario):
+        kept = {key: value for key, value in flow.items() if key not in without}
+        found.append({**settings, **kept} if flow.get("name") == TESTED else flow)
+    return Scenario(f"{clause.suite} {clause.id}", **{**clause.scenario, "flow": found})
