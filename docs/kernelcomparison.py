@@ -11,7 +11,8 @@ With a directory it first takes the measurements of that comparison, in either w
 
 docs/validation/kernel.csv has a row for each flow of each repetition on a machine's kernel, virtual.csv on one in
 virtual time. The simulations run anew, so the sections show what the current program predicts. packets.csv has a row
-for each scenario of `benches/linux/packets/walk.py --table`.
+for each scenario of `benches/linux/packets/walk.py --table`, and controls.csv one for each control of
+`python -m python.tests.control_walks`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ MEASURED = {"machine": FOLDER / "kernel.csv", "linux": FOLDER / "virtual.csv"}
 """The measurements of each world."""
 PACKETS = FOLDER / "packets.csv"
 """Scenarios that were compared packet by packet."""
+CONTROLS = FOLDER / "controls.csv"
+"""Controls that were compared on random paths."""
 FRAME = re.compile(
     r"(<!-- comparison (\w+): made by docs/kernelcomparison\.py -->\n).*?(<!-- end of comparison -->)", re.DOTALL
 )
@@ -150,6 +153,28 @@ def packets() -> str:
     return "\n".join(lines)
 
 
+def controls() -> str:
+    """Make the section on congestion controls."""
+    rows = polars.read_csv(CONTROLS, schema_overrides={"note": polars.String}).to_dicts()
+    head = ["control", "paths", "agree", "data: median", "worst", "losses: median", "worst", "same packets", "shares"]
+    numbers = ("delivered_median", "delivered_worst", "drops_median", "drops_worst")
+    lines = [f"Relative differences to {', '.join(sorted({row['peer'] for row in rows}))}:", ""]
+    lines += _table(
+        head,
+        (
+            [
+                f"`{row['control']}`", str(row["paths"]), f"{100 * row['agree']:.0f} %",
+                *(f"{100 * row[name]:.2f} %" for name in numbers),
+                str(row["identical"]), f"{row['pairs_agree']} of {row['pairs']}",
+            ]
+            for row in rows
+        ),
+    )  # fmt: skip
+    if notes := [f"- `{row['control']}`: {row['note']}" for row in rows if row["note"]]:
+        lines += ["", "What is known to differ:", "", *notes]
+    return "\n".join(lines)
+
+
 def overview(page: str) -> str:
     """Make the table of all measurements; `page` has the other sections."""
     lines = []
@@ -177,6 +202,8 @@ def filled(page: str) -> str:
         match frame[2]:
             case "packets":
                 text = packets()
+            case "controls":
+                text = controls()
             case "overview":
                 text = overview(page)
             case world:
@@ -190,7 +217,7 @@ def main() -> int:
     """Take measurements if a directory is named, and print the sections; returns the exit code."""
     for directory in sys.argv[1:2]:
         take(Path(directory))
-    print("\n\n".join([*map(section, MEASURED), packets()]))
+    print("\n\n".join([*map(section, MEASURED), packets(), controls()]))
     return 0
 
 

@@ -1,0 +1,236 @@
+"""Congestion controls on random paths, simulated and in a kernel in virtual time.
+
+``python -m python.tests.control_walks`` runs all of them, or those named, on 100 paths, and writes their rows of
+docs/validation/controls.csv anew; `test_world_own_controls` runs some. ``--paths`` and ``--pairs`` run fewer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import random
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import ackclock
+from ackclock import Result, Scenario, _core
+from ackclock.linux import Built, built, packets, running
+
+from .conftest import ROOT
+
+TABLE = ROOT / "docs" / "validation" / "controls.csv"
+CONTROLS: dict[str, dict[str, Any]] = {
+    "reno": {"slow_start": "standard", "avoidance": "reno"},
+    "cubic": {},
+    "veno": {"slow_start": "standard", "avoidance": "veno"},
+}
+"""The kernel's controls that have a counterpart here: what a flow of the host `linux` names instead."""
+NOTES = {
+    "veno": "the part follows the paper; what the kernel does otherwise is not known",
+}
+"""What is known to differ."""
+PATHS = 100
+PAIRS = 10
+PHASES = 6
+MOST = 30_000
+"""Most packets of a run."""
+DEEPEST = 1500
+"""Most packets in flight and in the queue."""
+SEGMENT = 1448
+EQUAL = {
+    "receive_buffer": "6 MiB", "send_buffer": "6 MiB", "send_buffer_max": "6 MiB", "sack_compression": "0 s",
+}  # fmt: skip
+"""Settings with which versions of Linux do not differ: buffers that limit nothing from the start, and an ACK for each
+segment above a hole."""
+NEAR = {"delivered": (0.01, 0.0), "drops": (0.10, 1.0)}
+"""What counts as the same: relative to the kernel's, or absolute."""
+APART = 0.10
+"""Largest difference of the shares of two flows that counts as none."""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """The same flows on the same path in both worlds."""
+
+    simulated: Scenario
+    kernel: Scenario
+
+    @classmethod
+    def of(cls, control: str, seed: int) -> Walk:
+        """Draw a path for one flow; all controls have the same paths."""
+        draw = random.Random(f"control {seed}")
+        path = _path(draw, 100)
+        rate = float(path["rate"].split()[0])
+        if draw.random() < 0.4:
+            path["loss"] = {"kind": "bernoulli", "rate": f"{10 ** draw.uniform(-2, 0):.3f} %"}
+        keys = {"duration": f"{min(20.0, MOST * 0.012 / rate):.3f} s", "seed": seed + 1}
+        size = {"size": f"{round(10 ** draw.uniform(2, 3.7))} packets"} if draw.random() < 0.3 else {}
+        return cls._both(f"{control}-{seed}", path, [(control, size)], keys)
+
+    @classmethod
+    def pair(cls, control: str, seed: int) -> Walk:
+        """Draw a path for two flows: one of the control, and one of CUBIC."""
+        draw = random.Random(f"pair {seed}")
+        path = _path(draw, 15)
+        keys = {"duration": "20 s", "seed": seed + 1}
+        flows = [(control, {}), ("cubic", {"start": f"{draw.uniform(0, 1):.3f} s"})]
+        return cls._both(f"{control}-cubic-{seed}", path, flows, keys)
+
+    @classmethod
+    def _both(
+        cls, name: str, path: dict[str, Any], flows: list[tuple[str, dict[str, Any]]], keys: dict[str, Any]
+    ) -> Walk:
+        topology = {"kind": "explicit", "node": ["a", "b"], "link": {**path, "reverse": {"queue": "unlimited"}}}
+        own = {"from": "a", "to": "b", "packet_size": f"{SEGMENT} B", "modern": EQUAL}
+        simulated = [{**own, "host": "linux", **CONTROLS[control], **more} for control, more in flows]
+        real = [{**own, "profile": "kernel", "kernel": {"control": control}, **more} for control, more in flows]
+        return cls(*(Scenario(name, topology=topology, flow=each, **keys) for each in (simulated, real)))
+
+    def simulate(self, phase: float = 0.0, capture: bool = False) -> Result:
+        """Run the simulation, which starts `phase` seconds after a tick."""
+        scenario = packets.in_phase(self.simulated, phase)
+        return ackclock.run(scenario, record=[], capture=packets.ends(scenario) if capture else [])
+
+    def run(self, kernel: Built, phase: float = 0.0, capture: bool = False) -> Result:
+        """Run the kernel."""
+        ends = packets.ends(self.kernel) if capture else []
+        return running.run_virtual(self.kernel, [], _core.Cancel(), ends, kernel=kernel, only_named=True, phase=phase)
+
+    def identical(self, simulated: Result, real: Result) -> packets.Difference | None:
+        """Return the first packet that differs."""
+        return packets.judge(self.simulated, packets.Side.of(simulated), packets.Side.of(real)).difference
+
+
+def _path(draw: random.Random, most: float) -> dict[str, Any]:
+    """Draw a link of up to `most` Mbit/s, with 4 to 200 ms of round trip and a queue of a quarter to four BDP."""
+    while True:
+        rate, delay = most ** draw.random(), 10 ** draw.uniform(0.3, 2)
+        bdp = rate * 2 * delay / 12
+        waiting = max(8, round(bdp * draw.choice([0.25, 0.5, 1, 2, 4])))
+        if bdp + waiting <= DEEPEST:
+            place = {"from": "a", "to": "b", "queue": f"{waiting} packets"}
+            return {**place, "rate": f"{rate:.2f} Mbit/s", "delay": f"{delay:.2f} ms"}
+
+
+def phases(kernel: Built) -> list[float]:
+    """Return times within a tick of the kernel."""
+    return [place / PHASES / kernel.hz for place in range(PHASES)]
+
+
+def measures(result: Result) -> dict[str, float]:
+    """Return what is compared of the first flow: data delivered per second until it is complete, and lost packets."""
+    flow = result.summary["flows"][0]
+    took = flow["completion_time"] or result.scenario.duration
+    return {"delivered": flow["delivered_bytes"] / took, "drops": float(flow["dropped_packets"])}
+
+
+def share(result: Result) -> float:
+    """Return the first flow's share of the data that both deliver."""
+    one, other = (float(flow["delivered_bytes"]) for flow in result.summary["flows"])
+    return one / (one + other)
+
+
+@dataclass
+class Sum:
+    """What many comparisons of a control have in common."""
+
+    control: str
+    agree: int = 0
+    same: int = 0
+    apart: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in NEAR})
+    shares: list[float] = field(default_factory=list)
+
+    def add(self, walk: Walk, kernel: Built) -> str:
+        """Compare a path with one flow; return how the two worlds differ, in words."""
+        simulated, real = walk.simulate(capture=True), walk.run(kernel, capture=True)
+        first = walk.identical(simulated, real)
+        self.same += first is None
+        one, other = measures(simulated), measures(real)
+        for name, apart in self.apart.items():
+            apart.append(abs(one[name] - other[name]) / max(other[name], 1.0))
+        outside = {name for name in NEAR if not _near(name, one[name], other[name])}
+        if outside:
+            runs = [other, *(measures(walk.run(kernel, phase)) for phase in phases(kernel)[1:])]
+            spread = {name: [run[name] for run in runs] for name in outside}
+            outside = {name for name, of in spread.items() if not min(of) <= one[name] <= max(of)}
+        self.agree += not outside
+        found = "" if first is None else f"; first {first.time:.6f} s at {first.place}, {', '.join(first.fields)}"
+        what = f"{walk.kernel.name}: simulated {one}, kernel {other}{found}"
+        return f"{what}; outside: {', '.join(sorted(outside))}" if outside else what
+
+    def add_pair(self, walk: Walk, kernel: Built) -> str:
+        """Compare the shares of two flows."""
+        shares = [
+            statistics.mean(share(run(phase)) for phase in phases(kernel))
+            for run in (walk.simulate, lambda phase: walk.run(kernel, phase))
+        ]
+        self.shares.append(abs(shares[0] - shares[1]))
+        return f"{walk.kernel.name}: share simulated {shares[0]:.3f}, kernel {shares[1]:.3f}"
+
+    def row(self, peer: str) -> dict[str, str]:
+        """Return the row of the table; differences are relative to the kernel's."""
+        paths = len(self.apart["delivered"])
+        row = {"control": self.control, "peer": peer, "paths": str(paths), "agree": f"{self.agree / paths:.3f}"}
+        for name, apart in self.apart.items():
+            row |= {f"{name}_median": f"{statistics.median(apart):.5f}", f"{name}_worst": f"{max(apart):.5f}"}
+        near = sum(apart <= APART for apart in self.shares)
+        row |= {"identical": str(self.same), "pairs": str(len(self.shares)), "pairs_agree": str(near)}
+        return {**row, "share_worst": f"{max(self.shares, default=0):.3f}", "note": NOTES.get(self.control, "")}
+
+
+def _near(name: str, one: float, other: float) -> bool:
+    relative, absolute = NEAR[name]
+    return abs(one - other) <= max(relative * other, absolute)
+
+
+def walked(control: str, kernel: Built, paths: Iterable[int], pairs: Iterable[int] = (), *, show: bool = False) -> Sum:
+    """Compare a control on the paths with these numbers, and against CUBIC on others."""
+    total = Sum(control)
+    for seed in paths:
+        said = total.add(Walk.of(control, seed), kernel)
+        if show:
+            print(said, flush=True)
+    for seed in pairs:
+        said = total.add_pair(Walk.pair(control, seed), kernel)
+        if show:
+            print(said, flush=True)
+    return total
+
+
+def stored() -> list[dict[str, str]]:
+    """Return the rows of the table."""
+    if not TABLE.exists():
+        return []
+    with TABLE.open() as file:
+        return list(csv.DictReader(file))
+
+
+def write(rows: Iterable[Mapping[str, str]]) -> None:
+    """Write the table, in the order of the controls."""
+    order = list(CONTROLS)
+    found = sorted(rows, key=lambda row: order.index(row["control"]))
+    with TABLE.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(found[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(found)
+
+
+def main() -> None:
+    """Compare controls with the newest kernel that was built, and write their rows."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("controls", nargs="*", help="the controls; all by default")
+    parser.add_argument("--paths", type=int, default=PATHS, help="number of paths with one flow")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help="number of paths with a second flow of CUBIC")
+    options = parser.parse_args()
+    kernel = built()[0]
+    for control in options.controls or CONTROLS:
+        total = walked(control, kernel, range(options.paths), range(options.pairs), show=True)
+        row = total.row(f"Linux {kernel.version}")
+        print(row, flush=True)
+        write([*(each for each in stored() if each["control"] != control), row])
+
+
+if __name__ == "__main__":
+    main()
