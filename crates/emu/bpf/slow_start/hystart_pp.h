@@ -19,6 +19,9 @@ PARAMETER fixed slow_start_hystart_pp_css_growth_divisor = WHOLE(4);
 PARAMETER u64 slow_start_hystart_pp_css_rounds = 5;
 PARAMETER fixed slow_start_hystart_pp_l = WHOLE(8);
 PARAMETER u64 slow_start_hystart_pp_initial_only = 1;
+PARAMETER u64 slow_start_hystart_pp_css_baseline = 0;	// entry_rtt, entry_threshold
+PARAMETER u64 slow_start_hystart_pp_reset_samples = 0;
+PARAMETER u64 slow_start_hystart_pp_late_samples = 1;
 
 enum hystart_pp_phase { HYSTART_PP_SLOW_START, HYSTART_PP_CSS, HYSTART_PP_OVER };
 
@@ -26,9 +29,9 @@ struct slow_start_hystart_pp {
 	u64 round;		// the present round
 	u32 last_min;		// smallest round-trip times of the last round and of this one, in microseconds; 0: none
 	u32 current_min;
-	u32 baseline;		// this round's at the start of CSS
 	u32 samples;		// round-trip times measured in this round
 	u32 css_rounds;		// rounds that have ended in CSS
+	u64 baseline;		// CSS ends below it; in nanoseconds
 	u8 phase;
 	u8 begun;		// the first round of this slow start has begun
 };
@@ -43,7 +46,7 @@ INLINE u64 hystart_pp_threshold(u64 last)
 
 INLINE void slow_start_hystart_pp_observe(struct slow_start_hystart_pp *state, const struct ack *ack, const struct window *window)
 {
-	u64 last;
+	u64 current, risen;
 
 	if (state->phase == HYSTART_PP_OVER || window->cwnd >= window->ssthresh)
 		return;
@@ -57,19 +60,26 @@ INLINE void slow_start_hystart_pp_observe(struct slow_start_hystart_pp *state, c
 	}
 	if (!ack->rtt)
 		return;
+	if (!slow_start_hystart_pp_late_samples && state->samples >= slow_start_hystart_pp_n_rtt_sample)
+		return;
 	if (!state->current_min || ack->rtt < state->current_min)
 		state->current_min = ack->rtt;
 	state->samples++;
 	if (state->samples < slow_start_hystart_pp_n_rtt_sample)
 		return;
-	last = 1000ULL * state->last_min;
+	current = 1000ULL * state->current_min;
 	if (state->phase == HYSTART_PP_SLOW_START) {
-		if (last && 1000ULL * state->current_min + 1 >= last + hystart_pp_threshold(last)) {
+		if (!state->last_min)
+			return;
+		risen = 1000ULL * state->last_min + hystart_pp_threshold(1000ULL * state->last_min);
+		if (current + 1 >= risen) {
 			state->phase = HYSTART_PP_CSS;
-			state->baseline = state->current_min;
+			state->baseline = slow_start_hystart_pp_css_baseline ? risen : current;
 			state->css_rounds = 0;
+			if (slow_start_hystart_pp_reset_samples)
+				state->samples = 0;
 		}
-	} else if (state->current_min < state->baseline) {
+	} else if (current + 1 < state->baseline) {
 		state->phase = HYSTART_PP_SLOW_START;
 	}
 }

@@ -120,6 +120,14 @@ const CASES: &[Case] = &[
         "hystart_pp",
         &[("n_rtt_sample", Setting::Number(4.0)), ("css_growth_divisor", Setting::Number(3.0)), ("l", Setting::Number(1.0))],
     )),
+    start((
+        "hystart_pp",
+        &[
+            ("css_baseline", Setting::Word("entry_threshold")),
+            ("reset_samples", Setting::Flag(true)),
+            ("late_samples", Setting::Flag(false)),
+        ],
+    )),
     start(("search", &[])),
     start((
         "search",

@@ -10,10 +10,15 @@
 //! - The ACK that changes the phase already counts by the rule of the new phase.
 //! - After a loss or a mark the loss response sets the window. RFC 9406 sets `ssthresh` to `cwnd` and leaves the reduction to the
 //!   congestion control.
+//! - A round begins at the ACK that ends the last one, as the host counts rounds, not at the next transmission.
+//! - Implementers found that CSS can end by mistake, and corrected it: the QUIC stack neqo counts samples anew in CSS (`reset_samples`), so
+//!   that those of the round before cannot end it, and takes the threshold that the rise has crossed as the baseline (`css_baseline`), so
+//!   that the flow does not alternate between both phases. MsQuic ignores the samples of a round after the first eight (`late_samples`).
 //! ## Parameters
 //! `min_rtt_thresh`: 4 ms, `max_rtt_thresh`: 16 ms, `min_rtt_divisor`: 8, `n_rtt_sample`: 8, `css_growth_divisor`: 4, `css_rounds`: 5, all
 //! as RFC 9406 §4.3 recommends. `l`: 8 segments, recommended for senders that do not pace; 1e9 stands for the infinity recommended for
-//! senders that pace. `initial_only`: true, as recommended; later slow starts are standard.
+//! senders that pace. `initial_only`: true, as recommended; later slow starts are standard. `css_baseline`: `entry_rtt`, `reset_samples`:
+//! false and `late_samples`: true, from RFC 9406 §4.2.
 
 use crate::cc::contract::{SlowStart, Step, Window};
 use crate::entry::{Entry, quantity};
@@ -50,6 +55,24 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
             default: Default::Bool(true),
             doc: "whether every slow start after the connection's first is standard (RFC 9406 §4.3)",
         },
+        Param {
+            name: "css_baseline",
+            kind: Kind::Word(&["entry_rtt", "entry_threshold"]),
+            default: Default::Word("entry_rtt"),
+            doc: "CSS ends below it: the round-trip time at its start, or that of the last round plus the delay threshold",
+        },
+        Param {
+            name: "reset_samples",
+            kind: Kind::Bool,
+            default: Default::Bool(false),
+            doc: "whether the round in which CSS begins needs as many samples again to end it",
+        },
+        Param {
+            name: "late_samples",
+            kind: Kind::Bool,
+            default: Default::Bool(true),
+            doc: "whether samples after the first `n_rtt_sample` of a round count",
+        },
     ],
     quantities: &[
         quantity("phase", "", "0: slow start, 1: CSS, 2: over"),
@@ -65,6 +88,7 @@ const fn param(name: &'static str, kind: Kind, default: f64, doc: &'static str) 
 
 /// Slow start as modified by RFC 9406.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate switch")]
 pub struct HystartPp {
     min_rtt_thresh: Duration,
     max_rtt_thresh: Duration,
@@ -74,6 +98,10 @@ pub struct HystartPp {
     css_rounds: u32,
     l: Segments,
     initial_only: bool,
+    /// Whether the baseline of CSS is the threshold that the rise has crossed.
+    threshold_baseline: bool,
+    reset_samples: bool,
+    late_samples: bool,
     phase: Phase,
     /// The present round; `None` before the first round of a slow start.
     round: Option<u64>,
@@ -106,6 +134,9 @@ impl HystartPp {
             css_rounds: params.number("css_rounds") as u32,
             l: params.number("l"),
             initial_only: params.flag("initial_only"),
+            threshold_baseline: params.word("css_baseline") == "entry_threshold",
+            reset_samples: params.flag("reset_samples"),
+            late_samples: params.flag("late_samples"),
             phase: Phase::SlowStart,
             round: None,
             last_round_min_rtt: None,
@@ -144,9 +175,11 @@ impl HystartPp {
     fn change_phase(&mut self, current_round_min_rtt: Duration) {
         match self.phase {
             Phase::SlowStart => {
-                let rises = |last| current_round_min_rtt + Duration::NANOSECOND >= last + self.rtt_thresh(last);
-                if self.last_round_min_rtt.is_some_and(rises) {
-                    self.phase = Phase::Css { css_baseline_min_rtt: current_round_min_rtt, rounds: 0 };
+                let Some(risen) = self.last_round_min_rtt.map(|last| last + self.rtt_thresh(last)) else { return };
+                if current_round_min_rtt + Duration::NANOSECOND >= risen {
+                    let css_baseline_min_rtt = if self.threshold_baseline { risen } else { current_round_min_rtt };
+                    self.phase = Phase::Css { css_baseline_min_rtt, rounds: 0 };
+                    self.rtt_sample_count = if self.reset_samples { 0 } else { self.rtt_sample_count };
                 }
             }
             Phase::Css { css_baseline_min_rtt, .. } => {
@@ -168,6 +201,9 @@ impl SlowStart for HystartPp {
             self.begin_round(ack.round);
         }
         let Some(curr_rtt) = ack.rtt else { return };
+        if !self.late_samples && self.rtt_sample_count >= self.n_rtt_sample {
+            return;
+        }
         let current_round_min_rtt = self.current_round_min_rtt.map_or(curr_rtt, |least| least.min(curr_rtt));
         self.current_round_min_rtt = Some(current_round_min_rtt);
         self.rtt_sample_count += 1;
@@ -319,6 +355,72 @@ mod tests {
             assert_eq!(eight(&mut *part, 1, 60), FAST, "the previous round belongs to another slow start");
             assert_eq!(eight(&mut *part, 2, 80), step);
         }
+    }
+
+    /// The steps at the ends of a round of `n` samples of 60 ms and one of `low` ms, after a round of 40 ms. CSS begins at the eighth.
+    fn after_entry(set: &[(&str, Value)], n: usize, low: u64) -> [Step; 2] {
+        let mut part = hystart(set);
+        eight(&mut *part, 0, 40);
+        [acknowledge(&mut *part, 1, vec![60; n]), acknowledge(&mut *part, 1, [low])]
+    }
+
+    #[test]
+    fn the_samples_of_the_round_in_which_css_begins_end_it_unless_they_are_counted_anew() {
+        assert_eq!(after_entry(&[], 8, 59), [SLOW, FAST]);
+        let anew = [("reset_samples", Value::Bool(true))];
+        assert_eq!(after_entry(&anew, 8, 59), [SLOW, SLOW], "one sample is not eight");
+        assert_eq!(after_entry(&anew, 15, 59), [SLOW, FAST], "the eighth since CSS began");
+    }
+
+    #[test]
+    fn the_threshold_as_baseline_keeps_css_while_the_delay_stays_above_it() {
+        // 40 ms, and a rise of an eighth: 45 ms.
+        let set = [("css_baseline", Value::Word("entry_threshold".to_owned()))];
+        assert_eq!(after_entry(&set, 8, 46), [SLOW, SLOW]);
+        assert_eq!(after_entry(&set, 8, 44), [SLOW, FAST]);
+        // A delay that varies between 50 and 60 ms makes the RFC's form leave CSS in every other round; this one exits after five rounds.
+        let fast_rounds = |set: &[(&str, Value)]| {
+            let mut part = hystart(set);
+            eight(&mut *part, 0, 40);
+            (1..20).filter(|round| eight(&mut *part, *round, if round % 2 == 1 { 60 } else { 50 }) == FAST).count()
+        };
+        assert_eq!((fast_rounds(&[]), fast_rounds(&set)), (9, 14), "after the exit in round 6 growth is standard");
+    }
+
+    #[test]
+    fn late_samples_count_unless_the_first_eight_decide() {
+        let first = [("late_samples", Value::Bool(false))];
+        assert_eq!(after_entry(&first, 8, 10), [SLOW, SLOW]);
+        let mut part = hystart(&first);
+        acknowledge(&mut *part, 0, [40; 8]);
+        acknowledge(&mut *part, 0, [20; 8]);
+        assert_eq!(internal(|out| part.internals(out), "current_round_min_rtt"), 0.04);
+    }
+
+    #[test]
+    fn a_rise_from_100_to_120_ms_begins_css_at_the_eighth_sample_and_one_to_112_ms_never_does() {
+        for (to, begins) in [(120, Some(8)), (112, None)] {
+            let mut part = hystart(&[]);
+            eight(&mut *part, 0, 100);
+            assert_eq!((1..=40).find(|_| acknowledge(&mut *part, 1, [to]) == SLOW), begins);
+        }
+    }
+
+    #[test]
+    fn five_rounds_of_css_multiply_the_window_by_five_quarters_each() {
+        let mut part = hystart(&[]);
+        eight(&mut *part, 0, 100);
+        eight(&mut *part, 1, 120);
+        // The round in which CSS begins is the first of the five, of which the entry may leave only a part. Four whole rounds follow.
+        let mut cwnd = 1000.0;
+        for round in 2..6 {
+            for _ in 0..cwnd as u32 {
+                let Step::Grow(by) = acknowledge(&mut *part, round, [120]) else { panic!("ends in round {round}") };
+                cwnd += by;
+            }
+        }
+        assert!((cwnd / 1000.0 - 1.25 * 1.25 * 1.25 * 1.25).abs() < 0.01, "{cwnd}");
+        assert!(matches!(acknowledge(&mut *part, 6, [120]), Step::Exit { .. }));
     }
 
     #[test]
