@@ -9,7 +9,7 @@ from typing import Any
 
 from ackclock.comparisons.contenders import Contender, resolve
 from ackclock.conformance.measuring import Seen
-from ackclock.conformance.suites import TESTED, Clause, Suite, flows
+from ackclock.conformance.suites import TESTED, Clause, Suite, flows, merged
 from ackclock.experiments.plan import Point
 from ackclock.experiments.world import World
 from ackclock.linux import running, store, worlds
@@ -78,33 +78,51 @@ def asked(suite: Suite, clause: Clause, control: str | type | None, world: str) 
     inside = kernel and control is None and bool(clause.kernel) and bool(clause.control)
     found = worlds.find(world, outside=kernel and not inside and bool(clause.control))
     title = f"Linux {found.release}" if kernel else ""
-    of = f"{clause.kernel} of {title}" if inside else f"{contender.name} on {title}" if title else contender.name
-    made = Asked(clause, found, of if clause.control else (title or "Ackclock"), control is None)
+    disciplined = kernel and bool(clause.discipline)
+    own = clause.kernel if inside else clause.discipline.partition(" ")[0] if disciplined else ""
+    made = Asked(clause, found, _who(own, contender.name, title), control is None)
     if suite.without_kernel and kernel:
         return replace(made, refusal=suite.without_kernel)
     if world.partition(":")[0] not in clause.only:
         return replace(made, refusal=f"can be seen only in the world {', '.join(clause.only)}")
     if clause.scenario is None:
         return made
-    if inside:
+    if inside or disciplined:
         built = store.find(world)
         found = replace(
             found,
             runner=partial(running.run_virtual, kernel=built, only_named=True),
             identity=f"{found.identity} named",
         )
-        own = {"version": built.version, "control": clause.kernel}
-        settings: dict[str, Any] = {"profile": "kernel", "packet_size": PACKET, "kernel": own}
+    if inside:
+        chosen = {"version": store.find(world).version, "control": clause.kernel}
+        settings: dict[str, Any] = {"profile": "kernel", "packet_size": PACKET, "kernel": chosen}
     else:
         settings = {"host": "linux", "packet_size": PACKET, **contender.settings}
     try:
-        scenario = _scenario(clause, settings, HOST_KEYS if inside else ())
+        scenario = _scenario(_disciplined(clause) if disciplined else clause, settings, HOST_KEYS if inside else ())
     except ValueError as error:
         raise ValueError(f"{clause.suite}: clause {clause.id}: {error}") from None
-    if kernel and not inside and (reason := found.refusal(scenario)):
+    if kernel and not (inside or disciplined) and (reason := found.refusal(scenario)):
         return replace(made, refusal=reason)
     point = Point(scenario, Seen(clause.seen, f"{clause.suite}: clause {clause.id}"), world=found)
     return replace(made, world=found, point=point)
+
+
+def _who(own: str, contender: str, title: str) -> str:
+    """Return the name of an implementation: the kernel's own, a contender on a kernel, or what stands alone."""
+    if own:
+        return f"{own} of {title}"
+    return f"{contender} on {title}" if contender and title else contender or title or "Ackclock"
+
+
+def _disciplined(clause: Clause) -> Clause:
+    """Return a clause in whose chain Linux' own discipline stands wherever a link has a table as queue."""
+    assert clause.scenario is not None
+    own = {"kind": "qdisc", "command": clause.discipline}
+    links = clause.scenario["topology"]["links"]
+    links = [{**link, "queue": own} if isinstance(link.get("queue"), Mapping) else link for link in links]
+    return replace(clause, scenario=merged(clause.scenario, {"topology": {"links": links}}))
 
 
 def _scenario(clause: Clause, settings: Mapping[str, Any], without: Sequence[str]) -> Scenario:

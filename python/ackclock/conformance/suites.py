@@ -21,13 +21,13 @@ WORLDS = ("simulation", "linux")
 MOST_WORDS = 40
 """Words of a clause: it is a paraphrase, not a copy."""
 SUITE = {
-    "document": TEXT, "title": TEXT, "control": TEXT, "kernel": TEXT, "without_kernel": TEXT, "base": TABLE,
-    "clause": checks.tables("clause"),
+    "document": TEXT, "title": TEXT, "control": TEXT, "kernel": TEXT, "discipline": TEXT, "without_kernel": TEXT,
+    "base": TABLE, "opening": TEXT, "clause": checks.tables("clause"),
 }  # fmt: skip
 CLAUSE = {
     "id": Kind("a text without blanks", lambda value: isinstance(value, str) and bool(value) and " " not in value),
     "section": TEXT, "level": checks.one_of(*LEVELS), "text": TEXT, "scenario": TABLE, "seen": TEXT, "script": TEXT,
-    "control": TEXT, "only": checks.some_of(*WORLDS), "known": TEXT_TABLE,
+    "opening": TEXT, "control": TEXT, "discipline": TEXT, "only": checks.some_of(*WORLDS), "known": TEXT_TABLE,
 }  # fmt: skip
 
 
@@ -53,11 +53,14 @@ class Clause:
         A query on the tables of the run. In the first row of its answer, the first column says whether the clause
         holds; null, or no row: the run did not come to the point. The other columns are what was measured.
     script : str
-        A script of packets that must pass, instead of scenario and query.
+        A script of packets that must pass, instead of scenario and query. It begins with its own opening, or that of
+        its suite.
     control : str
         The contender that the suite is about, for this clause; empty if the clause is about the host or a queue.
     kernel : str
         Linux' own control that implements the document; empty without one.
+    discipline : str
+        What ``tc`` takes for Linux' own queue discipline that implements the document; empty without one.
     only : tuple of str
         The worlds in which it can be seen.
     known : dict
@@ -74,6 +77,7 @@ class Clause:
     script: str
     control: str
     kernel: str
+    discipline: str = ""
     only: tuple[str, ...] = WORLDS
     known: Mapping[str, str] = field(default_factory=dict)
 
@@ -170,10 +174,14 @@ def _clause(suite: str, where: str, table: Mapping[str, Any], document: Mapping[
         scenario = merged(document.get("base", {}), table.get("scenario", {}))
         if not any(flow.get("name") == TESTED for flow in flows(scenario)):
             raise ValueError(f"{where}: its scenario needs a flow with name = {TESTED!r}, which is under test")
+    script = table.get("script", "")
+    if script:
+        script = table.get("opening", document.get("opening", "")) + script
     return Clause(
         suite, table["id"], table["section"], table["level"], " ".join(table["text"].split()), scenario,
-        table.get("seen", ""), table.get("script", ""), table.get("control", document.get("control", "")),
-        document.get("kernel", ""), tuple(table.get("only", WORLDS)), table.get("known", {}),
+        table.get("seen", ""), script, table.get("control", document.get("control", "")), document.get("kernel", ""),
+        table.get("discipline", document.get("discipline", "")), tuple(table.get("only", WORLDS)),
+        table.get("known", {}),
     )  # fmt: skip
 
 
