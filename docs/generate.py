@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import conformance
 import kernelcomparison
 import modelpages
 import typer
@@ -530,6 +531,7 @@ def _most(limit: Json) -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "parts.md": parts, "models.md": modelpages.page, "scenario.md": scenario, "hosts.md": hosts, "links.md": links,
     "cli.md": cli, "tables.md": tables, "measures.md": measures, "limits.md": limits,
+    "clauses.md": conformance.page,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ PAGES = {
         "Experiments",
         "Questions put to many runs, with the options of their commands; their limits, and the cluster where they run.",
         (
-            *("sweep", "Dataset", "compare", "matrix", "tune", "paper", "papers", "verify", "gate"),
+            *("sweep", "Dataset", "compare", "matrix", "tune", "paper", "papers", "verify", "gate", "conform"),
             *("Limits", "Until", "Stopping", "Ray"),
         ),
     ),

@@ -107,8 +107,37 @@ axis = "algorithm"
 where = { queue = "5" }
 expected = [["2"], ["1"]]
 """
+SUITE = """\
+document = "RFC 5681"
+title = "A little of it"
+control = "slow_start=standard+avoidance=reno"
+kernel = "reno"
+
+[base]
+duration = "2 s"
+record = ["cwnd"]
+flow = [{ name = "tested" }]
+topology.links = [
+    { rate = "1 Gbit/s", delay = "10 ms", queue = "unlimited", loss = { kind = "listed", packets = [200] } }
+]
+
+[[clause]]
+id = "halves"
+section = "§3.1"
+level = "must"
+text = "A loss halves the window."
+seen = "SELECT abs(factor - 0.5) * before <= 1 AS holds, factor FROM reductions WHERE n = 1"
+
+[[clause]]
+id = "triples"
+section = "none"
+level = "may"
+text = "No document asks that a loss triples the window."
+seen = "SELECT factor > 2 AS holds, factor FROM reductions WHERE n = 1"
+"""
 FILES = {
     "scenario.toml": SCENARIO,
+    "suite.toml": SUITE,
     "sweep.toml": SWEEP,
     "mine.py": TIMID,
     "tune.toml": TUNING,
@@ -299,6 +328,14 @@ COMMANDS = {
         bad=("--tolerance goodput_bps", "--correction bonferroni", "--significance 1.5", "--measures godput_bps"),
         own=frozenset({"directory", "result"}),
         written=("gate.xml", "gate.md"),
+    ),
+    "conform": Command(
+        "conform suite.toml",
+        ackclock.conform,
+        lambda **options: ackclock.conform("suite.toml", out="o", **options),
+        r"2 clauses: 1 holds, 1 fails",
+        lambda found: found.to_dict(),
+        bad=("--control cubc", "--junit .", "--budget 20"),
     ),
     "kernel run": Command(
         "kernel run sweep.toml --on linux",

@@ -1,4 +1,4 @@
-"""The command `list`: parts, hosts, links, measures, papers and paths."""
+"""The command `list`: parts, hosts, links, measures, papers, paths and suites."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from ackclock import _core
 from ackclock.cli import output
 from ackclock.comparisons.places import shipped, suites
+from ackclock.conformance import suites as clauses
 from ackclock.files import checks, populations
 from ackclock.literature import library
 from ackclock.metrics import MEASURES, measures
@@ -25,6 +26,10 @@ def list_command(axis: str | None, *, json_output: bool) -> None:
         "papers": papers,
         "paths": [{"name": path.name, "summary": path.summary} for path in shipped()],
         "suites": [{"name": name, "summary": summary} for name, summary in suites()],
+        "conformance": [
+            {"name": name, "summary": suite.title, "reference": suite.document}
+            for name, suite in ((name, clauses.find(name)) for name in clauses.names())
+        ],
         "populations": [{"name": name, "summary": populations.summary(name)} for name in populations.names()],
     }
     if axis is not None and axis not in everything:

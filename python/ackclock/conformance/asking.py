@@ -99,13 +99,10 @@ def asked(suite: Suite, clause: Clause, control: str | type | None, world: str) 
         settings: dict[str, Any] = {"profile": "kernel", "packet_size": PACKET, "kernel": chosen}
     else:
         settings = {"host": "linux", "packet_size": PACKET, **contender.settings}
-    try:
-        scenario = _scenario(_disciplined(clause) if disciplined else clause, settings, HOST_KEYS if inside else ())
-    except ValueError as error:
-        raise ValueError(f"{clause.suite}: clause {clause.id}: {error}") from None
+    scenario = _scenario(_disciplined(clause) if disciplined else clause, settings, HOST_KEYS if inside else ())
     if kernel and not (inside or disciplined) and (reason := found.refusal(scenario)):
         return replace(made, refusal=reason)
-    point = Point(scenario, Seen(clause.seen, f"{clause.suite}: clause {clause.id}"), world=found)
+    point = Point(scenario, Seen(clause.seen, clause.place), world=found)
     return replace(made, world=found, point=point)
 
 
@@ -135,4 +132,4 @@ def _scenario(clause: Clause, settings: Mapping[str, Any], without: Sequence[str
     for flow in flows(clause.scenario):
         kept = {key: value for key, value in flow.items() if key not in without}
         found.append({**settings, **kept} if flow.get("name") == TESTED else flow)
-    return Scenario(f"{clause.suite} {clause.id}", **{**clause.scenario, "flow": found})
+    return Scenario(clause.place, **{**clause.scenario, "flow": found})

@@ -6,7 +6,7 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ackclock.arguments import Count, File, Progress, Switch, Text, Time, Words, checked
+from ackclock.arguments import Count, File, Progress, Switch, Time, Words, checked
 from ackclock.experiments.engines.engine import AnEngine
 from ackclock.experiments.experiment import Experiment
 from ackclock.files import targets
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 def conform(
     suites: Words,
     *,
-    control: Text | type | None = None,
+    control: str | type | None = None,
     on: Words = "simulation",
     junit: File | None = None,
     markdown: File | None = None,

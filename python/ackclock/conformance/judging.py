@@ -38,7 +38,7 @@ def _judged(asked: Asked, experiment: Experiment) -> Verdict:
 def _of_script(asked: Asked) -> Verdict:
     outcome = ran(asked)
     if outcome.verdict == "error":
-        raise ValueError(f"{asked.clause.suite}: clause {asked.clause.id}: script: {outcome.message}")
+        raise ValueError(f"{asked.clause.place}: script: {outcome.message}")
     if outcome.verdict == "unsupported":
         return Verdict(asked, NOT_ASKED, {}, f"line {outcome.line}: {outcome.reason}")
     if outcome.verdict == "passed":

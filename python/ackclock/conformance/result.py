@@ -86,8 +86,9 @@ class Conformance:
     def answer(self) -> str:
         """How many clauses hold, deviate and fail, in a sentence."""
         counts = Counter(each.verdict for each in self.verdicts)
+        words = {HOLDS: "hold", DEVIATES: "deviate", FAILS: "fail"}
         parts = [
-            f"{counts[word]} {'hold' if word == HOLDS and counts[word] != 1 else word}"
+            f"{counts[word]} {word if counts[word] == 1 else words.get(word, word)}"
             for word in reversed(VERDICTS)
             if counts[word]
         ]

@@ -81,6 +81,11 @@ class Clause:
     only: tuple[str, ...] = WORLDS
     known: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def place(self) -> str:
+        """The clause for messages."""
+        return f"{self.suite}: clause {self.id}"
+
 
 @dataclass(frozen=True)
 class Suite:

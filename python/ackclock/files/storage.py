@@ -27,6 +27,7 @@ LOCK = "lock"
 COMMANDS = {
     "dataset": "sweep",
     "comparison": "compare",
+    "conformance": "conform",
     "tuning": "tune",
     "kernel comparison": "kernel compare",
 }

@@ -14,7 +14,7 @@ def list_(
     axis: Annotated[
         Optional[str],
         typer.Argument(
-            help="An axis, hosts, links, measures, papers, paths, suites or populations; by default all.",
+            help="An axis, hosts, links, measures, papers, paths, suites, conformance or populations; by default all.",
         ),
     ] = None,
     json: Json = False,
