@@ -19,6 +19,8 @@ PACKET = "1448 B"
 """The data of a segment of the flow under test, unless the clause names another."""
 HOST_KEYS = ("host", "modern")
 """The keys of a flow that a kernel's own host does not have."""
+DATAGRAMS = "cbr"
+"""The application that sends datagrams, without a host."""
 NOBODY = Contender("", {})
 
 
@@ -125,11 +127,12 @@ def _disciplined(clause: Clause) -> Clause:
 def _scenario(clause: Clause, settings: Mapping[str, Any], without: Sequence[str]) -> Scenario:
     """Return the scenario of a clause with these settings of the flow under test.
 
-    What the clause says of the flow holds, without the keys that its host does not have.
+    What the clause says of the flow holds, without the keys that its host does not have. Datagrams have no settings.
     """
     assert clause.scenario is not None
     found = []
     for flow in flows(clause.scenario):
         kept = {key: value for key, value in flow.items() if key not in without}
-        found.append({**settings, **kept} if flow.get("name") == TESTED else flow)
+        under_test = flow.get("name") == TESTED and flow.get("application", {}).get("kind") != DATAGRAMS
+        found.append({**settings, **kept} if under_test else flow)
     return Scenario(clause.place, **{**clause.scenario, "flow": found})
