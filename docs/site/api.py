@@ -54,6 +54,7 @@ PAGES = {
         (
             "CongestionControl",
             "SlowStart",
+            "include",
             "Exit",
             "Established",
             "Ack",

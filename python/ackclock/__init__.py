@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ackclock._core import Exit, ScenarioError, __version__
     from ackclock.comparisons.function import compare, matrix
     from ackclock.conformance.function import conform
-    from ackclock.control import CongestionControl, SlowStart
+    from ackclock.control import CongestionControl, SlowStart, include
     from ackclock.datasets import Dataset, open  # noqa: A004 - called as ackclock.open
     from ackclock.events import (
         Ack,
@@ -81,6 +81,7 @@ __all__ = [
     "compare",
     "conform",
     "gate",
+    "include",
     "load",
     "matrix",
     "measures",
@@ -102,7 +103,7 @@ _HOMES = {
     "_core": ("Exit", "ScenarioError", "__version__"),
     "comparisons.function": ("compare", "matrix"),
     "conformance.function": ("conform",),
-    "control": ("CongestionControl", "SlowStart"),
+    "control": ("CongestionControl", "SlowStart", "include"),
     "datasets": ("Dataset", "open"),
     "events": (
         "Ack",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import hashlib
 import importlib
 import importlib.util
 import re
@@ -9,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any, Literal
 
+from ackclock import _core
 from ackclock._core import Exit
 from ackclock.events import (
     Ack,
@@ -22,7 +25,7 @@ from ackclock.events import (
     Window,
 )
 
-__all__ = ["CongestionControl", "SlowStart"]
+__all__ = ["CongestionControl", "SlowStart", "include"]
 
 
 class CongestionControl:
@@ -248,6 +251,62 @@ class SlowStart:
         return {}
 
 
+class Library(CongestionControl):
+    """A control of a shared library, in C or any language with its calls; `named` makes a class for each.
+
+    The library exports a structure of ``ackclock.h`` (`ackclock.include`). It is loaded in the process of a run, and
+    stays loaded; a file that changes afterwards has no effect there.
+
+    Attributes
+    ----------
+    file : str
+        The library.
+    symbol : str
+        The name of the control in it.
+    content : str
+        SHA-256 of the file, which stored runs depend on.
+    """
+
+    file: str
+    symbol: str
+    content: str
+
+    @classmethod
+    def _address(cls) -> int:
+        """Return the address of the structure in this process.
+
+        Raises
+        ------
+        ValueError
+            If the library cannot be loaded, or has no such control of this version.
+        """
+        place = f"{cls.file}:{cls.symbol}"
+        try:
+            loaded = ctypes.CDLL(cls.file)
+            structure = ctypes.c_uint32.in_dll(loaded, f"ackclock_{cls.symbol}")
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{place}: {error}") from None
+        version, _ = _core.library_sizes()
+        if structure.value != version:
+            raise ValueError(
+                f"{place}: is of version {structure.value} of ackclock.h, and not {version}; compile it again"
+            )
+        return ctypes.addressof(structure)
+
+
+def include() -> str:
+    """Return the folder with ``ackclock.h``, which a control in C includes.
+
+    Examples
+    --------
+    >>> ackclock.include()   # doctest: +SKIP
+    '/usr/lib/python3.12/site-packages/ackclock/data/include'
+    """
+    return str(Path(__file__).parent / "data" / "include")
+
+
+LIBRARIES = (".so", ".dylib", ".dll")
+"""How the names of shared libraries end."""
 CLASS = re.compile(r"[\w./\\-]+:[A-Za-z_]\w*")
 
 
@@ -262,7 +321,8 @@ def named(text: str) -> Any:  # noqa: ANN401 - a class of the user
     Parameters
     ----------
     text
-        The name of a file, or of a module that Python finds, also in the working directory; then the class in it.
+        The name of a file, or of a module that Python finds, also in the working directory; then the class in it. Or
+        the name of a shared library, and that of a control in it: ``gentle.so:gentle``.
 
     Raises
     ------
@@ -270,6 +330,8 @@ def named(text: str) -> Any:  # noqa: ANN401 - a class of the user
         If the file or the module cannot be imported, or has no such class.
     """
     place, _, name = text.rpartition(":")
+    if place.endswith(LIBRARIES):
+        return _of_library(Path(place), name)
     try:
         module = _of_file(Path(place)) if place.endswith(".py") else _of_module(place)
     except Exception as error:
@@ -279,6 +341,16 @@ def named(text: str) -> Any:  # noqa: ANN401 - a class of the user
         known = [each for each, value in vars(module).items() if _is_own(value, module.__name__)]
         said = f"; it has {', '.join(known)}" if known else ""
         raise ValueError(f"{text}: {place} has no control or slow start {name!r}{said}")
+    return made
+
+
+def _of_library(file: Path, name: str) -> type[Library]:
+    """Return the class of a control in a shared library."""
+    if not file.is_file():
+        raise ValueError(f"{file}:{name}: there is no such file")
+    content = hashlib.sha256(file.read_bytes()).hexdigest()
+    made = type(name, (Library,), {"file": str(file.resolve()), "symbol": name, "content": content})
+    made._address()  # so that a wrong library is told before the first run
     return made
 
 

@@ -11,6 +11,7 @@ use pyo3::call::PyCallArgs;
 use pyo3::intern;
 use pyo3::prelude::*;
 
+use crate::library::Library;
 use crate::events::{PyAck, PyCongestionEvent, PyDelivered, PyEstablished, PyFirstWindow, PyIdle, PyLost, PySent};
 use crate::object::{Failure, Method, Object, invalid};
 
@@ -28,8 +29,23 @@ struct PythonControl {
     ecn: Ecn,
 }
 
-/// Makes controls from the objects that `factory` returns.
+/// The address and the name of a control of a shared library, if `factory` is one.
+fn library(factory: &Py<PyAny>) -> PyResult<Option<(usize, String)>> {
+    Python::attach(|py| {
+        let factory = factory.bind(py);
+        let Some(address) = factory.getattr_opt(intern!(py, "_address"))? else { return Ok(None) };
+        Ok(Some((address.call0()?.extract()?, factory.getattr(intern!(py, "__name__"))?.extract()?)))
+    })
+}
+
+/// Makes controls from the objects that `factory` returns, or those of a shared library.
 pub(crate) fn control_factory(factory: Py<PyAny>, failure: Failure) -> ControlFactory {
+    match library(&factory) {
+        // SAFETY: `ackclock.control.Library` has loaded the library for good, and compared its version.
+        Ok(Some((address, name))) => return Arc::new(move || Box::new(unsafe { Library::new(address, name.clone(), failure.clone()) })),
+        Ok(None) => {}
+        Err(error) => failure.record(error),
+    }
     Arc::new(move || {
         let mut object = Object::make(&factory, "CongestionControl", &[Method::Ack, Method::Congestion], &failure);
         let window = object.with(|object| read_window(object, "__init__", 1.0));

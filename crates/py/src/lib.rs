@@ -7,6 +7,7 @@ mod error;
 mod events;
 mod kernel;
 mod laboratory;
+mod library;
 mod machine;
 mod memory;
 mod object;
@@ -44,6 +45,12 @@ fn registry() -> String {
 fn limits() -> String {
     let row = |limit: &ackclock_core::limits::Limit| serde_json::json!({ "name": limit.name, "most": limit.most, "unit": limit.unit, "doc": limit.doc });
     ackclock_core::limits::ALL.iter().map(row).collect::<serde_json::Value>().to_string()
+}
+
+/// The version of `ackclock.h`, and the size of each of its structures, as this program knows them.
+#[pyfunction]
+fn library_sizes() -> (u32, Vec<(&'static str, usize)>) {
+    (library::VERSION, library::SIZES.to_vec())
 }
 
 /// Why a text of TOML or JSON takes too much memory to read: the line, and a message. None if it does not.
@@ -102,7 +109,7 @@ mod _core {
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]
-    use super::{excess, hosts, limits, links, registry, schema, summary_schema, tables};
+    use super::{excess, hosts, library_sizes, limits, links, registry, schema, summary_schema, tables};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name")]
