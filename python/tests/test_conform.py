@@ -86,15 +86,16 @@ def test_the_files_for_services_and_readers(tmp_path: Path) -> None:
 
 def test_a_script_of_packets_is_a_clause(tmp_path: Path) -> None:
     script = """
-0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
-+0 bind(3, ..., ...) = 0
-+0 listen(3, 1) = 0
 +0 < S 0:0(0) win 32792 <mss 1000>
 +0 > S. 0:0(0) ack 1 <mss 1460>
 """
     text = f"""
 document = "RFC 9293"
 title = "TCP"
+opening = '''
+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0'''
 [[clause]]
 id = "handshake"
 section = "§3.5"
@@ -112,6 +113,28 @@ script = '''{script.replace("ack 1", "ack 2")}'''
     assert [each.verdict for each in found.verdicts] == ["holds", "fails"]
     assert "acknowledgment number" in found.verdicts[1].reason
     assert {file.suffix for file in (tmp_path / "o/failures").iterdir()} == {".pkt", ".pcapng", ".qlog", ".txt"}
+
+
+@pytest.mark.skipif(not present(), reason=NO_KERNEL)
+def test_a_queue_of_a_kernel_takes_the_place_of_ours(tmp_path: Path) -> None:
+    text = """
+document = "RFC 8289"
+title = "CoDel"
+discipline = "codel target 20ms"
+[base]
+duration = "1 s"
+flow = [{ name = "tested", packet_size = "1400 B", application = { kind = "cbr", rate = "12 Mbit/s" } }]
+topology.links = [{ rate = "10 Mbit/s", delay = "1 ms", queue = { kind = "codel" } }]
+[[clause]]
+id = "target"
+section = "§4.3"
+level = "must"
+text = "The target is 5 ms."
+seen = "SELECT first_drop_time < 0.15 AS holds, queue FROM links WHERE drops > 0"
+"""
+    found = ackclock.conform(written(tmp_path, text), on=["simulation", "linux"]).verdicts
+    assert [(each.verdict, each.measured["queue"]) for each in found] == [("holds", "codel"), ("fails", "qdisc")]
+    assert re.match(r"codel of Linux \d", found[1].asked.implementation)
 
 
 @pytest.mark.parametrize(
