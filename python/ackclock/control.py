@@ -349,7 +349,8 @@ def _of_library(file: Path, name: str) -> type[Library]:
     if not file.is_file():
         raise ValueError(f"{file}:{name}: there is no such file")
     content = hashlib.sha256(file.read_bytes()).hexdigest()
-    made = type(name, (Library,), {"file": str(file.resolve()), "symbol": name, "content": content})
+    own = {"file": str(file.resolve()), "symbol": name, "content": content}
+    made: type[Library] = type(name, (Library,), own)
     made._address()  # so that a wrong library is told before the first run
     return made
 
