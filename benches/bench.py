@@ -1,9 +1,10 @@
 """Measures the speed of the simulator against ns-2.35, and of the hosts `modern` against the hosts `ns2`.
 
 The first table has eight workloads and one row per queue discipline; without `ns` it covers the simulator alone. The
-second table has bulk flows between hosts of both kinds. The programs run alternately on the same machine, several times
+second table has bulk flows between hosts of both kinds, and the third every slow start, avoidance and whole control on
+hosts `modern`, relative to Reno. The programs run alternately on the same machine, several times
 each, and the best run counts. The tables are printed and written to target/bench.json: the first under `ns2`, the
-second under `hosts`. Rates are delivered data packets per CPU second without set-up.
+second under `hosts`, the third under `controls`. Rates are delivered data packets per CPU second without set-up.
 
 Arguments name workloads and limit the measurement to them.
 """
@@ -19,7 +20,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import optimise
-from scenarios import HOST_WORKLOADS, HOSTS, QUEUES, ROOT, TARGET, WORKLOADS, host_scenario, scenario
+from scenarios import (
+    HOST_WORKLOADS,
+    HOSTS,
+    QUEUES,
+    REFERENCE,
+    ROOT,
+    TARGET,
+    WORKLOADS,
+    control_scenario,
+    controls,
+    host_scenario,
+    scenario,
+)
 
 NS2_DUMBBELL = "-topology dumbbell -delay 10ms -access_delay 5ms -window 20000"
 NS2_RATES = {
@@ -148,6 +161,9 @@ def compare_hosts(workload: str, modern: Measurement, ns2: Measurement) -> dict[
     }
 
 
+CONTROL_COLUMNS = {"workload": ("workload", -30), "pps": ("pkt/s", 12), "ratio": ("of Reno's", 11)}
+
+
 def best(runs: list[Measurement]) -> Measurement:
     """Return the fastest run."""
     return max(runs, key=lambda run: run.pps)
@@ -165,12 +181,13 @@ def main() -> None:
     if ns is None:
         print("ns-2 is not installed (Debian package ns2): measuring the simulator alone", file=sys.stderr)
     wanted = sys.argv[1:]
-    unknown = [name for name in wanted if name not in [*WORKLOADS, *HOST_WORKLOADS]]
+    known = [*WORKLOADS, *HOST_WORKLOADS, *controls()]
+    unknown = [name for name in wanted if name not in known]
     if unknown:
-        sys.exit(f"no workload is named {unknown[0]}; known: {', '.join([*WORKLOADS, *HOST_WORKLOADS])}")
+        sys.exit(f"no workload is named {unknown[0]}; known: {', '.join(known)}")
     binary, optimised = optimise.workload()
     print(f"optimised by a profile: {'yes' if optimised else 'no'}", file=sys.stderr)
-    rows: dict[str, list[dict[str, object]]] = {"ns2": [], "hosts": []}
+    rows: dict[str, list[dict[str, object]]] = {"ns2": [], "hosts": [], "controls": []}
     # The programs alternate, so other load on the machine affects both.
     show({key: title for key, (title, _) in COLUMNS.items()}, COLUMNS)
     for workload in (name for name in WORKLOADS if not wanted or name in wanted):
@@ -185,6 +202,20 @@ def main() -> None:
         runs = [{host: measure_ours(binary, file) for host, file in files.items()} for _ in range(RUNS)]
         rows["hosts"].append(compare_hosts(workload, *(best([run[host] for run in runs]) for host in HOSTS)))
         show(rows["hosts"][-1], HOST_COLUMNS)
+    show({key: title for key, (title, _) in CONTROL_COLUMNS.items()}, CONTROL_COLUMNS)
+    for workload, keys in controls().items():
+        if wanted and workload not in wanted:
+            continue
+        # The reference runs in between, so that other load on the machine affects both.
+        files = [
+            control_scenario(name, key, TARGET) for name, key in ((REFERENCE, controls()[REFERENCE]), (workload, keys))
+        ]
+        pairs = [[measure_ours(binary, file) for file in files] for _ in range(RUNS)]
+        reference, own = (best([pair[at] for pair in pairs]) for at in (0, 1))
+        rows["controls"].append(
+            {"workload": workload, "pps": round(own.pps), "ratio": round(own.pps / reference.pps, 2)}
+        )
+        show(rows["controls"][-1], CONTROL_COLUMNS)
     path = TARGET / "bench.json"
     path.write_text(json.dumps({"optimised": optimised, **rows}, indent=2) + "\n")
     print(f"written to {path}", file=sys.stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -71,6 +72,28 @@ HOST_WORKLOADS = [
     *(f"window_{packets}" for packets in WINDOWS),
 ]
 
+# The axes whose parts have a row of the third table, ten flows between `modern` hosts, and what their names begin with.
+AXES = {"avoidance": "", "slow_start": "start_", "congestion_control": ""}
+REFERENCE = "control_reno"
+
+
+def controls() -> dict[str, str]:
+    """Return the workloads of the third table, with the keys of a flow that name the part."""
+    # Here, because the builds that an optimisation makes come before the package.
+    from ackclock import _core
+
+    registry = json.loads(_core.registry())
+    return {
+        f"control_{begin}{part['name']}": f'{axis} = "{part["name"]}"'
+        for axis, begin in AXES.items()
+        for part in registry[axis]
+    }
+
+
+def control_scenario(workload: str, keys: str, target: Path) -> Path:
+    """Write the scenario file of a workload of the third table into the build directory."""
+    return _hosts_scenario(workload, SLOW, f"{HOSTS['modern']}\n{keys}", 10, target)
+
 
 def build() -> Path:
     """Build the program of the benchmark as developers do; return it."""
@@ -96,12 +119,16 @@ def host_scenario(workload: str, host: str, target: Path) -> Path:
     else:
         _, control, flows = workload.split("_")
         path, keys = PATHS[int(flows)], f"{ALL_HOSTS[host]}\n{CONTROLS[control]}"
+    return _hosts_scenario(f"{workload}_{host}", path, keys, int(flows), target)
+
+
+def _hosts_scenario(name: str, path: dict[str, str], keys: str, flows: int, target: Path) -> Path:
     # The first line is a comment that names the placeholders.
     comment, text = (FOLDER / "hosts.toml").read_text().split("\n", 1)
     for place, value in path.items():
         text = text.replace(f"= {place}", f"= {value}")
     text = text.replace("= COUNT", f"= {flows}").replace("\nHOST\n", f"\n{keys}\n")
-    file = target / f"{workload}_{host}.toml"
+    file = target / f"{name}.toml"
     file.write_text(f"{comment}\n{text}")
     return file
 
