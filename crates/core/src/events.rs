@@ -40,6 +40,9 @@ pub struct Established {
     pub available: Option<Segments>,
     /// The initial window learned from earlier connections to the same peer, if any: see [`FirstWindow`].
     pub learned: Option<Segments>,
+    /// What the latest of the earlier connections to the same peer has measured, for a control that wants it: see
+    /// [`Wants::saved_path`](crate::cc::Wants).
+    pub saved: Option<SavedPath>,
     /// Whether the receiver reports data that arrived out of order (SACK, QUIC), so that the sender can detect more than one loss per round
     /// trip.
     pub selective: bool,
@@ -69,6 +72,7 @@ impl Established {
             rwnd: None,
             available: None,
             learned: None,
+            saved: None,
             selective: false,
             header: Bytes(0),
             paced: false,
@@ -83,6 +87,26 @@ impl Established {
     pub const fn syn_lost(&self) -> bool {
         self.lost_syns > 0
     }
+}
+
+/// What a connection has measured of its path, for later ones to the same peer (RFC 9959).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SavedPath {
+    /// Bytes delivered in a round trip.
+    pub bytes: f64,
+    /// The smallest round-trip time.
+    pub rtt: Duration,
+    /// When this was measured.
+    pub at: Instant,
+}
+
+/// What earlier connections to the peer have learned: the initial window ([`Established::learned`]) and the path ([`Established::saved`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Learned {
+    /// The initial window.
+    pub window: Option<Segments>,
+    /// The path.
+    pub path: Option<SavedPath>,
 }
 
 /// The fate of the initial window. Reported once: when all data sent in it has been acknowledged, or at the first congestion before that.

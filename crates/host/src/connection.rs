@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use ackclock_core::cc::{CongestionControl, Window};
+use ackclock_core::events::Learned;
 use ackclock_core::qdisc::{Ecn, Notice};
 use ackclock_core::units::{Duration, Instant, Segments};
 
@@ -186,8 +187,8 @@ pub trait Connection: Debug + Send {
         unreachable!("the profile does not declare supply")
     }
 
-    /// Sets the initial window that earlier connections to the peer have `learned`. The call has no effect once the SYN is sent.
-    fn set_learned(&mut self, _learned: Segments) {}
+    /// Sets what earlier connections to the peer have `learned`. The call has no effect once the SYN is sent.
+    fn set_learned(&mut self, _learned: Learned) {}
 
     /// Whether the first flight is over, so that [`Connection::finish_first_flight`] can be called.
     fn is_first_flight_over(&self) -> bool {

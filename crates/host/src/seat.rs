@@ -9,7 +9,7 @@
 //! RFC 8201 §5.4 (a new path MTU).
 
 use ackclock_core::cc::{CongestionControl, Phase, Wants, Window};
-use ackclock_core::events::{Ack, Cause, CongestionEvent, Delivered, Established, Idle, Lost, Sent, Timing};
+use ackclock_core::events::{Ack, Cause, CongestionEvent, Delivered, Established, Idle, Learned, Lost, Sent, Timing};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
@@ -60,8 +60,8 @@ pub struct ControlSeat {
     whole_segments: bool,
     /// The first flight, until it is over and the engine has fetched its outcome.
     first: Option<Box<FirstFlight>>,
-    /// The initial window that earlier connections to the peer have learned.
-    learned: Option<Segments>,
+    /// What earlier connections to the peer have learned.
+    learned: Learned,
     restart_window: Segments,
     /// The window at the end of the handshake.
     initial_window: Option<Segments>,
@@ -95,7 +95,7 @@ impl ControlSeat {
             abc_limit: rules.abc_limit,
             whole_segments: rules.whole_segments,
             first: None,
-            learned: None,
+            learned: Learned::default(),
             restart_window: 1.0,
             initial_window: None,
             initial_pacing: rules.initial_pacing,
@@ -113,9 +113,9 @@ impl ControlSeat {
         self.smss = smss;
     }
 
-    /// Sets the initial window that earlier connections to the peer have `learned`.
-    pub fn set_learned(&mut self, learned: Segments) {
-        self.learned = Some(learned);
+    /// Sets what earlier connections to the peer have `learned`.
+    pub fn set_learned(&mut self, learned: Learned) {
+        self.learned = learned;
     }
 
     /// The connection is established; adds segment size, learned window and pacing to `event`. `first`: the position of the first data not
@@ -124,7 +124,7 @@ impl ControlSeat {
         let paced = self.paces || self.pacing != Pacing::Control;
         let event = event.with(|event| {
             event.smss = Bytes(self.smss);
-            event.learned = self.learned;
+            (event.learned, event.saved) = (self.learned.window, self.learned.path);
             event.paced = paced;
         });
         self.control.on_established(&event);

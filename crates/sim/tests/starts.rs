@@ -19,6 +19,10 @@ fn simulate(text: &str) -> RunResult {
 const PROFILES: [&str; 2] =
     ["profile = \"ns2\"\nrwnd = \"100000 packets\"\npacket_size = \"1448 B\"", "profile = \"modern\"\npacket_size = \"1448 B\""];
 
+/// The same with receivers whose window does not limit a flow.
+const WIDE: [&str; 2] =
+    [PROFILES[0], "profile = \"modern\"\npacket_size = \"1448 B\"\nmodern.receive_buffer = \"8 MB\"\nmodern.receive_buffer_max = \"8 MB\""];
+
 /// One flow over a bottleneck of 50 Mbit/s with a one-way delay of `delay` ms. The access link is twenty times as fast.
 fn one_flow(delay: u32, queue: &str, seconds: u32, profile: &str, slow_start: &str) -> RunResult {
     simulate(&format!(
@@ -227,4 +231,169 @@ fn a_timer_in_the_past_is_due_at_once() {
         assert!(trace.value[1..].iter().all(|woken| (0.06..0.07).contains(woken)), "{profile}: {:?}", &trace.value[..3]);
         assert!((result.flows[0].cwnd_max - 50.0).abs() < 1e-9);
     }
+}
+
+/// The first flow over a path that never limits it, with a round trip of 100 ms. Each segment is acknowledged.
+fn boundless(packets: u32, window: u32, slow_start: &str) -> RunResult {
+    simulate(&format!(
+        "duration = \"5 s\"
+        record = [\"sequence\"]
+        [topology]
+        kind = \"chain\"
+        links = [{{ rate = \"100 Gbit/s\", delay = \"50 ms\", queue = \"unlimited\" }}]
+        [flow]
+        {}
+        size = \"{packets} packets\"
+        initial_window = \"{window} segments\"
+        initial_ssthresh = \"unlimited\"
+        slow_start = {slow_start}",
+        PROFILES[0]
+    ))
+}
+
+/// The round trip, counted from 1, in which the last of so many segments leaves.
+fn rounds(packets: u32, window: u32, slow_start: &str) -> u64 {
+    let result = boundless(packets, window, slow_start);
+    let times = departures(&result, packets as usize);
+    assert_eq!(times.len(), packets as usize, "{slow_start}");
+    // The first segment leaves at the end of the handshake's round trip.
+    (times[times.len() - 1] - times[0]) / times[0] + 1
+}
+
+#[test]
+fn rounds_to_send_so_many_segments_are_those_of_the_closed_forms() {
+    // Doubling: 10(2ⁿ − 1) segments in n rounds; tripling: 5(3ⁿ − 1), or 10(3ⁿ − 1) from 20 on; SUSS: 10 + 40 + 160 + 640, then doubling.
+    for (slow_start, window, expected) in [
+        ("standard", 10, [4, 7, 10]),
+        ("hystart", 10, [4, 7, 10]),
+        ("hystart_pp", 10, [4, 7, 10]),
+        // It doubles as well, but spreads each round over the next, so that the last segments leave a round later.
+        ("bbr_startup", 10, [4, 8, 11]),
+        ("rapid_start", 10, [3, 5, 7]),
+        ("rapid_start", 20, [3, 5, 7]),
+        ("suss", 10, [3, 5, 8]),
+        ("jump_start", 10, [1, 1, 1]),
+    ] {
+        let measured = [100, 1000, 10_000].map(|packets| rounds(packets, window, &format!("\"{slow_start}\"")));
+        assert_eq!(measured, expected, "{slow_start} from {window}");
+    }
+}
+
+#[test]
+fn suss_saves_a_fifth_of_a_short_transfer() {
+    // 1 MB over 50 Mbit/s and 100 ms: the paper reports more than 20 % for less than 5 MB and round trips above 50 ms.
+    for profile in WIDE {
+        let took = |start: &str| {
+            let result = one_flow(50, "1 BDP", 8, &format!("{profile}\nsize = \"691 packets\""), start);
+            result.flows[0].completion_time.unwrap().as_secs_f64()
+        };
+        let (usual, suss) = (took("\"hystart\""), took("\"suss\""));
+        assert!(suss < 0.8 * usual, "{profile}: {suss} s, {usual} s without SUSS");
+    }
+}
+
+#[test]
+fn suss_spreads_the_packets_that_it_adds() {
+    for profile in PROFILES {
+        let result = one_flow(50, "10000 packets", 1, profile, "\"suss\"");
+        // Forty segments in the second round: twenty at the ACKs, and twenty over half of it, so that none waits for more than two.
+        let times = departures(&result, 50);
+        let second = &times[10..];
+        let gaps = second[20..].windows(2).map(|pair| pair[1] - pair[0]);
+        let gap = times[0] as f64 / 2.0 / 20.0;
+        assert!(gaps.clone().all(|one| (one as f64 - gap).abs() < 0.1 * gap), "{profile}: {gap} {:?}", gaps.collect::<Vec<_>>());
+        assert!(peaks(&result)[1] <= 21, "{profile}: {:?}", peaks(&result));
+    }
+}
+
+/// The window after the first loss recovery, in bandwidth-delay products.
+fn after_recovery(slow_start: &str) -> f64 {
+    let result = one_flow(50, "1 BDP", 4, PROFILES[1], slow_start);
+    let trace = result.traces.cwnd.as_ref().unwrap();
+    let first = trace.ssthresh.iter().position(|threshold| threshold.is_finite()).unwrap();
+    let lowest = trace.cwnd[first..first + 1000].iter().copied().fold(f64::INFINITY, f64::min);
+    lowest / result.flows[0].bdp_packets
+}
+
+#[test]
+fn rapid_start_leaves_the_window_at_half_of_what_the_path_carries() {
+    // Two products fit into path and queue. Halving leaves half of the overshoot, too.
+    let (rapid, usual) = (after_recovery("\"rapid_start\""), after_recovery("{ kind = \"rapid_start\", response = \"usual\" }"));
+    assert!((0.8..1.2).contains(&rapid), "{rapid} {usual}");
+    assert!(usual > 1.3, "{rapid} {usual}");
+}
+
+#[test]
+fn bbrs_startup_leaves_the_product_without_loss() {
+    for profile in [
+        "profile = \"modern\"\npacket_size = \"1448 B\"",
+        "profile = \"ns2\"\nrecovery = \"sack\"\nrwnd = \"100000 packets\"\npacket_size = \"1448 B\"",
+    ] {
+        let (window, threshold) = exit(&one_flow(50, "4 BDP", 8, profile, "\"bbr_startup\""));
+        assert!((0.95..1.1).contains(&threshold), "{profile}: {window} {threshold}");
+    }
+}
+
+/// Two transfers between the same hosts, one after the other, over a bottleneck of 50 Mbit/s and a round trip of 200 ms.
+fn two_transfers(profile: &str, second: &str, queue: &str) -> RunResult {
+    let first = "slow_start = { kind = \"careful_resume\", slow_start = \"hystart\" }";
+    let flow = format!("{profile}\ninitial_window = \"rfc6928\"\ninitial_ssthresh = \"unlimited\"");
+    simulate(&format!(
+        "duration = \"30 s\"
+        record = [\"cwnd\", \"internals\"]
+        [topology]
+        kind = \"chain\"
+        access = {{ rate = \"1 Gbit/s\", delay = \"0 ms\" }}
+        bottleneck = {{ rate = \"50 Mbit/s\", delay = \"100 ms\", queue = \"{queue}\" }}
+        [[flow]]
+        {flow}
+        {first}
+        size = \"20000 packets\"
+        [[flow]]
+        {flow}
+        start = \"15 s\"
+        size = \"3000 packets\"
+        slow_start = {second}"
+    ))
+}
+
+#[test]
+fn careful_resume_reaches_the_window_of_an_earlier_connection() {
+    for profile in WIDE {
+        let took = |slow_start: &str| {
+            let result = two_transfers(profile, slow_start, "2 BDP");
+            assert!(result.flows[0].completion_time.is_some(), "{profile}");
+            (result.flows[1].completion_time.unwrap().as_secs_f64(), result.flows[1].retransmitted_packets)
+        };
+        let (usual, resumed) = (took("\"hystart\""), took("{ kind = \"careful_resume\", slow_start = \"hystart\" }"));
+        assert!(resumed.0 < 0.8 * usual.0 && resumed.1 == 0, "{profile}: {resumed:?}, {usual:?}");
+        let stale = took("{ kind = \"careful_resume\", slow_start = \"hystart\", lifetime = \"1 ms\" }");
+        assert_eq!(stale, usual, "{profile}: too old to count");
+    }
+}
+
+#[test]
+fn careful_resume_retreats_from_a_window_that_the_path_does_not_carry() {
+    for profile in PROFILES {
+        // Ten times what path and queue hold.
+        let start = "{ kind = \"careful_resume\", saved_cwnd = \"20000 segments\", saved_rtt = \"200 ms\" }";
+        let result = two_transfers(profile, start, "0.1 BDP");
+        let trace = result.traces.cwnd.as_ref().unwrap();
+        let rows: Vec<usize> = (0..trace.time.len()).filter(|&row| trace.flow[row] == 1).collect();
+        let jumped = rows.iter().copied().find(|&row| (trace.cwnd[row] - 10_000.0).abs() < 1e-6).unwrap();
+        let after = rows.iter().copied().find(|&row| row > jumped && trace.ssthresh[row].is_finite()).unwrap();
+        assert!(trace.cwnd[after] < result.flows[1].bdp_packets, "{profile}: {}", trace.cwnd[after]);
+    }
+}
+
+#[test]
+fn jump_start_fits_or_loses_what_the_path_does_not_carry() {
+    // The window of the handshake of ns2 holds all data. 400 segments in a round trip of 100 ms are 46 Mbit/s, 800 are 93 Mbit/s.
+    let run = |packets: u32| {
+        let flow = format!("{}\nsize = \"{packets} packets\"", PROFILES[0]);
+        let result = one_flow(50, "20 packets", 8, &flow, "\"jump_start\"");
+        (result.flows[0].completion_time.is_some(), result.flows[0].retransmitted_packets)
+    };
+    assert_eq!(run(400), (true, 0));
+    assert!(run(800).0 && run(800).1 > 100, "{:?}", run(800));
 }

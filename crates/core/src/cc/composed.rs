@@ -1,7 +1,7 @@
 //! A congestion control composed of one part per axis. It owns the window and its invariants, so that a part needs only a few lines.
 
 use crate::cc::contract::{Avoidance, CongestionControl, InitialWindow, LossResponse, Phase, SlowStart, Step, Wants, Window};
-use crate::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Idle, Lost, Sent, Timing};
+use crate::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Idle, Lost, SavedPath, Sent, Timing};
 use crate::qdisc::Ecn;
 use crate::units::{Bytes, Instant, Rate, Segments};
 
@@ -138,7 +138,8 @@ impl CongestionControl for Composed {
     fn on_established(&mut self, event: &Established) {
         self.smss = event.smss;
         self.rest = event.whole_segments.then_some(0.0);
-        let window = Window { cwnd: self.initial_window.segments(event), ..self.window };
+        let cwnd = self.slow_start.open(event, self.initial_window.segments(event));
+        let window = Window { cwnd, ..self.window };
         self.window = self.fit(window, LOSS_WINDOW);
         self.slow_start.on_established(event, &self.window);
         self.avoidance.on_established(event);
@@ -150,6 +151,10 @@ impl CongestionControl for Composed {
 
     fn on_first_window(&mut self, first: &FirstWindow) -> Option<Segments> {
         self.initial_window.on_first_window(first)
+    }
+
+    fn saved_path(&self) -> Option<SavedPath> {
+        self.slow_start.saved_path()
     }
 
     fn on_sent(&mut self, sent: &Sent) {
@@ -165,6 +170,10 @@ impl CongestionControl for Composed {
 
     fn on_ack(&mut self, ack: &Ack) {
         self.observe(ack);
+        if let Some(window) = self.slow_start.set_window(ack, &self.window) {
+            self.rest = self.rest.map(|_| 0.0);
+            self.window = self.fit(window, self.window.cwnd.min(LOSS_WINDOW));
+        }
         if !ack.may_grow || !ack.cwnd_limited {
             return;
         }
@@ -200,6 +209,7 @@ impl CongestionControl for Composed {
             Some(response) => response.respond(event, &self.window, &mut *self.avoidance),
             None => self.avoidance.respond(event, &self.window),
         };
+        let response = self.slow_start.respond(event, &self.window, &response).unwrap_or(response);
         let (cwnd, least) = if event.restart || event.cause == Cause::Timeout {
             let restart = self.loss_response.as_ref().map_or(event.loss_window, |part| part.restart(event, &response));
             (restart, LOSS_WINDOW)
@@ -226,6 +236,7 @@ impl CongestionControl for Composed {
 
     fn on_spurious(&mut self, _now: Instant) {
         if let Some(before) = self.before_reduction.take() {
+            self.slow_start.on_spurious();
             self.avoidance.on_spurious(&self.window);
             let mut ssthresh = before.ssthresh;
             if self.rest.is_some() {
@@ -280,6 +291,10 @@ impl CongestionControl for Composed {
 
     fn timer(&self) -> Option<Instant> {
         if self.is_in_slow_start() { self.slow_start.timer() } else { self.avoidance.timer() }
+    }
+
+    fn owns_recovery(&self) -> bool {
+        self.slow_start.owns_recovery()
     }
 
     fn owns_marks(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::events::{Ack, CongestionEvent, Delivered, Established, FirstWindow, Idle, Lost, Sent, Timing};
+use crate::events::{Ack, CongestionEvent, Delivered, Established, FirstWindow, Idle, Lost, SavedPath, Sent, Timing};
 use crate::qdisc::Ecn;
 use crate::units::{Bytes, Instant, Rate, Segments};
 
@@ -68,11 +68,13 @@ pub struct Wants {
     pub one_way_delay: bool,
     /// Round-trip times before all else that an ACK causes ([`CongestionControl::on_rtt`]).
     pub timing: bool,
+    /// What an earlier connection to the peer has measured ([`Established::saved`]).
+    pub saved_path: bool,
 }
 
 impl Wants {
     /// Nothing.
-    pub const NOTHING: Self = Self { samples: false, deliveries: false, one_way_delay: false, timing: false };
+    pub const NOTHING: Self = Self { samples: false, deliveries: false, one_way_delay: false, timing: false, saved_path: false };
     /// Samples only.
     pub const SAMPLES: Self = Self { samples: true, ..Self::NOTHING };
 
@@ -91,6 +93,7 @@ impl Wants {
             deliveries: self.deliveries || other.deliveries,
             one_way_delay: self.one_way_delay || other.one_way_delay,
             timing: self.timing || other.timing,
+            saved_path: self.saved_path || other.saved_path,
         }
     }
 }
@@ -136,6 +139,10 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
     }
     /// The first window is over. Returns the initial window for the next connection to the same peer, or `None` if nothing new was learned.
     fn on_first_window(&mut self, _first: &FirstWindow) -> Option<Segments> {
+        None
+    }
+    /// What a later connection to the same peer may find in [`Established::saved`].
+    fn saved_path(&self) -> Option<SavedPath> {
         None
     }
     /// A segment was sent.
@@ -236,63 +243,132 @@ pub trait InitialWindow: CloneInitialWindow + Debug + Send + Sync {
     }
 }
 
-/// Growth while `cwnd < ssthresh` (axis `slow_start`).
+/// Growth while `cwnd < ssthresh` (axis `slow_start`). A wrapper names the part inside it ([`SlowStart::inner`]); what it does not decide
+/// itself, that part does.
 pub trait SlowStart: CloneSlowStart + Debug + Send + Sync {
+    /// The slow start inside this one, if it is a wrapper.
+    fn inner(&self) -> Option<&dyn SlowStart> {
+        None
+    }
+    /// The same, to be changed.
+    fn inner_mut(&mut self) -> Option<&mut dyn SlowStart> {
+        None
+    }
     /// Upper bound of the first `ssthresh`; infinite unless the algorithm sets one.
     fn initial_ssthresh(&self) -> Segments {
-        Segments::INFINITY
+        self.inner().map_or(Segments::INFINITY, SlowStart::initial_ssthresh)
+    }
+    /// The window after the handshake, where the initial window's policy opens `window`: another one, for a slow start that jumps.
+    fn open(&self, event: &Established, window: Segments) -> Segments {
+        self.inner().map_or(window, |inner| inner.open(event, window))
+    }
+    /// As [`CongestionControl::saved_path`].
+    fn saved_path(&self) -> Option<SavedPath> {
+        self.inner()?.saved_path()
     }
     /// Observes every ACK, including those at which the window may not grow.
-    fn observe(&mut self, _ack: &Ack, _window: &Window) {}
+    fn observe(&mut self, ack: &Ack, window: &Window) {
+        if let Some(inner) = self.inner_mut() {
+            inner.observe(ack, window);
+        }
+    }
     /// Decides on an ACK of new data in slow start.
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step;
+    /// The window that the part sets at an ACK, whatever the ACK permits: also in recovery, and if the window does not limit the sender. It
+    /// comes after `observe`, and is for a part that takes back what it has not validated, or reduces the window in recovery.
+    fn set_window(&mut self, ack: &Ack, window: &Window) -> Option<Window> {
+        self.inner_mut()?.set_window(ack, window)
+    }
     /// Whether a round-trip time ends slow start, for a part that [wants](Wants::timing) to hear of it before all else that the ACK causes: the
     /// new threshold, which also caps `cwnd`. `window`: the window in force and the threshold, also in recovery.
-    fn on_rtt(&mut self, _timing: &Timing, _window: &Window) -> Option<Segments> {
-        None
+    fn on_rtt(&mut self, timing: &Timing, window: &Window) -> Option<Segments> {
+        self.inner_mut()?.on_rtt(timing, window)
     }
     /// Least growth per ACK in avoidance, in segments. Zero unless the algorithm continues beyond `ssthresh` (ns-2's limited slow start).
-    fn floor(&self, _window: &Window) -> Segments {
-        0.0
+    fn floor(&self, window: &Window) -> Segments {
+        self.inner().map_or(0.0, |inner| inner.floor(window))
     }
     /// A segment was sent.
-    fn on_sent(&mut self, _sent: &Sent, _window: &Window) {}
+    fn on_sent(&mut self, sent: &Sent, window: &Window) {
+        if let Some(inner) = self.inner_mut() {
+            inner.on_sent(sent, window);
+        }
+    }
     /// A segment was declared lost.
-    fn on_lost(&mut self, _lost: &Lost, _window: &Window) {}
+    fn on_lost(&mut self, lost: &Lost, window: &Window) {
+        if let Some(inner) = self.inner_mut() {
+            inner.on_lost(lost, window);
+        }
+    }
     /// Congestion was detected; `window` is the window before the response.
-    fn on_congestion(&mut self, _event: &CongestionEvent, _window: &Window) {}
+    fn on_congestion(&mut self, event: &CongestionEvent, window: &Window) {
+        if let Some(inner) = self.inner_mut() {
+            inner.on_congestion(event, window);
+        }
+    }
+    /// The part's own answer to this congestion, for one that knows what it has risked. `usual` is that of the loss response or the avoidance,
+    /// which applies otherwise.
+    fn respond(&mut self, event: &CongestionEvent, window: &Window, usual: &Window) -> Option<Window> {
+        self.inner_mut()?.respond(event, window, usual)
+    }
+    /// The last reduction was spurious, and is undone.
+    fn on_spurious(&mut self) {
+        if let Some(inner) = self.inner_mut() {
+            inner.on_spurious();
+        }
+    }
+    /// As [`CongestionControl::owns_recovery`].
+    fn owns_recovery(&self) -> bool {
+        self.inner().is_some_and(SlowStart::owns_recovery)
+    }
     /// From now on, segments carry `smss` bytes.
-    fn on_mss(&mut self, _smss: Bytes) {}
+    fn on_mss(&mut self, smss: Bytes) {
+        if let Some(inner) = self.inner_mut() {
+            inner.on_mss(smss);
+        }
+    }
     /// The connection is established with the initial window `window`.
-    fn on_established(&mut self, _event: &Established, _window: &Window) {}
+    fn on_established(&mut self, event: &Established, window: &Window) {
+        if let Some(inner) = self.inner_mut() {
+            inner.on_established(event, window);
+        }
+    }
     /// Whether the part ever returns a pacing rate or a timer.
     fn paces(&self) -> bool {
-        false
+        self.inner().is_some_and(SlowStart::paces)
     }
     /// The pacing rate in slow start, if the part paces.
-    fn pacing_rate(&self, _window: &Window) -> Option<Rate> {
-        None
+    fn pacing_rate(&self, window: &Window) -> Option<Rate> {
+        self.inner()?.pacing_rate(window)
     }
     /// Data that may leave at once if the part paces; at least one segment leaves.
     fn burst(&self) -> Bytes {
-        Bytes(0)
+        self.inner().map_or(Bytes(0), SlowStart::burst)
     }
     /// The time at which the part expects [`SlowStart::on_timer`] in slow start.
     fn timer(&self) -> Option<Instant> {
-        None
+        self.inner()?.timer()
     }
     /// The time returned by [`SlowStart::timer`] has come.
-    fn on_timer(&mut self, _now: Instant, _window: &Window) -> Step {
-        Step::Grow(0.0)
+    fn on_timer(&mut self, now: Instant, window: &Window) -> Step {
+        self.inner_mut().map_or(Step::Grow(0.0), |inner| inner.on_timer(now, window))
     }
     /// What the part asks for besides the ordinary facts; deliveries are for whole controls.
     fn wants(&self) -> Wants {
-        Wants::NOTHING
+        self.inner().map_or(Wants::NOTHING, SlowStart::wants)
     }
     /// A timer expired without new evidence of congestion.
-    fn on_restart(&mut self) {}
+    fn on_restart(&mut self) {
+        if let Some(inner) = self.inner_mut() {
+            inner.on_restart();
+        }
+    }
     /// Reports the part's own quantities for traces.
-    fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(inner) = self.inner() {
+            inner.internals(out);
+        }
+    }
 }
 
 /// Growth from `ssthresh` on (axis `avoidance`).

@@ -5,11 +5,13 @@
 
 pub mod avoidance;
 pub(crate) mod bandwidth;
+pub(crate) mod bbr_model;
 mod composed;
 mod contract;
 pub mod initial_window;
 pub mod loss_response;
 pub(crate) mod nonlinear;
+pub(crate) mod opening;
 pub mod slow_start;
 pub(crate) mod vegas;
 pub mod whole;

@@ -6,7 +6,9 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::cc::{CongestionControl, Phase, Wants, Window};
-use crate::events::{Ack, Cause, CongestionEvent, Delivered, Established, FirstWindow, Idle, Lost, MarkCount, Sent, Timing, Totals};
+use crate::events::{
+    Ack, Cause, CongestionEvent, Delivered, Established, FirstWindow, Idle, Lost, MarkCount, SavedPath, Sent, Timing, Totals,
+};
 use crate::qdisc::Ecn;
 use crate::units::{Bytes, Duration, Instant, Rate, Segments};
 
@@ -493,6 +495,9 @@ impl CongestionControl for Witness {
     }
     fn ecn(&self) -> Ecn {
         self.inner.ecn()
+    }
+    fn saved_path(&self) -> Option<SavedPath> {
+        self.inner.saved_path()
     }
     fn wants(&self) -> Wants {
         self.wants

@@ -59,6 +59,7 @@ impl<R: Recorder> Simulation<'_, R> {
             Action::Offer(_) => first,
         };
         if let Action::Open(_) = action {
+            self.flows[flow].unopened = false;
             self.apply_learned(flow);
         }
         let Flow { hosts, started, .. } = &mut self.flows[flow];

@@ -24,6 +24,8 @@ pub(super) struct Flow {
     pub(super) application: Option<usize>,
     /// Start time; `None` for a client's connection that has not been opened.
     pub(super) started: Option<Instant>,
+    /// Whether nothing has begun the connection yet: its opening, or the sender's first timer.
+    pub(super) unopened: bool,
     /// Times of the sender's and receiver's timer events in the event queue.
     pub(super) armed: [Option<Instant>; 2],
     /// Deadlines of these timers, which were determined when the timers were set.
@@ -47,7 +49,7 @@ impl Flow {
         let started = if let Traffic::Connection(_) = spec.traffic { None } else { Some(spec.start) };
         let (armed, due) = ([None; 2], [None; 2]);
         let application = spec.traffic.application();
-        Self { hosts, application, started, armed, due, dropped: 0, notices: 0, first_overshoot_losses: 0 }
+        Self { hosts, application, started, unopened: true, armed, due, dropped: 0, notices: 0, first_overshoot_losses: 0 }
     }
 
     /// Counts a packet that the network lost.

@@ -2,6 +2,7 @@
 //! one.
 
 use ackclock_core::cc::{CongestionControl, Window};
+use ackclock_core::events::Learned;
 use ackclock_core::units::{Duration, Instant, Segments};
 use ackclock_host::{Connection, Datagram, DropNotice, RecoveryPhase, Side, SlowStartExit, StreamId, Tally, Transmission};
 use ackclock_tcp::{modern, ns2};
@@ -103,8 +104,8 @@ impl Hosts {
         each!(self, connection => connection.offer(now, packets));
     }
 
-    /// Sets the initial window that earlier connections to the peer learned.
-    pub(super) fn set_learned(&mut self, learned: Segments) {
+    /// Sets what earlier connections to the peer learned.
+    pub(super) fn set_learned(&mut self, learned: Learned) {
         each!(self, connection => connection.set_learned(learned));
     }
 

@@ -1,5 +1,8 @@
-//! Learning between connections: the initial window between two end hosts. It persists between connections, as in a host's cache (RFC 9040
-//! §4).
+//! Learning between connections: the initial window between two end hosts, and what a connection has measured of the path (RFC 9959). Both
+//! persist between connections, as in a host's cache (RFC 9040 §4).
+
+use ackclock_core::cc::CongestionControl;
+use ackclock_core::events::{Learned, SavedPath};
 
 use super::simulation::Simulation;
 use crate::trace::Recorder;
@@ -11,10 +14,23 @@ impl<R: Recorder> Simulation<'_, R> {
         (spec.from, spec.to)
     }
 
-    /// Gives a starting connection the window that earlier connections between the same hosts learned.
+    /// Gives a starting connection what earlier connections between the same hosts learned.
     pub(super) fn apply_learned(&mut self, flow: usize) {
-        let Some(&learned) = self.learned.get(&self.peers(flow)) else { return };
-        self.flows[flow].hosts.set_learned(learned);
+        let learned = Learned { window: self.learned.get(&self.peers(flow)).copied(), path: self.saved_path(flow) };
+        if learned != Learned::default() {
+            self.flows[flow].hosts.set_learned(learned);
+        }
+    }
+
+    /// What the connections between the hosts of `flow` measured last, if its control wants to know.
+    fn saved_path(&self, flow: usize) -> Option<SavedPath> {
+        let wants = |control: &dyn CongestionControl| control.wants().saved_path;
+        if !self.flows[flow].hosts.control().is_some_and(wants) {
+            return None;
+        }
+        let peers = self.peers(flow);
+        let others = (0..self.flows.len()).filter(|&other| other != flow && self.peers(other) == peers);
+        others.filter_map(|other| self.flows[other].hosts.control()?.saved_path()).max_by_key(|path| path.at)
     }
 
     /// If the first flight of `flow` is over, stores the window that the control learned from it.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use ackclock_core::cc::{CongestionControl, Window};
+use ackclock_core::events::Learned;
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
 use ackclock_host::{Connection, Datagram, DropNotice, Side, SlowStartExit, StreamId, Tally, Transmission};
@@ -76,7 +77,7 @@ impl Connection for AsFrames {
     fn offer(&mut self, now: Instant, packets: u64) {
         self.inner.offer(now, packets);
     }
-    fn set_learned(&mut self, learned: Segments) {
+    fn set_learned(&mut self, learned: Learned) {
         self.inner.set_learned(learned);
     }
     fn is_first_flight_over(&self) -> bool {

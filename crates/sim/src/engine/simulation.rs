@@ -522,7 +522,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
         state.armed[side.index()] = None;
         let Some(here) = state.due[side.index()].filter(|due| due.at <= now) else { return self.arm(Moment::now(now), flow, side) };
-        if side == Side::Sender && !self.learned.is_empty() {
+        if side == Side::Sender && std::mem::take(&mut self.flows[flow].unopened) {
             self.apply_learned(flow);
         }
         self.flows[flow].hosts.handle_timeout(now, side);

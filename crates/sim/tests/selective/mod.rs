@@ -17,7 +17,7 @@ mod end;
 
 use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::entry::Entry;
-use ackclock_core::events::{Ack, CongestionEvent, Established};
+use ackclock_core::events::{Ack, CongestionEvent, Established, Learned};
 use ackclock_core::params::Description;
 use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 use ackclock_host::{
@@ -180,7 +180,7 @@ impl Connection for Pair {
         }
     }
 
-    fn set_learned(&mut self, learned: Segments) {
+    fn set_learned(&mut self, learned: Learned) {
         if !self.started {
             self.ends[0].seat_mut().set_learned(learned);
         }

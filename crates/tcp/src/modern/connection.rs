@@ -1,7 +1,7 @@
 //! A connection of two `modern` ends: with a bulk transfer in one direction, or with an application's data in both directions.
 
 use ackclock_core::cc::{CongestionControl, Phase, Window};
-use ackclock_core::events::{Ack, CongestionEvent, Established};
+use ackclock_core::events::{Ack, CongestionEvent, Established, Learned};
 use ackclock_core::units::{Duration, Instant, Segments};
 use ackclock_host::{Bulk, Checkpoints, Datagram, DropNotice, RecoveryPhase, Side, SlowStartExit, StreamId, Tally, Transmission};
 
@@ -299,7 +299,7 @@ impl ackclock_host::Connection for Connection {
         }
     }
 
-    fn set_learned(&mut self, learned: Segments) {
+    fn set_learned(&mut self, learned: Learned) {
         if !self.started {
             self.end(Side::Sender).set_learned(learned);
         }

@@ -10,6 +10,7 @@
 use std::collections::VecDeque;
 
 use ackclock_core::cc::{CongestionControl, Window};
+use ackclock_core::events::Learned;
 use ackclock_core::units::{Duration, Instant, Segments};
 use ackclock_host::{DropNotice, LimitedTimes, RecoveryPhase, SlowStartExit};
 
@@ -121,8 +122,8 @@ impl Endpoint {
         self.sender.seed(seed);
     }
 
-    /// Sets the initial window that earlier connections to the peer have `learned`.
-    pub(super) fn set_learned(&mut self, learned: Segments) {
+    /// Sets what earlier connections to the peer have `learned`.
+    pub(super) fn set_learned(&mut self, learned: Learned) {
         self.sender.set_learned(learned);
     }
 

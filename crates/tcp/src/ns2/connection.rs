@@ -1,6 +1,7 @@
 //! Both ends of an `ns2` flow.
 
 use ackclock_core::cc::{CongestionControl, Window};
+use ackclock_core::events::Learned;
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
 use ackclock_host::{Bulk, Datagram, DropNotice, Side, SlowStartExit, StreamId, Tally, Transmission};
@@ -106,7 +107,7 @@ impl ackclock_host::Connection for Connection {
         self.sender.offer(packets);
     }
 
-    fn set_learned(&mut self, learned: Segments) {
+    fn set_learned(&mut self, learned: Learned) {
         self.sender.set_learned(learned);
     }
 

@@ -39,7 +39,7 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
         },
     ],
     quantities: &[],
-    build: |params| Ok(Box::new(Unlimited { pace_above: params.number("pace_above"), most: params.number("most") })),
+    build: |params| Ok(Box::new(Unlimited::new(params.number("pace_above"), params.number("most")))),
 };
 
 /// An initial window of all available data.
@@ -47,6 +47,13 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
 pub struct Unlimited {
     pace_above: Segments,
     most: Segments,
+}
+
+impl Unlimited {
+    /// At most `most` segments; above `pace_above` they must be paced.
+    pub(crate) const fn new(pace_above: Segments, most: Segments) -> Self {
+        Self { pace_above, most }
+    }
 }
 
 impl InitialWindow for Unlimited {

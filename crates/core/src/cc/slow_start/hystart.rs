@@ -139,7 +139,8 @@ fn micros(duration: Duration) -> u64 {
 }
 
 impl Hystart {
-    fn new(params: &Params) -> Self {
+    /// With these parameters.
+    pub(super) fn new(params: &Params) -> Self {
         let time = |name| micros(Duration::from_secs_f64(params.number(name)));
         let detects = |sign| ["both", sign].contains(&params.word("detect"));
         Self {

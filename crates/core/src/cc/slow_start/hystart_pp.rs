@@ -13,7 +13,7 @@
 //! - A round begins at the ACK that ends the last one, as the host counts rounds, not at the next transmission.
 //! - Implementers found that CSS can end by mistake, and corrected it: the QUIC stack neqo counts samples anew in CSS (`reset_samples`), so
 //!   that those of the round before cannot end it, and takes the threshold that the rise has crossed as the baseline (`css_baseline`), so
-//!   that the flow does not alternate between both phases. MsQuic ignores the samples of a round after the first eight (`late_samples`).
+//!   that the flow does not alternate between both phases. `MsQuic` ignores the samples of a round after the first eight (`late_samples`).
 //! ## Parameters
 //! `min_rtt_thresh`: 4 ms, `max_rtt_thresh`: 16 ms, `min_rtt_divisor`: 8, `n_rtt_sample`: 8, `css_growth_divisor`: 4, `css_rounds`: 5, all
 //! as RFC 9406 §4.3 recommends. `l`: 8 segments, recommended for senders that do not pace; 1e9 stands for the infinity recommended for

@@ -2,7 +2,7 @@
 
 use crate::cc::contract::SlowStart;
 use crate::entry::{Entry, List, Parts, entries};
-use crate::params::Axis;
+use crate::params::{Axis, Default, Kind, Param, Params};
 
 entries! { Entry<dyn SlowStart>:
     standard,
@@ -14,7 +14,25 @@ entries! { Entry<dyn SlowStart>:
     hystart_pp,
     vegas,
     search,
+    suss,
+    rapid_start,
+    bbr_startup,
     paced,
+    jump_start,
+    careful_resume,
+}
+
+/// The slow start inside a wrapper.
+const INNER: Param = Param {
+    name: "slow_start",
+    kind: Kind::Part(&AXIS),
+    default: Default::Part("standard"),
+    doc: "slow start inside, which decides on growth and exit",
+};
+
+/// Builds the slow start inside a wrapper.
+fn inner(params: &Params) -> Result<Box<dyn SlowStart>, String> {
+    params.part("slow_start").map_or_else(|| PARTS.build(&AXIS.spec("standard")), |part| PARTS.build(part))
 }
 
 /// The parts of the axis: those of this folder, and those that a program has joined.

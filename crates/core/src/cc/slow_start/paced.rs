@@ -1,6 +1,6 @@
-//! Paced slow start: standard growth, with each window spread over the round trip from the first packet on.
+//! Paced slow start: any slow start, with each window spread over the round trip from the first packet on.
 //! ## What it does
-//! Adds one segment per ACK, and sends at a rate of `gain` windows per round trip instead of in bursts. The handshake's round-trip time
+//! Grows like the slow start inside, and sends at a rate of `gain` windows per round trip instead of in bursts. The handshake's round-trip time
 //! paces the first round trip, so that the initial window is spread as well. Without a round-trip time there is no pacing.
 //! ## References
 //! Aggarwal, Savage & Anderson, *Understanding the performance of TCP pacing*, 2000; RFC 9002 §7.7.
@@ -8,10 +8,13 @@
 //! - Aggarwal et al. spread one window over one round trip (`gain` 1), which keeps growth below a doubling. RFC 9002 recommends 1.25 for a
 //!   whole connection.
 //! - The rate includes headers, because a host's pacer counts them: the window's data then leaves in the intended time.
+//! - The rate replaces that of a slow start inside that paces by itself.
 //! ## Parameters
 //! `gain`: 2 windows per round trip, the smallest whole number that lets the window double; Linux uses the same value in slow start.
+//! `slow_start`: the slow start inside, which decides on growth and exit; standard.
 
 use crate::cc::contract::{SlowStart, Step, Window};
+use crate::cc::slow_start::{INNER, inner};
 use crate::entry::{Entry, quantity};
 use crate::events::{Ack, Established};
 use crate::params::{Default, Kind, Param};
@@ -20,16 +23,22 @@ use crate::units::{Bytes, Duration, Rate};
 /// This part in the registry.
 pub static ENTRY: Entry<dyn SlowStart> = Entry {
     name: "paced",
-    summary: "standard growth, with the window spread over the round trip",
+    summary: "any slow start, with the window spread over the round trip",
     reference: "Aggarwal, Savage & Anderson 2000; RFC 9002 §7.7",
-    params: &[Param {
-        name: "gain",
-        kind: Kind::Number { min: 0.1, max: 1e3 },
-        default: Default::Number(2.0),
-        doc: "windows sent per round trip (N in RFC 9002 §7.7)",
-    }],
+    params: &[
+        Param {
+            name: "gain",
+            kind: Kind::Number { min: 0.1, max: 1e3 },
+            default: Default::Number(2.0),
+            doc: "windows sent per round trip (N in RFC 9002 §7.7)",
+        },
+        INNER,
+    ],
     quantities: &[quantity("pacing_rate", "bit/s", "pacing rate").on("rate")],
-    build: |params| Ok(Box::new(Paced { gain: params.number("gain"), smss: Bytes(0), header: Bytes(0), rtt: None, rate: None })),
+    build: |params| {
+        let (gain, inner) = (params.number("gain"), inner(params)?);
+        Ok(Box::new(Paced { gain, smss: Bytes(0), header: Bytes(0), rtt: None, rate: None, inner }))
+    },
 };
 
 /// Slow start with pacing.
@@ -42,21 +51,31 @@ pub struct Paced {
     rtt: Option<Duration>,
     /// The rate at the last ACK, for traces.
     rate: Option<Rate>,
+    inner: Box<dyn SlowStart>,
 }
 
 impl SlowStart for Paced {
-    fn on_established(&mut self, event: &Established, _window: &Window) {
+    fn inner(&self) -> Option<&dyn SlowStart> {
+        Some(&*self.inner)
+    }
+
+    fn inner_mut(&mut self) -> Option<&mut dyn SlowStart> {
+        Some(&mut *self.inner)
+    }
+
+    fn on_established(&mut self, event: &Established, window: &Window) {
         (self.smss, self.header, self.rtt) = (event.smss, event.header, event.rtt);
+        self.inner.on_established(event, window);
     }
 
     fn observe(&mut self, ack: &Ack, window: &Window) {
         self.rtt = ack.srtt.or(self.rtt);
         self.rate = self.pacing_rate(window);
+        self.inner.observe(ack, window);
     }
 
-    fn on_ack(&mut self, ack: &Ack, _window: &Window) -> Step {
-        // RFC 5681 equation 2.
-        Step::Grow(ack.counted)
+    fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step {
+        self.inner.on_ack(ack, window)
     }
 
     fn paces(&self) -> bool {
@@ -71,18 +90,21 @@ impl SlowStart for Paced {
 
     fn on_mss(&mut self, smss: Bytes) {
         self.smss = smss;
+        self.inner.on_mss(smss);
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
         if let Some(rate) = self.rate {
             out("pacing_rate", rate.as_bits_per_sec() as f64);
         }
+        self.inner.internals(out);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cc::slow_start::AXIS;
     use crate::params::Value;
     use crate::testing::{ACK, build, established, internal, window};
 
@@ -119,5 +141,16 @@ mod tests {
         let mut part = build(&ENTRY, &[]).unwrap();
         assert_eq!(part.on_ack(&ACK, &window(1.0)), Step::Grow(1.0));
         assert_eq!(part.on_ack(&Ack { counted: 2.0, ..ACK }, &window(1e6)), Step::Grow(2.0), "byte counting");
+    }
+
+    #[test]
+    fn the_slow_start_inside_decides_on_growth_and_exit() {
+        let limited = Value::Part(AXIS.spec("limited_ns2"));
+        let mut part = build(&ENTRY, &[("slow_start", limited)]).unwrap();
+        let mut plain = build(&crate::cc::slow_start::limited_ns2::ENTRY, &[]).unwrap();
+        assert_eq!((part.initial_ssthresh(), part.floor(&window(200.0))), (100.0, plain.floor(&window(200.0))));
+        assert_eq!(part.on_ack(&ACK, &window(200.0)), plain.on_ack(&ACK, &window(200.0)));
+        let hystart = build(&ENTRY, &[("slow_start", Value::Part(AXIS.spec("hystart")))]).unwrap();
+        assert!(hystart.wants().timing && hystart.paces(), "what the wrapper does not decide, the part inside does");
     }
 }

@@ -50,13 +50,13 @@
 
 mod control;
 mod losses;
-mod model;
 mod phases;
 mod settings;
 mod state;
 #[cfg(test)]
 mod tests;
 
+use crate::cc::bbr_model::{Acked, Bounds, MinRtt, Sample};
 use crate::cc::contract::{CongestionControl, InitialWindow, Phase, Wants, Window};
 use crate::cc::initial_window::rfc6928::Rfc6928;
 use crate::entry::{Entry, quantity};
@@ -65,8 +65,6 @@ use crate::rng::Generator;
 use crate::units::{Bytes, Duration, Instant, Rate};
 
 pub use control::Bbr;
-use control::Sample;
-use model::{Acked, Bounds, MinRtt};
 use settings::PARAMS;
 use state::{Recovery, State};
 

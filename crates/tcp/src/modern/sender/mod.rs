@@ -30,7 +30,7 @@ mod writing;
 
 use self::settings::Settings;
 use ackclock_core::cc::{CongestionControl, Window};
-use ackclock_core::events::Established;
+use ackclock_core::events::{Established, Learned};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 use ackclock_host::{ControlSeat, DeliveryRate, Limit, LimitedTimes, Limits, SeatRules};
 
@@ -428,8 +428,8 @@ impl Sender {
         self.seed = seed;
     }
 
-    /// Sets the initial window that earlier connections to the peer have `learned`.
-    pub(super) fn set_learned(&mut self, learned: Segments) {
+    /// Sets what earlier connections to the peer have `learned`.
+    pub(super) fn set_learned(&mut self, learned: Learned) {
         self.seat.set_learned(learned);
     }
 

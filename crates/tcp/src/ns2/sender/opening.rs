@@ -1,7 +1,7 @@
 //! The initial window at the sender: the handshake's facts for the control, pacing of the first flight, and learned windows. Pacing and
 //! learning are additions to ns-2.35; without them the sender behaves as in ns-2.
 
-use ackclock_core::events::{Established, MarkCount};
+use ackclock_core::events::{Established, Learned, MarkCount};
 use ackclock_core::units::{Bytes, Instant, Segments};
 use ackclock_host::Bulk;
 
@@ -9,8 +9,8 @@ use super::Sender;
 use super::state::{Permit, State};
 
 impl Sender {
-    /// Sets the initial window that earlier connections to the peer have `learned`. The call has no effect once the SYN is sent.
-    pub(in super::super) fn set_learned(&mut self, learned: Segments) {
+    /// Sets what earlier connections to the peer have `learned`. The call has no effect once the SYN is sent.
+    pub(in super::super) fn set_learned(&mut self, learned: Learned) {
         if self.state.window.max() == 0 {
             self.state.seat.set_learned(learned);
         }

@@ -1,51 +1,12 @@
 //! The state of a BBR control, and the quantities computed from it.
 
-use super::model::{Bounds, ExtraAcked, FullPipe, MaxBandwidth, MinRtt, Rounds, Signals};
 use super::settings::Settings;
 use super::state::{Cycle, Recovery, State, Undo};
+use crate::cc::bbr_model::{Bounds, ExtraAcked, FullPipe, MAX_QUANTUM, MIN_PIPE, MaxBandwidth, MinRtt, PACING_MARGIN, Rounds, Signals};
 use crate::events::Ack;
 use crate::params::Params;
 use crate::rng::Generator;
-use crate::units::{Instant, Segments};
-
-/// Smallest window in segments (draft: `MinPipeCwnd`).
-const MIN_PIPE: Segments = 4.0;
-/// Share by which the pacing rate stays below the bandwidth (draft: `PacingMarginPercent`).
-const PACING_MARGIN: f64 = 0.01;
-/// Largest send quantum in bytes.
-const MAX_QUANTUM: f64 = 65_536.0;
-/// The delivery rate sample of an ACK, in bytes and bytes per second.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sample {
-    /// Whether the ACK has a sample.
-    pub(super) present: bool,
-    /// Zero if the interval was too short.
-    pub(super) rate: f64,
-    /// Bytes delivered since the packet was sent.
-    pub(super) delivered: f64,
-    pub(super) prior_delivered: u64,
-    /// Bytes in flight when the packet was sent, and bytes lost since then.
-    pub(super) tx_in_flight: f64,
-    pub(super) lost: f64,
-    pub(super) app_limited: bool,
-}
-
-impl Sample {
-    pub(super) const NONE: Self =
-        Self { present: false, rate: 0.0, delivered: 0.0, prior_delivered: 0, tx_in_flight: 0.0, lost: 0.0, app_limited: false };
-
-    pub(super) fn of(ack: &Ack) -> Self {
-        ack.sample.map_or(Self::NONE, |sample| Self {
-            present: true,
-            rate: sample.rate.map_or(0.0, |rate| rate.as_bits_per_sec() as f64 / 8.0),
-            delivered: sample.delivered as f64,
-            prior_delivered: sample.packet.delivered,
-            tx_in_flight: sample.packet.inflight as f64,
-            lost: ack.total.lost.saturating_sub(sample.packet.lost) as f64,
-            app_limited: sample.packet.app_limited,
-        })
-    }
-}
+use crate::units::Instant;
 
 /// BBRv3. Amounts are in bytes, rates in bytes per second.
 #[derive(Clone, Debug)]

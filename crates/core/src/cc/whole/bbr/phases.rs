@@ -1,7 +1,8 @@
 //! BBR's states and transitions.
 
-use super::control::{Bbr, Sample};
+use super::control::Bbr;
 use super::state::{AckPhase, State};
+use crate::cc::bbr_model::Sample;
 use crate::events::Ack;
 use crate::units::{Duration, Instant};
 

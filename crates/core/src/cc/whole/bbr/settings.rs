@@ -1,7 +1,7 @@
 //! BBR's constants, and the parameters that change them.
 
-use super::model::Aggregation;
 use super::state::State;
+use crate::cc::bbr_model::Aggregation;
 use crate::params::{Default, Kind, Param, Params};
 use crate::units::Duration;
 

@@ -1,6 +1,6 @@
 //! BBR's states: of its model of the path, of its probes and of the host's loss recovery.
 
-use super::model::Bounds;
+use crate::cc::bbr_model::Bounds;
 use crate::units::{Duration, Instant};
 
 /// The states.

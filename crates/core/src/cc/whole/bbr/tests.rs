@@ -1,7 +1,7 @@
 use super::losses::inflight_at_loss;
-use super::model::{Aggregation, ExtraAcked, FullPipe, MaxBandwidth};
 use super::state::AckPhase;
 use super::*;
+use crate::cc::bbr_model::{Aggregation, ExtraAcked, FullPipe, MaxBandwidth};
 use crate::events::{Cause, RateSample, Snapshot, Totals};
 use crate::params::{Params, Value};
 use crate::testing::{assert_close, established, internal};
