@@ -121,6 +121,12 @@ impl Composed {
         0.0
     }
 
+    /// Sets the window that the avoidance has chosen by itself.
+    fn steer_to(&mut self, window: Window) {
+        (self.window, self.stays) = (self.fit(window, LOSS_WINDOW), false);
+        self.rest = self.rest.map(|_| 0.0);
+    }
+
     fn grow_in_avoidance(&mut self, ack: &Ack) {
         let grown = self.avoidance.on_ack(ack, &self.window);
         let least = ack.counted * self.slow_start.floor(&self.window);
@@ -185,6 +191,9 @@ impl CongestionControl for Composed {
             }
         } else {
             self.grow_in_avoidance(ack);
+        }
+        if let Some(window) = self.avoidance.steer(ack, &self.window) {
+            self.steer_to(window);
         }
     }
 
@@ -681,6 +690,28 @@ mod tests {
         assert_eq!((control.timer(), control.burst(), control.paces()), (Some(at(5)), Bytes(2000), true));
         control.on_timer(at(5));
         assert_eq!((control.window().cwnd, control.timer()), (6.0, Some(at(5) + Duration::from_millis(10))));
+    }
+
+    #[test]
+    fn an_avoidance_may_set_the_window_in_slow_start() {
+        /// Halves the window at ten segments.
+        #[derive(Clone, Debug)]
+        struct Halving;
+        impl Avoidance for Halving {
+            fn on_ack(&mut self, _ack: &Ack, window: &Window) -> Segments {
+                window.cwnd
+            }
+            fn steer(&mut self, _ack: &Ack, window: &Window) -> Option<Window> {
+                (window.cwnd >= 10.0).then(|| Window::halved(window.cwnd))
+            }
+        }
+        let mut control = Composed { avoidance: Box::new(Halving), ..standard(8.0, 100.0) };
+        assert_eq!((acks(&mut control, 1), control.phase()), (9.0, Phase::SlowStart));
+        control.on_ack(&Ack { may_grow: false, ..ACK });
+        control.on_ack(&Ack { cwnd_limited: false, ..ACK });
+        assert_eq!(control.window().cwnd, 9.0, "asked only where the window may grow");
+        acks(&mut control, 1);
+        assert_eq!((control.window(), control.phase()), (Window { cwnd: 5.0, ssthresh: 5.0 }, Phase::Avoidance));
     }
 
     #[test]

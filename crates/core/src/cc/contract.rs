@@ -411,6 +411,11 @@ pub trait Avoidance: CloneAvoidance + Debug + Send + Sync {
     fn on_timer(&mut self, _now: Instant, window: &Window) -> Segments {
         window.cwnd
     }
+    /// The window that the part sets of its own accord, whatever governs growth: asked after an ACK at which the window may grow has made it
+    /// grow, also in slow start, which ends if the window reaches the threshold. `None` leaves the window as it is.
+    fn steer(&mut self, _ack: &Ack, _window: &Window) -> Option<Window> {
+        None
+    }
     /// Whether a window that [`Avoidance::on_ack`] shrinks takes the threshold along, so that slow start does not resume.
     fn lowers_threshold(&self) -> bool {
         false
