@@ -10,6 +10,7 @@ entries! { Entry<dyn LossResponse>:
     westwood,
     return_to_threshold,
     first_loss_factor,
+    abe,
     kept_threshold,
 }
 
