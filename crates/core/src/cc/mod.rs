@@ -9,6 +9,7 @@ pub(crate) mod bbr_model;
 mod composed;
 mod contract;
 pub mod initial_window;
+pub(crate) mod ledbat;
 pub mod loss_response;
 pub(crate) mod nonlinear;
 pub(crate) mod opening;

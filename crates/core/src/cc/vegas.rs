@@ -60,8 +60,13 @@ pub(crate) struct Backlog {
 impl Backlog {
     /// A measurement without samples.
     pub(crate) fn new(params: &Params) -> Self {
+        Self { ns2: params.word("rule") == "ns2", ..Self::published() }
+    }
+
+    /// A measurement without samples, by the published rule.
+    pub(crate) fn published() -> Self {
         Self {
-            ns2: params.word("rule") == "ns2",
+            ns2: false,
             acked: 0,
             end: 0,
             start: Instant::ZERO,
@@ -127,6 +132,11 @@ impl Backlog {
     /// Whether the flow uses enough of the window for it to grow.
     pub(crate) fn may_grow(&self, ack: &Ack, window: &Window) -> bool {
         !self.ns2 || window.cwnd <= f64::from(ack.flight_size) + 1.0 + UNUSED
+    }
+
+    /// The share of a window that is in queues, by the last round's time: 1 − baseRTT/RTT.
+    pub(crate) fn queued_share(&self) -> f64 {
+        if self.base_rtt > 0.0 && self.rtt > self.base_rtt { 1.0 - self.base_rtt / self.rtt } else { 0.0 }
     }
 
     /// The backlog of the last round.

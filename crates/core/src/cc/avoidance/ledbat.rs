@@ -14,20 +14,17 @@
 //! ## Parameters
 //! `target`: 100 ms, the most that RFC 6817 §2.5 allows. `gain`: 1, likewise. `base_history`: 10 minutes. `current_filter`: 4 samples.
 
-use std::collections::VecDeque;
-
 use crate::cc::contract::{Avoidance, Wants, Window};
-use crate::entry::{Entry, quantity};
+use crate::cc::ledbat::{BASE_DELAY, BASE_HISTORY, CURRENT_FILTER, Delays, QUEUING_DELAY};
+use crate::entry::Entry;
 use crate::events::{Ack, CongestionEvent};
 use crate::params::{Default, Kind, Param};
-use crate::units::{Duration, Instant, Segments};
+use crate::units::{Duration, Segments};
 
 /// Segments by which the window may exceed the flight (`ALLOWED_INCREASE`).
 const ALLOWED_INCREASE: Segments = 1.0;
 /// Smallest window (`MIN_CWND`).
 const MIN_CWND: Segments = 2.0;
-/// Time of an entry of the base delays, in seconds.
-const MINUTE: f64 = 60.0;
 
 /// This part in the registry.
 pub static ENTRY: Entry<dyn Avoidance> = Entry {
@@ -47,59 +44,19 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             default: Default::Number(1.0),
             doc: "growth without queues, in segments per round trip (RFC 6817 §2.5: at most 1)",
         },
-        Param {
-            name: "base_history",
-            kind: Kind::Integer { min: 1.0, max: 1000.0 },
-            default: Default::Number(10.0),
-            doc: "minutes whose smallest delay is the one without queues (RFC 6817 §2.5: 10)",
-        },
-        Param {
-            name: "current_filter",
-            kind: Kind::Integer { min: 1.0, max: 1000.0 },
-            default: Default::Number(4.0),
-            doc: "samples whose smallest is the present delay (RFC 6817 §2.5: at least 1)",
-        },
+        BASE_HISTORY,
+        CURRENT_FILTER,
     ],
-    quantities: &[
-        quantity("base_delay", "s", "smallest delay of the history"),
-        quantity("queuing_delay", "s", "present delay minus the smallest").on("base_delay"),
-    ],
+    quantities: &[BASE_DELAY, QUEUING_DELAY],
     build: |params| {
         Ok(Box::new(Ledbat {
             target: params.number("target"),
             gain: params.number("gain"),
-            base: Minima::new(params.number("base_history")),
-            current: Minima::new(params.number("current_filter")),
-            minute: 0,
+            delays: Delays::new(params),
             one_way: false,
         }))
     },
 };
-
-/// The last values of a series.
-#[derive(Clone, Debug)]
-struct Minima {
-    values: VecDeque<Duration>,
-    most: usize,
-}
-
-impl Minima {
-    fn new(most: f64) -> Self {
-        Self { values: VecDeque::with_capacity(most as usize), most: most as usize }
-    }
-
-    /// Appends a value; drops the oldest if there are too many.
-    fn push(&mut self, value: Duration) {
-        if self.values.len() == self.most {
-            self.values.pop_front();
-        }
-        self.values.push_back(value);
-    }
-
-    fn least(&self) -> Option<Duration> {
-        self.values.iter().min().copied()
-    }
-}
 
 /// LEDBAT.
 #[derive(Clone, Debug)]
@@ -107,11 +64,7 @@ pub struct Ledbat {
     /// In seconds.
     target: f64,
     gain: f64,
-    /// The smallest delay of each of the last minutes with samples.
-    base: Minima,
-    current: Minima,
-    /// The minute of the latest base delay, counted from the start of the run.
-    minute: u64,
+    delays: Delays,
     /// Whether samples are one-way delays.
     one_way: bool,
 }
@@ -120,27 +73,9 @@ impl Ledbat {
     /// The delay that an ACK shows. The first one-way delay replaces all round-trip times.
     fn sample(&mut self, ack: &Ack) -> Option<Duration> {
         if ack.one_way_delay.is_some() && !std::mem::replace(&mut self.one_way, true) {
-            self.base.values.clear();
-            self.current.values.clear();
+            self.delays.clear();
         }
         if self.one_way { ack.one_way_delay } else { ack.rtt }
-    }
-
-    /// RFC 6817 §2.4.2, `update_base_delay`.
-    fn update_base_delay(&mut self, now: Instant, delay: Duration) {
-        let minute = (now.as_secs_f64() / MINUTE) as u64;
-        match self.base.values.back_mut() {
-            Some(least) if minute == self.minute => *least = (*least).min(delay),
-            _ => {
-                self.base.push(delay);
-                self.minute = minute;
-            }
-        }
-    }
-
-    /// The present queuing delay in seconds.
-    fn queuing_delay(&self) -> Option<f64> {
-        Some((self.current.least()? - self.base.least()?).as_secs_f64())
     }
 }
 
@@ -151,13 +86,12 @@ impl Avoidance for Ledbat {
 
     fn observe(&mut self, ack: &Ack, _window: &Window) {
         if let Some(delay) = self.sample(ack) {
-            self.update_base_delay(ack.now, delay);
-            self.current.push(delay);
+            self.delays.add(ack.now, delay);
         }
     }
 
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments {
-        let Some(queuing_delay) = self.queuing_delay() else { return window.cwnd };
+        let Some(queuing_delay) = self.delays.queuing() else { return window.cwnd };
         let off_target = (self.target - queuing_delay) / self.target;
         let cwnd = window.cwnd + self.gain * off_target * ack.counted / window.cwnd;
         let flight_before = f64::from(ack.flight_size + ack.acked);
@@ -173,10 +107,7 @@ impl Avoidance for Ledbat {
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        if let (Some(base), Some(queuing)) = (self.base.least(), self.queuing_delay()) {
-            out("base_delay", base.as_secs_f64());
-            out("queuing_delay", queuing);
-        }
+        self.delays.internals(out);
     }
 }
 
@@ -185,6 +116,7 @@ mod tests {
     use super::*;
     use crate::events::Cause;
     use crate::testing::{ACK, assert_close, build, congestion, internal, window};
+    use crate::units::Instant;
 
     fn ack(seconds: u64, millis: u64) -> Ack {
         let now = Instant::from_nanos(seconds * 1_000_000_000);

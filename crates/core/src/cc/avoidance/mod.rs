@@ -14,10 +14,18 @@ entries! { Entry<dyn Avoidance>:
     cubic,
     cubic_linux,
     veno,
+    illinois,
+    yeah,
+    lp,
+    westwood_plus,
+    compound,
     vegas,
     dctcp,
     prague,
     ledbat,
+    ledbat_pp,
+    cdg,
+    nv,
 }
 
 /// The parts of the axis: those of this folder, and those that a program has joined.

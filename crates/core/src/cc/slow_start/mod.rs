@@ -13,6 +13,7 @@ entries! { Entry<dyn SlowStart>:
     hystart,
     hystart_pp,
     vegas,
+    ledbat_pp,
     search,
     suss,
     rapid_start,
