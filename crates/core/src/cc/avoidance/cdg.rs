@@ -18,7 +18,7 @@
 //! - The part acts at ACKs at which the window may grow, so not while the application limits the flow.
 //! - A timeout and a mark halve the larger of both windows whatever the queue.
 //!
-//! `variant = "linux"` has the rules of Linux' `tcp_cdg`, from knowledge of it:
+//! `variant = "linux"` has the rules of Linux' `tcp_cdg`, from knowledge of it and not compared with it path by path:
 //! - Gradients are sums over `smoothing` round trips, extrapolated in the first ones. A round trip has no minimum from the ACK of one segment if
 //!   other ACKs acknowledge several: the receiver delays it.
 //! - The part ends slow start itself, by `hystart`: when ACKs have come in a train for half of the smallest round trip, or the round trip exceeds
@@ -37,7 +37,7 @@ use crate::entry::{Entry, quantity};
 use crate::events::{Ack, Cause, CongestionEvent, Established};
 use crate::params::{Default, Kind, Param, Params};
 use crate::rng::Generator;
-use crate::units::{Instant, Segments};
+use crate::units::{Duration, Instant, Segments};
 
 /// This part in the registry.
 pub static ENTRY: Entry<dyn Avoidance> = Entry {
@@ -206,7 +206,7 @@ impl Cdg {
     }
 
     fn sample(&mut self, ack: &Ack) {
-        let Some(rtt) = ack.rtt.map(|rtt| rtt.as_secs_f64()) else { return };
+        let Some(rtt) = ack.rtt.map(Duration::as_secs_f64) else { return };
         let mut only_larger = false;
         if self.linux && ack.may_grow {
             if ack.acked == 1 && self.delayed > 0 {
@@ -382,7 +382,6 @@ mod tests {
     use super::*;
     use crate::params::Value;
     use crate::testing::{ACK, assert_close, build, congestion, established, internal};
-    use crate::units::Duration;
     use proptest::prelude::*;
 
     const AVOIDANCE: Window = Window { cwnd: 100.0, ssthresh: 50.0 };
@@ -425,7 +424,7 @@ mod tests {
         // two chances.
         let one = ("smoothing", Value::Number(1.0));
         for (micros, expected) in [(300, 0.181), (3000, 0.865), (9000, 0.998)] {
-            let found = share(&[one.clone()], micros);
+            let found = share(std::slice::from_ref(&one), micros);
             assert_close(found, expected, 0.03);
         }
     }

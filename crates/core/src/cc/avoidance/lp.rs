@@ -18,7 +18,8 @@
 //!
 //! `variant = "linux"` acts in slow start as well, keeps the threshold, and counts delays in milliseconds. After each cut the smallest delay becomes the smoothed one, and the largest its
 //! double; every later ACK counts as "again". The largest delay follows one maximum behind, so that a single outlier does not count.
-//! Linux also estimates the rate of the receiver's clock; here it has milliseconds.
+//! Linux also estimates the rate of the receiver's clock; here it has milliseconds. A flow of Linux 6.12's own `lp` in virtual time delivered
+//! and lost exactly what one of Reno did: it never saw a rise, presumably because timestamps begin at random, which its numbers do not hold.
 //! ## Parameters
 //! `threshold`: 15 %, `weight` of a new delay: 1/8, and `inference`: 3 round trips, from the paper. `variant`: document.
 

@@ -180,13 +180,10 @@ impl Nv {
         if delivered == 0 {
             return None;
         }
-        let smooth = match self.last_rtt {
-            Some(last) => f64::midpoint(rtt, last),
-            None => {
-                self.least = 2.0 * rtt;
-                rtt
-            }
-        };
+        if self.last_rtt.is_none() {
+            self.least = 2.0 * rtt;
+        }
+        let smooth = f64::midpoint(rtt, self.last_rtt.unwrap_or(rtt));
         self.last_rtt = Some(smooth);
         self.best = self.best.max(delivered as f64 / smooth);
         self.calls += 1;

@@ -17,6 +17,8 @@
 //! - The loss itself halves the window, and the estimate applies at the end of recovery. The smallest round-trip time begins anew after a
 //!   timeout.
 //!
+//! The rules are from knowledge of Linux, and not compared with it path by path.
+//!
 //! A duplicate ACK counts as one segment, which the next cumulative ACK does not count again.
 //!
 //! If another loss response is chosen, it sets the window at a loss; the end of recovery is as here.

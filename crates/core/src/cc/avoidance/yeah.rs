@@ -1,4 +1,4 @@
-//! YeAH: fast while the queue is short, Reno while it is long, and drains its own queue.
+//! `YeAH`: fast while the queue is short, Reno while it is long, and drains its own queue.
 //! ## What it does
 //! Estimates, once per round trip, the flow's segments in queues: Q = W·(rtt − base)/rtt with the smallest round-trip time of the round.
 //!
@@ -125,7 +125,7 @@ const SCALABLE: Segments = 100.0;
 /// Round-trip times that a round must have to decide.
 const ENOUGH: u32 = 3;
 
-/// YeAH.
+/// `YeAH`.
 #[derive(Clone, Debug)]
 pub struct Yeah {
     alpha: Segments,
