@@ -16,10 +16,11 @@
 //! - A receiver that delays the ACK of a single segment adds to the delay. While the window is one segment, delays therefore do not count.
 //! - The part acts when the window may grow, so not in loss recovery.
 //!
-//! `variant = "linux"` acts in slow start as well, keeps the threshold, and counts delays in milliseconds. After each cut the smallest delay becomes the smoothed one, and the largest its
-//! double; every later ACK counts as "again". The largest delay follows one maximum behind, so that a single outlier does not count.
-//! Linux also estimates the rate of the receiver's clock; here it has milliseconds. A flow of Linux 6.12's own `lp` in virtual time delivered
-//! and lost exactly what one of Reno did: it never saw a rise, presumably because timestamps begin at random, which its numbers do not hold.
+//! `variant = "linux"` acts in slow start as well, keeps the threshold, and counts delays in milliseconds. After each cut the smallest delay
+//! becomes the smoothed one, and the largest its double; every later ACK counts as "again". The largest delay follows one maximum behind, so
+//! that a single outlier does not count. Linux also estimates the rate of the receiver's clock; here it has milliseconds. These rules are not
+//! what Linux 6.12 shows: on the one path compared in virtual time, its `lp` delivered and lost exactly what Reno did. Presumably the random
+//! start of timestamps exceeds its numbers.
 //! ## Parameters
 //! `threshold`: 15 %, `weight` of a new delay: 1/8, and `inference`: 3 round trips, from the paper. `variant`: document.
 
