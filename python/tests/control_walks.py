@@ -25,6 +25,14 @@ CONTROLS: dict[str, dict[str, Any]] = {
     "reno": {"slow_start": "standard", "avoidance": "reno"},
     "cubic": {},
     "veno": {"slow_start": "standard", "avoidance": "veno"},
+    "highspeed": {"slow_start": "standard", "avoidance": {"kind": "highspeed", "variant": "linux"}},
+    "scalable": {"slow_start": "standard", "avoidance": {"kind": "scalable", "variant": "linux"}},
+    "htcp": {"slow_start": "standard", "avoidance": {"kind": "htcp", "variant": "linux", "rtt_scaling": True}},
+    "hybla": {axis: {"kind": "hybla", "variant": "linux"} for axis in ("initial_window", "slow_start", "avoidance")},
+    "bic": {
+        "slow_start": "standard",
+        "avoidance": {"kind": "bic", "variant": "linux", "max_increment": "16 segments", "beta": 819 / 1024},
+    },
 }
 """The kernel's controls that have a counterpart here: what a flow of the host `linux` names instead."""
 NOTES = {

@@ -7,10 +7,13 @@ import pytest
 from ackclock.linux import Built
 
 from .conftest import walks
-from .control_walks import CONTROLS, NOTES, PAIRS, PATHS, stored, walked
+from .control_walks import CONTROLS, NOTES, stored, walked
 
 AGREE = 0.95
 """Least share of paths that agree, unless a note says what differs."""
+
+LEAST = 20
+"""Least number of paths of a row."""
 
 
 def test_every_control_has_its_row() -> None:
@@ -18,9 +21,9 @@ def test_every_control_has_its_row() -> None:
     assert list(rows) == list(CONTROLS)
     for control, row in rows.items():
         assert row["note"] == NOTES.get(control, ""), "the table is out of date: python -m python.tests.control_walks"
-        assert (int(row["paths"]), int(row["pairs"])) == (PATHS, PAIRS)
+        assert int(row["paths"]) >= LEAST
         assert float(row["agree"]) >= AGREE or row["note"], control
-        assert int(row["pairs_agree"]) == PAIRS or row["note"], control
+        assert row["pairs_agree"] == row["pairs"] or row["note"], control
 
 
 @walks(3, 20)

@@ -46,6 +46,11 @@ impl Parts {
         has(self.loss_response.as_ref().map_or(&self.avoidance.1, |(_, params)| params), name, word)
     }
 
+    /// Whether growth follows a time rather than the window: the time since congestion, or the round-trip time.
+    pub(crate) fn grow_by_time(&self) -> bool {
+        [self.slow_start.0.name, self.avoidance.0.name].iter().any(|name| ["htcp", "hybla"].contains(name))
+    }
+
     /// Whether the loss response is `name`, or has it inside.
     pub(crate) fn has_response(&self, name: &str) -> bool {
         fn inside(params: &Params, name: &str) -> bool {

@@ -32,6 +32,7 @@
 
 use super::reno::Count;
 use crate::cc::contract::{Avoidance, Window};
+use crate::cc::ticks::{TICK, Ticks};
 use crate::entry::{Entry, quantity};
 use crate::events::{Ack, Cause, CongestionEvent, Established, Sent};
 use crate::params::{Default, Kind, Param};
@@ -67,12 +68,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             default: Default::Bool(true),
             doc: "whether the window grows at least as fast as Reno's window with this decrease",
         },
-        Param {
-            name: "tick",
-            kind: Kind::Duration { min: 0.0, max: 1.0 },
-            default: Default::Number(0.004),
-            doc: "step of the clock: 1/HZ of the kernel; 0 for an exact clock",
-        },
+        TICK,
     ],
     quantities: &[
         quantity("W_max", "segments", "plateau of the cubic function: the window at the last congestion, or less").on("window"),
@@ -82,14 +78,12 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
     ],
     build: |params| {
         let scaled = |name| libm::round(params.number(name) * 1024.0) as u64;
-        let tick = Duration::from_secs_f64(params.number("tick")).as_nanos();
         Ok(Box::new(CubicLinux {
             c: scaled("c"),
             beta: scaled("beta_cubic"),
             fast_convergence: params.flag("fast_convergence"),
             reno_friendly: params.flag("reno_friendly"),
-            tick: if tick == 0 { 1 } else { tick },
-            phase: 0,
+            ticks: Ticks::new(params),
             w_max: 0,
             stage: None,
             updated: (0, 0),
@@ -113,9 +107,7 @@ pub struct CubicLinux {
     beta: u64,
     fast_convergence: bool,
     reno_friendly: bool,
-    /// Step of the clock, and from its latest one to the start of the run, in nanoseconds.
-    tick: u64,
-    phase: u64,
+    ticks: Ticks,
     /// The window at the last congestion, or less; 0 before any congestion and after a timeout.
     w_max: u64,
     stage: Option<Stage>,
@@ -158,10 +150,6 @@ fn cbrt(value: u64) -> u64 {
 }
 
 impl CubicLinux {
-    fn ticks(&self, at: Instant) -> u64 {
-        (at.as_nanos() + self.phase) / self.tick
-    }
-
     /// Begins a stage with the window `cwnd`.
     fn begin(&self, now: u64, cwnd: u64) -> Stage {
         let k = if cwnd < self.w_max { cbrt(UNIT.pow(4) / self.c * (self.w_max - cwnd)) } else { 0 };
@@ -171,9 +159,9 @@ impl CubicLinux {
     /// The segments to acknowledge for a further segment, by the cubic function.
     fn by_time(&self, stage: &Stage, now: u64, cwnd: u64) -> u64 {
         // The target is that of one round trip later.
-        let ahead = self.min_rtt.map_or(0, |rtt| rtt.as_nanos().div_ceil(self.tick));
+        let ahead = self.min_rtt.map_or(0, |rtt| self.ticks.covering(rtt));
         let ticks = now - stage.epoch + ahead;
-        let t = (u128::from(ticks) * u128::from(self.tick) * u128::from(UNIT) / u128::from(SECOND)) as u64;
+        let t = (u128::from(self.ticks.nanos(ticks)) * u128::from(UNIT) / u128::from(SECOND)) as u64;
         let offset = u128::from(t.abs_diff(stage.k));
         let delta = (u128::from(self.c) * offset.pow(3) / u128::from(UNIT.pow(4))).min(u128::from(u32::MAX)) as u64;
         let target = if t < stage.k { stage.origin.saturating_sub(delta) } else { stage.origin + delta };
@@ -196,13 +184,13 @@ impl CubicLinux {
 
 impl Avoidance for CubicLinux {
     fn on_established(&mut self, event: &Established) {
-        self.phase = event.clock_phase.as_nanos();
+        self.ticks.start(event);
     }
 
     fn observe(&mut self, ack: &Ack, _window: &Window) {
         let Some(rtt) = ack.rtt else { return };
-        let now = self.ticks(ack.now);
-        let is_early = |stage: &Stage| (now - stage.epoch) * self.tick < SECOND;
+        let now = self.ticks.at(ack.now);
+        let is_early = |stage: &Stage| self.ticks.nanos(now - stage.epoch) < SECOND;
         if !self.stage.as_ref().is_some_and(is_early) {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         }
@@ -211,7 +199,7 @@ impl Avoidance for CubicLinux {
     fn on_sent(&mut self, sent: &Sent) {
         // The end of an idle period.
         if sent.inflight <= sent.size {
-            let (now, last) = (self.ticks(sent.now), self.ticks(self.last_sent));
+            let (now, last) = (self.ticks.at(sent.now), self.ticks.at(self.last_sent));
             if let Some(stage) = &mut self.stage {
                 stage.epoch = (stage.epoch + (now - last)).min(now);
             }
@@ -220,13 +208,13 @@ impl Avoidance for CubicLinux {
     }
 
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments {
-        let (now, cwnd) = (self.ticks(ack.now), window.cwnd as u64);
+        let (now, cwnd) = (self.ticks.at(ack.now), window.cwnd as u64);
         let (updated_cwnd, updated) = self.updated;
         if let Some(stage) = &mut self.stage {
             stage.acked += ack.counted as u64;
         }
         // Congestion changes nothing of this: if the window is that of the last target, the stage after it begins later.
-        if updated_cwnd != cwnd || (now - updated) * self.tick > SECOND / 32 {
+        if updated_cwnd != cwnd || self.ticks.nanos(now - updated) > SECOND / 32 {
             let fresh = self.stage.is_none();
             let mut stage = self.stage.unwrap_or_else(|| Stage { acked: ack.counted as u64, ..self.begin(now, cwnd) });
             // The target changes with the clock alone: at most once a tick, even if the window has changed.

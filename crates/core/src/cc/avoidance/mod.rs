@@ -26,6 +26,11 @@ entries! { Entry<dyn Avoidance>:
     ledbat_pp,
     cdg,
     nv,
+    highspeed,
+    scalable,
+    htcp,
+    hybla,
+    bic,
 }
 
 /// The parts of the axis: those of this folder, and those that a program has joined.

@@ -15,6 +15,7 @@ entries! { Entry<dyn InitialWindow>:
     adaptive,
     unlimited,
     rtt_scaled,
+    hybla,
 }
 
 /// The parts of the axis: those of this folder, and those that a program has joined.

@@ -21,6 +21,7 @@ entries! { Entry<dyn SlowStart>:
     paced,
     jump_start,
     careful_resume,
+    hybla,
 }
 
 /// The slow start inside a wrapper.
