@@ -33,7 +33,7 @@ ZONES = "{ kind = 'staged', increments = [3, 2, 1], boundaries = [25, 50, 1e9], 
 TODAY = "cubic+hystart_pp"
 CONTENDERS: Mapping[str, str | type] = {
     "today": TODAY,
-    "search": "cubic+search",
+    "search": "cubic+slow_start={ kind = 'search', exit = 'keep' }",
     "bbr": "congestion_control={ kind = 'bbr', constants = 'linux' }",
     "plain": "cubic+slow_start=standard",
     "halving": "cubic+slow_start=standard+loss_response=first_loss_factor",

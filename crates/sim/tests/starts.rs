@@ -92,7 +92,7 @@ fn search_leaves_without_loss_when_deliveries_fall_behind() {
     let bounds = least..least + 0.7;
     for profile in PROFILES {
         for delay in [10, 50, 150] {
-            let (window, threshold) = exit(&one_flow(delay, "6 BDP", 8, profile, "\"search\""));
+            let (window, threshold) = exit(&one_flow(delay, "6 BDP", 8, profile, "{ kind = \"search\", exit = \"keep\" }"));
             assert!(bounds.contains(&window), "{profile}, {delay} ms: {window}");
             assert!((threshold - window).abs() < 1e-9, "{threshold}");
         }

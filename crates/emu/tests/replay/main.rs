@@ -128,7 +128,7 @@ const CASES: &[Case] = &[
             ("late_samples", Setting::Flag(false)),
         ],
     )),
-    start(("search", &[])),
+    start(("search", &[("exit", Setting::Word("keep"))])),
     start((
         "search",
         &[("signal", Setting::Word("twice_delivered")), ("exit", Setting::Word("roll_back")), ("threshold", Setting::Number(0.35))],
