@@ -218,3 +218,88 @@ pub(crate) fn unfairness(packets: &[Packet]) -> u64 {
     }
     largest
 }
+
+/// A sender in rounds, for controls that measure the delivery rate.
+pub(crate) mod rounds {
+    use crate::cc::CongestionControl;
+    use crate::events::{Ack, Lost, RateSample, Snapshot, Totals};
+    use crate::units::{Bytes, Duration, Instant, Rate};
+
+    /// Bytes in a segment.
+    pub(crate) const SMSS: u64 = 1000;
+    /// A bandwidth-delay product of 100 segments: 1 MB/s and 100 ms.
+    pub(crate) const RATE: f64 = 1e6;
+    pub(crate) const RTT: u64 = 100;
+    pub(crate) const BDP: u64 = 100;
+
+    pub(crate) fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    /// A sender whose rounds each have one ACK of all data in flight. Amounts are in segments.
+    pub(crate) struct Script<C> {
+        pub(crate) control: C,
+        pub(crate) now: u64,
+        pub(crate) total: Totals,
+        /// Segments in flight during the round, and the path's rate in bytes per second.
+        pub(crate) inflight: u64,
+        pub(crate) rate: f64,
+        /// Round-trip time in milliseconds.
+        pub(crate) rtt: u64,
+        pub(crate) app_limited: bool,
+    }
+
+    impl<C: CongestionControl> Script<C> {
+        pub(crate) fn new(control: C) -> Self {
+            Self { control, now: 0, total: Totals::default(), inflight: 10, rate: RATE, rtt: RTT, app_limited: false }
+        }
+
+        /// The snapshot of a packet sent now.
+        pub(crate) fn packet(&self) -> Snapshot {
+            Snapshot {
+                sent_at: at(self.now),
+                delivered: self.total.delivered,
+                delivered_at: at(self.now),
+                first_sent: at(self.now),
+                lost: self.total.lost,
+                inflight: self.inflight * SMSS,
+                app_limited: self.app_limited,
+            }
+        }
+
+        /// A round trip: all data in flight is delivered except `lost` segments at every second position, and as much is sent.
+        pub(crate) fn round(&mut self, lost: u64) {
+            let packet = self.packet();
+            self.now += self.rtt;
+            let delivered = (self.inflight - lost) * SMSS;
+            self.total.delivered += delivered;
+            for segment in 0..lost {
+                self.declare_lost(packet, segment * 2);
+            }
+            let interval = Duration::from_millis(self.rtt);
+            let sample = RateSample { packet, delivered, interval, rate: Rate::from_bits_per_sec((8.0 * self.rate) as u64) };
+            self.ack(delivered, Some(sample));
+        }
+
+        pub(crate) fn declare_lost(&mut self, packet: Snapshot, segment: u64) {
+            self.total.lost += SMSS;
+            let start = self.total.delivered + segment * SMSS;
+            let inflight = self.inflight * SMSS;
+            self.control.on_lost(&Lost { now: at(self.now), start, end: start + SMSS, packet: Some(packet), inflight, total: self.total });
+        }
+
+        pub(crate) fn ack(&mut self, delivered: u64, sample: Option<RateSample>) {
+            self.control.on_ack(&Ack {
+                delivered,
+                inflight_before: self.inflight * SMSS,
+                inflight: self.inflight * SMSS,
+                snd_una: self.total.delivered,
+                snd_nxt: self.total.delivered + self.inflight * SMSS,
+                total: self.total,
+                sample,
+                rtt: Some(Duration::from_millis(self.rtt)),
+                ..Ack::new(at(self.now), (delivered / SMSS) as u32, Bytes(SMSS))
+            });
+        }
+    }
+}

@@ -1,11 +1,11 @@
 //! Which congestion control of a kernel runs the control of a scenario.
 //!
 //! The kernel's own algorithms stand for exactly one composition each: `reno` for standard slow start with Reno, `cubic` for HyStart with
-//! `cubic_linux`, both with the parameters that the kernel has. With HyStart switched off, `cubic` is standard slow start with `cubic_linux`.
+//! `cubic_linux`, `bbr` for `bbr1`, all with the parameters that the kernel has. With HyStart switched off, `cubic` is standard slow start with `cubic_linux`.
 //! Every other composition needs a program, which some kernels run.
 
 use ackclock_core::cc::{avoidance, slow_start, whole};
-use ackclock_core::params::{Params, Value};
+use ackclock_core::params::{Param, Params, Value};
 use ackclock_core::units::Segments;
 use ackclock_sim::scenario::{ComposedSpec, ControlSpec, PartSpec, SlowStartSpec, nearest};
 
@@ -69,9 +69,9 @@ impl Offer<'_> {
 
 impl KernelControl {
     /// What is known to differ from the control of the simulation, if anything.
-    pub fn difference(&self) -> Option<&'static str> {
-        match self {
-            Self::Own("bbr") => Some("the kernel's bbr is version 1 unless its builder replaced it; the simulation has version 3"),
+    pub fn difference(&self, simulated: &ControlSpec) -> Option<&'static str> {
+        match (self, simulated) {
+            (Self::Own("bbr"), ControlSpec::Whole(part)) if part.name == "bbr" => Some("the kernel's bbr is version 1 unless its builder replaced it; the simulation has version 3"),
             _ => None,
         }
     }
@@ -95,19 +95,21 @@ pub fn choose(control: &ControlSpec, initial_ssthresh: Segments, offer: &Offer<'
 /// Chooses a control inside the kernel.
 fn inside(control: &ControlSpec, initial_ssthresh: Segments, offer: &Offer<'_>) -> Result<KernelControl, String> {
     match control {
-        ControlSpec::Whole(part) if part.name == "bbr" => whole_bbr(part, offer),
-        ControlSpec::Whole(part) => {
-            Err(format!("congestion_control `{}` does not run on the kernel; the nearest that does is `bbr`", part.name))
-        }
+        ControlSpec::Whole(part) => match part.name {
+            "bbr" => own_bbr(part, whole::bbr::ENTRY.params, offer),
+            "bbr1" => own_bbr(part, whole::bbr1::ENTRY.params, offer),
+            name => Err(format!("congestion_control `{name}` does not run on the kernel; the nearest that does is `bbr1`")),
+        },
         ControlSpec::Custom(_) => {
-            Err("a congestion control written in Python does not run on the kernel; choose parts or `bbr` instead".to_owned())
+            Err("a congestion control written in Python does not run on the kernel; choose parts or `bbr1` instead".to_owned())
         }
         ControlSpec::Composed(parts) => composed(parts, initial_ssthresh, offer),
     }
 }
 
-fn whole_bbr(part: &PartSpec, offer: &Offer<'_>) -> Result<KernelControl, String> {
-    let defaults = Params::defaults(whole::bbr::ENTRY.params);
+/// The kernel's BBR, for a whole control with these parameters.
+fn own_bbr(part: &PartSpec, declared: &[Param], offer: &Offer<'_>) -> Result<KernelControl, String> {
+    let defaults = Params::defaults(declared);
     match part.params.0.iter().find(|(name, value)| !defaults.0.contains(&(name, value.clone()))) {
         None => offer.own("bbr"),
         Some((name, _)) => Err(format!("the kernel's bbr has no `{name}`; leave it at its default")),
@@ -192,15 +194,23 @@ fn show(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackclock_sim::scenario::Document;
+    use ackclock_sim::scenario::{Document, FlowSpec};
 
     /// A kernel with these controls that runs no program.
     const OWN: Offer<'_> = Offer { names: &["reno", "cubic", "bbr"], programs: None, seats: Seats::Never, instead: None };
 
-    fn chosen(keys: &str, offer: &Offer<'_>) -> Result<KernelControl, String> {
+    fn flow(keys: &str) -> FlowSpec {
         let text = format!("duration = '5 s'\ntopology = {{ kind = 'chain' }}\n[flow]\n{keys}\n");
-        let scenario = Document::from_toml(&text, "test.toml").unwrap().scenario().unwrap();
-        choose(&scenario.flows[0].control, scenario.flows[0].initial_ssthresh, offer)
+        Document::from_toml(&text, "test.toml").unwrap().scenario().unwrap().flows.swap_remove(0)
+    }
+
+    fn control(keys: &str) -> ControlSpec {
+        flow(keys).control
+    }
+
+    fn chosen(keys: &str, offer: &Offer<'_>) -> Result<KernelControl, String> {
+        let flow = flow(keys);
+        choose(&flow.control, flow.initial_ssthresh, offer)
     }
 
     fn own(keys: &str) -> &'static str {
@@ -218,8 +228,10 @@ mod tests {
         assert_eq!(own("slow_start = 'hystart'\navoidance = 'cubic_linux'"), "cubic");
         assert_eq!(own("congestion_control = 'bbr'"), "bbr");
         assert_eq!(chosen("host = 'linux'\nslow_start = 'standard'", &OWN).unwrap(), KernelControl::CubicWithoutHystart);
-        let different = KernelControl::Own("bbr").difference().unwrap();
-        assert!(different.contains("version 1") && KernelControl::Own("reno").difference().is_none());
+        assert_eq!(own("congestion_control = 'bbr1'"), "bbr");
+        let different = |keys| KernelControl::Own(own(keys)).difference(&control(keys));
+        assert!(different("congestion_control = 'bbr'").unwrap().contains("version 1"));
+        assert_eq!(["congestion_control = 'bbr1'", "avoidance = 'reno'"].map(different), [None, None]);
     }
 
     #[test]

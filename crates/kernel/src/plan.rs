@@ -142,7 +142,7 @@ impl Plan {
                 let keys: Vec<String> = plan.own.iter().map(|key| format!("flow.{key}")).collect();
                 note("kernel_settings", format!("the kernel follows its own rules instead of {}", keys.join(", ")));
             }
-            if let Some(text) = plan.control.difference() {
+            if let Some(text) = plan.control.difference(&scenario.flows[index].control) {
                 note("kernel_control", text.to_owned());
             }
             let others = self.others(scenario, index);

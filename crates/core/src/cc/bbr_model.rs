@@ -1,5 +1,5 @@
-//! BBR's model of the path: samples, rounds, bandwidth, round-trip time, aggregation of ACKs, and bounds. The control `bbr` and the slow start
-//! `bbr_startup` share it.
+//! BBR's model of the path: samples, rounds, bandwidth, round-trip time, aggregation of ACKs, and bounds. The controls `bbr` and `bbr1`
+//! and the slow start `bbr_startup` share it.
 
 use crate::events::Ack;
 use crate::units::{Duration, Instant, Segments};
@@ -322,5 +322,37 @@ impl Sample {
             lost: ack.total.lost.saturating_sub(sample.packet.lost) as f64,
             app_limited: sample.packet.app_limited,
         })
+    }
+}
+
+/// Round-trip time before the first sample (draft, `BBRInitPacingRate`).
+pub(crate) const NOMINAL_RTT: Duration = Duration::from_millis(1);
+
+/// The data that Linux sends at once: what the pacing rate of `rate` bytes per second sends in about a millisecond, and 64 kB, halved for every
+/// 512 µs of the smallest round-trip time.
+pub(crate) fn linux_quantum(rate: f64, min_rtt: Option<Duration>) -> f64 {
+    let halvings = min_rtt.map_or(0.0, |rtt| libm::floor(rtt.as_secs_f64() / 512e-6));
+    rate / 1024.0 + libm::ldexp(MAX_QUANTUM, -(halvings.min(64.0) as i32))
+}
+
+/// The host's loss recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Recovery {
+    /// No recovery.
+    None,
+    /// After duplicate ACKs, until all data below this position is acknowledged.
+    Fast(u64),
+    /// After a timeout, likewise.
+    Timeout(u64),
+}
+
+impl Recovery {
+    pub(crate) fn is_fast(self) -> bool {
+        matches!(self, Self::Fast(_))
+    }
+
+    /// Whether an ACK up to `snd_una` ends the recovery.
+    pub(crate) fn ends_at(self, snd_una: u64) -> bool {
+        matches!(self, Self::Fast(end) | Self::Timeout(end) if snd_una >= end)
     }
 }

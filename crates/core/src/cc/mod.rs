@@ -19,6 +19,7 @@ pub mod slow_start;
 pub(crate) mod ticks;
 pub(crate) mod vegas;
 pub mod whole;
+pub(crate) mod windowed;
 mod witness;
 
 pub use composed::Composed;

@@ -136,7 +136,7 @@ fn mistakes() {
         ),
         (
             flow("congestion_control = \"bbrr\""),
-            "t.toml:3: flow.0.congestion_control: there is no congestion control \"bbrr\"; did you mean \"bbr\"? (known: bbr, composed, python, python_slow_start)",
+            "t.toml:3: flow.0.congestion_control: there is no congestion control \"bbrr\"; did you mean \"bbr\"? (known: bbr, bbr1, composed, python, python_slow_start)",
         ),
         (
             flow("congestion_control = \"bbr\"\navoidance = \"cubic\""),

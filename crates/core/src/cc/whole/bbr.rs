@@ -56,7 +56,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use crate::cc::bbr_model::{Acked, Bounds, MinRtt, Sample};
+use crate::cc::bbr_model::{Acked, Bounds, MinRtt, NOMINAL_RTT, Recovery, Sample};
 use crate::cc::contract::{CongestionControl, InitialWindow, Phase, Wants, Window};
 use crate::cc::initial_window::rfc6928::Rfc6928;
 use crate::entry::{Entry, quantity};
@@ -66,7 +66,7 @@ use crate::units::{Bytes, Duration, Instant, Rate};
 
 pub use control::Bbr;
 use settings::PARAMS;
-use state::{Recovery, State};
+use state::State;
 
 /// This control in the registry.
 pub static ENTRY: Entry<dyn CongestionControl> = Entry {
@@ -88,9 +88,6 @@ pub static ENTRY: Entry<dyn CongestionControl> = Entry {
     ],
     build: |params| Ok(Box::new(Bbr::new(params))),
 };
-
-/// Round-trip time before the first sample (draft, `BBRInitPacingRate`).
-const NOMINAL_RTT: Duration = Duration::from_millis(1);
 
 impl Bbr {
     /// Draft, `BBRUpdateModelAndState`.

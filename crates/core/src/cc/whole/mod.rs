@@ -6,6 +6,7 @@ use crate::params::Axis;
 
 entries! { Entry<dyn CongestionControl>:
     bbr,
+    bbr1,
 }
 
 /// The word for a control that is an object of a Python program.

@@ -1,8 +1,8 @@
 //! The state of a BBR control, and the quantities computed from it.
 
 use super::settings::Settings;
-use super::state::{Cycle, Recovery, State, Undo};
-use crate::cc::bbr_model::{Bounds, ExtraAcked, FullPipe, MAX_QUANTUM, MIN_PIPE, MaxBandwidth, MinRtt, PACING_MARGIN, Rounds, Signals};
+use super::state::{Cycle, State, Undo};
+use crate::cc::bbr_model::{Bounds, ExtraAcked, FullPipe, MAX_QUANTUM, MIN_PIPE, MaxBandwidth, MinRtt, PACING_MARGIN, Recovery, Rounds, Signals, linux_quantum};
 use crate::events::Ack;
 use crate::params::Params;
 use crate::rng::Generator;
@@ -141,8 +141,7 @@ impl Bbr {
     /// Draft, `BBRSetSendQuantum`.
     pub(super) fn send_quantum(&self) -> f64 {
         let quantum = if self.settings.linux {
-            let halvings = self.min_rtt.min.map_or(0.0, |rtt| libm::floor(rtt.as_secs_f64() / 512e-6));
-            self.pacing_rate / 1024.0 + libm::ldexp(MAX_QUANTUM, -(halvings.min(64.0) as i32))
+            linux_quantum(self.pacing_rate, self.min_rtt.min)
         } else {
             self.pacing_rate * 1e-3
         };

@@ -1,8 +1,8 @@
 //! BBR's response to losses, and its undo.
 
 use super::control::Bbr;
-use super::state::{Recovery, State, Undo};
-use crate::cc::bbr_model::Sample;
+use super::state::{State, Undo};
+use crate::cc::bbr_model::{Recovery, Sample};
 use crate::events::{Cause, CongestionEvent, Lost};
 
 /// The bytes in flight at which the loss rate passed `thresh`, at some point of the last packet sent (draft, `BBRInflightAtLoss`). Before

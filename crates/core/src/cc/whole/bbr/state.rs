@@ -90,28 +90,6 @@ impl Cycle {
     }
 }
 
-/// The host's loss recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Recovery {
-    /// No recovery.
-    None,
-    /// After duplicate ACKs, until all data below this position is acknowledged.
-    Fast(u64),
-    /// After a timeout, likewise.
-    Timeout(u64),
-}
-
-impl Recovery {
-    pub(super) fn is_fast(self) -> bool {
-        matches!(self, Self::Fast(_))
-    }
-
-    /// Whether an ACK up to `snd_una` ends the recovery.
-    pub(super) fn ends_at(self, snd_una: u64) -> bool {
-        matches!(self, Self::Fast(end) | Self::Timeout(end) if snd_una >= end)
-    }
-}
-
 /// The state and bounds that a spurious loss restores.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {

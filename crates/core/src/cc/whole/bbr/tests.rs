@@ -2,19 +2,10 @@ use super::losses::inflight_at_loss;
 use super::state::AckPhase;
 use super::*;
 use crate::cc::bbr_model::{Aggregation, ExtraAcked, FullPipe, MaxBandwidth};
-use crate::events::{Cause, RateSample, Snapshot, Totals};
+use crate::events::Cause;
 use crate::params::{Params, Value};
+use crate::testing::rounds::{BDP, RATE, RTT, SMSS, Script, at};
 use crate::testing::{assert_close, established, internal};
-
-const SMSS: u64 = 1000;
-/// A bandwidth-delay product of 100 segments: 1 MB/s and 100 ms.
-const RATE: f64 = 1e6;
-const RTT: u64 = 100;
-const BDP: u64 = 100;
-
-fn at(millis: u64) -> Instant {
-    Instant::ZERO + Duration::from_millis(millis)
-}
 
 fn bbr(set: &[(&str, Value)]) -> Bbr {
     let mut params = Params::defaults(PARAMS);
@@ -31,72 +22,7 @@ fn linux() -> Bbr {
     bbr(&[("constants", Value::Word("linux".to_owned()))])
 }
 
-/// A sender whose rounds each have one ACK of all data in flight. Amounts are in segments.
-struct Script {
-    control: Bbr,
-    now: u64,
-    total: Totals,
-    /// Segments in flight during the round, and the path's rate in bytes per second.
-    inflight: u64,
-    rate: f64,
-    /// Round-trip time in milliseconds.
-    rtt: u64,
-    app_limited: bool,
-}
-
-impl Script {
-    fn new(control: Bbr) -> Self {
-        Self { control, now: 0, total: Totals::default(), inflight: 10, rate: RATE, rtt: RTT, app_limited: false }
-    }
-
-    /// The snapshot of a packet sent now.
-    fn packet(&self) -> Snapshot {
-        Snapshot {
-            sent_at: at(self.now),
-            delivered: self.total.delivered,
-            delivered_at: at(self.now),
-            first_sent: at(self.now),
-            lost: self.total.lost,
-            inflight: self.inflight * SMSS,
-            app_limited: self.app_limited,
-        }
-    }
-
-    /// A round trip: all data in flight is delivered except `lost` segments at every second position, and as much is sent.
-    fn round(&mut self, lost: u64) {
-        let packet = self.packet();
-        self.now += self.rtt;
-        let delivered = (self.inflight - lost) * SMSS;
-        self.total.delivered += delivered;
-        for segment in 0..lost {
-            self.declare_lost(packet, segment * 2);
-        }
-        let interval = Duration::from_millis(self.rtt);
-        let sample = RateSample { packet, delivered, interval, rate: Rate::from_bits_per_sec((8.0 * self.rate) as u64) };
-        self.ack(delivered, Some(sample));
-    }
-
-    fn declare_lost(&mut self, packet: Snapshot, segment: u64) {
-        self.total.lost += SMSS;
-        let start = self.total.delivered + segment * SMSS;
-        let inflight = self.inflight * SMSS;
-        self.control.on_lost(&Lost { now: at(self.now), start, end: start + SMSS, packet: Some(packet), inflight, total: self.total });
-    }
-
-    fn ack(&mut self, delivered: u64, sample: Option<RateSample>) {
-        self.control.on_ack(&Ack {
-            delivered,
-            inflight_before: self.inflight * SMSS,
-            inflight: self.inflight * SMSS,
-            snd_una: self.total.delivered,
-            snd_nxt: self.total.delivered + self.inflight * SMSS,
-            total: self.total,
-            sample,
-            rtt: Some(Duration::from_millis(self.rtt)),
-            ..Ack::new(at(self.now), (delivered / SMSS) as u32, Bytes(SMSS))
-        });
-    }
-
+impl Script<Bbr> {
     /// Runs Startup to its end, with a plateau from the first round on, and drains the queue.
     fn into_probe_bw(mut self) -> Self {
         for _ in 0..4 {
