@@ -33,9 +33,11 @@ CONTROLS: dict[str, dict[str, Any]] = {
         "slow_start": "standard",
         "avoidance": {"kind": "bic", "variant": "linux", "max_increment": "16 segments", "beta": 819 / 1024},
     },
+    "bbr": {"congestion_control": "bbr1"},
 }
 """The kernel's controls that have a counterpart here: what a flow of the host `linux` names instead."""
 NOTES = {
+    "bbr": "on paths of a few segments the drops differ: chance decides whether a probe ends before its first loss",
     "veno": "the part follows the paper; what the kernel does otherwise is not known",
 }
 """What is known to differ."""

@@ -142,7 +142,7 @@ def test_whole_controls_occupy_the_axes_that_they_replace(rival: Path) -> None:
 def test_whole_controls_cannot_be_combined_with_parts() -> None:
     with pytest.raises(ValueError, match="avoidance cannot be combined with congestion_control"):
         composing.composition({"congestion_control": "bbr", "avoidance": "reno"})
-    with pytest.raises(ValueError, match="'python' names no control; known: bbr"):
+    with pytest.raises(ValueError, match="'python' names no control; known: bbr, bbr1"):
         composing.choose("congestion_control", "python")
 
 
@@ -447,7 +447,7 @@ def test_paths_are_listed(cli: Cli) -> None:
 def test_an_unknown_control_names_the_controls_alone(cli: Cli) -> None:
     done = cli("matrix", "--congestion-control", "nope")
     assert done.returncode == 2
-    assert done.stderr == "error: congestion_control: unknown congestion control 'nope' (known: bbr)\n"
+    assert done.stderr == "error: congestion_control: unknown congestion control 'nope' (known: bbr, bbr1)\n"
 
 
 def test_parts_can_be_classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

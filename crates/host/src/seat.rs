@@ -533,13 +533,18 @@ impl ControlSeat {
         self.timer = Instant::MAX;
     }
 
+    /// The control's own pacing rate, if it has one.
+    pub fn own_rate(&self) -> Option<Rate> {
+        if self.paces { self.control.pacing_rate() } else { None }
+    }
+
     /// The current pacing rate and burst; `cwnd`: the window in force, in bytes. The rate is the control's own, or a multiple of the window
     /// per round trip (RFC 9002 §7.7). `None`: no pacing.
     pub fn pacing(&self, cwnd: u64, srtt: Option<Duration>) -> Option<(Rate, Bytes)> {
         if !self.paces {
             return Some((self.window_rate(cwnd, srtt)?, Bytes(0)));
         }
-        let rate = self.control.pacing_rate().or_else(|| self.window_rate(cwnd, srtt))?;
+        let rate = self.own_rate().or_else(|| self.window_rate(cwnd, srtt))?;
         Some((rate, self.control.burst()))
     }
 

@@ -71,7 +71,9 @@ impl KernelControl {
     /// What is known to differ from the control of the simulation, if anything.
     pub fn difference(&self, simulated: &ControlSpec) -> Option<&'static str> {
         match (self, simulated) {
-            (Self::Own("bbr"), ControlSpec::Whole(part)) if part.name == "bbr" => Some("the kernel's bbr is version 1 unless its builder replaced it; the simulation has version 3"),
+            (Self::Own("bbr"), ControlSpec::Whole(part)) if part.name == "bbr" => {
+                Some("the kernel's bbr is version 1 unless its builder replaced it; the simulation has version 3")
+            }
             _ => None,
         }
     }

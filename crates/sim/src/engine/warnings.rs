@@ -194,7 +194,7 @@ pub fn foreign(scenario: &Scenario) -> Option<Warning> {
         return None;
     }
     let flows = listed(&names, scenario.flows.len());
-    let text = format!("{flows}: bbr is version 3 here, but version 1 in a mainline Linux kernel; no such host sends like this");
+    let text = format!("{flows}: bbr is version 3 here, but version 1, `bbr1`, in a mainline Linux kernel; no such host sends like this");
     Some(Warning { name: "linux_bbr", flows: names.into_iter().map(str::to_owned).collect(), text })
 }
 

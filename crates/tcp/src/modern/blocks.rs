@@ -52,6 +52,11 @@ impl Pace {
         let gain = if window.cwnd < (window.ssthresh / 2.0).floor() { 2.0 } else { 1.2 };
         Self { segments: gain * window.cwnd.max(outstanding as f64), srtt }
     }
+
+    /// A rate of the control's own, in segments per second.
+    pub(super) const fn paced(segments: f64) -> Self {
+        Self { segments, srtt: Some(Duration::from_millis(1000)) }
+    }
 }
 
 /// The segments of a block that a rate and a minimum round-trip time suggest.

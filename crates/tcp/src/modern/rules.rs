@@ -43,7 +43,7 @@ pub(super) struct Rules {
     /// Whether a reduction leaves at least two segments for every cause; otherwise RFC 5681 §3.1 (loss) and RFC 3168 §6.1.2 (mark) apply.
     /// `ecn-2`, `nosack-2`, `-5`, `-14` and `reorder-3`.
     pub(super) keeps_two_segments: bool,
-    /// Whether pacing at multiples of the window is that of Linux's queue `fq`.
+    /// Whether pacing is that of Linux's queue `fq`, which the TCP of Linux imitates without it.
     pub(super) paces_in_queue: bool,
     /// Whether a SYN that a wrong acknowledgement answers is sent again after two ticks. The script
     /// `rfc9293-3.10.7.3-wrong-acknowledgement`.

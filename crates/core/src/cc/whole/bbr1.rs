@@ -94,12 +94,7 @@ const PARAMS: &[Param] = &[
         default: Default::Number(10.0),
         doc: "RTpropFilterLen: age of the smallest round-trip time at which ProbeRTT measures it again (10 s)",
     },
-    Param {
-        name: "policer",
-        kind: Kind::Bool,
-        default: Default::Bool(true),
-        doc: "detect a policer, and pace at its rate (Linux: true)",
-    },
+    Param { name: "policer", kind: Kind::Bool, default: Default::Bool(true), doc: "detect a policer, and pace at its rate (Linux: true)" },
     Param {
         name: "aggregation",
         kind: Kind::Bool,
@@ -267,7 +262,9 @@ impl Bbr1 {
     fn at_departure(&self, inflight: u64, now: Instant) -> f64 {
         let wait = self.departure.max(now).since(now).as_secs_f64();
         let burst = if self.pacing_gain > 1.0 { self.burst_goal() * self.smss } else { 0.0 };
-        (inflight as f64 + burst - self.bw() * wait).max(0.0)
+        // Whole segments will have been delivered by then.
+        let delivered = libm::floor(self.bw() * wait / self.smss) * self.smss;
+        (inflight as f64 + burst - delivered).max(0.0)
     }
 
     /// Updates the model of the path, and the state. `lost`: bytes that the ACK shows to be lost.
@@ -312,8 +309,7 @@ impl Bbr1 {
         if !self.settings.policer {
             return;
         }
-        let facts =
-            Facts { now, total: self.total, lost, app_limited, round: self.rounds.start, cruises: self.state == State::ProbeBw };
+        let facts = Facts { now, total: self.total, lost, app_limited, round: self.rounds.start, cruises: self.state == State::ProbeBw };
         if self.policer.update(&facts) {
             self.start_probe_bw(now);
         }
@@ -578,7 +574,7 @@ impl CongestionControl for Bbr1 {
 
     fn burst(&self) -> Bytes {
         let segments = libm::floor(linux_quantum(self.pacing_rate, self.min_rtt).min(MAX_QUANTUM) / self.smss);
-        Bytes((segments.max(self.burst_goal()) * self.smss) as u64)
+        Bytes((segments.max(self.burst_goal()) * (self.smss + self.header)) as u64)
     }
 
     fn owns_recovery(&self) -> bool {

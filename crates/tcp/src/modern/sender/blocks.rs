@@ -55,10 +55,18 @@ impl Sender {
 
     /// An ACK has been processed, which determines the size of the blocks until the next one.
     pub(super) fn set_rate(&mut self) {
-        // Recovery lowers the window step by step.
-        let cwnd = self.cwnd() as f64 / self.seat.unit() as f64;
+        if self.blocks.is_none() {
+            return;
+        }
+        let pace = if let Some(rate) = self.seat.own_rate() {
+            Pace::paced(rate.as_bits_per_sec() as f64 / (8 * (self.seat.smss() + self.header)) as f64)
+        } else {
+            // Recovery lowers the window step by step.
+            let cwnd = self.cwnd() as f64 / self.seat.unit() as f64;
+            Pace::new(Window { cwnd, ..self.seat.window() }, self.board.segments(), self.rtt.srtt())
+        };
         if let Some(blocks) = &mut self.blocks {
-            blocks.set_rate(Pace::new(Window { cwnd, ..self.seat.window() }, self.board.segments(), self.rtt.srtt()));
+            blocks.set_rate(pace);
         }
     }
 

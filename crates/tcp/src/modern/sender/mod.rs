@@ -35,7 +35,7 @@ use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 use ackclock_host::{ControlSeat, DeliveryRate, Limit, LimitedTimes, Limits, SeatRules};
 
 use super::blocks::{Blocks, Pace};
-use super::config::{Pacing, Recovery, TIMESTAMPS};
+use super::config::{Recovery, TIMESTAMPS};
 use super::handshake::Agreed;
 use super::hold::Hold;
 use super::marks::Marks;
@@ -165,7 +165,7 @@ impl Sender {
             growth: config.growth,
             abc_limit: config.abc_limit,
             initial_pacing: config.initial_pacing,
-            queue_pacing: Rules::of(config).paces_in_queue && matches!(config.pacing, Pacing::Window { .. }),
+            queue_pacing: Rules::of(config).paces_in_queue,
         };
         Self {
             window: SendWindow::default(),

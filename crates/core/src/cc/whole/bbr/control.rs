@@ -140,11 +140,7 @@ impl Bbr {
 
     /// Draft, `BBRSetSendQuantum`.
     pub(super) fn send_quantum(&self) -> f64 {
-        let quantum = if self.settings.linux {
-            linux_quantum(self.pacing_rate, self.min_rtt.min)
-        } else {
-            self.pacing_rate * 1e-3
-        };
+        let quantum = if self.settings.linux { linux_quantum(self.pacing_rate, self.min_rtt.min) } else { self.pacing_rate * 1e-3 };
         quantum.min(MAX_QUANTUM).max(2.0 * self.smss)
     }
 
