@@ -37,7 +37,7 @@ CONTROLS: dict[str, dict[str, Any]] = {
 }
 """The kernel's controls that have a counterpart here: what a flow of the host `linux` names instead."""
 NOTES = {
-    "bbr": "on paths of a few segments the drops differ: chance decides whether a probe ends before its first loss",
+    "bbr": "the data delivered agree; the drops differ on paths that hold few segments, and the cause is not known for certain",
     "veno": "the part follows the paper; what the kernel does otherwise is not known",
 }
 """What is known to differ."""

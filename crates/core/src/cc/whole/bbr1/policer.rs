@@ -17,6 +17,7 @@ const SHORTEST: Duration = Duration::from_millis(1);
 
 /// What an ACK shows.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub(super) struct Facts {
     pub(super) now: Instant,
     pub(super) total: Totals,
@@ -101,7 +102,7 @@ impl Policer {
         let bw = delivered / time.as_secs_f64();
         match self.bw {
             Some(last) if (bw - last).abs() <= (RATIO * last).max(DIFFERENCE) => {
-                self.bw = Some((bw + last) / 2.0);
+                self.bw = Some(f64::midpoint(bw, last));
                 (self.in_use, self.rounds) = (true, 0);
             }
             _ => {
