@@ -40,8 +40,8 @@ mod policer;
 mod tests;
 
 use self::policer::{Facts, Policer};
-use crate::cc::contract::{CongestionControl, InitialWindow, Phase, Wants, Window};
 use crate::cc::bbr_model::{Acked, Aggregation, ExtraAcked, FullPipe, MAX_QUANTUM, NOMINAL_RTT, Recovery, Rounds, Sample, linux_quantum};
+use crate::cc::contract::{CongestionControl, InitialWindow, Phase, Wants, Window};
 use crate::cc::initial_window::rfc6928::Rfc6928;
 use crate::cc::windowed::Windowed;
 use crate::entry::{Entry, quantity};

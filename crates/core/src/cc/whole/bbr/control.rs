@@ -2,7 +2,9 @@
 
 use super::settings::Settings;
 use super::state::{Cycle, State, Undo};
-use crate::cc::bbr_model::{Bounds, ExtraAcked, FullPipe, MAX_QUANTUM, MIN_PIPE, MaxBandwidth, MinRtt, PACING_MARGIN, Recovery, Rounds, Signals, linux_quantum};
+use crate::cc::bbr_model::{
+    Bounds, ExtraAcked, FullPipe, MAX_QUANTUM, MIN_PIPE, MaxBandwidth, MinRtt, PACING_MARGIN, Recovery, Rounds, Signals, linux_quantum,
+};
 use crate::events::Ack;
 use crate::params::Params;
 use crate::rng::Generator;
