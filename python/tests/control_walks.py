@@ -37,7 +37,8 @@ CONTROLS: dict[str, dict[str, Any]] = {
 }
 """The kernel's controls that have a counterpart here: what a flow of the host `linux` names instead."""
 NOTES = {
-    "bbr": "the data delivered agree; the drops differ on paths that hold few segments, and the cause is not known for certain",
+    "bbr": "the data delivered agree; the drops differ on paths that hold few segments, and the cause is not known for"
+    " certain",
     "veno": "the part follows the paper; what the kernel does otherwise is not known",
 }
 """What is known to differ."""

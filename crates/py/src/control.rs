@@ -11,8 +11,8 @@ use pyo3::call::PyCallArgs;
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use crate::library::Library;
 use crate::events::{PyAck, PyCongestionEvent, PyDelivered, PyEstablished, PyFirstWindow, PyIdle, PyLost, PySent};
+use crate::library::Library;
 use crate::object::{Failure, Method, Object, invalid};
 
 /// A control that delegates its decisions to a Python object. After an exception it changes nothing, and the run is aborted.

@@ -43,7 +43,8 @@ fn range(result: &RunResult, name: &str) -> (f64, f64) {
 }
 
 /// Room for 100 Mbit/s over 100 ms.
-const BUFFERS: &str = "modern = { receive_buffer = '20 MB', receive_buffer_max = '20 MB', send_buffer = '20 MB', send_buffer_max = '20 MB' }";
+const BUFFERS: &str =
+    "modern = { receive_buffer = '20 MB', receive_buffer_max = '20 MB', send_buffer = '20 MB', send_buffer_max = '20 MB' }";
 /// 100 Mbit/s over 104 ms with a queue of a BDP: 870 packets.
 const LONG: &str = "rate = '100 Mbit/s', delay = '50 ms', queue = '870 packets'";
 /// 10 Mbit/s over 44 ms, with a queue of almost a second.
@@ -123,7 +124,8 @@ const LEDBAT_PP: &str = "initial_window = '2 segments'\nslow_start = 'ledbat_pp'
 
 #[test]
 fn ledbat_pp_keeps_sixty_milliseconds_of_queue_between_slowdowns() {
-    let steady = LEDBAT_PP.replace("'ledbat_pp'\navoidance = 'ledbat_pp'", "'ledbat_pp'\navoidance = { kind = 'ledbat_pp', interval = 0.0 }");
+    let steady =
+        LEDBAT_PP.replace("'ledbat_pp'\navoidance = 'ledbat_pp'", "'ledbat_pp'\navoidance = { kind = 'ledbat_pp', interval = 0.0 }");
     let (steady, whole) = (result(60, DEEP, &[&steady]), result(60, DEEP, &[LEDBAT_PP]));
     // Milliseconds at 10 Mbit/s.
     let delay = |result: &RunResult| mean_queue(result, 30, 60).1 * 8.0 / 10e3;

@@ -65,17 +65,7 @@ impl Backlog {
 
     /// A measurement without samples, by the published rule.
     pub(crate) fn published() -> Self {
-        Self {
-            ns2: false,
-            acked: 0,
-            end: 0,
-            start: Instant::ZERO,
-            sum: 0.0,
-            count: 0,
-            base_rtt: f64::INFINITY,
-            rtt: 0.0,
-            diff: 0.0,
-        }
+        Self { ns2: false, acked: 0, end: 0, start: Instant::ZERO, sum: 0.0, count: 0, base_rtt: f64::INFINITY, rtt: 0.0, diff: 0.0 }
     }
 
     /// Observes an ACK. Returns the backlog if the ACK ends a round.

@@ -413,7 +413,10 @@ mod tests {
     fn share(set: &[(&str, Value)], micros: u64) -> f64 {
         let falls = (0..4000).filter(|&seed| {
             let mut part = part(set, seed);
-            (0..4).any(|number| round(&mut *part, number, if number < 2 { (50_000, 50_000) } else { (50_000 + micros, 50_000 + micros) }, AVOIDANCE).is_some())
+            (0..4).any(|number| {
+                round(&mut *part, number, if number < 2 { (50_000, 50_000) } else { (50_000 + micros, 50_000 + micros) }, AVOIDANCE)
+                    .is_some()
+            })
         });
         falls.count() as f64 / 4000.0
     }
@@ -449,7 +452,9 @@ mod tests {
     #[test]
     fn a_full_queue_makes_losses_count() {
         let mut part = part(&[("smoothing", Value::Number(1.0)), ("scale", Value::Number(10.0))], 1);
-        for (number, pair) in [(50_000, 80_000), (50_000, 80_000), (55_000, 80_000), (60_000, 80_000), (65_000, 80_000)].into_iter().enumerate() {
+        for (number, pair) in
+            [(50_000, 80_000), (50_000, 80_000), (55_000, 80_000), (60_000, 80_000), (65_000, 80_000)].into_iter().enumerate()
+        {
             round(&mut *part, number as u64, pair, AVOIDANCE);
         }
         assert_eq!(part.respond(&congestion(Cause::DupAck, 100.0), &AVOIDANCE).cwnd, 50.0);
@@ -459,7 +464,9 @@ mod tests {
     fn back_offs_without_effect_are_not_repeated() {
         let falls = |set: &[(&str, Value)], rounds: u64| {
             let mut part = part(&[&[("scale", Value::Number(1e-9))], set].concat(), 1);
-            (0..rounds).filter(|&number| round(&mut *part, number, (50_000 + 100 * number, 50_000 + 100 * number), AVOIDANCE).is_some()).count()
+            (0..rounds)
+                .filter(|&number| round(&mut *part, number, (50_000 + 100 * number, 50_000 + 100 * number), AVOIDANCE).is_some())
+                .count()
         };
         // All gradients rise: Linux backs off five times and never again, the paper's flow five times in ten.
         assert_eq!(falls(&[linux()], 200), 5);

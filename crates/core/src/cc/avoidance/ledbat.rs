@@ -49,12 +49,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
     ],
     quantities: &[BASE_DELAY, QUEUING_DELAY],
     build: |params| {
-        Ok(Box::new(Ledbat {
-            target: params.number("target"),
-            gain: params.number("gain"),
-            delays: Delays::new(params),
-            one_way: false,
-        }))
+        Ok(Box::new(Ledbat { target: params.number("target"), gain: params.number("gain"), delays: Delays::new(params), one_way: false }))
     },
 };
 
