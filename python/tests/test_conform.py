@@ -156,9 +156,9 @@ def test_a_wrong_suite_is_one_message(change: tuple[str, str], message: str, tmp
 
 
 def test_a_suite_that_is_not_there_has_a_near_one(cli: Cli) -> None:
-    done = cli("conform", "rfc9483")
+    done = cli("conform", "rfc94380")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "rfc9483: there is no such suite; did you mean rfc9438?" in done.stderr
+    assert "rfc94380: there is no such suite; did you mean rfc9438?" in done.stderr
 
 
 def test_a_clause_whose_point_is_not_reached_does_not_hold(tmp_path: Path) -> None:

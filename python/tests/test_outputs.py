@@ -21,6 +21,7 @@ from typer.models import OptionInfo
 from ackclock.cli import app as program
 
 from .conftest import FIRST, SWEEP
+from .every_command import SUITE
 
 SCRIPT = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n0 close(3) = 0\n"
 TUNING = """\
@@ -69,6 +70,8 @@ FILES = {
         "gate ran --against ran", ("ran/manifest.json", "ran/flows.parquet"), ".xml", force=True
     ),
     ("gate", "--markdown"): Output("gate ran --against ran", ("ran/manifest.json",), ".md", force=True),
+    ("conform", "--junit"): Output("conform suite.toml", ("suite.toml",), ".xml", force=True),
+    ("conform", "--markdown"): Output("conform suite.toml", ("suite.toml",), ".md", force=True),
     ("script", "--junit"): Output("script one.pkt", ("one.pkt",), ".xml", force=True),
     ("query", "--out"): Output("query swept --format csv", ("swept/runs/000001.parquet",), ".csv", force=True),
     ("trace", "--out"): Output("trace path.csv", ("path.csv",), ".csv", force=True),
@@ -85,6 +88,7 @@ FOLDERS = {
     ("matrix", "--out"): Output(
         "matrix --slow-start standard --avoidance reno --loss-response halve --recovery sack --paths clean --seeds 1"
     ),
+    ("conform", "--out"): Output("conform suite.toml", ("suite.toml",)),
     ("compare", "--out"): Output("compare reno cubic --paths first.toml --seeds 2"),
     ("kernel compare", "--out"): Output("kernel compare first.toml"),
     ("tune", "--out"): Output("tune tune.toml --trials 1", ("tune.toml", "first.toml")),
@@ -136,6 +140,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "first.toml").write_text(FIRST.replace('"5 s"', '"200 ms"'))
     (place / "sweep.toml").write_text(SWEEP.replace('"5 s"', '"200 ms"'))
     (place / "one.pkt").write_text(SCRIPT)
+    (place / "suite.toml").write_text(SUITE.partition('[[clause]]\nid = "triples"')[0])
     (place / "tune.toml").write_text(TUNING)
     (place / "path.csv").write_text("time (s),loss (%)\n0,1\n1,0\n")
     with pytest.MonkeyPatch.context() as patch:

@@ -19,7 +19,7 @@ pub struct Pacer {
     burst: u64,
     /// Segments that still leave without a pause.
     free: u32,
-    /// Whether idle time shortens the next pause by up to a half, and the host alone decides what leaves at once.
+    /// Whether idle time shortens the next pause by up to a half.
     credits: bool,
 }
 
@@ -35,10 +35,9 @@ impl Pacer {
     }
 
     /// A segment of `size` bytes was sent at `rate`. Up to `burst` bytes may leave back to back before the pacer waits for the rate to
-    /// catch up, unless the host forms blocks of segments itself, as that of Linux does.
+    /// catch up.
     pub fn send(&mut self, now: Instant, size: u64, rate: Option<Rate>, burst: Bytes) {
         let Some(rate) = rate else { return };
-        let burst = if self.credits { Bytes(0) } else { burst };
         if self.burst < size || self.due <= now {
             self.burst = burst.0;
         }

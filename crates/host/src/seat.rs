@@ -46,6 +46,8 @@ pub struct ControlSeat {
     usage: Option<Usage>,
     /// Whether the control paces.
     paces: bool,
+    /// Whether the host forms blocks for the control's rate.
+    in_blocks: bool,
     /// What the control asks for.
     wants: Wants,
     /// Whether the control has heard of the round-trip time of the next ACK.
@@ -79,6 +81,8 @@ pub struct ControlSeat {
 impl ControlSeat {
     /// A control before the handshake, in an endpoint with these `rules`.
     pub fn new(rules: &SeatRules, control: Box<dyn CongestionControl>) -> Self {
+        let in_blocks = rules.queue_pacing && control.paces() && control.paces_in_blocks();
+        let in_queue = rules.queue_pacing && (in_blocks || matches!(rules.pacing, Pacing::Window { .. }));
         Self {
             window: control.window(),
             cwnd: 0,
@@ -86,12 +90,13 @@ impl ControlSeat {
             limited_until: 0,
             usage: (rules.growth == Growth::Flight).then(Usage::default),
             paces: control.paces(),
+            in_blocks,
             wants: control.wants(),
             told: false,
             idle_since: None,
             timer: Instant::MAX,
             pacing: rules.pacing,
-            pacer: if rules.queue_pacing { Pacer::of_queue() } else { Pacer::default() },
+            pacer: if in_queue { Pacer::of_queue() } else { Pacer::default() },
             abc_limit: rules.abc_limit,
             whole_segments: rules.whole_segments,
             first: None,
@@ -533,9 +538,14 @@ impl ControlSeat {
         self.timer = Instant::MAX;
     }
 
-    /// The control's own pacing rate, if it has one.
-    pub fn own_rate(&self) -> Option<Rate> {
-        if self.paces { self.control.pacing_rate() } else { None }
+    /// Whether the host forms blocks of segments for the control's own rate.
+    pub fn in_blocks(&self) -> bool {
+        self.in_blocks
+    }
+
+    /// The control's own pacing rate, if the host forms blocks for it.
+    pub fn block_rate(&self) -> Option<Rate> {
+        if self.in_blocks { self.control.pacing_rate() } else { None }
     }
 
     /// The current pacing rate and burst; `cwnd`: the window in force, in bytes. The rate is the control's own, or a multiple of the window
@@ -544,8 +554,8 @@ impl ControlSeat {
         if !self.paces {
             return Some((self.window_rate(cwnd, srtt)?, Bytes(0)));
         }
-        let rate = self.own_rate().or_else(|| self.window_rate(cwnd, srtt))?;
-        Some((rate, self.control.burst()))
+        let rate = self.control.pacing_rate().or_else(|| self.window_rate(cwnd, srtt))?;
+        Some((rate, if self.in_blocks { Bytes(0) } else { self.control.burst() }))
     }
 
     fn window_rate(&self, cwnd: u64, srtt: Option<Duration>) -> Option<Rate> {

@@ -102,7 +102,7 @@ fn a_queue_behind_links_that_are_no_faster_cannot_fill() {
 fn bbr_on_linux_is_another_version_than_that_of_its_kernels() {
     let flow = |host: &str, name: &str| format!("[[flow]]\nhost = \"{host}\"\nname = \"{name}\"\ncongestion_control = \"bbr\"\n");
     let found = warnings("10 s", "'50 packets'", &(flow("linux", "a") + &flow("linux", "b") + &flow("windows_7", "c")));
-    let text = "a and b: bbr is version 3 here, but version 1 in a mainline Linux kernel; no such host sends like this";
+    let text = "a and b: bbr is version 3 here, but version 1, `bbr1`, in a mainline Linux kernel; no such host sends like this";
     assert_eq!((found.len(), found[0].name, found[0].text.as_str()), (1, "linux_bbr", text));
     assert_eq!(found[0].flows, ["a", "b"]);
     assert_eq!(warnings("10 s", "'50 packets'", "[flow]\nhost = \"linux\"\n"), []);

@@ -80,8 +80,9 @@ def conform(
     from ackclock.conformance import asking, judging, writing
     from ackclock.conformance import suites as known
 
-    targets.check(*(Path(file) for file in (junit, markdown) if file is not None), force=force)
     words = [word.strip() for each in ([suites] if isinstance(suites, str) else suites) for word in each.split(",")]
+    own = [Path(word) for word in words if word.endswith(known.SUFFIX)]
+    targets.check(*(Path(file) for file in (junit, markdown) if file is not None), inputs=own, force=force)
     found = [known.find(name) for name in (known.names() if words == ["all"] else words)]
     places = [word.strip() for each in ([on] if isinstance(on, str) else on) for word in each.split(",")]
     asked = [

@@ -19,6 +19,7 @@ from ackclock.formatting import junit
 KIND = "conformance"
 TABLE_FILE, FOLDER = "clauses.csv", "failures"
 WRITTEN = (TABLE_FILE, FOLDER)
+MARK = "<!-- ackclock conform -->"
 MARKS = {"holds": "✓", "deviates": "(✓)", "fails": "✗", "not seen": "?", "not asked": "–"}
 """The signs of verdicts in tables."""
 
@@ -104,6 +105,7 @@ def markdown(outcome: Conformance) -> str:
     for each in outcome.verdicts:
         rows.setdefault((each.asked.clause.suite, each.asked.clause.id), {})[each.asked.world.name] = each
     lines = [
+        MARK,
         f"{outcome.answer}\n",
         f"| suite | section | clause | {' | '.join(worlds)} |",
         f"|---|---|---|{'---|' * len(worlds)}",

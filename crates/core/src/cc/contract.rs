@@ -197,6 +197,11 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
     fn burst(&self) -> Bytes {
         Bytes(0)
     }
+    /// Whether a host that forms blocks of segments for a rate, as the TCP of Linux does, decides what leaves at once, in place of
+    /// [`CongestionControl::burst`]. The host asks once.
+    fn paces_in_blocks(&self) -> bool {
+        false
+    }
     /// The time at which the control expects [`CongestionControl::on_timer`].
     fn timer(&self) -> Option<Instant> {
         None

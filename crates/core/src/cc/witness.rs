@@ -481,6 +481,9 @@ impl CongestionControl for Witness {
     fn burst(&self) -> Bytes {
         self.inner.burst()
     }
+    fn paces_in_blocks(&self) -> bool {
+        self.inner.paces_in_blocks()
+    }
     fn timer(&self) -> Option<Instant> {
         self.inner.timer()
     }

@@ -217,11 +217,15 @@ mod tests {
     }
 
     #[test]
-    fn no_part_has_more_quantities_than_places() {
+    fn no_part_with_a_program_has_more_quantities_than_places() {
+        let programs = std::path::PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("bpf");
+        let mut known = 0;
         for axis in [&slow_start::AXIS, &avoidance::AXIS, &loss_response::AXIS] {
-            for entry in axis.parts() {
+            for entry in axis.parts().iter().filter(|entry| programs.join(axis.name).join(format!("{}.h", entry.name)).exists()) {
                 assert!(entry.quantities.len() <= QUANTITIES_PER_AXIS, "{}", entry.name);
+                known += 1;
             }
         }
+        assert!(known > 10, "{known}");
     }
 }

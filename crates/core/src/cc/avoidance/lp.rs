@@ -14,6 +14,7 @@
 //! - Without one-way delays (no timestamps), round-trip times take their place, so that queues for ACKs count too.
 //! - A cut takes the threshold along, so that the window grows from it as in avoidance.
 //! - A receiver that delays the ACK of a single segment adds to the delay. While the window is one segment, delays therefore do not count.
+//!   A receiver that delays ACKs by more than the path's queue still keeps the flow at one or two segments after its first yield.
 //! - The part acts when the window may grow, so not in loss recovery.
 //!
 //! `variant = "linux"` acts in slow start as well, keeps the threshold, and counts delays in milliseconds. After each cut the smallest delay

@@ -579,6 +579,10 @@ impl CongestionControl for Bbr1 {
         Bytes((segments.max(self.burst_goal()) * (self.smss + self.header)) as u64)
     }
 
+    fn paces_in_blocks(&self) -> bool {
+        true
+    }
+
     fn owns_recovery(&self) -> bool {
         true
     }

@@ -58,7 +58,7 @@ impl Sender {
         if self.blocks.is_none() {
             return;
         }
-        let pace = if let Some(rate) = self.seat.own_rate() {
+        let pace = if let Some(rate) = self.seat.block_rate() {
             Pace::paced(rate.as_bits_per_sec() as f64 / (8 * (self.seat.smss() + self.header)) as f64)
         } else {
             // Recovery lowers the window step by step.

@@ -120,8 +120,8 @@ impl Sender {
         // RFC 5681 §3.1: any window allows one segment.
         let fits = pipe + length <= cwnd || pipe == 0;
         // The pacer releases whole blocks.
-        let continues = self.continues_block() || self.blocks.as_ref().is_some_and(|blocks| blocks.continues(range.0));
-        let next = if continues { now } else { self.seat.next_release() };
+        let resends = || self.seat.in_blocks() && self.blocks.as_ref().is_some_and(|blocks| blocks.continues(range.0));
+        let next = if self.continues_block() || resends() { now } else { self.seat.next_release() };
         let new = fits && next <= now && range.0 == self.window.nxt();
         let deferred = if new { self.begin_block(now, pipe, cwnd) } else { None };
         if deferred == Some(Limit::ReceiveWindow) {
