@@ -37,7 +37,7 @@ from ackclock.cli.commands.serve import serve
 from ackclock.cli.commands.sweep import sweep
 from ackclock.cli.commands.trace import trace
 from ackclock.cli.commands.tune import tune
-from ackclock.cli.errors import BAD_INPUT, INTERRUPTED, fail
+from ackclock.cli.errors import BAD_INPUT, INTERRUPTED, fail, hear_interrupts
 
 # Every command, in the order of the help.
 HELP = {
@@ -156,6 +156,7 @@ def main() -> None:
     after Ctrl-C or at the end of --budget, and 1 for other failures, such as a reader that closed the output.
     """
     _open_streams()
+    hear_interrupts()
     try:
         code = _run()
         sys.stdout.flush()
