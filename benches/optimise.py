@@ -29,7 +29,7 @@ import build as package
 # Products of optimised builds. They have a folder of their own, so that ordinary builds stay as they are.
 FOLDER = scenarios.TARGET / "pgo"
 # Simulated seconds of a workload in training, by the start of its name.
-SPANS = {"chain": 100, "dumbbell_100M": 6, "dumbbell_1G": 2, "queue": 5, "hosts": 4}
+SPANS = {"chain": 100, "dumbbell_100M": 6, "dumbbell_1G": 2, "queue": 5, "hosts": 4, "window": 1}
 # The training of the wheel: an instrumented package runs the files. Most users record, too.
 TRAINING = """
 import sys
@@ -96,7 +96,8 @@ def training() -> list[Path]:
     folder.mkdir(parents=True)
     files = {name: scenarios.scenario(name, folder) for name in scenarios.WORKLOADS}
     for name in scenarios.HOST_WORKLOADS:
-        files |= {f"{name}_{host}": scenarios.host_scenario(name, host, folder) for host in scenarios.ALL_HOSTS}
+        hosts = scenarios.WIDE_HOSTS if name.startswith("window_") else scenarios.ALL_HOSTS
+        files |= {f"{name}_{host}": scenarios.host_scenario(name, host, folder) for host in hosts}
     written = []
     for name, file in files.items():
         span = next(span for start, span in SPANS.items() if name.startswith(start))
