@@ -203,13 +203,12 @@ def main() -> None:
         rows["hosts"].append(compare_hosts(workload, *(best([run[host] for run in runs]) for host in HOSTS)))
         show(rows["hosts"][-1], HOST_COLUMNS)
     show({key: title for key, (title, _) in CONTROL_COLUMNS.items()}, CONTROL_COLUMNS)
-    for workload, keys in controls().items():
+    parts = controls()
+    for workload, keys in parts.items():
         if wanted and workload not in wanted:
             continue
         # The reference runs in between, so that other load on the machine affects both.
-        files = [
-            control_scenario(name, key, TARGET) for name, key in ((REFERENCE, controls()[REFERENCE]), (workload, keys))
-        ]
+        files = [control_scenario(name, key, TARGET) for name, key in ((REFERENCE, parts[REFERENCE]), (workload, keys))]
         pairs = [[measure_ours(binary, file) for file in files] for _ in range(RUNS)]
         reference, own = (best([pair[at] for pair in pairs]) for at in (0, 1))
         rows["controls"].append(

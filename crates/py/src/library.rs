@@ -188,6 +188,8 @@ pub(crate) struct Library {
     /// The state, in words of 16 bytes, so that it is aligned for any type.
     state: Vec<u128>,
     output: Output,
+    /// Whether a decision was none, which ends the run: the functions are not called any more.
+    failed: bool,
     failure: Failure,
 }
 
@@ -205,6 +207,7 @@ impl Library {
             name,
             state: vec![0; table.size.div_ceil(size_of::<u128>())],
             output: Output { cwnd: 1.0, ssthresh: f64::INFINITY, pacing_rate: 0.0, burst: 0.0, timer: 0 },
+            failed: false,
             failure,
         }
     }
@@ -215,7 +218,7 @@ impl Library {
 
     /// Calls a function; a result that is no window, rate or time aborts the run, and changes nothing.
     fn call<E>(&mut self, function: Function<E>, event: E, method: &str, least: Segments) {
-        let Some(function) = function.filter(|_| !self.failure.occurred()) else { return };
+        let Some(function) = function.filter(|_| !self.failed) else { return };
         let mut output = self.output;
         // SAFETY: the functions of the table keep the header's rules, and event, state and output live until the call returns.
         unsafe { function(self.state.as_mut_ptr().cast(), event, &raw mut output) };
@@ -231,10 +234,16 @@ impl Library {
             ("burst", output.burst, (0.0..=1e15).contains(&output.burst), "a number of bytes, at least 0"),
         ];
         if let Some((field, value, _, expected)) = rules.into_iter().find(|(_, _, valid, _)| !valid) {
-            self.failure.record(PyValueError::new_err(format!("{}: {method} set {field} = {value}: expected {expected}", self.name)));
+            self.fail(&format!("{method} set {field} = {value}: expected {expected}"));
             return;
         }
         self.output = Output { cwnd: output.cwnd.max(least), ..output };
+    }
+
+    /// Ends the run.
+    fn fail(&mut self, message: &str) {
+        self.failed = true;
+        self.failure.record(PyValueError::new_err(format!("{}: {message}", self.name)));
     }
 
     /// The smallest window: one segment, or the current window if a reduction made it smaller.
@@ -349,8 +358,7 @@ impl CongestionControl for Library {
         self.output.timer = 0;
         self.call(self.table.timer, now.as_nanos(), "timer", self.least());
         if self.output.timer != 0 && self.output.timer <= now.as_nanos() {
-            let (name, at) = (&self.name, self.output.timer);
-            self.failure.record(PyValueError::new_err(format!("{name}: timer set timer = {at}: expected a later time, or 0")));
+            self.fail(&format!("timer set timer = {}: expected a later time, or 0", self.output.timer));
             self.output.timer = 0;
         }
     }

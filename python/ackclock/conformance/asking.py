@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from ackclock.comparisons.contenders import Contender, resolve
@@ -57,28 +57,46 @@ class Asked:
         return f"{self.clause.suite} {self.clause.id}"
 
 
-def asked(suite: Suite, clause: Clause, control: str | type | None, world: str) -> Asked:
-    """Return the question of a clause in a world.
+def questions(suites: Sequence[Suite], control: str | type | None, names: Sequence[str]) -> list[Asked]:
+    """Return the questions of all clauses in worlds.
 
     Parameters
     ----------
-    suite, clause
-        The clause, and its suite.
+    suites
+        The suites.
     control
         The contender to ask, as in `compare`; None: what the suite is about. In a kernel the first decides from outside
         the kernel, and the second is the kernel's own control.
-    world
-        The name of the world.
+    names
+        The names of the worlds.
 
     Raises
     ------
     ValueError
         If there is no such contender or world, or a scenario is wrong.
     """
+    # A world's identity has the hash of its kernel.
+    find, built = cache(worlds.find), cache(store.find)
+    return [
+        _asked(suite, clause, control, name, find, built)
+        for suite in suites
+        for clause in suite.clauses
+        for name in names
+    ]
+
+
+def _asked(
+    suite: Suite,
+    clause: Clause,
+    control: str | type | None,
+    world: str,
+    find: Callable[..., World],
+    built: Callable[[str], store.Built],
+) -> Asked:
     kernel = world.partition(":")[0] == store.WORLD
     contender = resolve(control or clause.control) if clause.control else NOBODY
     inside = kernel and control is None and bool(clause.kernel) and bool(clause.control)
-    found = worlds.find(world, outside=kernel and not inside and bool(clause.control))
+    found = find(world, outside=kernel and not inside and bool(clause.control))
     title = f"Linux {found.release}" if kernel else ""
     disciplined = kernel and bool(clause.discipline)
     own = clause.kernel if inside else clause.discipline.partition(" ")[0] if disciplined else ""
@@ -90,14 +108,13 @@ def asked(suite: Suite, clause: Clause, control: str | type | None, world: str) 
     if clause.scenario is None:
         return made
     if inside or disciplined:
-        built = store.find(world)
         found = replace(
             found,
-            runner=partial(running.run_virtual, kernel=built, only_named=True),
+            runner=partial(running.run_virtual, kernel=built(world), only_named=True),
             identity=f"{found.identity} named",
         )
     if inside:
-        chosen = {"version": store.find(world).version, "control": clause.kernel}
+        chosen = {"version": built(world).version, "control": clause.kernel}
         settings: dict[str, Any] = {"profile": "kernel", "packet_size": PACKET, "kernel": chosen}
     else:
         settings = {"host": "linux", "packet_size": PACKET, **contender.settings}

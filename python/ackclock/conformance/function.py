@@ -85,9 +85,7 @@ def conform(
     targets.check(*(Path(file) for file in (junit, markdown) if file is not None), inputs=own, force=force)
     found = [known.find(name) for name in (known.names() if words == ["all"] else words)]
     places = [word.strip() for each in ([on] if isinstance(on, str) else on) for word in each.split(",")]
-    asked = [
-        asking.asked(suite, clause, control, place) for suite in found for clause in suite.clauses for place in places
-    ]
+    asked = asking.questions(found, control, places)
     experiment = Experiment(out, jobs=jobs, engine=engine, budget=budget, progress=progress)
     with experiment.opened(writing.KIND, writing.manifest(asked), writing.WRITTEN):
         try:

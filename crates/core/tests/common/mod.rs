@@ -53,11 +53,18 @@ impl Parts {
 
     /// Whether the loss response is `name`, or has it inside.
     pub(crate) fn has_response(&self, name: &str) -> bool {
-        fn inside(params: &Params, name: &str) -> bool {
-            params.0.iter().any(|(_, value)| matches!(value, Value::Part(part) if part.name == name || inside(&part.params, name)))
-        }
-        self.loss_response.as_ref().is_some_and(|(entry, params)| entry.name == name || inside(params, name))
+        self.loss_response.as_ref().is_some_and(|(entry, params)| entry.name == name || has_inside(params, name))
     }
+
+    /// Whether the slow start is `name`, or has it inside.
+    pub(crate) fn has_slow_start(&self, name: &str) -> bool {
+        self.slow_start.0.name == name || has_inside(&self.slow_start.1, name)
+    }
+}
+
+/// Whether a part that is a parameter is `name`, or has it inside.
+fn has_inside(params: &Params, name: &str) -> bool {
+    params.0.iter().any(|(_, value)| matches!(value, Value::Part(part) if part.name == name || has_inside(&part.params, name)))
 }
 
 /// Events of a transport. Round-trip times are in milliseconds.

@@ -2,7 +2,7 @@
 //! ## What it does
 //! Starts like the slow start inside (*reconnaissance*). Once the initial window is acknowledged without congestion, and the round-trip time
 //! is like the saved one, the window becomes `jump` times the saved one, and its packets leave evenly over a round trip (*unvalidated*).
-//! When the first of them is acknowledged, the window becomes what is in flight, and grows as the slow start inside decides (*validating*)
+//! When the first of them is acknowledged, the window becomes the data in flight, and grows as the slow start inside decides (*validating*)
 //! until the last one is acknowledged; from then on the flow is a usual one.
 //!
 //! `PipeSize` counts what the path has carried: the flight before the jump, and what is acknowledged since. Congestion while unvalidated
@@ -182,7 +182,7 @@ impl CarefulResume {
         (alike && target > cwnd).then_some(target)
     }
 
-    /// The unvalidated packets have left, or their time is over: the window becomes what is in flight, or what the path has carried.
+    /// The unvalidated packets have left, or their time is over: the window becomes the data in flight, or the amount that the path has carried.
     fn validate(&mut self, ack: &Ack, window: &Window) -> Window {
         let flight = ack.inflight as f64;
         self.last = ack.snd_nxt;

@@ -1,9 +1,10 @@
 //! SUSS: quadruples the window in a round trip where growth is predicted to go on, by paced packets between the ACKs.
 //! ## What it does
 //! A round's *blue* packets are those that standard slow start would send: two per ACK of the last round's blue packets. When all those
-//! ACKs are in, SUSS decides whether the path can take more: the ACKs arrived within a quarter of the smallest round-trip time, or, from the
-//! third round on, the length of the train is predicted to stay below it in the round to come, and round-trip times do not rise. If so, the
-//! window quadruples: the *red* packets leave after a guard time at an even rate, and are done before the next round's ACKs arrive.
+//! ACKs are in, SUSS decides whether the path can take more. In the second round it can if the ACKs arrived within a quarter of the smallest
+//! round-trip time. From the third round on, the train of the next round must be predicted to last no longer than that time, and round-trip
+//! times must not rise. If so, the window quadruples: the *red* packets leave after a guard time at an even rate, and are done before the
+//! next round's ACKs arrive.
 //!
 //! ACKs of red packets do not add to the window. After the first refusal, or after `max_rounds`, growth is standard for good: with
 //! an initial window of ten, rounds of 10, 40, 160 and 640 segments, which then double. HyStart ends slow start, its ACK train measured on
@@ -228,7 +229,7 @@ impl Suss {
         now * now <= base * before && (since + 1.0) * round_rtt <= (since + 1.0) * base + since * base / 8.0
     }
 
-    /// The window at the end of slow start: after a jump, what is in flight.
+    /// The window at the end of slow start: after a jump, the data in flight.
     fn exit_window(&self, cwnd: Segments) -> Segments {
         if self.jumps > 1 { (self.inflight as f64 / self.smss.0 as f64).min(cwnd) } else { cwnd }
     }
