@@ -45,6 +45,17 @@ def test_another_control_fails_the_clauses_of_a_document_that_it_does_not_follow
     assert found["slow-start"] == HOLDS
 
 
+def test_clauses_about_the_host_stay_as_they_are_beside_another_control() -> None:
+    alone, beside = (ackclock.conform("rfc5681", control=control).verdicts for control in (None, "cubic"))
+    scripts = [each.asked.clause.id for each in alone if each.asked.point is None]
+    assert len(scripts) > 5
+    for one, other in zip(alone, beside, strict=True):
+        if one.asked.clause.id in scripts:
+            assert (one.verdict, one.asked.implementation) == (other.verdict, other.asked.implementation)
+        else:
+            assert other.asked.implementation == "cubic"
+
+
 def test_a_class_in_python_is_asked() -> None:
     class Gentle(ackclock.CongestionControl):
         def on_congestion(self, event: ackclock.CongestionEvent) -> None:

@@ -94,6 +94,9 @@ def _asked(
     built: Callable[[str], store.Built],
 ) -> Asked:
     kernel = world.partition(":")[0] == store.WORLD
+    # A script, or a clause about hosts and queues, does not ask the user's control.
+    if clause.scenario is None or not clause.control:
+        control = None
     contender = resolve(control or clause.control) if clause.control else NOBODY
     inside = kernel and control is None and bool(clause.kernel) and bool(clause.control)
     found = find(world, outside=kernel and not inside and bool(clause.control))
