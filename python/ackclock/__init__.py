@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ackclock.gates.function import gate
     from ackclock.literature.function import paper, papers, verify
     from ackclock.metrics import measures
+    from ackclock.metrics.coverage import Coverage, coverage
     from ackclock.playground.widget import widget
     from ackclock.plotting.function import plot
     from ackclock.results import Result, StoredResult
@@ -53,6 +54,7 @@ __all__ = [
     "Ack",
     "CongestionControl",
     "CongestionEvent",
+    "Coverage",
     "Dataset",
     "Delivered",
     "Established",
@@ -80,6 +82,7 @@ __all__ = [
     "columns",
     "compare",
     "conform",
+    "coverage",
     "gate",
     "include",
     "load",
@@ -123,6 +126,7 @@ _HOMES = {
     "gates.function": ("gate",),
     "literature.function": ("paper", "papers", "verify"),
     "metrics": ("measures",),
+    "metrics.coverage": ("Coverage", "coverage"),
     "playground.widget": ("widget",),
     "plotting.function": ("plot",),
     "results": ("Result", "StoredResult"),

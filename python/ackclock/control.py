@@ -8,8 +8,9 @@ import importlib
 import importlib.util
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ackclock import _core
 from ackclock._core import Exit
@@ -66,6 +67,9 @@ class CongestionControl:
         Whether ACKs carry `Ack.one_way_delay_s`. Read once, when the control is made.
     ecn : {"ect0", "ect1", "not_ect"}
         ECN codepoint of data, if the flow uses ECN. Read once, when the control is made.
+    states : mapping
+        Names of states: for a quantity of `internals` those of its values 0, 1, …, as in
+        ``{"phase": ["probe", "drain"]}``, for `ackclock.coverage`.
     paces_initial_window : bool
         Whether the initial window is spread over the first round trip. Read once, when the control is made.
 
@@ -91,6 +95,7 @@ class CongestionControl:
     wants_one_way_delay: bool = False
     paces_initial_window: bool = False
     ecn: Literal["ect0", "ect1", "not_ect"] = "ect0"
+    states: ClassVar[Mapping[str, Sequence[str]]] = {}
 
     def __init__(self) -> None:
         self.cwnd = 1.0
@@ -185,7 +190,7 @@ class SlowStart:
     ----------
     initial_ssthresh : float
         Upper bound of the first slow start threshold in segments. Read once, when the slow start is made.
-    pacing_rate_bps, burst, timer_s, wants_samples, wants_one_way_delay
+    pacing_rate_bps, burst, timer_s, wants_samples, wants_one_way_delay, states
         As for `CongestionControl`; the first three apply during slow start.
 
     Examples
@@ -197,6 +202,7 @@ class SlowStart:
     """
 
     initial_ssthresh: float = float("inf")
+    states: ClassVar[Mapping[str, Sequence[str]]] = {}
     pacing_rate_bps: float | None = None
     burst: float = 0
     timer_s: float | None = None

@@ -30,8 +30,8 @@ def setting(value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_toml(str(key))} = {_toml(item)}" for key, item in value.items()) + " }"
-    return _toml(value)
+        return "{ " + ", ".join(f"{in_toml(str(key))} = {in_toml(item)}" for key, item in value.items()) + " }"
+    return in_toml(value)
 
 
 _PYTHON = {"congestion_control": ("control", "python"), "slow_start": ("slow start", "python_slow_start")}
@@ -54,6 +54,11 @@ def _check_class(path: str, key: str, made: object) -> None:
         other = next(name for name in _PYTHON if name != key)
         if issubclass(made, CongestionControl if other == "congestion_control" else SlowStart):
             raise _core.ScenarioError(f"{path}: {made.__name__} is a {_PYTHON[other][0]}: write it as {other}")
+
+
+def word_of(made: object) -> str:
+    """Return the word of the document for a control or slow start in Python."""
+    return _PYTHON[key_of(made)][1]
 
 
 def key_of(made: object) -> str:
@@ -91,11 +96,12 @@ def _plain(value: object, path: str) -> object:
     raise _core.ScenarioError(f"{path}: expected a text, a number, true or false, a list or a table, but is {what}")
 
 
-def _toml(value: object) -> str:
+def in_toml(value: object) -> str:
+    """Return a value as TOML, on one line."""
     if isinstance(value, Mapping):
         return setting(value)
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
+        return "[" + ", ".join(in_toml(item) for item in value) + "]"
     # TOML knows no surrogates and no bare delete character; otherwise its texts are those of JSON.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 

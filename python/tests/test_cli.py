@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import polars
 import pytest
@@ -17,7 +18,7 @@ import pytest
 import ackclock
 from ackclock.cli import app
 
-from .conftest import FIRST, SWEEP, Cli, needs_unix
+from .conftest import FIRST, NO_KERNEL, SWEEP, Cli, needs_unix, present
 
 
 def test_version(cli: Cli) -> None:
@@ -157,6 +158,63 @@ def test_out_writes_everything(cli: Cli, first: Path, tmp_path: Path) -> None:
     assert polars.read_parquet(tmp_path / "o" / "flows.parquet")["name"].to_list() == ["a"]
     again = json.loads(cli("run", "o/scenario.toml", "--json").stdout)
     assert again["flows"] == json.loads(cli("run", first, "--json").stdout)["flows"]
+
+
+DELAY = """from ackclock import CongestionControl
+
+class Gentle(CongestionControl):
+    def on_congestion(self, event):
+        self.ssthresh = max(2.0, 0.9 * event.window)
+        self.cwnd = 1.0 if event.restart else self.ssthresh
+"""
+
+
+def test_flows_under_test_run_with_another_control(cli: Cli, tmp_path: Path) -> None:
+    """Only these: the same as the scenario that names the control itself, also in every run of a sweep."""
+    (tmp_path / "gentle.py").write_text(DELAY)
+    text = """duration = "2 s"
+[[flow]]
+name = "tested"
+{}
+[[flow]]
+name = "other"
+avoidance = "reno"
+[sweep]
+"topology.bottleneck.rate" = ["5 Mbit/s", "10 Mbit/s"]
+"""
+    own, other = tmp_path / "own.toml", tmp_path / "other.toml"
+    own.write_text(text.format('avoidance = "cubic"\nslow_start = "hystart"'))
+    other.write_text(text.format('avoidance = "veno"'))
+
+    def flows(file: Path, *words: str) -> list[dict[str, Any]]:
+        runs = json.loads(cli("run", str(file), "--json", *words).stdout)["runs"]
+        return [flow for run in runs for flow in run["flows"]]
+
+    assert flows(other, "--control", "hystart+cubic") == flows(own)
+    classes = flows(other, "--control", "gentle.py:Gentle")
+    assert len(classes) == 4 and classes != flows(own)
+    assert flows(other, "--control", "gentle.py:Gentle", "--out", "kept") == classes
+    assert {flow["control"] for flow in flows(other, "--control", "bbr") if flow["name"] == "tested"} == {"bbr"}
+    for control, message in (
+        ("cubc", "unknown algorithm or host 'cubc'; did you mean 'cubic'"),
+        ("gentle.py:Gentl", "has no control or slow start 'Gentl'; it has Gentle"),
+    ):
+        done = cli("run", str(other), "--control", control)
+        assert (done.returncode, done.stdout) == (2, "") and message in done.stderr, done.stderr
+
+
+@pytest.mark.skipif(not present(), reason=NO_KERNEL)
+def test_a_name_is_the_control_of_a_kernel_and_a_class_decides_outside_it(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "gentle.py").write_text(DELAY)
+    file = tmp_path / "x.toml"
+    file.write_text('duration = "2 s"\n[[flow]]\nname = "tested"\n')
+
+    def speed(*words: str) -> float:
+        return float(
+            json.loads(cli("run", str(file), "--on", "linux", "--json", *words).stdout)["flows"][0]["goodput_bps"]
+        )
+
+    assert len({speed("--control", "bic"), speed("--control", "gentle.py:Gentle"), speed()}) == 3
 
 
 def test_the_same_run_writes_the_same_tables(cli: Cli, first: Path, tmp_path: Path) -> None:

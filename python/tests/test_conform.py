@@ -68,6 +68,21 @@ def test_a_class_in_python_is_asked() -> None:
     assert (halves.verdict, halves.asked.implementation) == (HOLDS, "Gentle")
 
 
+def test_states_are_counted_over_the_clauses(tmp_path: Path, cli: Cli) -> None:
+    found = ackclock.conform("bbr", coverage=True)
+    assert found.coverage is not None and found.coverage.never == []
+    states = {row["state"]: row for row in found.coverage.states.to_dicts()}
+    clauses = len(found.verdicts)
+    assert (states["Startup"]["runs"], states["Startup"]["entered_in"]) == (clauses, clauses)
+    assert 0 < states["ProbeRTT"]["entered_in"] < clauses
+    plain = ackclock.conform("bbr")
+    assert plain.coverage is None and plain.table.equals(found.table)
+    # A control without named states has none to count, and the kernel shows none.
+    assert ackclock.conform(written(tmp_path), coverage=True).coverage is None
+    done = cli("conform", "rfc9406", "--coverage")
+    assert re.search(r"hystart_pp\s+slow start\s+CSS", done.stdout)
+
+
 @pytest.mark.skipif(not present(), reason=NO_KERNEL)
 def test_a_kernel_is_asked_its_own_control_and_a_named_one_outside_it(tmp_path: Path) -> None:
     own = ackclock.conform(written(tmp_path), on=["simulation", "linux"])

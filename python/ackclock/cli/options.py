@@ -130,7 +130,8 @@ Control = Annotated[
     Optional[str],
     typer.Option(
         metavar="NAME",
-        help="On linux: the kernel's congestion control for all flows, such as bic; replaces those of the scenario.",
+        help="Congestion control of the flows under test: what `compare` takes, such as bbr, delay.py:Delay or"
+        " gentle.so:gentle. On linux, a name alone is the kernel's own control, of all flows.",
     ),
 ]
 Out = Annotated[Optional[Path], typer.Option("--out", "-o", metavar="DIRECTORY", help="Directory to write to.")]

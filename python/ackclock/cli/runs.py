@@ -30,6 +30,7 @@ def run_command(
     settings: Sequence[str],
     *,
     world: World,
+    control: str | None,
     seed: int | None,
     out: Path | None,
     json_output: bool,
@@ -46,11 +47,15 @@ def run_command(
             raise ValueError(f"--record {name!r}: expected the name of one trace; for several, repeat --record")
     changed = settings_of(settings, seed)
     scenario = load(file, changed)
+    if control is not None:
+        from ackclock.comparisons import contenders, replacing  # what other runs do without
+
+        scenario = replacing.replaced(scenario, contenders.resolve(control))
     variants = scenario.variants()
     if reasons := [reason for _, variant in variants if (reason := world.refusal(variant))]:
         # Some reasons begin with their place in the file.
         raise ValueError(reasons[0] if reasons[0].startswith(f"{file}:") else f"{file}: {reasons[0]}")
-    given = scenario if changed else file
+    given = scenario if changed or control is not None else file
     made = None
     if variants[0][0]:
         from ackclock.cli.sweeps import Sweep  # what a single run does without

@@ -12,7 +12,9 @@ from ackclock.conformance.measuring import Seen
 from ackclock.conformance.suites import TESTED, Clause, Suite, flows, merged
 from ackclock.experiments.plan import Point
 from ackclock.experiments.world import World
+from ackclock.freeze import Frozen
 from ackclock.linux import running, store, worlds
+from ackclock.metrics.coverage import TRACE, named_states
 from ackclock.scenario import Scenario
 
 PACKET = "1448 B"
@@ -52,12 +54,19 @@ class Asked:
     refusal: str = ""
 
     @property
+    def covers(self) -> bool:
+        """Whether its run counts the states of controls."""
+        return self.point is not None and isinstance(self.point.measurement, Seen) and self.point.measurement.covers
+
+    @property
     def name(self) -> str:
         """The clause's name with that of its suite."""
         return f"{self.clause.suite} {self.clause.id}"
 
 
-def questions(suites: Sequence[Suite], control: str | type | None, names: Sequence[str]) -> list[Asked]:
+def questions(
+    suites: Sequence[Suite], control: str | type | None, names: Sequence[str], *, coverage: bool = False
+) -> list[Asked]:
     """Return the questions of all clauses in worlds.
 
     Parameters
@@ -69,6 +78,8 @@ def questions(suites: Sequence[Suite], control: str | type | None, names: Sequen
         the kernel, and the second is the kernel's own control.
     names
         The names of the worlds.
+    coverage
+        Whether to count the states of controls, which the simulation alone shows.
 
     Raises
     ------
@@ -78,11 +89,24 @@ def questions(suites: Sequence[Suite], control: str | type | None, names: Sequen
     # A world's identity has the hash of its kernel.
     find, built = cache(worlds.find), cache(store.find)
     return [
-        _asked(suite, clause, control, name, find, built)
+        _covering(made) if coverage else made
         for suite in suites
         for clause in suite.clauses
         for name in names
+        for made in [_asked(suite, clause, control, name, find, built)]
     ]
+
+
+def _covering(asked: Asked) -> Asked:
+    """Return the question whose run counts the states of controls too, if any has names for them."""
+    point = asked.point
+    if point is None or not isinstance(point.measurement, Seen) or asked.world.name != worlds.SIMULATION:
+        return asked
+    document = Frozen(point.scenario).document
+    if not any(map(named_states, document["flow"])):
+        return asked
+    scenario = Scenario(**{**document, "record": sorted({*point.scenario.record, TRACE})})
+    return replace(asked, point=replace(point, scenario=scenario, measurement=replace(point.measurement, covers=True)))
 
 
 def _asked(

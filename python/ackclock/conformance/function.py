@@ -23,6 +23,7 @@ def conform(
     *,
     control: str | type | None = None,
     on: Words = "simulation",
+    coverage: Switch = False,
     junit: File | None = None,
     markdown: File | None = None,
     force: Switch = False,
@@ -44,6 +45,8 @@ def conform(
     on
         Worlds: ``simulation``, and ``linux`` for a kernel in virtual time (``linux:7.2`` names its version), which asks
         the kernel's own control, or the named one from outside the kernel.
+    coverage
+        Whether to count the states that controls enter in the simulation, and the transitions between them.
     junit, markdown
         Files to write: JUnit XML for a service, and a table of the clauses in Markdown.
     force
@@ -85,7 +88,7 @@ def conform(
     targets.check(*(Path(file) for file in (junit, markdown) if file is not None), inputs=own, force=force)
     found = [known.find(name) for name in (known.names() if words == ["all"] else words)]
     places = [word.strip() for each in ([on] if isinstance(on, str) else on) for word in each.split(",")]
-    asked = asking.questions(found, control, places)
+    asked = asking.questions(found, control, places, coverage=coverage)
     experiment = Experiment(out, jobs=jobs, engine=engine, budget=budget, progress=progress)
     with experiment.opened(writing.KIND, writing.manifest(asked), writing.WRITTEN):
         try:

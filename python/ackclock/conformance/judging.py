@@ -7,10 +7,11 @@ from functools import cache
 
 from ackclock import _core
 from ackclock.conformance.asking import Asked
-from ackclock.conformance.measuring import verdict
+from ackclock.conformance.measuring import STATES, verdict
 from ackclock.conformance.result import DEVIATES, FAILS, HOLDS, NOT_ASKED, UNSEEN, Conformance, Verdict
 from ackclock.experiments.experiment import Experiment
 from ackclock.linux import store
+from ackclock.metrics.coverage import Coverage, Tally
 
 TOLERANCE = "packetdrill"
 """Allowed errors of times in scripts on a kernel, whose timers have ticks."""
@@ -18,7 +19,12 @@ TOLERANCE = "packetdrill"
 
 def judged(asked: Sequence[Asked], experiment: Experiment) -> Conformance:
     """Return the verdicts on clauses whose runs have taken place."""
-    return Conformance([_judged(each, experiment) for each in asked])
+    covered = [
+        [Tally(**each) for each in experiment.store.measured(it.point)[STATES]]
+        for it in asked
+        if it.covers and it.point is not None and it.point.key in experiment.store
+    ]
+    return Conformance([_judged(each, experiment) for each in asked], Coverage(covered) if covered else None)
 
 
 def _judged(asked: Asked, experiment: Experiment) -> Verdict:
@@ -29,7 +35,8 @@ def _judged(asked: Asked, experiment: Experiment) -> Verdict:
     if asked.point.key not in experiment.store:
         return Verdict(asked, NOT_ASKED, {}, experiment.failed.get(asked.point.key, "did not run"))
     seen = experiment.store.measured(asked.point)
-    holds, measured = verdict(seen), dict(list(seen.items())[1:])
+    measured = {name: value for name, value in list(seen.items())[1:] if name != STATES}
+    holds = verdict(seen)
     if holds is None:
         return Verdict(asked, UNSEEN, measured, "the run did not come to the point")
     return Verdict(asked, HOLDS, measured) if holds else _broken(asked, "", measured)

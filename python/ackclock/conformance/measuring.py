@@ -5,17 +5,20 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ackclock import extras
 from ackclock.conformance.suites import TESTED
 from ackclock.experiments.measurement import Measurement
+from ackclock.metrics.coverage import tallies
 from ackclock.results import Result
 
 SETTINGS = ("enable_external_access = false", "autoinstall_known_extensions = false", "threads = 1")
 TABLES = ("flows", "links", "transfers", "pages", "media")
 """The tables of a run that a query reads; every recorded trace is a table of its own name."""
+STATES = "(states)"
+"""The key of the states that a run went through, beside the columns of the answer."""
 VIEWS = {
     "tested": f"SELECT * FROM flows WHERE name = '{TESTED}'",
     "windows": "SELECT time, cwnd, ssthresh, lag(cwnd) OVER walk AS before, lag(ssthresh) OVER walk AS ssthresh_before"
@@ -37,10 +40,13 @@ class Seen(Measurement[dict[str, Any]]):
         The query.
     where : str
         The clause, for messages.
+    covers : bool
+        Whether to count the states of controls too.
     """
 
     query: str
     where: str
+    covers: bool = False
 
     @property
     def record(self) -> None:
@@ -48,12 +54,12 @@ class Seen(Measurement[dict[str, Any]]):
         return
 
     @property
-    def fingerprint(self) -> str:
+    def fingerprint(self) -> object:
         """The query."""
-        return self.query
+        return [self.query, STATES] if self.covers else self.query
 
     def take(self, result: Result) -> dict[str, Any]:
-        """Ask the tables of a run.
+        """Ask the tables of a run; the states have the key `STATES`.
 
         Raises
         ------
@@ -83,7 +89,8 @@ class Seen(Measurement[dict[str, Any]]):
                 columns = [column[0] for column in answer.description or ()]
             except duckdb.Error as error:
                 raise ValueError(f"{self.where}: seen: {str(error).strip()}") from None
-        return {} if row is None else {name: _plain(value) for name, value in zip(columns, row, strict=True)}
+        found = {} if row is None else {name: _plain(value) for name, value in zip(columns, row, strict=True)}
+        return {**found, STATES: [asdict(tally) for tally in tallies(result)]} if self.covers else found
 
 
 def _plain(value: Any) -> object:  # noqa: ANN401 - any value of DuckDB
@@ -96,5 +103,5 @@ def _plain(value: Any) -> object:  # noqa: ANN401 - any value of DuckDB
 
 def verdict(seen: Mapping[str, Any]) -> bool | None:
     """Whether the clause holds: the first column of the answer; None if the run did not come to the point."""
-    first = next(iter(seen.values()), None)
+    first = next((value for name, value in seen.items() if name != STATES), None)
     return None if first is None else bool(first)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.conformance.asking import Asked
 from ackclock.formatting.numbers import counted, number
+from ackclock.metrics.coverage import Coverage
 
 if TYPE_CHECKING:
     import polars
@@ -69,10 +70,13 @@ class Conformance:
     ----------
     verdicts : list of Verdict
         In the order of suites and clauses, world after world.
+    coverage : Coverage or None
+        The states that the controls went through; None if they were not counted.
     """
 
-    def __init__(self, verdicts: Sequence[Verdict]) -> None:
+    def __init__(self, verdicts: Sequence[Verdict], coverage: Coverage | None = None) -> None:
         self.verdicts = list(verdicts)
+        self.coverage = coverage
 
     def __repr__(self) -> str:
         return f"<Conformance: {self.answer}>"
@@ -104,4 +108,8 @@ class Conformance:
 
     def to_dict(self) -> dict[str, Any]:
         """Return answer and verdicts as values of JSON."""
-        return {"passed": self.passed, "answer": self.answer, "clauses": [each.row() for each in self.verdicts]}
+        found = {"passed": self.passed, "answer": self.answer, "clauses": [each.row() for each in self.verdicts]}
+        if self.coverage is None:
+            return found
+        states, transitions = self.coverage.states.to_dicts(), self.coverage.transitions.to_dicts()
+        return {**found, "states": states, "transitions": transitions}

@@ -70,6 +70,23 @@ def find(
     raise ValueError(f"--on {name}: expected {', '.join(NAMES[:-1])} or {NAMES[-1]}{hint}")
 
 
+def controlled(
+    name: str,
+    control: str | None,
+    *,
+    outside: bool,
+    **options: Any,  # noqa: ANN401 - those of `find`
+) -> tuple[World, str | None]:
+    """Return a world, and the control of ``--control`` that the scenario is still to get.
+
+    On ``linux``, a name alone is the kernel's own control, which the world gives to all flows, unless controls are to
+    decide outside the kernel. Other parameters and errors are those of `find`.
+    """
+    inside = name.partition(":")[0] == store.WORLD and control is not None and control.isidentifier() and not outside
+    world = find(name, outside=outside, control=control if inside else None, **options)
+    return world, None if inside else control
+
+
 def several(names: str | Sequence[str], **options: Any) -> list[World]:  # noqa: ANN401 - those of `find`
     """Return worlds by their names, each once; parameters and errors are those of `find`."""
     words = [names] if isinstance(names, str) else list(names)

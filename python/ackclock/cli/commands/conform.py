@@ -28,6 +28,9 @@ def conform(
         ),
     ] = None,
     on: Worlds = "simulation",
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Also count the states that a control enters in the simulation.")
+    ] = False,
     junit: Annotated[Optional[Path], typer.Option(metavar="FILE", help="Write a JUnit XML file.")] = None,
     markdown: Annotated[Optional[Path], typer.Option(metavar="FILE", help="Write the clauses as Markdown.")] = None,
     out: Out = None,
@@ -52,7 +55,16 @@ def conform(
         if json and any(targets.is_stdout(path) for path in (junit, markdown) if path is not None):
             raise ValueError("--json and a file on standard output exclude each other")
         return conform(
-            suites, control=control, on=on, junit=junit, markdown=markdown, force=force, out=out, jobs=jobs, **where
+            suites,
+            control=control,
+            on=on,
+            coverage=coverage,
+            junit=junit,
+            markdown=markdown,
+            force=force,
+            out=out,
+            jobs=jobs,
+            **where,
         )
 
     def show(found: Conformance) -> None:

@@ -67,10 +67,12 @@ def run(
 
         options.check_engine(engine, address)
         captures = Captures.wanted(pcap, pcap_at or [], pcap_snaplen, force=force)
+        world, left = worlds.controlled(on, control, outside=outside)
         sweep = run_command(
             file,
             settings or [],
-            world=worlds.find(on, outside=outside, control=control),
+            world=world,
+            control=left,
             seed=seed,
             out=out,
             json_output=json,

@@ -75,10 +75,12 @@ def run(
 
         options.check_engine(engine, address)
         captures = Captures.wanted(pcap, pcap_at or [], pcap_snaplen, force=force)
+        world, left = worlds.controlled(on, control, outside=outside, attempts=attempts, change_hystart=change_hystart)
         sweep = run_command(
             file,
             settings or [],
-            world=worlds.find(on, attempts=attempts, change_hystart=change_hystart, outside=outside, control=control),
+            world=world,
+            control=left,
             seed=seed,
             out=out,
             json_output=json,
