@@ -68,6 +68,12 @@ def test_a_class_in_python_is_asked() -> None:
     assert (halves.verdict, halves.asked.implementation) == (HOLDS, "Gentle")
 
 
+def test_a_contender_may_have_tables_and_numbers(tmp_path: Path) -> None:
+    for control, factor in (('reno+loss_response={ kind = "first_loss_factor", factor = 0.8 }', 0.8), ("reno", 0.5)):
+        [halves, _] = ackclock.conform(written(tmp_path), control=f"slow_start=standard+{control}").verdicts
+        assert halves.measured["factor"] == pytest.approx(factor, abs=0.02)
+
+
 def test_states_are_counted_over_the_clauses(tmp_path: Path, cli: Cli) -> None:
     found = ackclock.conform("bbr", coverage=True)
     assert found.coverage is not None and found.coverage.never == []

@@ -12,6 +12,7 @@ from ackclock.conformance.measuring import Seen
 from ackclock.conformance.suites import TESTED, Clause, Suite, flows, merged
 from ackclock.experiments.plan import Point
 from ackclock.experiments.world import World
+from ackclock.files import toml
 from ackclock.freeze import Frozen
 from ackclock.linux import running, store, worlds
 from ackclock.metrics.coverage import TRACE, named_states
@@ -144,12 +145,25 @@ def _asked(
         chosen = {"version": built(world).version, "control": clause.kernel}
         settings: dict[str, Any] = {"profile": "kernel", "packet_size": PACKET, "kernel": chosen}
     else:
-        settings = {"host": "linux", "packet_size": PACKET, **contender.settings}
+        settings = {
+            "host": "linux", "packet_size": PACKET,
+            **{key: _value(value) for key, value in contender.settings.items()},
+        }  # fmt: skip
     scenario = _scenario(_disciplined(clause) if disciplined else clause, settings, HOST_KEYS if inside else ())
     if kernel and not (inside or disciplined) and (reason := found.refusal(scenario)):
         return replace(made, refusal=reason)
     point = Point(scenario, Seen(clause.seen, clause.place), world=found)
     return replace(made, world=found, point=point)
+
+
+def _value(value: object) -> object:
+    """Return the value of a contender as in a document: a text such as ``{ kind = "abe" }`` is a table."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return toml.own(f"value = {value}")["value"]
+    except ValueError:
+        return value
 
 
 def _who(own: str, contender: str, title: str) -> str:
