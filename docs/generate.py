@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import conformance
+import fieldmap
 import kernelcomparison
 import modelpages
 import typer
@@ -52,6 +53,7 @@ def main() -> int:
         return 2
     pages = {FOLDER / name: f"{MADE}\n\n{make().strip()}\n" for name, make in PAGES.items()}
     pages[MODULE] = modelpages.source()
+    pages[fieldmap.PAGE] = f"{MADE}\n\n{fieldmap.page().strip()}\n"
     pages[validation.PAGE] = kernelcomparison.filled(validation.page())
     stale = {path.name for path in FOLDER.glob("*.md")} - PAGES.keys()
     differing = [path for path, text in pages.items() if not _same(path, text, show=check)]

@@ -10,6 +10,7 @@ import base64
 import json
 import os
 import re
+import sys
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -96,6 +97,8 @@ class Stage:
             path = waiting.pop()
             before = set(self.names)
             text = path.read_text(encoding="utf-8") if path.suffix == ".md" else self.shown(path)
+            if path == DOCS / "field.md":
+                text = live(text)
             self.write(self.names[path] + ".md", self.linked(path, text))
             waiting += self.names.keys() - before
 
@@ -161,6 +164,14 @@ class Stage:
             return ""
         target = f"{self.relative(page, 'playground/index.html')}#{fragment(scenario)}"
         return f'\n\n<p class="offer"><a href="{target}">Open in the playground</a></p>\n'
+
+
+def live(text: str) -> str:
+    """Return the page of the map of the field with the map that answers clicks."""
+    sys.path.insert(0, str(DOCS))
+    import fieldmap
+
+    return text.replace(fieldmap.LIVE, fieldmap.live())
 
 
 def is_playable(text: str) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from statistics import fmean
 from typing import Any
 
 import polars
@@ -17,6 +19,7 @@ from ackclock.judging.words import few
 from ackclock.metrics.metric import Metric
 
 UNCLEAR = "unclear"
+FRONT = "combinations that no other one beats over all paths"
 WINS = "* "
 """Mark of a combination that is better than the baseline."""
 LEGEND = " (*: better, after Holm's correction)"
@@ -108,7 +111,49 @@ class Crossed:
         texts = dict.fromkeys(("axis", "part", "path", "metric"), polars.String)
         return polars.DataFrame(made, {**texts, "vs": polars.Float64})
 
+    @cached_property
+    def front(self) -> polars.DataFrame:
+        """One row for each combination: speed and queue against the baseline and what rivals lose, over all paths.
 
+        ``speed`` and ``queue`` are geometric means over the paths: of the ratio of goodput or of the reciprocal of the
+        completion time, and of the ratio of the 95th percentile of waiting times, both lengthened by `LEAST_WAIT`.
+        ``taken`` is the mean over the paths with rivals, null without any. ``best`` says whether no other combination
+        is better in one of the three and at least as good in the others.
+        """
+        base = {row["place"]: row["sojourn_p95"] for row in self.table.filter("reference").to_dicts()}
+        rows = []
+        for labels, own in self.compositions.group_by(AXES, maintain_order=True):
+            speeds, waits, taken = [], [], []
+            for row in own.to_dicts():
+                key = self.metric(row["place"])
+                vs, wait, wait_base = row[f"{key}_vs"], row["sojourn_p95"], base.get(row["place"])
+                if vs:
+                    speeds.append(METRICS[key].better * math.log(vs))
+                if wait is not None and wait_base is not None:
+                    waits.append(math.log((wait + LEAST_WAIT) / (wait_base + LEAST_WAIT)))
+                if row["taken"] is not None:
+                    taken.append(row["taken"])
+            if len(speeds) == len(self.paths):
+                found = (
+                    math.exp(fmean(speeds)),
+                    math.exp(fmean(waits)) if waits else None,
+                    fmean(taken) if taken else None,
+                )
+                rows.append(dict(zip((*AXES, "speed", "queue", "taken"), (*labels, *found), strict=True)))
+        schema = {**dict.fromkeys(AXES, polars.String), **dict.fromkeys(("speed", "queue", "taken"), polars.Float64)}
+        made = polars.DataFrame(rows, schema)
+        # All three are better the smaller they are.
+        costs = [(-row["speed"], row["queue"] or 0.0, row["taken"] or 0.0) for row in rows]
+        best = [not any(_dominates(other, own) for other in costs) for own in costs]
+        return made.with_columns(best=polars.Series(best, dtype=polars.Boolean)).sort("speed", descending=True)
+
+
+def _dominates(one: Sequence[float], other: Sequence[float]) -> bool:
+    return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+
+
+LEAST_WAIT = 1e-4
+"""Seconds by which waits are lengthened, since a wait of nothing has no ratio."""
 TOP = 3
 """Best compositions of a path that are shown by default."""
 
@@ -125,7 +170,7 @@ def tables(matrix: Crossed, metric: str | None = None, top: int = TOP) -> list[S
     top
         The number of best combinations to show of a large matrix.
     """
-    return [_ranking(matrix, metric, top), *_parts(matrix, metric)]
+    return [_ranking(matrix, metric, top), *_front(matrix), *_parts(matrix, metric)]
 
 
 def answer(matrix: Crossed, metric: str | None = None) -> list[str]:
@@ -203,6 +248,28 @@ def _ranking(matrix: Crossed, metric: str | None, top: int) -> Shown:
     less = [each.title for each in reversed(metrics) if each.title not in ranking]
     marked = any(line[-1].startswith(WINS) for line in lines)
     return Shown(f"combinations{LEGEND if marked else ''}", columns, lines, 2 + len(axes), less)
+
+
+def _front(matrix: Crossed) -> list[Shown]:
+    """Return the combinations that no other one beats, over several paths and of more than two."""
+    if len(matrix.paths) < 2 or matrix.count < 3:
+        return []
+    rows = matrix.front.filter("best").to_dicts()
+    axes = varied(matrix)
+    lines = [
+        [
+            *(row[axis] for axis in axes), f"×{row['speed']:.3f}",
+            "–" if row["queue"] is None else f"×{row['queue']:.3f}",
+            "–" if row["taken"] is None else value(row, METRICS["taken"]),
+        ]
+        for row in rows
+    ]  # fmt: skip
+    columns = [*map(title, axes), "speed", "queue", METRICS["taken"].title]
+    note = (
+        "Speed and queue are geometric means over the paths against the baseline; no other combination is better in one"
+        " of the three columns and as good in the others."
+    )
+    return [Shown(FRONT, columns, lines, len(axes), note=note)] if rows else []
 
 
 def _is_base(ranked: tuple[str, Row]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 
 from ackclock import _core
@@ -15,6 +16,8 @@ from ackclock.comparisons.planning import Plan, in_worlds
 from ackclock.experiments.world import SIMULATION, World
 
 SEEDS = 3
+LINUX = {"slow_start": "hystart", "avoidance": "cubic_linux"}
+"""The parts of Linux."""
 
 
 def plan(
@@ -43,6 +46,23 @@ def plan(
         contenders, in_worlds(found, worlds), seeds, extra=extra, harm=False, outside=base not in possible,
         refused=refused,
     )  # fmt: skip
+
+
+Baseline = Mapping[str, PartSpec] | None
+
+
+def of_field(
+    chosen: Mapping[str, Choice], paths: Sequence[str | PathLike[str]] | None, baseline: Baseline
+) -> tuple[dict[str, Choice], Sequence[str | PathLike[str]], Baseline]:
+    """Return choices, paths and baseline of a map of the field: where nothing is chosen, that of the map.
+
+    A loss response belongs to its avoidance, and recovery to the host. The baseline is what Linux has.
+    """
+    own = {"loss_response": "own", "recovery": composing.OF_HOST.value}
+    wanted = {axis: choice if choice is not None else own.get(axis) for axis, choice in chosen.items()}
+    if not any(choice is not None for choice in chosen.values()):
+        wanted.update({axis: composing.known(axis) for axis in ("slow_start", "avoidance", composing.WHOLE)})
+    return wanted, paths or [places.FIELD.name], baseline or {**LINUX, "recovery": composing.OF_HOST.value}
 
 
 def _contender(composition: Composition) -> Contender:

@@ -115,6 +115,7 @@ def matrix(
     loss_response: Choice = None,
     recovery: Choice = None,
     congestion_control: Choice = None,
+    all: Switch = False,  # noqa: A002 - as the option of the command
     paths: Files | None = None,
     on: Words = "simulation",
     seeds: Count = 3,
@@ -138,6 +139,9 @@ def matrix(
     congestion_control
         Whole controls, which combine only with recoveries: names or tables, such as ``"bbr"``. By default all, or none
         if one of the first three axes is given. If only this axis is given, there are no other combinations.
+    all
+        Whether to draw a map of the field: every slow start with every avoidance, and every whole control, on the paths
+        ``field`` with hosts of today, against what Linux has. Other parameters restrict it.
     seeds
         Drawn paths, each with a seed of its own.
     baseline
@@ -164,11 +168,14 @@ def matrix(
 
     checks.words("--sort", "metric", [sort] if sort else [], SHOWN)
     where = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    chosen: dict[str, Choice] = {
+        "slow_start": slow_start, "avoidance": avoidance, "loss_response": loss_response, "recovery": recovery,
+        WHOLE: congestion_control,
+    }  # fmt: skip
+    if all:
+        chosen, where, baseline = crossing.of_field(chosen, where, baseline)
     plan = crossing.plan(
-        {
-            "slow_start": slow_start, "avoidance": avoidance, "loss_response": loss_response, "recovery": recovery,
-            WHOLE: congestion_control,
-        },
+        chosen,
         paths=None if where is None else [str(each) for each in where], worlds=worlds.several(on),
         seeds=seeds, duration=duration, baseline=baseline,
     )  # fmt: skip

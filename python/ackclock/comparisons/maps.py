@@ -10,9 +10,9 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from ackclock.comparisons.crossed import SHOWN, Crossed, title, varied, wins
+from ackclock.comparisons.crossed import FRONT, SHOWN, Crossed, title, varied, wins
 from ackclock.comparisons.judging import METRICS
-from ackclock.drawing.figure import Axis, Figure, Heatmap, Panel
+from ackclock.drawing.figure import WIDE, Axis, Figure, Heatmap, Panel, Series
 from ackclock.files import checks
 from ackclock.metrics.metric import Metric
 
@@ -57,6 +57,33 @@ def _cells(matrix: Crossed, path: str, metric: str | None) -> tuple[Floats, Plac
     found = {(row[:2], row[2:4]): row[4] for row in own.select(*DOWN, *ACROSS, f"{key}_vs").iter_rows()}
     grid = np.array([[_number(found.get((y, x))) for x in xs] for y in ys])
     return grid, xs, ys, key
+
+
+def front(matrix: Crossed) -> Figure | None:
+    """Return speed against queue of all combinations over all paths, see `Crossed.front`; None without queues."""
+    found = matrix.front.filter(polars.col("queue").is_not_null())
+    if len(matrix.paths) < 2 or found.height < 3:
+        return None
+    axes = varied(matrix)
+    made = []
+    for name, best in (("beaten by another one", False), ("beaten by no other one", True)):
+        rows = found.filter(best=best).to_dicts()
+        texts = [" · ".join(dict.fromkeys(row[axis] for axis in axes)) for row in rows]
+        made.append(
+            Series(
+                name,
+                [row["queue"] for row in rows],
+                [row["speed"] for row in rows],
+                "points",
+                texts=texts,
+                faint=not best,
+            )
+        )
+    queues = found["queue"].to_list()
+    x = Axis("waiting time over the baseline's, geometric mean over the paths", log=max(queues) > WIDE * min(queues))
+    speeds = found["speed"].to_list()
+    y = Axis("speed over the baseline's", limits=(0.95 * min(speeds), 1.05 * max(speeds)))
+    return Figure(FRONT.capitalize(), [Panel(made, x=x, y=y)], "front")
 
 
 def overview(matrix: Crossed, metric: str | None = None) -> Figure:

@@ -53,6 +53,10 @@ class Part:
         return hash(self.label)
 
 
+OF_HOST = Part("host", "host")
+"""The recovery that the host of each path has, which no scenario sets: hosts of today have no other."""
+
+
 @dataclass(frozen=True)
 class Composition:
     """A part on each axis, in the order of `AXES`; a whole control occupies all axes that it replaces."""
@@ -69,14 +73,17 @@ class Composition:
     def name(self) -> str:
         """Its parts as one text, as in the column `control` of a result."""
         parts = self.parts[len(PARTS) - 1 :] if self.whole else self.parts
-        return " + ".join(part.label for part in parts)
+        return " + ".join(part.label for part in parts if part is not OF_HOST)
 
     @property
     def settings(self) -> dict[str, PartSpec]:
         """The keys of a flow that give it this composition, with their values."""
-        if self.whole:
-            return {WHOLE: self.parts[0].value, "recovery": self.parts[-1].value}
-        return {axis: part.value for axis, part in zip(AXES, self.parts, strict=True)}
+        axes = (
+            {WHOLE: self.parts[0], "recovery": self.parts[-1]}
+            if self.whole
+            else dict(zip(AXES, self.parts, strict=True))
+        )
+        return {axis: part.value for axis, part in axes.items() if part is not OF_HOST}
 
 
 def known(axis: str) -> list[str]:
@@ -112,6 +119,8 @@ def part(axis: str, spec: PartSpec) -> Part:
     ValueError
         If it is a word of a scenario that names no control.
     """
+    if axis == "recovery" and spec == OF_HOST.value:
+        return OF_HOST
     if axis == WHOLE and spec in ("composed", "python"):
         raise ValueError(f"{axis}: {spec!r} names no control; known: {', '.join(known(axis))}")
     if isinstance(spec, str) and is_import_path(spec):

@@ -27,6 +27,8 @@ from ackclock.scenario import Scenario, SweepPoints, load
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "paths"
 """The shipped paths. The first line of a file's opening comment is its summary."""
+FIELD = FOLDER.parent / "field"
+"""The folder of the twelve paths of a map of the field."""
 SUITES = FOLDER.parent / "suites"
 """The shipped suites: scenario files with ``[sweep]``."""
 DRAWN = 100
@@ -38,6 +40,11 @@ ACCESS = {"rate": "10 Gbit/s", "delay": "0 ms"}
 DURATION = "20 s"
 ROUNDS, SHARE = 60, 8
 """A transfer without a given duration may take this many round trips, and this many times its time at the full rate."""
+FIELD_PATHS = (
+    *("clean", "shallow", "deep", "lossy", "competing", "short"),
+    *("cellular", "leo", "geo", "policed", "l4s", "datacentre"),
+)
+"""Their names, in the order of maps: one path and its variants, then others."""
 OWN = "as written"
 """Name of the place of scenario files that run as they are."""
 
@@ -202,9 +209,10 @@ def find(words: Sequence[str]) -> list[Place]:
     Parameters
     ----------
     words
-        Names of the shipped paths and of presets of links; names of scenario files, which end in ``.toml``, and of
-        tables of paths, which end in ``.csv`` or ``.parquet``; ``suite:NAME``; and ``population:NAME:COUNT:SEED``, of
-        which count and seed may be absent. A scenario with ``[sweep]`` is a population.
+        Names of the shipped paths and of presets of links; ``field`` for the paths of a map of the field; names of
+        scenario files, which end in ``.toml``, and of tables of paths, which end in ``.csv`` or ``.parquet``;
+        ``suite:NAME``; and ``population:NAME:COUNT:SEED``, of which count and seed may be absent. A scenario with
+        ``[sweep]`` is a population.
 
     Raises
     ------
@@ -213,7 +221,7 @@ def find(words: Sequence[str]) -> list[Place]:
     OSError
         If a file cannot be read.
     """
-    found = [_find(word) for word in words]
+    found = [place for word in words for place in (field() if word == FIELD.name else [_find(word)])]
     for index, place in enumerate(found):
         if any(place.name == other.name for other in found[:index]):
             raise ValueError(f"two paths are called {place.name!r}; name each once, and rename one of two files")
@@ -223,6 +231,11 @@ def find(words: Sequence[str]) -> list[Place]:
 def shipped() -> list[Place]:
     """Return the shipped paths."""
     return [_find(file.stem) for file in sorted(FOLDER.glob("*.toml"))]
+
+
+def field() -> list[Place]:
+    """Return the paths of a map of the field."""
+    return [_of_file(FIELD / f"{name}.toml") for name in FIELD_PATHS]
 
 
 def suites() -> list[tuple[str, str]]:
@@ -307,9 +320,11 @@ def _rival(scenario: Scenario) -> Contender | None:
         return None
     keys = (WHOLE, "recovery") if WHOLE in others[0] else AXES
     settings = [{key: flow.get(key) for key in keys} for flow in others]
-    if any(each != settings[0] for each in settings) or not all(settings[0].values()):
+    # Hosts of today have their own recovery.
+    named = {key: value for key, value in settings[0].items() if key != "recovery" or value is not None}
+    if any(each != settings[0] for each in settings) or not all(named.values()):
         return None
-    return Contender("the rivals' own", settings[0])
+    return Contender("the rivals' own", named)
 
 
 def _of_table(file: Path) -> Place:

@@ -123,13 +123,15 @@ def _lead(found: Answered) -> Figure:
 
 
 def _maps(matrix: Crossed) -> list[Figure]:
-    """Return the maps of a matrix: one for each path and metric with values."""
-    return [
+    """Return the maps of a matrix: speed against queue, and one for each path and metric with values."""
+    front = maps.front(matrix)
+    cells = [
         maps.cells(matrix, path, key)
         for path in matrix.paths
         for key in SHOWN
         if not matrix.compositions.filter(polars.col("place") == path)[f"{key}_vs"].is_null().all()
     ]
+    return cells if front is None else [front, *cells]
 
 
 def stored_comparison(directory: Path) -> str:

@@ -49,6 +49,11 @@ class Comparison(Answered):
         """Return the mean effect of every part of a matrix on every path; see `Crossed.parts`."""
         return self._of_matrix().parts(metric)
 
+    @property
+    def front(self) -> polars.DataFrame:
+        """Speed, queue and harm of every combination of a matrix over all paths; see `Crossed.front`."""
+        return self._of_matrix().front
+
     def _of_matrix(self) -> Crossed:
         if self.crossed is None:
             raise ValueError("only a matrix has parts and ranks its combinations")

@@ -31,12 +31,20 @@ def matrix(
             help="Whole controls, such as bbr, separated by commas; by default all, or none if parts are named.",
         ),
     ] = None,
+    all: Annotated[  # noqa: A002 - as the parameter of the function
+        bool,
+        typer.Option(
+            "--all",
+            help="Draw a map of the field: every slow start with every avoidance, and every whole control, on the paths"
+            " called field with hosts of today, against what Linux has. Other options restrict it.",
+        ),
+    ] = False,
     paths: Annotated[
         Optional[list[str]],
         typer.Option(
             metavar="PATHS",
-            help="Names of paths, presets of links, suite:NAME, population:NAME:COUNT:SEED, or files, separated by "
-            "commas; `ackclock list` lists them.",
+            help="Names of paths, presets of links, field (twelve paths), suite:NAME, population:NAME:COUNT:SEED, or "
+            "files, separated by commas; `ackclock list` lists them.",
         ),
     ] = None,
     seeds: Annotated[
@@ -94,7 +102,7 @@ def matrix(
         return matrix(
             slow_start=read("slow_start", slow_start), avoidance=read("avoidance", avoidance),
             loss_response=read("loss_response", loss_response), recovery=read("recovery", recovery),
-            congestion_control=read("congestion_control", congestion_control),
+            congestion_control=read("congestion_control", congestion_control), all=all,
             paths=options.listed(paths), on=on, seeds=seeds, duration=duration,
             baseline=comparisons.baseline(baseline or []), margin=margin / 100, sort=sort, top=top, out=out, **where,
         )  # fmt: skip
