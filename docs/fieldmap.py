@@ -165,15 +165,19 @@ two of these stand beside them instead of two of CUBIC.
         "",
         "## Who is fastest on which path",
         "",
-        "In Linux' composition with one part changed; the last column has the fastest of all combinations. Nothing here"
-        " says at whose cost.",
+        (
+            "In Linux' composition with one part changed; the last column has the fastest of all combinations."
+            " Nothing here says at whose cost."
+        ),
         "",
         *table(["path", "start-up", "avoidance", "whole control", "of all"], list(starmap(_winners, _by_path(found)))),
         "",
         "## The paths",
         "",
-        "Their files are part of the package, and a command takes all of them as `--paths field`. Numbers and sources"
-        " stand at the top of each.",
+        (
+            "Their files are part of the package, and a command takes all of them as `--paths field`."
+            " Numbers and sources stand at the top of each."
+        ),
         "",
     ]
     for path in FIELD_PATHS:

@@ -12,7 +12,7 @@ import polars
 import pytest
 
 import ackclock
-from ackclock.comparisons import crossed, crossing, maps, places
+from ackclock.comparisons import contenders, crossed, crossing, maps, places
 from ackclock.comparisons import parts as composing
 from ackclock.comparisons.judging import MANY
 from ackclock.comparisons.places import NetworkPath
@@ -335,6 +335,57 @@ def test_only_better_combinations_are_marked() -> None:
     assert crossed.against(row((1.2, 1.1, 1.3), "better"), "goodput_bps") == "* ×1.200 [×1.100, ×1.300]"
     assert crossed.against(row((1.2, 0.9, 1.5), "unclear"), "goodput_bps") == "×1.200 [×0.900, ×1.500]"
     assert not crossed.wins(row((0.8, 0.7, 0.9), "worse"), "goodput_bps")
+
+
+def test_no_combination_of_the_front_is_beaten(small: Comparison) -> None:
+    rows = small.front.to_dicts()
+    assert len(rows) == 4
+    costs = {
+        best: [(-row["speed"], row["queue"], row["taken"]) for row in rows if row["best"] is best]
+        for best in (True, False)
+    }
+
+    def beats(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+        return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+
+    assert all(any(beats(other, own) for other in costs[True]) for own in costs[False])
+    assert not any(beats(other, own) for own in costs[True] for other in costs[True])
+    assert small.crossed is not None
+    base = next(row for row in rows if (row["slow_start"], row["recovery"]) == ("standard", "sack"))
+    assert (base["speed"], base["queue"]) == (1.0, 1.0)
+
+
+def test_a_map_of_the_field_has_every_part_once_on_hosts_of_today() -> None:
+    chosen, paths, baseline = crossing.of_field(dict.fromkeys((*composing.AXES, composing.WHOLE)), None, None)
+    assert paths == ["field"]
+    found = composing.combine(chosen)
+    starts, avoidances, controls = (composing.known(axis) for axis in ("slow_start", "avoidance", composing.WHOLE))
+    assert len(found) == len(set(found)) == len(starts) * len(avoidances) + len(controls)
+    assert not any("recovery" in each.settings for each in found)
+    assert baseline is not None
+    assert composing.composition(baseline) in found
+    chosen, paths, _ = crossing.of_field({"slow_start": "search", "avoidance": "reno"}, ["clean"], {})
+    assert (paths, len(composing.combine(chosen))) == (["clean"], 1)
+
+
+@pytest.mark.parametrize("name", places.FIELD_PATHS)
+def test_paths_of_the_field_are_described_and_run(name: str) -> None:
+    file = places.FIELD / f"{name}.toml"
+    text = file.read_text()
+    assert text.startswith("# ")
+    assert "Numbers: " in text
+    assert all(len(line) <= 140 or "queue = {" in line for line in text.splitlines())
+    path = path_of(file)
+    made = path.compose(contenders.resolve("bbr"), 1, {"duration": "2 s"})
+    flows = ackclock.run(made).summary["flows"]
+    tested = [flow for flow in flows if flow["name"].startswith("tested")]
+    assert tested and {flow["control"] for flow in tested} == {"bbr"}
+    assert (path.rival is not None) == (name == "competing")
+
+
+def test_all_paths_of_the_field_are_there() -> None:
+    assert sorted(places.FIELD_PATHS) == sorted(file.stem for file in places.FIELD.glob("*.toml"))
+    assert [place.name for place in places.find(["field"])] == list(places.FIELD_PATHS)
 
 
 def test_figures(small: Comparison) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.cli import output
+from ackclock.cli.groups import grouped
 from ackclock.comparisons.places import shipped, suites
 from ackclock.conformance import suites as clauses
 from ackclock.files import checks, populations
@@ -19,7 +20,7 @@ def list_command(axis: str | None, *, json_output: bool) -> None:
     axes: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
     papers = [{"name": paper.name, "summary": paper.title, "reference": paper.reference} for paper in library.papers()]
     everything = {
-        **axes,
+        **{name: grouped(name, parts) for name, parts in axes.items()},
         "hosts": json.loads(_core.hosts()),
         "links": json.loads(_core.links()),
         "measures": _measures(),
@@ -47,8 +48,8 @@ def list_command(axis: str | None, *, json_output: bool) -> None:
             output.table(MEASURED, lines, left=5)
             output.note("--json and docs/reference/measures.md define them")
             continue
-        lines = [[part["name"], part["summary"], part.get("reference", "")] for part in parts]
-        output.table(["name", "summary", "reference"], lines, title=name, left=3)
+        keys = ["name", *(["group"] if any("group" in part for part in parts) else []), "summary", "reference"]
+        output.table(keys, [[part.get(key, "") for key in keys] for part in parts], title=name, left=len(keys))
         if axis is not None and name != "papers":
             _parameters(parts)
             _settings(parts)

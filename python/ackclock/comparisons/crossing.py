@@ -59,8 +59,9 @@ def of_field(
     A loss response belongs to its avoidance, and recovery to the host. The baseline is what Linux has.
     """
     own = {"loss_response": "own", "recovery": composing.OF_HOST.value}
-    wanted = {axis: choice if choice is not None else own.get(axis) for axis, choice in chosen.items()}
-    if not any(choice is not None for choice in chosen.values()):
+    named = {axis: choice for axis, choice in chosen.items() if choice is not None}
+    wanted: dict[str, Choice] = {**own, **named}
+    if not named:
         wanted.update({axis: composing.known(axis) for axis in ("slow_start", "avoidance", composing.WHOLE)})
     return wanted, paths or [places.FIELD.name], baseline or {**LINUX, "recovery": composing.OF_HOST.value}
 
