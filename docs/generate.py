@@ -19,6 +19,7 @@ import conformance
 import fieldmap
 import kernelcomparison
 import modelpages
+import published
 import typer
 import validation
 from typer.models import OptionInfo
@@ -54,6 +55,7 @@ def main() -> int:
     pages = {FOLDER / name: f"{MADE}\n\n{make().strip()}\n" for name, make in PAGES.items()}
     pages[MODULE] = modelpages.source()
     pages[fieldmap.PAGE] = f"{MADE}\n\n{fieldmap.page().strip()}\n"
+    pages[published.PAGE] = f"{MADE}\n\n{published.page().strip()}\n"
     pages[validation.PAGE] = kernelcomparison.filled(validation.page())
     stale = {path.name for path in FOLDER.glob("*.md")} - PAGES.keys()
     differing = [path for path, text in pages.items() if not _same(path, text, show=check)]
