@@ -35,7 +35,7 @@ def shares(seeds: int) -> Shares:
     variants = [(labels, it) for labels, it in ackclock.load(SCENARIO).variants() if int(labels["seed"]) <= seeds]
     found: dict[str, dict[float, list[float]]] = {}
     for (labels, _), result in zip(variants, ackclock.run_many([it for _, it in variants]), strict=True):
-        constants = found.setdefault(labels["flow.0.congestion_control.constants"], {})
+        constants = found.setdefault(labels["flow.0.congestion_control.variant"], {})
         constants.setdefault(float(labels["topology.bottleneck.queue"].split()[0]), []).append(share(result))
     return {
         constants: {buffer: interval(sample, "seed") for buffer, sample in by_buffer.items()}

@@ -34,7 +34,7 @@ TODAY = "cubic+hystart_pp"
 CONTENDERS: Mapping[str, str | type] = {
     "today": TODAY,
     "search": "cubic+slow_start={ kind = 'search', exit = 'keep' }",
-    "bbr": "congestion_control={ kind = 'bbr', constants = 'linux' }",
+    "bbr": "congestion_control={ kind = 'bbr', variant = 'linux' }",
     "plain": "cubic+slow_start=standard",
     "halving": "cubic+slow_start=standard+loss_response=first_loss_factor",
     "ass": f"cubic+slow_start={ZONES}+loss_response=first_loss_factor",

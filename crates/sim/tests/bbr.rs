@@ -48,7 +48,7 @@ fn path(rate: f64, queue: &str, seconds: f64, flows: &[&str]) -> Scenario {
 
 /// BBR on a modern host with segments of 1448 bytes, 1500 on the wire.
 const BBR: &str = "profile = 'modern'\npacket_size = '1448 B'\ncongestion_control = 'bbr'";
-const LINUX: &str = "profile = 'modern'\npacket_size = '1448 B'\ncongestion_control = { kind = 'bbr', constants = 'linux' }";
+const LINUX: &str = "profile = 'modern'\npacket_size = '1448 B'\ncongestion_control = { kind = 'bbr', variant = 'linux' }";
 /// Share of data on the wire.
 const DATA: f64 = 1448.0 / 1500.0;
 
@@ -289,7 +289,7 @@ fn hosts_of_profile_ns2_carry_it_too() {
         (run.rate_from(2.0) / 10.0, run.queue_from(2.0) / run.flow().bdp_packets)
     };
     let reno = used("'2 BDP', loss = '1 %'", "").0;
-    for control in ["congestion_control = 'bbr'", "congestion_control = { kind = 'bbr', constants = 'linux' }"] {
+    for control in ["congestion_control = 'bbr'", "congestion_control = { kind = 'bbr', variant = 'linux' }"] {
         let (clean, queue) = used("'2 BDP'", control);
         assert!(clean >= 0.9, "{clean}");
         assert!(queue < 0.5, "{queue}");

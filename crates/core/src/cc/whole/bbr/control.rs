@@ -3,7 +3,7 @@
 use super::settings::Settings;
 use super::state::{Cycle, State, Undo};
 use crate::cc::bbr_model::{
-    Bounds, ExtraAcked, FullPipe, MAX_QUANTUM, MIN_PIPE, MaxBandwidth, MinRtt, PACING_MARGIN, Recovery, Rounds, Signals, linux_quantum,
+    Bounds, ExtraAcked, FullPipe, MAX_QUANTUM, MIN_PIPE, MaxBandwidth, MinRtt, Recovery, Rounds, Signals, linux_quantum,
 };
 use crate::events::Ack;
 use crate::params::Params;
@@ -95,7 +95,7 @@ impl Bbr {
         }
         let volume = gain * self.bdp();
         // Linux computes in segments.
-        if self.settings.linux { libm::ceil(volume / self.smss) * self.smss } else { volume }
+        if self.settings.rules.linux { libm::ceil(volume / self.smss) * self.smss } else { volume }
     }
 
     /// Draft, `BBRQuantizationBudget`: the data needed to keep the sender's and the receiver's batches busy.
@@ -134,7 +134,7 @@ impl Bbr {
 
     /// Draft, `BBRSetPacingRateWithGain`.
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
-        let rate = gain * self.bw() * (1.0 - PACING_MARGIN);
+        let rate = gain * self.bw() * (1.0 - self.settings.rules.pacing_margin);
         if self.full.reached && rate > 0.0 || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
@@ -142,7 +142,7 @@ impl Bbr {
 
     /// Draft, `BBRSetSendQuantum`.
     pub(super) fn send_quantum(&self) -> f64 {
-        let quantum = if self.settings.linux { linux_quantum(self.pacing_rate, self.min_rtt.min) } else { self.pacing_rate * 1e-3 };
+        let quantum = if self.settings.rules.linux { linux_quantum(self.pacing_rate, self.min_rtt.min) } else { self.pacing_rate * 1e-3 };
         quantum.min(MAX_QUANTUM).max(2.0 * self.smss)
     }
 
@@ -150,7 +150,7 @@ impl Bbr {
     pub(super) fn set_cwnd(&mut self, ack: &Ack) {
         let target = self.quantise(self.bdp_multiple(self.state.cwnd_gain()) + self.extra_acked.max);
         let acked = ack.delivered as f64;
-        let starts = (self.delivered as f64) < self.initial_cwnd || self.settings.linux && self.cwnd < 2.0 * self.initial_cwnd;
+        let starts = (self.delivered as f64) < self.initial_cwnd || self.settings.rules.linux && self.cwnd < 2.0 * self.initial_cwnd;
         if self.full.reached {
             self.cwnd = (self.cwnd + acked).min(target);
         } else if self.cwnd < target || starts {

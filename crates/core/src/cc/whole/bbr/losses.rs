@@ -28,7 +28,8 @@ impl Bbr {
         let size = (lost.end - lost.start) as f64;
         let sample =
             Sample { lost: lost.total.lost.saturating_sub(packet.lost) as f64, tx_in_flight: packet.inflight as f64, ..Sample::NONE };
-        if self.selective && !self.is_inflight_too_high(&sample) {
+        let few = self.signals.ranges < self.settings.rules.probe_loss_cnt;
+        if self.selective && (few || !self.is_inflight_too_high(&sample)) {
             return;
         }
         let level = inflight_at_loss(sample.tx_in_flight - size, sample.lost - size, self.settings.loss_thresh);

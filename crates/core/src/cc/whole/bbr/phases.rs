@@ -31,9 +31,6 @@ impl Bbr {
 
     fn check_startup_high_loss(&mut self, sample: &Sample) {
         let ranges = self.signals.ranges;
-        if sample.present && self.signals.round_start {
-            self.signals.ranges = 0;
-        }
         if self.full.reached || !self.recovery.is_fast() {
             return;
         }
@@ -129,7 +126,7 @@ impl Bbr {
     /// Ends the probe if the bandwidth no longer grows, or at the flight size that had lost too much before.
     fn check_probe_done(&mut self, ack: &Ack, sample: &Sample) {
         let longterm = self.bounds.inflight_longterm;
-        if self.cycle.too_high && ack.inflight_before as f64 + self.smss > longterm {
+        if self.settings.rules.precautionary && self.cycle.too_high && ack.inflight_before as f64 + self.smss > longterm {
             self.cycle.precautionary = true;
         } else if self.is_cwnd_limited(ack) && self.cwnd >= longterm {
             // The long-term bound limits the flight, not the bandwidth.

@@ -19,7 +19,7 @@ fn bbr(set: &[(&str, Value)]) -> Bbr {
 }
 
 fn linux() -> Bbr {
-    bbr(&[("constants", Value::Word("linux".to_owned()))])
+    bbr(&[("variant", Value::Word("linux".to_owned()))])
 }
 
 impl Script<Bbr> {
@@ -493,4 +493,53 @@ fn quantities_have_the_declared_units() {
     assert_close(quantity("max_bw"), 8.0 * RATE, 1e-6);
     assert_close(quantity("min_rtt"), 0.1, 1e-12);
     assert_close(quantity("state"), f64::from(script.control.state as u8), 0.0);
+}
+
+#[test]
+fn variants_are_rows_of_one_table() {
+    let of = |word: &str| bbr(&[("variant", Value::Word(word.to_owned()))]).settings;
+    let gains = |word| [State::Startup, State::Drain, State::Down].map(|state| (1000.0 * of(word).pacing_gain(state)).round());
+    assert_eq!(gains("draft"), [2770.0, 500.0, 900.0]);
+    assert_eq!(gains("linux"), [2774.0, 347.0, 910.0]);
+    assert_eq!(gains("quiche"), [2885.0, 347.0, 910.0]);
+    assert_eq!(gains("cloudflare"), [2773.0, 347.0, 900.0]);
+    assert_eq!([gains("s2n"), gains("picoquic")], [gains("draft"); 2]);
+    let numbers = |word| {
+        let settings = of(word);
+        (settings.loss_thresh, settings.startup_full_loss_cnt, settings.rules.probe_loss_cnt, settings.probe_rtt_interval.as_secs_f64())
+    };
+    assert_eq!(["draft", "linux", "picoquic"].map(numbers), [(0.02, 6, 1, 5.0); 3]);
+    assert_eq!(["quiche", "cloudflare", "s2n"].map(numbers), [(0.02, 8, 2, 10.0), (0.015, 8, 2, 10.0), (0.02, 8, 2, 5.0)]);
+    let given = bbr(&[("variant", Value::Word("cloudflare".to_owned())), ("loss_thresh", Value::Number(0.1))]).settings;
+    assert_close(given.loss_thresh, 0.1, 0.0);
+}
+
+#[test]
+fn a_probe_ends_at_losses_in_two_ranges_where_the_variant_asks_for_them() {
+    let ends = |word: &str, lost: u64| {
+        let mut script = Script::new(bbr(&[("variant", Value::Word(word.to_owned()))])).into_probe_bw();
+        script.inflight = BDP;
+        script.until(State::Up);
+        script.inflight = 20;
+        let packet = script.packet();
+        for segment in 0..lost {
+            script.declare_lost(packet, segment * 2);
+        }
+        script.control.state == State::Down
+    };
+    assert_eq!([ends("draft", 1), ends("s2n", 1), ends("s2n", 2)], [true, false, true]);
+}
+
+#[test]
+fn without_precaution_a_probe_goes_on_at_the_flight_that_lost_too_much() {
+    let stops = |word: &str| {
+        let mut script = Script::new(bbr(&[("variant", Value::Word(word.to_owned()))])).into_probe_bw();
+        script.inflight = BDP;
+        script.until(State::Up);
+        script.control.cycle.too_high = true;
+        script.control.bounds.inflight_longterm = (BDP / 2 * SMSS) as f64;
+        script.round(0);
+        script.control.cycle.precautionary
+    };
+    assert_eq!([stops("draft"), stops("picoquic")], [true, false]);
 }
