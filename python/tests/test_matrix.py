@@ -123,12 +123,12 @@ def test_every_combination_is_made_once() -> None:
 
 
 def test_whole_controls_occupy_the_axes_that_they_replace(rival: Path) -> None:
-    linux = {"kind": "bbr", "constants": "linux"}
+    linux = {"kind": "bbr", "variant": "linux"}
     chosen = {"congestion_control": ["bbr", linux], "recovery": ["sack", "newreno"]}
     plan = crossing.plan(chosen, paths=[rival], seeds=1, baseline={"congestion_control": "bbr"})
-    assert names(plan) == ["bbr + sack", "bbr + newreno", "bbr constants=linux + sack", "bbr constants=linux + newreno"]
+    assert names(plan) == ["bbr + sack", "bbr + newreno", "bbr variant=linux + sack", "bbr variant=linux + newreno"]
     parts = ("slow_start", "avoidance", "loss_response")
-    assert plan.contenders[2].labels == {**dict.fromkeys(parts, "bbr constants=linux"), "recovery": "sack"}
+    assert plan.contenders[2].labels == {**dict.fromkeys(parts, "bbr variant=linux"), "recovery": "sack"}
     flows = ackclock.run(plan.places[0].paths[0].compose(plan.contenders[1], 1, {})).summary["flows"]
     assert [flow["control"] for flow in flows if flow["name"] == "tested"] == ["bbr"]
     assert flows[0]["recovery"] == "newreno"
@@ -142,7 +142,7 @@ def test_whole_controls_occupy_the_axes_that_they_replace(rival: Path) -> None:
 def test_whole_controls_cannot_be_combined_with_parts() -> None:
     with pytest.raises(ValueError, match="avoidance cannot be combined with congestion_control"):
         composing.composition({"congestion_control": "bbr", "avoidance": "reno"})
-    with pytest.raises(ValueError, match="'python' names no control; known: bbr, bbr1"):
+    with pytest.raises(ValueError, match="'python' names no control; known: bbr, bbr1, copa, vivace"):
         composing.choose("congestion_control", "python")
 
 
@@ -498,7 +498,8 @@ def test_paths_are_listed(cli: Cli) -> None:
 def test_an_unknown_control_names_the_controls_alone(cli: Cli) -> None:
     done = cli("matrix", "--congestion-control", "nope")
     assert done.returncode == 2
-    assert done.stderr == "error: congestion_control: unknown congestion control 'nope' (known: bbr, bbr1)\n"
+    known = "bbr, bbr1, copa, vivace"
+    assert done.stderr == f"error: congestion_control: unknown congestion control 'nope' (known: {known})\n"
 
 
 def test_parts_can_be_classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

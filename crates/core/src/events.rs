@@ -43,6 +43,8 @@ pub struct Established {
     /// What the latest of the earlier connections to the same peer has measured, for a control that wants it: see
     /// [`Wants::saved_path`](crate::cc::Wants).
     pub saved: Option<SavedPath>,
+    /// The rate that all routers of the path approve, if all take part (RFC 4782).
+    pub approved: Option<Rate>,
     /// Whether the receiver reports data that arrived out of order (SACK, QUIC), so that the sender can detect more than one loss per round
     /// trip.
     pub selective: bool,
@@ -73,6 +75,7 @@ impl Established {
             available: None,
             learned: None,
             saved: None,
+            approved: None,
             selective: false,
             header: Bytes(0),
             paced: false,
@@ -100,13 +103,16 @@ pub struct SavedPath {
     pub at: Instant,
 }
 
-/// What earlier connections to the peer have learned: the initial window ([`Established::learned`]) and the path ([`Established::saved`]).
+/// What is known of the path before a connection begins: what earlier ones to the peer have learned, the initial window
+/// ([`Established::learned`]) and the path ([`Established::saved`]), and what its routers approve ([`Established::approved`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Learned {
     /// The initial window.
     pub window: Option<Segments>,
     /// The path.
     pub path: Option<SavedPath>,
+    /// The rate that all routers approve.
+    pub approved: Option<Rate>,
 }
 
 /// The fate of the initial window. Reported once: when all data sent in it has been acknowledged, or at the first congestion before that.

@@ -129,7 +129,7 @@ impl ControlSeat {
         let paced = self.paces || self.pacing != Pacing::Control;
         let event = event.with(|event| {
             event.smss = Bytes(self.smss);
-            (event.learned, event.saved) = (self.learned.window, self.learned.path);
+            (event.learned, event.saved, event.approved) = (self.learned.window, self.learned.path, self.learned.approved);
             event.paced = paced;
         });
         self.control.on_established(&event);

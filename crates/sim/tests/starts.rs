@@ -397,3 +397,52 @@ fn jump_start_fits_or_loses_what_the_path_does_not_carry() {
     assert_eq!(run(400), (true, 0));
     assert!(run(800).0 && run(800).1 > 100, "{:?}", run(800));
 }
+
+/// A flow of 40 segments with Quick-Start over 50 Mbit/s and a round trip of 100 ms, whose last link has these keys.
+fn quick(profile: &str, last: &str) -> RunResult {
+    simulate(&format!(
+        "duration = \"2 s\"
+        record = [\"cwnd\", \"sequence\"]
+        [topology]
+        kind = \"chain\"
+        links = [
+          {{ rate = \"1 Gbit/s\", delay = \"0 ms\", quick_start = \"500 Mbit/s\" }},
+          {{ rate = \"50 Mbit/s\", delay = \"50 ms\", queue = \"1 BDP\"{last} }},
+        ]
+        [flow]
+        {profile}
+        size = \"40 packets\"
+        initial_window = \"rfc6928\"
+        initial_ssthresh = \"unlimited\"
+        slow_start = \"quick_start\""
+    ))
+}
+
+#[test]
+fn quick_start_sends_at_the_rate_that_all_routers_approve() {
+    for profile in PROFILES {
+        // 6 Mbit/s are 5.12 Mbit/s in the encoding: 43 segments with headers in a round trip.
+        let result = quick(profile, ", quick_start = \"6 Mbit/s\"");
+        let times = departures(&result, 40);
+        let gaps: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e9).collect();
+        let gap = 8.0 * 1500.0 / 5.12e6;
+        assert!(gaps.iter().all(|one| (one - gap).abs() < 0.02 * gap), "{profile}: {gap} {gaps:?}");
+        let first = |result: &RunResult| result.traces.cwnd.as_ref().unwrap().cwnd.iter().copied().find(|cwnd| *cwnd > 1.0).unwrap();
+        assert!((42.0..44.0).contains(&first(&result)), "{profile}: {}", first(&result));
+        let denied = quick(profile, "");
+        assert!((first(&denied) - 10.0).abs() < 1e-9 && denied.flows[0].completion_time > result.flows[0].completion_time, "{profile}");
+    }
+}
+
+#[test]
+fn paced_start_finds_the_product_without_losses() {
+    for profile in WIDE {
+        // The fastest train has up to half of its packets in the queue.
+        let result = one_flow(50, "200 packets", 3, profile, "\"paced_start\"");
+        let trace = result.traces.cwnd.as_ref().unwrap();
+        let found = trace.ssthresh.iter().copied().find(|threshold| threshold.is_finite()).unwrap();
+        let bdp = result.flows[0].bdp_packets;
+        assert!((found - bdp).abs() < 0.1 * bdp, "{profile}: {found} {bdp}");
+        assert_eq!(result.flows[0].retransmitted_packets, 0, "{profile}");
+    }
+}

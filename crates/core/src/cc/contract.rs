@@ -264,8 +264,8 @@ pub trait SlowStart: CloneSlowStart + Debug + Send + Sync {
         self.inner().map_or(Segments::INFINITY, SlowStart::initial_ssthresh)
     }
     /// The window after the handshake, where the initial window's policy opens `window`: another one, for a slow start that jumps.
-    fn open(&self, event: &Established, window: Segments) -> Segments {
-        self.inner().map_or(window, |inner| inner.open(event, window))
+    fn open(&mut self, event: &Established, window: Segments) -> Segments {
+        self.inner_mut().map_or(window, |inner| inner.open(event, window))
     }
     /// As [`CongestionControl::saved_path`].
     fn saved_path(&self) -> Option<SavedPath> {

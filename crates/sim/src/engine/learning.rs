@@ -1,8 +1,9 @@
 //! Learning between connections: the initial window between two end hosts, and what a connection has measured of the path (RFC 9959). Both
-//! persist between connections, as in a host's cache (RFC 9040 §4).
+//! persist between connections, as in a host's cache (RFC 9040 §4). Besides, what the routers of the path approve (RFC 4782).
 
 use ackclock_core::cc::CongestionControl;
 use ackclock_core::events::{Learned, SavedPath};
+use ackclock_core::units::Rate;
 
 use super::simulation::Simulation;
 use crate::trace::Recorder;
@@ -14,12 +15,19 @@ impl<R: Recorder> Simulation<'_, R> {
         (spec.from, spec.to)
     }
 
-    /// Gives a starting connection what earlier connections between the same hosts learned.
+    /// Gives a starting connection what earlier connections between the same hosts learned, and what its routers approve.
     pub(super) fn apply_learned(&mut self, flow: usize) {
-        let learned = Learned { window: self.learned.get(&self.peers(flow)).copied(), path: self.saved_path(flow) };
+        let window = self.learned.get(&self.peers(flow)).copied();
+        let learned = Learned { window, path: self.saved_path(flow), approved: self.approved(flow) };
         if learned != Learned::default() {
             self.flows[flow].hosts.set_learned(learned);
         }
+    }
+
+    /// The rate that all routers on the way of the data of `flow` approve of a Quick-Start request.
+    fn approved(&self, flow: usize) -> Option<Rate> {
+        let links = self.routes.hops(2 * flow).iter().map(|hop| self.scenario.links[hop.link as usize].quick_start);
+        links.collect::<Option<Vec<_>>>()?.into_iter().min()
     }
 
     /// What the connections between the hosts of `flow` measured last, if its control wants to know.

@@ -112,7 +112,7 @@ fn link(spec: &LinkSpec, nodes: &[String]) -> Json {
     if let (Some(spec), Json::Object(table)) = (&spec.medium, &mut medium) {
         table.insert("channel".to_owned(), json!(spec.channel));
     }
-    json!({
+    let mut link = json!({
         "from": nodes[spec.from],
         "to": nodes[spec.to],
         "rate": variable("rate", &spec.rate, write_rate),
@@ -122,7 +122,11 @@ fn link(spec: &LinkSpec, nodes: &[String]) -> Json {
         "medium": medium,
         // Every direction is a separate link.
         "reverse": "none",
-    })
+    });
+    if let Some(rate) = spec.quick_start {
+        link["quick_start"] = json!(write_rate(rate));
+    }
+    link
 }
 
 /// The only part, or a list of several.

@@ -99,12 +99,14 @@ pub struct LinkSpec {
     pub losses: Vec<LossSpec>,
     /// The medium that it shares with others; `None`: it has its own.
     pub medium: Option<MediumSpec>,
+    /// The rate that its router approves of a Quick-Start request (RFC 4782); `None`: it does not take part.
+    pub quick_start: Option<Rate>,
 }
 
 impl LinkSpec {
     /// A link between these nodes with an unlimited queue and without losses.
     pub const fn new(name: String, [from, to]: [usize; 2], rate: Variable<Rate>, delay: Variable<Duration>) -> Self {
-        Self { name, from, to, rate, delay, queue: None, losses: Vec::new(), medium: None }
+        Self { name, from, to, rate, delay, queue: None, losses: Vec::new(), medium: None, quick_start: None }
     }
 }
 

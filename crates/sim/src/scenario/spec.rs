@@ -7,7 +7,7 @@ use ackclock_tcp::ns2;
 
 use crate::scenario::host_keys;
 use crate::scenario::kernel_keys;
-use crate::scenario::keys::{DELAY, Fallback, KERNEL, Key, Kind, MAX_FLOWS, POINT, Variant, above, from, key};
+use crate::scenario::keys::{DELAY, Fallback, KERNEL, Key, Kind, MAX_FLOWS, POINT, RATE, Variant, above, from, key};
 use crate::scenario::model::TraceKind;
 use crate::scenario::preset::LINKS;
 use crate::scenario::profiles;
@@ -67,10 +67,14 @@ macro_rules! direction {
             key("delay", Kind::Parts(&delay::AXIS, &[]), $delay, DELAY_DOC),
             key("queue", Kind::Part(&qdisc::AXIS, GENERATOR), Fallback::Text($queue), QUEUE_DOC),
             key("loss", Kind::Parts(&loss::AXIS, LOSS), Fallback::Text("none"), LOSS_DOC),
+            key("quick_start", RATE, Fallback::Absent("the router does not take part"), QUICK_START_DOC),
             $($last,)*
         ]
     };
 }
+
+const QUICK_START_DOC: &str =
+    "Rate that the router at the link's start approves of a Quick-Start request (RFC 4782; slow start quick_start).";
 
 /// The key that both directions of a link have in common.
 const fn medium() -> Key {

@@ -136,7 +136,7 @@ fn mistakes() {
         ),
         (
             flow("congestion_control = \"bbrr\""),
-            "t.toml:3: flow.0.congestion_control: there is no congestion control \"bbrr\"; did you mean \"bbr\"? (known: bbr, bbr1, composed, python, python_slow_start)",
+            "t.toml:3: flow.0.congestion_control: there is no congestion control \"bbrr\"; did you mean \"bbr\"? (known: bbr, bbr1, copa, vivace, composed, python, python_slow_start)",
         ),
         (
             flow("congestion_control = \"bbr\"\navoidance = \"cubic\""),
@@ -428,8 +428,8 @@ fn a_whole_control_is_named_or_has_parameters_and_composed_is_none() {
         other => panic!("{other:?}"),
     };
     assert_eq!(whole("congestion_control = \"bbr\"").name, "bbr");
-    let linux = "host = \"linux\"\ncongestion_control = { kind = \"bbr\", constants = \"linux\" }";
-    assert_eq!(whole(linux).params.word("constants"), "linux");
+    let linux = "host = \"linux\"\ncongestion_control = { kind = \"bbr\", variant = \"linux\" }";
+    assert_eq!(whole(linux).params.word("variant"), "linux");
     // A frozen scenario reads as the same again.
     let text = format!("{ONE}{linux}");
     let frozen = document(&text).frozen().unwrap();

@@ -109,7 +109,8 @@ impl Network {
         let name = self.name((from, to));
         let queue = end.part("queue");
         let losses = end.parts("loss").map(loss).collect();
-        let spec = LinkSpec { name, from, to, rate, delay, queue: queue.map(queue_spec), losses, medium };
+        let quick_start = end.whole("quick_start").and_then(Rate::from_bits_per_sec);
+        let spec = LinkSpec { name, from, to, rate, delay, queue: queue.map(queue_spec), losses, medium, quick_start };
         self.links.push(Pipe { spec, bdp: queue.map(|queue| queue.bdp.clone()).unwrap_or_default() });
     }
 

@@ -74,7 +74,7 @@ impl SlowStart for JumpStart {
         Some(&mut *self.inner)
     }
 
-    fn open(&self, event: &Established, _window: Segments) -> Segments {
+    fn open(&mut self, event: &Established, _window: Segments) -> Segments {
         self.unlimited.segments(event)
     }
 
@@ -187,7 +187,7 @@ mod tests {
         let mut part = flown();
         assert_eq!(part.set_window(&Ack { snd_una: 40_000, ..ACK }, &window(40.0)), None);
         assert_eq!(part.on_ack(&ACK, &window(40.0)), Step::Grow(1.0));
-        let few = build(&ENTRY, &[("most", Value::Number(20.0))]).unwrap();
+        let mut few = build(&ENTRY, &[("most", Value::Number(20.0))]).unwrap();
         let endless = established(1000).with(|event| event.rtt = Some(Duration::from_millis(100)));
         assert_eq!(few.open(&endless, 10.0), 20.0);
         assert_eq!(few.open(&established(1000), 10.0), 10.0, "nothing to pace by");

@@ -18,8 +18,11 @@ entries! { Entry<dyn SlowStart>:
     suss,
     rapid_start,
     bbr_startup,
+    prague,
+    paced_start,
     paced,
     jump_start,
+    quick_start,
     careful_resume,
     hybla,
 }

@@ -7,6 +7,8 @@ use crate::params::Axis;
 entries! { Entry<dyn CongestionControl>:
     bbr,
     bbr1,
+    copa,
+    vivace,
 }
 
 /// The word for a control that is an object of a Python program.
