@@ -18,6 +18,7 @@ pub(crate) mod recovery;
 pub mod slow_start;
 pub(crate) mod ticks;
 pub(crate) mod vegas;
+pub(crate) mod vegas_linux;
 pub mod whole;
 pub(crate) mod windowed;
 mod witness;

@@ -18,14 +18,16 @@
 //! - The part acts at ACKs at which the window may grow, so not while the application limits the flow.
 //! - A timeout and a mark halve the larger of both windows whatever the queue.
 //!
-//! `variant = "linux"` has the rules of Linux' `tcp_cdg`, from knowledge of it and not compared with it path by path:
-//! - Gradients are sums over `smoothing` round trips, extrapolated in the first ones. A round trip has no minimum from the ACK of one segment if
-//!   other ACKs acknowledge several: the receiver delays it.
+//! `variant = "linux"` has the rules of Linux' `tcp_cdg`, from knowledge of them, and compared with Linux 6.12 in virtual time, whose random numbers
+//! are others:
+//! - In the first round trips changes that are missing count as zero, as the back-offs of the kernel show. A round trip has no minimum from the
+//!   ACK of one segment if other ACKs acknowledge several: the receiver delays it.
 //! - The part ends slow start itself, by `hystart`: when ACKs have come in a train for half of the smallest round trip, or the round trip exceeds
 //!   the smallest one by an eighth.
 //! - More than `ineffective` back-offs are ignored until a gradient falls by 32 µs.
 //! - A back-off takes a round trip in which the window does not grow. Here it shrinks at once; in Linux step by step. Its probability comes from a
 //!   table there.
+//! - The end of a back-off and that of a recovery begin a round trip, whose gradient compares it with the round-trip times just before.
 //! - Losses are not tolerated by default.
 //! ## Parameters
 //! `scale`: 3 ms, `beta`: 0.7, `smoothing`: 8 round trips and `ineffective`: 5, from the paper; Linux has 2.976 ms and 724/1024. `tolerance`:
@@ -33,6 +35,7 @@
 
 use super::reno::Reno;
 use crate::cc::contract::{Avoidance, Window};
+use crate::cc::recovery::Recovery;
 use crate::entry::{Entry, quantity};
 use crate::events::{Ack, Cause, CongestionEvent, Established};
 use crate::params::{Default, Kind, Param, Params};
@@ -148,11 +151,10 @@ pub struct Cdg {
     last: Option<Pair>,
     /// The round trip ends when an ACK exceeds this position.
     end: u64,
-    /// The last changes, the place of the next one, their sum, and how many have been seen.
+    /// The last changes, the place of the next one, and their sum.
     changes: Vec<Pair>,
     place: usize,
     sum: Pair,
-    seen: usize,
     gradient: f64,
     queue: Queue,
     /// ACKs of one segment still to be ignored.
@@ -166,6 +168,7 @@ pub struct Cdg {
     chosen: Option<Window>,
     /// Until an ACK exceeds this position, a back-off is going on.
     backing_off: Option<u64>,
+    recovery: Recovery,
 }
 
 impl Cdg {
@@ -192,7 +195,6 @@ impl Cdg {
             changes: vec![Pair::default(); smoothing],
             place: 0,
             sum: Pair::default(),
-            seen: 0,
             gradient: 0.0,
             queue: Queue::Unknown,
             delayed: 0,
@@ -202,13 +204,15 @@ impl Cdg {
             before: Window { cwnd: 1.0, ssthresh: f64::INFINITY },
             chosen: None,
             backing_off: None,
+            recovery: Recovery::Open,
         }
     }
 
     fn sample(&mut self, ack: &Ack) {
         let Some(rtt) = ack.rtt.map(Duration::as_secs_f64) else { return };
         let mut only_larger = false;
-        if self.linux && ack.may_grow {
+        // Not while there is a hole.
+        if self.linux && ack.total.delivered <= ack.snd_una {
             if ack.acked == 1 && self.delayed > 0 {
                 // The receiver has delayed it.
                 (self.delayed, only_larger) = (self.delayed - 1, true);
@@ -229,11 +233,10 @@ impl Cdg {
         let change = now.map2(last, |new, old| new - old);
         let oldest = std::mem::replace(&mut self.changes[self.place], change);
         self.place = (self.place + 1) % self.changes.len();
-        self.seen += 1;
         self.sum = self.sum.map2(change, |sum, new| sum + new).map2(oldest, |sum, old| sum - old);
         let number = self.changes.len();
-        // The paper takes the missing changes as zero.
-        let mean = self.sum.map2(Pair::default(), |sum, _| sum / if self.linux { self.seen.min(number) } else { number } as f64);
+        // Missing changes count as zero.
+        let mean = self.sum.map2(Pair::default(), |sum, _| sum / number as f64);
         let effect = if self.linux { EFFECT } else { f64::MIN_POSITIVE };
         if self.sum.min <= -effect || self.sum.max <= -effect {
             (self.back_offs, self.ignored) = (0, 0);
@@ -279,10 +282,10 @@ impl Cdg {
 
     /// Whether slow start ends (Linux).
     fn ends_slow_start(&mut self, ack: &Ack) -> bool {
-        let Some(now) = self.rtt.map(|pair| pair.min) else { return false };
+        let now = self.rtt.map(|pair| pair.min);
         let found = &mut self.hystart;
-        let least = found.least.map_or(now, |least| least.min(now));
-        found.least = Some(least);
+        found.least = [found.least, now].into_iter().flatten().reduce(f64::min);
+        let Some(least) = found.least else { return false };
         match found.last_ack {
             Some(last) if ack.cwnd_limited => {
                 if ack.now.since(last).as_secs_f64() < TRAIN_GAP {
@@ -298,7 +301,7 @@ impl Cdg {
             found.samples += 1;
             return false;
         }
-        now > (least + least / 8.0).max(LEAST_DELAY)
+        now.is_some_and(|now| now > (least + least / 8.0).max(LEAST_DELAY))
     }
 
     /// The window after a back-off.
@@ -317,10 +320,11 @@ impl Avoidance for Cdg {
     fn observe(&mut self, ack: &Ack, window: &Window) {
         (self.before, self.chosen) = (*window, None);
         self.sample(ack);
-        if !ack.may_grow || self.backing_off.is_some_and(|until| ack.snd_una <= until) {
+        if !ack.may_grow || self.recovery == Recovery::Inside || self.backing_off.is_some_and(|until| ack.snd_una <= until) {
             return;
         }
-        if self.backing_off.take().is_some() {
+        let ending = self.linux && self.recovery.at_ack() == Recovery::Ending;
+        if self.backing_off.take().is_some() || ending {
             self.begin(ack.snd_nxt);
             return;
         }
@@ -369,6 +373,15 @@ impl Avoidance for Cdg {
             self.shadow = (self.shadow / 2.0).min(event.window);
         }
         (self.backing_off, self.chosen) = (None, None);
+        self.recovery = if self.linux && event.cause != Cause::Timeout { Recovery::Inside } else { Recovery::Open };
+    }
+
+    fn on_recovery_end(&mut self, window: &Window) -> Window {
+        // A timeout's recovery does not count.
+        if self.recovery == Recovery::Inside {
+            self.recovery = Recovery::Ending;
+        }
+        *window
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {

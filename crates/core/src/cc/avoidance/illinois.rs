@@ -16,8 +16,9 @@
 //!   not confirmed.
 //! - The paper does not mention ECN. A mark has the effect of a loss.
 //!
-//! `variant = "linux"` counts as Linux does: times in microseconds, at most 3.36 s, α in 1/128 and β in 1/64, rounded down; growth counts
-//! acknowledged segments, and each growth forgets the rest.
+//! `variant = "linux"` counts as Linux does: times in microseconds, at most 3.36 s, α in 1/128 and β in 1/64, rounded down. Growth counts the
+//! segments that an ACK acknowledges cumulatively, also those reported before, but none of the ACK that ends slow start; each growth forgets the
+//! rest. A timeout begins a round.
 //! ## Parameters
 //! `alpha_min`: 0.3, `alpha_max`: 10, `beta_min`: 1/8, `beta_max`: 1/2 and `theta`: 5, from the paper. `window_threshold`: 15 segments,
 //! as in Linux. `variant`: document.
@@ -153,8 +154,11 @@ pub struct Illinois {
     /// Whether a queue was seen, and rounds without one since then.
     above: bool,
     below: u32,
-    /// Acknowledged segments that have not yet made the window grow, as Linux counts.
+    /// Acknowledged segments that have not yet made the window grow, as Linux counts, and those of the last ACK in avoidance.
     waiting: Segments,
+    acked: Segments,
+    /// The next position to send.
+    next: u64,
 }
 
 impl Illinois {
@@ -177,6 +181,8 @@ impl Illinois {
             above: false,
             below: 0,
             waiting: 0.0,
+            acked: 0.0,
+            next: 0,
         }
     }
 
@@ -214,6 +220,8 @@ impl Illinois {
 
 impl Avoidance for Illinois {
     fn observe(&mut self, ack: &Ack, window: &Window) {
+        self.acked = if window.cwnd < window.ssthresh { 0.0 } else { f64::from(ack.acked) };
+        self.next = ack.snd_nxt;
         if let Some(rtt) = ack.rtt {
             let rtt = self.curves.rounded(rtt.as_secs_f64() * MICROS, 1.0);
             // Linux: the largest time whose product with the largest α has 32 bits.
@@ -231,7 +239,7 @@ impl Avoidance for Illinois {
         if !self.curves.linux {
             return window.cwnd + ack.counted * self.alpha / window.cwnd;
         }
-        self.waiting += ack.counted;
+        self.waiting += self.acked;
         let due = libm::floor(self.waiting * self.alpha);
         if due < window.cwnd {
             return window.cwnd;
@@ -248,7 +256,8 @@ impl Avoidance for Illinois {
         self.waiting = 0.0;
         if event.cause == Cause::Timeout {
             (self.alpha, self.beta) = RENO;
-            (self.above, self.below, self.sum, self.count) = (false, 0, 0.0, 0);
+            (self.above, self.below) = (false, 0);
+            self.begin_round(if self.curves.linux { self.next } else { self.end });
         }
     }
 
@@ -330,6 +339,7 @@ mod tests {
         let grown = |variant: &str| {
             let (mut part, mut cwnd) = (part(variant), 100.0);
             for _ in 0..100 {
+                part.observe(&ACK, &Window { cwnd, ssthresh: 2.0 });
                 cwnd = part.on_ack(&ACK, &window(cwnd));
             }
             cwnd

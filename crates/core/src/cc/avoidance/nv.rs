@@ -13,16 +13,19 @@
 //! ## References
 //! Brakmo, *TCP-NV: congestion avoidance for data centers*, Linux Plumbers Conference 2010; the rules of Linux' `tcp_nv`.
 //! ## Differs from the document
-//! The presentation was not available; the rules are those of Linux, from knowledge of it, and not confirmed line by line.
+//! The presentation was not available; the rules are those of Linux, from knowledge of them, and compared with Linux 6.12 in virtual time. As there,
+//! round-trip times are whole microseconds, rates multiples of 100 bit/s and windows whole segments; a selective ACK before a recovery measures as
+//! well, and `cut` is a multiple of 1/128.
 //!
 //! - The floor for round-trip times that a program can set is missing.
-//! - The part acts at ACKs at which the window may grow, so not while the application limits the flow.
+//! - The window changes at ACKs at which it may grow, so not while the application limits the flow.
 //! ## Parameters
 //! `pad`: 10 segments, `buffer`: 2 segments, `cut`: 30 %, `remains`: 819/1024, `reset`: 5 s and `minimum`: 2 segments: the parameters of Linux'
 //! module.
 
 use super::reno::Count;
 use crate::cc::contract::{Avoidance, Wants, Window};
+use crate::cc::recovery::Recovery;
 use crate::entry::{Entry, quantity};
 use crate::events::{Ack, Cause, CongestionEvent, Established};
 use crate::params::{Default, Kind, Param};
@@ -80,25 +83,25 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
         Ok(Box::new(Nv {
             pad: params.number("pad"),
             buffer: params.number("buffer"),
-            cut: params.number("cut"),
+            cut: libm::floor(params.number("cut") * CUT_UNIT) / CUT_UNIT,
             remains: params.number("remains"),
             reset: params.number("reset"),
             minimum: params.number("minimum"),
-            smss: 1.0,
+            smss: 1,
             random: Generator::derived(0, "nv"),
             growth: Growth { allowed: true, shift: 0, calm: 0, count: Count::default(), whole: false },
             last_rtt: None,
-            least: f64::INFINITY,
-            least_next: f64::INFINITY,
+            least: u64::MAX,
+            least_next: u64::MAX,
             renew_at: Instant::ZERO,
             busy: BUSY_LEAST,
-            best: 0.0,
+            best: 0,
             rounds: 0,
             calls: 0,
             end: 0,
             una: 0,
             rate_window: 0.0,
-            restart: false,
+            recovery: Recovery::Open,
             before: 0.0,
             chosen: None,
         }))
@@ -119,6 +122,10 @@ const CALM: u32 = 8;
 const BUSY_LEAST: f64 = 4.0;
 const BUSY_MOST: f64 = 81.0;
 const BUSY_STEP: f64 = 2.0;
+/// Units of the share of the excess.
+const CUT_UNIT: f64 = 128.0;
+/// A rate is in these units: bytes per microsecond times 80,000, which is 100 bit/s.
+const RATE: u64 = 80_000;
 /// Time until the smallest round-trip time is first measured anew, in seconds.
 const FIRST_RESET: f64 = 2.0;
 
@@ -135,7 +142,7 @@ struct Growth {
     whole: bool,
 }
 
-/// NV. Times are in seconds.
+/// NV. Round-trip times are in microseconds.
 #[derive(Clone, Debug)]
 pub struct Nv {
     pad: Segments,
@@ -144,26 +151,25 @@ pub struct Nv {
     remains: f64,
     reset: f64,
     minimum: Segments,
-    smss: f64,
+    smss: u64,
     random: Generator,
     growth: Growth,
-    last_rtt: Option<f64>,
+    last_rtt: Option<u64>,
     /// Smallest smoothed round-trip time, the one that replaces it, and when.
-    least: f64,
-    least_next: f64,
+    least: u64,
+    least_next: u64,
     renew_at: Instant,
     /// Segments that one ACK per round trip may acknowledge.
     busy: f64,
-    /// Best rate in bytes per second, round trips and ACKs since the last decision.
-    best: f64,
+    /// Best rate, round trips and ACKs since the last decision.
+    best: u64,
     rounds: u32,
     calls: u32,
     /// The round trip ends when an ACK exceeds this position; the position of the last ACK.
     end: u64,
     una: u64,
     rate_window: Segments,
-    /// Whether a recovery is not over.
-    restart: bool,
+    recovery: Recovery,
     /// The window before the last ACK, and the one that it has chosen.
     before: Segments,
     chosen: Option<Window>,
@@ -176,20 +182,20 @@ impl Nv {
 
     /// Takes the rate and the round-trip time of an ACK; `None` if it has neither.
     fn measure(&mut self, ack: &Ack) -> Option<()> {
-        let (rtt, delivered) = (ack.rtt?.as_secs_f64(), ack.sample?.delivered);
+        let (rtt, delivered) = ((ack.rtt?.as_secs_f64() * 1e6) as u64, ack.sample?.delivered);
         if delivered == 0 {
             return None;
         }
         if self.last_rtt.is_none() {
-            self.least = 2.0 * rtt;
+            self.least = 2 * rtt;
         }
-        let smooth = f64::midpoint(rtt, self.last_rtt.unwrap_or(rtt));
+        let smooth = u64::midpoint(rtt, self.last_rtt.unwrap_or(rtt));
         self.last_rtt = Some(smooth);
-        self.best = self.best.max(delivered as f64 / smooth);
+        self.best = self.best.max(delivered * RATE / smooth.max(1));
         self.calls += 1;
         (self.least, self.least_next) = (self.least.min(smooth), self.least_next.min(smooth));
         if ack.now >= self.renew_at {
-            (self.least, self.least_next) = (self.least_next, f64::INFINITY);
+            (self.least, self.least_next) = (self.least_next, u64::MAX);
             self.renew_at = ack.now + Duration::from_secs_f64(self.renewal());
             self.busy = libm::floor(self.busy / 2.0).max(BUSY_LEAST);
         }
@@ -199,7 +205,7 @@ impl Nv {
     /// Decides after a round trip; returns the window if it falls.
     fn decide(&mut self, window: &Window) -> Option<Window> {
         let Window { cwnd, ssthresh } = *window;
-        self.rate_window = libm::floor(self.best * self.least / self.smss);
+        self.rate_window = (u128::from(self.best) * u128::from(self.least) / u128::from(RATE * self.smss)) as Segments;
         let limit = self.rate_window + self.pad;
         let mut chosen = None;
         if cwnd > limit {
@@ -224,20 +230,20 @@ impl Nv {
         } else {
             return None;
         }
-        (self.calls, self.rounds, self.best) = (0, 0, 0.0);
+        (self.calls, self.rounds, self.best) = (0, 0, 0);
         chosen
     }
 
     /// Begins anew after a recovery.
     fn begin(&mut self, una: u64) {
-        (self.restart, self.growth.calm, self.rounds, self.last_rtt) = (false, 0, 0, None);
-        (self.best, self.end, self.calls, self.una) = (0.0, una, 0, una);
+        (self.growth.calm, self.rounds, self.last_rtt) = (0, 0, None);
+        (self.best, self.end, self.calls, self.una) = (0, una, 0, una);
     }
 }
 
 impl Avoidance for Nv {
     fn on_established(&mut self, event: &Established) {
-        self.smss = event.smss.0.max(1) as f64;
+        self.smss = event.smss.0.max(1);
         self.random = Generator::derived(event.seed, "nv");
         self.growth.whole = event.whole_segments;
         self.renew_at = event.now + Duration::from_secs_f64(FIRST_RESET);
@@ -249,8 +255,10 @@ impl Avoidance for Nv {
 
     fn observe(&mut self, ack: &Ack, window: &Window) {
         (self.before, self.chosen) = (window.cwnd, None);
-        if !ack.may_grow {
-            return;
+        match self.recovery.at_ack() {
+            Recovery::Open => {}
+            Recovery::Inside => return,
+            Recovery::Ending => return self.begin(ack.snd_una),
         }
         let acked = ack.snd_una.saturating_sub(self.una) as f64;
         self.una = ack.snd_una;
@@ -259,9 +267,9 @@ impl Avoidance for Nv {
         }
         self.end = ack.snd_nxt;
         self.rounds += 1;
-        if self.calls == 1 && acked >= (self.busy - 1.0) * self.smss && self.busy < BUSY_MOST {
+        if self.calls == 1 && acked >= (self.busy - 1.0) * self.smss as f64 && self.busy < BUSY_MOST {
             self.busy = (self.busy + BUSY_STEP).min(BUSY_MOST);
-            self.end += (self.busy * self.smss) as u64;
+            self.end += self.busy as u64 * self.smss;
             (self.calls, self.growth.allowed) = (0, true);
             return;
         }
@@ -291,7 +299,7 @@ impl Avoidance for Nv {
     }
 
     fn on_reduction(&mut self, event: &CongestionEvent, _window: &Window) {
-        (self.restart, self.growth.allowed, self.chosen) = (true, false, None);
+        (self.recovery, self.growth.allowed, self.chosen) = (Recovery::Inside, false, None);
         self.growth.count = Count::default();
         if event.cause == Cause::Timeout {
             self.growth.shift = (self.growth.shift + 1).min(MOST_SHIFT);
@@ -299,10 +307,12 @@ impl Avoidance for Nv {
     }
 
     fn on_recovery_end(&mut self, window: &Window) -> Window {
-        if self.restart {
-            self.begin(self.una);
-        }
+        self.recovery = Recovery::Ending;
         *window
+    }
+
+    fn on_spurious(&mut self, _window: &Window) {
+        self.recovery = Recovery::Ending;
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -58,6 +58,9 @@ impl Avoidance for Reno {
 pub(super) struct Count(Segments);
 
 impl Count {
+    /// No segments.
+    pub(super) const NONE: Self = Self(0.0);
+
     /// Counts `acked` segments; returns the whole segments by which the window grows if each takes `per_segment` of them.
     pub(super) fn add(&mut self, acked: Segments, per_segment: Segments) -> Segments {
         // The number per segment may have become smaller: one segment is due, and the surplus is void.
@@ -74,6 +77,13 @@ impl Count {
         let grown = libm::floor(self.0 / per_segment);
         self.0 -= grown * per_segment;
         due + grown
+    }
+
+    /// Whether `per_segment` segments have been acknowledged, which then begin anew; if not, counts `acked` more.
+    pub(super) fn is_full(&mut self, acked: Segments, per_segment: Segments) -> bool {
+        let full = self.0 >= per_segment;
+        self.0 = if full { 0.0 } else { self.0 + acked };
+        full
     }
 }
 

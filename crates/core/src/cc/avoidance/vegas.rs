@@ -17,12 +17,23 @@
 //! - Congestion rounds the window down to whole segments, and cuts at least one. After recovery the threshold is 2.
 //!
 //! With `rule = "published"` none of these points applies.
+//!
+//! `rule = "linux"` has the rules of Linux' `tcp_vegas`, from knowledge of them and confirmed by Linux 6.12 in virtual time:
+//!
+//! - The time of a round is its smallest one, and the backlog is W·(rtt − base)/base in whole segments. A decision needs three round-trip times.
+//! - The part ends slow start itself, with a backlog above one segment, at the window W·base/rtt, and one segment more. Slow start otherwise
+//!   grows as ever in each round trip; combine it with `standard`.
+//! - At the end of a round the window grows or shrinks by one segment at once.
+//! - Congestion halves the window. Growth is Reno's in a recovery and while there is a hole; then a round begins.
+//! - A transmission with nothing in flight forgets all times.
 //! ## Parameters
-//! `alpha`: 1 segment, `beta`: 3 segments: ns-2's defaults and the publication's (its simulations use 1 and 3, its text also 2 and 4).
-//! `rule`: "ns2" or "published".
+//! `alpha`: 1 segment, `beta`: 3 segments: ns-2's defaults and the publication's (its simulations use 1 and 3, its text also 2 and 4, which
+//! are Linux' defaults). `rule`: "ns2", "published" or "linux".
+
+mod linux;
 
 use crate::cc::contract::{Avoidance, Window};
-use crate::cc::vegas::{ALPHA, BASE_RTT, Backlog, DIFF, MIN_WINDOW, ROUND_RTT, RULE};
+use crate::cc::vegas::{ALPHA, BASE_RTT, Backlog, DIFF, MIN_WINDOW, ROUND_RTT};
 use crate::entry::Entry;
 use crate::events::{Ack, Cause, CongestionEvent};
 use crate::params::{Default, Kind, Param, Params};
@@ -41,7 +52,12 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             default: Default::Number(3.0),
             doc: "backlog above which the window shrinks; at least alpha (ns-2: 3)",
         },
-        RULE,
+        Param {
+            name: "rule",
+            kind: Kind::Word(&["ns2", "published", "linux"]),
+            default: Default::Word("ns2"),
+            doc: "variant: ns-2.35's Vegas, that of Brakmo & Peterson 1995, or that of Linux",
+        },
     ],
     quantities: &[DIFF, BASE_RTT, ROUND_RTT],
     build,
@@ -51,6 +67,9 @@ fn build(params: &Params) -> Result<Box<dyn Avoidance>, String> {
     let (alpha, beta) = (params.number("alpha"), params.number("beta"));
     if beta < alpha {
         return Err(format!("beta is {beta} segments but alpha is {alpha}: beta must not be below alpha"));
+    }
+    if params.word("rule") == "linux" {
+        return Ok(Box::new(linux::Vegas::new(alpha, beta)));
     }
     let backlog = Backlog::new(params);
     let (alpha, beta) = (backlog.threshold(alpha), backlog.threshold(beta));

@@ -11,13 +11,25 @@
 //!   `reset_base_rtt = false` it is the connection's smallest, as in Vegas.
 //! - The paper does not mention ECN. A mark is a sign of congestion whatever the backlog, and halves the window.
 //! - As elsewhere, congestion reduces the window in force.
+//!
+//! `variant = "linux"` has the rules of Linux' `tcp_veno`, from knowledge of them and confirmed by Linux 6.12 in virtual time:
+//!
+//! - RTT is the smallest time since the last ACK that could make the window grow, usually that of one ACK. `BaseRTT` is the smallest time since the
+//!   last transmission with nothing in flight: a loss does not reset it, but mostly a timeout.
+//! - N counts in halves, with times in microseconds plus one, and stays until an ACK outside recovery and without a hole above it measures it anew.
+//!   In a hole, and until three round-trip times are known, growth is Reno's.
+//! - From `beta` on, a window of ACKs is counted in full before the next ACK, which makes the window grow by one every other time.
+//! - A timeout and a mark leave the same window as a loss.
 //! ## Parameters
-//! `beta`: 3 packets, and `random_loss_factor`: 0.8, from the paper. `reset_base_rtt`: true, as in the paper.
+//! `beta`: 3 packets, and `random_loss_factor`: 0.8, from the paper. `reset_base_rtt`: true, as in the paper; without effect in Linux. `variant`:
+//! document.
 
+use super::reno::Count;
 use crate::cc::contract::{Avoidance, Window};
 use crate::cc::vegas::BASE_RTT;
+use crate::cc::vegas_linux::{ENOUGH, MICROS, Rounds};
 use crate::entry::{Entry, quantity};
-use crate::events::{Ack, Cause, CongestionEvent};
+use crate::events::{Ack, Cause, CongestionEvent, Sent};
 use crate::params::{Default, Kind, Param};
 use crate::units::{Duration, Segments};
 
@@ -45,6 +57,12 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             default: Default::Bool(true),
             doc: "whether BaseRTT is the smallest round-trip time since the last loss rather than of the connection",
         },
+        Param {
+            name: "variant",
+            kind: Kind::Word(&["document", "linux"]),
+            default: Default::Word("document"),
+            doc: "document: the paper's rules; linux: those of Linux",
+        },
     ],
     quantities: &[BASE_RTT, quantity("N", "segments", "backlog: the flow's segments in queues").on("in queues")],
     build: |params| {
@@ -55,6 +73,12 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             base_rtt: None,
             n: None,
             skipped: false,
+            linux: (params.word("variant") == "linux").then(|| Kernel {
+                rounds: Rounds::new(true),
+                samples: 0,
+                grows: true,
+                count: Count::default(),
+            }),
         }))
     },
 };
@@ -71,6 +95,52 @@ pub struct Veno {
     n: Option<Segments>,
     /// Whether the last ACK did not count for growth.
     skipped: bool,
+    linux: Option<Kernel>,
+}
+
+/// What only the rules of Linux need.
+#[derive(Clone, Debug)]
+struct Kernel {
+    rounds: Rounds,
+    /// Round-trip times of the connection.
+    samples: u32,
+    /// Whether the next window of ACKs with a backlog makes the window grow.
+    grows: bool,
+    count: Count,
+}
+
+impl Kernel {
+    /// Observes an ACK; returns the backlog if it measures it.
+    fn observe(&mut self, ack: &Ack, cwnd: Segments) -> Option<Segments> {
+        self.rounds.observe(ack);
+        self.samples = self.samples.saturating_add(u32::from(ack.rtt.is_some()));
+        if !(self.measures() && ack.may_grow && ack.cwnd_limited) {
+            return None;
+        }
+        let Rounds { base, least, .. } = self.rounds;
+        self.rounds.begin(0);
+        // Linux counts in halves. Without a time since the last ACK that time is infinite, and with none at all there is no backlog.
+        let twice = 2.0 * cwnd;
+        let reached = if base.is_finite() { libm::floor(twice * base / least) } else { twice };
+        Some((twice - reached) / 2.0)
+    }
+
+    /// Whether ACKs measure the backlog; otherwise growth is Reno's.
+    const fn measures(&self) -> bool {
+        self.rounds.active && self.samples >= ENOUGH
+    }
+
+    /// The growth at an ACK.
+    fn growth(&mut self, ack: &Ack, cwnd: Segments, backlog: bool) -> Segments {
+        if !(backlog && self.measures()) {
+            return self.count.add(ack.counted, cwnd);
+        }
+        if !self.count.is_full(ack.counted, cwnd) {
+            return 0.0;
+        }
+        self.grows = !self.grows;
+        f64::from(u8::from(!self.grows))
+    }
 }
 
 /// Fu & Liew §III.A: N = (Expected − Actual)·BaseRTT with Expected = cwnd/BaseRTT and Actual = cwnd/RTT.
@@ -81,19 +151,30 @@ fn backlog(cwnd: Segments, base_rtt: Duration, rtt: Duration) -> Segments {
 
 impl Avoidance for Veno {
     fn observe(&mut self, ack: &Ack, window: &Window) {
+        if let Some(kernel) = &mut self.linux {
+            self.n = kernel.observe(ack, window.cwnd).or(self.n);
+            return;
+        }
         self.base_rtt = [self.base_rtt, ack.rtt].into_iter().flatten().min();
         self.n = self.base_rtt.zip(ack.srtt).map(|(base_rtt, rtt)| backlog(window.cwnd, base_rtt, rtt));
     }
 
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments {
+        let backlog = self.n.is_some_and(|n| n >= self.beta);
+        if let Some(kernel) = &mut self.linux {
+            return window.cwnd + kernel.growth(ack, window.cwnd, backlog);
+        }
         // Fu & Liew §III.B: with a backlog only every other ACK counts.
-        self.skipped = self.n.is_some_and(|n| n >= self.beta) && !self.skipped;
+        self.skipped = backlog && !self.skipped;
         if self.skipped { window.cwnd } else { window.cwnd + ack.counted / window.cwnd }
     }
 
     fn respond(&mut self, event: &CongestionEvent, _window: &Window) -> Window {
         // Fu & Liew §III.C: a loss detected by duplicate ACKs may be random; the response to a timeout is Reno's.
-        let random = event.cause == Cause::DupAck && self.n.is_some_and(|n| n < self.beta);
+        let random = match self.linux {
+            Some(_) => self.n.unwrap_or(0.0) < self.beta,
+            None => event.cause == Cause::DupAck && self.n.is_some_and(|n| n < self.beta),
+        };
         if random { Window::reduced_to(event.window * self.random_loss_factor) } else { Window::halved(event.window) }
     }
 
@@ -101,11 +182,44 @@ impl Avoidance for Veno {
         if self.reset_base_rtt && event.cause != Cause::EcnCe {
             self.base_rtt = None;
         }
+        if let Some(kernel) = &mut self.linux {
+            kernel.rounds.on_reduction();
+            kernel.count = Count::default();
+        }
+    }
+
+    fn on_restart(&mut self) {
+        if let Some(kernel) = &mut self.linux {
+            kernel.count = Count::default();
+        }
+    }
+
+    fn on_recovery_end(&mut self, window: &Window) -> Window {
+        if let Some(kernel) = &mut self.linux {
+            kernel.rounds.on_recovery_end();
+        }
+        *window
+    }
+
+    fn on_spurious(&mut self, _window: &Window) {
+        if let Some(kernel) = &mut self.linux {
+            kernel.rounds.on_spurious();
+        }
+    }
+
+    fn on_sent(&mut self, sent: &Sent) {
+        if let Some(kernel) = &mut self.linux {
+            kernel.rounds.on_sent(sent);
+        }
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(base_rtt) = self.base_rtt {
-            out("base_rtt", base_rtt.as_secs_f64());
+        let least = match &self.linux {
+            Some(kernel) => Some(kernel.rounds.base / MICROS).filter(|base| base.is_finite()),
+            None => self.base_rtt.map(Duration::as_secs_f64),
+        };
+        if let Some(base_rtt) = least {
+            out("base_rtt", base_rtt);
         }
         if let Some(n) = self.n {
             out("N", n);
@@ -180,6 +294,43 @@ mod tests {
         };
         assert_eq!([Cause::DupAck, Cause::Timeout, Cause::EcnCe].map(|cause| base_rtt(cause, true)), [0.12, 0.12, 0.1]);
         assert_eq!(base_rtt(Cause::DupAck, false), 0.1);
+    }
+
+    /// Linux' Veno after three ACKs with a round-trip time of 100 ms, and one of `rtt`.
+    fn linux(rtt: u64) -> Box<dyn Avoidance> {
+        let mut part = veno(&[("variant", Value::Word("linux".to_owned()))]);
+        for millis in [100, 100, 100, rtt] {
+            part.observe(&ack(millis, 1), &window(20.0));
+        }
+        part
+    }
+
+    #[test]
+    fn linux_takes_the_last_time_and_counts_every_other_window() {
+        // N = 20·(1 − 100/120) in halves, rounded up, and less than 3 with 115 ms.
+        assert_eq!([115, 120].map(|rtt| internal(|out| linux(rtt).internals(out), "N")), [3.0, 3.5]);
+        assert_eq!(internal(|out| linux(110).internals(out), "N"), 2.0);
+        let grown = |rtt: u64| {
+            let (mut part, mut cwnd) = (linux(rtt), 20.0);
+            for _ in 0..200 {
+                part.observe(&ack(rtt, 1), &window(20.0));
+                cwnd += part.on_ack(&ACK, &window(20.0)) - 20.0;
+            }
+            cwnd
+        };
+        // A segment for 20 ACKs, or for 42: an ACK ends a window without being counted.
+        assert_eq!([110, 120].map(grown), [30.0, 25.0]);
+    }
+
+    #[test]
+    fn linux_cuts_a_fifth_after_a_timeout_too_and_keeps_base_rtt() {
+        let after = |rtt, cause| linux(rtt).respond(&congestion(cause, 20.0), &window(20.0)).ssthresh;
+        assert_eq!([Cause::DupAck, Cause::Timeout, Cause::EcnCe].map(|cause| after(110, cause)), [16.0; 3]);
+        assert_eq!(after(120, Cause::DupAck), 10.0);
+        let mut part = linux(120);
+        part.on_reduction(&congestion(Cause::DupAck, 20.0), &window(10.0));
+        assert_eq!(part.on_ack(&Ack { counted: 10.0, ..ACK }, &window(10.0)), 11.0, "Reno's growth in recovery");
+        assert_close(internal(|out| part.internals(out), "base_rtt"), 0.100_001, 1e-12);
     }
 
     proptest! {

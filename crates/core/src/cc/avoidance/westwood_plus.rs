@@ -17,9 +17,11 @@
 //! - The loss itself halves the window, and the estimate applies at the end of recovery. The smallest round-trip time begins anew after a
 //!   timeout.
 //!
-//! The rules are from knowledge of Linux, and not compared with it path by path.
+//! The rules are from knowledge of Linux, and agree with Linux 6.12 in virtual time. Inferred from its windows: the round-trip time of an ACK counts
+//! for the sample that the ACK may end, and the ACK that ends recovery for the bandwidth.
 //!
-//! A duplicate ACK counts as one segment, which the next cumulative ACK does not count again.
+//! The first ACK of a connection, and each duplicate, count as one segment, which later cumulative ACKs do not count again; but only ACKs in a
+//! recovery or with a hole above them subtract it, down to one segment.
 //!
 //! If another loss response is chosen, it sets the window at a loss; the end of recovery is as here.
 //! ## Parameters
@@ -28,6 +30,7 @@
 use super::reno::Reno;
 use crate::cc::bandwidth::BWE;
 use crate::cc::contract::{Avoidance, Window};
+use crate::cc::recovery::Recovery;
 use crate::entry::Entry;
 use crate::events::{Ack, Cause, CongestionEvent, Established};
 use crate::params::{Default, Kind, Param};
@@ -55,12 +58,14 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             growth: Reno::default(),
             bytes: 0,
             accounted: 0,
+            begun: false,
             begin: 0,
             rtt: start,
             least: start,
             renew: true,
             estimates: None,
-            timed_out: false,
+            recovery: Recovery::Open,
+            chosen: None,
         }))
     },
 };
@@ -84,6 +89,8 @@ pub struct WestwoodPlus {
     /// Bytes acknowledged in this sample, and those that duplicate ACKs have reported and no cumulative ACK yet.
     bytes: u64,
     accounted: u64,
+    /// Whether an ACK has come.
+    begun: bool,
     /// Begin of the sample.
     begin: u64,
     /// Latest and smallest round-trip time, and whether the smallest begins anew.
@@ -92,8 +99,10 @@ pub struct WestwoodPlus {
     renew: bool,
     /// Bytes per tick after the first and the second filter.
     estimates: Option<(u64, u64)>,
-    /// Whether the last reduction was a timeout's, which ends without a new window.
-    timed_out: bool,
+    /// Recoveries but those of timeouts, which end without a new window.
+    recovery: Recovery,
+    /// The window that the ACK sets: the one that ends recovery.
+    chosen: Option<Segments>,
 }
 
 impl WestwoodPlus {
@@ -103,13 +112,14 @@ impl WestwoodPlus {
 
     /// Bytes that have arrived, as this ACK shows.
     fn arrived(&mut self, ack: &Ack) -> u64 {
-        if ack.acked == 0 {
+        if ack.acked == 0 || !std::mem::replace(&mut self.begun, true) {
             self.accounted += self.smss;
             return self.smss;
         }
         let covered = u64::from(ack.acked) * self.smss;
-        // Without losses Linux does not look at what duplicates have reported.
-        if covered == self.smss || ack.may_grow {
+        // Without holes Linux does not look at what duplicates have reported.
+        let plain = ack.may_grow && self.recovery == Recovery::Open && ack.total.delivered <= ack.snd_una;
+        if covered == self.smss || plain {
             return covered;
         }
         if self.accounted >= covered {
@@ -134,8 +144,11 @@ impl Avoidance for WestwoodPlus {
     }
 
     fn observe(&mut self, ack: &Ack, _window: &Window) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt = rtt.as_nanos().div_ceil(self.tick);
+        }
         let now = self.ticks(ack.now);
-        let lasted = now - self.begin;
+        let lasted = now.saturating_sub(self.begin);
         if lasted > self.rtt.max(SECOND / LEAST_PART / self.tick) {
             let sample = self.bytes / lasted;
             let filtered = |old: u64, new: u64| (7 * old + new) / 8;
@@ -150,14 +163,16 @@ impl Avoidance for WestwoodPlus {
         }
         self.bytes += self.arrived(ack);
         self.least = if std::mem::take(&mut self.renew) { self.rtt } else { self.least.min(self.rtt) };
-        // The round-trip time of an ACK counts from the next one on.
-        if let Some(rtt) = ack.rtt {
-            self.rtt = rtt.as_nanos().div_ceil(self.tick);
-        }
+        self.chosen = (self.recovery.at_ack() == Recovery::Ending).then(|| self.pipe());
     }
 
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments {
-        self.growth.on_ack(ack, window)
+        let cwnd = self.chosen.unwrap_or(window.cwnd);
+        self.growth.on_ack(ack, &Window { cwnd, ..*window })
+    }
+
+    fn steer(&mut self, _ack: &Ack, window: &Window) -> Option<Window> {
+        self.chosen.take().map(|ssthresh| Window { ssthresh, ..*window })
     }
 
     fn respond(&mut self, event: &CongestionEvent, _window: &Window) -> Window {
@@ -167,16 +182,17 @@ impl Avoidance for WestwoodPlus {
 
     fn on_reduction(&mut self, event: &CongestionEvent, window: &Window) {
         self.growth.on_reduction(event, window);
-        self.timed_out = event.cause == Cause::Timeout;
-        self.renew |= self.timed_out;
+        let timed_out = event.cause == Cause::Timeout;
+        self.recovery = if timed_out { Recovery::Open } else { Recovery::Inside };
+        self.renew |= timed_out;
     }
 
     fn on_recovery_end(&mut self, window: &Window) -> Window {
-        if self.timed_out {
-            return *window;
+        // The bandwidth and the smallest round-trip time include the ACK that ends recovery.
+        if self.recovery == Recovery::Inside {
+            self.recovery = Recovery::Ending;
         }
-        let pipe = self.pipe();
-        Window { cwnd: pipe, ssthresh: pipe }
+        *window
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
@@ -208,6 +224,15 @@ mod tests {
         }
     }
 
+    /// The window after the ACK that ends recovery, which comes at once and shows nothing new.
+    fn ended(part: &mut dyn Avoidance, cwnd: Segments) -> Window {
+        let before = part.on_recovery_end(&window(cwnd));
+        let ack = Ack { now: Instant::ZERO, counted: 0.0, ..ACK };
+        part.observe(&ack, &before);
+        let grown = Window { cwnd: part.on_ack(&ack, &before), ..before };
+        part.steer(&ack, &grown).unwrap_or(grown)
+    }
+
     fn estimate(part: &dyn Avoidance) -> f64 {
         internal(|out| part.internals(out), "bwe")
     }
@@ -220,11 +245,11 @@ mod tests {
         assert_eq!(estimate(&*part), 490.0);
         assert_eq!(part.respond(&congestion(Cause::DupAck, 80.0), &window(80.0)).cwnd, 40.0);
         part.on_reduction(&congestion(Cause::DupAck, 80.0), &window(40.0));
-        assert_eq!(part.on_recovery_end(&window(40.0)), Window { cwnd: 49.0, ssthresh: 49.0 });
+        assert_eq!(ended(&mut *part, 40.0), Window { cwnd: 49.0, ssthresh: 49.0 });
         let timeout = congestion(Cause::Timeout, 80.0);
         assert_eq!(part.respond(&timeout, &window(80.0)).ssthresh, 49.0);
         part.on_reduction(&timeout, &window(1.0));
-        assert_eq!(part.on_recovery_end(&window(7.0)).cwnd, 7.0, "a timeout's recovery has no other end");
+        assert_eq!(ended(&mut *part, 7.0).cwnd, 7.0, "a timeout's recovery has no other end");
     }
 
     #[test]
@@ -266,7 +291,7 @@ mod tests {
                 part.internals(&mut |_, value| seen = Some(value));
                 prop_assert!(seen.is_none_or(|rate| (0.0..=1100.0).contains(&rate)), "{:?}", seen);
             }
-            prop_assert!(part.on_recovery_end(&window(5.0)).cwnd >= 2.0);
+            prop_assert!(ended(&mut *part, 5.0).cwnd >= 2.0);
         }
     }
 }

@@ -19,14 +19,15 @@
 //! - A round trip with fewer than three samples decides nothing.
 //! - The paper does not mention ECN. A mark has the effect of a loss.
 //!
-//! `variant = "linux"` counts as Linux does: whole segments, and times in microseconds plus one. Idle time forgets all round-trip times, and
-//! the end of a recovery those of the round.
+//! `variant = "linux"` counts as Linux does: whole segments, and times in microseconds plus one. A transmission with nothing in flight forgets all
+//! round-trip times, and the end of a recovery or of a hole those of the round.
 //! ## Parameters
 //! `alpha`: 80 segments, `phi`: 8, `gamma`: 1, `epsilon`: 1/2, `delta`: 1/8, `rho`: 16 and `zeta`: 50, from the paper. `variant`: document.
 
 use super::reno::Count;
 use crate::cc::contract::{Avoidance, Window};
 use crate::cc::vegas::BASE_RTT;
+use crate::cc::vegas_linux::{MICROS, Rounds};
 use crate::entry::{Entry, quantity};
 use crate::events::{Ack, CongestionEvent, Sent};
 use crate::params::{Default, Kind, Param};
@@ -102,11 +103,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             rho: params.number("rho"),
             zeta: params.number("zeta"),
             linux: params.word("variant") == "linux",
-            base: f64::INFINITY,
-            least: f64::INFINITY,
-            samples: 0,
-            end: 0,
-            next: 0,
+            rounds: Rounds::new(params.word("variant") == "linux"),
             queue: 0.0,
             reno_rounds: 0.0,
             fast_rounds: 0.0,
@@ -116,14 +113,10 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
     },
 };
 
-/// Microseconds per second: the unit of all times here.
-const MICROS: f64 = 1e6;
 /// Smallest window of Reno, and smallest cut of a halved one.
 const LEAST: Segments = 2.0;
 /// Acknowledged segments per further segment in Scalable TCP.
 const SCALABLE: Segments = 100.0;
-/// Round-trip times that a round must have to decide.
-const ENOUGH: u32 = 3;
 
 /// `YeAH`.
 #[derive(Clone, Debug)]
@@ -136,13 +129,7 @@ pub struct Yeah {
     rho: f64,
     zeta: f64,
     linux: bool,
-    /// Smallest round-trip time so far and in this round, in microseconds, and samples in this round.
-    base: f64,
-    least: f64,
-    samples: u32,
-    /// The round ends when an ACK exceeds this position; the next position to send.
-    end: u64,
-    next: u64,
+    rounds: Rounds,
     /// The flow's segments in queues in the last round.
     queue: Segments,
     /// Round trips as Reno since the last fast one, and fast ones since Reno's window was forgotten.
@@ -157,15 +144,12 @@ impl Yeah {
         if self.linux { libm::floor(value) } else { value }
     }
 
-    fn begin_round(&mut self, end: u64) {
-        (self.end, self.least, self.samples) = (end, f64::INFINITY, 0);
-    }
-
     /// Decides after a round; returns the window if it falls.
     fn end_round(&mut self, cwnd: Segments) -> Option<Segments> {
-        let queuing = self.least - self.base;
-        self.queue = self.rounded(cwnd * queuing / self.least);
-        if self.queue <= self.alpha && queuing <= self.rounded(self.base / self.phi) {
+        let Rounds { base, least, .. } = self.rounds;
+        let queuing = least - base;
+        self.queue = self.rounded(cwnd * queuing / least);
+        if self.queue <= self.alpha && queuing <= self.rounded(base / self.phi) {
             self.fast_rounds += 1.0;
             if self.fast_rounds > self.zeta {
                 (self.reno_window, self.fast_rounds) = (LEAST, 0.0);
@@ -188,14 +172,7 @@ impl Yeah {
 
 impl Avoidance for Yeah {
     fn observe(&mut self, ack: &Ack, _window: &Window) {
-        self.next = ack.snd_nxt;
-        if let Some(rtt) = ack.rtt {
-            let rtt = rtt.as_secs_f64() * MICROS;
-            // Linux adds one, so that no time is zero.
-            let rtt = if self.linux { libm::floor(rtt) + 1.0 } else { rtt };
-            (self.base, self.least) = (self.base.min(rtt), self.least.min(rtt));
-            self.samples += 1;
-        }
+        self.rounds.observe(ack);
     }
 
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments {
@@ -204,11 +181,11 @@ impl Avoidance for Yeah {
     }
 
     fn steer(&mut self, ack: &Ack, window: &Window) -> Option<Window> {
-        if ack.snd_una <= self.end {
+        if !self.rounds.ends(ack) {
             return None;
         }
-        let fallen = if self.samples >= ENOUGH { self.end_round(window.cwnd) } else { None };
-        self.begin_round(ack.snd_nxt);
+        let fallen = if self.rounds.decides() { self.end_round(window.cwnd) } else { None };
+        self.rounds.begin(ack.snd_nxt);
         fallen.map(|cwnd| Window { cwnd, ssthresh: cwnd })
     }
 
@@ -222,26 +199,25 @@ impl Avoidance for Yeah {
         self.fast_rounds = 0.0;
         self.reno_window = self.rounded(self.reno_window / 2.0).max(LEAST);
         self.count = Count::default();
+        self.rounds.on_reduction();
     }
 
     fn on_recovery_end(&mut self, window: &Window) -> Window {
-        if self.linux {
-            self.begin_round(self.next);
-        }
+        self.rounds.on_recovery_end();
         *window
     }
 
+    fn on_spurious(&mut self, _window: &Window) {
+        self.rounds.on_spurious();
+    }
+
     fn on_sent(&mut self, sent: &Sent) {
-        // The end of an idle period.
-        if self.linux && sent.inflight <= sent.size && !sent.retransmission {
-            self.base = f64::INFINITY;
-            self.begin_round(sent.snd_nxt - sent.size);
-        }
+        self.rounds.on_sent(sent);
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        if self.base.is_finite() {
-            out("base_rtt", self.base / MICROS);
+        if self.rounds.base.is_finite() {
+            out("base_rtt", self.rounds.base / MICROS);
         }
         out("N", self.queue);
         out("reno_window", self.reno_window);
@@ -251,7 +227,7 @@ impl Avoidance for Yeah {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::Cause;
+    use crate::events::{Cause, Totals};
     use crate::params::Value;
     use crate::testing::{ACK, assert_close, build, congestion, internal, window};
     use crate::units::Duration;
@@ -266,7 +242,8 @@ mod tests {
         let mut fallen = None;
         for index in 1..=4 {
             let (snd_una, snd_nxt) = (4 * (number - 1) + index, 4 * number);
-            let ack = Ack { rtt: Some(Duration::from_millis(millis)), snd_una, snd_nxt, ..ACK };
+            let total = Totals::new(snd_nxt, snd_una, 0);
+            let ack = Ack { rtt: Some(Duration::from_millis(millis)), snd_una, snd_nxt, total, ..ACK };
             // The first ACK of a round ends the one before, in which there were no samples at first.
             part.observe(&ack, &window(cwnd));
             fallen = fallen.or(part.steer(&ack, &window(cwnd)));
