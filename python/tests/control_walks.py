@@ -53,6 +53,7 @@ CONTROLS: dict[str, dict[str, Any]] = {
 NOTES = {
     "bbr": "the data delivered agree; the drops differ on paths that hold few segments, and the cause is not known for"
     " certain",
+    "htcp": "three of the paths differ by up to 2.5 % of the data, and the cause is not known",
     "lp": "it estimates the rate of the receiver's clock from single milliseconds, of which not all are known here",
     "cdg": "it backs off at random, and the kernel's random numbers are others, which may hide other differences",
 }
