@@ -1,5 +1,5 @@
 use ackclock_core::params::Value;
-use ackclock_core::units::Limit;
+use ackclock_core::units::{Limit, Rate};
 use ackclock_tcp::modern::Feedback;
 
 use super::*;
@@ -242,6 +242,14 @@ fn the_feedback_of_ecn_survives_freezing() {
         // Only accurate feedback has the option.
         assert_eq!(hosts.map(|host| host.ecn_option), [false, feedback != Some(Feedback::Accurate)], "{frozen}");
     }
+}
+
+#[test]
+fn what_a_router_approves_survives_freezing() {
+    let text = "duration = \"1 s\"\n[topology]\nkind = \"chain\"\nlinks = [{ quick_start = \"12 Mbit/s\" }]\n[flow]\n";
+    let frozen = document(text).frozen().unwrap();
+    let approved = [text, &frozen].map(|text| scenario(text).links.into_iter().map(|link| link.quick_start).collect::<Vec<_>>());
+    assert_eq!(approved, [[Rate::from_bits_per_sec(12_000_000), None]; 2], "{frozen}");
 }
 
 #[test]

@@ -304,7 +304,8 @@ impl Vivace {
 
     /// The interval is over: the next begins.
     fn advance(&mut self, now: f64) {
-        let Some(over) = self.intervals[self.current] else { return self.begin(now, Purpose::Start) };
+        // A SYN belongs to no interval.
+        let Some(over) = self.intervals[self.current] else { return };
         if now < over.end {
             return;
         }
@@ -383,8 +384,7 @@ impl CongestionControl for Vivace {
     }
 
     fn on_sent(&mut self, sent: &Sent) {
-        let now = sent.now.as_secs_f64();
-        self.advance(now);
+        self.advance(sent.now.as_secs_f64());
         let current = self.current;
         if let Some(interval) = &mut self.intervals[current] {
             interval.sent += sent.size;
@@ -433,6 +433,10 @@ impl CongestionControl for Vivace {
     }
 
     fn on_restart(&mut self) {
+        if self.intervals[self.current].is_none() {
+            // A SYN was lost.
+            return;
+        }
         self.rate = (self.rate / 2.0).max(self.least_rate());
         let now = self.intervals[self.current].map_or(0.0, |interval| interval.begin);
         (self.starting, self.second, self.results, self.intervals) = (false, None, [None; 2], [None; KEPT]);
@@ -453,6 +457,7 @@ impl CongestionControl for Vivace {
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
+        self.intervals[self.current]?;
         Rate::from_bits_per_sec(libm::ceil(self.rate_now() * (self.smss + self.header) / self.smss) as u64)
     }
 
@@ -527,6 +532,15 @@ mod tests {
         assert_close(moves.bound(), 0.05, 1e-12);
         moves.apply(100.0, 1e6);
         assert_close(moves.apply(100.0, -1e6), 95.0, 1e-9);
+    }
+
+    #[test]
+    fn a_syn_is_not_paced_and_belongs_to_no_interval() {
+        let mut control = vivace(&[]);
+        control.on_sent(&Sent::new(Instant::ZERO, 1000));
+        assert!(control.pacing_rate().is_none() && control.timer().is_none());
+        control.on_established(&Established { rtt: Some(Duration::from_millis(100)), ..established(1000) });
+        assert_eq!(control.pacing_rate().map(Rate::as_bits_per_sec), Some(800_000), "ten segments in 100 ms");
     }
 
     #[test]
