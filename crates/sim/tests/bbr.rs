@@ -116,6 +116,16 @@ impl Run {
 }
 
 #[test]
+fn losses_that_follow_one_another_do_not_look_spurious() {
+    // A loss in most rounds: each recovery begins while retransmissions of the last are outstanding, and their ACKs echo older times than
+    // its own first retransmission. Taken for originals, they undid every recovery, and BBR began Startup anew each time.
+    let flow = format!("{BBR}\nmodern.receive_buffer = '64 MB'\nmodern.receive_buffer_max = '64 MB'");
+    let run = simulate(&path(200.0, "'3000 packets', loss = '1 %'", 8.0, &[&flow]));
+    let startup: f64 = run.states().iter().filter(|(state, ..)| *state == STARTUP).map(|(_, start, end)| end - start).sum();
+    assert!(startup < 2.0, "{startup} s");
+}
+
+#[test]
 fn a_clean_path_is_filled_and_its_queue_stays_short() {
     for flow in [BBR, LINUX] {
         let run = simulate(&path(100.0, "'4 BDP'", 30.0, &[flow]));
@@ -341,8 +351,8 @@ fn version_1_loses_more_behind_a_policer_than_version_3() {
     let policer = "{ kind = 'tbf', rate = '20 Mbit/s', burst = '250 kB', limit = '15 kB' }";
     let [old, new] = [BBR1, BBR].map(|flow| simulate(&path(100.0, policer, 30.0, &[flow])));
     let lost = |run: &Run| run.flow().retransmitted_packets as f64 / run.flow().sent_packets as f64;
-    // 9.7 % and 3.5 % when this was written: less than a fifth, so that version 1 detects no policer.
-    assert!(lost(&old) > 2.0 * lost(&new) && lost(&old) < 50.0 / 256.0, "{} {}", lost(&old), lost(&new));
+    // 6.5 % and 3.5 % when this was written: less than a fifth, so that version 1 detects no policer.
+    assert!(lost(&old) > 1.5 * lost(&new) && lost(&old) < 50.0 / 256.0, "{} {}", lost(&old), lost(&new));
     let used = old.rate_from(5.0) / (20.0 * DATA);
     assert!(used > 0.9, "{used}");
 }

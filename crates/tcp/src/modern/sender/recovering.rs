@@ -117,12 +117,8 @@ impl Sender {
 
     /// Starts to collect the evidence that the recovery is spurious.
     fn begin_undo(&mut self) {
-        if self.settings.recover_again {
-            let copies = self.board.copied_segments() + u32::from(self.tlp.has_repeated());
-            self.undo.begin_with(copies, self.window.una(), self.board.has_retransmitted());
-        } else {
-            self.undo.begin_with(0, 0, false);
-        }
+        let copies = self.board.copied_segments() + u32::from(self.tlp.has_repeated());
+        self.undo.begin_with(copies, self.window.una(), self.board.has_retransmitted());
     }
 
     /// Notifies the control of each segment newly marked as lost.
@@ -191,7 +187,8 @@ impl Sender {
 
     fn end_recovery(&mut self) {
         self.repair.end();
-        let keep = self.settings.recover_again && self.board.copied_segments() > 0;
+        // The ACK of an outstanding retransmission may come in the next recovery: it echoes a time before that one's first.
+        let keep = self.board.has_retransmitted();
         if !keep && !self.settings.late_undo {
             self.undo.begin();
         }

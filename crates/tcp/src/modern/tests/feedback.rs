@@ -183,8 +183,8 @@ proptest! {
         let buffer = ReceiveBuffer::Fixed(1 << 20);
         let config = Config { ecn: Some(Feedback::Accurate), ecn_option, timestamps, recovery, buffer, ..Config::default() };
         let (told, arrived, exact, at_most, copies) = counted(config, (loss, ack_loss), marking, bytes, seed);
-        // Until the first option arrives, nothing corrects what the field says.
-        if ecn_option && ack_loss == 0.0 && recovery != Recovery::NewReno {
+        // Until the first option arrives, nothing corrects what the field says; a single segment and its end may not live to see one.
+        if ecn_option && ack_loss == 0.0 && recovery != Recovery::NewReno && bytes > 10_000 {
             prop_assert!(at_most);
         }
         if copies && ack_loss > 0.0 && !ecn_option {
