@@ -239,6 +239,18 @@ def delays() -> Iterator[Number]:
         )
 
 
+def copa() -> Iterator[Number]:
+    """Measure the queue of Copa alone, in its default mode."""
+    for delta in (0.5, 0.1):
+        link = {"rate": "24 Mbit/s", "delay": "20 ms", "queue": "1000 packets"}
+        control = {"kind": "copa", "delta": delta, "competitive": False}
+        result = ran({"congestion_control": control}, link, duration=30, record=("queue",))
+        walk = pl.DataFrame(result.trace("queue")).filter(pl.col("link") == "n0>n1", pl.col("time") > 10)
+        spans = walk.with_columns(span=pl.col("time").shift(-1) - pl.col("time")).drop_nulls()
+        packets = float((spans["packets"] * spans["span"]).sum() / spans["span"].sum())
+        yield row("copa", f"packets in the queue · δ, δ = {delta}", "Arun & Balakrishnan 2018: 1", 1, packets * delta)
+
+
 def bbr() -> Iterator[Number]:
     """Measure BBR on a path of 67 packets."""
     link = {"rate": "20 Mbit/s", "delay": "20 ms", "queue": "300 packets"}
@@ -288,7 +300,7 @@ def bbr() -> Iterator[Number]:
         )
 
 
-MEASURES: tuple[Callable[[], Iterator[Number]], ...] = (starts, responses, increases, delays, bbr)
+MEASURES: tuple[Callable[[], Iterator[Number]], ...] = (starts, responses, increases, delays, copa, bbr)
 
 
 def measure() -> None:

@@ -287,8 +287,9 @@ def test_list(cli: Cli) -> None:
     assert "staged" in cli("list", "slow_start").stdout
     assert "ass" in cli("list", "papers").stdout
     assert " True " not in cli("list", "queue").stdout, "defaults stand as a scenario has them"
-    groups = [part["group"] for part in everything["slow_start"]]
-    assert groups == sorted(groups, key=["deployed today", "documents", "history", "papers"].index)
+    for axis in ("initial_window", "slow_start", "avoidance", "loss_response", "congestion_control"):
+        groups = [part["group"] for part in everything[axis]]
+        assert groups == sorted(groups, key=["deployed today", "documents", "history", "papers"].index), axis
     assert all(len(part["summary"].split()) <= 24 for axis in ("slow_start", "avoidance") for part in everything[axis])
     wrong = cli("list", "slow_strat")
     assert wrong.returncode == 2
