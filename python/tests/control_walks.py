@@ -47,9 +47,12 @@ CONTROLS: dict[str, dict[str, Any]] = {
         "slow_start": "standard",
         "avoidance": {"kind": "bic", "variant": "linux", "max_increment": "16 segments", "beta": 819 / 1024},
     },
+    "dctcp": {"slow_start": "standard", "avoidance": {"kind": "dctcp", "variant": "linux"}, "ecn": "dctcp"},
     "bbr": {"congestion_control": "bbr1"},
 }
 """The kernel's controls that have a counterpart here: what a flow of the host `linux` names instead."""
+MARKED = frozenset({"dctcp"})
+"""Those whose queue marks packets."""
 NOTES = {
     "bbr": "the data delivered agree; the drops differ on paths that hold few segments, and the cause is not known for"
     " certain",
@@ -109,6 +112,8 @@ class Walk:
     def _both(
         cls, name: str, path: dict[str, Any], flows: list[tuple[str, dict[str, Any]]], keys: dict[str, Any]
     ) -> Walk:
+        if any(control in MARKED for control, _ in flows):
+            path = {**path, "queue": _marking(int(path["queue"].split()[0]))}
         topology = {"kind": "explicit", "node": ["a", "b"], "link": {**path, "reverse": {"queue": "unlimited"}}}
         own = {"from": "a", "to": "b", "packet_size": f"{SEGMENT} B", "modern": EQUAL}
         simulated = [{**own, "host": "linux", **CONTROLS[control], **more} for control, more in flows]
@@ -147,6 +152,14 @@ def _path(draw: random.Random, most: float) -> dict[str, Any]:
         if bdp + waiting <= DEEPEST:
             place = {"from": "a", "to": "b", "queue": f"{waiting} packets"}
             return {**place, "rate": f"{rate:.2f} Mbit/s", "delay": f"{delay:.2f} ms"}
+
+
+def _marking(most: int) -> dict[str, Any]:
+    """Mark every packet that finds half of the queue waiting: RED with the queue itself as its average."""
+    half = (most + 1) // 2
+    thresholds = {"min_threshold": f"{half - 1} packets", "max_threshold": f"{half} packets", "max_p": "99.9 %"}
+    rules = {"mode": "packets", "weight": 1.0, "wait": False, "mark_below": "100 %"}
+    return {"kind": "red", "limit": f"{most} packets", **thresholds, **rules}
 
 
 def phases(kernel: Built) -> list[float]:

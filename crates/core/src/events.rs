@@ -496,6 +496,10 @@ pub struct CongestionEvent {
     pub flight_size: u32,
     /// Bytes in flight: sent, and neither delivered nor lost.
     pub inflight: u64,
+    /// First unacknowledged position.
+    pub snd_una: u64,
+    /// Next position to send.
+    pub snd_nxt: u64,
     /// Whether the host's recovery restarts from the loss window (Tahoe after duplicate ACKs; every host after a timeout).
     pub restart: bool,
     /// Window after a restart, in segments: the loss window of RFC 5681 §3.1, which is 1; 2 in Vegas.
@@ -542,6 +546,8 @@ impl CongestionEvent {
             window,
             flight_size: window as u32,
             inflight: 0,
+            snd_una: 0,
+            snd_nxt: 0,
             restart,
             loss_window: 1.0,
             least: 1.0,

@@ -170,6 +170,11 @@ impl ControlSeat {
         self.control.owns_marks()
     }
 
+    /// Whether the control hears of a loss even if a mark has reduced the window for the same data.
+    pub fn answers_losses_apart(&self) -> bool {
+        self.control.answers_losses_apart()
+    }
+
     /// The codepoint of the next segment with new data.
     pub fn ecn(&self) -> Ecn {
         match self.control.ecn() {

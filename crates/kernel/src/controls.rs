@@ -68,6 +68,16 @@ impl Offer<'_> {
 }
 
 impl KernelControl {
+    /// The control of the kernel at the receiver: one that only acknowledges has no influence, except that DCTCP's also feeds marks back.
+    pub fn at_receiver(&self) -> &'static str {
+        if self.is_dctcp() { "dctcp" } else { "reno" }
+    }
+
+    /// Whether it negotiates ECN and feeds marks back as in DCTCP, whatever the scenario says.
+    pub fn is_dctcp(&self) -> bool {
+        *self == Self::Own("dctcp")
+    }
+
     /// What is known to differ from the control of the simulation, if anything.
     pub fn difference(&self, simulated: &ControlSpec) -> Option<&'static str> {
         match (self, simulated) {

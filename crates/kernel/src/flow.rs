@@ -183,8 +183,8 @@ impl FlowPlan {
         Ok(())
     }
 
-    /// Classic feedback is asked for by the route, accurate feedback by the parameter of the namespace. A host that is not asked answers
-    /// with either.
+    /// Classic feedback is asked for by the route, accurate feedback by the parameter of the namespace, and DCTCP's by its control. A host that
+    /// is not asked answers with each of the first two.
     fn follow_ecn(&mut self, host: &ModernHost) {
         self.route.ecn = host.ecn == Some(Feedback::Classic);
         if host.ecn == Some(Feedback::Accurate) {
@@ -193,7 +193,7 @@ impl FlowPlan {
         } else {
             self.set("ipv4/tcp_ecn", 2);
         }
-        if host.ecn == Some(Feedback::Dctcp) {
+        if (host.ecn == Some(Feedback::Dctcp)) != self.control.is_dctcp() {
             self.own.push("ecn".to_owned());
         }
     }

@@ -312,6 +312,7 @@ impl Seat {
         let event = CongestionEvent::new(now, cause, f64::from(call.cwnd)).with(|event| {
             event.flight_size = call.flight;
             event.inflight = self.bytes(call.inflight);
+            (event.snd_una, event.snd_nxt) = (self.una, self.nxt);
             event.least = if cause == Cause::Timeout { 1.0 } else { LEAST };
             event.min_rtt = micros(call.min_rtt);
         });

@@ -241,7 +241,7 @@ fn make(terminal: &Terminal, flow: &FlowPlan, controls: &Controls) -> String {
     let side = terminal.side;
     let opener = if flow.bulk.is_some() { Side::Sender } else { Side::Receiver };
     let control = match &flow.control {
-        _ if side == Side::Receiver => "reno",
+        control if side == Side::Receiver => control.at_receiver(),
         KernelControl::Own(name) => name,
         KernelControl::CubicWithoutHystart => "cubic",
         // A guest offers no programs.

@@ -310,6 +310,10 @@ impl CongestionControl for Composed {
         self.avoidance.owns_marks()
     }
 
+    fn answers_losses_apart(&self) -> bool {
+        self.avoidance.answers_losses_apart()
+    }
+
     fn ecn(&self) -> Ecn {
         self.avoidance.ecn()
     }

@@ -212,9 +212,14 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
         false
     }
     /// Whether the control alone answers marks: the host applies its response at once instead of over a round trip, lets unmarked data grow
-    /// the window meanwhile, and reports a loss even if a mark has reduced the window for the same data (RFC 8257 §3.5).
+    /// the window meanwhile, and reports losses apart.
     fn owns_marks(&self) -> bool {
         false
+    }
+    /// Whether the host reports a loss even if a mark has reduced the window for the same data (RFC 8257 §3.5). A reduction that it applies
+    /// over a round trip then goes on to the lower window.
+    fn answers_losses_apart(&self) -> bool {
+        self.owns_marks()
     }
     /// Whether the control limits the window on purpose now, so that rate samples say nothing about the path's rate.
     fn holds_back(&self) -> bool {
@@ -428,6 +433,10 @@ pub trait Avoidance: CloneAvoidance + Debug + Send + Sync {
     /// As [`CongestionControl::owns_marks`].
     fn owns_marks(&self) -> bool {
         false
+    }
+    /// As [`CongestionControl::answers_losses_apart`].
+    fn answers_losses_apart(&self) -> bool {
+        self.owns_marks()
     }
     /// As [`CongestionControl::ecn`].
     fn ecn(&self) -> Ecn {

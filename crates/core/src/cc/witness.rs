@@ -493,6 +493,9 @@ impl CongestionControl for Witness {
     fn owns_marks(&self) -> bool {
         self.inner.owns_marks()
     }
+    fn answers_losses_apart(&self) -> bool {
+        self.inner.answers_losses_apart()
+    }
     fn holds_back(&self) -> bool {
         self.inner.holds_back()
     }

@@ -394,6 +394,7 @@ impl End {
         let event = CongestionEvent::new(now, cause, self.seat.window().cwnd).with(|event| {
             event.flight_size = self.segments(self.inflight);
             event.inflight = self.inflight;
+            (event.snd_una, event.snd_nxt) = (self.una, self.nxt);
             event.restart = timeout;
             event.least = if cause == Cause::EcnCe { PART_OF_A_SEGMENT } else { 1.0 };
             event.resent = resent;

@@ -10,12 +10,19 @@
 //! - All delivered bytes count, also those that the receiver has acknowledged selectively. RFC 8257 §3.3 ignores SACK, so that bytes count
 //!   late.
 //! - The first mark in slow start reduces the window at once, by the initial α.
+//! - A mark and a loss in the same window of data are both answered (§3.5).
 //! - The law cwnd = 2/p takes marks as evenly spread: each window has two. If packets are marked at random, windows without a mark do not
 //!   reduce. At a mean of λ = p·cwnd marks per window, λ/2·((1 − g)(1 − e^−λ) + g) = 1 holds instead: cwnd = 2.225/p for g = 1/16, and 2/p
 //!   for g = 1. On hosts that count marks exactly, marked packets do not make the window grow, so that each law has the factor 1 − p.
 //! - Nothing here limits the control to the feedback of RFC 8257. With classic feedback, α is an upper bound.
+//!
+//! `variant = "linux"` counts α in units of 1/1024: a window without marks takes ⌊αg⌋ off, and all of it once that is less than a unit; marks
+//! add their share times g, rounded down. A window of data ends with the ACK of its last byte, and what that ACK delivers belongs to the
+//! next. A mark reduces the window at once, by ⌊W·α/2⌋ to two segments at least, and the host spreads the reduction over a round trip. A loss
+//! in that time halves what has remained. That α falls to zero, which ACK belongs to which window, and the answer to such a loss are inferred
+//! from the behaviour of Linux 6.12.
 //! ## Parameters
-//! `g`: weight of the latest window in α, 1/16 (RFC 8257 §4.2). `alpha`: initial α, 1.
+//! `g`: weight of the latest window in α, 1/16 (RFC 8257 §4.2). `alpha`: initial α, 1. `variant`: document.
 
 use crate::cc::avoidance::reno::Reno;
 use crate::cc::contract::{Avoidance, Window};
@@ -42,6 +49,12 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             default: Default::Number(1.0),
             doc: "initial α (RFC 8257 §4.2: 1)",
         },
+        Param {
+            name: "variant",
+            kind: Kind::Word(&["document", "linux"]),
+            default: Default::Word("document"),
+            doc: "the rules of RFC 8257 or those of Linux",
+        },
     ],
     quantities: &[quantity("alpha", "", "moving average of the share of marked bytes")],
     build: |params| {
@@ -53,9 +66,16 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             bytes: 0,
             marked: 0,
             due: false,
+            linux: params.word("variant") == "linux",
+            ended: false,
         }))
     },
 };
+
+/// Units of α in Linux.
+const UNITS: f64 = 1024.0;
+/// Smallest window after a mark.
+const LEAST: Segments = 2.0;
 
 /// DCTCP.
 #[derive(Clone, Debug)]
@@ -72,12 +92,32 @@ pub struct Dctcp {
     marked: u64,
     /// Whether the last window had marks for which `cwnd` has not yet fallen.
     due: bool,
+    /// Whether the rules are those of Linux.
+    linux: bool,
+    /// Whether the present ACK's congestion has already ended the window of data.
+    ended: bool,
 }
 
 impl Dctcp {
     /// RFC 8257 §3.3, step 9.
     fn reduced(&self, cwnd: Segments) -> Segments {
         cwnd * (1.0 - self.alpha / 2.0)
+    }
+
+    /// RFC 8257 §3.3, steps 5 to 8.
+    fn end_window(&mut self, snd_nxt: u64) {
+        // A marked copy of delivered data can make the marks exceed what was delivered.
+        let m = (self.marked as f64 / self.bytes.max(1) as f64).min(1.0);
+        self.due |= self.marked > 0;
+        if self.linux {
+            let units = self.alpha * UNITS;
+            let decay = libm::floor(self.g * units);
+            let left = if decay > 0.0 { units - decay } else { 0.0 };
+            self.alpha = (left + libm::floor(self.g * UNITS * m)).min(UNITS) / UNITS;
+        } else {
+            self.alpha += self.g * (m - self.alpha);
+        }
+        (self.window_end, self.bytes, self.marked) = (snd_nxt, 0, 0);
     }
 }
 
@@ -87,20 +127,18 @@ impl Avoidance for Dctcp {
     }
 
     fn observe(&mut self, ack: &Ack, _window: &Window) {
+        if self.linux && !std::mem::take(&mut self.ended) && ack.snd_una >= self.window_end {
+            self.end_window(ack.snd_nxt);
+        }
         self.bytes += ack.delivered;
         self.marked += ack.marked;
-        if ack.snd_una <= self.window_end || self.bytes == 0 {
-            return;
+        if !self.linux && ack.snd_una > self.window_end && self.bytes > 0 {
+            self.end_window(ack.snd_nxt);
         }
-        // RFC 8257 §3.3, steps 5 to 8. A marked copy of delivered data can make the marks exceed what was delivered.
-        let m = (self.marked as f64 / self.bytes as f64).min(1.0);
-        self.due |= self.marked > 0;
-        self.alpha += self.g * (m - self.alpha);
-        (self.window_end, self.bytes, self.marked) = (ack.snd_nxt, 0, 0);
     }
 
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments {
-        let cwnd = if std::mem::take(&mut self.due) { self.reduced(window.cwnd) } else { window.cwnd };
+        let cwnd = if std::mem::take(&mut self.due) && !self.linux { self.reduced(window.cwnd) } else { window.cwnd };
         self.growth.on_ack(ack, &Window { cwnd, ..*window })
     }
 
@@ -108,10 +146,25 @@ impl Avoidance for Dctcp {
         true
     }
 
+    fn owns_marks(&self) -> bool {
+        !self.linux
+    }
+
+    fn answers_losses_apart(&self) -> bool {
+        true
+    }
+
     fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window {
         if event.cause != Cause::EcnCe {
             // RFC 8257 §3.5: as conventional TCP.
             return Window::halved(event.window);
+        }
+        if self.linux {
+            self.ended = true;
+            if event.snd_una >= self.window_end {
+                self.end_window(event.snd_nxt);
+            }
+            return Window::reduced_to((event.window - libm::floor(event.window * self.alpha / 2.0)).max(LEAST));
         }
         let below = window.cwnd < window.ssthresh;
         let cwnd = if std::mem::take(&mut self.due) || below { self.reduced(window.cwnd) } else { window.cwnd };

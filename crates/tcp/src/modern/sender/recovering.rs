@@ -5,7 +5,7 @@
 //! RFC 4015 (undo).
 
 use ackclock_core::events::{Cause, CongestionEvent, Lost, PART_OF_A_SEGMENT};
-use ackclock_core::units::Instant;
+use ackclock_core::units::{Instant, Segments};
 use ackclock_host::RecoveryPhase;
 
 use super::super::config::Recovery;
@@ -79,13 +79,13 @@ impl Sender {
     }
 
     pub(super) fn enter_recovery(&mut self, now: Instant, outstanding: u64) {
-        let window = self.seat.cwnd();
+        let (window, in_force) = (self.seat.cwnd(), self.congestion_window().cwnd);
         let reduction = self.repair.take_reduction();
         // RFC 3168 §6.1.2: one reduction per window of data, by a mark or a loss. RFC 8257 §3.5: a control that answers marks by less than a
         // loss hears of the loss as well.
-        let again = self.repair.phase() == RecoveryPhase::Timeout || self.seat.owns_marks() && self.marks.has_answered_mark();
+        let again = self.repair.phase() == RecoveryPhase::Timeout || self.seat.answers_losses_apart() && self.marks.has_answered_mark();
         if again || reduction.is_none() && !self.marks.has_answered(self.window.una()) {
-            self.reduce(now, Cause::DupAck);
+            self.reduce_from(in_force, now, Cause::DupAck);
         }
         self.repair.begin_fast(self.window.una(), self.window.nxt());
         self.begin_undo();
@@ -98,6 +98,7 @@ impl Sender {
             self.repair.force(Force::Lost);
         } else if let Some(reduction) = reduction {
             self.repair.reduce_by(reduction);
+            self.repair.lower_target(self.seat.cwnd());
         } else if self.settings.prr && !self.seat.owns_recovery() {
             // Linux counts the window before the reduction as the data in flight.
             let in_flight = if self.settings.rules.recovers_whole_window { window } else { outstanding };
@@ -137,14 +138,19 @@ impl Sender {
 
     /// Notifies the control of congestion.
     pub(super) fn reduce(&mut self, now: Instant, cause: Cause) {
+        self.reduce_from(self.seat.window().cwnd, now, cause);
+    }
+
+    /// Notifies the control of congestion while `cwnd` segments are in force.
+    fn reduce_from(&mut self, cwnd: Segments, now: Instant, cause: Cause) {
         let una = self.window.una();
-        let cwnd = self.seat.window().cwnd;
         let rwnd = self.seat.segments(self.window.offered());
         // Linux halves its own window, even if the receiver's is smaller. A closed window still lets a probe through.
         let window = if self.settings.rules.reduces_own_window { cwnd } else { cwnd.min(rwnd.max(1.0)) };
         let event = CongestionEvent::new(now, cause, window).with(|event| {
             event.flight_size = self.flight_segments();
             event.inflight = self.board.pipe();
+            (event.snd_una, event.snd_nxt) = (una, self.window.nxt());
             event.restart = cause == Cause::Timeout;
             // RFC 5681 §3.1. Linux adds the segments that do not count as lost.
             event.loss_window = if self.settings.rules.keeps_pipe_after_timeout { f64::from(self.board.pipe_segments() + 1) } else { 1.0 };

@@ -211,6 +211,7 @@ impl State {
         let event = CongestionEvent::new(now, cause, self.window_in_force()).with(|event| {
             event.flight_size = self.window.flight_size();
             event.inflight = self.report_inflight();
+            (event.snd_una, event.snd_nxt) = (self.position(self.window.una()), self.position(self.window.max()));
             event.restart = restart;
             event.loss_window = if cause == Cause::Timeout { self.setup.loss_window } else { 1.0 };
             event.least = PART_OF_A_SEGMENT;
