@@ -113,7 +113,7 @@ class Walk:
         cls, name: str, path: dict[str, Any], flows: list[tuple[str, dict[str, Any]]], keys: dict[str, Any]
     ) -> Walk:
         if any(control in MARKED for control, _ in flows):
-            path = {**path, "queue": _marking(int(path["queue"].split()[0]))}
+            path = {**path, "queue": _marking(path)}
         topology = {"kind": "explicit", "node": ["a", "b"], "link": {**path, "reverse": {"queue": "unlimited"}}}
         own = {"from": "a", "to": "b", "packet_size": f"{SEGMENT} B", "modern": EQUAL}
         simulated = [{**own, "host": "linux", **CONTROLS[control], **more} for control, more in flows]
@@ -154,12 +154,11 @@ def _path(draw: random.Random, most: float) -> dict[str, Any]:
             return {**place, "rate": f"{rate:.2f} Mbit/s", "delay": f"{delay:.2f} ms"}
 
 
-def _marking(most: int) -> dict[str, Any]:
-    """Mark every packet that finds half of the queue waiting: RED with the queue itself as its average."""
-    half = (most + 1) // 2
-    thresholds = {"min_threshold": f"{half - 1} packets", "max_threshold": f"{half} packets", "max_p": "99.9 %"}
-    rules = {"mode": "packets", "weight": 1.0, "wait": False, "mark_below": "100 %"}
-    return {"kind": "red", "limit": f"{most} packets", **thresholds, **rules}
+def _marking(path: dict[str, Any]) -> dict[str, Any]:
+    """Mark every packet that waits for the time of half the queue: CoDel with a threshold, whose own law never acts."""
+    most, rate = (float(path[key].split()[0]) for key in ("queue", "rate"))
+    threshold = f"{most / 2 * 12 / rate:.3f} ms"
+    return {"kind": "codel", "limit": path["queue"], "target": "1000 s", "ce_threshold": threshold}
 
 
 def phases(kernel: Built) -> list[float]:

@@ -383,11 +383,12 @@ impl ControlSeat {
         }
     }
 
-    /// A segment of `size` bytes with headers leaves: the pacer holds back the next one. `cwnd`: the window in force, in bytes.
+    /// A segment of `size` bytes with headers leaves: the pacer holds back the next one. `continues`: it belongs to the block of the one before.
+    /// `cwnd`: the window in force, in bytes.
     #[inline]
-    pub fn pace(&mut self, now: Instant, size: u64, cwnd: u64, srtt: Option<Duration>) {
+    pub fn pace(&mut self, now: Instant, (size, continues): (u64, bool), cwnd: u64, srtt: Option<Duration>) {
         if let Some((rate, burst)) = self.pacing(cwnd, srtt) {
-            self.pacer.send(now, size, Some(rate), burst);
+            self.pacer.send(now, (size, continues), Some(rate), burst);
         }
     }
 

@@ -206,7 +206,7 @@ fn the_pacer_and_the_first_flight_hold_back_segments() {
     let mut seat = established(SeatRules { initial_pacing: true, ..SeatRules::new(1000) });
     let next = |seat: &ControlSeat| seat.next_release().as_nanos() / 1000;
     assert_eq!(next(&seat), 0);
-    seat.pace(at(50), 1000, 0, None);
+    seat.pace(at(50), (1000, false), 0, None);
     assert_eq!(next(&seat), 51_000, "1000 bytes at 8 Mbit/s");
     seat.send(&sent(50), 1001);
     // Eleven segments in a round trip of 40 ms.

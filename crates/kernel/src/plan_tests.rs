@@ -73,6 +73,18 @@ fn feedback_of_ecn_is_that_of_the_route_or_of_the_namespace() {
 }
 
 #[test]
+fn dctcp_negotiates_its_feedback_by_itself() {
+    let offer = Offer { names: &["dctcp"], instead: Some("dctcp"), ..OFFER };
+    let own = |keys: &str| {
+        let made = Plan::new(&scenario(&[&format!("{RENO}{keys}")]), Chosen::All, &offer).unwrap().flows.remove(0).unwrap();
+        (made.control.at_receiver(), made.own)
+    };
+    assert_eq!(own("ecn = 'dctcp'"), ("dctcp", vec![]));
+    assert_eq!(own(""), ("dctcp", vec!["ecn".to_owned()]));
+    assert_eq!(flow(RENO).control.at_receiver(), "reno");
+}
+
+#[test]
 fn settings_that_the_kernel_does_not_follow_are_named() {
     let keys = [&format!("name = 'a'\n{RENO}[flow.modern]\nprr = false\ndelayed_ack = '100 ms'"), RENO];
     let expected = "a: the kernel follows its own rules instead of flow.modern.delayed_ack, flow.modern.prr";

@@ -55,7 +55,11 @@ fn make(index: usize, side: Side, plan: &FlowPlan, control: &str) -> Result<Owne
     };
     discard_on_close(fd).map_err(|error| ("the kernel does not take SO_LINGER".to_owned(), error))?;
     // An accepted socket inherits the control of its listener. The machine's default may be any control, so both ends get one.
-    set(libc::TCP_CONGESTION, if side == Side::Sender { control } else { plan.control.at_receiver() }.as_bytes(), &format!("the control {control}"))?;
+    set(
+        libc::TCP_CONGESTION,
+        if side == Side::Sender { control } else { plan.control.at_receiver() }.as_bytes(),
+        &format!("the control {control}"),
+    )?;
     if plan.no_delay {
         set(libc::TCP_NODELAY, &1_i32.to_ne_bytes(), "TCP_NODELAY")?;
     }

@@ -449,7 +449,7 @@ impl End {
             self.outgoing.entry(chunk.stream).or_default().sent += size;
             (self.nxt, self.served) = (chunk.end(), chunk.stream);
         }
-        self.seat.pace(now, size + HEADER, self.seat.cwnd(), self.srtt);
+        self.seat.pace(now, (size + HEADER, false), self.seat.cwnd(), self.srtt);
         let sent = Sent::new(now, size).with(|sent| {
             sent.flight_size = self.segments(self.inflight);
             sent.inflight = self.inflight;

@@ -111,8 +111,9 @@ pub(super) struct Blocks {
     step: Step,
     /// Retransmissions that the present block of them still lacks, and where the next one begins.
     repaired: (u64, u64),
-    /// Number of the present block.
+    /// Number of the present block, and of the one of which a segment has left last.
     number: u32,
+    sent: u32,
     rate: Pace,
     /// What a deferred block waits for. Only what the sender learns or does can change that, not the time.
     deferred: Option<Limit>,
@@ -161,6 +162,7 @@ impl Blocks {
             step: Step::All,
             repaired: (0, 0),
             number: 0,
+            sent: 0,
             rate: Pace { segments: 0.0, srtt: None },
             deferred: None,
         }
@@ -267,6 +269,11 @@ impl Blocks {
     /// Whether no block is under way.
     pub(super) fn is_complete(&self) -> bool {
         self.left == 0
+    }
+
+    /// Whether a segment of the present block has left, and another follows.
+    pub(super) fn is_under_way(&self) -> bool {
+        self.left > 0 && self.sent == self.number
     }
 
     /// An ACK, a timer or the application may change what a deferred block waits for.
@@ -390,7 +397,7 @@ impl Blocks {
             self.several = false;
             self.marked = self.queue.front().is_some_and(|packet| packet.push && packet.end == end);
         }
-        self.left = self.left.saturating_sub(1);
+        (self.left, self.sent) = (self.left.saturating_sub(1), self.number);
         while self.queue.front().is_some_and(|packet| packet.end <= end) {
             self.queue.pop_front();
         }

@@ -173,11 +173,6 @@ impl Echo {
         }
     }
 
-    /// Whether marks are echoed until the peer has reduced its window (RFC 3168).
-    pub(super) fn is_classic(&self) -> bool {
-        self.feedback == Some(Feedback::Classic)
-    }
-
     /// Whether some packets have the option, and others do not.
     pub(super) fn is_seldom(&self) -> bool {
         self.everywhere.as_ref().is_some_and(|it| it.beacons.is_some())
@@ -186,6 +181,11 @@ impl Echo {
     /// Whether accurate feedback is on every packet.
     pub(super) fn is_everywhere(&self) -> bool {
         self.everywhere.is_some() && self.feedback == Some(Feedback::Accurate)
+    }
+
+    /// Whether every packet is ECN-capable, also ACKs and retransmissions.
+    pub(super) fn is_capable_everywhere(&self) -> bool {
+        self.everywhere.is_some() && matches!(self.feedback, Some(Feedback::Accurate | Feedback::Dctcp))
     }
 
     /// Whether a packet that is sent `now` carries the option. `srtt`: the round-trip time.
@@ -247,8 +247,9 @@ impl Echo {
     pub(super) fn note(&mut self, arrived: Ecn, payload: u64, cwr: bool) -> Reaction {
         let ce = arrived == Ecn::Ce;
         match self.feedback {
+            None => Reaction::default(),
             // RFC 3168 §6.1.3: echoes a mark on every ACK until CWR arrives. A packet with CWR may itself be marked again.
-            None | Some(Feedback::Classic) => {
+            Some(Feedback::Classic) => {
                 let quicken = ce && (!self.marked || cwr);
                 self.marked = ce || self.marked && !cwr;
                 Reaction { quicken, reduced: cwr && payload > 0, ..Reaction::default() }
@@ -257,7 +258,7 @@ impl Echo {
             Some(Feedback::Dctcp) => {
                 let changes = payload > 0 && ce != self.marked;
                 self.marked = if payload > 0 { ce } else { self.marked };
-                Reaction { earlier_apart: changes, at_once: changes, ..Reaction::default() }
+                Reaction { earlier_apart: changes, at_once: changes, quicken: ce && cwr, reduced: cwr && payload > 0 }
             }
             Some(Feedback::Accurate) => {
                 self.cep += u32::from(ce);

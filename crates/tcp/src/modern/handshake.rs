@@ -229,6 +229,12 @@ impl Handshake {
         Flags::SYN.with(Flags::ACK, answer) | ecn
     }
 
+    /// The codepoint of a SYN or SYN-ACK.
+    pub(super) fn codepoint(&self) -> Ecn {
+        let capable = self.marks_every_packet && self.agreed.ecn == Some(Feedback::Dctcp);
+        if capable { Ecn::Ect0 } else { Ecn::NotEct }
+    }
+
     /// Whether a SYN-ACK carries the option of accurate feedback: not if it is sent again (RFC 9768 §3.2.3.2.2).
     pub(super) fn has_ecn_option(&self) -> bool {
         self.stage == Stage::SynReceived && self.sent <= 1

@@ -363,7 +363,7 @@ impl Receiver {
             self.earlier = Some(self.rcv_nxt);
         }
         self.ack_now |= reaction.at_once;
-        if self.is_adaptive() && self.echo.is_classic() {
+        if self.is_adaptive() {
             self.quickens |= reaction.quicken;
             self.ack_now |= reaction.reduced;
         }

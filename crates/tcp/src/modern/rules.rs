@@ -87,7 +87,8 @@ pub(super) struct Rules {
     /// How finely the ages of segments are measured. `a_sample_is_a_difference_of_whole_microseconds`.
     pub(super) resolution: Resolution,
     /// Whether accurate feedback makes every packet ECN-capable, and gives each the option; otherwise new data is ECN-capable, and pure ACKs
-    /// have the option (RFC 9768). [`super::tally`] then reads the peer's feedback. `accurate_feedback_is_on_every_packet`.
+    /// have the option (RFC 9768). [`super::tally`] then reads the peer's feedback. `accurate_feedback_is_on_every_packet`. DCTCP's feedback
+    /// makes every packet ECN-capable too, the SYN included. `dctcp_makes_every_packet_capable`.
     pub(super) marks_every_packet: bool,
 }
 

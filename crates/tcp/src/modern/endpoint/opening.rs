@@ -116,7 +116,7 @@ impl Endpoint {
             options.ecn = self.receiver.echo.first_option(self.option_room(&options));
         }
         let flags = self.handshake.flags();
-        let segment = self.segment(now, 0, (flags, data as u32), options);
+        let segment = Segment { ecn: self.handshake.codepoint(), ..self.segment(now, 0, (flags, data as u32), options) };
         if first && self.handshake.early {
             self.receiver.establish(now);
         }

@@ -62,21 +62,23 @@ impl Endpoint {
                 options.sack.push((to_wire(start, irs), to_wire(end, irs)));
             }
         }
-        let mut ecn = Ecn::NotEct;
         if self.receiver.echo.is_everywhere() {
             let (reserved, times) = (self.timestamps_size(), (now, self.srtt()));
             self.receiver.echo.add_option(&mut options, reserved, duplicate, times);
-            ecn = self.codepoint();
         } else {
             options.ecn = self.receiver.echo.option(self.option_room(&options));
         }
         let position = self.sender.window().nxt().max(1);
-        Segment { ecn, ..self.segment(now, position, (Flags::ACK, 0), options) }
+        Segment { ecn: self.codepoint_of_ack(), ..self.segment(now, position, (Flags::ACK, 0), options) }
     }
 
     /// The codepoint of a packet that may be ECN-capable.
     pub(super) fn codepoint(&self) -> Ecn {
         if self.sender.uses_ecn() { self.sender.seat().ecn() } else { Ecn::NotEct }
+    }
+
+    fn codepoint_of_ack(&self) -> Ecn {
+        if self.receiver.echo.is_capable_everywhere() { self.codepoint() } else { Ecn::NotEct }
     }
 
     pub(super) fn timestamps_size(&self) -> u32 {
@@ -91,10 +93,14 @@ impl Endpoint {
     /// RFC 8257 §3.2: the ACK of the data before `position`, whose marks differ from those of the data after it.
     pub(super) fn earlier_ack(&mut self, now: Instant, position: u64) -> Segment {
         let nxt = self.sender.window().nxt().max(1);
+        // The ACK of the later data may wait already, because the application runs.
+        let owes = self.receiver.owes_ack();
         let segment = self.segment(now, nxt, (Flags::ACK, 0), Options::default());
-        self.receiver.demand_ack();
+        if owes {
+            self.receiver.demand_ack();
+        }
         let flags = segment.flags.without_ace() | self.receiver.echo.earlier_flags();
-        Segment { ack: to_wire(position, self.handshake.irs), flags, ..segment }
+        Segment { ack: to_wire(position, self.handshake.irs), flags, ecn: self.codepoint_of_ack(), ..segment }
     }
 
     pub(super) fn data(&mut self, now: Instant, output: &Output) -> Segment {
@@ -102,10 +108,9 @@ impl Endpoint {
         let payload = (end - start) as u32 - u32::from(fin);
         let flags = Flags::ACK.with(Flags::FIN, fin).with(Flags::PSH, push && payload > 0).with(Flags::CWR, cwr);
         // RFC 3168 §6.1.5 and §6.1.6: neither retransmissions nor window probes are ECN-capable.
-        let mut capable = !retransmission && payload > 0;
+        let capable = !retransmission && payload > 0 || self.receiver.echo.is_capable_everywhere();
         let mut options = Options::default();
         if self.receiver.echo.is_everywhere() {
-            capable = true;
             let (reserved, times) = (self.timestamps_size(), (now, self.srtt()));
             self.receiver.echo.add_option(&mut options, reserved, None, times);
         }

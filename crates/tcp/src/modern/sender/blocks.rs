@@ -81,8 +81,10 @@ impl Sender {
                 self.board.cut(start, count);
             }
             let marked = self.board.segment_at(start).is_some_and(SentSegment::is_pushed);
+            output.continues = blocks.continues(start);
             output.push = blocks.resend(output.range, count) || marked;
         } else if start < end {
+            output.continues = blocks.is_under_way();
             let (marked, ends, block) = blocks.send(end - u64::from(output.fin));
             (output.push, output.marks) = (marked || ends, (marked, block));
         }

@@ -71,6 +71,8 @@ pub(super) struct Output {
     pub(super) cwr: bool,
     /// Whether a new segment carries PSH by itself, and the number of its block.
     pub(super) marks: (bool, u32),
+    /// Whether the segment belongs to the block of the one before.
+    pub(super) continues: bool,
 }
 
 /// The window with which a system processes a SYN-ACK, in segments.
@@ -270,7 +272,8 @@ impl Sender {
             }
         }
         self.seat.establish(&event, (first, self.seat.smss()));
-        if !active {
+        // A control that paces sets its own rate when it begins.
+        if !active || self.seat.in_blocks() {
             self.set_rate();
         }
         if let Some(mut buffer) = self.buffer.take() {

@@ -85,7 +85,12 @@ impl Sender {
         // loss hears of the loss as well.
         let again = self.repair.phase() == RecoveryPhase::Timeout || self.seat.answers_losses_apart() && self.marks.has_answered_mark();
         if again || reduction.is_none() && !self.marks.has_answered(self.window.una()) {
+            // The peer knows of the reduction that goes on.
+            let announced = reduction.is_some() && !self.marks.cwr();
             self.reduce_from(in_force, now, Cause::DupAck);
+            if announced {
+                self.marks.send_cwr();
+            }
         }
         self.repair.begin_fast(self.window.una(), self.window.nxt());
         self.begin_undo();

@@ -71,6 +71,7 @@ impl Sender {
                     retransmission: false,
                     cwr: false,
                     marks: (false, 0),
+                    continues: false,
                 });
             }
             Force::Override => {
@@ -99,6 +100,7 @@ impl Sender {
             retransmission,
             cwr: self.marks.cwr() && !retransmission,
             marks: (false, 0),
+            continues: false,
         }
     }
 
@@ -267,7 +269,7 @@ impl Sender {
         }
         self.last_sent = now;
         self.repair.send(if self.settings.rules.counts_segments { 1 } else { size });
-        self.seat.pace(now, size + self.header, self.cwnd_bytes(), self.rtt.srtt());
+        self.seat.pace(now, (size + self.header, output.continues), self.cwnd_bytes(), self.rtt.srtt());
         let sent = Sent::new(now, size).with(|sent| {
             sent.flight_size = self.flight_segments();
             sent.inflight = snapshot.inflight;

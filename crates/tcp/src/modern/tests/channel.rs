@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ackclock_core::cc::{Composed, CongestionControl, Court, SlowStart, Wants, Witness, avoidance, initial_window, slow_start};
 use ackclock_core::entry::Parts;
-use ackclock_core::params::Params;
+use ackclock_core::params::{Params, Value};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Duration, Instant};
@@ -25,9 +25,24 @@ pub(super) fn reno_after(slow_start: Box<dyn SlowStart>) -> Box<dyn CongestionCo
     Box::new(Composed::new(initial_window, slow_start, avoidance, None, f64::INFINITY))
 }
 
+/// DCTCP with the initial window of RFC 6928, by the rules of a `variant`.
+pub(super) fn dctcp(variant: &str) -> Box<dyn CongestionControl> {
+    let (initial_window, slow_start) = (part(&initial_window::PARTS, "rfc6928"), part(&slow_start::PARTS, "standard"));
+    let avoidance = part_with(&avoidance::PARTS, "dctcp", &[("variant", Value::Word(variant.to_owned()))]);
+    Box::new(Composed::new(initial_window, slow_start, avoidance, None, f64::INFINITY))
+}
+
 fn part<P: ?Sized>(parts: &Parts<P>, name: &str) -> Box<P> {
+    part_with(parts, name, &[])
+}
+
+fn part_with<P: ?Sized>(parts: &Parts<P>, name: &str, set: &[(&str, Value)]) -> Box<P> {
     let entry = parts.find(name).unwrap();
-    (entry.build)(&Params::defaults(entry.params)).unwrap()
+    let mut params = Params::defaults(entry.params);
+    for (name, value) in set {
+        params.set(name, value.clone());
+    }
+    (entry.build)(&params).unwrap()
 }
 
 /// The channel's impairments, the same in both directions.

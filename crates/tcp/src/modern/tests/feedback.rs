@@ -5,7 +5,8 @@ use proptest::prelude::*;
 
 use super::super::config::{Feedback, ReceiveBuffer, Recovery};
 use super::super::settings::Config;
-use super::channel::{Channel, Pair, Reader};
+use super::channel::{Channel, Pair, Reader, dctcp, reno};
+use super::linux::linux;
 use super::script::{Script, plain};
 
 fn accurate() -> Config {
@@ -140,6 +141,22 @@ fn dctcp_acknowledges_marked_and_unmarked_data_apart() {
          50 > ack 5001 ece
          50 > ack 6001",
     );
+}
+
+#[test]
+fn a_loss_after_a_mark_of_the_same_window_is_answered() {
+    let thresholds = |control, config: Config, after_mark: &str, after_loss: &str| {
+        let mut script = Script::established_with(&Config { ecn: Some(Feedback::Dctcp), ..config }, control);
+        script.play(&format!("0 write 20000\n0 > data 1:10001 ect\n100 < ack 1001 ece\n{after_mark}"));
+        let marked = script.info().snd_ssthresh;
+        script.play(&format!("110 < ack 1001 sack 2001:5001\n{after_loss}"));
+        [marked, script.info().snd_ssthresh].map(Option::unwrap)
+    };
+    // RFC 3168: one reduction. RFC 8257 §3.5: the loss is answered too, from what the mark has left.
+    assert_eq!(thresholds(reno(), plain(), "", "110 > data 1001:2001"), [5, 5]);
+    assert_eq!(thresholds(dctcp("document"), plain(), "", "110 > data 1001:2001"), [5, 2]);
+    // Linux: ⌊10 · 960/2048⌋ less, one by one; of the 10 that remain at the loss, half.
+    assert_eq!(thresholds(dctcp("linux"), linux(), "100 > data 10001:11001 cwr ect", "110 > data 1001:2001 ect"), [6, 5]);
 }
 
 /// What the sender's control was told, and what has arrived marked, over a channel with these losses of data and ACKs; whether the sender

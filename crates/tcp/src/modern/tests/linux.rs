@@ -8,7 +8,7 @@ use super::super::info::CaState;
 use super::super::settings::Config;
 use super::script::{Script, plain};
 
-fn linux() -> Config {
+pub(super) fn linux() -> Config {
     let millis = Duration::from_millis;
     Config {
         whole_segments: true,
@@ -434,6 +434,28 @@ fn accurate_feedback_is_on_every_packet() {
     script.play(
         "400 write 1000
          400 > data 2001:3001 ae cwr ect",
+    );
+}
+
+#[test]
+fn dctcp_makes_every_packet_capable() {
+    let mut script = Script::new(&Config { ecn: Some(Feedback::Dctcp), ..linux() }, true);
+    script.play(
+        "0 > syn cwr ece ect
+         100 < syn ece ack 1 seq 0 mss 1000 sackok
+         100 > ack 1 ect
+         200 write 1000
+         200 > data 1:1001 ect
+         # RFC 8257 §3.2: first the data before the mark, then the mark.
+         300 < data 1:1001 ack 1001 ect
+         310 < data 1001:2001 ack 1001 ce
+         310 > ack 1001 ect
+         310 > ack 2001 ece ect",
+    );
+    let mut peer = Script::new(&Config { ecn: Some(Feedback::Dctcp), ..linux() }, false);
+    peer.play(
+        "0 < syn cwr ece seq 0 mss 1000 sackok
+         0 > syn ece ack 1 ect",
     );
 }
 

@@ -90,7 +90,7 @@ impl State {
             }
         }
         if self.seat.paces() {
-            self.seat.pace(now, u64::from(self.setup.data_size), 0, None);
+            self.seat.pace(now, (u64::from(self.setup.data_size), false), 0, None);
         }
         let sent = Sent::new(now, if seq > 0 { self.setup.smss.0 } else { 0 }).with(|sent| {
             sent.flight_size = self.window.flight_size();
