@@ -141,6 +141,11 @@ class Ack(Protocol):
         ...
 
     @property
+    def release_s(self) -> float:
+        """When the pacer releases the next segment; not after `now_s` if it holds nothing back."""
+        ...
+
+    @property
     def inflight(self) -> int:
         """Bytes in flight after it."""
         ...

@@ -64,6 +64,8 @@ NOTES = {
 PATHS = 100
 PAIRS = 10
 PHASES = 6
+STARTS = 12
+"""Runs of the kernel that show how its result varies, each with a start within the tick and random numbers of its own."""
 MOST = 30_000
 """Most packets of a run."""
 DEEPEST = 1500
@@ -161,9 +163,9 @@ def _marking(path: dict[str, Any]) -> dict[str, Any]:
     return {"kind": "codel", "limit": path["queue"], "target": "1000 s", "ce_threshold": threshold}
 
 
-def phases(kernel: Built) -> list[float]:
+def phases(kernel: Built, count: int = PHASES) -> list[float]:
     """Return times within a tick of the kernel."""
-    return [place / PHASES / kernel.hz for place in range(PHASES)]
+    return [place / count / kernel.hz for place in range(count)]
 
 
 def measures(result: Result) -> dict[str, float]:
@@ -200,7 +202,7 @@ class Sum:
             apart.append(abs(one[name] - other[name]) / max(other[name], 1.0))
         outside = {name for name in NEAR if not _near(name, one[name], other[name])}
         if outside:
-            runs = [other, *(measures(walk.run(kernel, phase)) for phase in phases(kernel)[1:])]
+            runs = [other, *(measures(walk.run(kernel, phase)) for phase in phases(kernel, STARTS)[1:])]
             spread = {name: [run[name] for run in runs] for name in outside}
             outside = {name for name, of in spread.items() if not min(of) <= one[name] <= max(of)}
         self.agree += not outside

@@ -362,6 +362,8 @@ pub struct Ack {
     pub lost: u64,
     /// Bytes in flight before the ACK: sent, and neither delivered nor lost.
     pub inflight_before: u64,
+    /// When the pacer releases the next segment; not after `now` if it holds nothing back.
+    pub release: Instant,
     /// Bytes in flight after the ACK.
     pub inflight: u64,
     /// First position not yet acknowledged.
@@ -440,6 +442,7 @@ impl Ack {
             marked: 0,
             lost: 0,
             inflight_before: delivered,
+            release: Instant::ZERO,
             inflight: 0,
             snd_una: delivered,
             snd_nxt: delivered,

@@ -48,6 +48,7 @@ event! {
     marked -> u64 = |it| it.marked,
     lost -> u64 = |it| it.lost,
     inflight_before -> u64 = |it| it.inflight_before,
+    release_s -> f64 = |it| it.release.as_secs_f64(),
     inflight -> u64 = |it| it.inflight,
     snd_una -> u64 = |it| it.snd_una,
     snd_nxt -> u64 = |it| it.snd_nxt,

@@ -61,7 +61,8 @@ pub struct Options<'a> {
     pub control: Option<&'a str>,
     /// The flows that are connections of the kernel; the others are simulated.
     pub flows: Chosen,
-    /// Start of the run after a tick of the kernel at which also coarse timers expire, in nanoseconds; by default the seed decides it.
+    /// Start of the run after a tick of the kernel at which also coarse timers expire, in nanoseconds; by default the seed decides it. A later
+    /// start has other random numbers.
     pub phase: Option<u64>,
     /// What the kernel may use.
     pub limits: Limits,
@@ -124,7 +125,8 @@ fn attempt(kernel: Kernel<'_>, scenario: &Scenario, options: Options<'_>, stop: 
     let _pinned = Pinned::new().ok();
     let heard = Heard::default();
     let limits = Limits { memory_mb, ..options.limits };
-    let mut guest = Guest::boot(kernel.folder, scenario.seed, limits, stop.clone(), heard.access(&queues))?;
+    let seed = scenario.seed ^ options.phase.unwrap_or_default();
+    let mut guest = Guest::boot(kernel.folder, seed, limits, stop.clone(), heard.access(&queues))?;
     set_up(&mut guest, scenario, &plan, &controls)?;
     queues::set_up(&mut guest, &queues, &heard)?;
     let origin = start(kernel.hz, scenario.seed, options.phase, guest.now());

@@ -344,6 +344,7 @@ impl End {
             ack.marked = if marked { delivered } else { 0 };
             ack.lost = self.rate.take_newly_lost();
             ack.inflight_before = inflight_before;
+            ack.release = self.seat.next_of_pacer();
             ack.inflight = self.inflight;
             ack.snd_una = self.una;
             ack.snd_nxt = self.nxt;

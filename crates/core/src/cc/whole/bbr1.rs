@@ -16,7 +16,7 @@
 //! draft-cardwell-iccrg-bbr-congestion-control-00 (2017); draft-cheng-iccrg-delivery-rate-estimation-00 (2017). Constants of Linux 4.9 to 6.12.
 //! ## Differs from the document
 //! As in Linux, and not in the draft:
-//! - The pacing rate stays 1 % below the bandwidth. Startup's gain is 2.885 + 1/256.
+//! - The pacing rate stays 1 % below the bandwidth. Gains are multiples of 1/256: Startup's is 739/256 = 2.887, Drain's 88/256.
 //! - The bandwidth-delay product is rounded up to segments. The window is even, and larger by two segments in the phase that probes.
 //! - The policer's detector and the excess of ACKs are in no draft of version 1.
 //! - The flight that ends a phase or Drain is that at the time at which the pacer sends next, not that at the ACK. While the gain exceeds 1, it
@@ -32,7 +32,7 @@
 //! - `ssthresh` becomes the bandwidth-delay product at the end of Startup, for traces only.
 //! - A mark has no effect. A BBR flow should not negotiate ECN.
 //! ## Parameters
-//! `initial_window`: RFC 6928's. `high_gain`: 2.885 + 1/256 (the draft's is 2/ln 2 = 2.885). `cwnd_gain`: 2, `min_rtt_filter`: 10 s.
+//! `initial_window`: RFC 6928's. `high_gain`: 739/256 (the draft's is 2/ln 2 = 2.885). `cwnd_gain`: 2, `min_rtt_filter`: 10 s.
 //! `policer` and `aggregation` switch the two mechanisms that no draft has; both are on.
 
 mod policer;
@@ -79,8 +79,8 @@ const PARAMS: &[Param] = &[
     Param {
         name: "high_gain",
         kind: Kind::Number { min: 1.1, max: 10.0 },
-        default: Default::Number(2.885 + 1.0 / 256.0),
-        doc: "gain of pacing rate and window in Startup; Drain paces at its inverse (Linux: 2.885 + 1/256)",
+        default: Default::Number(739.0 / UNIT),
+        doc: "gain of pacing rate and window in Startup; Drain paces at its inverse, rounded down to 1/256 (Linux: 739/256)",
     },
     Param {
         name: "cwnd_gain",
@@ -103,6 +103,8 @@ const PARAMS: &[Param] = &[
     },
 ];
 
+/// What Linux counts gains in: 1/256.
+const UNIT: f64 = 256.0;
 /// Smallest window in segments (draft: `BBRMinPipeCwnd`).
 const MIN_PIPE: f64 = 4.0;
 /// Share by which the pacing rate stays below the bandwidth.
@@ -167,8 +169,6 @@ pub struct Bbr1 {
     /// The phase of ProbeBW, and its start.
     phase: usize,
     phase_stamp: Instant,
-    /// When the pacer sends next.
-    departure: Instant,
     /// Earliest end of ProbeRTT, set once few packets are in flight.
     probe_rtt_until: Option<Instant>,
     probe_rtt_round_done: bool,
@@ -216,7 +216,6 @@ impl Bbr1 {
             pacing_gain: settings.high_gain,
             phase: 0,
             phase_stamp: Instant::ZERO,
-            departure: Instant::ZERO,
             probe_rtt_until: None,
             probe_rtt_round_done: false,
             idle_restart: false,
@@ -260,9 +259,9 @@ impl Bbr1 {
         self.quantise(self.bdp(self.max_bw.get(), gain))
     }
 
-    /// The flight when the pacer sends next, if it is `inflight` at time `now`.
-    fn at_departure(&self, inflight: u64, now: Instant) -> f64 {
-        let wait = self.departure.max(now).since(now).as_secs_f64();
+    /// The flight when the pacer sends next, if it is `inflight` at the ACK.
+    fn at_departure(&self, inflight: u64, ack: &Ack) -> f64 {
+        let wait = ack.release.since(ack.now).as_secs_f64();
         let burst = if self.pacing_gain > 1.0 { self.burst_goal() * self.smss } else { 0.0 };
         // Whole segments will have been delivered by then.
         let delivered = libm::floor(self.bw() * wait / self.smss) * self.smss;
@@ -287,7 +286,7 @@ impl Bbr1 {
     fn gain(&self) -> f64 {
         match self.state {
             State::Startup => self.settings.high_gain,
-            State::Drain => 1.0 / self.settings.high_gain,
+            State::Drain => libm::floor(UNIT / self.settings.high_gain) / UNIT,
             State::ProbeBw if self.policer.rate().is_none() => CYCLE[self.phase],
             State::ProbeBw | State::ProbeRtt => 1.0,
         }
@@ -327,7 +326,7 @@ impl Bbr1 {
     /// Draft, `BBRIsNextCyclePhase`.
     fn is_phase_over(&self, ack: &Ack, lost: f64) -> bool {
         let full = self.min_rtt.is_none_or(|rtt| ack.now > self.phase_stamp + rtt);
-        let inflight = self.at_departure(ack.inflight_before, ack.now);
+        let inflight = self.at_departure(ack.inflight_before, ack);
         if self.pacing_gain > 1.0 {
             // Longer than a round trip, if needed, to fill a path with a small bandwidth-delay product.
             full && (lost > 0.0 || inflight >= self.inflight(self.pacing_gain))
@@ -356,7 +355,7 @@ impl Bbr1 {
             self.state = State::Drain;
             self.ssthresh = self.inflight(1.0);
         }
-        if self.state == State::Drain && self.at_departure(ack.inflight, ack.now) <= self.inflight(1.0) {
+        if self.state == State::Drain && self.at_departure(ack.inflight, ack) <= self.inflight(1.0) {
             self.start_probe_bw(ack.now);
         }
     }
@@ -502,9 +501,6 @@ impl CongestionControl for Bbr1 {
             } else if self.state == State::ProbeRtt {
                 self.check_probe_rtt_done(sent.now);
             }
-        }
-        if self.pacing_rate > 0.0 {
-            self.departure = self.departure.max(sent.now) + Duration::from_secs_f64(sent.size as f64 / self.pacing_rate);
         }
     }
 

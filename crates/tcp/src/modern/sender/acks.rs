@@ -457,6 +457,7 @@ impl Sender {
             event.marked = marks.bytes;
             event.lost = lost;
             event.inflight_before = change.inflight;
+            event.release = self.seat.next_of_pacer();
             event.inflight = inflight;
             event.snd_una = self.window.una();
             event.snd_nxt = self.window.nxt();

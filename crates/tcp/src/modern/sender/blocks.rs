@@ -46,7 +46,8 @@ impl Sender {
             rwnd: self.window.offered(),
             min_rtt: self.rtt.min(),
             recovering: matches!(self.repair.phase(), RecoveryPhase::Fast | RecoveryPhase::Timeout),
-            idle: now.since(self.last_packet),
+            // A paced packet counts as sent when the next may leave.
+            idle: now.since(self.last_packet.max(self.seat.next_of_pacer().min(now))),
             head: self.board.segment_at(self.window.una()).map(|it| (now.since(it.sent_at()), srtt.unwrap_or(Duration::ZERO))),
             closed: self.stream.end_of_fin().is_some(),
             holds_small: self.hold.holds(self.window.una()),

@@ -115,8 +115,8 @@ impl Sender {
                 prr.deliver(Progress { delivered: 0, pipe: self.board_pipe(), safe: false });
             }
             self.repair.reduce_by(prr);
-        } else {
-            // RFC 6675 §5 step 4.3: the first retransmission leaves before the pipe has drained.
+        } else if !self.seat.in_blocks() {
+            // RFC 6675 §5 step 4.3: the first retransmission leaves before the pipe has drained. In Linux, a control that paces decides.
             self.repair.force(Force::Lost);
         }
     }

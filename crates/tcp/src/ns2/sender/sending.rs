@@ -172,6 +172,7 @@ impl State {
             event.marked = if ack.ecn_echo { delivery.bytes } else { 0 };
             event.lost = delivery.lost;
             event.inflight_before = inflight_before;
+            event.release = self.seat.next_of_pacer();
             event.inflight = inflight;
             event.snd_una = self.position(self.window.una());
             event.snd_nxt = self.position(self.window.max());

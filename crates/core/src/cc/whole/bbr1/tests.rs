@@ -48,15 +48,15 @@ impl Script<Bbr1> {
 }
 
 #[test]
-fn the_window_opens_with_rfc_6928_and_paces_at_2_885_windows_per_round_trip() {
+fn the_window_opens_with_rfc_6928_and_paces_at_2_887_windows_per_round_trip() {
     let control = bbr1(&[]);
     assert_close(control.window().cwnd, 10.0, 0.0);
-    // (2.885 + 1/256) · 0.99 · 10 kB in 100 ms.
-    assert_eq!(control.pacing_rate().map(Rate::as_bits_per_sec), Some(2_288_014));
+    // 739/256 · 0.99 · 10 kB in 100 ms.
+    assert_eq!(control.pacing_rate().map(Rate::as_bits_per_sec), Some(2_286_282));
     assert_close(bbr1(&[("initial_window", Value::Number(32.0))]).window().cwnd, 32.0, 0.0);
     let mut unknown = bbr1(&[]);
     unknown.on_established(&Established { header: Bytes(40), ..established(SMSS) });
-    assert_eq!(unknown.pacing_rate().map(Rate::as_bits_per_sec), Some(237_953_430), "1 ms, and headers of 4 %");
+    assert_eq!(unknown.pacing_rate().map(Rate::as_bits_per_sec), Some(237_773_250), "1 ms, and headers of 4 %");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn startup_ends_after_the_doublings_to_the_bandwidth_delay_product_and_three_rou
     // The window of Startup leaves up to 1.89 bandwidth-delay products in the queue, three bursts of two, and one for an even number.
     let queue = script.control.window().cwnd - BDP as f64;
     assert_close(queue, 189.0 + 6.0 + 1.0, 0.0);
-    assert_close(script.control.pacing_rate, 0.99 * RATE / (2.885 + 1.0 / 256.0), 1e-6);
+    assert_close(script.control.pacing_rate, 0.99 * RATE * 88.0 / 256.0, 1e-6);
     assert_close(script.control.window().ssthresh, 106.0, 0.0);
 }
 
