@@ -54,8 +54,8 @@ CONTROLS: dict[str, dict[str, Any]] = {
 MARKED = frozenset({"dctcp"})
 """Those whose queue marks packets."""
 NOTES = {
-    "bbr": "the data delivered agree; the drops differ on paths that hold few segments, and the cause is not known for"
-    " certain",
+    "bbr": "the kernel begins its cycle of probes at random, which decides many of the drops; what else differs where"
+    " few segments fit is not known",
     "htcp": "three of the paths differ by up to 2.5 % of the data, and the cause is not known",
     "lp": "it estimates the rate of the receiver's clock from single milliseconds, of which not all are known here",
     "cdg": "it backs off at random, and the kernel's random numbers are others, which may hide other differences",
@@ -65,7 +65,7 @@ PATHS = 100
 PAIRS = 10
 PHASES = 6
 STARTS = 12
-"""Runs of the kernel that show how its result varies, each with a start within the tick and random numbers of its own."""
+"""Runs of the kernel that show how its result varies, each with another start in the tick and other random numbers."""
 MOST = 30_000
 """Most packets of a run."""
 DEEPEST = 1500

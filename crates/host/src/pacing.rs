@@ -39,7 +39,7 @@ impl Queue {
             (self.since, self.time) = (due.max(now), Duration::ZERO);
             self.idle = self.since.since(due);
         }
-        self.time = self.time + time;
+        self.time += time;
         self.free = self.free.saturating_sub(1);
         if self.free > 0 { self.since } else { self.since + (self.time - (self.time * 0.5).min(self.idle)) }
     }

@@ -23,8 +23,9 @@
 //!   includes the next burst.
 //! - A timeout leaves the window that the host leaves, and restarts the full-pipe test, as does an undo.
 //!
-//! These rules follow descriptions, not the source of Linux. A comparison with Linux 6.12 in virtual time agrees on what is delivered; on paths
-//! that hold few segments, the numbers of drops differ (docs/concepts/bbr.md).
+//! These rules follow descriptions, not the source of Linux; the multiples of 1/256, and that the pacer's own time decides what is in flight when
+//! it sends next, are inferred from the behaviour of Linux 6.12. A comparison in virtual time agrees on what is delivered, and on the drops of
+//! most paths (docs/concepts/bbr.md).
 //!
 //! Other differences:
 //! - Times are not rounded to ticks of the kernel's clock, and rates not to fixed-point numbers.
