@@ -114,6 +114,8 @@ def rate_of(result: Result, start: float, end: float) -> float:
     return float((walk["bytes"][-1] - walk["bytes"][0]) * 8 / (walk["time"][-1] - walk["time"][0]))
 
 
+COPA = "Copa steers by the smallest delay of half a round trip, which is below the mean"
+BBR = "each round with a loss takes the pacing margin of 1 % off the short-term bandwidth, until the next probe"
 NS2 = {"profile": "ns2", "recovery": "sack"}
 
 
@@ -248,7 +250,8 @@ def copa() -> Iterator[Number]:
         walk = pl.DataFrame(result.trace("queue")).filter(pl.col("link") == "n0>n1", pl.col("time") > 10)
         spans = walk.with_columns(span=pl.col("time").shift(-1) - pl.col("time")).drop_nulls()
         packets = float((spans["packets"] * spans["span"]).sum() / spans["span"].sum())
-        yield row("copa", f"packets in the queue · δ, δ = {delta}", "Arun & Balakrishnan 2018: 1", 1, packets * delta)
+        what, source = f"packets in the queue · δ, δ = {delta}", "Arun & Balakrishnan 2018: 1"
+        yield row("copa", what, source, 1, packets * delta, COPA)
 
 
 def bbr() -> Iterator[Number]:
@@ -290,6 +293,7 @@ def bbr() -> Iterator[Number]:
             f"{source}: LossThresh = 2 % of a round",
             "≈ 1 below 2 %",
             share,
+            BBR,
         )
     for percent in (1, 5, 15):
         lossy = {**link, "loss": f"{percent} %"}
