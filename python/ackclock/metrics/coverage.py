@@ -7,22 +7,40 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from ackclock import _core
 from ackclock.formatting.numbers import counted
 from ackclock.freeze import Frozen
 from ackclock.metrics.groups import under_test
-from ackclock.results import Result, StoredResult
+from ackclock.scenario import Scenario
 
-Run = Result | StoredResult
-"""A run in memory or on disk."""
 TRACE = "internals"
 """The trace that has the states."""
 STATE = re.compile(r"(\d+): ([^,]+)")
 """A state in the meaning of a quantity, such as ``1: Drain``."""
 Names = Mapping[str, Sequence[str]]
 """The names of the states 0, 1, … of each quantity."""
+
+
+@runtime_checkable
+class Run(Protocol):
+    """A run in memory or on disk, `ackclock.Result` or `ackclock.StoredResult`."""
+
+    @property
+    def name(self) -> str:
+        """Name of its scenario."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario."""
+
+    @property
+    def traces(self) -> list[str]:
+        """Names of the recorded traces."""
+
+    def trace(self, name: str) -> Any:  # noqa: ANN401 - an Arrow table, or a polars frame
+        """Return a trace."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +163,7 @@ def coverage(results: Run | Iterable[Run]) -> Coverage:
     >>> ackclock.coverage(ackclock.run(scenario)).never
     []
     """
-    runs = [results] if isinstance(results, Result | StoredResult) else list(results)
+    runs = [results] if isinstance(results, Run) else list(results)
     for result in runs:
         if TRACE not in result.traces:
             raise ValueError(f'{result.name}: has no trace of states; run it with record = ["{TRACE}"]')
