@@ -332,7 +332,7 @@ impl CongestionControl for Copa {
         let grow = self.cwnd <= self.target(&times);
         if self.slow_start && !grow {
             self.slow_start = false;
-            self.ssthresh = self.cwnd;
+            self.ssthresh = self.cwnd.max(LEAST);
             self.emptied = now;
             (self.up, self.alike, self.began_with) = (false, 0, self.cwnd);
         }
