@@ -101,7 +101,7 @@ pub struct WestwoodPlus {
     estimates: Option<(u64, u64)>,
     /// Recoveries but those of timeouts, which end without a new window.
     recovery: Recovery,
-    /// The window that the ACK sets: the one that ends recovery.
+    /// The window that the next ACK sets at which the window may grow: on hosts of Linux the one that ends recovery.
     chosen: Option<Segments>,
 }
 
@@ -163,7 +163,9 @@ impl Avoidance for WestwoodPlus {
         }
         self.bytes += self.arrived(ack);
         self.least = if std::mem::take(&mut self.renew) { self.rtt } else { self.least.min(self.rtt) };
-        self.chosen = (self.recovery.at_ack() == Recovery::Ending).then(|| self.pipe());
+        if self.recovery.at_ack() == Recovery::Ending {
+            self.chosen = Some(self.pipe());
+        }
     }
 
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments {
@@ -183,7 +185,7 @@ impl Avoidance for WestwoodPlus {
     fn on_reduction(&mut self, event: &CongestionEvent, window: &Window) {
         self.growth.on_reduction(event, window);
         let timed_out = event.cause == Cause::Timeout;
-        self.recovery = if timed_out { Recovery::Open } else { Recovery::Inside };
+        (self.recovery, self.chosen) = (if timed_out { Recovery::Open } else { Recovery::Inside }, None);
         self.renew |= timed_out;
     }
 

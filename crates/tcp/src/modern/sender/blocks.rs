@@ -46,8 +46,12 @@ impl Sender {
             rwnd: self.window.offered(),
             min_rtt: self.rtt.min(),
             recovering: matches!(self.repair.phase(), RecoveryPhase::Fast | RecoveryPhase::Timeout),
-            // A paced packet counts as sent when the next may leave.
-            idle: now.since(self.last_packet.max(self.seat.next_of_pacer().min(now))),
+            // In a queue of Linux, a packet counts as sent when the next may leave.
+            idle: now.since(if self.seat.in_blocks() {
+                self.last_packet.max(self.seat.next_of_pacer().min(now))
+            } else {
+                self.last_packet
+            }),
             head: self.board.segment_at(self.window.una()).map(|it| (now.since(it.sent_at()), srtt.unwrap_or(Duration::ZERO))),
             closed: self.stream.end_of_fin().is_some(),
             holds_small: self.hold.holds(self.window.una()),
