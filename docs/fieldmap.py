@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -220,12 +219,6 @@ def _winners(path: str, ranked: Sequence[Row]) -> list[str]:
 def text(path: str) -> str:
     """Return the file of a path."""
     return (FIELD / f"{path}.toml").read_text(encoding="utf-8").strip()
-
-
-def scenario(path: str, row: Row) -> str:
-    """Return the file of a path whose flows under test have the parts of a row, as the map in the site makes it."""
-    keys = "".join(f'\n{key} = "{row[key]}"' for key in OWN if row[key])
-    return re.sub(r'^(name = "tested.*)$', lambda line: line[1] + keys, text(path), flags=re.MULTILINE)
 
 
 def live() -> str:

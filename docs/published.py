@@ -116,6 +116,10 @@ def rate_of(result: Result, start: float, end: float) -> float:
 
 COPA = "Copa steers by the smallest delay of half a round trip, which is below the mean"
 BBR = "each round with a loss takes the pacing margin of 1 % off the short-term bandwidth, until the next probe"
+LINUX = (
+    "on hosts of Linux, in 40 s with each of three seeds, the kernel's own (6.12) has 0.96 to 0.97 at 5 % and 0.53 to"
+    " 0.79 at 15 %, and this one 0.94 to 0.95 and 0.28 to 0.66"
+)
 NS2 = {"profile": "ns2", "recovery": "sack"}
 
 
@@ -273,35 +277,27 @@ def bbr() -> Iterator[Number]:
         sum(gaps) / len(gaps),
         "5 s after the last lowest delay, and 0.2 s in it",
     )
-    share = rate_of(result, 5, 29) / (20e6 * PAYLOAD)
-    yield bound(
-        "bbr",
-        "share of a clean link",
-        f"{source}: ProbeRTT costs 2 %",
-        "≥ 0.98",
-        share,
-        "ProbeRTT takes 2.3 %, and the pacing margin 1 % while the queue is empty",
-    )
+    clean = 20e6 * PAYLOAD
+    margin = "share of a clean link between two ProbeRTTs"
+    between = sum(rate_of(result, start + 1, end) for start, end in itertools.pairwise(entered)) / len(gaps)
+    yield row("bbr", margin, f"{source}: pacing margin of 1 %", 0.99, between / clean)
+    what, why = "share of a clean link", f"{source}: ProbeRTT costs 2 %"
+    yield bound("bbr", what, why, "≥ 0.98", rate_of(result, 5, 29) / clean, "the pacing margin comes on top")
     wide = {"rate": "200 Mbit/s", "delay": "20 ms", "queue": "3000 packets"}
     for percent in (0.5, 1, 1.5, 2, 3):
-        lossy = {**wide, "loss": f"{percent} %"}
-        result = ran({"congestion_control": "bbr"}, lossy, duration=40, record=("delivered",))
+        result = ran(
+            {"congestion_control": "bbr"}, {**wide, "loss": f"{percent} %"}, duration=40, record=("delivered",)
+        )
         share = rate_of(result, 10, 39) / (200e6 * PAYLOAD * (1 - percent / 100))
-        yield bound(
-            "bbr",
-            f"share of a link that loses {percent} %",
-            f"{source}: LossThresh = 2 % of a round",
-            "≈ 1 below 2 %",
-            share,
-            BBR,
-        )
+        published, what = "≈ 1" if percent < 2 else "< 1", f"share of a link that loses {percent} %"
+        yield bound("bbr", what, f"{source}: LossThresh = 2 % of a round", published, share, BBR if percent < 2 else "")
     for percent in (1, 5, 15):
-        lossy = {**link, "loss": f"{percent} %"}
-        result = ran({"congestion_control": "bbr1"}, lossy, duration=60, record=("delivered",))
-        share = rate_of(result, 5, 59) / (20e6 * PAYLOAD * (1 - percent / 100))
-        yield bound(
-            "bbr1", f"share of a link that loses {percent} %", "Cardwell et al. 2016, figure 8", "≈ 1 up to 15 %", share
+        result = ran(
+            {"congestion_control": "bbr1"}, {**link, "loss": f"{percent} %"}, duration=60, record=("delivered",)
         )
+        share = rate_of(result, 5, 59) / (clean * (1 - percent / 100))
+        what, why = f"share of a link that loses {percent} %", "Cardwell et al. 2016, figure 8"
+        yield bound("bbr1", what, why, "≈ 1 up to 15 %", share, LINUX if percent > 1 else "")
 
 
 MEASURES: tuple[Callable[[], Iterator[Number]], ...] = (starts, responses, increases, delays, copa, bbr)

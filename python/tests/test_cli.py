@@ -17,6 +17,7 @@ import pytest
 
 import ackclock
 from ackclock.cli import app
+from ackclock.cli.groups import GROUPS
 
 from .conftest import FIRST, NO_KERNEL, SWEEP, Cli, needs_unix, present
 
@@ -290,7 +291,8 @@ def test_list(cli: Cli) -> None:
     for axis in ("initial_window", "slow_start", "avoidance", "loss_response", "congestion_control"):
         groups = [part["group"] for part in everything[axis]]
         assert groups == sorted(groups, key=["deployed today", "documents", "history", "papers"].index), axis
-    assert all(len(part["summary"].split()) <= 24 for axis in ("slow_start", "avoidance") for part in everything[axis])
+        grouped = [name for axes in GROUPS.values() for name in axes.get(axis, ())]
+        assert sorted(grouped) == sorted(part["name"] for part in everything[axis]), "each part has one group"
     wrong = cli("list", "slow_strat")
     assert wrong.returncode == 2
     assert "did you mean 'slow_start'?" in wrong.stderr

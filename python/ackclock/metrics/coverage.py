@@ -14,6 +14,7 @@ from ackclock.formatting.numbers import counted
 from ackclock.freeze import Frozen
 from ackclock.metrics.groups import under_test
 from ackclock.scenario import Scenario
+from ackclock.summaries import AnyResult
 
 TRACE = "internals"
 """The trace that has the states."""
@@ -24,23 +25,13 @@ Names = Mapping[str, Sequence[str]]
 
 
 @runtime_checkable
-class Run(Protocol):
+class Run(AnyResult, Protocol):
     """A run in memory or on disk, `ackclock.Result` or `ackclock.StoredResult`."""
-
-    @property
-    def name(self) -> str:
-        """Name of its scenario."""
 
     @property
     def scenario(self) -> Scenario:
         """The scenario."""
-
-    @property
-    def traces(self) -> list[str]:
-        """Names of the recorded traces."""
-
-    def trace(self, name: str) -> Any:  # noqa: ANN401 - an Arrow table, or a polars frame
-        """Return a trace."""
+        ...
 
 
 @dataclass(frozen=True)

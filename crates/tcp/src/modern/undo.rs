@@ -91,7 +91,7 @@ impl Undo {
     /// The loss is certain, so that no later evidence counts. Either a queue has notified the sender of the drop, or the lost segment had
     /// already been retransmitted. The ACK of that earlier retransmission echoes an older timestamp, which proves nothing.
     pub(super) fn rule_out(&mut self) {
-        *self = Self { certain: true, retransmit_ts: self.retransmit_ts, ..Self::default() };
+        *self = Self { certain: true, ..Self::default() };
     }
 
     /// Starts F-RTO after an expired timer (RFC 5682 §3.1 step 1).
@@ -106,10 +106,10 @@ impl Undo {
 
     /// A segment was retransmitted with timestamp `value`.
     pub(super) fn retransmit(&mut self, value: u32) {
-        self.retransmit_ts.get_or_insert(value);
         if self.certain {
             return;
         }
+        self.retransmit_ts.get_or_insert(value);
         self.unreported += 1;
         self.count += 1;
     }
@@ -121,7 +121,7 @@ impl Undo {
 
     /// RFC 3522 step 4: whether the original caused an advancing ACK, because the echoed timestamp is older than the first retransmission.
     pub(super) fn is_eifel_spurious(&self, echo: Option<u32>) -> bool {
-        let (Some(echo), Some(retransmit_ts), false) = (echo, self.retransmit_ts, self.certain) else { return false };
+        let (Some(echo), Some(retransmit_ts)) = (echo, self.retransmit_ts) else { return false };
         echo.wrapping_sub(retransmit_ts).cast_signed() < 0
     }
 

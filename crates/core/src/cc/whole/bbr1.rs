@@ -44,6 +44,7 @@ use self::policer::{Facts, Policer};
 use crate::cc::bbr_model::{Acked, Aggregation, ExtraAcked, FullPipe, MAX_QUANTUM, NOMINAL_RTT, Recovery, Rounds, Sample, linux_quantum};
 use crate::cc::contract::{CongestionControl, InitialWindow, Phase, Wants, Window};
 use crate::cc::initial_window::rfc6928::Rfc6928;
+use crate::cc::whole::INITIAL_WINDOW;
 use crate::cc::windowed::Windowed;
 use crate::entry::{Entry, quantity};
 use crate::events::{Ack, Cause, CongestionEvent, Established, Lost, Sent, Totals};
@@ -71,12 +72,7 @@ pub static ENTRY: Entry<dyn CongestionControl> = Entry {
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "initial_window",
-        kind: Kind::Segments { min: 1.0, max: 1e6 },
-        default: Default::Auto,
-        doc: "initial window; auto is RFC 6928's",
-    },
+    INITIAL_WINDOW,
     Param {
         name: "high_gain",
         kind: Kind::Number { min: 1.1, max: 10.0 },

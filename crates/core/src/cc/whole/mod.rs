@@ -2,7 +2,7 @@
 
 use crate::cc::contract::CongestionControl;
 use crate::entry::{Entry, List, Parts, entries};
-use crate::params::Axis;
+use crate::params::{Axis, Default, Kind, Param};
 
 entries! { Entry<dyn CongestionControl>:
     bbr,
@@ -11,6 +11,13 @@ entries! { Entry<dyn CongestionControl>:
     vivace,
 }
 
+/// The initial window of a control without a part for it.
+pub(crate) const INITIAL_WINDOW: Param = Param {
+    name: "initial_window",
+    kind: Kind::Segments { min: 1.0, max: 1e6 },
+    default: Default::Auto,
+    doc: "initial window; auto is RFC 6928's",
+};
 /// The word for a control that is an object of a Python program.
 pub const PYTHON: &str = "python";
 /// The word for a composed control whose slow start is such an object.

@@ -199,7 +199,7 @@ impl Sender {
     fn end_recovery(&mut self) {
         self.repair.end();
         // The ACK of an outstanding retransmission may come in the next recovery: it echoes a time before that one's first.
-        let keep = self.board.has_retransmitted();
+        let keep = self.board.copied_segments() > 0;
         if !keep && !self.settings.late_undo {
             self.undo.begin();
         }

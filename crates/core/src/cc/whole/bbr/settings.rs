@@ -2,6 +2,7 @@
 
 use super::state::State;
 use crate::cc::bbr_model::{Aggregation, PACING_MARGIN};
+use crate::cc::whole::INITIAL_WINDOW;
 use crate::params::{Default, Kind, Param, Params};
 use crate::units::Duration;
 
@@ -13,12 +14,7 @@ pub(super) const PARAMS: &[Param] = &[
         default: Default::Word("draft"),
         doc: "constants and rules of draft-ietf-ccwg-bbr, or of an implementation",
     },
-    Param {
-        name: "initial_window",
-        kind: Kind::Segments { min: 1.0, max: 1e6 },
-        default: Default::Auto,
-        doc: "initial window; auto is RFC 6928's",
-    },
+    INITIAL_WINDOW,
     Param {
         name: "loss_thresh",
         kind: Kind::Probability { min: 0.0, max: 0.5 },
