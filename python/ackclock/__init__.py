@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from ackclock.gates.function import gate
     from ackclock.literature.function import paper, papers, verify
     from ackclock.metrics import measures
-    from ackclock.metrics.coverage import Coverage, coverage
     from ackclock.playground.widget import widget
     from ackclock.plotting.function import plot
     from ackclock.results import Result, StoredResult
+    from ackclock.results.coverage import Coverage, coverage
     from ackclock.running import Interrupted, run, run_many
     from ackclock.scenario import Scenario, load
     from ackclock.statistics.sequential import Stopping
@@ -126,7 +126,7 @@ _HOMES = {
     "gates.function": ("gate",),
     "literature.function": ("paper", "papers", "verify"),
     "metrics": ("measures",),
-    "metrics.coverage": ("Coverage", "coverage"),
+    "results.coverage": ("Coverage", "coverage"),
     "playground.widget": ("widget",),
     "plotting.function": ("plot",),
     "results": ("Result", "StoredResult"),

@@ -9,7 +9,7 @@ from ackclock.formatting.numbers import finite
 
 if TYPE_CHECKING:
     from ackclock.conformance.result import Conformance
-    from ackclock.metrics.coverage import Coverage
+    from ackclock.results.coverage import Coverage
 
 COLUMNS = ("verdict", "section", "clause", "implementation", "measured")
 LESS = ("measured", "implementation")

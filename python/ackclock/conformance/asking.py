@@ -15,7 +15,7 @@ from ackclock.experiments.world import World
 from ackclock.files import toml
 from ackclock.freeze import Frozen
 from ackclock.linux import running, store, worlds
-from ackclock.metrics.coverage import TRACE, named_states
+from ackclock.results.coverage import TRACE, named_states
 from ackclock.scenario import Scenario
 
 PACKET = "1448 B"

@@ -11,7 +11,7 @@ from ackclock.conformance.measuring import STATES, verdict
 from ackclock.conformance.result import DEVIATES, FAILS, HOLDS, NOT_ASKED, UNSEEN, Conformance, Verdict
 from ackclock.experiments.experiment import Experiment
 from ackclock.linux import store
-from ackclock.metrics.coverage import Coverage, Tally
+from ackclock.results.coverage import Coverage, Tally
 
 TOLERANCE = "packetdrill"
 """Allowed errors of times in scripts on a kernel, whose timers have ticks."""

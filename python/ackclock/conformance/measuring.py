@@ -11,8 +11,8 @@ from typing import Any
 from ackclock import extras
 from ackclock.conformance.suites import TESTED
 from ackclock.experiments.measurement import Measurement
-from ackclock.metrics.coverage import tallies
 from ackclock.results import Result
+from ackclock.results.coverage import tallies
 
 SETTINGS = ("enable_external_access = false", "autoinstall_known_extensions = false", "threads = 1")
 TABLES = ("flows", "links", "transfers", "pages", "media")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.conformance.asking import Asked
 from ackclock.formatting.numbers import counted, number
-from ackclock.metrics.coverage import Coverage
+from ackclock.results.coverage import Coverage
 
 if TYPE_CHECKING:
     import polars

@@ -12,8 +12,9 @@
 //! ## Differs from the document
 //! - The paper's text could not be opened. Gaps of train and ACKs, their bisection and the window at the end are as others report them; the
 //!   length of trains, `spread` and `tolerance` are choices of this part.
-//! - The gap of a train is measured from the times at which the host has sent it, and that of the ACKs from the bytes that they deliver. Trains
-//!   have an even number of packets, so that a receiver that acknowledges every second one does not delay the last ACK.
+//! - The gap of a train is measured from the times at which the host has sent it, and that of the ACKs from the bytes that they deliver. The
+//!   bisection goes on from the pacer's gap, which is larger than the measured one if the host sends in bursts.
+//! - Trains have an even number of packets, so that a receiver that acknowledges every second one does not delay the last ACK.
 //! - Without a round-trip time from the handshake, the first train leaves at once.
 //! - A train of fewer than two packets shows nothing, such as one that the application limits; the next is like it.
 //! ## Parameters
@@ -142,7 +143,8 @@ impl PacedStart {
     fn judge(&mut self, (sent, acked): (f64, f64)) -> Option<f64> {
         let too_fast = acked > sent * (1.0 + self.tolerance);
         if too_fast {
-            self.fast = Some(sent);
+            // A host that sends in bursts has a smaller mean gap than the pacer's, however the search goes on.
+            self.fast = Some([self.gap, self.fast].into_iter().flatten().fold(sent, f64::max));
             self.slow = Some(self.slow.map_or(acked, |slow| slow.min(acked)));
         } else if self.fast.is_some() {
             return Some(acked);
