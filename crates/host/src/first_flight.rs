@@ -10,7 +10,7 @@ use ackclock_core::events::{Established, FirstWindow};
 use ackclock_core::units::{Duration, Instant, Segments};
 
 /// The first flight, from the end of the handshake until it is acknowledged or the sender detects congestion.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FirstFlight {
     /// The initial window.
     window: Segments,

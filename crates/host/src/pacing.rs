@@ -10,7 +10,7 @@ use ackclock_core::units::{Bytes, Duration, Instant, Rate};
 const FREE: u32 = 10;
 
 /// When the next segment may leave.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Pacer {
     next: Instant,
     /// When all bytes sent so far would have left at the pacing rate.

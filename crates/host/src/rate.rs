@@ -7,7 +7,7 @@ use ackclock_core::events::{RateSample, Snapshot};
 use ackclock_core::units::{Duration, Instant, Rate};
 
 /// The delivery-rate estimator.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct DeliveryRate {
     delivered: u64,
     delivered_at: Instant,

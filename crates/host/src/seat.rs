@@ -30,7 +30,7 @@ struct Usage {
 }
 
 /// A congestion control in its host.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub struct ControlSeat {
     control: Box<dyn CongestionControl>,

@@ -14,6 +14,7 @@ pub(crate) mod ledbat;
 pub mod loss_response;
 pub(crate) mod nonlinear;
 pub(crate) mod opening;
+mod recipe;
 pub(crate) mod recovery;
 pub mod slow_start;
 pub(crate) mod ticks;
@@ -28,4 +29,5 @@ pub use contract::{
     Avoidance, CloneAvoidance, CloneControl, CloneInitialWindow, CloneLossResponse, CloneSlowStart, CongestionControl, InitialWindow,
     LossResponse, Phase, SlowStart, Step, Wants, Window,
 };
+pub use recipe::Recipe;
 pub use witness::{Court, Testimony, Witness};
