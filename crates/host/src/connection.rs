@@ -223,10 +223,9 @@ pub trait Connection: Debug + Send {
         None
     }
 
-    /// The sender's congestion control; traces record its quantities.
-    fn control(&self) -> Option<&dyn CongestionControl> {
-        None
-    }
+    /// Shows the sender's congestion control, if it has one of the contract; traces record its quantities. A stack may keep the control
+    /// where only a visitor reaches it.
+    fn with_control(&self, _visit: &mut dyn FnMut(&dyn CongestionControl)) {}
 
     /// Smoothed round-trip time and retransmission timeout.
     fn timing(&self) -> (Option<Duration>, Duration) {

@@ -28,7 +28,7 @@ pub use connection::{Connection, Counters, Datagram, DropNotice, Side, StreamId,
 pub use first_flight::FirstFlight;
 pub use limits::{Limit, LimitedTimes, Limits};
 pub use pacing::Pacer;
-pub use profile::{Flow, Host, Profile, Profiles, Traffic};
+pub use profile::{Flow, Host, PacketSizes, Profile, Profiles, Traffic};
 pub use rate::DeliveryRate;
 pub use recovery_phase::RecoveryPhase;
 pub use rules::{Growth, Pacing, Restart, SeatRules};

@@ -43,9 +43,37 @@ pub trait Host: Debug + Send + Sync {
     /// Size of the headers of a full packet.
     fn header(&self) -> Bytes;
 
+    /// The name of the congestion control that the hosts bring with them, if they call none of the flow's.
+    fn own_control(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The sizes that a flow may choose for a full packet, without headers.
+    fn packet_sizes(&self) -> PacketSizes {
+        PacketSizes::default()
+    }
+
     /// What the connections can do besides a bulk transfer.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
+    }
+}
+
+/// Sizes of a full packet, without headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketSizes {
+    /// The smallest.
+    pub least: Bytes,
+    /// The one of a flow that names none.
+    pub usual: Bytes,
+    /// The largest.
+    pub most: Bytes,
+}
+
+impl Default for PacketSizes {
+    /// Any size that fits in an IP packet, and usually that of ns-2.
+    fn default() -> Self {
+        Self { least: Bytes(1), usual: Bytes(1000), most: Bytes(65_495) }
     }
 }
 
@@ -56,16 +84,16 @@ pub enum Traffic {
     Bulk(Bulk),
     /// An application opens the connection at the receiver, and writes at both ends.
     Dialogue {
-        /// The congestion control of the receiver.
-        control: Box<dyn CongestionControl>,
+        /// The congestion control of the receiver; see [`Flow::control`].
+        control: Option<Box<dyn CongestionControl>>,
     },
 }
 
 /// The settings of one connection.
 #[derive(Debug)]
 pub struct Flow {
-    /// The congestion control of the sender.
-    pub control: Box<dyn CongestionControl>,
+    /// The congestion control of the sender; `None` exactly if the hosts have their [own](Host::own_control).
+    pub control: Option<Box<dyn CongestionControl>>,
     /// The data to send.
     pub traffic: Traffic,
     /// Data in a full packet, excluding headers.

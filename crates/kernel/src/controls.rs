@@ -116,6 +116,7 @@ fn inside(control: &ControlSpec, initial_ssthresh: Segments, offer: &Offer<'_>) 
             Err("a congestion control written in Python does not run on the kernel; choose parts or `bbr1` instead".to_owned())
         }
         ControlSpec::Composed(parts) => composed(parts, initial_ssthresh, offer),
+        ControlSpec::Own(name) => Err(format!("{name} is part of its hosts and does not run on the kernel")),
     }
 }
 

@@ -118,6 +118,7 @@ fn hosts(scenario: &Scenario, index: usize) -> Result<Hosts, RunError> {
     let packets = if grows { Some(0) } else { spec.packets };
     let bulk = Bulk { start: spec.start, stop: spec.stop, packets, grows };
     let control = || control(&spec.control, spec.initial_ssthresh);
+    let unless_own = || if matches!(spec.control, ControlSpec::Own(_)) { Ok(None) } else { control().map(Some) };
     let mut needs = Need::of_traffic(spec.traffic, &scenario.applications);
     if let Some(complaint) = needs.find_map(|need| need.complaint(spec.host.profile())) {
         return Err(RunError::Part(format!("the application of flow {} {complaint}", spec.name)));
@@ -134,10 +135,10 @@ fn hosts(scenario: &Scenario, index: usize) -> Result<Hosts, RunError> {
             };
             let OtherHost { packet_size, ecn, initial_pacing, .. } = *other;
             let traffic = match spec.traffic {
-                Traffic::Connection(_) => host::Traffic::Dialogue { control: control()? },
+                Traffic::Connection(_) => host::Traffic::Dialogue { control: unless_own()? },
                 _ => host::Traffic::Bulk(bulk),
             };
-            Hosts::Other(host.connect(host::Flow { control: control()?, traffic, packet_size, ecn, initial_pacing, seed }))
+            Hosts::Other(host.connect(host::Flow { control: unless_own()?, traffic, packet_size, ecn, initial_pacing, seed }))
         }
         HostSpec::Datagrams(payload) => Hosts::Other(Box::new(Stream::new(spec.start, *payload, spec.host.wire_size().0 as u16))),
     })
@@ -190,6 +191,7 @@ pub fn control(spec: &ControlSpec, initial_ssthresh: f64) -> Result<Box<dyn Cong
         ControlSpec::Composed(parts) => Box::new(compose(parts, initial_ssthresh)?),
         ControlSpec::Whole(part) => build(&cc::whole::PARTS, part)?,
         ControlSpec::Custom(factory) => factory(),
+        ControlSpec::Own(name) => return Err(RunError::Part(format!("{name} belongs to hosts of another profile"))),
     })
 }
 

@@ -144,9 +144,9 @@ impl Hosts {
         each!(self, connection => connection.recovery())
     }
 
-    /// The sender's congestion control.
-    pub(super) fn control(&self) -> Option<&dyn CongestionControl> {
-        each!(self, connection => connection.control())
+    /// Shows the sender's congestion control, if there is one of the contract.
+    pub(super) fn with_control(&self, visit: &mut dyn FnMut(&dyn CongestionControl)) {
+        each!(self, connection => connection.with_control(visit));
     }
 
     /// The sender's smoothed round-trip time and timeout.

@@ -1,7 +1,6 @@
 //! Learning between connections: the initial window between two end hosts, and what a connection has measured of the path (RFC 9959). Both
 //! persist between connections, as in a host's cache (RFC 9040 §4). Besides, what the routers of the path approve (RFC 4782).
 
-use ackclock_core::cc::CongestionControl;
 use ackclock_core::events::{Learned, SavedPath};
 use ackclock_core::units::Rate;
 
@@ -32,13 +31,19 @@ impl<R: Recorder> Simulation<'_, R> {
 
     /// What the connections between the hosts of `flow` measured last, if its control wants to know.
     fn saved_path(&self, flow: usize) -> Option<SavedPath> {
-        let wants = |control: &dyn CongestionControl| control.wants().saved_path;
-        if !self.flows[flow].hosts.control().is_some_and(wants) {
+        let mut wants = false;
+        self.flows[flow].hosts.with_control(&mut |control| wants = control.wants().saved_path);
+        if !wants {
             return None;
         }
         let peers = self.peers(flow);
         let others = (0..self.flows.len()).filter(|&other| other != flow && self.peers(other) == peers);
-        others.filter_map(|other| self.flows[other].hosts.control()?.saved_path()).max_by_key(|path| path.at)
+        let saved = |other: usize| {
+            let mut path = None;
+            self.flows[other].hosts.with_control(&mut |control| path = control.saved_path());
+            path
+        };
+        others.filter_map(saved).max_by_key(|path| path.at)
     }
 
     /// If the first flight of `flow` is over, stores the window that the control learned from it.

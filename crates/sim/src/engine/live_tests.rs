@@ -95,8 +95,8 @@ impl Connection for AsFrames {
     fn window(&self) -> Option<Window> {
         self.inner.window()
     }
-    fn control(&self) -> Option<&dyn CongestionControl> {
-        self.inner.control()
+    fn with_control(&self, visit: &mut dyn FnMut(&dyn CongestionControl)) {
+        self.inner.with_control(visit);
     }
     fn timing(&self) -> (Option<Duration>, Duration) {
         self.inner.timing()

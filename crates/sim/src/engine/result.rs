@@ -135,6 +135,7 @@ fn control(flow: &FlowSpec) -> String {
         }
         ControlSpec::Whole(part) => part.name.to_owned(),
         ControlSpec::Custom(_) => "python".to_owned(),
+        ControlSpec::Own(name) => (*name).to_owned(),
     }
 }
 

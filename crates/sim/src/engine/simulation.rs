@@ -462,9 +462,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         if let Some(rtt) = hosts.latest_rtt() {
             self.recorder.rtt(now, flow, rtt, hosts.timing());
         }
-        if let Some(control) = hosts.control() {
-            self.recorder.internals(now, flow, control);
-        }
+        hosts.with_control(&mut |control| self.recorder.internals(now, flow, control));
     }
 
     /// Records the window of the sender of `flow`.

@@ -12,7 +12,7 @@ use crate::scenario::app_keys::check_application;
 use crate::scenario::arrivals;
 use crate::scenario::check::{Checked, Field, Record, check};
 use crate::scenario::error::{Origin, Problems};
-use crate::scenario::flow_keys::{feedback, host, is_modern, profile_name};
+use crate::scenario::flow_keys::{feedback, host, is_modern, other_host, profile_name};
 use crate::scenario::flows::{self, Drawn, Expanded};
 use crate::scenario::kernel;
 use crate::scenario::keys::MAX_FLOWS;
@@ -22,9 +22,10 @@ use crate::scenario::part::CONTROL_AXES;
 use crate::scenario::route;
 use crate::scenario::spec::{ROOT, keys_of};
 use crate::scenario::text::quoted;
-use crate::scenario::topology::{self, Network};
+use crate::scenario::topology::{self, Network, part};
 use crate::scenario::unit::Quantity;
 use crate::scenario::value::{Data, Node};
+use ackclock_host::{Host, PacketSizes};
 use ackclock_tcp::modern::Feedback;
 
 /// Latest start of a flow, in nanoseconds: the bound of the key, so that a frozen scenario can be read.
@@ -232,6 +233,9 @@ fn check_profile(flow: &Record, refuse: &mut impl FnMut(&str, String)) {
         for key in keys_of("ns2").filter(|key| profile != "ns2" && flow.field(key).given) {
             refuse(key, format!("requires profile = \"ns2\", but the profile is {profile}"));
         }
+        if let Some(host) = flow.part("profile").and_then(|choice| other_host(&part(choice))) {
+            check_other(flow, profile, &*host, refuse);
+        }
         return;
     }
     for key in keys_of("ns2").filter(|key| flow.field(key).given) {
@@ -247,6 +251,24 @@ fn check_profile(flow: &Record, refuse: &mut impl FnMut(&str, String)) {
         && modern.whole("min_rto") > modern.whole("max_rto")
     {
         refuse("modern", "min_rto must not be above max_rto".to_owned());
+    }
+}
+
+/// Checks what hosts of a profile whose packets are bytes say of sizes and controls.
+fn check_other(flow: &Record, profile: &str, host: &dyn Host, refuse: &mut impl FnMut(&str, String)) {
+    let PacketSizes { least, most, .. } = host.packet_sizes();
+    if let Some(bytes) = flow.whole("packet_size").filter(|_| flow.field("packet_size").given)
+        && !(least.0..=most.0).contains(&bytes)
+    {
+        refuse("packet_size", format!("must be {} to {} B with profile {profile}", least.0, most.0));
+    }
+    if let Some(name) = host.own_control() {
+        for key in CONTROL_AXES.iter().chain(&["congestion_control"]).filter(|key| flow.field(key).given) {
+            refuse(
+                key,
+                format!("cannot be combined with this profile {profile}, whose hosts have a congestion control of their own, {name}; profile.control chooses it"),
+            );
+        }
     }
 }
 

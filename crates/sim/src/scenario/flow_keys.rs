@@ -3,7 +3,7 @@
 use ackclock_core::cc::{avoidance, initial_window, slow_start};
 use ackclock_core::params::{Axis, Params};
 use ackclock_core::units::Bytes;
-use ackclock_host::Profile;
+use ackclock_host::{Host, Profile};
 use ackclock_tcp::modern::{self, Feedback, TIMESTAMPS};
 use ackclock_tcp::ns2;
 
@@ -17,7 +17,7 @@ use crate::scenario::unit::Quantity;
 
 /// The end hosts.
 pub(crate) fn host(table: &Record) -> HostSpec {
-    let packet_size = Bytes(table.whole("packet_size").unwrap_or(1));
+    let mut packet_size = Bytes(table.whole("packet_size").unwrap_or(1));
     let (feedback, initial_pacing) = (feedback(table), table.text("initial_pacing") == Some("rtt"));
     let ecn = feedback.is_some();
     let sends_datagrams = table.table("application").is_some_and(|application| application.kind == "cbr");
@@ -34,9 +34,12 @@ pub(crate) fn host(table: &Record) -> HostSpec {
         return HostSpec::Modern(host);
     }
     if let Some(chosen) = table.part("profile").map(part)
-        && let Some(header) = other_header(&chosen)
+        && let Some(host) = other_host(&chosen)
     {
-        return HostSpec::Other(OtherHost { profile: chosen, packet_size, header, ecn, initial_pacing });
+        if !table.field("packet_size").given {
+            packet_size = host.packet_sizes().usual;
+        }
+        return HostSpec::Other(OtherHost { profile: chosen, packet_size, header: host.header(), ecn, initial_pacing });
     }
     let recovery = table.part("recovery").and_then(|choice| Recovery::find(part(choice).name)).unwrap_or_default();
     let mut host = Ns2Host { recovery, packet_size, ecn, initial_pacing, ..Ns2Host::default() };
@@ -61,12 +64,12 @@ pub(crate) fn feedback(table: &Record) -> Option<Feedback> {
     }
 }
 
-/// Header size of a profile whose packets are bytes.
-fn other_header(profile: &PartSpec) -> Option<Bytes> {
+/// The hosts of a profile whose packets are bytes.
+pub(crate) fn other_host(profile: &PartSpec) -> Option<Box<dyn Host>> {
     let entry = PROFILES.find(profile.name)?;
     match *(entry.build)(&profile.params).ok()? {
         Profile::Native(_) => None,
-        Profile::Other(host) => Some(host.header()),
+        Profile::Other(host) => Some(host),
     }
 }
 
@@ -104,13 +107,17 @@ pub(crate) fn is_modern(table: &Record) -> bool {
 
 /// The congestion control.
 pub(crate) fn control(table: &Record) -> ControlSpec {
+    let other = table.part("profile").and_then(|choice| other_host(&part(choice)));
+    if let Some(name) = other.as_ref().and_then(|host| host.own_control()) {
+        return ControlSpec::Own(name);
+    }
     let chosen = |axis| table.part(axis).map(part);
     if let Some(whole) = chosen("congestion_control") {
         return ControlSpec::Whole(whole);
     }
     let some = |axis: &Axis| chosen(axis.name).unwrap_or_else(|| axis.spec(axis.usual));
     ControlSpec::Composed(ComposedSpec {
-        initial_window: if is_modern(table) && !table.field("initial_window").given {
+        initial_window: if (is_modern(table) || other.is_some()) && !table.field("initial_window").given {
             PartSpec::new("rfc6928", Params(Vec::new()))
         } else {
             some(&initial_window::AXIS)

@@ -435,6 +435,8 @@ pub enum ControlSpec {
     Whole(PartSpec),
     /// Made by the caller.
     Custom(ControlFactory),
+    /// The one that the hosts bring with them, by its name.
+    Own(&'static str),
 }
 
 /// The parts of a composed congestion control.
@@ -510,6 +512,7 @@ impl std::fmt::Debug for ControlSpec {
             Self::Composed(spec) => spec.fmt(f),
             Self::Whole(part) => part.fmt(f),
             Self::Custom(_) => f.write_str("Custom"),
+            Self::Own(name) => name.fmt(f),
         }
     }
 }

@@ -52,10 +52,12 @@ impl Host for Selective {
         let Flow { control, traffic, packet_size, ecn, initial_pacing, seed } = flow;
         let rules = SeatRules { initial_pacing, ..SeatRules::new(packet_size.0) };
         let (bulk, answering) = match traffic {
-            Traffic::Bulk(bulk) => (Some(bulk), Box::new(Silent) as Box<dyn CongestionControl>),
+            Traffic::Bulk(bulk) => (Some(bulk), Some(Box::new(Silent) as Box<dyn CongestionControl>)),
             Traffic::Dialogue { control } => (None, control),
         };
-        let end = |control, number| End::new(ControlSeat::new(&rules, control), ecn, seed ^ number);
+        let end = |control: Option<Box<dyn CongestionControl>>, number| {
+            End::new(ControlSeat::new(&rules, control.expect("the hosts have no control of their own")), ecn, seed ^ number)
+        };
         let start = bulk.map_or(Instant::ZERO, |bulk| bulk.start);
         Box::new(Pair {
             ends: [end(control, 0), end(answering, 1)],
@@ -210,8 +212,8 @@ impl Connection for Pair {
         Some(self.ends[0].seat().window())
     }
 
-    fn control(&self) -> Option<&dyn CongestionControl> {
-        Some(self.ends[0].seat().control())
+    fn with_control(&self, visit: &mut dyn FnMut(&dyn CongestionControl)) {
+        visit(self.ends[0].seat().control());
     }
 
     fn timing(&self) -> (Option<Duration>, Duration) {

@@ -332,8 +332,8 @@ impl ackclock_host::Connection for Connection {
         Some(self.sender().recovery())
     }
 
-    fn control(&self) -> Option<&dyn CongestionControl> {
-        Some(self.sender().control())
+    fn with_control(&self, visit: &mut dyn FnMut(&dyn CongestionControl)) {
+        visit(self.sender().control());
     }
 
     fn timing(&self) -> (Option<Duration>, Duration) {

@@ -1,0 +1,270 @@
+//! quinn as a [`Stack`].
+
+mod crypto;
+mod watched;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration as Span, SystemTime};
+
+use ackclock_core::qdisc::Ecn;
+use ackclock_core::rng::Xoshiro256;
+use ackclock_core::units::{Duration, Instant};
+use bytes::BytesMut;
+use quinn_proto::congestion::{ControllerFactory, CubicConfig, NewRenoConfig};
+use quinn_proto::{
+    AckFrequencyConfig, ClientConfig, Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator, DatagramEvent, Dir, EcnCodepoint,
+    Endpoint, EndpointConfig, Event as Report, MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, TimeSource, TransportConfig, VarInt,
+};
+
+use crate::frames::CONNECTION_ID;
+use crate::settings::Settings;
+use crate::stack::{self, ADDRESSES, Burst, Event, Stack, clock, simulated, zeros};
+use crate::watch::Watch;
+use crypto::Plaintext;
+use watched::Factory;
+
+/// A congestion control of quinn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Own {
+    /// RFC 8312.
+    Cubic,
+    /// RFC 6582.
+    NewReno,
+}
+
+impl Own {
+    fn factory(self, watch: Watch) -> Arc<dyn ControllerFactory + Send + Sync> {
+        let inner: Arc<dyn ControllerFactory + Send + Sync> = match self {
+            Self::Cubic => Arc::new(CubicConfig::default()),
+            Self::NewReno => Arc::new(NewRenoConfig::default()),
+        };
+        Arc::new(Factory { inner, watch })
+    }
+}
+
+/// One end.
+pub(crate) struct Quinn {
+    endpoint: Endpoint,
+    connection: Option<(ConnectionHandle, Connection)>,
+    /// The configuration with which a client connects.
+    client: Option<ClientConfig>,
+    gso: usize,
+    readable: VecDeque<u64>,
+    /// Datagrams that the endpoint answers by itself.
+    answers: VecDeque<Vec<u8>>,
+}
+
+impl fmt::Debug for Quinn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Quinn").field("connection", &self.connection.as_ref().map(|(handle, _)| handle)).finish_non_exhaustive()
+    }
+}
+
+impl Quinn {
+    /// An end that is the client if `client`, with datagrams of `datagram` bytes.
+    pub(crate) fn new((client, own): (bool, Own), datagram: u16, settings: &Settings, watch: Watch, seed: u64) -> Self {
+        let mut random = Xoshiro256::new(seed);
+        let transport = Arc::new(transport(datagram, settings, own.factory(watch)));
+        let mut endpoint = EndpointConfig::new(Arc::new(Plaintext));
+        let identifiers = random.next_u64();
+        endpoint
+            .cid_generator(move || Box::new(Identifiers(Xoshiro256::new(identifiers))))
+            .rng_seed(Some(std::array::from_fn(|_| random.next_u64() as u8)))
+            .max_udp_payload_size(datagram.max(stack::PAYLOAD))
+            .expect("the datagram has at least 1200 bytes");
+        let initial = random.next_u64();
+        let (server, client) = if client {
+            let mut config = ClientConfig::new(Arc::new(Plaintext));
+            config.transport_config(transport).initial_dst_cid_provider(Arc::new(move || ConnectionId::new(&initial.to_be_bytes())));
+            (None, Some(config))
+        } else {
+            let mut config = ServerConfig::new(Arc::new(Plaintext), Arc::new(Plaintext));
+            config.transport_config(transport).time_source(Arc::new(Epoch));
+            (Some(Arc::new(config)), None)
+        };
+        Self {
+            endpoint: Endpoint::new(Arc::new(endpoint), server, settings.discovery, None),
+            connection: None,
+            client,
+            gso: settings.gso,
+            readable: VecDeque::new(),
+            answers: VecDeque::new(),
+        }
+    }
+
+    /// Passes events between endpoint and connection.
+    fn exchange(&mut self) {
+        let Some((handle, connection)) = &mut self.connection else { return };
+        while let Some(event) = connection.poll_endpoint_events() {
+            if let Some(answer) = self.endpoint.handle_event(*handle, event) {
+                connection.handle_event(answer);
+            }
+        }
+    }
+}
+
+fn transport(datagram: u16, settings: &Settings, factory: Arc<dyn ControllerFactory + Send + Sync>) -> TransportConfig {
+    let mut config = TransportConfig::default();
+    config
+        .max_idle_timeout(None)
+        .initial_mtu(datagram)
+        .min_mtu(datagram)
+        .mtu_discovery_config(settings.discovery.then(MtuDiscoveryConfig::default))
+        .stream_receive_window(VarInt::from_u32(settings.stream_window))
+        .send_window(settings.send_window)
+        .max_concurrent_bidi_streams(VarInt::from_u32(settings.streams))
+        .packet_threshold(settings.packet_threshold)
+        .time_threshold(settings.time_threshold)
+        .ack_frequency_config(settings.ack_every.map(|threshold| {
+            let mut config = AckFrequencyConfig::default();
+            config.ack_eliciting_threshold(VarInt::from_u32(threshold));
+            config
+        }))
+        .congestion_controller_factory(factory);
+    config
+}
+
+impl Stack for Quinn {
+    fn connect(&mut self, now: Instant) {
+        if let Some(config) = self.client.take() {
+            let connected = self.endpoint.connect(clock(now), config, ADDRESSES[1], "server");
+            self.connection = Some(connected.expect("version and address are valid"));
+        }
+    }
+
+    fn receive(&mut self, now: Instant, ecn: Ecn, datagram: &[u8]) {
+        let mut answer = Vec::new();
+        let from = ADDRESSES[usize::from(self.endpoint_is_client())];
+        let ecn = EcnCodepoint::from_bits(ecn as u8);
+        match self.endpoint.handle(clock(now), from, None, ecn, BytesMut::from(datagram), &mut answer) {
+            Some(DatagramEvent::ConnectionEvent(_, event)) => {
+                if let Some((_, connection)) = &mut self.connection {
+                    connection.handle_event(event);
+                }
+            }
+            Some(DatagramEvent::NewConnection(incoming)) => match self.endpoint.accept(incoming, clock(now), &mut answer, None) {
+                Ok(accepted) => self.connection = Some(accepted),
+                Err(error) => self.answers.extend(error.response.map(|_| std::mem::take(&mut answer))),
+            },
+            Some(DatagramEvent::Response(_)) => self.answers.push_back(answer),
+            None => {}
+        }
+        self.exchange();
+    }
+
+    fn transmit(&mut self, now: Instant, buffer: &mut Vec<u8>) -> Option<Burst> {
+        if let Some(answer) = self.answers.pop_front() {
+            buffer.extend_from_slice(&answer);
+            return Some(Burst { segment: answer.len(), ecn: Ecn::NotEct });
+        }
+        let (_, connection) = self.connection.as_mut()?;
+        let sent = connection.poll_transmit(clock(now), self.gso, buffer)?;
+        self.exchange();
+        let ecn = sent.ecn.map_or(Ecn::NotEct, |codepoint| stack::ecn(codepoint as u8));
+        Some(Burst { segment: sent.segment_size.unwrap_or(sent.size), ecn })
+    }
+
+    fn timeout(&mut self) -> Option<Instant> {
+        self.connection.as_mut()?.1.poll_timeout().map(simulated)
+    }
+
+    fn expire(&mut self, now: Instant) {
+        if let Some((_, connection)) = &mut self.connection {
+            connection.handle_timeout(clock(now));
+            self.exchange();
+        }
+    }
+
+    fn event(&mut self) -> Option<Event> {
+        let (_, connection) = self.connection.as_mut()?;
+        loop {
+            if let Some(stream) = self.readable.pop_front() {
+                return Some(Event::Readable(stream));
+            }
+            match connection.poll()? {
+                Report::Connected => return Some(Event::Connected),
+                Report::ConnectionLost { reason } => return Some(Event::Lost(reason.to_string())),
+                Report::Stream(StreamEvent::Opened { dir }) => {
+                    while let Some(stream) = connection.streams().accept(dir) {
+                        self.readable.push_back(stream.into());
+                    }
+                }
+                Report::Stream(StreamEvent::Readable { id }) => self.readable.push_back(id.into()),
+                _ => {}
+            }
+        }
+    }
+
+    fn open(&mut self) -> Option<u64> {
+        self.connection.as_mut()?.1.streams().open(Dir::Bi).map(u64::from)
+    }
+
+    fn write(&mut self, stream: u64, bytes: u64) -> u64 {
+        let Some((_, connection)) = &mut self.connection else { return 0 };
+        // Blocked by the send window, or stopped by the peer.
+        connection.send_stream(identifier(stream)).write_chunks(&mut [zeros(bytes)]).map_or(0, |written| written.bytes as u64)
+    }
+
+    fn finish(&mut self, stream: u64) {
+        if let Some((_, connection)) = &mut self.connection {
+            // A stream that the peer has stopped is over already.
+            let _ = connection.send_stream(identifier(stream)).finish();
+        }
+    }
+
+    fn read(&mut self, stream: u64) -> u64 {
+        let Some((_, connection)) = &mut self.connection else { return 0 };
+        let mut stream = connection.recv_stream(identifier(stream));
+        let Ok(mut chunks) = stream.read(true) else { return 0 };
+        let mut read = 0;
+        while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
+            read += chunk.bytes.len() as u64;
+        }
+        // The caller polls for transmissions anyway.
+        let _ = chunks.finalize();
+        read
+    }
+
+    fn srtt(&self) -> Option<Duration> {
+        let (_, connection) = self.connection.as_ref()?;
+        (!connection.is_handshaking()).then(|| stack::span(connection.rtt()))
+    }
+}
+
+impl Quinn {
+    fn endpoint_is_client(&self) -> bool {
+        self.connection.as_ref().is_some_and(|(_, connection)| connection.side().is_client())
+    }
+}
+
+fn identifier(stream: u64) -> StreamId {
+    StreamId::from(VarInt::from_u64(stream).expect("a stream of the stack"))
+}
+
+/// Connection identifiers from a seed.
+struct Identifiers(Xoshiro256);
+
+impl ConnectionIdGenerator for Identifiers {
+    fn generate_cid(&mut self) -> ConnectionId {
+        ConnectionId::new(&self.0.next_u64().to_be_bytes())
+    }
+
+    fn cid_len(&self) -> usize {
+        CONNECTION_ID
+    }
+
+    fn cid_lifetime(&self) -> Option<Span> {
+        None
+    }
+}
+
+/// A clock that stands still, for the age of tokens.
+struct Epoch;
+
+impl TimeSource for Epoch {
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH
+    }
+}
