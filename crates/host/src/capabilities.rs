@@ -15,6 +15,8 @@ pub struct Capabilities {
     /// The sender can tell which segments a duplicate ACK stands for, so that a [`Delivered`](ackclock_core::events::Delivered) precedes the
     /// ACK that reports the delivery. Otherwise it comes with the cumulative acknowledgement.
     pub identifies: bool,
+    /// The initial window can be spread over the first round trip: [`Flow::initial_pacing`](crate::Flow::initial_pacing).
+    pub initial_pacing: bool,
     /// Streams of a connection on which an application may write.
     pub streams: Streams,
 }

@@ -81,6 +81,8 @@ fn links() -> String {
 
 #[pymodule]
 mod _core {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use super::analytic::{evaluate, models, read_parameter, trace};
     #[pymodule_export]
@@ -110,6 +112,14 @@ mod _core {
     use super::table::Table;
     #[pymodule_export]
     use super::{excess, hosts, library_sizes, limits, links, registry, schema, summary_schema, tables};
+
+    /// Joins the host profiles of other crates to those of the simulator.
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        #[cfg(feature = "quic")]
+        ackclock_sim::scenario::PROFILES.join(ackclock_quic::PROFILES).map_err(pyo3::exceptions::PyImportError::new_err)?;
+        Ok(())
+    }
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name")]

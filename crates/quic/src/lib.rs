@@ -3,8 +3,10 @@
 //! [`profile::PROFILES`] is the list that a program joins to those of the simulator.
 #![forbid(unsafe_code)]
 
+mod control;
 mod end;
 mod frames;
+mod hosts;
 mod noq;
 mod pair;
 mod plaintext;

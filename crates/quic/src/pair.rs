@@ -3,17 +3,18 @@
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::events::Learned;
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{
-    Bulk, Checkpoints, Connection, Counters, Datagram, Side, SlowStartExit, StreamId, Tally, Traffic, Transmission,
-};
+use ackclock_host::{Bulk, Checkpoints, Connection, Counters, Datagram, Side, SlowStartExit, StreamId, Tally, Traffic, Transmission};
 
 use crate::end::End;
 use crate::stack::Stack;
 use crate::streams::Streams;
 use crate::watch::{Sight, State};
 
-/// Datagrams of a bulk transfer that wait for the window.
+/// Datagrams of a bulk transfer that wait for the window, at the least.
 const AHEAD: u64 = 4;
+/// Parts of a window in which a bulk transfer writes. A stack keeps each write until it is acknowledged, and searches them all for what
+/// it sends next.
+const PARTS: f64 = 16.0;
 
 /// Both ends. The sender of a bulk transfer is the client, as it starts by itself; an application's client is the receiver.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub(crate) struct Pair<S> {
     written: u64,
     /// UDP payload of a full datagram, which is a packet of a bulk transfer.
     packet: u64,
-    /// Datagrams that a bulk transfer keeps ready.
+    /// Datagrams that a bulk transfer keeps ready, at the least.
     ahead: u64,
     started: bool,
     sight: Sight,
@@ -50,7 +51,7 @@ impl<S: Stack> Pair<S> {
             bulk,
             written: 0,
             packet,
-            ahead: AHEAD.max(2 * burst as u64),
+            ahead: AHEAD.max(4 * burst as u64),
             started: false,
             sight,
             state: State::default(),
@@ -63,7 +64,12 @@ impl<S: Stack> Pair<S> {
     fn hand_over(&mut self, now: Instant) {
         let Some(bulk) = self.bulk else { return };
         let sender = &mut self.ends[Side::Sender.index()];
-        while sender.unsent() < self.ahead * self.packet && bulk.offers(self.written as u32 + 1, now) {
+        let window = self.state.window.map_or(0.0, |window| window.cwnd);
+        let ahead = self.ahead.max((window / PARTS) as u64) * self.packet;
+        if sender.unsent() >= ahead / 2 {
+            return;
+        }
+        while sender.unsent() < ahead && bulk.offers(self.written as u32 + 1, now) {
             self.written += 1;
             sender.outbox.add(StreamId::FIRST, self.packet, bulk.is_done(self.written));
         }

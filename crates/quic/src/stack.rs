@@ -10,6 +10,12 @@ use ackclock_core::units::{Duration, Instant};
 use ackclock_host::Epoch;
 use bytes::Bytes;
 
+use crate::control::Control;
+#[cfg(doc)]
+use crate::control::Own;
+use crate::settings::Settings;
+use crate::watch::Watch;
+
 /// Addresses of client and server (RFC 5737).
 pub(crate) const ADDRESSES: [SocketAddr; 2] =
     [SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 49_152), SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)), 443)];
@@ -18,7 +24,7 @@ pub(crate) const ADDRESSES: [SocketAddr; 2] =
 pub(crate) const PAYLOAD: u16 = 1472;
 
 /// Data for streams, which stacks share instead of copying it.
-static DATA: Bytes = Bytes::from_static(&[0; 1 << 16]);
+static DATA: Bytes = Bytes::from_static(&[0; 1 << 20]);
 
 /// Up to `bytes` of data.
 pub(crate) fn zeros(bytes: u64) -> Bytes {
@@ -70,7 +76,13 @@ pub(crate) struct Burst {
 }
 
 /// One end of a connection in a stack without I/O. Streams have the identifiers of RFC 9000 §2.1.
-pub(crate) trait Stack: Debug + Send {
+pub(crate) trait Stack: Debug + Send + Sized {
+    /// The names of the stack's own controls in results, in the order of [`Own`].
+    const OWN: [&'static str; 2];
+
+    /// An end with a control, the client or the server, with UDP payloads of `datagram` bytes. `watch` sees the control.
+    fn new(end: (bool, Control), datagram: u16, settings: &Settings, watch: Watch, seed: u64) -> Self;
+
     /// Opens the connection.
     fn connect(&mut self, now: Instant);
 

@@ -107,8 +107,8 @@ On = Annotated[
     str,
     typer.Option(
         metavar="WORLD",
-        help="Where it runs: simulation, linux (a Linux kernel in virtual time; linux:6.12 names a version), or machine"
-        " (this machine's kernel in real time).",
+        help="Where it runs: simulation, linux (a Linux kernel in virtual time; linux:6.12 names a version), machine"
+        " (this machine's kernel in real time), quic or quinn (the simulation with hosts of a QUIC stack).",
     ),
 ]
 Worlds = Annotated[
@@ -116,7 +116,8 @@ Worlds = Annotated[
     typer.Option(
         metavar="WORLDS",
         help="Where it runs, separated by commas: simulation, linux (a Linux kernel in virtual time; linux:6.12 names a"
-        " version), or machine (this machine's kernel in real time).",
+        " version), machine (this machine's kernel in real time), quic, quinn (the simulation with hosts of a QUIC"
+        " stack).",
     ),
 ]
 Outside = Annotated[

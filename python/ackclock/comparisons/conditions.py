@@ -80,12 +80,12 @@ def mixed(plan: Plan) -> str:
 
 def _replaced(plan: Plan) -> list[str]:
     """Return a line for each world that has other hosts in place of those of a path."""
-    names: dict[str, None] = {}
+    names: dict[str, str] = {}
     for place in plan.places:
         made = [place.paths[0].compose(contender, 1, plan.extra) for contender in plan.contenders]
         if any(place.world.hosted(scenario) is not scenario for scenario in made):
-            names[place.world.name] = None
-    return [f"in {name}: hosts of Linux in place of ns-2's" for name in names]
+            names[place.world.name] = place.world.replaces
+    return [f"in {name}: {replaces}" for name, replaces in names.items()]
 
 
 def _documents(plan: Plan, contender: Contender) -> list[dict[str, Any]]:

@@ -41,7 +41,7 @@ def _none() -> str | None:
 
 @dataclass(frozen=True)
 class World:
-    """A world; of all but the simulation, a kernel has a scenario's TCP flows.
+    """A world: the simulation as it is, or with the hosts of a kernel or of a QUIC stack for a scenario's TCP flows.
 
     Attributes
     ----------
@@ -52,6 +52,8 @@ class World:
     hosted : callable
         Returns the scenario with the hosts that the world has in place of others; raises ValueError if it has none for
         a flow.
+    replaces : str
+        What `hosted` puts in place of what, for readers.
     refusal : callable
         Returns why a scenario cannot run there; None if it can.
     missing : callable
@@ -81,6 +83,7 @@ class World:
     name: str
     runner: Runner = run_here
     hosted: Callable[[Scenario], Scenario] = _same
+    replaces: str = ""
     refusal: Callable[[Scenario], str | None] = _nothing
     missing: Callable[[], str | None] = _none
     fault: Callable[[Result], str | None] = _nothing

@@ -8,14 +8,19 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from ackclock import _core
 from ackclock.experiments import sources
+from ackclock.experiments import world as places
 from ackclock.experiments.world import World
-from ackclock.linux import checking, hosts, running, store
+from ackclock.linux import checking, hosts, running, stacks, store
+from ackclock.results import Result
 from ackclock.scenario import Scenario
 
 SIMULATION = running.SIMULATION
-NAMES = (SIMULATION, store.WORLD, running.MACHINE)
+NAMES = (SIMULATION, store.WORLD, running.MACHINE, *stacks.NAMES)
 """`linux` also takes a version, as in ``linux:6.12``."""
+LINUX = "hosts of Linux in place of ns-2's"
+"""What kernels put in place of what."""
 LONGER = 200_000
 """What a path is longer on this machine, in nanoseconds: the emulator adds 0.16 to 0.20 ms to round-trip times in the
 median."""
@@ -40,7 +45,8 @@ def find(
     ----------
     name
         ``simulation``, in which flows with ``profile = "kernel"`` are on a kernel; ``linux`` or ``linux:VERSION`` for a
-        kernel in virtual time (`store.find`); ``machine`` for this machine's kernel in real time.
+        kernel in virtual time (`store.find`); ``machine`` for this machine's kernel in real time; ``quic`` or ``quinn``
+        for the simulation with hosts of a QUIC stack in place of those of TCP.
     attempts, change_hystart
         As in `running.run`; only for ``machine``.
     outside, control
@@ -63,6 +69,8 @@ def find(
         raise ValueError(f"--change-hystart: only for --on {running.MACHINE}; other worlds need no permission")
     if first == store.WORLD:
         return linux(name, outside=outside, control=control)
+    if name in stacks.NAMES:
+        return stack(name)
     if name == SIMULATION:
         return World(name, running.run_written, refusal=running.refusal_written)
     near = difflib.get_close_matches(first, NAMES, 1)
@@ -110,6 +118,7 @@ def linux(name: str = store.WORLD, *, outside: bool = False, control: str | None
         name,
         partial(running.run_virtual, kernel=kernel, outside=outside, control=control),
         hosts.hosted,
+        LINUX,
         partial(running.refusal_virtual, control=control),
         partial(running.missing_virtual, kernel),
         release=kernel.release,
@@ -126,6 +135,7 @@ def machine(attempts: int = running.ATTEMPTS, *, change_hystart: bool = False) -
         running.MACHINE,
         partial(running.run_here, attempts=attempts, change_hystart=change_hystart),
         hosts.hosted,
+        LINUX,
         partial(running.refusal, change_hystart=change_hystart),
         _missing,
         fault=running.fault,
@@ -140,6 +150,26 @@ def machine(attempts: int = running.ATTEMPTS, *, change_hystart: bool = False) -
     )
 
 
+def stack(name: str) -> World:
+    """Return the world of a QUIC stack, ``quic`` or ``quinn``."""
+    return World(
+        name,
+        partial(_run_stack, profile=name),
+        partial(stacks.hosted, profile=name),
+        "hosts of QUIC in place of TCP's",
+        partial(stacks.refusal, profile=name),
+        identity=name,
+        sources=("ackclock.linux.stacks",),
+    )
+
+
+def _run_stack(
+    scenario: Scenario, record: Sequence[str] | None, cancel: _core.Cancel, capture: Sequence[str] = (), *, profile: str
+) -> Result:
+    """Run a scenario with hosts of a QUIC stack on this thread."""
+    return places.run_here(stacks.hosted(scenario, profile), record, cancel, capture)
+
+
 def past(*, name: str, release: str, identity: str, virtual: bool, refused: Mapping[str, str]) -> World:
     """Return the world of stored runs, which runs nothing: it knows what it refused, by the hash of the scenario."""
 
@@ -150,7 +180,7 @@ def past(*, name: str, release: str, identity: str, virtual: bool, refused: Mapp
 
     overhead, jobs = (0.0, None) if virtual else (OVERHEAD, 1)
     return World(
-        name, hosted=hosted, release=release, identity=identity, sources=SOURCES, virtual=virtual, jobs=jobs,
+        name, hosted=hosted, replaces=LINUX, release=release, identity=identity, sources=SOURCES, virtual=virtual, jobs=jobs,
         overhead=overhead,
     )  # fmt: skip
 

@@ -18,37 +18,26 @@ use bytes::BytesMut;
 use noq_proto::congestion::{Controller, ControllerFactory, CubicConfig, NewRenoConfig};
 use noq_proto::{
     AckFrequencyConfig, ClientConfig, Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator, DatagramEvent, Dir, EcnCodepoint,
-    Endpoint, EndpointConfig, Event as Report, FourTuple, MtuDiscoveryConfig, PathId, ServerConfig, StreamEvent, StreamId, TimeSource, TransportConfig, VarInt,
+    Endpoint, EndpointConfig, Event as Report, FourTuple, MtuDiscoveryConfig, PathId, ServerConfig, StreamEvent, StreamId, TimeSource,
+    TransportConfig, VarInt,
 };
 
+use crate::control::{Control, Own};
 use crate::frames::CONNECTION_ID;
 use crate::settings::Settings;
-use crate::stack::{self, ADDRESSES, ORIGIN, Burst, Event, Stack, clock, simulated, zeros};
+use crate::stack::{self, ADDRESSES, Burst, Event, ORIGIN, Stack, clock, simulated, zeros};
 use crate::watch::Watch;
 use crypto::Plaintext;
 use watched::Factory;
 
-/// The congestion control of an end.
-#[derive(Debug)]
-pub(crate) enum Control {
-    /// noq's CUBIC.
-    Cubic,
-    /// noq's NewReno.
-    NewReno,
-    /// One of the contract, in its seat.
-    Seat(SharedSeat),
-}
-
-impl Control {
-    fn factory(self, watch: Watch) -> Arc<dyn ControllerFactory + Send + Sync> {
-        let seated = matches!(self, Self::Seat(_));
-        let inner: Arc<dyn ControllerFactory + Send + Sync> = match self {
-            Self::Cubic => Arc::new(CubicConfig::default()),
-            Self::NewReno => Arc::new(NewRenoConfig::default()),
-            Self::Seat(seat) => Arc::new(Seated(seat)),
-        };
-        Arc::new(Factory { inner, watch, seated })
-    }
+fn factory(control: Control, watch: Watch) -> Arc<dyn ControllerFactory + Send + Sync> {
+    let seated = matches!(control, Control::Seat(_));
+    let inner: Arc<dyn ControllerFactory + Send + Sync> = match control {
+        Control::Own(Own::Cubic) => Arc::new(CubicConfig::default()),
+        Control::Own(Own::NewReno) => Arc::new(NewRenoConfig::default()),
+        Control::Seat(seat) => Arc::new(Seated(seat)),
+    };
+    Arc::new(Factory { inner, watch, seated })
 }
 
 /// Makes the controller of one connection.
@@ -79,37 +68,6 @@ impl fmt::Debug for Noq {
 }
 
 impl Noq {
-    /// An end that is the client if `client`, with datagrams of `datagram` bytes.
-    pub(crate) fn new((client, control): (bool, Control), datagram: u16, settings: &Settings, watch: Watch, seed: u64) -> Self {
-        let mut random = Xoshiro256::new(seed);
-        let transport = Arc::new(transport(datagram, settings, control.factory(watch)));
-        let mut endpoint = EndpointConfig::new(Arc::new(Plaintext));
-        let identifiers = random.next_u64();
-        endpoint
-            .cid_generator(Arc::new(move || Box::new(Identifiers(Xoshiro256::new(identifiers)))))
-            .rng_seed(Some(std::array::from_fn(|_| random.next_u64() as u8)))
-            .max_udp_payload_size(datagram.max(stack::PAYLOAD))
-            .expect("the datagram has at least 1200 bytes");
-        let initial = random.next_u64();
-        let (server, client) = if client {
-            let mut config = ClientConfig::new(Arc::new(Plaintext));
-            config.transport_config(transport).initial_dst_cid_provider(Arc::new(move || ConnectionId::new(&initial.to_be_bytes())));
-            (None, Some(config))
-        } else {
-            let mut config = ServerConfig::new(Arc::new(Plaintext), Arc::new(Plaintext));
-            config.transport_config(transport).time_source(Arc::new(Epoch));
-            (Some(Arc::new(config)), None)
-        };
-        Self {
-            endpoint: Endpoint::new(Arc::new(endpoint), server, settings.discovery),
-            connection: None,
-            client,
-            gso: NonZeroUsize::new(settings.gso).unwrap_or(NonZeroUsize::MIN),
-            readable: VecDeque::new(),
-            answers: VecDeque::new(),
-        }
-    }
-
     /// Passes events between endpoint and connection.
     fn exchange(&mut self) {
         let Some((handle, connection)) = &mut self.connection else { return };
@@ -143,6 +101,38 @@ fn transport(datagram: u16, settings: &Settings, factory: Arc<dyn ControllerFact
 }
 
 impl Stack for Noq {
+    const OWN: [&'static str; 2] = ["cubic of noq", "newreno of noq"];
+
+    fn new((client, control): (bool, Control), datagram: u16, settings: &Settings, watch: Watch, seed: u64) -> Self {
+        let mut random = Xoshiro256::new(seed);
+        let transport = Arc::new(transport(datagram, settings, factory(control, watch)));
+        let mut endpoint = EndpointConfig::new(Arc::new(Plaintext));
+        let identifiers = random.next_u64();
+        endpoint
+            .cid_generator(Arc::new(move || Box::new(Identifiers(Xoshiro256::new(identifiers)))))
+            .rng_seed(Some(std::array::from_fn(|_| random.next_u64() as u8)))
+            .max_udp_payload_size(datagram.max(stack::PAYLOAD))
+            .expect("the datagram has at least 1200 bytes");
+        let initial = random.next_u64();
+        let (server, client) = if client {
+            let mut config = ClientConfig::new(Arc::new(Plaintext));
+            config.transport_config(transport).initial_dst_cid_provider(Arc::new(move || ConnectionId::new(&initial.to_be_bytes())));
+            (None, Some(config))
+        } else {
+            let mut config = ServerConfig::new(Arc::new(Plaintext), Arc::new(Plaintext));
+            config.transport_config(transport).time_source(Arc::new(Epoch));
+            (Some(Arc::new(config)), None)
+        };
+        Self {
+            endpoint: Endpoint::new(Arc::new(endpoint), server, settings.discovery),
+            connection: None,
+            client,
+            gso: NonZeroUsize::new(settings.gso).unwrap_or(NonZeroUsize::MIN),
+            readable: VecDeque::new(),
+            answers: VecDeque::new(),
+        }
+    }
+
     fn connect(&mut self, now: Instant) {
         if let Some(config) = self.client.take() {
             let connected = self.endpoint.connect(clock(now), config, ADDRESSES[1], "server");

@@ -1,4 +1,4 @@
-//! quinn: the QUIC stack quinn with its own congestion control, as deployed.
+//! quinn: the QUIC stack quinn with its own congestion control, as it is deployed.
 //!
 //! ## What it does
 //! Both ends are quinn-proto 0.11.19, the protocol of the library quinn without its sockets. Every datagram of the simulation is one that
@@ -19,18 +19,16 @@
 //! - The stack does not tell its retransmission timeout, its latest round-trip time, expired timers other than persistent congestion, or what
 //!   limits the sender.
 //! ## Parameters
-//! `control`: `cubic` or `newreno`; cubic, as in quinn. Windows have quinn's defaults.
+//! `control`: quinn's own `cubic` or `newreno`, or `flow` for the flow's, which learns what quinn tells a control; cubic, as in quinn. Windows of
+//! flow control have quinn's defaults.
 
 use ackclock_core::entry::Entry;
-use ackclock_core::params::{Default, Kind, Param, Params};
-use ackclock_core::units::Bytes;
-use ackclock_host::{Capabilities, Connection, Flow, Host, PacketSizes, Profile, Side};
+use ackclock_core::params::{Default, Kind, Param};
+use ackclock_host::Profile;
 
-use crate::pair::Pair;
-use crate::profile::{capabilities, client};
-use crate::quinn::{Own, Quinn};
-use crate::settings::{HEADERS, PACKETS, Settings, declared};
-use crate::watch::{Sight, Watch};
+use crate::hosts::Hosts;
+use crate::quinn::Quinn;
+use crate::settings::declared;
 
 /// The registry's entry.
 pub static ENTRY: Entry<Profile> = Entry {
@@ -40,58 +38,13 @@ pub static ENTRY: Entry<Profile> = Entry {
     params: &declared(
         Param {
             name: "control",
-            kind: Kind::Word(&["cubic", "newreno"]),
+            kind: Kind::Word(&["cubic", "newreno", "flow"]),
             default: Default::Word("cubic"),
-            doc: "congestion control of quinn",
+            doc: "congestion control: quinn's own, or the flow's",
         },
         1.25e6,
         1e7,
     ),
     quantities: &[],
-    build: |params| Ok(Box::new(Profile::Other(Box::new(Deployed::new(params))))),
+    build: |params| Ok(Box::new(Profile::Other(Box::new(Hosts::<Quinn>::new(params))))),
 };
-
-#[derive(Debug)]
-struct Deployed {
-    own: Own,
-    settings: Settings,
-}
-
-impl Deployed {
-    fn new(params: &Params) -> Self {
-        let own = if params.word("control") == "newreno" { Own::NewReno } else { Own::Cubic };
-        Self { own, settings: Settings::new(params) }
-    }
-}
-
-impl Host for Deployed {
-    fn connect(&self, flow: Flow) -> Box<dyn Connection<Payload = Vec<u8>>> {
-        let packet = flow.packet_size.0;
-        let sight = Sight::default();
-        let client = client(&flow.traffic);
-        let ends = Side::ALL.map(|side| {
-            let watch = if side == Side::Sender { sight.watch.clone() } else { Watch::default() };
-            Quinn::new((side == client, self.own), packet as u16, &self.settings, watch, flow.seed ^ side.index() as u64)
-        });
-        Box::new(Pair::new(ends, flow.ecn, &flow.traffic, (packet, self.settings.gso), sight))
-    }
-
-    fn header(&self) -> Bytes {
-        Bytes(HEADERS)
-    }
-
-    fn packet_sizes(&self) -> PacketSizes {
-        PACKETS
-    }
-
-    fn own_control(&self) -> Option<&'static str> {
-        Some(match self.own {
-            Own::Cubic => "cubic of quinn",
-            Own::NewReno => "newreno of quinn",
-        })
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        capabilities()
-    }
-}

@@ -6,41 +6,45 @@ mod watched;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration as Span, SystemTime};
+use std::time::{self, Duration as Span, SystemTime};
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::rng::Xoshiro256;
 use ackclock_core::units::{Duration, Instant};
+use ackclock_host::SharedSeat;
+use ackclock_quinn::Adapter;
 use bytes::BytesMut;
-use quinn_proto::congestion::{ControllerFactory, CubicConfig, NewRenoConfig};
+use quinn_proto::congestion::{Controller, ControllerFactory, CubicConfig, NewRenoConfig};
 use quinn_proto::{
     AckFrequencyConfig, ClientConfig, Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator, DatagramEvent, Dir, EcnCodepoint,
-    Endpoint, EndpointConfig, Event as Report, MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, TimeSource, TransportConfig, VarInt,
+    Endpoint, EndpointConfig, Event as Report, MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, TimeSource, TransportConfig,
+    VarInt,
 };
 
+use crate::control::{Control, Own};
 use crate::frames::CONNECTION_ID;
 use crate::settings::Settings;
-use crate::stack::{self, ADDRESSES, Burst, Event, Stack, clock, simulated, zeros};
+use crate::stack::{self, ADDRESSES, Burst, Event, ORIGIN, Stack, clock, simulated, zeros};
 use crate::watch::Watch;
 use crypto::Plaintext;
 use watched::Factory;
 
-/// A congestion control of quinn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Own {
-    /// RFC 8312.
-    Cubic,
-    /// RFC 6582.
-    NewReno,
+fn factory(control: Control, watch: Watch) -> Arc<dyn ControllerFactory + Send + Sync> {
+    let seated = matches!(control, Control::Seat(_));
+    let inner: Arc<dyn ControllerFactory + Send + Sync> = match control {
+        Control::Own(Own::Cubic) => Arc::new(CubicConfig::default()),
+        Control::Own(Own::NewReno) => Arc::new(NewRenoConfig::default()),
+        Control::Seat(seat) => Arc::new(Seated(seat)),
+    };
+    Arc::new(Factory { inner, watch, seated })
 }
 
-impl Own {
-    fn factory(self, watch: Watch) -> Arc<dyn ControllerFactory + Send + Sync> {
-        let inner: Arc<dyn ControllerFactory + Send + Sync> = match self {
-            Self::Cubic => Arc::new(CubicConfig::default()),
-            Self::NewReno => Arc::new(NewRenoConfig::default()),
-        };
-        Arc::new(Factory { inner, watch })
+/// Makes the controller of one connection.
+struct Seated(SharedSeat);
+
+impl ControllerFactory for Seated {
+    fn build(self: Arc<Self>, _: time::Instant, mtu: u16) -> Box<dyn Controller> {
+        Box::new(Adapter::new(self.0.clone(), *ORIGIN, mtu))
     }
 }
 
@@ -63,37 +67,6 @@ impl fmt::Debug for Quinn {
 }
 
 impl Quinn {
-    /// An end that is the client if `client`, with datagrams of `datagram` bytes.
-    pub(crate) fn new((client, own): (bool, Own), datagram: u16, settings: &Settings, watch: Watch, seed: u64) -> Self {
-        let mut random = Xoshiro256::new(seed);
-        let transport = Arc::new(transport(datagram, settings, own.factory(watch)));
-        let mut endpoint = EndpointConfig::new(Arc::new(Plaintext));
-        let identifiers = random.next_u64();
-        endpoint
-            .cid_generator(move || Box::new(Identifiers(Xoshiro256::new(identifiers))))
-            .rng_seed(Some(std::array::from_fn(|_| random.next_u64() as u8)))
-            .max_udp_payload_size(datagram.max(stack::PAYLOAD))
-            .expect("the datagram has at least 1200 bytes");
-        let initial = random.next_u64();
-        let (server, client) = if client {
-            let mut config = ClientConfig::new(Arc::new(Plaintext));
-            config.transport_config(transport).initial_dst_cid_provider(Arc::new(move || ConnectionId::new(&initial.to_be_bytes())));
-            (None, Some(config))
-        } else {
-            let mut config = ServerConfig::new(Arc::new(Plaintext), Arc::new(Plaintext));
-            config.transport_config(transport).time_source(Arc::new(Epoch));
-            (Some(Arc::new(config)), None)
-        };
-        Self {
-            endpoint: Endpoint::new(Arc::new(endpoint), server, settings.discovery, None),
-            connection: None,
-            client,
-            gso: settings.gso,
-            readable: VecDeque::new(),
-            answers: VecDeque::new(),
-        }
-    }
-
     /// Passes events between endpoint and connection.
     fn exchange(&mut self) {
         let Some((handle, connection)) = &mut self.connection else { return };
@@ -127,6 +100,38 @@ fn transport(datagram: u16, settings: &Settings, factory: Arc<dyn ControllerFact
 }
 
 impl Stack for Quinn {
+    const OWN: [&'static str; 2] = ["cubic of quinn", "newreno of quinn"];
+
+    fn new((client, control): (bool, Control), datagram: u16, settings: &Settings, watch: Watch, seed: u64) -> Self {
+        let mut random = Xoshiro256::new(seed);
+        let transport = Arc::new(transport(datagram, settings, factory(control, watch)));
+        let mut endpoint = EndpointConfig::new(Arc::new(Plaintext));
+        let identifiers = random.next_u64();
+        endpoint
+            .cid_generator(move || Box::new(Identifiers(Xoshiro256::new(identifiers))))
+            .rng_seed(Some(std::array::from_fn(|_| random.next_u64() as u8)))
+            .max_udp_payload_size(datagram.max(stack::PAYLOAD))
+            .expect("the datagram has at least 1200 bytes");
+        let initial = random.next_u64();
+        let (server, client) = if client {
+            let mut config = ClientConfig::new(Arc::new(Plaintext));
+            config.transport_config(transport).initial_dst_cid_provider(Arc::new(move || ConnectionId::new(&initial.to_be_bytes())));
+            (None, Some(config))
+        } else {
+            let mut config = ServerConfig::new(Arc::new(Plaintext), Arc::new(Plaintext));
+            config.transport_config(transport).time_source(Arc::new(Epoch));
+            (Some(Arc::new(config)), None)
+        };
+        Self {
+            endpoint: Endpoint::new(Arc::new(endpoint), server, settings.discovery, None),
+            connection: None,
+            client,
+            gso: settings.gso,
+            readable: VecDeque::new(),
+            answers: VecDeque::new(),
+        }
+    }
+
     fn connect(&mut self, now: Instant) {
         if let Some(config) = self.client.take() {
             let connected = self.endpoint.connect(clock(now), config, ADDRESSES[1], "server");

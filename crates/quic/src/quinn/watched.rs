@@ -1,4 +1,4 @@
-//! quinn's own congestion controls, watched.
+//! The congestion controls of connections of quinn, watched.
 
 use std::any::Any;
 use std::fmt;
@@ -15,21 +15,24 @@ use crate::watch::{Congestion, Watch};
 pub(super) struct Factory {
     pub(super) inner: Arc<dyn ControllerFactory + Send + Sync>,
     pub(super) watch: Watch,
+    /// Whether the control's seat tells its window, so that only times are to be watched.
+    pub(super) seated: bool,
 }
 
 impl ControllerFactory for Factory {
     fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
-        let control = Watched { inner: Arc::clone(&self.inner).build(now, mtu), watch: self.watch.clone() };
+        let control = Watched { inner: Arc::clone(&self.inner).build(now, mtu), watch: self.watch.clone(), seated: self.seated };
         control.watch.with(|seen| seen.datagram = u64::from(mtu));
         control.note(now, None);
         Box::new(control)
     }
 }
 
-/// A control of quinn.
+/// A control of quinn, or one of the contract.
 struct Watched {
     inner: Box<dyn Controller>,
     watch: Watch,
+    seated: bool,
 }
 
 impl fmt::Debug for Watched {
@@ -40,6 +43,9 @@ impl fmt::Debug for Watched {
 
 impl Watched {
     fn note(&self, now: Instant, congestion: Option<Congestion>) {
+        if self.seated {
+            return;
+        }
         let metrics = self.inner.metrics();
         self.watch.with(|seen| seen.note(simulated(now), metrics.congestion_window, metrics.ssthresh, congestion));
     }
@@ -85,7 +91,7 @@ impl Controller for Watched {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(Self { inner: self.inner.clone_box(), watch: self.watch.clone() })
+        Box::new(Self { inner: self.inner.clone_box(), watch: self.watch.clone(), seated: self.seated })
     }
 
     fn initial_window(&self) -> u64 {

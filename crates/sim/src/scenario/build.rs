@@ -262,11 +262,16 @@ fn check_other(flow: &Record, profile: &str, host: &dyn Host, refuse: &mut impl 
     {
         refuse("packet_size", format!("must be {} to {} B with profile {profile}", least.0, most.0));
     }
+    if flow.text("initial_pacing") == Some("rtt") && !host.capabilities().initial_pacing {
+        refuse("initial_pacing", format!("hosts of profile {profile} pace the initial window like any other"));
+    }
     if let Some(name) = host.own_control() {
         for key in CONTROL_AXES.iter().chain(&["congestion_control"]).filter(|key| flow.field(key).given) {
             refuse(
                 key,
-                format!("cannot be combined with this profile {profile}, whose hosts have a congestion control of their own, {name}; profile.control chooses it"),
+                format!(
+                    "cannot be combined with this profile {profile}, whose hosts have a congestion control of their own, {name}; profile.control chooses it"
+                ),
             );
         }
     }

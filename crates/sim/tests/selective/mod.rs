@@ -75,7 +75,7 @@ impl Host for Selective {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { supply: true, both_ways: true, one_way_delay: true, identifies: true, streams: Streams::Many }
+        Capabilities { supply: true, both_ways: true, one_way_delay: true, identifies: true, initial_pacing: true, streams: Streams::Many }
     }
 }
 

@@ -25,7 +25,14 @@ pub static ENTRY: Entry<Profile> = Entry {
     params: &[],
     quantities: &[],
     build: |_| {
-        let capabilities = Capabilities { supply: true, both_ways: true, one_way_delay: true, identifies: true, streams: Streams::One };
+        let capabilities = Capabilities {
+            supply: true,
+            both_ways: true,
+            one_way_delay: true,
+            identifies: true,
+            initial_pacing: true,
+            streams: Streams::One,
+        };
         Ok(Box::new(Profile::Native(capabilities)))
     },
 };

@@ -25,7 +25,14 @@ pub static ENTRY: Entry<Profile> = Entry {
     quantities: &[],
     build: |_| {
         // A duplicate ACK does not identify its segment, even with SACK: as in ns-2, its blocks only say what to retransmit.
-        let capabilities = Capabilities { supply: true, both_ways: false, one_way_delay: true, identifies: false, streams: Streams::One };
+        let capabilities = Capabilities {
+            supply: true,
+            both_ways: false,
+            one_way_delay: true,
+            identifies: false,
+            initial_pacing: true,
+            streams: Streams::One,
+        };
         Ok(Box::new(Profile::Native(capabilities)))
     },
 };
