@@ -98,7 +98,7 @@ impl Controller for Adapter {
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _largest_packet_num_acked: Option<u64>) {
-        self.seat.lock().on_acks_end(self.epoch.instant(now), in_flight, app_limited, None);
+        self.seat.lock().on_acks_end(self.epoch.instant(now), Some(in_flight), app_limited, None);
     }
 
     fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, now: Instant) {

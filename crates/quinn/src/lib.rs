@@ -103,8 +103,8 @@ impl Controller for Adapter {
         self.seat.lock().on_acked(self.epoch.instant(now), self.epoch.instant(sent), bytes, None);
     }
 
-    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _largest_packet_num_acked: Option<u64>) {
-        self.seat.lock().on_acks_end(self.epoch.instant(now), in_flight, app_limited, Some(!app_limited));
+    fn on_end_acks(&mut self, now: Instant, _in_flight: u64, app_limited: bool, _largest_packet_num_acked: Option<u64>) {
+        self.seat.lock().on_acks_end(self.epoch.instant(now), None, app_limited, Some(!app_limited));
     }
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, is_persistent_congestion: bool, lost_bytes: u64) {

@@ -1,8 +1,8 @@
 //! Times of a stack that counts with the standard library's clock.
 
-use std::time::{Duration as StdDuration, Instant as StdInstant};
+use std::time::{Duration, Instant as StdInstant};
 
-use ackclock_core::units::{Instant, NANOS_PER_SEC};
+use ackclock_core::units::Instant;
 
 /// The point of the standard library's clock that is [`Instant::ZERO`]. The clock's points cannot be made from numbers, so that all others are
 /// differences from this one.
@@ -18,16 +18,12 @@ impl Epoch {
 
     /// The point of the clock at `at`, rounded up to the nanosecond: a timer that is set for it never expires before `at`. `None`: never.
     pub fn deadline(self, at: Instant) -> Option<StdInstant> {
-        let seconds = at.as_secs_f64();
-        if !seconds.is_finite() {
+        if at == Instant::MAX {
             return None;
         }
-        let whole = seconds.trunc();
-        let nanos = ((seconds - whole) * NANOS_PER_SEC as f64).ceil() as u64;
-        let mut due = self.0.checked_add(StdDuration::from_secs(whole as u64))?.checked_add(StdDuration::from_nanos(nanos))?;
-        // The product may have been rounded down.
+        let mut due = self.0.checked_add(Duration::from_nanos(at.as_nanos()))?;
         while self.instant(due) < at {
-            due += StdDuration::from_nanos(1);
+            due += Duration::from_nanos(1);
         }
         Some(due)
     }
@@ -35,7 +31,7 @@ impl Epoch {
 
 #[cfg(test)]
 mod tests {
-    use ackclock_core::units::Duration;
+    use ackclock_core::units::Duration as Span;
     use proptest::prelude::*;
 
     use super::*;
@@ -49,16 +45,16 @@ mod tests {
         #[test]
         fn a_deadline_is_the_first_nanosecond_at_or_after_its_time(seconds in 0.0..1e6_f64) {
             let epoch = Epoch(StdInstant::now());
-            let at = Instant::ZERO + Duration::from_secs_f64(seconds);
+            let at = Instant::ZERO + Span::from_secs_f64(seconds);
             let due = epoch.deadline(at).unwrap();
             prop_assert!(epoch.instant(due) >= at);
-            prop_assert!(due == epoch.0 || epoch.instant(due - StdDuration::from_nanos(2)) < at);
+            prop_assert!(due == epoch.0 || epoch.instant(due - Duration::from_nanos(2)) < at);
         }
 
         #[test]
         fn whole_nanoseconds_stay(nanos in 0..1_u64 << 52) {
             let epoch = Epoch(StdInstant::now());
-            let at = epoch.0 + StdDuration::from_nanos(nanos);
+            let at = epoch.0 + Duration::from_nanos(nanos);
             prop_assert_eq!(epoch.deadline(epoch.instant(at)), Some(at));
         }
     }

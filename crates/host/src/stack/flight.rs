@@ -49,6 +49,11 @@ impl Flight {
         self.packets.push_back(packet);
     }
 
+    /// Bytes of the packets that are neither delivered nor lost.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     pub(super) fn clear(&mut self) {
         self.packets.clear();
         (self.bytes, self.hint) = (0, 0);

@@ -54,8 +54,8 @@ struct News {
     complete: bool,
     acked: Vec<Packet>,
     lost: Vec<Packet>,
-    /// Bytes in flight after the ACK.
-    inflight: Option<u64>,
+    /// The stack's bytes in flight after the ACK, if they bound those of the control.
+    bound: Option<u64>,
     congested: bool,
     persistent: bool,
     marked: bool,
@@ -200,6 +200,7 @@ impl StackSeat {
         // A window never lets more be in flight than the largest one, and a few probes.
         let most = 2 * (self.seat.largest() * self.seat.smss() as f64) as u64 + self.initial_window();
         self.flight.forget(now, Instant::ZERO, Duration::ZERO, most);
+        self.inflight = self.flight.bytes();
     }
 
     /// The window has no room for another packet.
@@ -220,19 +221,19 @@ impl StackSeat {
         }
     }
 
-    /// All packets that an ACK acknowledges were reported; `inflight`: the stack's bytes in flight, before the losses that the ACK shows.
-    /// `app_limited`: before the ACK, the application had no more data. `limited`: whether the window limited the sender, if the stack does not
+    /// All packets that an ACK acknowledges were reported; `inflight`: the stack's bytes in flight, before the losses that the ACK shows, if it
+    /// counts all that [`Self::on_sent`] was told and no longer counts what it has given up. `app_limited`: before the ACK, the application had no more data. `limited`: whether the window limited the sender, if the stack does not
     /// call [`Self::on_window_limited`].
-    pub fn on_acks_end(&mut self, now: Instant, inflight: u64, app_limited: bool, limited: Option<bool>) {
+    pub fn on_acks_end(&mut self, now: Instant, inflight: Option<u64>, app_limited: bool, limited: Option<bool>) {
         if self.news.at.is_some_and(|at| at != now) {
             self.settle();
         }
         if app_limited {
-            self.rate.note_app_limited(inflight);
+            self.rate.note_app_limited(self.flight.bytes());
         }
         self.news.at = Some(now);
         self.news.complete = true;
-        self.news.inflight = Some(inflight);
+        self.news.bound = inflight;
         self.news.limited = limited;
     }
 
@@ -277,6 +278,9 @@ impl StackSeat {
 
     /// Packets now have at most `size` bytes.
     pub fn on_mtu(&mut self, size: u64) {
+        if self.news.complete {
+            self.settle();
+        }
         if self.established {
             self.seat.change_mss(size);
         } else {
@@ -327,7 +331,7 @@ impl StackSeat {
         }
         if !self.established {
             if rtt.is_some() {
-                self.establish(now, news.inflight.unwrap_or(0));
+                self.establish(now);
             }
             return;
         }
@@ -338,7 +342,7 @@ impl StackSeat {
         }
         let inflight_before = self.inflight;
         let delivered: u64 = news.acked.iter().map(|packet| packet.size).sum();
-        self.inflight = news.inflight.unwrap_or_else(|| self.inflight.saturating_sub(delivered));
+        self.inflight -= delivered;
         let sample = newest.map(|packet| self.rate.deliver(now, delivered, &packet.snapshot, self.rtt.least));
         let una_before = self.una;
         // What is lost is passed too, but only an ACK moves the position.
@@ -398,12 +402,16 @@ impl StackSeat {
             if una == self.nxt {
                 self.seat.begin_idle(now);
             }
+            // The stack's number is that before the losses.
+            let lost: u64 = news.lost.iter().map(|packet| packet.size).sum();
+            let bound = news.bound.map_or(u64::MAX, |bound| bound.saturating_sub(lost));
             let wait = self.rtt.smoothed.max(self.rtt.latest).unwrap_or_default() * OVERDUE;
-            self.flight.forget(now, newest.sent_at(), wait, u64::MAX);
+            self.flight.forget(now, newest.sent_at(), wait, bound);
+            self.inflight = self.flight.bytes();
         }
     }
 
-    fn establish(&mut self, now: Instant, inflight: u64) {
+    fn establish(&mut self, now: Instant) {
         self.established = true;
         let event = self.known.with(|event| {
             event.now = now;
@@ -412,13 +420,14 @@ impl StackSeat {
         });
         // The handshake's packets are none of the control's: positions begin with the data.
         self.flight.clear();
-        (self.nxt, self.inflight, self.newest) = (0, inflight, (0, now));
+        self.rate = DeliveryRate::default();
+        (self.nxt, self.inflight, self.newest) = (0, 0, (0, now));
         self.seat.establish(&event, (0, self.seat.smss()));
         self.seat.begin_idle(now);
     }
 
     fn lose(&mut self, now: Instant, packet: &Packet) {
-        self.inflight = self.inflight.saturating_sub(packet.size);
+        self.inflight -= packet.size;
         self.rate.count_lost(packet.size);
         self.seat.on_lost(&Lost::new(now, packet.start, packet.end()).with(|lost| {
             lost.packet = Some(packet.snapshot);
