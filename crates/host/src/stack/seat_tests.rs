@@ -225,7 +225,7 @@ fn what_the_stack_no_longer_waits_for_is_forgotten() {
     assert_eq!((seat.una, seat.inflight), (0, 40), "it may be on its way");
     seat.on_sent(at(300), SIZE, 0);
     deliver(&mut seat, at(400), at(300), None);
-    check(&court, &[("ack", 2)]);
+    check(&court, &[("ack", 0), ("duplicate", 2)]);
     assert_eq!((seat.flight.bytes(), seat.inflight), (0, 0), "after two round trips it is not");
     // A stack that knows better says so.
     seat.on_sent(at(400), SIZE, 0);

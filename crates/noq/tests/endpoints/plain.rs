@@ -12,7 +12,7 @@ use noq_proto::crypto::{
     Session, UnsupportedVersion,
 };
 use noq_proto::transport_parameters::TransportParameters;
-use noq_proto::{ConnectError, ConnectionId, ConnectionIdGenerator, PathId, Side, TimeSource, TransportError, TransportErrorCode};
+use noq_proto::{ConnectError, ConnectionId, ConnectionIdGenerator, PathId, Side, TimeSource, TransportError};
 
 const TAG: usize = 16;
 
@@ -132,7 +132,7 @@ impl Session for Handshake {
             let length = usize::from(u16::from_be_bytes(*length));
             if let Some(mut parameters) = rest.get(..length) {
                 let peer = TransportParameters::read(self.side, &mut parameters);
-                self.peer = Some(peer.map_err(|_| TransportError::new(TransportErrorCode::TRANSPORT_PARAMETER_ERROR, String::new()))?);
+                self.peer = Some(peer.expect("both ends write parameters that the other reads"));
                 self.read.drain(..2 + length);
                 return Ok(true);
             }
