@@ -131,6 +131,8 @@ pub struct Tally {
     pub slow_start_exit: Option<(ExitReason, Instant, Segments)>,
     /// Smallest round-trip time measured.
     pub min_rtt: Option<Duration>,
+    /// When and why an end gave up the connection, if it did.
+    pub failure: Option<(Instant, String)>,
 }
 
 /// Both ends of a flow. The driver passes each event to an end, polls that end for packets until none is left, and calls it when its timer

@@ -211,6 +211,7 @@ impl<E: Ends> Connection for KernelConnection<E> {
             limited: self.sender.limited(if complete { self.delivered_at } else { end }),
             slow_start_exit: self.sender.exit.get(),
             min_rtt: self.sender.min_rtt(),
+            failure: None,
         }
     }
 }

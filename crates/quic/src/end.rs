@@ -31,7 +31,7 @@ pub(crate) struct End<S> {
     /// Streams on which the last datagram has delivered data.
     fresh: Vec<StreamId>,
     connected: bool,
-    lost: Option<String>,
+    failure: Option<(Instant, String)>,
     deadline: Option<Instant>,
     counters: Counters,
 }
@@ -51,7 +51,7 @@ impl<S: Stack> End<S> {
             delivered_of: BTreeMap::new(),
             fresh: Vec::new(),
             connected: false,
-            lost: None,
+            failure: None,
             deadline: None,
             counters: Counters::default(),
         }
@@ -85,7 +85,7 @@ impl<S: Stack> End<S> {
         while let Some(event) = self.stack.event() {
             match event {
                 Event::Connected => self.connected = true,
-                Event::Lost(reason) => self.lost = Some(reason),
+                Event::Lost(reason) => self.failure = Some((now, reason)),
                 Event::Readable(number) => {
                     let read = self.stack.read(number);
                     if let Some(stream) = streams.of_stack(number)
@@ -156,6 +156,11 @@ impl<S: Stack> End<S> {
     /// The first stream above `after` on which the last datagram has delivered data.
     pub(crate) fn next_fresh(&self, after: Option<StreamId>) -> Option<StreamId> {
         self.fresh.iter().copied().find(|stream| after.is_none_or(|after| *stream > after))
+    }
+
+    /// When and why the end lost the connection, if it did.
+    pub(crate) fn failure(&self) -> Option<&(Instant, String)> {
+        self.failure.as_ref()
     }
 
     pub(crate) fn counters(&self) -> Counters {

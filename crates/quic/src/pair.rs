@@ -218,6 +218,8 @@ impl<S: Stack> Connection for Pair<S> {
             limited: None,
             slow_start_exit: state.exit.get(),
             min_rtt: state.min_rtt,
+            // The end that gave up first knows why.
+            failure: self.ends.iter().filter_map(End::failure).min_by_key(|(at, _)| *at).cloned(),
         }
     }
 }

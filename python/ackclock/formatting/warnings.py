@@ -9,6 +9,7 @@ CLAUSES = {
     "application_limited": "The application limited flows",
     "initial_window": "Flows never grew beyond their initial window",
     "slow_start_only": "Flows delivered all data in slow start",
+    "connection_lost": "An end gave up a connection",
     "linux_bbr": "Hosts of Linux ran another version of BBR than its kernels",
     "slow_start_unfinished": "Flows were still in slow start at the end",
     "queue_unfilled": "A queue with a limit could never fill, because no link before it is faster",

@@ -102,6 +102,7 @@ impl Flow {
             delivered_after: tally.delivered_after,
             completion_time: complete.then(|| delivered_at.since(spec.start)),
             min_rtt: tally.min_rtt,
+            failure: tally.failure,
         }
     }
 }

@@ -101,6 +101,7 @@ impl<I: Interface> Connection for Passage<I> {
             limited: None,
             slow_start_exit: None,
             min_rtt: None,
+            failure: None,
         }
     }
 }

@@ -126,6 +126,7 @@ impl Connection for Replay {
             limited: None,
             slow_start_exit: None,
             min_rtt: None,
+            failure: None,
         }
     }
 }

@@ -65,6 +65,8 @@ table! {
         slow_start_exit: Option<(ExitReason, Instant, Segments)>,
         /// Bytes delivered in the first 1, 2, 5 and 10 s of the flow; `None` if the run is shorter.
         delivered_after: [Option<u64>; 4],
+        /// When and why an end gave up the connection, if it did.
+        failure: Option<(Instant, String)>,
     }
 }
 

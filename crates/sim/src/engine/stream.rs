@@ -82,6 +82,7 @@ impl Connection for Stream {
             limited: None,
             slow_start_exit: None,
             min_rtt: None,
+            failure: None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Warnings: signs that a run says little about congestion control.
 //!
 //! Warnings derive from the columns of the flows. A flow causes at most one: the first that applies, in the order of [`Finding`]. Beside
-//! these, flows are named whose host has no such congestion control, and queues whose limit cannot matter.
+//! these, flows are named whose connection was lost or whose host has no such congestion control, and queues whose limit cannot matter.
 //!
 //! A run is *quiet* if no flow met a loss or a mark, and none left slow start. Some findings count only in a quiet run. A short or idle flow
 //! beside long transfers is usual traffic.
@@ -129,7 +129,18 @@ fn warnings(scenario: &Scenario, result: &RunResult) -> Vec<Warning> {
         let text = format!("{} {}: {remedy}", listed(&names, flows.len()), finding.fact(&numbers, seconds));
         Warning { name, flows: names.into_iter().map(str::to_owned).collect(), text }
     };
-    groups.into_iter().map(warning).chain(foreign(scenario)).chain(tied(scenario, result)).chain(unfilled(scenario, result)).collect()
+    groups.into_iter().map(warning).chain(lost(scenario, result)).chain(foreign(scenario)).chain(tied(scenario, result)).chain(unfilled(scenario, result)).collect()
+}
+
+/// The warning about connections that an end gave up, so that their flows end there.
+fn lost(scenario: &Scenario, result: &RunResult) -> Option<Warning> {
+    let lost = || scenario.flows.iter().zip(&result.flows).filter_map(|(spec, flow)| Some((spec.name.as_str(), flow.failure.as_ref()?)));
+    let (_, (at, reason)) = lost().min_by_key(|(_, (at, _))| *at)?;
+    let names: Vec<&str> = lost().map(|(name, _)| name).collect();
+    let first = if names.len() == 1 { "" } else { "first " };
+    let text =
+        format!("{}: an end gave up the connection, {first}at {} s: {reason}", listed(&names, result.flows.len()), short(at.as_secs_f64(), 3));
+    Some(Warning { name: "connection_lost", flows: names.into_iter().map(str::to_owned).collect(), text })
 }
 
 /// The warning about links on which most drops coincide with a departure, so that the counts hang on the order of events that no path has.

@@ -239,6 +239,7 @@ impl Connection for Pair {
             limited: None,
             slow_start_exit: seat.exit().get(),
             min_rtt: sender.min_rtt(),
+            failure: None,
         }
     }
 }

@@ -366,6 +366,7 @@ impl ackclock_host::Connection for Connection {
             limited: sender.limited(end),
             slow_start_exit: sender.slow_start_exit().get(),
             min_rtt,
+            failure: None,
         }
     }
 }

@@ -164,6 +164,7 @@ impl ackclock_host::Connection for Connection {
             limited: self.sender.limited(end),
             slow_start_exit: self.sender.slow_start_exit().get(),
             min_rtt: self.sender.min_rtt(),
+            failure: None,
         }
     }
 }

@@ -12,8 +12,8 @@
 //! ## Differs from the document
 //! - The paper's text could not be opened. Gaps of train and ACKs, their bisection and the window at the end are as others report them; the
 //!   length of trains, `spread` and `tolerance` are choices of this part.
-//! - The gap of a train is measured from the times at which the host has sent it, and that of the ACKs from the bytes that they deliver. The
-//!   bisection goes on from the pacer's gap, which is larger than the measured one if the host sends in bursts.
+//! - The gap of a train is measured from the times at which the host has sent it, and that of the ACKs from the bytes that they deliver; of a
+//!   host that sends in bursts, both without the first one.
 //! - Trains have an even number of packets, so that a receiver that acknowledges every second one does not delay the last ACK.
 //! - Without a round-trip time from the handshake, the first train leaves at once.
 //! - A train of fewer than two packets shows nothing, such as one that the application limits; the next is like it.
@@ -59,21 +59,23 @@ struct Train {
     /// Bytes sent, and when the first and the last packet left.
     sent: u64,
     left: Option<(Instant, Instant)>,
-    /// Size of the first packet, and bytes that the first ACK delivered: gaps begin after them.
-    first_sent: u64,
-    first_acked: u64,
+    /// Bytes that left at once in the beginning, of which gaps tell nothing.
+    burst: u64,
     acked: u64,
-    /// When the first and the last ACK arrived.
+    /// When the first and the last ACK arrived, and what the first one delivered.
     arrived: Option<(Instant, Instant)>,
+    first_acked: u64,
+    /// When the first burst was acknowledged, and how many bytes were by then.
+    since: Option<(Instant, u64)>,
 }
 
 impl Train {
     fn sent(&mut self, now: Instant, size: u64) {
         self.sent += size;
-        if let Some((_, last)) = &mut self.left {
-            *last = now;
-        } else {
-            (self.left, self.first_sent) = (Some((now, now)), size);
+        let (first, last) = self.left.get_or_insert((now, now));
+        *last = now;
+        if *first == now {
+            self.burst += size;
         }
     }
 
@@ -84,13 +86,21 @@ impl Train {
         } else {
             (self.arrived, self.first_acked) = (Some((now, now)), bytes);
         }
+        if self.acked >= self.burst {
+            self.since.get_or_insert((now, self.acked));
+        }
     }
 
-    /// The mean gaps of the packets and of the ACKs, in seconds per segment of `smss` bytes.
+    /// The mean gaps of the packets and of the ACKs after the first burst, in seconds per segment of `smss` bytes. The gap of packets that all
+    /// left at once is zero.
     fn gaps(&self, smss: f64) -> Option<(f64, f64)> {
-        let gap = |times: (Instant, Instant), bytes: u64| times.1.since(times.0).as_secs_f64() * smss / bytes as f64;
-        let (sent, acked) = (self.sent - self.first_sent, self.acked - self.first_acked);
-        (sent > 0 && acked > 0).then(|| Some((gap(self.left?, sent), gap(self.arrived?, acked))))?
+        let gap = |from: Instant, to: Instant, bytes: u64| (bytes > 0).then(|| to.since(from).as_secs_f64() * smss / bytes as f64);
+        let ((first, last), (answered, end)) = (self.left?, self.arrived?);
+        if self.sent == self.burst {
+            return Some((0.0, gap(answered, end, self.acked - self.first_acked)?));
+        }
+        let (since, before) = self.since?;
+        Some((gap(first, last, self.sent - self.burst)?, gap(since, end, self.acked - before)?))
     }
 }
 
@@ -143,8 +153,7 @@ impl PacedStart {
     fn judge(&mut self, (sent, acked): (f64, f64)) -> Option<f64> {
         let too_fast = acked > sent * (1.0 + self.tolerance);
         if too_fast {
-            // A host that sends in bursts has a smaller mean gap than the pacer's, however the search goes on.
-            self.fast = Some([self.gap, self.fast].into_iter().flatten().fold(sent, f64::max));
+            self.fast = Some(sent);
             self.slow = Some(self.slow.map_or(acked, |slow| slow.min(acked)));
         } else if self.fast.is_some() {
             return Some(acked);
