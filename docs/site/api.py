@@ -37,7 +37,7 @@ PAGES = {
     "api/results": Page(
         "Results",
         "Tables, traces and summaries of runs.",
-        ("Result", "StoredResult", "open", "measures", "coverage", "Coverage"),
+        ("Result", "StoredResult", "open", "Qlog", "open_qlog", "measures", "coverage", "Coverage"),
         ("ackclock.columns",),
     ),
     "api/experiments": Page(

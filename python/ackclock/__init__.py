@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ackclock.metrics import measures
     from ackclock.playground.widget import widget
     from ackclock.plotting.function import plot
+    from ackclock.qlogs import Qlog, open_qlog
     from ackclock.results import Result, StoredResult
     from ackclock.results.coverage import Coverage, coverage
     from ackclock.running import Interrupted, run, run_many
@@ -64,6 +65,7 @@ __all__ = [
     "Interrupted",
     "Limits",
     "Lost",
+    "Qlog",
     "RateSample",
     "Ray",
     "Result",
@@ -90,6 +92,7 @@ __all__ = [
     "measures",
     "model",
     "open",
+    "open_qlog",
     "paper",
     "papers",
     "plot",
@@ -129,6 +132,7 @@ _HOMES = {
     "results.coverage": ("Coverage", "coverage"),
     "playground.widget": ("widget",),
     "plotting.function": ("plot",),
+    "qlogs": ("Qlog", "open_qlog"),
     "results": ("Result", "StoredResult"),
     "running": ("Interrupted", "run", "run_many"),
     "scenario": ("Scenario", "load"),

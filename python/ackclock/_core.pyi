@@ -1,6 +1,6 @@
 """The compiled core: scenarios in, Arrow tables out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, final
 
@@ -46,6 +46,7 @@ __all__ = [
     "links",
     "models",
     "page_loads",
+    "qlog",
     "read_parameter",
     "registry",
     "replay",
@@ -564,6 +565,9 @@ class ScriptOutcome:
     def pcapng(self) -> bytes: ...
     def qlog(self) -> str: ...
 
+def qlog(
+    title: str, flows: Sequence[Mapping[str, Any]], *, dialect: str = "current", sequential: bool = False
+) -> bytes: ...
 def run_script(
     text: str,
     file: str,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from ackclock import qlogs
 from ackclock.arrow import ArrowTable, frame
 from ackclock.metrics.completion import BYTE_CLASSES, CLASSES, completion, page_loads
 
@@ -65,6 +67,80 @@ class Summaries(ABC):
     @abstractmethod
     def pages(self) -> ArrowTable:
         """One row per page or exchange."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Name of the scenario."""
+
+    @property
+    @abstractmethod
+    def traces(self) -> list[str]:
+        """Names of the recorded traces."""
+
+    @abstractmethod
+    def trace(self, name: str) -> ArrowTable:
+        """Return a recorded trace."""
+
+    @abstractmethod
+    def _document(self) -> str:
+        """Return the scenario with every default, as TOML."""
+
+    def qlog(
+        self, flow: str | Sequence[str] | None = None, *, dialect: str = "current", sequential: bool = False
+    ) -> bytes:
+        """Return the log of flows in the format qlog, from the recorded traces.
+
+        Parameters
+        ----------
+        flow
+            Names of flows; None: all.
+        dialect
+            ``current`` for the current drafts, ``qvis`` for version 0.3, which the tool qvis reads.
+        sequential
+            Whether to return a JSON text sequence of one flow instead of one JSON text.
+
+        Raises
+        ------
+        KeyError
+            If none of ``ackclock.qlogs.TRACES`` was recorded.
+        ValueError
+            If there is no such flow or dialect, or a sequence would have several flows.
+        """
+        return qlogs.encode(self, self._document(), flow, dialect=dialect, sequential=sequential)
+
+    def write_qlog(
+        self, path: str | Path, *, flow: str | Sequence[str] | None = None, dialect: str = "current"
+    ) -> list[Path]:
+        """Write the log of `qlog` into a file.
+
+        Parameters
+        ----------
+        path
+            The file; ``-`` is standard output. With the ending ``.sqlog`` it is a JSON text sequence, and several flows
+            have a file each, ``NAME-FLOW.sqlog``.
+        flow, dialect
+            As for `qlog`.
+
+        Returns
+        -------
+        list of Path
+            The files.
+
+        Raises
+        ------
+        KeyError
+            If none of ``ackclock.qlogs.TRACES`` was recorded.
+        OSError
+            If a file cannot be written.
+
+        Examples
+        --------
+        >>> import ackclock
+        >>> result = ackclock.run(ackclock.load("scenario.toml"), record=ackclock.qlogs.TRACES)    # doctest: +SKIP
+        >>> result.write_qlog("run.qlog")                                                          # doctest: +SKIP
+        """
+        return qlogs.write(self, self._document(), Path(path), flow, dialect=dialect)
 
     def completion(self, classes: Sequence[int] = CLASSES) -> polars.DataFrame:
         """Summarise the completion times of flows with a size; see `ackclock.metrics.completion.completion`."""

@@ -158,7 +158,21 @@ OWN_OPTIONS = {"json", "address", "progress"}
 """JSON is a function's result, an address belongs to its engine, and a command shows its own progress."""
 
 ONE_SWEEP = frozenset(
-    ["file", "scenario", "settings", "seed", "limits", "pcap", "pcap_at", "pcap_snaplen", "force", "outside", "control"]
+    [
+        "file",
+        "scenario",
+        "settings",
+        "seed",
+        "limits",
+        "pcap",
+        "pcap_at",
+        "pcap_snaplen",
+        "qlog",
+        "qlog_dialect",
+        "force",
+        "outside",
+        "control",
+    ]
 ) | {"seeds", "until", "retry", "capture", "snaplen"}
 """Options of `ackclock.sweep` that `run` has in another form, or not: it runs each point once, where it is."""
 

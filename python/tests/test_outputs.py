@@ -66,6 +66,8 @@ class Output:
 FILES = {
     ("run", "--pcap"): Output("run first.toml", suffix=".pcapng", force=True),
     ("kernel run", "--pcap"): Output("kernel run first.toml", suffix=".pcapng", force=True),
+    ("run", "--qlog"): Output("run first.toml", suffix=".qlog", force=True),
+    ("kernel run", "--qlog"): Output("kernel run first.toml", suffix=".qlog", force=True),
     ("gate", "--junit"): Output(
         "gate ran --against ran", ("ran/manifest.json", "ran/flows.parquet"), ".xml", force=True
     ),

@@ -140,9 +140,9 @@ def test_traces(cli: Cli, folder: Path, tmp_path: Path) -> None:
     assert (out / "b_passes.pcapng").read_bytes().startswith(b"\x0a\x0d\x0d\x0a")
     log = json.loads((out / "b_passes.qlog").read_text())
     events = log["traces"][0]["events"]
-    sent = [event for event in events if event["name"] == "tcp:packet_sent"]
+    sent = [event for event in events if event["name"] == "quic:packet_sent"]
     assert [event["data"]["raw"]["payload_length"] for event in sent] == [0, 1000]
-    metrics = [event["data"] for event in events if event["name"] == "tcp:recovery_metrics_updated"]
+    metrics = [event["data"] for event in events if event["name"] == "quic:recovery_metrics_updated"]
     assert metrics[0]["congestion_window"] == 10_000
     same = cli("script", folder / "b_passes.pkt", folder / "deep" / ".." / "b_passes.pkt", "--trace", out)
     assert same.returncode == 2

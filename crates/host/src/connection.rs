@@ -2,10 +2,10 @@
 
 use std::fmt::Debug;
 
-use ackclock_core::cc::{CongestionControl, Window};
+use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::Learned;
 use ackclock_core::qdisc::{Ecn, Notice};
-use ackclock_core::units::{Duration, Instant, Segments};
+use ackclock_core::units::{Duration, Instant, Rate, Segments};
 
 #[cfg(doc)]
 use crate::capabilities::Capabilities;
@@ -104,6 +104,19 @@ pub struct Counters {
     pub reductions: u64,
     /// Largest congestion window.
     pub cwnd_max: Segments,
+}
+
+/// What a sender has in flight, and how it goes on, for traces.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Flight {
+    /// Bytes in flight: sent, and neither delivered nor lost, without headers.
+    pub bytes: u64,
+    /// Bytes of data in a full segment, as a window counts them.
+    pub smss: u64,
+    /// The rate at which segments leave; `None`: nothing paces.
+    pub pacing: Option<Rate>,
+    /// The phase of the control.
+    pub phase: Phase,
 }
 
 /// Results of a connection at the end of a run.
@@ -228,6 +241,19 @@ pub trait Connection: Debug + Send {
     /// Shows the sender's congestion control, if it has one of the contract; traces record its quantities. A stack may keep the control
     /// where only a visitor reaches it.
     fn with_control(&self, _visit: &mut dyn FnMut(&dyn CongestionControl)) {}
+
+    /// What the sender has in flight, if it tells.
+    fn flight(&self) -> Option<Flight> {
+        None
+    }
+
+    /// From now on, [`Connection::next_lost`] tells the segments that the sender deems lost.
+    fn keep_lost(&mut self) {}
+
+    /// The number of the next segment that the sender has deemed lost, in the order of detection.
+    fn next_lost(&mut self) -> Option<u32> {
+        None
+    }
 
     /// Smoothed round-trip time and retransmission timeout.
     fn timing(&self) -> (Option<Duration>, Duration) {

@@ -24,7 +24,7 @@ mod stack;
 pub use bulk::Bulk;
 pub use capabilities::{Capabilities, Streams};
 pub use checkpoints::{CHECKPOINTS, Checkpoints};
-pub use connection::{Connection, Counters, Datagram, DropNotice, Side, StreamId, Tally, Transmission};
+pub use connection::{Connection, Counters, Datagram, DropNotice, Flight, Side, StreamId, Tally, Transmission};
 pub use first_flight::FirstFlight;
 pub use limits::{Limit, LimitedTimes, Limits};
 pub use pacing::Pacer;

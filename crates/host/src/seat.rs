@@ -8,11 +8,14 @@
 //! RFC 5681 §4.1 (restart after idle); RFC 3465 §2.2 and §2.3 (how much an ACK counts); RFC 9002 §7.7 and §7.8 (pacing, unused windows);
 //! RFC 8201 §5.4 (a new path MTU).
 
+use std::collections::VecDeque;
+
 use ackclock_core::cc::{CongestionControl, Phase, Wants, Window};
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Delivered, Established, Idle, Learned, Lost, Sent, Timing};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
+use crate::connection::Flight;
 use crate::first_flight::FirstFlight;
 use crate::pacing::Pacer;
 use crate::rules::{Growth, Pacing, Restart, SeatRules};
@@ -76,6 +79,8 @@ pub struct ControlSeat {
     undoable: bool,
     /// How the first slow start ended.
     exit: SlowStartExit,
+    /// First positions of the segments deemed lost, until a trace has fetched them; `None`: no trace wants them.
+    lost: Option<Box<VecDeque<u64>>>,
 }
 
 impl ControlSeat {
@@ -109,6 +114,7 @@ impl ControlSeat {
             reductions: 0,
             undoable: false,
             exit: SlowStartExit::default(),
+            lost: None,
             control,
         }
     }
@@ -417,8 +423,26 @@ impl ControlSeat {
 
     /// A segment counts as lost.
     pub fn on_lost(&mut self, lost: &Lost) {
+        if let Some(kept) = &mut self.lost {
+            kept.push_back(lost.start);
+        }
         self.control.on_lost(lost);
         self.refresh();
+    }
+
+    /// From now on, [`Self::next_lost`] tells the segments deemed lost.
+    pub fn keep_lost(&mut self) {
+        self.lost.get_or_insert_default();
+    }
+
+    /// The first position of the next segment deemed lost, in the order of detection.
+    pub fn next_lost(&mut self) -> Option<u64> {
+        self.lost.as_mut()?.pop_front()
+    }
+
+    /// What is in flight, for traces: `bytes`; `cwnd`: the window in force, in bytes.
+    pub fn flight(&self, bytes: u64, cwnd: u64, srtt: Option<Duration>) -> Flight {
+        Flight { bytes, smss: self.smss, pacing: self.pacing(cwnd, srtt).map(|(rate, _)| rate), phase: self.control.phase() }
     }
 
     /// The sender detected congestion after all data below `una` was acknowledged; 0: the handshake is not over.

@@ -2,7 +2,7 @@
 
 use ackclock_core::cc::Window;
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{Bulk, Checkpoints, Connection, Datagram, RecoveryPhase, Side, SlowStartExit, StreamId, Tally, Transmission};
+use ackclock_host::{Bulk, Checkpoints, Connection, Datagram, Flight, RecoveryPhase, Side, SlowStartExit, StreamId, Tally, Transmission};
 use ackclock_wire::frame::Headers;
 use ackclock_wire::segment::Flags;
 
@@ -181,6 +181,10 @@ impl<E: Ends> Connection for KernelConnection<E> {
 
     fn recovery(&self) -> Option<RecoveryPhase> {
         Some(self.sender.recovery())
+    }
+
+    fn flight(&self) -> Option<Flight> {
+        self.sender.flight()
     }
 
     fn timing(&self) -> (Option<Duration>, Duration) {

@@ -24,6 +24,12 @@ pub struct Info {
     pub rto: u32,
     /// Smallest round-trip time.
     pub min_rtt: Option<u32>,
+    /// Bytes of data in a segment.
+    pub mss: u32,
+    /// Segments in flight: outstanding or retransmitted, and neither SACKed nor lost.
+    pub flight: u32,
+    /// Pacing rate in bytes per second; `u64::MAX`: without limit.
+    pub pacing: u64,
     /// Retransmission timeouts so far (kernels from 6.7 on).
     pub timeouts: u64,
     /// Time with data to send.
@@ -46,6 +52,8 @@ impl Info {
         let short = |at| u32::from_ne_bytes(field(bytes, at));
         let long = |at| u64::from_ne_bytes(field(bytes, at));
         let ssthresh = short(76);
+        // `tcpi_unacked`, `tcpi_retrans`, `tcpi_sacked` and `tcpi_lost`: what `tcp_packets_in_flight` counts.
+        let flight = short(24).saturating_add(short(36)).saturating_sub(short(28)).saturating_sub(short(32));
         Self {
             // `TCP_ESTABLISHED`, `TCP_SYN_SENT`, `TCP_SYN_RECV`, `TCP_CLOSE`, `TCP_LISTEN`, `TCP_NEW_SYN_RECV`.
             established: !matches!(bytes[0], 2 | 3 | 7 | 10 | 12),
@@ -60,6 +68,9 @@ impl Info {
             srtt: short(68),
             rto: short(8),
             min_rtt: Some(short(148)).filter(|rtt| *rtt != UNMEASURED && *rtt != 0),
+            mss: short(16),
+            flight,
+            pacing: long(104),
             timeouts: u64::from(u16::from_ne_bytes(field(bytes, 240))),
             busy: long(168),
             rwnd_limited: long(176),
@@ -76,10 +87,12 @@ mod tests {
     fn fields_are_at_their_places() {
         let mut bytes = [0; Info::SIZE];
         (bytes[0], bytes[1]) = (1, 3);
-        for (at, value) in [(8, 204_000_u32), (68, 40_123), (76, NO_THRESHOLD), (80, 17), (148, 39_900)] {
+        for (at, value) in
+            [(8, 204_000_u32), (16, 1448), (24, 20), (28, 6), (32, 3), (36, 2), (68, 40_123), (76, NO_THRESHOLD), (80, 17), (148, 39_900)]
+        {
             bytes[at..at + 4].copy_from_slice(&value.to_ne_bytes());
         }
-        for (at, value) in [(168, 1_000_000_u64), (176, 20_000), (184, 3_000)] {
+        for (at, value) in [(104, 125_000_u64), (168, 1_000_000), (176, 20_000), (184, 3_000)] {
             bytes[at..at + 8].copy_from_slice(&value.to_ne_bytes());
         }
         bytes[240] = 2;
@@ -91,6 +104,9 @@ mod tests {
             srtt: 40_123,
             rto: 204_000,
             min_rtt: Some(39_900),
+            mss: 1448,
+            flight: 13,
+            pacing: 125_000,
             timeouts: 2,
             busy: 1_000_000,
             rwnd_limited: 20_000,

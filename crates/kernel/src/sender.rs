@@ -1,8 +1,8 @@
 //! What the sender's kernel did, from its state after each packet: windows, reductions, the end of slow start.
 
-use ackclock_core::cc::Window;
-use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{Counters, ExitReason, LimitedTimes, RecoveryPhase, SlowStartExit};
+use ackclock_core::cc::{Phase, Window};
+use ackclock_core::units::{Duration, Instant, Rate, Segments};
+use ackclock_host::{Counters, ExitReason, Flight, LimitedTimes, RecoveryPhase, SlowStartExit};
 
 use crate::info::Info;
 
@@ -82,6 +82,17 @@ impl Sender {
 
     pub(super) fn recovery(&self) -> RecoveryPhase {
         self.info.recovery
+    }
+
+    /// What is in flight. As in `tcp_in_slow_start`, the window below the threshold is slow start.
+    pub(super) fn flight(&self) -> Option<Flight> {
+        let Info { mss, flight, pacing, cwnd, ssthresh, .. } = self.info;
+        self.established.map(|_| Flight {
+            bytes: u64::from(flight) * u64::from(mss),
+            smss: u64::from(mss),
+            pacing: Some(pacing).filter(|pacing| *pacing < u64::MAX).and_then(|pacing| Rate::from_bits_per_sec(pacing.saturating_mul(8))),
+            phase: if cwnd < ssthresh { Phase::SlowStart } else { Phase::Avoidance },
+        })
     }
 
     pub(super) fn initial_window(&self) -> Option<Segments> {

@@ -11,6 +11,7 @@ mod library;
 mod machine;
 mod memory;
 mod object;
+mod qlog;
 mod rows;
 mod run;
 mod scenario;
@@ -100,6 +101,8 @@ mod _core {
     use super::laboratory::PyLaboratory;
     #[pymodule_export]
     use super::machine::{emulate, kernel_check};
+    #[pymodule_export]
+    use super::qlog::qlog;
     #[pymodule_export]
     use super::run::{Cancel, PyRunResult, run};
     #[pymodule_export]

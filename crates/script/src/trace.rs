@@ -1,28 +1,15 @@
-//! The packets of a script as files: a capture for Wireshark, and a log in the manner of qlog.
-//!
-//! ## References
-//! draft-ietf-quic-qlog-main-schema (file, trace, event) and draft-ietf-quic-qlog-quic-events (names of the fields of recovery metrics). The
-//! events of TCP have no schema yet; they are called `tcp:packet_sent`, `tcp:packet_received` and `tcp:recovery_metrics_updated`.
+//! The packets of a script as files: a capture for Wireshark, and a log in the format qlog.
 
+use ackclock_core::units::Duration;
 use ackclock_wire::pcapng::{self, Direction as Way, Writer};
-use serde_json::{Map, Value, json};
+use ackclock_wire::qlog::{self, Dialect, Event, Form, Head, Metrics, Tcp};
 
 use crate::outcome::{Crossing, Outcome};
 use crate::packet::Packet;
 use crate::script::{Direction, Flags};
 
-/// Where to look for a metric, and how it is called in the log; `true`: in segments, to be shown in bytes; `false`: in microseconds.
-const METRICS: [(&str, &str, bool); 7] = [
-    ("tcpi_snd_cwnd", "congestion_window", true),
-    ("tcpi_snd_ssthresh", "ssthresh", true),
-    ("tcpi_unacked", "bytes_in_flight", true),
-    ("tcpi_rtt", "smoothed_rtt", false),
-    ("tcpi_rttvar", "rtt_variance", false),
-    ("tcpi_min_rtt", "min_rtt", false),
-    ("tcpi_rto", "rto", false),
-];
 /// `tcpi_snd_ssthresh` before the first reduction.
-const INFINITE: i64 = 0x7FFF_FFFF;
+const INFINITE: u64 = 0x7FFF_FFFF;
 
 impl Outcome {
     /// The packets as a pcapng file, written by `program`; `name`: the interface.
@@ -43,66 +30,50 @@ impl Outcome {
         writer.finish()
     }
 
-    /// The packets, and the sender's metrics whenever they change, as JSON in the manner of qlog. `title`: name of the script.
+    /// The packets, and the sender's metrics whenever they change, as qlog. `title`: name of the script.
     pub fn qlog(&self, title: &str) -> String {
-        let mut events = Vec::new();
-        let mut known = Map::new();
+        let mut writer = qlog::Writer::new(Dialect::Current, Form::Contained, title);
+        writer.trace(&Head { title, description: "the stack under test", server: None });
         for crossing in &self.crossings {
-            let time = crossing.at.as_nanos() as f64 / 1e6;
-            let name = if crossing.direction == Direction::In { "tcp:packet_received" } else { "tcp:packet_sent" };
-            events.push(json!({ "time": time, "name": name, "data": packet(crossing) }));
-            let changed = changed(&mut known, &crossing.info);
-            if !changed.is_empty() {
-                events.push(json!({ "time": time, "name": "tcp:recovery_metrics_updated", "data": changed }));
-            }
+            let at = crossing.at.as_nanos();
+            let decoded = Packet::decode(&crossing.bytes).ok();
+            let flags: String = decoded.iter().flat_map(letters).collect();
+            let tcp = decoded.as_ref().map(|packet| Tcp {
+                flags: &flags,
+                sequence: packet.seq,
+                acknowledgment: packet.ack,
+                window: packet.window,
+                text: &crossing.text,
+            });
+            let length = crossing.bytes.len() as u64;
+            let payload = decoded.as_ref().map(|packet| packet.payload.len() as u64);
+            let packet = qlog::Packet { length, payload, tcp, ..qlog::Packet::default() };
+            writer.event(at, &if crossing.direction == Direction::In { Event::Received(packet) } else { Event::Sent(packet) });
+            writer.event(at, &Event::Metrics(metrics(&crossing.info)));
         }
-        let log = json!({
-            "file_schema": "urn:ietf:params:qlog:file:contained",
-            "serialization_format": "application/qlog+json",
-            "title": title,
-            "traces": [{
-                "title": title,
-                "vantage_point": { "name": "the stack under test of ackclock", "type": "unknown" },
-                "common_fields": {
-                    "time_format": "relative_to_epoch",
-                    "reference_time": { "clock_type": "monotonic", "epoch": "unknown" },
-                },
-                "events": events,
-            }],
-        });
-        format!("{log:#}\n")
+        writer.finish()
     }
 }
 
-/// The data of a packet's event.
-fn packet(crossing: &Crossing) -> Value {
-    let length = crossing.bytes.len();
-    let Ok(packet) = Packet::decode(&crossing.bytes) else { return json!({ "raw": { "length": length } }) };
-    let flags: String = Flags::LETTERS.iter().filter(|(_, bit)| packet.has(*bit)).map(|(letter, _)| *letter).collect();
-    json!({
-        "header": {
-            "flags": flags,
-            "sequence_number": packet.seq,
-            "acknowledgment_number": packet.ack,
-            "window": packet.window,
-        },
-        "raw": { "length": length, "payload_length": packet.payload.len() },
-        "text": crossing.text,
-    })
+/// The flags of a packet as letters.
+fn letters(packet: &Packet) -> impl Iterator<Item = char> {
+    Flags::LETTERS.iter().filter(|(_, bit)| packet.has(*bit)).map(|(letter, _)| *letter)
 }
 
-/// The metrics that differ from `known`, which takes the new values.
-fn changed(known: &mut Map<String, Value>, info: &[(&'static str, i64)]) -> Map<String, Value> {
-    let find = |name: &str| info.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+/// The metrics among the variables of `TCP_INFO`: times in microseconds, windows in segments.
+fn metrics(info: &[(&'static str, i64)]) -> Metrics {
+    let find = |name: &str| info.iter().find(|(known, _)| *known == name).and_then(|(_, value)| u64::try_from(*value).ok());
+    let time = |name| find(name).map(|micros| Duration::from_nanos(micros.saturating_mul(1000)));
     let size = find("tcpi_snd_mss").unwrap_or(1);
-    let mut changed = Map::new();
-    for (name, metric, segments) in METRICS {
-        let Some(value) = find(name).filter(|value| name != "tcpi_snd_ssthresh" || *value < INFINITE) else { continue };
-        let value = if segments { json!(value * size) } else { json!(value as f64 / 1000.0) };
-        if known.get(metric) != Some(&value) {
-            known.insert(metric.to_owned(), value.clone());
-            changed.insert(metric.to_owned(), value);
-        }
+    let bytes = |name| find(name).map(|segments| segments * size);
+    Metrics {
+        min_rtt: time("tcpi_min_rtt"),
+        smoothed_rtt: time("tcpi_rtt"),
+        rtt_variance: time("tcpi_rttvar"),
+        rto: time("tcpi_rto"),
+        congestion_window: bytes("tcpi_snd_cwnd"),
+        bytes_in_flight: bytes("tcpi_unacked"),
+        ssthresh: bytes("tcpi_snd_ssthresh").filter(|_| find("tcpi_snd_ssthresh").is_some_and(|value| value < INFINITE)),
+        ..Metrics::default()
     }
-    changed
 }

@@ -7,6 +7,7 @@
 //! | [`packet`], [`options`] | a whole TCP packet of IPv4 or IPv6, and its options |
 //! | [`icmp`] | messages that answer a TCP segment |
 //! | [`pcapng`] | captures |
+//! | [`qlog`] | logs of what a sender does |
 //!
 //! All of them write and read headers by `internet`, `tcp` and `checksum`.
 #![forbid(unsafe_code)]
@@ -18,5 +19,6 @@ mod internet;
 pub mod options;
 pub mod packet;
 pub mod pcapng;
+pub mod qlog;
 pub mod segment;
 mod tcp;

@@ -44,7 +44,7 @@ def emulate_command(
     if captures is not None:
         if captures.to_stdout:
             raise ValueError(f"--pcap {captures.file}: standard output is the command's; name a file")
-        captures.check([file], [None], out=None, json_output=False)
+        captures.check([file], {None: scenario}, out=None, json_output=False)
     made = folder is not None and not folder.exists()
     if folder is not None and made:
         storage.check_folder(folder)

@@ -86,6 +86,19 @@ PcapAt = Annotated[
     typer.Option(metavar="PLACE", help="Link or host to capture at; by default the bottleneck; repeatable."),
 ]
 PcapSnaplen = Snaplen
+QlogFile = Annotated[
+    Optional[Path],
+    typer.Option(
+        "--qlog",
+        metavar="FILE",
+        help="Log every flow's packets, metrics and states into this file: .qlog for one file, .sqlog for a JSON text"
+        " sequence per flow; - is standard output. A sweep writes one file per run.",
+    ),
+]
+QlogDialect = Annotated[
+    Optional[str],
+    typer.Option(metavar="DIALECT", help="Version of the log: current, or qvis for version 0.3, which qvis reads."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files, even those of other programs.")]
 ChangeHystart = Annotated[
     bool,

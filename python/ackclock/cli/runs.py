@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import ackclock
 from ackclock.cli import output
-from ackclock.cli.captures import Captures
+from ackclock.cli.captures import Captures, Logs
 from ackclock.cli.options import key_and_value
 from ackclock.experiments.world import World
 from ackclock.formatting.notices import Warnings
@@ -36,6 +36,7 @@ def run_command(
     json_output: bool,
     record: Sequence[str] | None,
     captures: Captures | None,
+    logs: Logs | None = None,
     limits: Limits | None = None,
 ) -> Sweep | None:
     """Run a scenario in a world, print tables or JSON, and write results; return a sweep, which is still to run.
@@ -60,14 +61,18 @@ def run_command(
     if variants[0][0]:
         from ackclock.cli.sweeps import Sweep  # what a single run does without
 
-        made = Sweep(scenario, given, variants, world, record, captures, limits, out, json_output)
-    if captures is not None:
-        inputs = [file, *scenario.core.files]
-        captures.check(inputs, made.names if made else [None], out=out, json_output=json_output)
+        made = Sweep(scenario, given, variants, world, record, captures, logs, limits, out, json_output)
+    names = made.names if made else [None]
+    runs = {name: variant for name, (_, variant) in zip(names, variants, strict=True)}
+    wanted = [each for each in (captures, logs) if each is not None]
+    for each in wanted:
+        each.check([file, *scenario.core.files], runs, out=out, json_output=json_output)
+    if all(each.to_stdout for each in wanted) and len(wanted) > 1:
+        raise ValueError("--pcap and --qlog both name standard output; name a file for one")
     if made is None:
         if limits:
             raise ValueError(f"{file}: has no [sweep], whose runs --max-events and --max-memory limit")
-        _run(variants[0][1], world, out, json_output=json_output, record=record, captures=captures)
+        _run(variants[0][1], world, out, json_output=json_output, record=record, captures=captures, logs=logs)
     return made
 
 
@@ -79,16 +84,21 @@ def _run(
     json_output: bool,
     record: Sequence[str] | None,
     captures: Captures | None,
+    logs: Logs | None,
 ) -> None:
     """Run a single scenario."""
     places = captures.places_of(scenario) if captures else ()
+    if logs is not None:
+        record = logs.record(record, scenario)
     result = ackclock.run(scenario, record=record, capture=places, on=world, out=out)
     if captures is not None:
         captures.write(result)
+    if logs is not None:
+        logs.write(result)
     if json_output:
         print(result.summary_json)
     else:
-        with output.aside(captures is not None and captures.to_stdout):
+        with output.aside(any(each is not None and each.to_stdout for each in (captures, logs))):
             _show(result)
     if out is not None:
         output.note(f"written to {out}")

@@ -14,7 +14,7 @@ from typing import Any
 from ackclock import _core, sweep
 from ackclock.cli import output
 from ackclock.cli.asking import ask
-from ackclock.cli.captures import Captures
+from ackclock.cli.captures import Captures, Logs
 from ackclock.datasets.numbering import Numbering
 from ackclock.experiments.execute import map_threads
 from ackclock.experiments.world import World, run_here
@@ -48,6 +48,8 @@ class Sweep:
         Traces to record; None: those of each scenario.
     captures : Captures or None
         Packets to capture, and their files.
+    logs : Logs or None
+        Logs to write, and their files.
     limits : Limits or None
         Limits of each run.
     out : Path or None
@@ -62,6 +64,7 @@ class Sweep:
     world: World
     record: Sequence[str] | None
     captures: Captures | None
+    logs: Logs | None
     limits: Limits | None
     out: Path | None
     json_output: bool
@@ -96,8 +99,9 @@ class Sweep:
     def _run(self, folder: Path, where: dict[str, Any]) -> Outcome:
         """Run all variants; `where` has engine, budget and progress."""
         snaplen = None if self.captures is None else self.captures.snaplen
+        record = self.record if self.logs is None else self.logs.record(self.record, self.scenario)
         return sweep(
-            self.given, folder, limits=self.limits, on=self.world, record=self.record, snaplen=snaplen,
+            self.given, folder, limits=self.limits, on=self.world, record=record, snaplen=snaplen,
             capture=None if self.captures is None else self.captures.places, **where,
         )  # fmt: skip
 
@@ -123,7 +127,7 @@ class Sweep:
             self._print_json(found, costs, str(dataset.manifest["state"]))
         elif found:
             self._print(found)
-        self._write_packets(found)
+        self._write_files(found)
         if found and self.out is not None:
             output.note(f"written to {self.out}")
         if errors:
@@ -144,12 +148,13 @@ class Sweep:
     def _place(self, index: int) -> str:
         return " ".join(f"{key}={value}" for key, value in self.variants[index][0].items())
 
-    def _write_packets(self, found: dict[int, StoredResult]) -> None:
-        """Copy the packets of each run from the dataset to the files that the user named."""
-        if self.captures is None:
-            return
+    def _write_files(self, found: dict[int, StoredResult]) -> None:
+        """Write packets and logs of each run from the dataset to the files that the user named."""
         for index, result in found.items():
-            self.captures.copy(result.directory / PACKETS, self._name(index))
+            if self.captures is not None:
+                self.captures.copy(result.directory / PACKETS, self._name(index))
+            if self.logs is not None:
+                self.logs.write(result, self._name(index))
 
     def _print(self, found: dict[int, StoredResult]) -> None:
         flows, links, pages, media = _First(), _First(), _First(), _First()

@@ -20,8 +20,11 @@ from ackclock.files import storage
 STDOUT = Path("-")
 MARK = b"ackclock"
 """Every file of ackclock contains the program's name in its first or last bytes, in a field of the format."""
-FORMATS = (b"\x0a\x0d\x0d\x0a", b"\x89PNG\r\n\x1a\n", b"<?xml", b"%PDF-", b"<!-- ackclock", b'{\n  "file_schema"')
-SHOWN = (".html", ".md", ".xml", ".png", ".svg", ".pdf", ".pcap", ".pcapng", ".qlog")
+FORMATS = (
+    *(b"\x0a\x0d\x0d\x0a", b"\x89PNG\r\n\x1a\n", b"<?xml", b"%PDF-", b"<!-- ackclock"),
+    *(begin + key for begin in (b"{", b"\x1e{") for key in (b'"file_schema"', b'"qlog_version"')),
+)
+SHOWN = (".html", ".md", ".xml", ".png", ".svg", ".pdf", ".pcap", ".pcapng", ".qlog", ".sqlog")
 """Endings of the files that a user may write into the folder of a result: everything but its data."""
 EDGE = 8192
 DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/(self|thread-self|\d+)(/task/\d+)?/fd/\d+")

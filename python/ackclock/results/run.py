@@ -194,6 +194,9 @@ class Result(Summaries):
             raise KeyError("no packets were captured; name links or hosts in `capture`")
         return self._core.pcapng(None if at is None else list(at), snaplen)
 
+    def _document(self) -> str:
+        return self.scenario.to_toml()
+
     @property
     def summary(self) -> dict[str, Any]:
         """The whole result without its traces, as `ackclock run --json` prints it."""

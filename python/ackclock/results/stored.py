@@ -268,6 +268,9 @@ class StoredResult(Summaries):
         """Return the scenario as a file with every default filled in."""
         return self._place.toml()
 
+    def _document(self) -> str:
+        return self.to_toml()
+
     def _read_applications(self, name: str) -> polars.DataFrame:
         if not self._place.has(name):
             raise KeyError(f"{self.directory}: no application had {name}")

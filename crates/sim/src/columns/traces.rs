@@ -8,10 +8,10 @@
 //!
 //! Recording appends to typed vectors.
 
-use ackclock_core::cc::{CongestionControl, Window};
+use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::qdisc::{Backlog, Reason};
-use ackclock_core::units::{Duration, Instant};
-use ackclock_host::RecoveryPhase;
+use ackclock_core::units::{Bytes, Duration, Instant};
+use ackclock_host::{Flight, RecoveryPhase};
 
 use super::Kind;
 use crate::scenario::text::unknown;
@@ -109,8 +109,12 @@ pub(crate) trait Listener {
     fn recovery(&mut self, _at: Instant, _flow: u32, _phase: RecoveryPhase) {}
     /// The round-trip time that an ACK of `flow` shows, with the timer's smoothed round-trip time and timeout.
     fn rtt(&mut self, _at: Instant, _flow: u32, _rtt: Duration, _timing: (Option<Duration>, Duration)) {}
-    /// The sender of `flow` sent or received segment `seq`.
-    fn segment(&mut self, _at: Instant, _flow: u32, _seq: u32, _kind: SequenceKind) {}
+    /// The sender of `flow` sent or received a packet: the number of its segment, and its size.
+    fn segment(&mut self, _at: Instant, _flow: u32, _packet: (u32, Bytes), _kind: SequenceKind) {}
+    /// The sender of `flow` deems segment `seq` lost.
+    fn lost(&mut self, _at: Instant, _flow: u32, _seq: u32) {}
+    /// What the sender of `flow` has in flight after an event.
+    fn flight(&mut self, _at: Instant, _flow: u32, _flight: Flight) {}
     /// In-order delivery to the receiver of `flow` has reached `bytes`.
     fn delivered(&mut self, _at: Instant, _flow: u32, _bytes: u64) {}
     /// The control of `flow` after an ACK.
@@ -338,12 +342,61 @@ columns! {
         flow: u32 as Flows, "", "name of the flow";
         seq: u32 as Short, "packets", "number of the segment, from 1 (0 is the SYN); for an ACK, the number of the segment that it expects";
         kind: SequenceKind as Words, "", "`send`, `retransmit` or `ack`";
+        size: u32 as Short, "bytes", "size of the packet, with headers";
     }
 }
 
 impl Listener for SequenceTrace {
-    fn segment(&mut self, at: Instant, flow: u32, seq: u32, kind: SequenceKind) {
-        self.push(at.as_nanos(), flow, seq, kind);
+    fn segment(&mut self, at: Instant, flow: u32, (seq, size): (u32, Bytes), kind: SequenceKind) {
+        self.push(at.as_nanos(), flow, seq, kind, size.0 as u32);
+    }
+}
+
+columns! {
+    /// Segments deemed lost.
+    LostTrace {
+        time: u64 as Seconds, "s", "time at which the sender deems the segment lost, rightly or not";
+        flow: u32 as Flows, "", "name of the flow";
+        seq: u32 as Short, "packets", "number of the segment, from 1";
+    }
+}
+
+impl Listener for LostTrace {
+    fn lost(&mut self, at: Instant, flow: u32, seq: u32) {
+        self.push(at.as_nanos(), flow, seq);
+    }
+}
+
+impl Word for Phase {
+    fn word(self) -> &'static str {
+        match self {
+            Self::SlowStart => "slow_start",
+            Self::Avoidance => "avoidance",
+        }
+    }
+}
+
+columns! {
+    /// What senders have in flight.
+    FlightTrace {
+        time: u64 as Seconds, "s", "time of the change";
+        flow: u32 as Flows, "", "name of the flow";
+        bytes: u64 as Whole, "bytes", "bytes in flight: sent, and neither delivered nor lost, without headers";
+        smss: u64 as Whole, "bytes", "data in a full segment, by which windows count";
+        pacing: f64 as Numbers, "bit/s", "rate at which segments leave, with headers; infinite if nothing paces. Of a kernel, the rate of `TCP_INFO`, which it has also if nothing paces";
+        phase: Phase as Words, "", "phase of the congestion control: `slow_start` or `avoidance`; of a kernel, by its window and threshold";
+    } keeps {
+        /// The last state of each flow.
+        last: Vec<Option<Flight>>,
+    }
+}
+
+impl Listener for FlightTrace {
+    fn flight(&mut self, at: Instant, flow: u32, flight: Flight) {
+        if replaces(&mut self.last, flow, flight) {
+            let pacing = flight.pacing.map_or(f64::INFINITY, |rate| rate.as_bits_per_sec() as f64);
+            self.push(at.as_nanos(), flow, flight.bytes, flight.smss, pacing, flight.phase);
+        }
     }
 }
 
@@ -518,8 +571,14 @@ macro_rules! traces {
             fn rtt(&mut self, at: Instant, flow: u32, rtt: Duration, timing: (Option<Duration>, Duration)) {
                 $(if let Some(table) = &mut self.$name { table.rtt(at, flow, rtt, timing); })+
             }
-            fn segment(&mut self, at: Instant, flow: u32, seq: u32, kind: SequenceKind) {
-                $(if let Some(table) = &mut self.$name { table.segment(at, flow, seq, kind); })+
+            fn segment(&mut self, at: Instant, flow: u32, packet: (u32, Bytes), kind: SequenceKind) {
+                $(if let Some(table) = &mut self.$name { table.segment(at, flow, packet, kind); })+
+            }
+            fn lost(&mut self, at: Instant, flow: u32, seq: u32) {
+                $(if let Some(table) = &mut self.$name { table.lost(at, flow, seq); })+
+            }
+            fn flight(&mut self, at: Instant, flow: u32, flight: Flight) {
+                $(if let Some(table) = &mut self.$name { table.flight(at, flow, flight); })+
             }
             fn delivered(&mut self, at: Instant, flow: u32, bytes: u64) {
                 $(if let Some(table) = &mut self.$name { table.delivered(at, flow, bytes); })+
@@ -542,5 +601,7 @@ traces! {
     sequence: Sequence SequenceTrace, "every packet sent and every ACK received by a sender";
     rtt: Rtt RttTrace, "every ACK received by a sender";
     recovery: Recovery RecoveryTrace, "every change of a flow's loss recovery; hosts of the profile `ns2` have none";
+    flight: Flight FlightTrace, "every change of what a sender has in flight, of its pacing rate or its control's phase, after the packets that it could send; datagrams have none";
+    lost: Lost LostTrace, "every segment that a sender deems lost; kernels do not tell";
     internals: Internals InternalsTrace, "every quantity that a congestion control reports, at every ACK";
 }

@@ -4,7 +4,7 @@
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::events::Learned;
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{Connection, Datagram, DropNotice, RecoveryPhase, Side, SlowStartExit, StreamId, Tally, Transmission};
+use ackclock_host::{Connection, Datagram, DropNotice, Flight, RecoveryPhase, Side, SlowStartExit, StreamId, Tally, Transmission};
 use ackclock_tcp::{modern, ns2};
 
 use crate::net::packet::{Packet, Payload, Payloads};
@@ -147,6 +147,21 @@ impl Hosts {
     /// Shows the sender's congestion control, if there is one of the contract.
     pub(super) fn with_control(&self, visit: &mut dyn FnMut(&dyn CongestionControl)) {
         each!(self, connection => connection.with_control(visit));
+    }
+
+    /// What the sender has in flight, if it tells.
+    pub(super) fn flight(&self) -> Option<Flight> {
+        each!(self, connection => connection.flight())
+    }
+
+    /// From now on, [`Self::next_lost`] tells the segments that the sender deems lost.
+    pub(super) fn keep_lost(&mut self) {
+        each!(self, connection => connection.keep_lost());
+    }
+
+    /// The next segment that the sender has deemed lost.
+    pub(super) fn next_lost(&mut self) -> Option<u32> {
+        each!(self, connection => connection.next_lost())
     }
 
     /// The sender's smoothed round-trip time and timeout.

@@ -130,6 +130,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             scenario,
         };
         for flow in 0..simulation.flows.len() {
+            if R::ON {
+                simulation.flows[flow].hosts.keep_lost();
+            }
             if simulation.flows[flow].hosts.poll_timeout(Side::Sender).is_none() {
                 continue;
             }
@@ -455,7 +458,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// Records the state of a sender after the ACK `packet`.
     fn record_ack(&mut self, now: Instant, packet: &Packet) {
         let (flow, hosts) = (packet.flow() as u32, &self.flows[packet.flow()].hosts);
-        self.recorder.segment(now, flow, packet.seq, SequenceKind::Ack);
+        self.recorder.segment(now, flow, (packet.seq, packet.size()), SequenceKind::Ack);
         if let Some(window) = hosts.window() {
             self.recorder.window(now, flow, window, hosts.recovery());
         }
@@ -473,6 +476,17 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
+    /// Records what the sender of `flow` has deemed lost, and has in flight after the packets that it could send.
+    fn record_flight(&mut self, now: Instant, flow: usize) {
+        let hosts = &mut self.flows[flow].hosts;
+        while let Some(seq) = hosts.next_lost() {
+            self.recorder.lost(now, flow as u32, seq);
+        }
+        if let Some(flight) = hosts.flight() {
+            self.recorder.flight(now, flow as u32, flight);
+        }
+    }
+
     /// Sends all packets that an end of `flow` can send, and sets its timer.
     pub(super) fn transmit(&mut self, here: Moment, flow: usize, side: Side) {
         let now = here.at;
@@ -482,15 +496,19 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let leaves = if self.flows[flow].hosts.answers_later() { Moment::now(now) } else { here };
         while let Some((packet, kind)) = self.flows[flow].hosts.poll_transmit(now, (flow as u32, side), &mut self.payloads) {
             if R::ON && side == Side::Sender {
+                let segment = (packet.seq, packet.size());
                 match kind {
-                    Transmission::New => self.recorder.segment(now, flow as u32, packet.seq, SequenceKind::Send),
-                    Transmission::Retransmission => self.recorder.segment(now, flow as u32, packet.seq, SequenceKind::Retransmit),
+                    Transmission::New => self.recorder.segment(now, flow as u32, segment, SequenceKind::Send),
+                    Transmission::Retransmission => self.recorder.segment(now, flow as u32, segment, SequenceKind::Retransmit),
                     Transmission::Ack => {}
                 }
             }
             self.census.sent();
             self.observe(now, Point::Sent, &packet);
             self.forward(packet, leaves);
+        }
+        if R::ON && side == Side::Sender {
+            self.record_flight(now, flow);
         }
         self.arm(here, flow, side);
     }

@@ -15,7 +15,7 @@ pub(crate) use recorder::{Off, Point, Recorder};
 pub(crate) use recording::Recording;
 
 pub use crate::columns::traces::{
-    CwndTrace, DeliveredTrace, DisciplineTrace, DropsTrace, InternalsTrace, MarksTrace, QueueTrace, RttTrace, SequenceKind, SequenceTrace,
-    SojournTrace, TraceColumn, TraceKind, Traces, Values,
+    CwndTrace, DeliveredTrace, DisciplineTrace, DropsTrace, FlightTrace, InternalsTrace, LostTrace, MarksTrace, QueueTrace, RttTrace,
+    SequenceKind, SequenceTrace, SojournTrace, TraceColumn, TraceKind, Traces, Values,
 };
 pub(crate) use crate::net::entering::Entering;

@@ -2,8 +2,8 @@
 
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::{Backlog, Reason};
-use ackclock_core::units::{Duration, Instant};
-use ackclock_host::RecoveryPhase;
+use ackclock_core::units::{Bytes, Duration, Instant};
+use ackclock_host::{Flight, RecoveryPhase};
 
 use crate::columns::traces::SequenceKind;
 use crate::net::entering::Entering;
@@ -40,8 +40,12 @@ pub(crate) trait Recorder {
     fn window(&mut self, at: Instant, flow: u32, window: Window, recovery: Option<RecoveryPhase>);
     /// The round-trip time that an ACK of `flow` shows, with the timer's smoothed round-trip time and timeout.
     fn rtt(&mut self, at: Instant, flow: u32, rtt: Duration, timing: (Option<Duration>, Duration));
-    /// The sender of `flow` sent or received segment `seq`.
-    fn segment(&mut self, at: Instant, flow: u32, seq: u32, kind: SequenceKind);
+    /// The sender of `flow` sent or received a packet: the number of its segment, and its size.
+    fn segment(&mut self, at: Instant, flow: u32, packet: (u32, Bytes), kind: SequenceKind);
+    /// The sender of `flow` deems segment `seq` lost.
+    fn lost(&mut self, at: Instant, flow: u32, seq: u32);
+    /// What the sender of `flow` has in flight after an event.
+    fn flight(&mut self, at: Instant, flow: u32, flight: Flight);
     /// In-order delivery to the receiver of `flow` has reached `bytes`.
     fn delivered(&mut self, at: Instant, flow: u32, bytes: u64);
     /// The control of `flow` after an ACK.
@@ -61,7 +65,9 @@ impl Recorder for Off {
     fn queue(&mut self, _: Instant, _: u32, _: Backlog) {}
     fn window(&mut self, _: Instant, _: u32, _: Window, _: Option<RecoveryPhase>) {}
     fn rtt(&mut self, _: Instant, _: u32, _: Duration, _: (Option<Duration>, Duration)) {}
-    fn segment(&mut self, _: Instant, _: u32, _: u32, _: SequenceKind) {}
+    fn segment(&mut self, _: Instant, _: u32, _: (u32, Bytes), _: SequenceKind) {}
+    fn lost(&mut self, _: Instant, _: u32, _: u32) {}
+    fn flight(&mut self, _: Instant, _: u32, _: Flight) {}
     fn delivered(&mut self, _: Instant, _: u32, _: u64) {}
     fn internals(&mut self, _: Instant, _: u32, _: &dyn CongestionControl) {}
 }

@@ -2,8 +2,8 @@
 
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::{Backlog, Reason};
-use ackclock_core::units::{Duration, Instant};
-use ackclock_host::RecoveryPhase;
+use ackclock_core::units::{Bytes, Duration, Instant};
+use ackclock_host::{Flight, RecoveryPhase};
 
 use super::{Capture, Entering, Point, Recorder, SequenceKind, Traces, Watch};
 use crate::columns::traces::{Fate, Listener};
@@ -80,8 +80,16 @@ impl Recorder for Recording {
         self.traces.rtt(at, flow, rtt, timing);
     }
 
-    fn segment(&mut self, at: Instant, flow: u32, seq: u32, kind: SequenceKind) {
-        self.traces.segment(at, flow, seq, kind);
+    fn lost(&mut self, at: Instant, flow: u32, seq: u32) {
+        self.traces.lost(at, flow, seq);
+    }
+
+    fn flight(&mut self, at: Instant, flow: u32, flight: Flight) {
+        self.traces.flight(at, flow, flight);
+    }
+
+    fn segment(&mut self, at: Instant, flow: u32, packet: (u32, Bytes), kind: SequenceKind) {
+        self.traces.segment(at, flow, packet, kind);
         if let Some(watch) = &mut self.watch {
             watch.segment(kind);
         }

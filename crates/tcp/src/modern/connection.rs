@@ -3,7 +3,7 @@
 use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, CongestionEvent, Established, Learned};
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{Bulk, Checkpoints, Datagram, DropNotice, RecoveryPhase, Side, SlowStartExit, StreamId, Tally, Transmission};
+use ackclock_host::{Bulk, Checkpoints, Datagram, DropNotice, Flight, RecoveryPhase, Side, SlowStartExit, StreamId, Tally, Transmission};
 
 use super::endpoint::Endpoint;
 use super::segment::{Flags, Segment, to_position};
@@ -334,6 +334,18 @@ impl ackclock_host::Connection for Connection {
 
     fn with_control(&self, visit: &mut dyn FnMut(&dyn CongestionControl)) {
         visit(self.sender().control());
+    }
+
+    fn flight(&self) -> Option<Flight> {
+        Some(self.sender().flight())
+    }
+
+    fn keep_lost(&mut self) {
+        self.end(Side::Sender).keep_lost();
+    }
+
+    fn next_lost(&mut self) -> Option<u32> {
+        self.end(Side::Sender).next_lost().map(|position| self.number(position))
     }
 
     fn timing(&self) -> (Option<Duration>, Duration) {

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::events::Learned;
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{DropNotice, LimitedTimes, RecoveryPhase, SlowStartExit};
+use ackclock_host::{DropNotice, Flight, LimitedTimes, RecoveryPhase, SlowStartExit};
 
 use super::ack::Ack;
 use super::answers::{self, Answers};
@@ -176,6 +176,21 @@ impl Endpoint {
     /// The phase of loss recovery.
     pub fn recovery(&self) -> RecoveryPhase {
         self.sender.recovery()
+    }
+
+    /// What the sender has in flight.
+    pub fn flight(&self) -> Flight {
+        self.sender.flight()
+    }
+
+    /// From now on, [`Self::next_lost`] tells the segments that the sender deems lost.
+    pub fn keep_lost(&mut self) {
+        self.sender.keep_lost();
+    }
+
+    /// The first position of the next segment that the sender has deemed lost; the SYN is at 0, the first data at 1.
+    pub fn next_lost(&mut self) -> Option<u64> {
+        self.sender.next_lost()
     }
 
     /// The congestion control; traces record its quantities.

@@ -4,7 +4,7 @@ use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::events::Learned;
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{Bulk, Datagram, DropNotice, Side, SlowStartExit, StreamId, Tally, Transmission};
+use ackclock_host::{Bulk, Datagram, DropNotice, Flight, Side, SlowStartExit, StreamId, Tally, Transmission};
 
 use super::packets::{Acknowledgement, Segment};
 use super::receiver::Receiver;
@@ -136,6 +136,18 @@ impl ackclock_host::Connection for Connection {
 
     fn with_control(&self, visit: &mut dyn FnMut(&dyn CongestionControl)) {
         visit(self.sender.control());
+    }
+
+    fn flight(&self) -> Option<Flight> {
+        Some(self.sender.flight())
+    }
+
+    fn keep_lost(&mut self) {
+        self.sender.keep_lost();
+    }
+
+    fn next_lost(&mut self) -> Option<u32> {
+        self.sender.next_lost()
     }
 
     fn timing(&self) -> (Option<Duration>, Duration) {

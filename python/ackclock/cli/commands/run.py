@@ -26,6 +26,8 @@ from ackclock.cli.options import (
     Pcap,
     PcapAt,
     PcapSnaplen,
+    QlogDialect,
+    QlogFile,
     Record,
 )
 
@@ -46,6 +48,8 @@ def run(
     pcap: Pcap = None,
     pcap_at: PcapAt = None,
     pcap_snaplen: PcapSnaplen = None,
+    qlog: QlogFile = None,
+    qlog_dialect: QlogDialect = None,
     force: Force = False,
     on: On = "simulation",
     outside: Outside = False,
@@ -61,12 +65,14 @@ def run(
     With --out, a sweep is the dataset of `ackclock sweep`: the same command continues an interrupted one.
     """
     with plain_errors():
-        from ackclock.cli.captures import Captures
+        from ackclock.cli.captures import Captures, Logs, wanted
         from ackclock.cli.runs import run_command
         from ackclock.linux import worlds
 
         options.check_engine(engine, address)
         captures = Captures.wanted(pcap, pcap_at or [], pcap_snaplen, force=force)
+        logs = Logs.wanted(qlog, qlog_dialect, force=force)
+        wanted(captures, logs, force=force)
         world, left = worlds.controlled(on, control, outside=outside)
         sweep = run_command(
             file,
@@ -78,6 +84,7 @@ def run(
             json_output=json,
             record=record,
             captures=captures,
+            logs=logs,
             limits=options.limits(max_events, max_memory),
         )
     if sweep is not None:

@@ -5,7 +5,7 @@
 
 use ackclock_core::events::RateSample;
 use ackclock_core::units::{Duration, Instant};
-use ackclock_host::RecoveryPhase;
+use ackclock_host::{Flight, RecoveryPhase};
 
 use super::super::config::Recovery;
 use super::super::info::{CaState, EcnBytes, Info};
@@ -53,6 +53,21 @@ impl Sender {
             probes: self.timers.probes(),
             ..Info::default()
         }
+    }
+
+    /// What is in flight, for traces.
+    pub(in super::super) fn flight(&self) -> Flight {
+        self.seat.flight(self.board.pipe(), self.cwnd_bytes(), self.rtt.srtt())
+    }
+
+    /// From now on, [`Self::next_lost`] tells the segments deemed lost.
+    pub(in super::super) fn keep_lost(&mut self) {
+        self.seat.keep_lost();
+    }
+
+    /// The first position of the next segment deemed lost.
+    pub(in super::super) fn next_lost(&mut self) -> Option<u64> {
+        self.seat.next_lost()
     }
 
     /// The phase of loss recovery.

@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{Bulk, ControlSeat, Counters, Limit, LimitedTimes, Limits, Restart, SeatRules, SlowStartExit, Transmission};
+use ackclock_host::{Bulk, ControlSeat, Counters, Flight, Limit, LimitedTimes, Limits, Restart, SeatRules, SlowStartExit, Transmission};
 
 use super::config::Config;
 use super::packets::{Ack, Acknowledgement, Segment};
@@ -187,6 +187,22 @@ impl Sender {
     /// The congestion control; traces record its quantities.
     pub(super) fn control(&self) -> &dyn CongestionControl {
         self.state.seat.control()
+    }
+
+    /// What is in flight, for traces.
+    pub(super) fn flight(&self) -> Flight {
+        // The window counts segments: such a host paces by the control's rate, if at all.
+        self.state.seat.flight(self.state.inflight(), 0, None)
+    }
+
+    /// From now on, [`Self::next_lost`] tells the segments deemed lost.
+    pub(super) fn keep_lost(&mut self) {
+        self.state.seat.keep_lost();
+    }
+
+    /// The next segment that was deemed lost.
+    pub(super) fn next_lost(&mut self) -> Option<u32> {
+        self.state.seat.next_lost().map(|position| (position / self.state.setup.smss.0) as u32 + 1)
     }
 
     /// Smoothed round-trip time and retransmission timeout.

@@ -26,6 +26,8 @@ from ackclock.cli.options import (
     Pcap,
     PcapAt,
     PcapSnaplen,
+    QlogDialect,
+    QlogFile,
     Record,
 )
 
@@ -53,6 +55,8 @@ def run(
     pcap: Pcap = None,
     pcap_at: PcapAt = None,
     pcap_snaplen: PcapSnaplen = None,
+    qlog: QlogFile = None,
+    qlog_dialect: QlogDialect = None,
     force: Force = False,
     on: On = "machine",
     outside: Outside = False,
@@ -69,12 +73,14 @@ def run(
     `ackclock run`. By default the kernel is this machine's, in real time.
     """
     with plain_errors():
-        from ackclock.cli.captures import Captures
+        from ackclock.cli.captures import Captures, Logs, wanted
         from ackclock.cli.runs import run_command
         from ackclock.linux import worlds
 
         options.check_engine(engine, address)
         captures = Captures.wanted(pcap, pcap_at or [], pcap_snaplen, force=force)
+        logs = Logs.wanted(qlog, qlog_dialect, force=force)
+        wanted(captures, logs, force=force)
         world, left = worlds.controlled(on, control, outside=outside, attempts=attempts, change_hystart=change_hystart)
         sweep = run_command(
             file,
@@ -86,6 +92,7 @@ def run(
             json_output=json,
             record=record,
             captures=captures,
+            logs=logs,
         )
     if sweep is not None:
         sweep.ask(engine=engine, address=address, jobs=jobs, budget=budget)
