@@ -13,6 +13,7 @@ import pytest
 
 import ackclock
 from ackclock import Result, Scenario
+from ackclock.plotting.sources import figures
 from ackclock.qlogs import TRACES
 from ackclock.results import frame
 
@@ -385,3 +386,31 @@ def test_a_log_may_end_within_a_record(tmp_path: Path) -> None:
     (tmp_path / "x.sqlog").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ValueError, match="is no qlog: it is not text"):
         ackclock.open_qlog(tmp_path / "x.sqlog")
+
+
+def test_logs_are_drawn_together(tmp_path: Path, cli: Cli) -> None:
+    recorded().write_qlog(tmp_path / "a.qlog")
+    (tmp_path / "b.sqlog").write_bytes((DATA / "qlog" / "quic-go.sqlog").read_bytes())
+    done = cli("plot", "a.qlog", "b.sqlog")
+    assert (done.returncode, done.stdout) == (0, "logs-curves.png\n"), done.stderr
+    assert cli("plot", "a.qlog", "--kind", "rtt", "--format", "svg").stdout == "a-rtt.svg\n"
+    assert cli("plot", "a.qlog", "b.sqlog", "--out", "o", "--kind", "cwnd").stdout == "o/logs-cwnd.png\n"
+    found = figures([tmp_path / "a.qlog", tmp_path / "b.sqlog"])[0].figure
+    assert [panel.y.title for panel in found.panels] == ["cwnd (kB)", "round-trip time (ms)", "data sent (MB)"]
+    names = [series.name for series in found.panels[0].series]
+    assert {"a, one", "a, one, in flight", "a, one, recovery", "a, one, lost", "a, two", "b", "b, lost"} <= set(names)
+    window = next(series for series in found.panels[0].series if series.name == "b")
+    assert (list(window.x), list(window.y)) == ([0.0002], [40.96])
+    sent = next(series for series in found.panels[2].series if series.name == "b")
+    assert list(sent.y) == [0.001252, 0.002532]
+    together = "only logs (.qlog, .sqlog) are drawn together; draw other sources one by one"
+    known = "unknown figure of a log 'queue'; did you mean 'sequence'? (known: curves, cwnd, rtt, pacing, sequence)"
+    for words, message in (
+        (("a.qlog", "none.toml"), f"none.toml: {together}"),
+        (("a.qlog", "--kind", "queue"), f"--kind: {known}"),
+        (("a.qlog", "--link", "x"), "--link: a log has connections, and neither links nor labels"),
+        (("b.sqlog", "--kind", "pacing"), "b.sqlog: no connection has pacing rate to draw"),
+    ):
+        failed = cli("plot", *words)
+        assert (failed.returncode, failed.stderr) == (2, f"error: {message}\n")
+    assert len(ackclock.plot(ackclock.open_qlog(tmp_path / "a.qlog"), "rtt").axes) == 1

@@ -64,7 +64,7 @@ def queue(results: Results, *, link: str | None = None, unit: Unit = "packets") 
     for trace, marker, word in (("marks", ".", "marked"), ("drops", "|", "dropped")):
         if all(trace in result.traces for result in labelled(results).values()):
             for label, tables, duration in per_link(results, link, trace):
-                if len(times := _visible(lines.floats(tables[trace], "time"), duration)):
+                if len(times := visible(lines.floats(tables[trace], "time"), duration)):
                     zeros = np.zeros(len(times))
                     name = f"{label}, {word}"
                     made = Series(name, times, zeros, "points", like=label, aside=word, marker=marker)
@@ -143,7 +143,7 @@ def _one(title: str, ylabel: str, series: Sequence[Series], anchor: str) -> Figu
     return Figure(title, [Panel(series, x=TIME, y=Axis(ylabel))], anchor)
 
 
-def _visible(times: Floats, duration: float) -> Floats:
+def visible(times: Floats, duration: float) -> Floats:
     """Return at most one time for each place that a figure can show."""
     if len(times) <= 4 * BINS:
         return times

@@ -40,11 +40,13 @@ def plot(
     ----------
     source
         A folder that a command wrote, its report, a dataset, one result, several, or a mapping from labels to results;
-        or a scenario or its file, of which the rate, delay and losses of the path are drawn.
+        a scenario or its file, of which the rate, delay and losses of the path are drawn; or one or several logs in the
+        format qlog, or their files.
     kind
         Over time: ``curves``, ``cwnd``, ``throughput``, ``rtt``, ``queue``, ``sojourn``, ``probability``, ``queues``,
-        ``sequence`` or ``internals``. Over labels: ``lines``, ``cdf``, ``box``, ``heatmap`` or ``paired``. Of a
-        comparison, matrix, tuning, paper or comparison with a kernel: the name of a figure in its report. By default
+        ``sequence`` or ``internals``. Over labels: ``lines``, ``cdf``, ``box``, ``heatmap`` or ``paired``. Of logs:
+        ``curves``, ``cwnd``, ``rtt``, ``pacing`` or ``sequence``. Of a comparison, matrix, tuning, paper or comparison
+        with a kernel: the name of a figure in its report. By default
         the first one.
     x, y, by
         Label on the axis, column to draw, and labels of which each value has a series.

@@ -6,18 +6,19 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from ackclock import datasets
 from ackclock.curves import Results, labelled
 from ackclock.datasets import Dataset
-from ackclock.drawing import overtime, paths, plotly
+from ackclock.drawing import logs, overtime, paths, plotly
 from ackclock.drawing.figure import Figure
 from ackclock.drawing.queues import Unit
 from ackclock.experiments.labelled import Sample, samples
 from ackclock.files import checks, storage
 from ackclock.formatting.labels import find, last_part
 from ackclock.formatting.names import in_file
+from ackclock.qlogs import Qlog, open_qlog, reading
 from ackclock.reports import labels, sweeps
 from ackclock.scenario import Scenario, load
 from ackclock.summaries import AnyResult
@@ -34,7 +35,7 @@ MOST_FIGURES = 12
 TIMES = ("load_time", "completion_time")
 """Columns of a distribution by default: the first that was measured."""
 DATA = re.compile(r'<script type="text/plain" id="data">([A-Za-z0-9+/=]*)</script>')
-Source = str | Path | Scenario | Dataset | Results
+Source = str | Path | Scenario | Dataset | Results | Qlog | Sequence[Qlog] | Sequence[str | Path]
 
 
 @dataclass(frozen=True)
@@ -80,11 +81,11 @@ def figures(source: Source, kinds: Sequence[str] = (), choice: Choice | None = N
     Parameters
     ----------
     source
-        A folder that a command wrote, a report, a dataset, one result, several, or a mapping from labels to results; or
-        a scenario or its file, whose path is drawn.
+        A folder that a command wrote, a report, a dataset, one result, several, or a mapping from labels to results; a
+        scenario or its file, whose path is drawn; or one or several logs in the format qlog, or their files.
     kinds
-        Kinds of `KINDS`, or names of the figures of a report; by default the recorded curves of runs, the leading
-        figure of a sweep without them, and the figures of a report.
+        Kinds of `KINDS` or of `logs.KINDS`, or names of the figures of a report; by default the recorded curves of
+        runs, the leading figure of a sweep without them, and the figures of a report.
     choice
         What to draw of runs.
 
@@ -96,10 +97,12 @@ def figures(source: Source, kinds: Sequence[str] = (), choice: Choice | None = N
         If nothing is stored there.
     """
     choice = choice or Choice()
+    if (files := _logs(source)) is not None:
+        return _of_logs(files, kinds, choice)
     if isinstance(source, Scenario):
         return [_of_path(source, kinds, choice)]
     if not isinstance(source, (str, Path)):
-        return _of_runs(source, kinds, choice, "the results")
+        return _of_runs(cast("Dataset | Results", source), kinds, choice, "the results")
     path = Path(source)
     if path.suffix == ".toml" and not path.is_dir():
         return [_of_path(load(path), kinds, choice)]
@@ -110,6 +113,33 @@ def figures(source: Source, kinds: Sequence[str] = (), choice: Choice | None = N
         found = datasets.open(path)
         return _of_runs(found if isinstance(found, Dataset) else [found], kinds, choice, str(path))
     return _of_report(path, kind, kinds, choice)
+
+
+def _logs(source: Source) -> Sequence[str | Path | Qlog] | None:
+    """Return the logs of a source, or the files of several sources; None: it is neither."""
+    if isinstance(source, Qlog) or (isinstance(source, (str, Path)) and reading.is_log(Path(source))):
+        return [source]
+    if isinstance(source, Sequence) and not isinstance(source, str):
+        several = [each for each in source if isinstance(each, (str, Path, Qlog))]
+        return several if len(several) == len(source) > 0 else None
+    return None
+
+
+def _of_logs(sources: Sequence[str | Path | Qlog], kinds: Sequence[str], choice: Choice) -> list[Plot]:
+    """Return figures of logs, each with all of them."""
+    for each in sources:
+        if not isinstance(each, Qlog) and not reading.is_log(Path(each)):
+            raise ValueError(f"{each}: only logs (.qlog, .sqlog) are drawn together; draw other sources one by one")
+    if option := choice.given("x", "y", "by", "only", "link", "names", "bin", "unit"):
+        raise ValueError(f"{option}: a log has connections, and neither links nor labels")
+    checks.words("--kind", "figure of a log", kinds, [logs.CURVES, *logs.KINDS])
+    found = [[each] if isinstance(each, Qlog) else open_qlog(each) for each in sources]
+    named = logs.labelled([log for part in found for log in part])
+    notes = []
+    if len(named) > MOST_CURVES:
+        notes = [f"{MOST_CURVES} of {len(named)} connections are drawn"]
+        named = dict(list(named.items())[:MOST_CURVES])
+    return [Plot(logs.name(named, kind), logs.figure(named, kind), notes) for kind in kinds or [logs.CURVES]]
 
 
 def _of_path(scenario: Scenario, kinds: Sequence[str], choice: Choice) -> Plot:

@@ -16,11 +16,12 @@ from ackclock.cli.options import Force, Out
 
 
 def plot(
-    directory: Annotated[
-        Path,
+    sources: Annotated[
+        list[Path],
         typer.Argument(
-            metavar="SOURCE",
-            help="Directory that a command wrote with --out, a report, or a scenario file, whose path is drawn.",
+            metavar="SOURCE...",
+            help="Directory that a command wrote with --out, a report, or a scenario file, whose path is drawn; or logs"
+            " of connections (qlog), which are drawn together.",
         ),
     ],
     format: Annotated[str, typer.Option(metavar="FORMAT", help="Image format: png, svg or pdf.")] = "png",  # noqa: A002
@@ -29,7 +30,8 @@ def plot(
         typer.Option(
             metavar="KIND",
             help="Over labels: lines, cdf, box, heatmap or paired. Over time: curves, cwnd, throughput, rtt, queue, "
-            "sojourn, probability, queues, sequence or internals. Of a report: the name of a figure. Repeatable.",
+            "sojourn, probability, queues, sequence or internals. Of logs: curves, cwnd, rtt, pacing or sequence. Of a "
+            "report: the name of a figure. Repeatable.",
         ),
     ] = None,
     x: Annotated[
@@ -80,11 +82,12 @@ def plot(
     out: Out = None,
     force: Force = False,
 ) -> None:
-    """Draw runs, sweeps, figures of a report, or a path.
+    """Draw runs, sweeps, figures of a report, a path, or logs.
 
     By default, a run or sweep shows the curves for which traces were recorded, a sweep without traces its most
     important measure, and a comparison, matrix, tuning or paper the figures of its report. Of a scenario, the figure
-    shows rate, delay and losses of the bottleneck in both directions, from its models and without flows.
+    shows rate, delay and losses of the bottleneck in both directions, from its models and without flows. Of logs, it
+    shows window, data in flight, losses and recoveries, round-trip time, pacing rate and data sent of every connection.
     """
     with plain_errors():
         from ackclock.drawing import files
@@ -98,11 +101,13 @@ def plot(
         look = Look(wide, high, font_size, style or "", title)
         with _noted():
             choice = Choice(x, y, by or (), only or (), link, name or (), bin, unit)  # type: ignore[arg-type]
-            plots = figures(directory, kind or (), choice)
+            plots = figures(sources if len(sources) > 1 else sources[0], kind or (), choice)
+        directory = sources[0]
         folder = out or (directory if directory.is_dir() else directory.parent)
         storage.check_folder(folder)
         folder.mkdir(parents=True, exist_ok=True)
         own = [file for each in ("*", "*/*") for file in directory.glob(each) if storage.OWN_FILES.fullmatch(file.name)]
+        own += sources if len(sources) > 1 else []
         paths = [folder / f"{each.name}.{format}" for each in plots]
         for path in paths:  # before the first is drawn
             targets.check(path, inputs=own, force=force)
