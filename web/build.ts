@@ -30,6 +30,7 @@ const common = {
 /** Name of the built file, source, and its kind. */
 const SCRIPTS: [name: string, source: string, format: "iife" | "esm"][] = [
   ["playground.js", "src/playground/main.tsx", "iife"],
+  ["logs.js", "src/logs/main.tsx", "iife"],
   ["report.js", "src/report/main.ts", "iife"],
   ["widget.js", "src/widget/main.tsx", "esm"],
 ];
@@ -66,7 +67,7 @@ for (const [name, source, format] of SCRIPTS) {
   for (const [name, text] of packages) all.set(name, text);
 }
 await build({ ...common, entryPoints: [here("src/style.css")], outfile: `${out}style.css` });
-for (const name of ["index.html", "icon.svg"]) await copyFile(here(`src/${name}`), out + name);
+for (const name of ["index.html", "logs.html", "icon.svg"]) await copyFile(here(`src/${name}`), out + name);
 // Reports contain the part of plotly.js that draws in two dimensions, as it is published.
 const drawing = here("node_modules/plotly.js-cartesian-dist-min/");
 await copyFile(`${drawing}plotly-cartesian.min.js`, `${out}plotly.js`);

@@ -23,6 +23,9 @@ PAGE = Page(
     {
         "index.html": INDEX.encode(),
         "playground.js": b"'use strict';\n",
+        "logs.html": b"<!doctype html>\n<title>logs</title>\n",
+        "logs.js": b"'use strict';\n",
+        "plotly.js": b"'use strict';\n",
         "style.css": b"p { margin: 0 }\n",
         "icon.svg": b"<svg xmlns='http://www.w3.org/2000/svg'/>\n",
         "engine.js": b"self.ackclockEngine = 'AA==';\n",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import polars
 import pytest
 
@@ -414,3 +416,27 @@ def test_logs_are_drawn_together(tmp_path: Path, cli: Cli) -> None:
         failed = cli("plot", *words)
         assert (failed.returncode, failed.stderr) == (2, f"error: {message}\n")
     assert len(ackclock.plot(ackclock.open_qlog(tmp_path / "a.qlog"), "rtt").axes) == 1
+
+
+def moments(*times: float) -> polars.Series:
+    return polars.Series("time", times, polars.Float64)
+
+
+def test_a_recovery_is_a_band_below_the_window_from_its_begin_to_its_end(tmp_path: Path) -> None:
+    def event(time: float, name: str, **data: Any) -> dict[str, Any]:
+        return {"time": 1e3 * time, "name": f"quic:{name}", "data": data}
+
+    windows = [(0, 10), (1, 20), (2, 15), (3, 10), (4, 11)]
+    states = [(0, "slow_start"), (1.5, "recovery"), (3, "congestion_avoidance")]
+    events = [event(time, "recovery_metrics_updated", congestion_window=1000 * size) for time, size in windows]
+    events += [event(time, "congestion_state_updated", new=state) for time, state in states]
+    (tmp_path / "x.qlog").write_text(json.dumps({"qlog_version": "0.3", "traces": [{"title": "x", "events": events}]}))
+    [panel] = figures(tmp_path / "x.qlog")[0].figure.panels
+    [band] = [series for series in panel.series if series.name == "x, recovery"]
+    # As in web/src/logs/logs.test.ts, with a gap instead of no height at the end.
+    assert list(band.x) == [1.5, 2, 3, 3, 3]
+    assert list(band.high)[:-1] == [20, 15, 10, 10]
+    assert np.isnan(band.high[-1])
+    log = ackclock.open_qlog(tmp_path / "x.qlog")[0]
+    early = replace(log, states=log.states.with_columns(time=moments(-3, -2, -1)))
+    assert "x, recovery" not in [series.name for series in figures(early)[0].figure.panels[0].series]

@@ -172,7 +172,7 @@ def test_the_wheel_and_the_source_distribution_hold_every_licence(wheel: Path, s
     if (PAGE / "third-party.txt").exists():
         wanted += ["uplot", "@codemirror/view", "preact"]
         # A page that others serve keeps the notice of Ackclock itself.
-        for name in ("third-party.txt", "playground.js", "report.js"):
+        for name in ("third-party.txt", "playground.js", "logs.js", "report.js"):
             assert "Copyright (c) 2026 The Ackclock developers" in (PAGE / name).read_text(encoding="utf-8"), name
     # Each is in a list, and then above a text.
     assert [name for name in wanted if len(re.findall(rf"(?<![\w/-]){name} \d", notices)) < 2] == []

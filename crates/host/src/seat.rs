@@ -80,7 +80,7 @@ pub struct ControlSeat {
     /// How the first slow start ended.
     exit: SlowStartExit,
     /// First positions of the segments deemed lost, until a trace has fetched them; `None`: no trace wants them.
-    lost: Option<Box<VecDeque<u64>>>,
+    lost: Option<VecDeque<u64>>,
 }
 
 impl ControlSeat {

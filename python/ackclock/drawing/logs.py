@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import polars
 
-from ackclock.curves import Floats, Line
+from ackclock.curves import Floats, Line, thin_out
 from ackclock.drawing.figure import Axis, Figure, Panel, Series, from_lines
 from ackclock.drawing.overtime import TIME, visible
 from ackclock.qlogs import Qlog
@@ -127,17 +127,21 @@ def _line(label: str, log: Qlog, column: str, unit: float) -> Line:
 
 
 def _recovery(log: Qlog, window: Line) -> tuple[Floats, Floats] | None:
-    """Return the window while the sender recovers, and NaN otherwise; None if it never does."""
-    states = log.states
-    recovers = ~states["state"].str.to_lowercase().is_in(USUAL).to_numpy()
+    """Return the window while the sender recovers, with a gap after each recovery; None if it never does."""
+    starts = log.states["time"].to_numpy()
+    recovers = ~log.states["state"].str.to_lowercase().is_in(USUAL).to_numpy()
     if not recovers.any() or not len(window.x):
         return None
-    times = np.unique(np.concatenate([states["time"].to_numpy(), window.x]))
-    place = np.searchsorted(states["time"].to_numpy(), times, side="right") - 1
-    at = np.searchsorted(window.x, times, side="right") - 1
-    inside = (place >= 0) & recovers[np.maximum(place, 0)] & (at >= 0)
-    high = np.where(inside, window.y[np.maximum(at, 0)], np.nan)
-    # A band has to be seen at its beginning and its end; in between it may be as coarse as the window.
-    edges = np.concatenate([[True], inside[1:] != inside[:-1]])
-    keep = edges | (np.arange(len(times)) % max(1, len(times) // 1200) == 0)
-    return times[keep], high[keep]
+    drawn = thin_out(window)
+    ends = np.append(starts[1:], max(window.x[-1], starts[-1]))
+    x: list[Floats] = []
+    y: list[Floats] = []
+    for start, end in zip(starts[recovers], ends[recovers], strict=True):
+        first, last = np.searchsorted(drawn.x, [start, end], side="right")
+        if not last:  # the window is not known yet
+            continue
+        # The window at the begin, its changes, and its last value up to the end, where the gap begins.
+        values = np.concatenate([drawn.y[max(first - 1, 0) : last], drawn.y[max(last - 1, 0) : max(last, 1)]])
+        x.append(np.concatenate([[start], drawn.x[first:last] if first else drawn.x[1:last], [end, end]]))
+        y.append(np.append(values, np.nan))
+    return (np.concatenate(x), np.concatenate(y)) if x else None

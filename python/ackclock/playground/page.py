@@ -16,6 +16,9 @@ NOTICES = ("third-party.txt", "engine-third-party.txt")
 FILES = {
     INDEX: "text/html; charset=utf-8",
     "playground.js": "text/javascript; charset=utf-8",
+    "logs.html": "text/html; charset=utf-8",
+    "logs.js": "text/javascript; charset=utf-8",
+    "plotly.js": "text/javascript; charset=utf-8",
     "style.css": "text/css; charset=utf-8",
     "icon.svg": "image/svg+xml",
     ENGINE: "text/javascript; charset=utf-8",

@@ -50,6 +50,9 @@ function Page({ lab, makeEngine, link, course }: PageProperties): JSX.Element {
           <LessonMenu course={course} />
         </nav>
         <Share lab={lab} makeEngine={makeEngine} unpacked={link} />
+        <a href="logs.html" title="Draw logs of connections (qlog), also those of real stacks">
+          Logs
+        </a>
       </header>
       <main class="layout">
         <div class="left">
