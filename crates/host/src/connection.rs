@@ -115,8 +115,8 @@ pub struct Flight {
     pub smss: u64,
     /// The rate at which segments leave; `None`: nothing paces.
     pub pacing: Option<Rate>,
-    /// The phase of the control.
-    pub phase: Phase,
+    /// The phase of the control, if it tells.
+    pub phase: Option<Phase>,
 }
 
 /// Results of a connection at the end of a run.

@@ -442,7 +442,7 @@ impl ControlSeat {
 
     /// What is in flight, for traces: `bytes`; `cwnd`: the window in force, in bytes.
     pub fn flight(&self, bytes: u64, cwnd: u64, srtt: Option<Duration>) -> Flight {
-        Flight { bytes, smss: self.smss, pacing: self.pacing(cwnd, srtt).map(|(rate, _)| rate), phase: self.control.phase() }
+        Flight { bytes, smss: self.smss, pacing: self.pacing(cwnd, srtt).map(|(rate, _)| rate), phase: Some(self.control.phase()) }
     }
 
     /// The sender detected congestion after all data below `una` was acknowledged; 0: the handshake is not over.

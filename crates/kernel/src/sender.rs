@@ -91,7 +91,7 @@ impl Sender {
             bytes: u64::from(flight) * u64::from(mss),
             smss: u64::from(mss),
             pacing: Some(pacing).filter(|pacing| *pacing < u64::MAX).and_then(|pacing| Rate::from_bits_per_sec(pacing.saturating_mul(8))),
-            phase: if cwnd < ssthresh { Phase::SlowStart } else { Phase::Avoidance },
+            phase: Some(if cwnd < ssthresh { Phase::SlowStart } else { Phase::Avoidance }),
         })
     }
 

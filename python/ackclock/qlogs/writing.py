@@ -262,7 +262,7 @@ def _states(flight: polars.DataFrame | None, recovery: polars.DataFrame | None) 
     import polars
 
     parts = [
-        table.select("time", polars.col("phase").cast(polars.String).alias(name))
+        table.select("time", polars.col("phase").cast(polars.String).replace("", None).alias(name))
         for name, table in (("phase", flight), ("recovery", recovery))
         if table is not None
     ]

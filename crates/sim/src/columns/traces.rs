@@ -367,11 +367,12 @@ impl Listener for LostTrace {
     }
 }
 
-impl Word for Phase {
+impl Word for Option<Phase> {
     fn word(self) -> &'static str {
         match self {
-            Self::SlowStart => "slow_start",
-            Self::Avoidance => "avoidance",
+            Some(Phase::SlowStart) => "slow_start",
+            Some(Phase::Avoidance) => "avoidance",
+            None => "",
         }
     }
 }
@@ -384,7 +385,7 @@ columns! {
         bytes: u64 as Whole, "bytes", "bytes in flight: sent, and neither delivered nor lost, without headers";
         smss: u64 as Whole, "bytes", "data in a full segment, by which windows count";
         pacing: f64 as Numbers, "bit/s", "rate at which segments leave, with headers; infinite if nothing paces. Of a kernel, the rate of `TCP_INFO`, which it has also if nothing paces";
-        phase: Phase as Words, "", "phase of the congestion control: `slow_start` or `avoidance`; of a kernel, by its window and threshold";
+        phase: Option<Phase> as Words, "", "phase of the congestion control: `slow_start` or `avoidance`; of a kernel, by its window and threshold; empty if the control does not tell";
     } keeps {
         /// The last state of each flow.
         last: Vec<Option<Flight>>,
