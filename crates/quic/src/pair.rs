@@ -3,7 +3,9 @@
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::events::Learned;
 use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{Bulk, Checkpoints, Connection, Counters, Datagram, Side, SlowStartExit, StreamId, Tally, Traffic, Transmission};
+use ackclock_host::{
+    Bulk, Checkpoints, Connection, Counters, Datagram, Flight, Side, SlowStartExit, StreamId, Tally, Traffic, Transmission,
+};
 
 use crate::end::End;
 use crate::stack::Stack;
@@ -168,6 +170,10 @@ impl<S: Stack> Connection for Pair<S> {
 
     fn window(&self) -> Option<Window> {
         self.state.window
+    }
+
+    fn flight(&self) -> Option<Flight> {
+        self.state.flight
     }
 
     fn with_control(&self, visit: &mut dyn FnMut(&dyn CongestionControl)) {

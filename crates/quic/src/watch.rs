@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ackclock_core::cc::Window;
-use ackclock_core::units::{Duration, Instant, Segments};
-use ackclock_host::{ExitReason, SharedSeat, SlowStartExit};
+use ackclock_core::cc::{Phase, Window};
+use ackclock_core::units::{Duration, Instant, Rate, Segments};
+use ackclock_host::{ExitReason, Flight, SharedSeat, SlowStartExit};
 
 /// The state of a control, and what happened to it.
 #[derive(Clone, Debug, Default)]
@@ -15,10 +15,16 @@ pub(crate) struct Seen {
     window: u64,
     /// Threshold in bytes, if the control has one.
     threshold: Option<u64>,
+    /// Whether the control has thresholds at all; without one so far it is infinite.
+    has_threshold: bool,
     /// Window at the start.
     initial: Option<u64>,
     /// Largest window.
     largest: u64,
+    /// Bytes in flight: sent, and neither acknowledged nor lost.
+    pub(crate) in_flight: u64,
+    /// The rate at which the control asks to pace, in bit/s.
+    pub(crate) pacing: Option<u64>,
     /// Reductions of the window at congestion events.
     pub(crate) reductions: u64,
     /// Events of persistent congestion.
@@ -46,6 +52,7 @@ impl Seen {
     /// Notes the control's `window` and `threshold` in bytes at `now`, after a congestion event if there was one.
     pub(crate) fn note(&mut self, now: Instant, window: u64, threshold: Option<u64>, congestion: Option<Congestion>) {
         let before = std::mem::replace(&mut self.window, window);
+        self.has_threshold = threshold.is_some();
         let threshold = threshold.filter(|bytes| *bytes < u64::MAX);
         self.initial.get_or_insert(window);
         self.largest = self.largest.max(window);
@@ -80,6 +87,24 @@ impl Seen {
     /// The latest round-trip time, as RFC 9002 §5.1 samples it: with the delay of the ACK.
     pub(crate) fn latest_rtt(&self) -> Option<Duration> {
         self.sample.map(|(_, time)| time)
+    }
+
+    /// Packets of `bytes` are sent.
+    pub(crate) fn note_sent(&mut self, bytes: u64) {
+        self.in_flight += bytes;
+    }
+
+    /// Packets of `bytes` count as lost; after the ACK that shows it.
+    pub(crate) fn note_lost(&mut self, bytes: u64) {
+        self.in_flight = self.in_flight.saturating_sub(bytes);
+    }
+
+    /// What is in flight, by what the control's wrapper notes. Below its threshold, a control of QUIC that has one is in slow start
+    /// (RFC 9002 §7.3.1).
+    pub(crate) fn flight(&self) -> Flight {
+        let starts = self.threshold.is_none_or(|threshold| self.window < threshold);
+        let phase = self.has_threshold.then_some(if starts { Phase::SlowStart } else { Phase::Avoidance });
+        Flight { bytes: self.in_flight, smss: self.datagram, pacing: self.pacing.and_then(Rate::from_bits_per_sec), phase }
     }
 
     fn segments(&self, bytes: u64) -> Segments {
@@ -124,6 +149,8 @@ pub(crate) struct State {
     pub(crate) latest_rtt: Option<Duration>,
     /// When the control's timer expires; none without one.
     pub(crate) timer: Option<Instant>,
+    /// What is in flight, once the control exists.
+    pub(crate) flight: Option<Flight>,
 }
 
 impl Sight {
@@ -139,6 +166,7 @@ impl Sight {
             min_rtt: seen.min_rtt,
             latest_rtt: seen.latest_rtt(),
             timer: None,
+            flight: (seen.datagram > 0).then(|| seen.flight()),
         });
         let Some(seat) = &self.seat else { return state };
         seat.with(|seat| State {
@@ -148,6 +176,7 @@ impl Sight {
             reductions: seat.reductions(),
             exit: seat.exit().clone(),
             timer: Some(seat.timer()).filter(|timer| *timer < Instant::MAX),
+            flight: state.flight.map(|flight| seat.flight(flight.bytes, seat.cwnd(), None)),
             ..state
         })
     }
@@ -183,5 +212,19 @@ mod tests {
         assert_eq!(seen.exit.first_loss(), Some(at(20)));
         assert_eq!((seen.reductions, seen.initial(), seen.largest()), (2, Some(10.0), 20.0));
         assert_eq!((seen.window().cwnd, seen.window().ssthresh), (7.0, 7.0));
+    }
+
+    #[test]
+    fn what_is_sent_is_in_flight_until_it_is_acknowledged_or_lost() {
+        let mut seen = Seen { datagram: 1000, ..Seen::default() };
+        seen.note(Instant::ZERO, 10_000, Some(u64::MAX), None);
+        seen.note_sent(3000);
+        seen.pacing = Some(8_000_000);
+        let expected = Flight { bytes: 3000, smss: 1000, pacing: Rate::from_bits_per_sec(8_000_000), phase: Some(Phase::SlowStart) };
+        assert_eq!(seen.flight(), expected);
+        seen.in_flight = 2000;
+        seen.note_lost(1000);
+        seen.note(Instant::ZERO, 5000, Some(5000), Some(Congestion::Loss));
+        assert_eq!(seen.flight(), Flight { bytes: 1000, phase: Some(Phase::Avoidance), ..expected });
     }
 }

@@ -1,7 +1,8 @@
 //! QUIC stacks in the simulator.
 
+use ackclock_core::cc::Phase;
 use ackclock_sim::engine::{FlowResult, RunResult, run};
-use ackclock_sim::scenario::{Document, PROFILES, Scenario, ScenarioError};
+use ackclock_sim::scenario::{Document, PROFILES, Scenario, ScenarioError, TraceKind};
 use proptest::prelude::*;
 
 /// Every congestion control of the stacks, and some of the contract.
@@ -65,6 +66,23 @@ fn ten_megabytes_take_the_time_of_the_link() {
         // Each lost packet's data is sent again, and little else.
         let (dropped, again) = (flow.dropped_packets, flow.retransmitted_packets);
         assert!(again >= dropped && again <= dropped + dropped / 2 + 4, "{control}: {again} retransmissions of {dropped} drops");
+    }
+}
+
+#[test]
+fn traces_have_what_is_in_flight() {
+    for control in CONTROLS {
+        let mut scenario = read(&format!("{control}\nsize = '1 MB'"), DROPTAIL).unwrap();
+        scenario.record = vec![TraceKind::Flight];
+        let result = run(&scenario, &mut || false).unwrap();
+        let (flow, flight) = (&result.flows[0], result.traces.flight.as_ref().unwrap());
+        let smss = *flight.smss.last().unwrap();
+        assert!((1200..=1472).contains(&smss), "{control}: {smss}");
+        let most = *flight.bytes.iter().max().unwrap() as f64 / smss as f64;
+        // The window is used, and exceeded by at most one datagram.
+        assert!((0.5 * flow.cwnd_max..=flow.cwnd_max + 1.0).contains(&most), "{control}: {most} of {}", flow.cwnd_max);
+        assert!(*flight.bytes.last().unwrap() < 2 * smss, "{control}: all is acknowledged, except what closes the connection");
+        assert!(flow.dropped_packets == 0 || flight.phase.contains(&Some(Phase::Avoidance)), "{control}");
     }
 }
 

@@ -47,13 +47,17 @@ impl Watched {
             return;
         }
         let metrics = self.inner.metrics();
-        self.watch.with(|seen| seen.note(simulated(now), metrics.congestion_window, metrics.ssthresh, congestion));
+        self.watch.with(|seen| {
+            seen.pacing = metrics.pacing_rate;
+            seen.note(simulated(now), metrics.congestion_window, metrics.ssthresh, congestion);
+        });
     }
 }
 
 impl Controller for Watched {
     fn on_sent(&mut self, now: Instant, bytes: u64, last: u64) {
         self.inner.on_sent(now, bytes, last);
+        self.watch.with(|seen| seen.note_sent(bytes));
     }
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
@@ -64,11 +68,13 @@ impl Controller for Watched {
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
         self.inner.on_end_acks(now, in_flight, app_limited, largest);
+        self.watch.with(|seen| seen.in_flight = in_flight);
         self.note(now, None);
     }
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost: u64) {
         self.inner.on_congestion_event(now, sent, persistent, lost);
+        self.watch.with(|seen| seen.note_lost(lost));
         let congestion = match (persistent, lost) {
             (true, _) => Congestion::Persistent,
             (false, 0) => Congestion::Mark,
