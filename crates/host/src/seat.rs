@@ -340,6 +340,12 @@ impl ControlSeat {
         self.refresh();
     }
 
+    /// The position below which a segment is to be retransmitted now although it does not count as lost, after an ACK.
+    #[inline]
+    pub fn proactive_below(&self) -> Option<u64> {
+        if self.wants.proactive { self.control.proactive_below() } else { None }
+    }
+
     /// All data sent is acknowledged, or the connection is established, and nothing can be sent: neither application nor receiver's window
     /// give anything.
     #[cold]

@@ -68,15 +68,17 @@ fn control(name: &str) -> Box<dyn CongestionControl> {
         let entry = parts.find(name).unwrap();
         (entry.build)(&Params::defaults(entry.params)).unwrap()
     }
-    let composed = |avoidance| {
+    let composed = |slow_start, avoidance| {
         let initial_window = part(&cc::initial_window::PARTS, "rfc6928");
-        let slow_start = part(&cc::slow_start::PARTS, "standard");
+        let slow_start = part(&cc::slow_start::PARTS, slow_start);
         Box::new(Composed::new(initial_window, slow_start, part(&cc::avoidance::PARTS, avoidance), None, f64::INFINITY))
     };
     match name {
         "steady" => Box::new(Steady { cwnd: 1.0, timer: None }),
         "bbr" => part(&cc::whole::PARTS, "bbr"),
-        avoidance => composed(avoidance),
+        // It retransmits what does not count as lost.
+        "halfback" => composed("halfback", "reno"),
+        avoidance => composed("standard", avoidance),
     }
 }
 
@@ -170,7 +172,7 @@ fn wants([samples, deliveries, one_way_delay, timing]: [bool; 4]) -> Wants {
 
 fn any_control() -> impl Strategy<Value = (&'static str, Wants)> {
     let wants = any::<[bool; 4]>().prop_map(wants);
-    (prop::sample::select(vec!["reno", "steady", "bbr", "vegas", "cubic_linux", "ledbat"]), wants)
+    (prop::sample::select(vec!["reno", "steady", "bbr", "vegas", "cubic_linux", "ledbat", "halfback"]), wants)
 }
 
 /// A transfer over a path that marks and that loses ACKs: the scenario, and the bytes of a packet.

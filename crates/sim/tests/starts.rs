@@ -398,6 +398,39 @@ fn jump_start_fits_or_loses_what_the_path_does_not_carry() {
     assert!(run(800).0 && run(800).1 > 100, "{:?}", run(800));
 }
 
+/// Retransmissions and completion time of a flow of 40 segments with this start, over a bottleneck of 50 Mbit/s and a round trip of 100 ms that
+/// drops the packets with these numbers.
+fn short_flow(profile: &str, slow_start: &str, dropped: &str) -> (u64, f64) {
+    let result = simulate(&format!(
+        "duration = \"8 s\"
+        [topology]
+        kind = \"chain\"
+        access = {{ rate = \"1 Gbit/s\", delay = \"0 ms\" }}
+        bottleneck = {{ rate = \"50 Mbit/s\", delay = \"50 ms\", queue = \"100 packets\", loss = {{ kind = \"listed\", packets = [{dropped}] }} }}
+        [flow]
+        {profile}
+        size = \"40 packets\"
+        initial_ssthresh = \"unlimited\"
+        slow_start = \"{slow_start}\""
+    ));
+    (result.flows[0].retransmitted_packets, result.flows[0].completion_time.unwrap().as_secs_f64())
+}
+
+#[test]
+fn halfback_sends_the_second_half_of_a_flight_twice() {
+    let modern = format!("{}\nmodern = {{ quick_acks = 1000 }}", PROFILES[1]);
+    for profile in [PROFILES[0], &modern] {
+        // The copies of the segments 40 to 21 leave at the ACKs of the segments 1 to 20.
+        assert_eq!(short_flow(profile, "halfback", "").0, 20, "{profile}");
+        // The last nine segments are lost. Their copies leave in the second round trip, after the handshake's.
+        let lost = "33, 34, 35, 36, 37, 38, 39, 40, 41";
+        let (halfback, jump) = (short_flow(profile, "halfback", lost), short_flow(profile, "jump_start", lost));
+        assert!(halfback.1 < 0.3 && jump.1 > 0.8, "{profile}: {halfback:?} {jump:?}");
+    }
+    // ACKs of two segments meet the copies after a third of the flight.
+    assert_eq!(short_flow(&format!("{}\ndelayed_ack = true", PROFILES[0]), "halfback", "").0, 13);
+}
+
 /// A flow of 40 segments with Quick-Start over 50 Mbit/s and a round trip of 100 ms, whose last link has these keys.
 fn quick(profile: &str, last: &str) -> RunResult {
     simulate(&format!(

@@ -31,7 +31,7 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
     },
     "papers": {
         "initial_window": ("yearly", "negotiated", "adaptive", "unlimited", "rtt_scaled"),
-        "slow_start": ("staged", "queue_aware", "paced_start"),
+        "slow_start": ("staged", "queue_aware", "paced_start", "halfback"),
         "avoidance": ("binomial", "polynomial", "exponential", "exponential_bdp", "bandwidth_ratio"),
         "loss_response": ("staged", "return_to_threshold", "kept_threshold"),
         "congestion_control": ("vivace",),

@@ -306,6 +306,10 @@ impl CongestionControl for Composed {
         self.slow_start.owns_recovery()
     }
 
+    fn proactive_below(&self) -> Option<u64> {
+        self.slow_start.proactive_below()
+    }
+
     fn owns_marks(&self) -> bool {
         self.avoidance.owns_marks()
     }

@@ -70,11 +70,14 @@ pub struct Wants {
     pub timing: bool,
     /// What an earlier connection to the peer has measured ([`Established::saved`]).
     pub saved_path: bool,
+    /// Retransmissions of segments that do not count as lost ([`CongestionControl::proactive_below`]).
+    pub proactive: bool,
 }
 
 impl Wants {
     /// Nothing.
-    pub const NOTHING: Self = Self { samples: false, deliveries: false, one_way_delay: false, timing: false, saved_path: false };
+    pub const NOTHING: Self =
+        Self { samples: false, deliveries: false, one_way_delay: false, timing: false, saved_path: false, proactive: false };
     /// Samples only.
     pub const SAMPLES: Self = Self { samples: true, ..Self::NOTHING };
 
@@ -94,6 +97,7 @@ impl Wants {
             one_way_delay: self.one_way_delay || other.one_way_delay,
             timing: self.timing || other.timing,
             saved_path: self.saved_path || other.saved_path,
+            proactive: self.proactive || other.proactive,
         }
     }
 }
@@ -225,6 +229,11 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
     fn holds_back(&self) -> bool {
         false
     }
+    /// The host retransmits, at once and whatever the window, the last segment below this position that was sent only once and is neither
+    /// delivered nor lost, as far as it knows. It asks after each ACK that it reports, if the control [wants](Wants::proactive) that.
+    fn proactive_below(&self) -> Option<u64> {
+        None
+    }
     /// What the control asks for besides the ordinary facts. The host asks once.
     fn wants(&self) -> Wants {
         Wants::NOTHING
@@ -330,6 +339,10 @@ pub trait SlowStart: CloneSlowStart + Debug + Send + Sync {
     /// As [`CongestionControl::owns_recovery`].
     fn owns_recovery(&self) -> bool {
         self.inner().is_some_and(SlowStart::owns_recovery)
+    }
+    /// As [`CongestionControl::proactive_below`], whether or not slow start governs the window.
+    fn proactive_below(&self) -> Option<u64> {
+        self.inner()?.proactive_below()
     }
     /// From now on, segments carry `smss` bytes.
     fn on_mss(&mut self, smss: Bytes) {

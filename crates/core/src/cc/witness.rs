@@ -499,6 +499,9 @@ impl CongestionControl for Witness {
     fn holds_back(&self) -> bool {
         self.inner.holds_back()
     }
+    fn proactive_below(&self) -> Option<u64> {
+        self.inner.proactive_below()
+    }
     fn ecn(&self) -> Ecn {
         self.inner.ecn()
     }

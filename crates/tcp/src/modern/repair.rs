@@ -24,6 +24,8 @@ pub(super) enum Force {
     New(u8),
     /// The last segment, as a tail loss probe.
     Last,
+    /// The last segment below this position that was sent once, because the control asks for it.
+    Proactive(u64),
     /// An empty segment that makes the peer advertise its window.
     WindowProbe,
     /// Less than a full segment, because the peer's window has stayed small for long.

@@ -178,6 +178,12 @@ impl Scoreboard {
         self.segments.iter().rev().find(|segment| !segment.is_sacked()).map(SentSegment::range)
     }
 
+    /// The last segment that ends at or below `position`, was sent once, and is neither SACKed nor lost.
+    pub(super) fn last_sent_once(&self, position: u64) -> Option<Range> {
+        let mut candidates = self.segments.range(..self.index_of(position)).rev();
+        candidates.find(|segment| !segment.tag.has(Tag::RETRANSMITTED | Tag::SACKED | Tag::LOST)).map(SentSegment::range)
+    }
+
     /// Records the transmission of new data; `push`: whether the segment carries PSH by itself, and the number of its block.
     pub(super) fn send(&mut self, (start, end): Range, snapshot: Snapshot, push: (bool, u32)) {
         let number = self.transmit(snapshot.sent_at, (start, end));

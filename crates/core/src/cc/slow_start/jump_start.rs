@@ -21,7 +21,7 @@ use crate::cc::opening::Opening;
 use crate::cc::slow_start::{INNER, inner};
 use crate::entry::{Entry, quantity};
 use crate::events::{Ack, Cause, CongestionEvent, Established, Lost, Sent};
-use crate::params::{Default, Kind, Param};
+use crate::params::{Default, Kind, Param, Params};
 use crate::units::{Bytes, Rate, Segments};
 
 /// This part in the registry.
@@ -39,10 +39,7 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
         INNER,
     ],
     quantities: &[quantity("arrived", "segments", "segments of the first flight that were sent and not lost")],
-    build: |params| {
-        let unlimited = Unlimited::new(UNPACED, params.number("most"));
-        Ok(Box::new(JumpStart { unlimited, flight: Opening::default(), open: false, inner: inner(params)? }))
-    },
+    build: |params| Ok(Box::new(JumpStart::new(params)?)),
 };
 
 /// Largest flight without a round-trip time to pace by.
@@ -59,6 +56,12 @@ pub struct JumpStart {
 }
 
 impl JumpStart {
+    /// With the parameters `most` and `slow_start`.
+    pub(super) fn new(params: &Params) -> Result<Self, String> {
+        let unlimited = Unlimited::new(UNPACED, params.number("most"));
+        Ok(Self { unlimited, flight: Opening::default(), open: false, inner: inner(params)? })
+    }
+
     /// Half of what has arrived of the flight.
     fn halved(&self) -> Window {
         Window::reduced_to((self.flight.arrived() / 2.0).max(1.0))

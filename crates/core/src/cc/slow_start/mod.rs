@@ -22,6 +22,7 @@ entries! { Entry<dyn SlowStart>:
     paced_start,
     paced,
     jump_start,
+    halfback,
     quick_start,
     careful_resume,
     hybla,

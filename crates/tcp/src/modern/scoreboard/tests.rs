@@ -53,6 +53,18 @@ fn rfc_6675_section_4() {
 }
 
 #[test]
+fn the_last_segment_that_was_sent_once() {
+    let mut board = board();
+    assert_eq!((board.last_sent_once(1000), board.last_sent_once(950)), (Some((900, 1000)), Some((800, 900))));
+    board.resend((900, 1000), sent(20), true);
+    sack(&mut board, (700, 900));
+    assert_eq!(board.last_sent_once(1000), Some((600, 700)), "neither retransmitted nor SACKed");
+    assert!(board.mark_lost_below(600));
+    assert_eq!((board.last_sent_once(1000), board.last_sent_once(600)), (Some((600, 700)), None), "nor lost");
+    assert!(board.is_consistent());
+}
+
+#[test]
 fn the_retransmission_of_a_segment_that_counts_as_lost_only_later_stays_outstanding() {
     let mut board = board();
     sack(&mut board, (500, 600));

@@ -473,6 +473,11 @@ impl Sender {
         });
         self.seat.on_ack(&event);
         self.follow_threshold(ssthresh);
+        if let Some(position) = self.seat.proactive_below()
+            && !self.repair.is_forced()
+        {
+            self.repair.force(Force::Proactive(position));
+        }
         if self.seat.holds_back() {
             self.rate.note_app_limited(inflight);
         }

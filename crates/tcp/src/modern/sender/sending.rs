@@ -62,6 +62,7 @@ impl Sender {
             Force::Nothing => return None,
             Force::Lost => self.fit(self.board.first_waiting()?),
             Force::Last => self.board.last().map(|segment| self.fit(segment.range()))?,
+            Force::Proactive(position) => self.fit(self.board.last_sent_once(position)?),
             Force::WindowProbe => {
                 let position = self.window.una() - 1;
                 return Some(Output {

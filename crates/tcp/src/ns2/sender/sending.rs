@@ -71,6 +71,13 @@ impl State {
         (fits && self.is_available(now)).then(|| self.take_next())
     }
 
+    /// The last outstanding segment of the data below `position` that was sent once, as far as the sender knows.
+    fn last_sent_once(&self, position: u64) -> Option<u32> {
+        let end = (position / self.setup.smss.0) as u32 + 1;
+        let mut outstanding = (self.window.una()..end.min(self.window.max())).rev();
+        outstanding.find(|seq| !self.resent.contains_key(seq) && !self.ledger.waiting.contains(seq))
+    }
+
     /// Sends segment `seq`.
     pub(super) fn output(&mut self, now: Instant, seq: u32) -> Segment {
         let nothing_outstanding = self.window.flight_size() == 0;
@@ -190,6 +197,9 @@ impl State {
             event.sample = self.sample(now, delivery.bytes);
         }
         self.seat.on_ack(&event);
+        if let Some(position) = self.seat.proactive_below() {
+            self.retransmit = self.retransmit.or_else(|| self.last_sent_once(position));
+        }
         if self.sampling.is_some() && self.seat.holds_back() {
             self.note_app_limited();
         }
