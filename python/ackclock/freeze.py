@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
 from ackclock import _core
-from ackclock.files import toml
 from ackclock.scenario import Scenario, key_of
 
 
@@ -29,7 +29,7 @@ class Frozen:
 
         ``Scenario(**document)`` is the scenario again; a control in Python is its class.
         """
-        document = toml.own(self.scenario.expanded())
+        document: dict[str, Any] = json.loads(self.scenario.core.expanded_json())
         for index, made in self.scenario.controls.items():
             # The word for a class in the file is that of `congestion_control`, also for a slow start.
             flow = document["flow"][index]

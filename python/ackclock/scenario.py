@@ -283,7 +283,7 @@ class Scenario:
 
         controls = {flow: getattr(made, "__name__", type(made).__name__) for flow, made in self._controls.items()}
         made = card(
-            toml.own(self.expanded()),
+            json.loads(self._core.expanded_json()),
             self.to_toml(),
             [f"hash {self.hash[:12]}"],
             bottleneck=self.bottleneck,

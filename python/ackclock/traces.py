@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import _core
-from ackclock.files import limits, targets, toml
+from ackclock.files import limits, targets
 from ackclock.formatting.numbers import number
 from ackclock.formatting.units import UNITS
 
@@ -194,7 +194,7 @@ def _link(path: Path, kinds: Mapping[str, str]) -> dict[str, Any]:
         scenario = _core.Scenario.from_toml(text, str(path.absolute().parent / "trace.toml"))
     except _core.ScenarioError as error:
         raise ValueError(str(error).partition(".file: ")[2] or f"{path}: {error}") from None
-    link: dict[str, Any] = toml.own(scenario.expanded())["topology"]["link"][0]
+    link: dict[str, Any] = json.loads(scenario.expanded_json())["topology"]["link"][0]
     return link
 
 

@@ -231,6 +231,10 @@ impl PyScenario {
         self.document.expanded().map_err(to_python)
     }
 
+    fn expanded_json(&self) -> PyResult<String> {
+        self.document.expanded_json().map_err(to_python)
+    }
+
     #[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
     fn set(&self, settings: Vec<(String, String)>) -> PyResult<Self> {
         Self::new(self.document.clone(), &settings)

@@ -162,7 +162,7 @@ def _bare(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
 
     The link's queues have the packets that they have with the hosts of the scenario.
     """
-    document = toml.own(scenario.expanded())
+    document = Frozen(scenario).document
     tested = under_test(flow["name"] for flow in document["flow"])
     flows = [
         {key: value for key, value in flow.items() if flow["name"] not in tested or key in (*WORKLOAD, "packet_size")}

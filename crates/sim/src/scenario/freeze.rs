@@ -22,27 +22,20 @@ use crate::scenario::model::{
 use crate::scenario::part::{axis, write_part};
 use crate::scenario::unit::{write_rate, write_time};
 
-/// The scenario as TOML, from which an equal scenario can be read. Random arrivals are written as such or, if `expand`, flow by flow.
-pub(crate) fn freeze(built: &Built, expand: bool) -> String {
+/// The tables with a header of their own.
+const TABLES: [&str; 3] = ["topology", "topology.link", "flow"];
+
+/// The scenario as a document, from which an equal scenario can be read. Random arrivals are written as such or, if `expand`, flow by flow.
+pub(crate) fn freeze(built: &Built, expand: bool) -> Json {
     let scenario = &built.scenario;
     let names = TraceKind::ALL.iter().filter(|(_, kind)| scenario.record.contains(kind)).map(|(name, _)| *name);
-    let mut text = String::new();
-    let root = json!({
-        "name": scenario.name,
-        "duration": write_time(scenario.duration),
-        "seed": scenario.seed,
-        "record": names.collect::<Vec<_>>(),
-    });
-    table(&mut text, "", &root);
-    table(&mut text, "[topology]", &json!({ "kind": "explicit", "node": scenario.nodes }));
-    for spec in &scenario.links {
-        table(&mut text, "[[topology.link]]", &link(spec, &scenario.nodes));
-    }
+    let links: Vec<Json> = scenario.links.iter().map(|spec| link(spec, &scenario.nodes)).collect();
+    let mut flows = Vec::new();
     let mut drawn = built.drawn.iter().filter(|_| !expand).peekable();
     let mut index = 0;
     loop {
         if let Some((drawn, python)) = drawn.next_if(|(drawn, _)| drawn.flows.start == index) {
-            table(&mut text, "[[flow]]", &arriving(drawn, scenario, *python));
+            flows.push(arriving(drawn, scenario, *python));
             index = drawn.flows.end;
             continue;
         }
@@ -50,10 +43,34 @@ pub(crate) fn freeze(built: &Built, expand: bool) -> String {
         let application = spec.traffic.application().map(|application| &scenario.applications[application]);
         // The connections of an application share one table.
         if application.is_none_or(|application| application.flows.start == index) {
-            table(&mut text, "[[flow]]", &flow(spec, application, scenario, python.map(|(_, what)| what)));
+            flows.push(flow(spec, application, scenario, python.map(|(_, what)| what)));
         }
         index += 1;
     }
+    let mut topology = json!({ "kind": "explicit", "node": scenario.nodes });
+    let mut root = json!({
+        "name": scenario.name,
+        "duration": write_time(scenario.duration),
+        "seed": scenario.seed,
+        "record": names.collect::<Vec<_>>(),
+    });
+    put_tables(&mut topology, "link", links);
+    root["topology"] = topology;
+    put_tables(&mut root, "flow", flows);
+    root
+}
+
+/// Puts an array of tables into a table; TOML has none without tables.
+fn put_tables(table: &mut Json, key: &str, tables: Vec<Json>) {
+    if !tables.is_empty() {
+        table[key] = Json::Array(tables);
+    }
+}
+
+/// A frozen scenario as TOML: links and flows as arrays of tables, all else on one line.
+pub(crate) fn to_toml(frozen: &Json) -> String {
+    let mut text = String::new();
+    table(&mut text, "", frozen);
     text
 }
 
@@ -76,12 +93,28 @@ fn arriving(drawn: &Drawn, scenario: &Scenario, python: Option<Python>) -> Json 
     table
 }
 
-fn table(text: &mut String, header: &str, entries: &Json) {
-    if !header.is_empty() {
-        let _ = writeln!(text, "\n{header}");
-    }
-    for (key, value) in entries.as_object().into_iter().flatten() {
+/// Writes the table at `path`: first the keys with values, then the tables below it.
+fn table(text: &mut String, path: &str, entries: &Json) {
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    let entries = || entries.as_object().into_iter().flatten();
+    for (key, value) in entries().filter(|(key, _)| !TABLES.contains(&below(key).as_str())) {
         let _ = writeln!(text, "{key} = {}", inline(value));
+    }
+    for (key, value) in entries() {
+        let path = below(key);
+        match value {
+            _ if !TABLES.contains(&path.as_str()) => {}
+            Json::Array(tables) => {
+                for each in tables {
+                    let _ = writeln!(text, "\n[[{path}]]");
+                    table(text, &path, each);
+                }
+            }
+            value => {
+                let _ = writeln!(text, "\n[{path}]");
+                table(text, &path, value);
+            }
+        }
     }
 }
 
