@@ -136,7 +136,7 @@ fuzz-ns2: core  ## compare with ns-2 on 600 random networks; needs ns-2
 fuzz-linux: core  ## compare with Linux packet by packet on 260 random scenarios; needs a kernel (ackclock kernel build)
 	$(BIN)/python benches/linux/packets/walk.py --count 260
 
-bench: core  ## measure speed, also of ns-2 if installed; writes target/bench.json
+bench: core  ## measure speed, also of ns-2 and ns-3 if installed; writes target/bench.json
 	$(BIN)/python benches/bench.py
 	cargo bench --workspace --quiet
 

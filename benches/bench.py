@@ -1,10 +1,11 @@
-"""Measures the speed of the simulator against ns-2.35, and of the hosts `modern` against the hosts `ns2`.
+"""Measures the speed of the simulator against ns-2.35 and ns-3, and of the hosts `modern` against the hosts `ns2`.
 
 The first table has eight workloads and one row per queue discipline; without `ns` it covers the simulator alone. The
 second table has bulk flows between hosts of both kinds, and the third every slow start, avoidance and whole control on
-hosts `modern`, relative to Reno. The programs run alternately on the same machine, several times
-each, and the best run counts. The tables are printed and written to target/bench.json: the first under `ns2`, the
-second under `hosts`, the third under `controls`. Rates are delivered data packets per CPU second without set-up.
+hosts `modern`, relative to Reno. The fourth has ns-3 on the chain and the dumbbells, for a shorter time; it is skipped
+if ns-3 is not installed. The programs run alternately on the same machine, several times each (ns-3 once), and the best
+run counts. The tables are printed and written to target/bench.json under `ns2`, `hosts`, `controls` and `ns3`. Rates
+are delivered data packets per CPU second without set-up.
 
 Arguments name workloads and limit the measurement to them.
 """
@@ -13,9 +14,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +45,22 @@ NS2_RATES = {
 NS2_QUEUES = (
     "-topology dumbbell -rate 100Mb -access 1Gb -delay 40ms -access_delay 10ms -window 20000 -limit 480"
     " -time 200 -flows 20 -agents Tahoe,Tahoe,Reno,Reno,Newreno,Newreno"
+)
+NS3_RATES = {
+    "100M": ("100Mbps", "1Gbps", "10ms", "5ms", 480, 20),
+    "1G": ("1Gbps", "10Gbps", "10ms", "5ms", 4800, 4),
+    "chain": ("10Mbps", "100Mbps", "10ms", "10ms", 50, 125),
+}
+"""Rates and delays of bottleneck and access links, limit in packets, and simulated seconds: a part of the workload's
+time, because ns-3 would take most of an hour for all of it."""
+NS3_LIBRARIES = (
+    "applications",
+    "internet",
+    "nix-vector-routing",
+    "point-to-point",
+    "traffic-control",
+    "network",
+    "core",
 )
 # Runs of each program on a workload; the best one counts.
 RUNS = 3
@@ -111,6 +130,96 @@ def measure_ns2(ns: str, workload: str) -> Measurement | None:
     setup = next(int(line[1]) / 1e9 for line in words if line[0] == "ready")
     total = next(line for line in words if line[0] == "total")
     return Measurement(int(total[2]), cpu, setup, int(total[total.index("peak_kb") + 1]) * 1024 / 1e6)
+
+
+def ns3_program() -> Path | str:
+    """Compile the dumbbell for ns-3; return the program, or the reason why there is none."""
+    compiler = shutil.which("c++")
+    if compiler is None:
+        return "the comparison with ns-3 needs a C++ compiler (Debian package g++)"
+    made, source = TARGET / "ns3_dumbbell", ROOT / "benches" / "ns3" / "dumbbell.cc"
+    libraries = [f"-lns3-{name}" for name in NS3_LIBRARIES]
+    said = subprocess.run(
+        [compiler, "-std=c++17", "-O2", str(source), "-o", str(made), *libraries],
+        stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    if said.returncode == 0:
+        return made
+    if "ns3/" in said.stderr and "No such file" in said.stderr:
+        return "ns-3 is not installed (Debian package libns3-dev)"
+    sys.exit(said.stderr)
+
+
+def ns3_seconds(workload: str) -> int | None:
+    """Return for how long ns-3 simulates a workload; None if it does not."""
+    kind = workload.split("_")
+    if kind[0] not in ("chain", "dumbbell"):
+        return None
+    return NS3_RATES["chain" if workload == "chain" else kind[1]][-1]
+
+
+def measure_ns3(program: Path, workload: str) -> Measurement:
+    """Run ns-3 on a part of the same workload."""
+    name, flows = ("chain", "1") if workload == "chain" else workload.split("_")[1:]
+    rate, access, delay, access_delay, limit, seconds = NS3_RATES[name]
+    window = 1000 if name == "chain" else 20000
+    values = {
+        "rate": rate, "access": access, "delay": delay, "access_delay": access_delay, "limit": limit, "time": seconds,
+        "flows": flows, "window": window,
+    }  # fmt: skip
+    output, cpu = spawn([str(program), *(f"--{key}={value}" for key, value in values.items())])
+    words = {line.split()[0]: line.split() for line in output.splitlines()}
+    total = words["total"]
+    return Measurement(int(total[2]), cpu, float(words["ready"][1]), int(total[4]) * 1024 / 1e6)
+
+
+def shortened(file: Path, seconds: int) -> Path:
+    """Write a scenario that lasts so long."""
+    text = re.sub(r"^duration = .*$", f'duration = "{seconds} s"', file.read_text(), count=1, flags=re.MULTILINE)
+    made = TARGET / f"short_{file.name}"
+    made.write_text(text)
+    return made
+
+
+NS3_COLUMNS = {
+    "workload": ("workload", -20),
+    "ours_pps": ("ours pkt/s", 12),
+    "ns3_pps": ("ns-3 pkt/s", 12),
+    "ratio": ("ratio", 8),
+    "peak_rss_mb": ("MB", 8),
+    "ns3_peak_rss_mb": ("ns-3 MB", 9),
+    "packets": ("packets", 10),
+    "ns3_packets": ("of ns-3", 10),
+}
+
+
+def against_ns3(binary: Path, speeds: Mapping[str, int]) -> list[dict[str, object]]:
+    """Measure ns-3 on those workloads that it simulates, and print the table. `speeds`: ours, by workload."""
+    program = ns3_program()
+    if isinstance(program, str):
+        print(f"skipped: {program}", file=sys.stderr)
+        return []
+    show({key: title for key, (title, _) in NS3_COLUMNS.items()}, NS3_COLUMNS)
+    rows = []
+    for workload, pps in speeds.items():
+        if (seconds := ns3_seconds(workload)) is None:
+            continue
+        short = measure_ours(binary, shortened(scenario(workload, TARGET), seconds))
+        theirs = measure_ns3(program, workload)
+        rows.append(
+            {
+                "workload": workload,
+                "ours_pps": pps,
+                "ns3_pps": round(theirs.pps),
+                "ratio": round(pps / theirs.pps),
+                "peak_rss_mb": round(short.peak_rss_mb, 1),
+                "ns3_peak_rss_mb": round(theirs.peak_rss_mb, 1),
+                "packets": short.packets,
+                "ns3_packets": theirs.packets,
+            }
+        )
+        show(rows[-1], NS3_COLUMNS)
+    return rows
 
 
 COLUMNS = {
@@ -215,6 +324,7 @@ def main() -> None:
             {"workload": workload, "pps": round(own.pps), "ratio": round(own.pps / reference.pps, 2)}
         )
         show(rows["controls"][-1], CONTROL_COLUMNS)
+    rows["ns3"] = against_ns3(binary, {row["workload"]: row["ours_pps"] for row in rows["ns2"]})
     path = TARGET / "bench.json"
     path.write_text(json.dumps({"optimised": optimised, **rows}, indent=2) + "\n")
     print(f"written to {path}", file=sys.stderr)
