@@ -32,7 +32,7 @@ pub(crate) fn kernel_run(
         typed.record = record.iter().map(|name| trace_kind(name)).collect::<PyResult<_>>()?;
     }
     let (result, cpu_seconds, facts) = system::run(py, &typed, (&capture, attempts, change_hystart), &cancel)?;
-    Ok((PyRunResult::new(scenario.document().clone(), typed, result, (cpu_seconds, 0.0)), facts))
+    Ok((PyRunResult::new(scenario.document().into_owned(), typed, result, (cpu_seconds, 0.0)), facts))
 }
 
 /// Runs a scenario on the TCP of a kernel in virtual time, which lies in `folder` and has `hz` ticks per second. Returns the result, and what
@@ -72,7 +72,7 @@ pub(crate) fn guest_run(
         return Err(error);
     }
     let (result, cpu_seconds, facts) = run?;
-    Ok((PyRunResult::new(scenario.document().clone(), typed, result, (cpu_seconds, 0.0)), facts))
+    Ok((PyRunResult::new(scenario.document().into_owned(), typed, result, (cpu_seconds, 0.0)), facts))
 }
 
 /// Sends packets over the links of a scenario, each given by its time in nanoseconds, the index of its flow, its size in bytes and its ECN

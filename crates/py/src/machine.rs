@@ -84,7 +84,7 @@ mod linux {
         captured: &[String],
         (guest, output): Guest,
     ) -> PyResult<(Option<i32>, PyRunResult, Bound<'py, PyDict>)> {
-        let document = scenario.document().clone();
+        let document = scenario.document().into_owned();
         let scenario = scenario.scenario().clone();
         let programs = Programs { command, at: if sender { Side::Sender } else { Side::Receiver }, peer, flow };
         let facts = PyDict::new(py);

@@ -69,7 +69,7 @@ pub(crate) fn run(
     let thread_time = py.import("time")?.getattr("thread_time")?;
     let now = || thread_time.call0()?.extract::<f64>();
     let begin = now()?;
-    let document = scenario.document().clone();
+    let document = scenario.document().into_owned();
     let mut scenario = scenario.with(&makers)?;
     if let Some(record) = record {
         scenario.record = record.iter().map(|name| trace_kind(name)).collect::<PyResult<_>>()?;

@@ -1,8 +1,9 @@
 //! Scenarios for Python.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use ackclock_sim::engine::{BUSY_PARTS, BusyPart, both_ways, bottleneck, busy_link, digest, foreign};
 use ackclock_sim::scenario::{
@@ -20,9 +21,28 @@ use crate::slow_start::slow_start_factory;
 /// A scenario document. It is checked after reading and after every change.
 #[pyclass(name = "Scenario", module = "ackclock._core", frozen)]
 pub(crate) struct PyScenario {
-    document: Document,
+    source: Source,
     scenario: Scenario,
-    hash: OnceLock<String>,
+    hash: String,
+}
+
+/// What a scenario was made from. The tree of a document takes about ten times the memory of its text, and a plan has thousands of scenarios.
+enum Source {
+    Tree(Document),
+    /// The JSON of a document without settings, and its name.
+    Json(Box<str>, Box<str>),
+}
+
+impl Source {
+    fn document(&self) -> Cow<'_, Document> {
+        match self {
+            Self::Tree(document) => Cow::Borrowed(document),
+            Self::Json(text, name) => match Document::from_json(text, name) {
+                Ok(document) => Cow::Owned(document),
+                Err(_) => unreachable!("this text was read before"),
+            },
+        }
+    }
 }
 
 /// The runs of `[sweep]`, each made when it is asked for.
@@ -77,17 +97,18 @@ impl PyScenario {
         if !settings.is_empty() {
             document.set_all(settings.iter().map(|(key, value)| (key.as_str(), value.as_str()))).map_err(to_python)?;
         }
-        Self::checked(document)
+        Self::checked(document, Source::Tree)
     }
 
-    fn checked(document: Document) -> PyResult<Self> {
-        let scenario = document.scenario().map_err(to_python)?;
-        Ok(Self { document, scenario, hash: OnceLock::new() })
+    /// Checks a document; `source` makes what is kept of it.
+    fn checked(document: Document, source: impl FnOnce(Document) -> Source) -> PyResult<Self> {
+        let (scenario, frozen) = document.scenario_and_frozen().map_err(to_python)?;
+        Ok(Self { source: source(document), scenario, hash: digest(&frozen) })
     }
 
     /// The document of the scenario.
-    pub(crate) fn document(&self) -> &Document {
-        &self.document
+    pub(crate) fn document(&self) -> Cow<'_, Document> {
+        self.source.document()
     }
 
     /// The scenario, with registered parts instead of those made in Python.
@@ -100,7 +121,7 @@ impl PyScenario {
         if makers.made.is_empty() {
             return Ok(self.scenario.clone());
         }
-        self.document.scenario_with(makers).map_err(to_python)
+        self.document().scenario_with(makers).map_err(to_python)
     }
 }
 
@@ -117,7 +138,13 @@ impl PyScenario {
     #[pyo3(signature = (text, name, settings=Vec::new()), text_signature = "(text, name, settings=())")]
     #[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
     fn from_json(py: Python<'_>, text: &str, name: &str, settings: Vec<(String, String)>) -> PyResult<Self> {
-        py.detach(|| Self::new(Document::from_json(text, name).map_err(to_python)?, &settings))
+        py.detach(|| {
+            let document = Document::from_json(text, name).map_err(to_python)?;
+            if settings.is_empty() {
+                return Self::checked(document, |_| Source::Json(text.into(), name.into()));
+            }
+            Self::new(document, &settings)
+        })
     }
 
     #[getter]
@@ -194,55 +221,52 @@ impl PyScenario {
     /// `[sweep]` as TOML; empty if there is none.
     #[getter]
     fn sweep(&self) -> String {
-        self.document.sweep()
+        self.document().sweep()
     }
 
     /// The files that the scenario names.
     #[getter]
     fn files(&self) -> Vec<PathBuf> {
-        self.document.files()
+        self.document().files()
     }
 
     /// Text, file name and origin, from which `restore` makes an equal scenario.
     fn state(&self) -> (String, String, bool) {
-        let (file, python) = self.document.origin();
-        (self.document.state(), file.to_owned(), python)
+        let document = self.document();
+        let (file, python) = document.origin();
+        (document.state(), file.to_owned(), python)
     }
 
     #[staticmethod]
     fn restore(py: Python<'_>, text: &str, file: &str, python: bool) -> PyResult<Self> {
-        py.detach(|| Self::checked(Document::restore(text, file, python).map_err(to_python)?))
+        py.detach(|| Self::checked(Document::restore(text, file, python).map_err(to_python)?, Source::Tree))
     }
 
     #[getter]
-    fn hash(&self) -> PyResult<String> {
-        if let Some(hash) = self.hash.get() {
-            return Ok(hash.clone());
-        }
-        let hash = digest(&self.document.frozen().map_err(to_python)?);
-        Ok(self.hash.get_or_init(|| hash).clone())
+    fn hash(&self) -> &str {
+        &self.hash
     }
 
     fn to_toml(&self) -> PyResult<String> {
-        self.document.frozen().map_err(to_python)
+        self.document().frozen().map_err(to_python)
     }
 
     fn expanded(&self) -> PyResult<String> {
-        self.document.expanded().map_err(to_python)
+        self.document().expanded().map_err(to_python)
     }
 
     fn expanded_json(&self) -> PyResult<String> {
-        self.document.expanded_json().map_err(to_python)
+        self.document().expanded_json().map_err(to_python)
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
     fn set(&self, settings: Vec<(String, String)>) -> PyResult<Self> {
-        Self::new(self.document.clone(), &settings)
+        Self::new(self.document().into_owned(), &settings)
     }
 
     /// What `sweep_points` needs: the points to draw, the file of a table, and the name, count and seed of a population.
     fn sweep_needs(&self) -> PyResult<(Option<SampleNeeds>, Option<PathBuf>, Option<PopulationNeeds>)> {
-        let needs = self.document.sweep_needs().map_err(to_python)?;
+        let needs = self.document().sweep_needs().map_err(to_python)?;
         let (file, population) = match needs.table {
             Some(TableRequest::File(file)) => (Some(file), None),
             Some(TableRequest::Population { name, count, seed }) => (None, Some((name, count, seed))),
@@ -255,7 +279,7 @@ impl PyScenario {
     #[pyo3(signature = (sample=None, table=None))]
     fn sweep_points(&self, py: Python<'_>, sample: Option<&[u8]>, table: Option<Vec<Column<'_>>>) -> PyResult<PySweepPoints> {
         let table = columns(table)?;
-        py.detach(|| PySweepPoints::new(self.document.clone(), sample, table))
+        py.detach(|| PySweepPoints::new(self.document().into_owned(), sample, table))
     }
 
     fn __repr__(&self) -> String {
@@ -304,7 +328,7 @@ impl PySweepPoints {
             }
             // One check serves the scenario and its hash, which the caller needs to find equal runs.
             let (scenario, frozen) = document.scenario_and_frozen().map_err(to_python)?;
-            Ok::<_, PyErr>((labels, PyScenario { document, scenario, hash: OnceLock::from(digest(&frozen)) }))
+            Ok::<_, PyErr>((labels, PyScenario { source: Source::Tree(document), scenario, hash: digest(&frozen) }))
         })?;
         Ok((labels.into_py_dict(py)?, scenario))
     }
