@@ -163,28 +163,30 @@ class Plan:
         ValueError
             If the rate or the delay of a link of a drawn path is a model.
         """
-        made = [unit.path.compose(contender, unit.seed, self.extra) for contender in self.contenders]
-        documents = [_drawn(scenario, unit) for scenario in made]
-        first = documents[0]
-        flows = [_tested(document) for document in documents]
-        single = [_lasting(tested[0]) for tested in flows] if self.harm else []
-        # All competition takes place on the links of the reference, even if packets of another size round its queues.
-        other = [unit.path.scenario is None and each["topology"] != first["topology"] for each in documents]
         world = unit.world
-        return Runs(
-            [Point(world.hosted(self._patient(document, unit)), Tested(), world=world) for document in documents],
-            [
-                None
-                if elsewhere or not self.harm
-                else Point(world.hosted(_with(first, [single[0], *tested])), Reference(), world=world)
-                for tested, elsewhere in zip(flows, other, strict=True)
-            ],
-            [
-                Point(world.hosted(_with(each, [flow])), Alone(), world=world)
-                for each, flow in zip(documents, single, strict=self.harm)
-            ],
-            self._like(unit),
-        )
+        solo: list[Point[Row]] = []
+        beside: list[Point[Row] | None] = []
+        alone: list[Point[Row]] = []
+        first: dict[str, Any] | None = None
+        reference: dict[str, Any] = {}
+        # One document at a time: each takes far more memory than its scenario.
+        for contender in self.contenders:
+            document = _drawn(unit.path.compose(contender, unit.seed, self.extra), unit)
+            solo.append(Point(world.hosted(self._patient(document, unit)), Tested(), world=world))
+            if not self.harm:
+                beside.append(None)
+                continue
+            tested = _tested(document)
+            single = _lasting(tested[0])
+            if first is None:
+                first, reference = document, single
+            # All competition takes place on the links of the reference, even if packets of another size round its
+            # queues.
+            elsewhere = unit.path.scenario is None and document["topology"] != first["topology"]
+            shared = None if elsewhere else _with(first, [reference, *tested])
+            beside.append(None if shared is None else Point(world.hosted(shared), Reference(), world=world))
+            alone.append(Point(world.hosted(_with(document, [single])), Alone(), world=world))
+        return Runs(solo, beside, alone, self._like(unit))
 
     def _like(self, unit: Unit) -> Point[Row] | None:
         if unit.path.rival is None:
