@@ -139,7 +139,8 @@ fn check(parts: &Parts, ops: &[Op], usual: bool) {
         match op {
             // HyStart may end slow start, and these set a window of their own at any ACK, such as to drain the queue.
             Op::Ack { limited: false, .. } => {
-                let names = ["bbr_startup", "careful_resume", "halfback", "jump_start", "paced_start", "quick_start", "rapid_start", "suss"];
+                let names =
+                    ["bbr_startup", "careful_resume", "halfback", "jump_start", "paced_start", "quick_start", "rapid_start", "suss"];
                 let sets = names.iter().any(|name| parts.has_slow_start(name));
                 assert!(grown == 0.0 || grown < 0.0 && sets, "{context}");
                 assert!(after.ssthresh == before.ssthresh || after.ssthresh == after.cwnd.max(2.0), "{context}");

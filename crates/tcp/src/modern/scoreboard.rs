@@ -402,8 +402,11 @@ impl Scoreboard {
     /// The first segment that ends above `position`.
     #[inline]
     fn index_of(&self, position: u64) -> usize {
-        if self.segments.front().is_none_or(|segment| segment.end() > position) {
-            return 0;
+        let Some(first) = self.segments.front().filter(|segment| segment.end() <= position) else { return 0 };
+        // Usually all segments have the same length.
+        let guess = ((position - first.start) / first.len().max(1)) as usize;
+        if self.segments.get(guess).is_some_and(|segment| segment.start <= position && position < segment.end()) {
+            return guess;
         }
         self.segments.partition_point(|segment| segment.end() <= position)
     }
