@@ -1,5 +1,7 @@
 //! Every control in quinn, in virtual time.
 
+#[path = "../../noq/tests/controls/mod.rs"]
+mod controls;
 mod endpoints;
 
 use std::sync::{Arc, Mutex};
@@ -7,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use ackclock_core::cc::{Court, Recipe, Wants, Witness};
 use ackclock_quinn::{Controls, Factory, Handle};
-use endpoints::{Outcome, Path, recipes, transfer};
+use controls::recipes;
+use endpoints::{Outcome, Path, transfer};
 use quinn_proto::TransportConfig;
 use quinn_proto::congestion::{ControllerFactory, CubicConfig, NewRenoConfig};
 
@@ -120,6 +123,18 @@ fn marks_reduce_the_window_without_losses() {
 }
 
 #[test]
+fn a_packet_that_others_overtake_costs_half_the_window() {
+    let path = Path { late: Some((1000, Duration::from_millis(10))), queue: 1000, ..Path::USUAL };
+    let (controls, court) = witnessed("reno");
+    let (outcome, handle) = run(path, 4_000_000, controls, |_| (), |_| ());
+    let court = court.lock().unwrap();
+    assert!(court.broken.is_empty(), "{:#?}", court.broken);
+    let (undone, reduced) = (court.events.get("undo").copied().unwrap_or(0), handle.with(|seat| seat.reductions()));
+    assert!(outcome.dropped == 0 && reduced >= 2, "{outcome:?} {:?}", court.events);
+    assert!(undone == 0, "{undone} of {reduced}");
+}
+
+#[test]
 fn larger_packets_are_told_to_the_control() {
     let discover = |transport: &mut TransportConfig| {
         transport.mtu_discovery_config(Some(quinn_proto::MtuDiscoveryConfig::default()));
@@ -130,15 +145,6 @@ fn larger_packets_are_told_to_the_control() {
     assert!((1400..=1452).contains(&smss), "{smss}");
     let court = court.lock().unwrap();
     assert!(court.events.contains_key("segment size") && court.broken.is_empty(), "{:#?}", court.broken);
-}
-
-#[test]
-fn an_idle_connection_is_one_for_the_control() {
-    // The handshake is over before there is data only on the client's side; the server answers at once.
-    let (controls, court) = witnessed("reno");
-    run(Path { round_trip: Duration::from_millis(200), ..Path::USUAL }, 500_000, controls, |_| (), |_| ());
-    let court = court.lock().unwrap();
-    assert!(court.broken.is_empty(), "{:#?}", court.broken);
 }
 
 #[test]

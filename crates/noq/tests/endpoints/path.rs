@@ -19,11 +19,13 @@ pub(crate) struct Path {
     pub(crate) queue: usize,
     /// Every so many datagrams one is marked, if it can be.
     pub(crate) mark: Option<u64>,
+    /// Every so many datagrams one takes so much longer, and others overtake it.
+    pub(crate) late: Option<(u64, Duration)>,
 }
 
 impl Path {
     /// 10 Mbit/s, 40 ms, 50 datagrams.
-    pub(crate) const USUAL: Self = Self { rate: 10_000_000, round_trip: Duration::from_millis(40), queue: 50, mark: None };
+    pub(crate) const USUAL: Self = Self { rate: 10_000_000, round_trip: Duration::from_millis(40), queue: 50, mark: None, late: None };
 }
 
 /// A datagram with its ECN bits.
@@ -69,6 +71,11 @@ impl Link {
             let time = Duration::from_nanos(bits * 1_000_000_000 / self.path.rate);
             at = self.leaving.back().copied().unwrap_or(now).max(now) + time;
             self.leaving.push_back(at);
+        }
+        if to == 1
+            && let Some((_, more)) = self.path.late.filter(|(every, _)| self.passed.is_multiple_of(*every))
+        {
+            at += more;
         }
         let index = self.packets.len();
         self.packets.push(Some(packet));

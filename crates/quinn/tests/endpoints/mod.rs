@@ -17,7 +17,7 @@ use quinn_proto::{
 };
 
 use common::Digest;
-pub(crate) use common::{Outcome, recipes};
+pub(crate) use common::Outcome;
 pub(crate) use path::Path;
 use path::{Link, Packet};
 use plain::{Counted, Plain};
