@@ -1,4 +1,5 @@
 //! Every control in quinn, in virtual time.
+#![expect(clippy::disallowed_methods, reason = "virtual time counts from a point of the clock, which has no other points")]
 
 #[path = "../../noq/tests/controls/mod.rs"]
 mod controls;

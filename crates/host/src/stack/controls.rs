@@ -46,8 +46,8 @@ impl Controls {
     /// # Errors
     /// If there is no such part or parameter; the message lists those that there are.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let recipe: Recipe = text.parse()?;
-        Ok(Self::new(move || recipe.build().unwrap_or_else(|reason| panic!("a recipe that was read can be built: {reason}"))))
+        let control = text.parse::<Recipe>()?.build()?;
+        Ok(Self::new(move || control.clone()))
     }
 
     /// What is known of a connection before its handshake: the size of headers, the seed of the first connection, from which the others count

@@ -47,6 +47,7 @@ impl RoundTrip {
 
 /// What the stack has reported and the control has not heard.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 struct News {
     /// When; `None`: nothing.
     at: Option<Instant>,
@@ -467,9 +468,9 @@ impl StackSeat {
         // Position 0 is past the handshake.
         self.seat.reduce(&event, self.una + 1);
         if cause == Cause::EcnCe {
-            self.marked_below = self.nxt
+            self.marked_below = self.nxt;
         } else {
-            self.lost_below = self.nxt
+            self.lost_below = self.nxt;
         }
         if cause != Cause::EcnCe || !self.seat.owns_marks() {
             self.recovery = Some((self.nxt, persistent));

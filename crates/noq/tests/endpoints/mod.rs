@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use noq_proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig, Event, FourTuple, PathId,
     ServerConfig, StreamId, TransportConfig, VarInt,
@@ -86,8 +86,8 @@ pub(crate) fn transfer(
                 connection.handle_timeout(begin + now);
             }
         }
-        while let Some((to, packet)) = run.link.arrive(now) {
-            run.deliver(&mut sides, to, packet, now, &mut buffer);
+        while let Some(arrival) = run.link.arrive(now) {
+            run.deliver(&mut sides, arrival, now, &mut buffer);
         }
     }
     assert!(run.done, "a transfer ends: {} of {bytes} B after {now:?}", run.received);
@@ -140,9 +140,9 @@ impl Run {
     fn write(&mut self, connection: &mut Connection) {
         let Some(id) = self.stream else { return };
         let mut stream = connection.send_stream(id);
-        let zeros = [0; 1 << 16];
+        let zeros = [0; 1 << 14];
         while self.left > 0 {
-            let Ok(written) = stream.write(&zeros[..self.left.min(1 << 16) as usize]) else { break };
+            let Ok(written) = stream.write(&zeros[..self.left.min(1 << 14) as usize]) else { break };
             self.left -= written as u64;
             if self.left == 0 {
                 stream.finish().expect("a stream ends once");
@@ -171,12 +171,13 @@ impl Run {
         let _ = chunks.finalize();
     }
 
-    fn deliver(&mut self, sides: &mut [Side; 2], to: usize, packet: Packet, now: Duration, buffer: &mut Vec<u8>) {
+    fn deliver(&mut self, sides: &mut [Side; 2], (to, packet): (usize, Packet), now: Duration, buffer: &mut Vec<u8>) {
         let from = FourTuple::from_remote(sides[1 - to].address);
         let Side { endpoint, connection, .. } = &mut sides[to];
         buffer.clear();
-        let ecn = EcnCodepoint::from_bits(packet.ecn);
-        match endpoint.handle(self.begin + now, from, ecn, BytesMut::from(&packet.bytes[..]), buffer) {
+        let Packet { bytes, ecn } = packet;
+        let ecn = EcnCodepoint::from_bits(ecn);
+        match endpoint.handle(self.begin + now, from, ecn, BytesMut::from(Bytes::from(bytes)), buffer) {
             Some(DatagramEvent::ConnectionEvent(_, event)) => {
                 if let Some((_, connection)) = connection {
                     connection.handle_event(event);
