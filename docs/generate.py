@@ -22,6 +22,7 @@ import modelpages
 import published
 import typer
 import validation
+import worlds
 from typer.models import OptionInfo
 
 from ackclock import _core, columns
@@ -56,6 +57,7 @@ def main() -> int:
     pages[MODULE] = modelpages.source()
     pages[fieldmap.PAGE] = f"{MADE}\n\n{fieldmap.page().strip()}\n"
     pages[published.PAGE] = f"{MADE}\n\n{published.page().strip()}\n"
+    pages[worlds.PAGE] = f"{MADE}\n\n{worlds.page().strip()}\n"
     pages[validation.PAGE] = kernelcomparison.filled(validation.page())
     stale = {path.name for path in FOLDER.glob("*.md")} - PAGES.keys()
     differing = [path for path, text in pages.items() if not _same(path, text, show=check)]

@@ -70,7 +70,8 @@ def test_crates_for_the_registry_are_complete_and_need_only_each_other() -> None
     ours = {crate["name"]: crate for crate in found["packages"]}
     public = {name for name, crate in ours.items() if crate["publish"] != []}
     assert public == {
-        f"ackclock-{name}" for name in ("core", "host", "linux", "models", "noq", "quinn", "script", "sim", "tcp", "wire")
+        f"ackclock-{name}"
+        for name in ("core", "host", "linux", "models", "noq", "quinn", "script", "sim", "tcp", "wire")
     }
     for name in public:
         crate = ours[name]

@@ -14,7 +14,7 @@ from ackclock.experiments.plan import Point
 from ackclock.experiments.world import World
 from ackclock.files import toml
 from ackclock.freeze import Frozen
-from ackclock.linux import running, store, worlds
+from ackclock.linux import running, stacks, store, worlds
 from ackclock.results.coverage import TRACE, named_states
 from ackclock.scenario import Scenario
 
@@ -125,13 +125,16 @@ def _asked(
     contender = resolve(control or clause.control) if clause.control else NOBODY
     inside = kernel and control is None and bool(clause.kernel) and bool(clause.control)
     found = find(world, outside=kernel and not inside and bool(clause.control))
-    title = f"Linux {found.release}" if kernel else ""
+    stack = world in stacks.NAMES
+    title = f"Linux {found.release}" if kernel else world if stack else ""
     disciplined = kernel and bool(clause.discipline)
     own = clause.kernel if inside else clause.discipline.partition(" ")[0] if disciplined else ""
     made = Asked(clause, found, _who(own, contender.name, title), control is None)
     if suite.without_kernel and kernel:
         return replace(made, refusal=suite.without_kernel)
-    if world.partition(":")[0] not in clause.only:
+    if stack and not (suite.stacks and clause.scenario is not None and clause.control):
+        return replace(made, refusal="asks hosts of TCP, or a queue")
+    if (worlds.SIMULATION if stack else world.partition(":")[0]) not in clause.only:
         return replace(made, refusal=f"can be seen only in the world {', '.join(clause.only)}")
     if clause.scenario is None:
         return made
@@ -150,7 +153,7 @@ def _asked(
             **{key: _value(value) for key, value in contender.settings.items()},
         }  # fmt: skip
     scenario = _scenario(_disciplined(clause) if disciplined else clause, settings, HOST_KEYS if inside else ())
-    if kernel and not (inside or disciplined) and (reason := found.refusal(scenario)):
+    if (stack or (kernel and not (inside or disciplined))) and (reason := found.refusal(scenario)):
         return replace(made, refusal=reason)
     point = Point(scenario, Seen(clause.seen, clause.place), world=found)
     return replace(made, world=found, point=point)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.files import checks, limits, toml
-from ackclock.files.checks import TABLE, TEXT, TEXT_TABLE, Kind
+from ackclock.files.checks import BOOL, TABLE, TEXT, TEXT_TABLE, Kind
 
 FOLDER = Path(__file__).parent.parent / "data" / "conformance"
 SUFFIX = ".toml"
@@ -18,10 +18,13 @@ TESTED = "tested"
 LEVELS = ("must", "should", "may", "describes")
 """How binding a clause is in its document (RFC 2119); ``describes``: it states a behaviour, an equation or a number."""
 WORLDS = ("simulation", "linux")
+KNOWN = (*WORLDS, "quic", "quinn")
+"""The worlds in which a deviation may be known."""
 MOST_WORDS = 40
 """Words of a clause: it is a paraphrase, not a copy."""
 SUITE = {
     "document": TEXT, "title": TEXT, "control": TEXT, "kernel": TEXT, "discipline": TEXT, "without_kernel": TEXT,
+    "stacks": BOOL,
     "base": TABLE, "opening": TEXT, "clause": checks.tables("clause"),
 }  # fmt: skip
 CLAUSE = {
@@ -103,6 +106,8 @@ class Suite:
         Linux' own control that implements it; empty without one.
     without_kernel : str
         Why Linux cannot be asked; empty if it can.
+    stacks : bool
+        Whether QUIC stacks can be asked: the queries need nothing that only TCP tells.
     clauses : list of Clause
         Its clauses, in the order of the document.
     """
@@ -113,6 +118,7 @@ class Suite:
     control: str
     kernel: str
     without_kernel: str
+    stacks: bool
     clauses: list[Clause]
 
 
@@ -162,7 +168,7 @@ def read(path: Path) -> Suite:
         clauses[table["id"]] = _clause(path.stem, where, table, document)
     return Suite(
         path.stem, document["document"], document["title"], document.get("control", ""), document.get("kernel", ""),
-        document.get("without_kernel", ""), list(clauses.values()),
+        document.get("without_kernel", ""), bool(document.get("stacks", False)), list(clauses.values()),
     )  # fmt: skip
 
 
@@ -173,7 +179,7 @@ def _clause(suite: str, where: str, table: Mapping[str, Any], document: Mapping[
         raise ValueError(f"{where}: a script has no scenario")
     if len(table["text"].split()) > MOST_WORDS:
         raise ValueError(f"{where}: text: more than {MOST_WORDS} words; paraphrase the clause")
-    checks.words(where, "known world", table.get("known", {}), WORLDS)
+    checks.words(where, "known world", table.get("known", {}), KNOWN)
     scenario = None
     if "seen" in table:
         scenario = merged(document.get("base", {}), table.get("scenario", {}))

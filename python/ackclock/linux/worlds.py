@@ -180,8 +180,8 @@ def past(*, name: str, release: str, identity: str, virtual: bool, refused: Mapp
 
     overhead, jobs = (0.0, None) if virtual else (OVERHEAD, 1)
     return World(
-        name, hosted=hosted, replaces=LINUX, release=release, identity=identity, sources=SOURCES, virtual=virtual, jobs=jobs,
-        overhead=overhead,
+        name, hosted=hosted, replaces=LINUX, release=release, identity=identity, sources=SOURCES, virtual=virtual,
+        jobs=jobs, overhead=overhead,
     )  # fmt: skip
 
 

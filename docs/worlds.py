@@ -1,0 +1,232 @@
+"""Measures the same controls on the same paths in several worlds: python docs/worlds.py.
+
+It writes docs/validation/worlds.csv, from which docs/generate.py makes docs/validation/worlds.md. It takes a kernel in
+virtual time (`ackclock kernel build`), and 15 minutes of two processors.
+"""
+
+from __future__ import annotations
+
+import csv
+import statistics
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, fields
+from itertools import product
+from pathlib import Path
+
+from ackclock import _core
+from ackclock.comparisons import places
+from ackclock.comparisons.contenders import resolve
+from ackclock.comparisons.measuring import Tested
+from ackclock.experiments.world import World
+from ackclock.formatting.numbers import number
+from ackclock.linux import worlds
+from ackclock.metrics.groups import under_test
+from ackclock.results import frame
+
+FOLDER = Path(__file__).resolve().parent
+WRITTEN = FOLDER / "validation" / "worlds.csv"
+PAGE = FOLDER / "validation" / "worlds.md"
+WORLDS = ("simulation", "linux", "quic", "quinn")
+CONTROLS = {
+    "Reno": "reno",
+    "CUBIC": "cubic",
+    "CUBIC with HyStart++": "hystart_pp+cubic",
+    "CUBIC with SEARCH": "search+cubic",
+    "BBRv3": "bbr",
+}
+"""The contenders, by their names on the page."""
+SEEDS = 3
+SHOWN = 0.05
+"""The relative difference of speed from which on the page says why."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A control on a path in a world: means over the seeds.
+
+    Attributes
+    ----------
+    path, control, world : str
+        Which.
+    goodput_bps : float or None
+        Sum of the flows under test.
+    completion : float or None
+        Mean time of finished transfers, in seconds; None for endless flows.
+    resent : float or None
+        Share of packets sent again.
+    sojourn_p95 : float or None
+        95th percentile of the waiting times of their packets at the bottleneck, in seconds.
+    exit_s : float or None
+        Time from a flow's start to the end of its slow start, in seconds.
+    lost : int
+        Runs in which an end gave up a connection.
+    refused : str
+        Why the world has no such run.
+    """
+
+    path: str
+    control: str
+    world: str
+    goodput_bps: float | None = None
+    completion: float | None = None
+    resent: float | None = None
+    sojourn_p95: float | None = None
+    exit_s: float | None = None
+    lost: int = 0
+    refused: str = ""
+
+    @property
+    def speed(self) -> float | None:
+        """What counts as speed on the path: goodput, or the reciprocal of the completion time."""
+        return 1 / self.completion if self.path == "short" and self.completion else self.goodput_bps
+
+
+NUMBERS = ("goodput_bps", "completion", "resent", "sojourn_p95", "exit_s")
+
+
+def measured(place: places.Place, control: str, world: World) -> Cell:
+    """Run a control on a path in a world with each seed."""
+    name, rows = place.name, []
+    made = [place.paths[0].compose(resolve(CONTROLS[control]), seed, {}) for seed in range(1, SEEDS + 1)]
+    if reason := world.refuses(made[0]):
+        return Cell(name, control, world.name, refused=reason)
+    for scenario in made:
+        own = Tested()
+        try:
+            result = world.runner(world.hosted(scenario), own.record, _core.Cancel(), ())
+        except ValueError as error:
+            # What only the kernel itself knows that it lacks, such as AccECN.
+            return Cell(name, control, world.name, refused=str(error))
+        flows = frame(result.flows).to_dicts()
+        tested = under_test([flow["name"] for flow in flows])
+        exits = [
+            flow["slow_start_exit_time"] - flow["start_s"]
+            for flow in flows
+            if flow["name"] in tested and flow["slow_start_exit_time"] is not None
+        ]
+        row = own.take(result)
+        lost = any(warning["name"] == "connection_lost" for warning in result.warnings)
+        rows.append({**row, "exit_s": statistics.fmean(exits) if exits else None, "lost": lost})
+    means = {
+        key: statistics.fmean(found) if (found := [row[key] for row in rows if row[key] is not None]) else None
+        for key in NUMBERS
+    }
+    return Cell(name, control, world.name, **means, lost=sum(row["lost"] for row in rows))
+
+
+def measure() -> None:
+    """Run everything, and write the table."""
+    found = [worlds.find(name) for name in WORLDS]
+    jobs = list(product(places.field(), CONTROLS, found))
+    with ThreadPoolExecutor(2) as pool:
+        cells = list(pool.map(lambda job: measured(*job), jobs))
+    with WRITTEN.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Cell)], lineterminator="\n")
+        writer.writeheader()
+        for cell in cells:
+            row = asdict(cell)
+            writer.writerow({key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()})
+
+
+def cells() -> list[Cell]:
+    """Return the table."""
+    with WRITTEN.open(newline="", encoding="utf-8") as file:
+        return [
+            Cell(
+                row["path"],
+                row["control"],
+                row["world"],
+                *(float(row[key]) if row[key] else None for key in NUMBERS),
+                int(row["lost"]),
+                row["refused"],
+            )
+            for row in csv.DictReader(file)
+        ]
+
+
+# The page
+
+
+def page() -> str:
+    """Return the page."""
+    found = {(cell.path, cell.control, cell.world): cell for cell in cells()}
+    paths = list(dict.fromkeys(path for path, _, _ in found))
+    lines = f"""# Worlds
+
+The same control on the same path, in four worlds: hosts of Linux simulated here, a Linux kernel in virtual time, and
+the QUIC stacks noq (`quic`) and quinn, whose own CUBIC and Reno stand for these two. The paths are the twelve of the
+[map of the field](../field.md); each number is a mean over {SEEDS} start times. One command measures them:
+
+    python docs/worlds.py
+
+## Speed
+
+Goodput of the flows under test, and on the path `short` the mean completion time, in the simulation; then the speed in
+the other worlds as a multiple of it. Bold: more than {100 * SHOWN:.0f} % apart.
+""".split("\n")
+    head = ["path", "control", *WORLDS]
+    rows = []
+    for path, control in product(paths, CONTROLS):
+        base = found[path, control, WORLDS[0]]
+        others = [_ratio(found[path, control, world], base) for world in WORLDS[1:]]
+        rows.append([path, control, _absolute(base), *others])
+    lines += [*table(head, rows), "", REASONS, "", "## Packets sent again", ""]
+    lines += ["The share of the packets of the flows under test, in per cent.", ""]
+    shares = [
+        [path, control, *(_percent(found[path, control, world]) for world in WORLDS)]
+        for path, control in product(paths, CONTROLS)
+    ]
+    lines += [*table(head, shares), "", "## Waiting time", ""]
+    lines += ["The 95th percentile of the waiting times of their packets at the bottleneck, in milliseconds.", ""]
+    waits = [
+        [path, control, *(_milliseconds(found[path, control, world].sojourn_p95) for world in WORLDS)]
+        for path, control in product(paths, CONTROLS)
+    ]
+    lines += [*table(head, waits), "", "## End of slow start", ""]
+    lines += [
+        "Milliseconds from a flow's start to the end of its slow start; – if it did not end, or the control has none.",
+        "",
+    ]
+    exits = [
+        [path, control, *(_milliseconds(found[path, control, world].exit_s) for world in WORLDS)]
+        for path, control in product(paths, CONTROLS)
+    ]
+    return "\n".join([*lines, *table(head, exits), ""])
+
+
+REASONS = ""
+"""Why speeds differ."""
+
+
+def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table."""
+    ruled = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return [*ruled, *("| " + " | ".join(line) + " |" for line in body)]
+
+
+def _absolute(cell: Cell) -> str:
+    if cell.path == "short" and cell.completion:
+        return f"{number(cell.completion, 3)} s"
+    return "–" if cell.goodput_bps is None else f"{number(cell.goodput_bps / 1e6, 3)} Mbit/s"
+
+
+def _ratio(cell: Cell, base: Cell) -> str:
+    if cell.refused or not cell.speed or not base.speed:
+        return "–"
+    ratio = cell.speed / base.speed
+    text = f"×{ratio:.2f}"
+    text = f"**{text}**" if abs(ratio - 1) > SHOWN else text
+    return f"{text}, {cell.lost} of {SEEDS} given up" if cell.lost else text
+
+
+def _percent(cell: Cell) -> str:
+    return "–" if cell.resent is None else number(100 * cell.resent, 2)
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "–" if seconds is None else number(1000 * seconds, 3)
+
+
+if __name__ == "__main__":
+    measure()
