@@ -8,7 +8,7 @@ use ackclock_host::{
 };
 
 use crate::end::End;
-use crate::stack::Stack;
+use crate::stack::{Stack, clock, simulated};
 use crate::streams::Streams;
 use crate::watch::{Sight, State};
 
@@ -125,7 +125,8 @@ impl<S: Stack> Connection for Pair<S> {
             if let Some(seat) = &self.sight.seat
                 && side == Side::Sender
             {
-                seat.handle_timeout(now);
+                // All that the control hears is in the time of the stack's clock.
+                seat.handle_timeout(simulated(clock(now)));
             }
             self.ends[side.index()].handle_timeout(now);
             self.look(side);

@@ -6,6 +6,8 @@ use ackclock_core::cc::{Phase, Window};
 use ackclock_core::units::{Duration, Instant, Rate, Segments};
 use ackclock_host::{ExitReason, Flight, SharedSeat, SlowStartExit};
 
+use crate::stack::{ORIGIN, simulated};
+
 /// The state of a control, and what happened to it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
@@ -175,7 +177,7 @@ impl Sight {
             largest: seat.largest(),
             reductions: seat.reductions(),
             exit: seat.exit().clone(),
-            timer: Some(seat.timer()).filter(|timer| *timer < Instant::MAX),
+            timer: ORIGIN.deadline(seat.timer()).map(simulated),
             flight: state.flight.map(|flight| seat.flight(flight.bytes, seat.cwnd(), None)),
             ..state
         })

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use ackclock_core::events::Snapshot;
-use ackclock_core::units::{Duration, Instant};
+use ackclock_core::units::Instant;
 
 /// A packet in flight.
 #[derive(Clone, Copy, Debug)]
@@ -83,10 +83,10 @@ impl Flight {
         Some(self.take(index))
     }
 
-    /// Takes the oldest packet that was sent at `latest` or before.
-    pub(super) fn take_oldest(&mut self, latest: Instant) -> Option<Packet> {
+    /// Takes the oldest packet of at most `size` bytes that was sent at `latest` or before.
+    pub(super) fn take_oldest(&mut self, latest: Instant, size: u64) -> Option<Packet> {
         let mut early = self.packets.iter().take_while(|packet| packet.sent_at() <= latest);
-        let index = early.position(|packet| packet.live)?;
+        let index = early.position(|packet| packet.live && packet.size <= size)?;
         Some(self.take(index))
     }
 
@@ -98,28 +98,24 @@ impl Flight {
         *packet
     }
 
-    /// Forgets the packets that the stack no longer waits for without having said so: those sent before `newest`, the last delivered one, that
-    /// would have been declared lost by now, and the oldest beyond `most` bytes.
-    pub(super) fn forget(&mut self, now: Instant, newest: Instant, wait: Duration, most: u64) {
-        while let Some(packet) = self.packets.front() {
-            let overdue = packet.sent_at() < newest && now.since(packet.sent_at()) > wait;
-            if packet.live && !overdue && self.bytes <= most {
-                break;
-            }
-            if packet.live {
-                self.bytes -= packet.size;
-            }
-            self.packets.pop_front();
-            self.hint = self.hint.saturating_sub(1);
-        }
+    /// Takes the oldest packet if `is_over` says so of it.
+    pub(super) fn take_first_if(&mut self, is_over: impl FnOnce(&Packet) -> bool) -> Option<Packet> {
+        self.pass();
+        self.packets.front().filter(|packet| is_over(packet))?;
+        Some(self.take(0))
     }
 
     /// The first position that is neither delivered nor lost; `nxt`: the next one to send.
     pub(super) fn una(&mut self, nxt: u64) -> u64 {
+        self.pass();
+        self.packets.front().map_or(nxt, |packet| packet.start)
+    }
+
+    /// Removes the packets at the front that are not live.
+    fn pass(&mut self) {
         while self.packets.front().is_some_and(|packet| !packet.live) {
             self.packets.pop_front();
             self.hint = self.hint.saturating_sub(1);
         }
-        self.packets.front().map_or(nxt, |packet| packet.start)
     }
 }

@@ -55,6 +55,8 @@ struct News {
     complete: bool,
     acked: Vec<Packet>,
     lost: Vec<Packet>,
+    /// Packets that the stack has dropped without a word.
+    dropped: Vec<Packet>,
     /// The stack's bytes in flight after the ACK, if they bound those of the control.
     bound: Option<u64>,
     congested: bool,
@@ -63,6 +65,8 @@ struct News {
     spurious: bool,
     /// Whether the window limited the sender, if the stack tells that with an ACK.
     limited: Option<bool>,
+    /// The new size of packets.
+    mtu: Option<u64>,
 }
 
 /// A control in a stack of QUIC. Sizes are bytes of packets, without UDP and IP.
@@ -200,8 +204,11 @@ impl StackSeat {
         self.seat.send(&sent, self.nxt);
         // A window never lets more be in flight than the largest one, and a few probes.
         let most = 2 * (self.seat.largest() * self.seat.smss() as f64) as u64 + self.initial_window();
-        self.flight.forget(now, Instant::ZERO, Duration::ZERO, most);
-        self.inflight = self.flight.bytes();
+        while self.inflight > most
+            && let Some(packet) = self.flight.take_first_if(|_| true)
+        {
+            self.lose(now, &packet);
+        }
     }
 
     /// The window has no room for another packet.
@@ -230,7 +237,7 @@ impl StackSeat {
             self.settle();
         }
         if app_limited {
-            self.rate.note_app_limited(self.flight.bytes());
+            self.rate.note_app_limited(self.inflight);
         }
         self.news.at = Some(now);
         self.news.complete = true;
@@ -246,12 +253,13 @@ impl StackSeat {
         }
     }
 
-    /// Packets of `bytes` in sum are lost, the newest sent at `sent`, by a stack that does not tell which: the oldest count as these.
+    /// Packets of `bytes` in sum are lost, the newest sent at `sent`, by a stack that does not tell which: the oldest count as these, except probes for
+    /// larger packets.
     pub fn on_bytes_lost(&mut self, now: Instant, sent: Instant, bytes: u64) {
         self.learn(now);
         let mut rest = bytes;
         while rest > 0
-            && let Some(packet) = self.flight.take_oldest(sent)
+            && let Some(packet) = self.flight.take_oldest(sent, self.seat.smss())
         {
             rest = rest.saturating_sub(packet.size);
             self.news.lost.push(packet);
@@ -279,10 +287,10 @@ impl StackSeat {
 
     /// Packets now have at most `size` bytes.
     pub fn on_mtu(&mut self, size: u64) {
-        if self.news.complete {
-            self.settle();
-        }
-        if self.established {
+        if self.news.at.is_some() {
+            // What was reported is of packets of the old size.
+            self.news.mtu = Some(size);
+        } else if self.established {
             self.seat.change_mss(size);
         } else {
             self.known.smss = Bytes(size);
@@ -310,15 +318,19 @@ impl StackSeat {
     fn settle(&mut self) {
         if let Some(now) = self.news.at {
             let mut news = std::mem::take(&mut self.news);
-            self.tell(now, &news);
+            self.tell(now, &mut news);
             news.acked.clear();
             news.lost.clear();
+            news.dropped.clear();
             // The lists keep their memory.
-            self.news = News { acked: news.acked, lost: news.lost, ..News::default() };
+            self.news = News { acked: news.acked, lost: news.lost, dropped: news.dropped, ..News::default() };
+            if let Some(size) = news.mtu {
+                self.on_mtu(size);
+            }
         }
     }
 
-    fn tell(&mut self, now: Instant, news: &News) {
+    fn tell(&mut self, now: Instant, news: &mut News) {
         let newest = news.acked.iter().max_by_key(|packet| packet.start).copied();
         let mut rtt = None;
         if let Some(packet) = newest.filter(|packet| packet.end() > self.newest.0) {
@@ -342,7 +354,8 @@ impl StackSeat {
             (self.recovery, self.lost_below) = (None, 0);
         }
         let inflight_before = self.inflight;
-        let delivered: u64 = news.acked.iter().map(|packet| packet.size).sum();
+        self.find_dropped(now, newest.as_ref(), news);
+        let delivered: u64 = news.dropped.iter().chain(&news.acked).map(|packet| packet.size).sum();
         self.inflight -= delivered;
         let sample = newest.map(|packet| self.rate.deliver(now, delivered, &packet.snapshot, self.rtt.least));
         let una_before = self.una;
@@ -357,7 +370,7 @@ impl StackSeat {
             );
         }
         if self.seat.wants().deliveries {
-            for packet in &news.acked {
+            for packet in news.dropped.iter().chain(&news.acked) {
                 self.seat.on_delivered(&Delivered::new(now, packet.start, packet.end()).with(|it| it.packet = packet.snapshot));
             }
         }
@@ -368,8 +381,8 @@ impl StackSeat {
             self.una = una;
         }
         self.respond(now, news, newest.as_ref());
-        if let Some(newest) = newest {
-            self.arrived += news.acked.len() as u32;
+        if newest.is_some() {
+            self.arrived += (news.dropped.len() + news.acked.len()) as u32;
             let acked = if una > una_before { std::mem::take(&mut self.arrived) } else { 0 };
             self.seat.acknowledge(una);
             let persistent = self.recovery.is_some_and(|(_, persistent)| persistent);
@@ -403,12 +416,28 @@ impl StackSeat {
             if una == self.nxt {
                 self.seat.begin_idle(now);
             }
-            // The stack's number is that before the losses.
-            let lost: u64 = news.lost.iter().map(|packet| packet.size).sum();
-            let bound = news.bound.map_or(u64::MAX, |bound| bound.saturating_sub(lost));
-            let wait = self.rtt.smoothed.max(self.rtt.latest).unwrap_or_default() * OVERDUE;
-            self.flight.forget(now, newest.sent_at(), wait, bound);
-            self.inflight = self.flight.bytes();
+        }
+    }
+
+    /// Finds the packets that the stack no longer waits for without having said so. A probe of path MTU discovery, which is larger than other
+    /// packets, is lost without a sign of congestion (RFC 9000 §14.4), at the latest with the packets after it. Others count as delivered with
+    /// the ACK, which has the packet `newest`: packets of the handshake, whose keys are discarded when the peer has confirmed it (RFC 9002
+    /// §6.4), and ACKs alone, which nobody acknowledges.
+    fn find_dropped(&mut self, now: Instant, newest: Option<&Packet>, news: &mut News) {
+        let smss = self.seat.smss();
+        let lost = news.lost.iter().map(|packet| packet.start).max().unwrap_or(0);
+        // The stack's number is that before the losses.
+        let left = news.bound.map_or(u64::MAX, |bound| bound.saturating_sub(news.lost.iter().map(|packet| packet.size).sum()));
+        let wait = self.rtt.smoothed.max(self.rtt.latest).unwrap_or_default() * OVERDUE;
+        let mut bytes = self.flight.bytes();
+        let is_over = |packet: &Packet, bytes: u64| {
+            let silent =
+                newest.is_some_and(|newest| bytes > left || packet.sent_at() < newest.sent_at() && now.since(packet.sent_at()) > wait);
+            silent || packet.size > smss && packet.start < lost
+        };
+        while let Some(packet) = self.flight.take_first_if(|packet| is_over(packet, bytes)) {
+            bytes -= packet.size;
+            if packet.size > smss { news.lost.push(packet) } else { news.dropped.push(packet) }
         }
     }
 
@@ -439,7 +468,8 @@ impl StackSeat {
 
     /// Reduces the window once in a recovery period (RFC 9002 §7.3.2).
     fn respond(&mut self, now: Instant, news: &News, newest: Option<&Packet>) {
-        let lost = news.lost.iter().map(|packet| packet.start).max().filter(|_| news.congested);
+        let probe = |packet: &&Packet| packet.size > self.seat.smss();
+        let lost = news.lost.iter().filter(|packet| !probe(packet)).map(|packet| packet.start).max().filter(|_| news.congested);
         let apart = self.seat.answers_losses_apart();
         if let Some(lost) = lost {
             if news.persistent {
