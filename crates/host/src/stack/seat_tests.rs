@@ -200,7 +200,7 @@ fn a_stack_without_numbers_is_understood_by_times_and_sizes() {
     send(&mut seat, at(100), 0..1);
     seat.on_sent(at(101), 40, 0);
     send(&mut seat, at(102), 0..8);
-    // Four of those sent at 102 ms have arrived; the one of 100 ms is lost.
+    // Four of those sent at 102 ms have arrived; the one of 100 ms is lost, and nobody waits for the one of 101 ms.
     for _ in 0..4 {
         seat.on_acked(at(202), at(102), SIZE, None);
     }
@@ -208,11 +208,11 @@ fn a_stack_without_numbers_is_understood_by_times_and_sizes() {
     seat.on_bytes_lost(at(202), at(100), SIZE);
     seat.on_congestion(at(202), false);
     assert_eq!(cwnd(&mut seat), 5.0);
-    check(&court, &[("loss", 1), ("delivery", 4), ("fast retransmit", 1)]);
+    check(&court, &[("loss", 1), ("delivery", 5), ("fast retransmit", 1)]);
 }
 
 #[test]
-fn what_the_stack_no_longer_waits_for_is_forgotten() {
+fn what_the_stack_drops_counts_as_delivered() {
     let (mut seat, court) = seat("reno");
     let deliver = |seat: &mut StackSeat, now, sent, bound| {
         seat.on_acked(now, sent, SIZE, None);
@@ -226,18 +226,99 @@ fn what_the_stack_no_longer_waits_for_is_forgotten() {
     assert_eq!((seat.una, seat.inflight), (0, 40), "it may be on its way");
     seat.on_sent(at(300), SIZE, 0);
     deliver(&mut seat, at(400), at(300), None);
-    check(&court, &[("ack", 0), ("duplicate", 2)]);
+    check(&court, &[("ack", 1), ("duplicate", 1), ("delivery", 3), ("loss", 0)]);
     assert_eq!((seat.flight.bytes(), seat.inflight), (0, 0), "after two round trips it is not");
-    // A stack that knows better says so.
-    seat.on_sent(at(400), SIZE, 0);
+    // A stack that knows better says so, as when it discards the keys of the handshake (RFC 9002 §6.4).
+    seat.on_sent(at(400), 52, 0);
     seat.on_sent(at(401), SIZE, 0);
     deliver(&mut seat, at(500), at(401), Some(0));
-    assert_eq!(seat.inflight, 0);
-    // A receiver sends nothing but ACKs.
+    assert_eq!((seat.inflight, seat.una), (0, seat.nxt));
+    send(&mut seat, at(501), 1..3);
+    check(&court, &[("ack", 2), ("delivery", 5), ("loss", 0)]);
+}
+
+#[test]
+fn a_receiver_that_sends_nothing_but_acks_remembers_a_few_windows_of_them() {
+    let (mut seat, court) = seat("reno");
     for number in 0..100_000 {
         seat.on_sent(at(500 + number), 40, number);
     }
     assert!(seat.flight.bytes() <= 50 * SIZE, "{}", seat.flight.bytes());
+    check(&court, &[("fast retransmit", 0)]);
+}
+
+#[test]
+fn a_lost_probe_for_larger_packets_is_no_sign_of_congestion() {
+    // With numbers, and with the bytes in flight; without numbers, of a later loss too.
+    let (mut seat, court) = seat("reno");
+    seat.on_sent(at(100), 1452, 0);
+    send(&mut seat, at(100), 1..4);
+    ack(&mut seat, at(200), at(100), 1..4, 1);
+    // The stack drops the probe after that.
+    send(&mut seat, at(201), 4..6);
+    ack(&mut seat, at(301), at(201), 4..5, 1);
+    seat.window();
+    check(&court, &[("loss", 1), ("fast retransmit", 0)]);
+    assert_eq!(seat.inflight, SIZE);
+
+    let (mut seat, court) = self::seat("reno");
+    seat.on_sent(at(100), 1452, 0);
+    send(&mut seat, at(100), 1..6);
+    ack(&mut seat, at(200), at(100), 4..6, 4);
+    lose(&mut seat, at(200), 1..2, false);
+    seat.window();
+    check(&court, &[("loss", 2), ("fast retransmit", 1)]);
+    assert_eq!((seat.una, seat.inflight), (2452, 2 * SIZE), "the probe was sent before a packet that is lost");
+    seat.on_bytes_lost(at(201), at(100), SIZE);
+    seat.window();
+    assert_eq!(seat.inflight, SIZE);
+    check(&court, &[("loss", 3)]);
+
+    let (mut seat, court) = self::seat("reno");
+    seat.on_sent(at(100), 1452, 0);
+    send(&mut seat, at(100), 1..6);
+    for _ in 0..3 {
+        seat.on_acked(at(200), at(100), SIZE, None);
+    }
+    seat.on_acks_end(at(200), None, false, Some(true));
+    seat.on_bytes_lost(at(200), at(100), SIZE);
+    seat.window();
+    assert_eq!(seat.inflight, SIZE, "the sum is that of the others");
+    check(&court, &[("loss", 2)]);
+}
+
+#[test]
+fn packets_that_are_too_large_reduce_the_window_before_their_size_changes() {
+    let (mut seat, court) = seat("reno");
+    send(&mut seat, at(100), 0..10);
+    ack(&mut seat, at(200), at(100), 4..10, 4);
+    for number in 0..4 {
+        seat.on_packet_lost(at(200), SIZE, number);
+    }
+    // noq detects a black hole before it reports the congestion.
+    seat.on_mtu(500);
+    seat.on_congestion(at(200), false);
+    assert_eq!((seat.window(), cwnd(&mut seat)), (5 * SIZE, 10.0), "half, in packets of half the size");
+    check(&court, &[("fast retransmit", 1), ("loss", 4), ("segment size", 1)]);
+}
+
+#[test]
+fn a_flight_is_limited_by_the_application_until_all_of_it_is_delivered() {
+    let (mut seat, _) = seat("reno");
+    send(&mut seat, at(100), 0..2);
+    seat.on_acked(at(200), at(100), SIZE, Some(0));
+    // The application had no more data when both were in flight.
+    seat.on_acks_end(at(200), Some(SIZE), true, None);
+    seat.window();
+    assert!(seat.rate.is_app_limited());
+    seat.on_acked(at(201), at(100), SIZE, Some(1));
+    seat.on_acks_end(at(201), Some(0), true, None);
+    seat.window();
+    assert!(seat.rate.is_app_limited(), "what follows is still limited by the pause");
+    send(&mut seat, at(300), 2..3);
+    ack(&mut seat, at(400), at(300), 2..3, 0);
+    seat.window();
+    assert!(!seat.rate.is_app_limited());
 }
 
 #[test]
