@@ -18,6 +18,8 @@
 //! - **Probe timeouts** stay with noq. Persistent congestion is a timeout for the control (RFC 9002 §7.6).
 //! - **The first flight** is paced as all others: a control that spreads its initial window over a round trip gets noq's pacing at 1.25 windows
 //!   per round trip, in bursts of ten packets or more.
+//! - **Packets that it drops**: noq discards packets of the handshake with their keys (RFC 9002 §6.4), and lost probes of path MTU discovery,
+//!   without a word. When its bytes in flight show it, the former count as delivered with the next ACK, the latter as lost without congestion.
 //! - **The codepoint** is always ECT(0).
 //!
 //! An observer, such as a simulator or a program that prints statistics, holds the same seat as the connection: [`Controls::watch`].

@@ -6,11 +6,11 @@
 //! ## References
 //! RFC 9001 §4.1 (which message travels in which packet number space); RFC 8446 §2 (the messages).
 
-/// Length of the tag of AEAD_AES_128_GCM (RFC 9001 §5.3).
+/// Length of the tag of `AEAD_AES_128_GCM` (RFC 9001 §5.3).
 pub(crate) const TAG: usize = 16;
 /// Bytes of a packet that protect its header (RFC 9001 §5.4.2).
 pub(crate) const SAMPLE: usize = 16;
-/// Limits of AEAD_AES_128_GCM (RFC 9001 §6.6).
+/// Limits of `AEAD_AES_128_GCM` (RFC 9001 §6.6).
 pub(crate) const CONFIDENTIALITY: u64 = 1 << 23;
 /// See [`CONFIDENTIALITY`].
 pub(crate) const INTEGRITY: u64 = 1 << 52;

@@ -13,7 +13,8 @@
 //!   BBR, is heard only through its window.
 //! - **No packet numbers of losses**: the oldest packets that quinn waits for count as lost, until their sizes reach the sum.
 //! - **No spurious losses**: no reduction is undone.
-//! - **ACKs alone look like data** until two round trips have passed without an answer.
+//! - **ACKs alone look like data** until two round trips have passed without an answer; then they count as delivered. So do the packets of the
+//!   handshake that quinn discards with their keys (RFC 9002 §6.4).
 //! - **No word on the window**: the window counts as the limit unless the application was.
 //! - **Marks have no count**: each ACK with a new mark counts as marked whole, so that DCTCP and Prague react to one mark as to a full window
 //!   of them.

@@ -202,7 +202,7 @@ impl StackSeat {
             sent.app_limited = snapshot.app_limited;
         });
         self.seat.send(&sent, self.nxt);
-        // A window never lets more be in flight than the largest one, and a few probes.
+        // A window never lets more be in flight than the largest one, and a few probes: what is older, such as the ACKs of a receiver, is given up.
         let most = 2 * (self.seat.largest() * self.seat.smss() as f64) as u64 + self.initial_window();
         while self.inflight > most
             && let Some(packet) = self.flight.take_first_if(|_| true)
@@ -230,8 +230,8 @@ impl StackSeat {
     }
 
     /// All packets that an ACK acknowledges were reported; `inflight`: the stack's bytes in flight, before the losses that the ACK shows, if it
-    /// counts all that [`Self::on_sent`] was told and no longer counts what it has given up. `app_limited`: before the ACK, the application had no more data. `limited`: whether the window limited the sender, if the stack does not
-    /// call [`Self::on_window_limited`].
+    /// counts all that [`Self::on_sent`] was told and no longer counts what it has given up. `app_limited`: before the ACK, the application had no
+    /// more data. `limited`: whether the window limited the sender, if the stack does not call [`Self::on_window_limited`].
     pub fn on_acks_end(&mut self, now: Instant, inflight: Option<u64>, app_limited: bool, limited: Option<bool>) {
         if self.news.at.is_some_and(|at| at != now) {
             self.settle();
