@@ -118,8 +118,7 @@ fn testimony(text: &str, name: &str, wants: Wants) -> Testimony {
     scenario.flows[0].control =
         ControlSpec::Custom(Arc::new(move || Box::new(Witness::new(control(&name), wants, true, &shared)) as Box<dyn CongestionControl>));
     run(&scenario, &mut || false).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let testimony = court.lock().unwrap().clone();
-    testimony
+    court.lock().unwrap().clone()
 }
 
 proptest! {
