@@ -700,3 +700,14 @@ def test_the_command_takes_names_of_contenders(cli: Cli, tmp_path: Path, shared:
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     said = "error: eager=nope: eager is no key of a flow but the name of a contender, and unknown algorithm"
     assert done.stderr.startswith(said)
+
+
+def test_contenders_may_be_profiles_with_parameters(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "path.toml"
+    path.write_text('duration = "1 s"\n[flow]\npacket_size = "1200 B"\n', encoding="utf-8")
+    own = 'own=profile={ kind = "quic", control = "newreno" }'
+    done = cli("compare", own, "profile=quinn", "--paths", str(path), "--seeds", "2")
+    assert done.returncode == 0, done.stderr
+    shown = done.stdout + done.stderr
+    assert "own: profile quic, initial window of the control, packets of 1200 B" in shown
+    assert "profile=quinn: profile quinn, initial window of the control" in shown

@@ -18,6 +18,23 @@ from .every_command import SUITE
 
 STORED = Path(__file__).parents[2] / "docs/validation/conformance.csv"
 
+SUITE_OF_A_STACK = """
+document = "our-stack"
+title = "Our stack"
+
+[base]
+duration = "5 s"
+flow = [{ name = "tested", profile = PROFILE, size = "1 MB" }]
+
+[[clause]]
+id = "completes"
+section = "1"
+level = "must"
+text = "A transfer survives losses."
+scenario.topology.links = [{ rate = "10 Mbit/s", delay = "20 ms", queue = "50 packets", loss = "1 %" }]
+seen = "SELECT completion_time IS NOT NULL AS holds, completion_time FROM tested"
+"""
+
 
 def written(place: Path, text: str = SUITE) -> str:
     place.joinpath("own.toml").write_text(text)
@@ -72,6 +89,14 @@ def test_a_contender_may_have_tables_and_numbers(tmp_path: Path) -> None:
     for control, factor in (('reno+loss_response={ kind = "first_loss_factor", factor = 0.8 }', 0.8), ("reno", 0.5)):
         [halves, _] = ackclock.conform(written(tmp_path), control=f"slow_start=standard+{control}").verdicts
         assert halves.measured["factor"] == pytest.approx(factor, abs=0.02)
+
+
+def test_a_clause_may_be_about_hosts_of_another_profile(tmp_path: Path) -> None:
+    for profile in ('"quic"', '{ kind = "quinn", control = "newreno" }'):
+        text = SUITE_OF_A_STACK.replace("PROFILE", profile)
+        (tmp_path / "stack.toml").write_text(text, encoding="utf-8")
+        [complete] = ackclock.conform(str(tmp_path / "stack.toml")).verdicts
+        assert complete.verdict == HOLDS and 1.0 < complete.measured["completion_time"] < 4.0, profile
 
 
 def test_states_are_counted_over_the_clauses(tmp_path: Path, cli: Cli) -> None:

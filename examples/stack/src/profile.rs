@@ -1,8 +1,8 @@
 //! toy: the stack of this crate, with its own congestion window or any control of Ackclock.
 //!
 //! ## What it does
-//! Every datagram of the simulation is one that the stack has written. The sender of a bulk transfer connects, and its data leaves after one round
-//! trip. An application connects at the receiver, and both ends write.
+//! Every datagram of the simulation is one that the stack has written. The sender of a bulk transfer connects, and its data leaves after one
+//! round trip. An application connects at the receiver, and both ends write.
 //! ## References
 //! None: the transport is this crate's.
 //! ## Differs from the document
@@ -279,7 +279,9 @@ impl Connection for Pair {
         let window = self.ends[0].window();
         let End { stack, seat, .. } = &mut self.ends[side.index()];
         if std::mem::replace(&mut self.started, true) {
-            seat.as_ref().map(|seat| seat.handle_timeout(now));
+            if let Some(seat) = seat {
+                seat.handle_timeout(now);
+            }
             stack.expire(now.as_nanos());
         } else {
             stack.connect();

@@ -1,8 +1,9 @@
-//! The foreign stack: a reliable transport over datagrams, without sockets, clocks or threads. It stands for yours, and uses nothing of Ackclock.
+//! The foreign stack: a reliable transport over datagrams, without sockets, clocks or threads. It stands for yours, and uses nothing of
+//! Ackclock.
 //!
-//! Each datagram but an ACK has a number of its own and is never sent again; bytes that were lost leave in a new one. An ACK has the largest number
-//! that has arrived, and 64 bits for those below it. A datagram is lost once one that was sent three later has arrived, or when the timer expires.
-//! Integers are big-endian.
+//! Each datagram but an ACK has a number of its own and is never sent again; bytes that were lost leave in a new one. An ACK has the largest
+//! number that has arrived, and 64 bits for those below it. A datagram is lost once one that was sent three later has arrived, or when the
+//! timer expires. Integers are big-endian.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;

@@ -100,7 +100,7 @@ def _tested(document: dict[str, Any]) -> dict[str, Any]:
 def _host(contender: Contender, flows: Iterable[dict[str, Any]]) -> str:
     if HOST in contender.settings:
         return f"host {contender.settings[HOST]}"
-    return _of((flow["profile"] for flow in flows), "profile {}", "profiles of the paths")
+    return _of((_kind(flow["profile"]) for flow in flows), "profile {}", "profiles of the paths")
 
 
 def _of(values: Iterable[str], one: str, several: str) -> str:

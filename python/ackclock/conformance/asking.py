@@ -195,5 +195,7 @@ def _scenario(clause: Clause, settings: Mapping[str, Any], without: Sequence[str
     for flow in flows(clause.scenario):
         kept = {key: value for key, value in flow.items() if key not in without}
         under_test = flow.get("name") == TESTED and flow.get("application", {}).get("kind") != DATAGRAMS
-        found.append({**settings, **kept} if under_test else flow)
+        # Hosts of a profile of their own are none of Linux.
+        usual = {key: value for key, value in settings.items() if not (key == "host" and "profile" in kept)}
+        found.append({**usual, **kept} if under_test else flow)
     return Scenario(clause.place, **{**clause.scenario, "flow": found})
