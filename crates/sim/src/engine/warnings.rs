@@ -129,7 +129,14 @@ fn warnings(scenario: &Scenario, result: &RunResult) -> Vec<Warning> {
         let text = format!("{} {}: {remedy}", listed(&names, flows.len()), finding.fact(&numbers, seconds));
         Warning { name, flows: names.into_iter().map(str::to_owned).collect(), text }
     };
-    groups.into_iter().map(warning).chain(lost(scenario, result)).chain(foreign(scenario)).chain(tied(scenario, result)).chain(unfilled(scenario, result)).collect()
+    groups
+        .into_iter()
+        .map(warning)
+        .chain(lost(scenario, result))
+        .chain(foreign(scenario))
+        .chain(tied(scenario, result))
+        .chain(unfilled(scenario, result))
+        .collect()
 }
 
 /// The warning about connections that an end gave up, so that their flows end there.
@@ -138,8 +145,11 @@ fn lost(scenario: &Scenario, result: &RunResult) -> Option<Warning> {
     let (_, (at, reason)) = lost().min_by_key(|(_, (at, _))| *at)?;
     let names: Vec<&str> = lost().map(|(name, _)| name).collect();
     let first = if names.len() == 1 { "" } else { "first " };
-    let text =
-        format!("{}: an end gave up the connection, {first}at {} s: {reason}", listed(&names, result.flows.len()), short(at.as_secs_f64(), 3));
+    let text = format!(
+        "{}: an end gave up the connection, {first}at {} s: {reason}",
+        listed(&names, result.flows.len()),
+        short(at.as_secs_f64(), 3)
+    );
     Some(Warning { name: "connection_lost", flows: names.into_iter().map(str::to_owned).collect(), text })
 }
 
