@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use ackclock_core::qdisc::Ecn;
-use ackclock_core::units::Instant;
+use ackclock_core::units::{Duration, Instant};
 use ackclock_host::{Counters, Datagram, StreamId, Transmission};
 
 use crate::frames::{self, Content, SentData};
 use crate::settings::HEADERS;
 use crate::stack::{Burst, Event, Stack};
 use crate::streams::{Outbox, Streams};
+
+/// The resolution of a stack's timers.
+const TICK: Duration = Duration::from_nanos(1000);
 
 /// One end.
 #[derive(Debug)]
@@ -60,7 +63,13 @@ impl<S: Stack> End<S> {
     /// Opens the connection.
     pub(crate) fn connect(&mut self, now: Instant) {
         self.stack.connect(now);
-        self.deadline = self.stack.timeout();
+        self.set_deadline(now);
+    }
+
+    /// Asks the stack for its next timer. One that is due at once, such as a pacer's whose times are rounded down, waits for a moment as a
+    /// real one does, so that time goes on.
+    fn set_deadline(&mut self, now: Instant) {
+        self.deadline = self.stack.timeout().map(|due| if due > now { due } else { now + TICK });
     }
 
     /// Bytes that the application has written and that were never sent.
@@ -100,7 +109,7 @@ impl<S: Stack> End<S> {
         }
         self.fresh.sort_unstable();
         self.fresh.dedup();
-        self.deadline = self.stack.timeout();
+        self.set_deadline(now);
         self.delivered - before
     }
 
@@ -112,7 +121,7 @@ impl<S: Stack> End<S> {
             }
             self.buffer.clear();
             self.burst = self.stack.transmit(now, &mut self.buffer).map(|burst| (burst, 0));
-            self.deadline = self.stack.timeout();
+            self.set_deadline(now);
         }
         let (burst, start) = self.burst.take()?;
         let end = (start + burst.segment).min(self.buffer.len());
@@ -140,7 +149,7 @@ impl<S: Stack> End<S> {
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         self.stack.expire(now);
-        self.deadline = self.stack.timeout();
+        self.set_deadline(now);
     }
 
     /// Bytes of data delivered in order.

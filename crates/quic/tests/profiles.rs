@@ -128,6 +128,21 @@ fn runs_repeat_themselves_on_threads() {
 }
 
 #[test]
+fn time_goes_on_between_the_packets_of_a_fast_link() {
+    for control in CONTROLS {
+        PROFILES.join(ackclock_quic::PROFILES).unwrap();
+        let text = format!(
+            "duration = '4 ms'\n[topology]\nkind = 'dumbbell'\naccess = {{ delay = '0 ms', rate = '1 Tbit/s' }}\n\
+             bottleneck = {{ rate = '10 Gbit/s', delay = '8 us', queue = {{ kind = 'red', limit = '500 packets', min_threshold = '65 packets', \
+             max_threshold = '66 packets', max_p = '100 %', weight = 1, gentle = false }} }}\n[[flow]]\ncount = 4\necn = true\n{control}\n"
+        );
+        let scenario = Document::from_toml(&text, "t.toml").unwrap().scenario().unwrap_or_else(|error| panic!("{error}"));
+        let result = run(&scenario, &mut || false).unwrap();
+        assert!(result.flows.iter().map(|flow| flow.delivered_packets).sum::<u64>() > 100, "{control}");
+    }
+}
+
+#[test]
 fn marks_reduce_the_window_like_losses() {
     for control in CONTROLS {
         let flow = |ecn| {

@@ -197,7 +197,7 @@ fn mistakes() {
         ),
         (
             "duration = \"1 s\"\nflow = {}\nrecord = [\"cwdn\"]".to_owned(),
-            "t.toml:3: record.0: there is no record \"cwdn\"; did you mean \"cwnd\"? (known: cwnd, delivered, queue, drops, marks, sojourn, discipline, sequence, rtt, recovery, internals)",
+            "t.toml:3: record.0: there is no record \"cwdn\"; did you mean \"cwnd\"? (known: cwnd, delivered, queue, drops, marks, sojourn, discipline, sequence, rtt, recovery, flight, lost, internals)",
         ),
         (
             "duration = \"1 s\"\nflow = {}\nseed = -1".to_owned(),
