@@ -619,7 +619,7 @@ def test_hosts_of_linux_stand_for_those_of_ns2_on_a_kernel(
         seen.extend(flow["profile"] for flow in Frozen(scenario).flows)
         return run_here(scenario, *rest)
 
-    others = {"linux": World("linux", kernel, hosted, release="7.2"), "simulation": SIMULATION}
+    others = {"linux": World("linux", kernel, hosted, worlds.LINUX, release="7.2"), "simulation": SIMULATION}
     monkeypatch.setattr(worlds, "find", lambda name, **_: others[name])
     with caplog.at_level("INFO"):
         ackclock.compare("reno", "cubic", paths=shared, on="simulation,linux", seeds=1, duration="1 s", harm=False)
