@@ -535,7 +535,7 @@ def test_several_worlds_are_columns(small: Path, machine: StandIn, capsys: pytes
     [
         ({"on": "simulation,linux", "budget": "2 s"}, "no claim can run within 2 s: the shortest needs 11 s"),
         ({"on": "linux"}, "claims are judged in the simulation first; write --on simulation,linux"),
-        ({"on": "kernel"}, "--on kernel: expected simulation, linux or machine"),
+        ({"on": "kernel"}, "--on kernel: expected simulation, linux, machine, quic or quinn"),
         ({"budget": "5"}, 'budget: must be a time above 0: a text such as "20 min" (units: s, min, h), or seconds'),
         ({"budget": "0 s"}, "budget: must be a time above 0"),
         ({"budget": "2 s"}, "small: no claim can run within 2 s: the shortest needs "),

@@ -284,4 +284,4 @@ BLOCKING = """\
 def test_only_a_world_can_be_under_test(cli: Cli, folder: Path) -> None:
     done = cli("script", folder, "--on", "machin")
     assert done.returncode == 2
-    assert "expected simulation, linux or machine; did you mean machine?" in done.stderr
+    assert "expected simulation, linux, machine, quic or quinn; did you mean machine?" in done.stderr
