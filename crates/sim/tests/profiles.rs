@@ -95,7 +95,7 @@ fn a_loss_on_one_stream_delays_no_other() {
 fn streams_of_a_connection_share_its_path() {
     let page = "kind = 'web', root = '1 kB', objects = 6, object = '60 kB'";
     let [multiplexed, ordered] = ["multiplexed = true", "connections = 1"].map(|keys| {
-        let result = simulate(&format!("application = {{ {page}, {keys} }}"), "'none'");
+        let result = simulate(&format!("initial_window = 'ns2_table'\napplication = {{ {page}, {keys} }}"), "'none'");
         assert_eq!(result.flows.len(), 1, "one connection");
         result.applications[0].transfers[1..].iter().map(|transfer| transfer.completed.unwrap().as_secs_f64()).collect::<Vec<_>>()
     });
