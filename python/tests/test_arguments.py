@@ -154,7 +154,9 @@ def test_a_run_takes_a_world_and_a_folder(tmp_path: Path) -> None:
 
     ackclock.run(scenario, on=World("elsewhere", elsewhere))
     assert seen == ["one"]
-    with pytest.raises(ValueError, match=r"^--on linx: expected simulation, linux, machine, quic or quinn; did you mean linux\?$"):
+    with pytest.raises(
+        ValueError, match=r"^--on linx: expected simulation, linux, machine, quic or quinn; did you mean linux\?$"
+    ):
         ackclock.run(scenario, on="linx")
     with pytest.raises(ValueError, match=r"^one: nothing runs there$"):
         ackclock.run(scenario, on=World("closed", refusal=lambda _: "nothing runs there"))

@@ -560,7 +560,9 @@ def test_options_of_real_time_are_refused_elsewhere() -> None:
         with pytest.raises(ValueError, match=message):
             worlds.find("linux", **options)
         assert worlds.find("machine", **options).jobs == 1
-    with pytest.raises(ValueError, match="--on lniux: expected simulation, linux, machine, quic or quinn; did you mean linux"):
+    with pytest.raises(
+        ValueError, match="--on lniux: expected simulation, linux, machine, quic or quinn; did you mean linux"
+    ):
         worlds.find("lniux")
 
 
