@@ -67,10 +67,16 @@ struct Train {
     first_acked: u64,
     /// When the first burst was acknowledged, and how many bytes were by then.
     since: Option<(Instant, u64)>,
+    /// The position after its last packet, once the first ACK has arrived: the train has left by then.
+    end: u64,
 }
 
 impl Train {
     fn sent(&mut self, now: Instant, size: u64) {
+        if self.arrived.is_some() {
+            // A host that always sends two packets adds one to those that wait for ACKs.
+            return;
+        }
         self.sent += size;
         let (first, last) = self.left.get_or_insert((now, now));
         *last = now;
@@ -79,12 +85,12 @@ impl Train {
         }
     }
 
-    fn acked(&mut self, now: Instant, bytes: u64) {
+    fn acked(&mut self, now: Instant, bytes: u64, snd_nxt: u64) {
         self.acked += bytes;
         if let Some((_, last)) = &mut self.arrived {
             *last = now;
         } else {
-            (self.arrived, self.first_acked) = (Some((now, now)), bytes);
+            (self.arrived, self.first_acked, self.end) = (Some((now, now)), bytes, snd_nxt);
         }
         if self.acked >= self.burst {
             self.since.get_or_insert((now, self.acked));
@@ -207,8 +213,8 @@ impl SlowStart for PacedStart {
     fn set_window(&mut self, ack: &Ack, window: &Window) -> Option<Window> {
         match self.state {
             State::Searching => {
-                self.train.acked(ack.now, ack.delivered);
-                let cwnd = if ack.inflight > 0 {
+                self.train.acked(ack.now, ack.delivered, ack.snd_nxt);
+                let cwnd = if ack.snd_una < self.train.end {
                     // Nothing leaves between two trains.
                     libm::floor(ack.inflight as f64 / self.smss).clamp(1.0, window.cwnd.max(1.0))
                 } else {
@@ -338,7 +344,7 @@ mod tests {
         part.on_established(&event, &window(10.0));
         assert_eq!(part.pacing_rate(&window(10.0)).map(Rate::as_bits_per_sec), Some(1_600_000), "10 kB in 50 ms");
         assert_eq!(part.on_ack(&ACK, &window(10.0)), Step::Grow(0.0));
-        let held = part.set_window(&Ack { inflight: 9000, ..ACK }, &window(10.0));
+        let held = part.set_window(&Ack { inflight: 9000, snd_una: 1000, snd_nxt: 10_000, ..ACK }, &window(10.0));
         assert_eq!(held, Some(window(9.0)), "nothing leaves until the last ACK is in");
         assert_close(internal(|out| part.internals(out), "train_length"), 10.0, 0.0);
         part.on_congestion(&congestion(Cause::DupAck, 10.0), &window(10.0));
