@@ -1,4 +1,4 @@
-"""Asks every clause of every suite, in the simulation and in a kernel, and stores the verdicts for the page of clauses.
+"""Asks every clause of every suite, in all worlds of virtual time, and stores the verdicts for the page of clauses.
 
 usage: python docs/conformance.py [SUITE...]
 
@@ -18,14 +18,15 @@ from ackclock.conformance import suites
 from ackclock.conformance.result import DEVIATES, FAILS, HOLDS, NOT_ASKED, UNSEEN, Verdict
 
 STORED = Path(__file__).resolve().parent / "validation" / "conformance.csv"
-WORLDS = ("simulation", "linux")
+WORLDS = {"simulation": "simulation", "linux": "Linux", "quic": "noq", "quinn": "quinn"}
+"""The worlds, with the heads of their columns. A stack of QUIC has none in the tables of a suite that does not ask it."""
 COLUMNS = ("suite", "clause", *(f"{world}{end}" for world in WORLDS for end in ("", "_asked", "_measured", "_reason")))
-HEAD = ("| suite | document | clauses | simulation | Linux |", "|---|---|---|---|---|")
+HEAD = (f"| suite | document | clauses | {' | '.join(WORLDS.values())} |", "|---|---|---|" + "---|" * len(WORLDS))
 MARKS = {HOLDS: "holds", DEVIATES: "deviates", FAILS: "**fails**", UNSEEN: "not seen", NOT_ASKED: "–"}
 
 
 def _row(found: dict[str, Verdict]) -> dict[str, str]:
-    clause = found[WORLDS[0]].asked.clause
+    clause = found["simulation"].asked.clause
     row = {"suite": clause.suite, "clause": clause.id}
     for world, each in found.items():
         row |= {
@@ -69,9 +70,10 @@ def page() -> str:
         "# Clauses of documents",
         "",
         (
-            "Which implementation keeps which clause: Ackclock's own in the simulation, and the own control or host of"
-            f" {kernels[0] if kernels else 'Linux'} in virtual time. [Conformance](../guides/conformance.md) explains"
-            " suites and verdicts; `ackclock conform SUITE --on simulation,linux` asks them again."
+            "Which implementation keeps which clause: Ackclock's own in the simulation, the own control or host of"
+            f" {kernels[0] if kernels else 'Linux'} in virtual time, Ackclock's control in noq, and quinn with its own."
+            " [Conformance](../guides/conformance.md) explains suites and verdicts; `ackclock conform SUITE --on"
+            " simulation,linux,quic,quinn` asks them again."
         ),
         "",
         *HEAD,
@@ -90,14 +92,16 @@ def _section(name: str, suite: suites.Suite, rows: dict[tuple[str, str], dict[st
     lines = ["", f"## {name}", "", f"{suite.document}, {suite.title}.", ""]
     if suite.without_kernel:
         lines += [f"Linux is not asked: {suite.without_kernel}.", ""]
-    lines += ["| section | clause | level | simulation | Linux |", "|---|---|---|---|---|"]
+    asked = {each for clause in suite.clauses for each in clause.only}
+    columns = {world: title for world, title in WORLDS.items() if world in {"simulation", "linux", *asked}}
+    lines += [f"| section | clause | level | {' | '.join(columns.values())} |", "|---|---|---|" + "---|" * len(columns)]
     notes = []
     for clause in suite.clauses:
         if (row := rows.get((name, clause.id))) is None:
             continue
-        cells = " | ".join(MARKS[row[world]] for world in WORLDS)
+        cells = " | ".join(MARKS[row[world]] for world in columns)
         lines.append(f"| {_cell(clause.section)} | {_cell(clause.text)} | {clause.level} | {cells} |")
-        for world in WORLDS:
+        for world in columns:
             if row[world] in (DEVIATES, FAILS, UNSEEN):
                 why, measured = row[f"{world}_reason"] or row[world], row[f"{world}_measured"]
                 said = f"{why} ({measured})" if measured else why

@@ -71,7 +71,6 @@ impl Seen {
         }
         if let Some(congestion) = congestion {
             self.reductions += u64::from(window < before);
-            self.timeouts += u64::from(matches!(congestion, Congestion::Persistent));
             if !matches!(congestion, Congestion::Mark) {
                 self.exit.note_loss(now);
             }
@@ -96,9 +95,10 @@ impl Seen {
         self.in_flight += bytes;
     }
 
-    /// Packets of `bytes` count as lost; after the ACK that shows it.
-    pub(crate) fn note_lost(&mut self, bytes: u64) {
+    /// Packets of `bytes` count as lost; after the ACK that shows it. `persistent`: all packets of a long time.
+    pub(crate) fn note_lost(&mut self, bytes: u64, persistent: bool) {
         self.in_flight = self.in_flight.saturating_sub(bytes);
+        self.timeouts += u64::from(persistent);
     }
 
     /// What is in flight, by what the control's wrapper notes. Below its threshold, a control of QUIC that has one is in slow start
@@ -225,7 +225,7 @@ mod tests {
         let expected = Flight { bytes: 3000, smss: 1000, pacing: Rate::from_bits_per_sec(8_000_000), phase: Some(Phase::SlowStart) };
         assert_eq!(seen.flight(), expected);
         seen.in_flight = 2000;
-        seen.note_lost(1000);
+        seen.note_lost(1000, false);
         seen.note(Instant::ZERO, 5000, Some(5000), Some(Congestion::Loss));
         assert_eq!(seen.flight(), Flight { bytes: 1000, phase: Some(Phase::Avoidance), ..expected });
     }

@@ -181,6 +181,16 @@ fn datagrams_grow_if_the_path_is_probed() {
 }
 
 #[test]
+fn persistent_congestion_is_a_timeout() {
+    let outage = "queue = '100 packets', loss = { kind = 'outage', start = '500 ms', length = '2 s' }";
+    for control in CONTROLS {
+        let result = simulate(&format!("{control}\nsize = '2 MB'"), outage);
+        assert_eq!(result.flows[0].timeouts, 1, "{control}");
+        assert!(result.flows[0].completion_time.is_some(), "{control}");
+    }
+}
+
+#[test]
 fn wrong_keys_are_named() {
     let cases = [
         ("profile = 'quinn'\npacket_size = '1000 B'", "packet_size: must be 1200 to 65495 B with profile quinn"),

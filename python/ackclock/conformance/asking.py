@@ -132,9 +132,7 @@ def _asked(
     made = Asked(clause, found, _who(own, contender.name, title), control is None)
     if suite.without_kernel and kernel:
         return replace(made, refusal=suite.without_kernel)
-    if stack and not (suite.stacks and clause.scenario is not None and clause.control):
-        return replace(made, refusal="asks hosts of TCP, or a queue")
-    if (worlds.SIMULATION if stack else world.partition(":")[0]) not in clause.only:
+    if world.partition(":")[0] not in clause.only:
         return replace(made, refusal=f"can be seen only in the world {', '.join(clause.only)}")
     if clause.scenario is None:
         return made

@@ -18,8 +18,9 @@ TESTED = "tested"
 LEVELS = ("must", "should", "may", "describes")
 """How binding a clause is in its document (RFC 2119); ``describes``: it states a behaviour, an equation or a number."""
 WORLDS = ("simulation", "linux")
-KNOWN = (*WORLDS, "quic", "quinn")
-"""The worlds in which a deviation may be known."""
+"""Where a clause can be seen unless it says otherwise."""
+ALL = (*WORLDS, "quic", "quinn")
+"""Where a scenario can be seen in a suite with ``stacks = true``, whose queries need nothing that only TCP tells."""
 MOST_WORDS = 40
 """Words of a clause: it is a paraphrase, not a copy."""
 SUITE = {
@@ -30,7 +31,7 @@ SUITE = {
 CLAUSE = {
     "id": Kind("a text without blanks", lambda value: isinstance(value, str) and bool(value) and " " not in value),
     "section": TEXT, "level": checks.one_of(*LEVELS), "text": TEXT, "scenario": TABLE, "seen": TEXT, "script": TEXT,
-    "opening": TEXT, "control": TEXT, "discipline": TEXT, "only": checks.some_of(*WORLDS), "known": TEXT_TABLE,
+    "opening": TEXT, "control": TEXT, "discipline": TEXT, "only": checks.some_of(*ALL), "known": TEXT_TABLE,
 }  # fmt: skip
 
 
@@ -106,8 +107,6 @@ class Suite:
         Linux' own control that implements it; empty without one.
     without_kernel : str
         Why Linux cannot be asked; empty if it can.
-    stacks : bool
-        Whether QUIC stacks can be asked: the queries need nothing that only TCP tells.
     clauses : list of Clause
         Its clauses, in the order of the document.
     """
@@ -118,7 +117,6 @@ class Suite:
     control: str
     kernel: str
     without_kernel: str
-    stacks: bool
     clauses: list[Clause]
 
 
@@ -168,7 +166,7 @@ def read(path: Path) -> Suite:
         clauses[table["id"]] = _clause(path.stem, where, table, document)
     return Suite(
         path.stem, document["document"], document["title"], document.get("control", ""), document.get("kernel", ""),
-        document.get("without_kernel", ""), bool(document.get("stacks", False)), list(clauses.values()),
+        document.get("without_kernel", ""), list(clauses.values()),
     )  # fmt: skip
 
 
@@ -179,7 +177,7 @@ def _clause(suite: str, where: str, table: Mapping[str, Any], document: Mapping[
         raise ValueError(f"{where}: a script has no scenario")
     if len(table["text"].split()) > MOST_WORDS:
         raise ValueError(f"{where}: text: more than {MOST_WORDS} words; paraphrase the clause")
-    checks.words(where, "known world", table.get("known", {}), KNOWN)
+    checks.words(where, "known world", table.get("known", {}), ALL)
     scenario = None
     if "seen" in table:
         scenario = merged(document.get("base", {}), table.get("scenario", {}))
@@ -191,7 +189,8 @@ def _clause(suite: str, where: str, table: Mapping[str, Any], document: Mapping[
     return Clause(
         suite, table["id"], table["section"], table["level"], " ".join(table["text"].split()), scenario,
         table.get("seen", ""), script, table.get("control", document.get("control", "")), document.get("kernel", ""),
-        table.get("discipline", document.get("discipline", "")), tuple(table.get("only", WORLDS)),
+        table.get("discipline", document.get("discipline", "")),
+        tuple(table.get("only", ALL if document.get("stacks") and scenario else WORLDS)),
         table.get("known", {}),
     )  # fmt: skip
 

@@ -82,7 +82,7 @@ impl Controller for Watched {
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, marked: bool, lost: u64, largest: u64) {
         self.inner.on_congestion_event(now, sent, persistent, marked, lost, largest);
-        self.watch.with(|seen| seen.note_lost(lost));
+        self.watch.with(|seen| seen.note_lost(lost, persistent));
         let congestion = match (persistent, marked) {
             (true, _) => Congestion::Persistent,
             (false, true) => Congestion::Mark,

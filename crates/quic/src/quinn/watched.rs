@@ -74,7 +74,7 @@ impl Controller for Watched {
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost: u64) {
         self.inner.on_congestion_event(now, sent, persistent, lost);
-        self.watch.with(|seen| seen.note_lost(lost));
+        self.watch.with(|seen| seen.note_lost(lost, persistent));
         let congestion = match (persistent, lost) {
             (true, _) => Congestion::Persistent,
             (false, 0) => Congestion::Mark,
