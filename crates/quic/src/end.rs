@@ -86,7 +86,7 @@ impl<S: Stack> End<S> {
     pub(crate) fn handle(&mut self, now: Instant, arrived: &Datagram<Vec<u8>>, streams: &Streams) -> u64 {
         self.fresh.clear();
         let Some(datagram) = &arrived.payload else { return 0 };
-        if frames::read(datagram, |_, _, _| ()) == Content::Eliciting {
+        if frames::read(&S::unprotected(datagram), |_, _, _| ()) == Content::Eliciting {
             self.expected = self.expected.max(arrived.number + 1);
         }
         self.stack.receive(now, arrived.ecn, datagram);
@@ -129,7 +129,7 @@ impl<S: Stack> End<S> {
         if end < self.buffer.len() {
             self.burst = Some((burst, end));
         }
-        let kind = self.sent.classify(&datagram);
+        let kind = self.sent.classify(&S::unprotected(&datagram));
         let number = if kind == Transmission::Ack {
             self.expected
         } else {

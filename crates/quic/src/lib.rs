@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod control;
+mod cryptography;
 mod end;
 mod frames;
 mod hosts;
@@ -17,4 +18,5 @@ mod stack;
 mod streams;
 mod watch;
 
+pub use cryptography::Cryptography;
 pub use profile::PROFILES;

@@ -1,5 +1,6 @@
 //! One end of a connection in a stack, whichever it is.
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::LazyLock;
@@ -85,6 +86,9 @@ pub(crate) trait Stack: Debug + Send + Sized {
 
     /// Opens the connection.
     fn connect(&mut self, now: Instant);
+
+    /// A datagram as it was before its packets were protected.
+    fn unprotected(datagram: &[u8]) -> Cow<'_, [u8]>;
 
     /// Handles a datagram.
     fn receive(&mut self, now: Instant, ecn: Ecn, datagram: &[u8]);

@@ -1,6 +1,8 @@
 //! noq's traits of cryptography for the handshake in plaintext.
 
 use std::any::Any;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 use bytes::BytesMut;
 use noq_proto::crypto::{
@@ -10,11 +12,12 @@ use noq_proto::crypto::{
 use noq_proto::transport_parameters::TransportParameters;
 use noq_proto::{ConnectError, ConnectionId, PathId, Side, TransportError};
 
+use crate::cryptography::Cryptography;
 use crate::plaintext::{self, Exchange, TAG};
 
 /// All keys and configurations.
 #[derive(Debug)]
-pub(super) struct Plaintext;
+pub(crate) struct Plaintext;
 
 fn keys() -> Keys {
     Keys {
@@ -27,6 +30,20 @@ fn session(client: bool, parameters: &TransportParameters) -> Box<dyn Session> {
     let mut own = Vec::new();
     parameters.write(&mut own);
     Box::new(Handshake { exchange: Exchange::new(client, own), client })
+}
+
+impl Cryptography<dyn ClientConfig, dyn ServerConfig> for Plaintext {
+    fn client() -> Arc<dyn ClientConfig> {
+        Arc::new(Self)
+    }
+
+    fn server() -> Arc<dyn ServerConfig> {
+        Arc::new(Self)
+    }
+
+    fn unprotected(datagram: &[u8]) -> Cow<'_, [u8]> {
+        Cow::Borrowed(datagram)
+    }
 }
 
 impl ClientConfig for Plaintext {

@@ -3,8 +3,10 @@
 mod crypto;
 mod watched;
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
+use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{self, Duration as Span, SystemTime};
@@ -23,11 +25,12 @@ use noq_proto::{
 };
 
 use crate::control::{Control, Own};
+use crate::cryptography::Cryptography;
 use crate::frames::CONNECTION_ID;
 use crate::settings::Settings;
 use crate::stack::{self, ADDRESSES, Burst, Event, ORIGIN, Stack, clock, simulated, zeros};
 use crate::watch::Watch;
-use crypto::Plaintext;
+pub(crate) use crypto::Plaintext;
 use watched::Factory;
 
 fn factory(control: Control, watch: Watch) -> Arc<dyn ControllerFactory + Send + Sync> {
@@ -49,8 +52,8 @@ impl ControllerFactory for Seated {
     }
 }
 
-/// One end.
-pub(crate) struct Noq {
+/// One end, with the cryptography `C`.
+pub(crate) struct Noq<C> {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
     /// The configuration with which a client connects.
@@ -59,15 +62,16 @@ pub(crate) struct Noq {
     readable: VecDeque<u64>,
     /// Datagrams that the endpoint answers by itself.
     answers: VecDeque<Vec<u8>>,
+    cryptography: PhantomData<fn() -> C>,
 }
 
-impl fmt::Debug for Noq {
+impl<C> fmt::Debug for Noq<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Noq").field("connection", &self.connection.as_ref().map(|(handle, _)| handle)).finish_non_exhaustive()
     }
 }
 
-impl Noq {
+impl<C> Noq<C> {
     /// Passes events between endpoint and connection.
     fn exchange(&mut self) {
         let Some((handle, connection)) = &mut self.connection else { return };
@@ -100,7 +104,7 @@ fn transport(datagram: u16, settings: &Settings, factory: Arc<dyn ControllerFact
     config
 }
 
-impl Stack for Noq {
+impl<C: Cryptography<dyn noq_proto::crypto::ClientConfig, dyn noq_proto::crypto::ServerConfig>> Stack for Noq<C> {
     const OWN: [&'static str; 2] = ["cubic of noq", "newreno of noq"];
 
     fn new((client, control): (bool, Control), datagram: u16, settings: &Settings, watch: Watch, seed: u64) -> Self {
@@ -115,11 +119,11 @@ impl Stack for Noq {
             .expect("the datagram has at least 1200 bytes");
         let initial = random.next_u64();
         let (server, client) = if client {
-            let mut config = ClientConfig::new(Arc::new(Plaintext));
+            let mut config = ClientConfig::new(C::client());
             config.transport_config(transport).initial_dst_cid_provider(Arc::new(move || ConnectionId::new(&initial.to_be_bytes())));
             (None, Some(config))
         } else {
-            let mut config = ServerConfig::new(Arc::new(Plaintext), Arc::new(Plaintext));
+            let mut config = ServerConfig::new(C::server(), Arc::new(Plaintext));
             config.transport_config(transport).time_source(Arc::new(Epoch));
             (Some(Arc::new(config)), None)
         };
@@ -130,6 +134,7 @@ impl Stack for Noq {
             gso: NonZeroUsize::new(settings.gso).unwrap_or(NonZeroUsize::MIN),
             readable: VecDeque::new(),
             answers: VecDeque::new(),
+            cryptography: PhantomData,
         }
     }
 
@@ -138,6 +143,10 @@ impl Stack for Noq {
             let connected = self.endpoint.connect(clock(now), config, ADDRESSES[1], "server");
             self.connection = Some(connected.expect("version and address are valid"));
         }
+    }
+
+    fn unprotected(datagram: &[u8]) -> Cow<'_, [u8]> {
+        C::unprotected(datagram)
     }
 
     fn receive(&mut self, now: Instant, ecn: Ecn, datagram: &[u8]) {
@@ -239,7 +248,7 @@ impl Stack for Noq {
     }
 }
 
-impl Noq {
+impl<C> Noq<C> {
     fn endpoint_is_client(&self) -> bool {
         self.connection.as_ref().is_some_and(|(_, connection)| connection.side().is_client())
     }

@@ -24,11 +24,13 @@
 //! decides; noq's own are 1.25 MB and 10 MB.
 
 use ackclock_core::entry::Entry;
-use ackclock_core::params::{Default, Kind, Param};
+use ackclock_core::params::{Default, Kind, Param, Params};
 use ackclock_host::Profile;
+use noq_proto::crypto::{ClientConfig, ServerConfig};
 
+use crate::cryptography::Cryptography;
 use crate::hosts::Hosts;
-use crate::noq::Noq;
+use crate::noq::{Noq, Plaintext};
 use crate::settings::declared;
 
 /// The registry's entry.
@@ -47,5 +49,10 @@ pub static ENTRY: Entry<Profile> = Entry {
         1.28e8,
     ),
     quantities: &[],
-    build: |params| Ok(Box::new(Profile::Other(Box::new(Hosts::<Noq>::new(params))))),
+    build: |params| Ok(Box::new(with::<Plaintext>(params))),
 };
+
+/// The profile with these parameters, whose packets `C` protects.
+pub fn with<C: Cryptography<dyn ClientConfig, dyn ServerConfig>>(params: &Params) -> Profile {
+    Profile::Other(Box::new(Hosts::<Noq<C>>::new(params)))
+}

@@ -23,11 +23,13 @@
 //! flow control have quinn's defaults.
 
 use ackclock_core::entry::Entry;
-use ackclock_core::params::{Default, Kind, Param};
+use ackclock_core::params::{Default, Kind, Param, Params};
 use ackclock_host::Profile;
+use quinn_proto::crypto::{ClientConfig, ServerConfig};
 
+use crate::cryptography::Cryptography;
 use crate::hosts::Hosts;
-use crate::quinn::Quinn;
+use crate::quinn::{Plaintext, Quinn};
 use crate::settings::declared;
 
 /// The registry's entry.
@@ -46,5 +48,10 @@ pub static ENTRY: Entry<Profile> = Entry {
         1e7,
     ),
     quantities: &[],
-    build: |params| Ok(Box::new(Profile::Other(Box::new(Hosts::<Quinn>::new(params))))),
+    build: |params| Ok(Box::new(with::<Plaintext>(params))),
 };
+
+/// The profile with these parameters, whose packets `C` protects.
+pub fn with<C: Cryptography<dyn ClientConfig, dyn ServerConfig>>(params: &Params) -> Profile {
+    Profile::Other(Box::new(Hosts::<Quinn<C>>::new(params)))
+}

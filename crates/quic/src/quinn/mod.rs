@@ -3,8 +3,10 @@
 mod crypto;
 mod watched;
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::{self, Duration as Span, SystemTime};
 
@@ -22,11 +24,12 @@ use quinn_proto::{
 };
 
 use crate::control::{Control, Own};
+use crate::cryptography::Cryptography;
 use crate::frames::CONNECTION_ID;
 use crate::settings::Settings;
 use crate::stack::{self, ADDRESSES, Burst, Event, ORIGIN, Stack, clock, simulated, zeros};
 use crate::watch::Watch;
-use crypto::Plaintext;
+pub(crate) use crypto::Plaintext;
 use watched::Factory;
 
 fn factory(control: Control, watch: Watch) -> Arc<dyn ControllerFactory + Send + Sync> {
@@ -48,8 +51,8 @@ impl ControllerFactory for Seated {
     }
 }
 
-/// One end.
-pub(crate) struct Quinn {
+/// One end, with the cryptography `C`.
+pub(crate) struct Quinn<C> {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
     /// The configuration with which a client connects.
@@ -58,15 +61,16 @@ pub(crate) struct Quinn {
     readable: VecDeque<u64>,
     /// Datagrams that the endpoint answers by itself.
     answers: VecDeque<Vec<u8>>,
+    cryptography: PhantomData<fn() -> C>,
 }
 
-impl fmt::Debug for Quinn {
+impl<C> fmt::Debug for Quinn<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Quinn").field("connection", &self.connection.as_ref().map(|(handle, _)| handle)).finish_non_exhaustive()
     }
 }
 
-impl Quinn {
+impl<C> Quinn<C> {
     /// Passes events between endpoint and connection.
     fn exchange(&mut self) {
         let Some((handle, connection)) = &mut self.connection else { return };
@@ -99,7 +103,7 @@ fn transport(datagram: u16, settings: &Settings, factory: Arc<dyn ControllerFact
     config
 }
 
-impl Stack for Quinn {
+impl<C: Cryptography<dyn quinn_proto::crypto::ClientConfig, dyn quinn_proto::crypto::ServerConfig>> Stack for Quinn<C> {
     const OWN: [&'static str; 2] = ["cubic of quinn", "newreno of quinn"];
 
     fn new((client, control): (bool, Control), datagram: u16, settings: &Settings, watch: Watch, seed: u64) -> Self {
@@ -114,11 +118,11 @@ impl Stack for Quinn {
             .expect("the datagram has at least 1200 bytes");
         let initial = random.next_u64();
         let (server, client) = if client {
-            let mut config = ClientConfig::new(Arc::new(Plaintext));
+            let mut config = ClientConfig::new(C::client());
             config.transport_config(transport).initial_dst_cid_provider(Arc::new(move || ConnectionId::new(&initial.to_be_bytes())));
             (None, Some(config))
         } else {
-            let mut config = ServerConfig::new(Arc::new(Plaintext), Arc::new(Plaintext));
+            let mut config = ServerConfig::new(C::server(), Arc::new(Plaintext));
             config.transport_config(transport).time_source(Arc::new(Epoch));
             (Some(Arc::new(config)), None)
         };
@@ -129,6 +133,7 @@ impl Stack for Quinn {
             gso: settings.gso,
             readable: VecDeque::new(),
             answers: VecDeque::new(),
+            cryptography: PhantomData,
         }
     }
 
@@ -137,6 +142,10 @@ impl Stack for Quinn {
             let connected = self.endpoint.connect(clock(now), config, ADDRESSES[1], "server");
             self.connection = Some(connected.expect("version and address are valid"));
         }
+    }
+
+    fn unprotected(datagram: &[u8]) -> Cow<'_, [u8]> {
+        C::unprotected(datagram)
     }
 
     fn receive(&mut self, now: Instant, ecn: Ecn, datagram: &[u8]) {
@@ -238,7 +247,7 @@ impl Stack for Quinn {
     }
 }
 
-impl Quinn {
+impl<C> Quinn<C> {
     fn endpoint_is_client(&self) -> bool {
         self.connection.as_ref().is_some_and(|(_, connection)| connection.side().is_client())
     }
