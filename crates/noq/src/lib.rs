@@ -47,7 +47,7 @@ impl Factory {
     /// The control of a [`Recipe`](ackclock_core::cc::Recipe): a name, or settings.
     ///
     /// # Errors
-    /// If there is no such part or parameter; the message lists those that there are.
+    /// If a name is not that of a part or of a parameter; the message lists the names that are.
     pub fn parse(text: &str) -> Result<Self, String> {
         Controls::parse(text).map(Self)
     }
@@ -155,5 +155,50 @@ impl Controller for Adapter {
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[expect(clippy::disallowed_methods, reason = "the clock has no other points")]
+    fn now() -> Instant {
+        Instant::now()
+    }
+
+    #[test]
+    fn each_connection_has_a_seat_that_an_observer_sees() {
+        let begin = now();
+        let seen: Arc<Mutex<Vec<Handle>>> = Arc::default();
+        let keep = Arc::clone(&seen);
+        let controls = Controls::parse("slow_start = suss, avoidance = reno").unwrap().since(begin);
+        let factory = Arc::new(Factory::from(controls.watch(move |seat| keep.lock().unwrap().push(seat))));
+        let made = [1200, 1400].map(|mtu| Arc::clone(&factory).build(begin + Duration::from_secs(1), mtu));
+        assert_eq!(made.each_ref().map(|control| control.window()), [12_000, 14_000]);
+        assert_eq!(seen.lock().unwrap().iter().map(|seat| seat.lock().window()).collect::<Vec<_>>(), [12_000, 14_000]);
+        let [first, _] = made;
+        let adapter = first.into_any().downcast::<Adapter>().expect("an adapter");
+        assert_eq!(adapter.epoch, Epoch(begin));
+        assert_eq!(adapter.handle().with(|seat| seat.smss()), 1200);
+    }
+
+    #[test]
+    fn a_copy_is_a_control_of_its_own() {
+        let mut original = Arc::new(Factory::parse("bbr").unwrap()).build(now(), 1200);
+        let mut copy = original.clone_box();
+        copy.on_mtu_update(1300);
+        assert_eq!([original.window(), copy.window()], [12_000, 13_000]);
+        original.on_mtu_update(1400);
+        assert_eq!([original.window(), copy.window()], [14_000, 13_000]);
+    }
+
+    #[test]
+    fn a_name_that_does_not_exist_is_an_error() {
+        let message = Factory::parse("cubik").unwrap_err();
+        assert!(message.contains("\"cubik\"") && message.contains("cubic"), "{message}");
     }
 }

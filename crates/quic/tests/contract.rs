@@ -1,78 +1,17 @@
 //! The profiles keep the contract with the control, sentence by sentence: a witness runs on random paths with losses in both directions,
 //! reordering, marks, idle times and applications.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+#[path = "../../sim/tests/witnessed/mod.rs"]
+mod witnessed;
 
-use ackclock_core::cc::{self, Composed, CongestionControl, Court, Phase, Testimony, Wants, Window, Witness};
-use ackclock_core::entry::Parts;
-use ackclock_core::events::{Ack, CongestionEvent, Established, Sent};
-use ackclock_core::params::Params;
-use ackclock_core::units::{Duration, Instant, Rate, Segments};
-use ackclock_sim::engine::run;
-use ackclock_sim::scenario::{self, ControlSpec, Document};
+use std::collections::BTreeMap;
+
+use ackclock_core::cc::{Testimony, Wants};
+use ackclock_sim::scenario::PROFILES;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
-
-/// A window of 40 segments at 20 Mbit/s that is halved at congestion, and a timer every 50 ms after a segment.
-#[derive(Clone, Debug)]
-struct Steady {
-    cwnd: Segments,
-    timer: Option<Instant>,
-}
-
-impl CongestionControl for Steady {
-    fn on_established(&mut self, _event: &Established) {
-        self.cwnd = 40.0;
-    }
-    fn on_sent(&mut self, sent: &Sent) {
-        self.timer = self.timer.or(Some(sent.now + Duration::from_millis(50)));
-    }
-    fn on_ack(&mut self, ack: &Ack) {
-        self.cwnd += f64::from(u8::from(ack.may_grow)) / self.cwnd;
-    }
-    fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.cwnd = (self.cwnd / 2.0).max(event.least);
-    }
-    fn on_timer(&mut self, _now: Instant) {
-        self.timer = None;
-    }
-    fn window(&self) -> Window {
-        Window { cwnd: self.cwnd, ssthresh: 2.0 }
-    }
-    fn paces(&self) -> bool {
-        true
-    }
-    fn pacing_rate(&self) -> Option<Rate> {
-        Rate::from_bits_per_sec(20_000_000)
-    }
-    fn timer(&self) -> Option<Instant> {
-        self.timer
-    }
-    fn owns_recovery(&self) -> bool {
-        true
-    }
-    fn phase(&self) -> Phase {
-        Phase::Avoidance
-    }
-}
-
-/// A control of the registry or of this file.
-fn control(name: &str) -> Box<dyn CongestionControl> {
-    fn part<P: ?Sized>(parts: &Parts<P>, name: &str) -> Box<P> {
-        let entry = parts.find(name).unwrap();
-        (entry.build)(&Params::defaults(entry.params)).unwrap()
-    }
-    if name == "steady" {
-        return Box::new(Steady { cwnd: 1.0, timer: None });
-    }
-    if cc::whole::PARTS.find(name).is_some() {
-        return part(&cc::whole::PARTS, name);
-    }
-    let (initial_window, slow_start) = (part(&cc::initial_window::PARTS, "rfc6928"), part(&cc::slow_start::PARTS, "standard"));
-    Box::new(Composed::new(initial_window, slow_start, part(&cc::avoidance::PARTS, name), None, f64::INFINITY))
-}
+use witnessed::{control, witnessed};
 
 fn any_scenario(profile: &'static str) -> impl Strategy<Value = String> {
     let queue = prop::sample::select(vec!["'4 packets'", "'30 packets'", "'unlimited'", "'codel'", "'red'"]);
@@ -109,16 +48,9 @@ fn any_control() -> impl Strategy<Value = (&'static str, Wants)> {
 }
 
 /// What a witness before the control `name` says of the first flow.
-fn testimony(text: &str, name: &str, wants: Wants) -> Testimony {
-    scenario::PROFILES.join(ackclock_quic::PROFILES).unwrap();
-    let mut scenario =
-        Document::from_toml(text, "contract.toml").and_then(|it| it.scenario()).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let court = Court::default();
-    let (shared, name) = (Arc::clone(&court), name.to_owned());
-    scenario.flows[0].control =
-        ControlSpec::Custom(Arc::new(move || Box::new(Witness::new(control(&name), wants, true, &shared)) as Box<dyn CongestionControl>));
-    run(&scenario, &mut || false).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    court.lock().unwrap().clone()
+fn testimony(text: &str, name: &'static str, wants: Wants) -> Testimony {
+    PROFILES.join(ackclock_quic::PROFILES).unwrap();
+    witnessed(text, move || control(name), wants, true).1
 }
 
 proptest! {

@@ -3,84 +3,22 @@
 //! its own tests.)
 
 mod selective;
+mod witnessed;
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use ackclock_core::cc::{self, Composed, CongestionControl, Court, Phase, Testimony, Wants, Window, Witness};
-use ackclock_core::entry::Parts;
-use ackclock_core::events::{Ack, CongestionEvent, Established, Sent};
+use ackclock_core::cc::{CongestionControl, Phase, Testimony, Wants, Window};
+use ackclock_core::events::{Ack, CongestionEvent, Established};
 use ackclock_core::params::Params;
-use ackclock_core::units::{Duration, Instant, Rate, Segments};
+use ackclock_core::units::Segments;
 use ackclock_sim::engine::run;
 use ackclock_sim::scenario::{self, ControlSpec, Document};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
-
-/// A window of 40 segments at 20 Mbit/s that is halved at congestion, and a timer every 50 ms after a segment.
-#[derive(Clone, Debug)]
-struct Steady {
-    cwnd: Segments,
-    timer: Option<Instant>,
-}
-
-impl CongestionControl for Steady {
-    fn on_established(&mut self, _event: &Established) {
-        self.cwnd = 40.0;
-    }
-    fn on_sent(&mut self, sent: &Sent) {
-        self.timer = self.timer.or(Some(sent.now + Duration::from_millis(50)));
-    }
-    fn on_ack(&mut self, ack: &Ack) {
-        self.cwnd += f64::from(u8::from(ack.may_grow)) / self.cwnd;
-    }
-    fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.cwnd = (self.cwnd / 2.0).max(event.least);
-    }
-    fn on_timer(&mut self, _now: Instant) {
-        self.timer = None;
-    }
-    fn window(&self) -> Window {
-        Window { cwnd: self.cwnd, ssthresh: 2.0 }
-    }
-    fn paces(&self) -> bool {
-        true
-    }
-    fn pacing_rate(&self) -> Option<Rate> {
-        Rate::from_bits_per_sec(20_000_000)
-    }
-    fn timer(&self) -> Option<Instant> {
-        self.timer
-    }
-    fn owns_recovery(&self) -> bool {
-        true
-    }
-    fn phase(&self) -> Phase {
-        Phase::Avoidance
-    }
-}
-
-/// A control of the registry or of this file.
-fn control(name: &str) -> Box<dyn CongestionControl> {
-    fn part<P: ?Sized>(parts: &Parts<P>, name: &str) -> Box<P> {
-        let entry = parts.find(name).unwrap();
-        (entry.build)(&Params::defaults(entry.params)).unwrap()
-    }
-    let composed = |slow_start, avoidance| {
-        let initial_window = part(&cc::initial_window::PARTS, "rfc6928");
-        let slow_start = part(&cc::slow_start::PARTS, slow_start);
-        Box::new(Composed::new(initial_window, slow_start, part(&cc::avoidance::PARTS, avoidance), None, f64::INFINITY))
-    };
-    match name {
-        "steady" => Box::new(Steady { cwnd: 1.0, timer: None }),
-        "bbr" => part(&cc::whole::PARTS, "bbr"),
-        // It retransmits what does not count as lost.
-        "halfback" => composed("halfback", "reno"),
-        avoidance => composed("standard", avoidance),
-    }
-}
+use witnessed::{control, witnessed};
 
 /// The keys of a flow on any host profile, with random settings.
 fn any_host() -> impl Strategy<Value = String> {
@@ -147,16 +85,8 @@ fn identifies(text: &str) -> bool {
 }
 
 /// What a witness before the control `name` says of the first flow.
-fn testimony(text: &str, name: &str, wants: Wants) -> Testimony {
-    let document = Document::from_toml(text, "contract.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let mut scenario = document.scenario().unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let court = Court::default();
-    let (shared, name, identifies) = (Arc::clone(&court), name.to_owned(), identifies(text));
-    scenario.flows[0].control = ControlSpec::Custom(Arc::new(move || {
-        Box::new(Witness::new(control(&name), wants, identifies, &shared)) as Box<dyn CongestionControl>
-    }));
-    run(&scenario, &mut || false).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let mut testimony = court.lock().unwrap().clone();
+fn testimony(text: &str, name: &'static str, wants: Wants) -> Testimony {
+    let (_, mut testimony) = witnessed(text, move || control(name), wants, identifies(text));
     if text.contains("'vegas'") {
         // ns-2's Vegas: an ACK that covers SYN and data opens no window (`ns2/recovery/vegas.rs`).
         testimony.broken.remove("ACKs follow the handshake");

@@ -44,7 +44,7 @@ impl Controls {
     /// The control of a [`Recipe`]: a name, such as `bbr` or `hystart_pp`, or settings, such as `slow_start = search, avoidance = reno`.
     ///
     /// # Errors
-    /// If there is no such part or parameter; the message lists those that there are.
+    /// If a name is not that of a part or of a parameter; the message lists the names that are.
     pub fn parse(text: &str) -> Result<Self, String> {
         let control = text.parse::<Recipe>()?.build()?;
         Ok(Self::new(move || control.clone()))
