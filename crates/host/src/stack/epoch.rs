@@ -46,6 +46,21 @@ mod tests {
         assert_eq!(now().deadline(Instant::MAX), None);
     }
 
+    /// A point of the clock, as a deadline at its time in seconds, which is a double.
+    fn again(nanos: u64) {
+        let epoch = now();
+        let at = epoch.0 + Duration::from_nanos(nanos);
+        assert_eq!(epoch.deadline(epoch.instant(at)), Some(at), "{nanos}");
+    }
+
+    #[test]
+    fn two_weeks_stay_whole_nanoseconds() {
+        // The double nearest to the first is 0.09 ns later, so that its exact value rounds up to the next nanosecond.
+        for nanos in [1_242_159_148_193_431, 0, 1, (1 << 52) - 1] {
+            again(nanos);
+        }
+    }
+
     proptest! {
         #[test]
         fn a_deadline_is_the_first_nanosecond_at_or_after_its_time(seconds in 0.0..1e6_f64) {
@@ -58,9 +73,7 @@ mod tests {
 
         #[test]
         fn whole_nanoseconds_stay(nanos in 0..1_u64 << 52) {
-            let epoch = now();
-            let at = epoch.0 + Duration::from_nanos(nanos);
-            prop_assert_eq!(epoch.deadline(epoch.instant(at)), Some(at));
+            again(nanos);
         }
     }
 }
