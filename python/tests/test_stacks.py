@@ -101,6 +101,18 @@ def test_a_class_in_python_decides_in_a_stack() -> None:
     assert flow["goodput_bps"] == pytest.approx(20 * 1167 * 8 / 0.0822, rel=0.05)
 
 
+def test_noq_gives_up_after_one_loss_before_2048_datagrams_and_quinn_does_not() -> None:
+    for kind, behind, survives in (("quic", 1_900, True), ("quic", 2_200, False), ("quinn", 2_200, True)):
+        loss = {"kind": "listed", "packets": [20]}
+        path = {"bottleneck": {"rate": "1 Gbit/s", "delay": "50 ms", "queue": "unlimited", "loss": loss}}
+        # The window is all that leaves before the loss is known.
+        flow = {"profile": {"kind": kind, "control": "flow", "stream_window": "64 MB", "send_window": "64 MB"}}
+        flow |= {"initial_window": f"{behind} segments", "size": "10 MB"}
+        result = ackclock.run(scenario(flow, topology={"kind": "dumbbell", **path}))
+        lost = any(warning["name"] == "connection_lost" for warning in result.warnings)
+        assert lost != survives, (kind, behind)
+
+
 def test_a_connection_that_is_given_up_is_a_warning() -> None:
     # Two losses in three over more than 2,048 datagrams of a stream are too many gaps for quinn's buffer.
     path = {"bottleneck": {"rate": "1 Gbit/s", "delay": "50 ms", "queue": "unlimited", "loss": "40 %"}}
