@@ -158,6 +158,48 @@ def test_a_node_that_dies_in_the_middle(cluster: Any, second: Any) -> None:
             assert there[index].tables[name].drop(times).equals(table.drop(times), null_equal=True)
 
 
+STACKS = """
+duration = "5 s"
+record = ["cwnd", "sequence"]
+
+[topology]
+kind = "dumbbell"
+bottleneck = { rate = "10 Mbit/s", delay = "20 ms", loss = "1 %", queue = "30 packets" }
+
+[[flow]]
+profile = "quic"
+avoidance = "cubic"
+
+[[flow]]
+profile = { kind = "quinn", control = "flow" }
+congestion_control = "bbr"
+
+[[flow]]
+profile = "quinn"
+application = { kind = "request-response", request = "300 B", response = "30 kB", think = "100 ms" }
+"""
+
+
+def test_runs_of_quic_stacks_are_those_of_this_process(cluster: Any, second: Any) -> None:
+    def digest(seed: int) -> str:
+        scenario = _core.Scenario.from_toml(STACKS, "stacks", [("seed", str(seed))])
+        return ackclock.run(Scenario.from_core(scenario)).trace_hash
+
+    def work(seed: int, cancel: _core.Cancel) -> tuple[str, str]:
+        import time
+
+        import ray
+
+        time.sleep(0.1)  # so that both nodes take part
+        return ray.get_runtime_context().get_node_id(), digest(seed)
+
+    with contextlib.closing(Ray(cluster.address)) as engine:
+        there = collected(engine, work, range(16))
+    assert {index: digest for index, (_, digest) in there.items()} == {seed: digest(seed) for seed in range(16)}
+    assert len({node for node, _ in there.values()}) == 2
+    assert len({digest for _, digest in there.values()}) == 16
+
+
 LOST = ["1 of 2 nodes of the cluster are lost; their unfinished batches run again"]
 
 

@@ -1,6 +1,7 @@
 //! The profiles keep the contract with the control, sentence by sentence: a witness runs on random paths with losses in both directions,
 //! reordering, marks, idle times and applications.
 
+mod anything;
 #[path = "../../sim/tests/witnessed/mod.rs"]
 mod witnessed;
 
@@ -8,37 +9,14 @@ use std::collections::BTreeMap;
 
 use ackclock_core::cc::{Testimony, Wants};
 use ackclock_sim::scenario::PROFILES;
+use anything::any_scenario;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use witnessed::{control, witnessed};
 
-fn any_scenario(profile: &'static str) -> impl Strategy<Value = String> {
-    let queue = prop::sample::select(vec!["'4 packets'", "'30 packets'", "'unlimited'", "'codel'", "'red'"]);
-    let loss = prop_oneof![2 => Just(0.0), 2 => 0.0..3.0_f64, 1 => 3.0..50.0_f64];
-    let delay = (1..60_u32, prop::option::weighted(0.3, (0.0..10.0_f64, 1..30_u32))).prop_map(|(delay, late)| match late {
-        None => format!("'{delay} ms'"),
-        Some((share, extra)) => {
-            format!("{{ kind = 'reordering', delay = '{delay} ms', share = '{share} %', chosen = 'late', extra = '{extra} ms' }}")
-        }
-    });
-    let application = prop::sample::select(vec![
-        "",
-        "size = '20 packets'",
-        "application = { kind = 'on-off', burst = '100 kB', pause = '700 ms' }",
-        "application = { kind = 'request-response', request = '300 B', response = '30 kB', think = '500 ms' }",
-    ]);
-    let settings = prop::sample::select(vec!["", ", ack_every = 10", ", gso = 8", ", mtu_discovery = true"]);
-    ((1..40_u32, delay), queue, (loss.clone(), loss), application, settings, any::<bool>(), 0..1000_u32).prop_map(
-        move |((rate, delay), queue, (loss, back), application, settings, ecn, seed)| {
-            format!(
-                "duration = '8 s'\nseed = {seed}\n[topology]\nkind = 'dumbbell'\naccess = {{ delay = '1 ms' }}\n\
-                 bottleneck = {{ rate = '{rate} Mbit/s', delay = {delay}, queue = {queue}, loss = '{loss} %', reverse = {{ loss = '{back} %' }} }}\n\
-                 [[flow]]\necn = {ecn}\nprofile = {{ kind = '{profile}', control = 'flow'{settings} }}\n{application}\n[[flow]]\nstart = '1 s'\n"
-            )
-        },
-    )
-}
+/// The flow's control, which a witness replaces.
+const FLOW: &[(&str, &str)] = &[("flow", "")];
 
 fn any_control() -> impl Strategy<Value = (&'static str, Wants)> {
     let wants = any::<[bool; 3]>().prop_map(|[samples, deliveries, timing]| {
@@ -57,13 +35,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn quic_keeps_the_contract(text in any_scenario("quic"), (name, wants) in any_control()) {
+    fn quic_keeps_the_contract(text in any_scenario("quic", FLOW), (name, wants) in any_control()) {
         let testimony = testimony(&text, name, wants);
         prop_assert!(testimony.broken.is_empty(), "{name}, {wants:?}\n{text}\n{:#?}", testimony.broken);
     }
 
     #[test]
-    fn quinn_keeps_the_contract(text in any_scenario("quinn"), (name, wants) in any_control()) {
+    fn quinn_keeps_the_contract(text in any_scenario("quinn", FLOW), (name, wants) in any_control()) {
         let testimony = testimony(&text, name, wants);
         prop_assert!(testimony.broken.is_empty(), "{name}, {wants:?}\n{text}\n{:#?}", testimony.broken);
     }
@@ -93,8 +71,8 @@ fn the_paths_reach_every_event() {
     for profile in ["quic", "quinn"] {
         let mut runner = TestRunner::deterministic();
         let mut events: BTreeMap<&str, u64> = BTreeMap::new();
-        for _ in 0..100 {
-            let (text, (name, wants)) = (any_scenario(profile), any_control()).new_tree(&mut runner).unwrap().current();
+        for _ in 0..200 {
+            let (text, (name, wants)) = (any_scenario(profile, FLOW), any_control()).new_tree(&mut runner).unwrap().current();
             for (event, count) in testimony(&text, name, wants).events {
                 *events.entry(event).or_default() += count;
             }

@@ -114,20 +114,6 @@ fn a_page_may_have_more_objects_than_the_peer_allows_streams() {
 }
 
 #[test]
-fn runs_repeat_themselves_on_threads() {
-    let digests = |flow: &str| {
-        let work = || simulate(flow, "queue = '20 packets', loss = '1 %'").digest();
-        std::thread::scope(|scope| [(); 4].map(|()| scope.spawn(work)).map(|thread| thread.join().unwrap()))
-    };
-    for flow in
-        CONTROLS.map(|control| format!("{control}\nsize = '1 MB'")).iter().chain(&[format!("profile = 'quic'\n{}", APPLICATIONS[4])])
-    {
-        let found = digests(flow);
-        assert!(found.iter().all(|digest| *digest == found[0]), "{flow}");
-    }
-}
-
-#[test]
 fn time_goes_on_between_the_packets_of_a_fast_link() {
     for control in CONTROLS {
         PROFILES.join(ackclock_quic::PROFILES).unwrap();

@@ -13,8 +13,9 @@
 //! ## References
 //! RFC 9000, RFC 9001, RFC 9002; noq-proto 1.4.0.
 //! ## Differs from the document
-//! - The handshake is in plaintext: messages in the order of TLS 1.3 with nothing in them but transport parameters. Packets have the size
-//!   that encryption gives them.
+//! - The handshake is in plaintext: messages in the order of TLS 1.3 with nothing in them but transport parameters. All packets have the sizes
+//!   and times that they have with TLS 1.3 and a certificate that fits into one datagram. A longer chain takes the server more datagrams, and
+//!   one more round trip if they are more than three times what the client has sent (RFC 9000 §8.1).
 //! - Connections have no idle timeout, and close silently.
 //! - docs/concepts/quic-controls.md lists what the stack does not tell a control. Packets are ECT(0), whatever the control asks for.
 //! - noq's experimental BBR is missing, because it draws random numbers from the operating system, so that runs would differ.
