@@ -78,7 +78,7 @@ fn every_control_completes_keeps_the_contract_and_repeats() {
             digests.insert(result.digest());
         }
         // Some are the same on such a path: without marks DCTCP is Reno, and without a saved path Careful Resume is standard slow start.
-        assert!(digests.len() >= 45 && digests.len() * 10 > recipes.len() * 8, "{stack}: {} of {}", digests.len(), recipes.len());
+        assert!(digests.len() * 10 > recipes.len() * 8, "{stack}: {} of {}", digests.len(), recipes.len());
     }
 }
 
