@@ -15,13 +15,8 @@ if TYPE_CHECKING:
     import polars
 
 
-class AnyResult(Protocol):
+class AnyResult(qlogs.Recorded, Protocol):
     """A result, fresh or read from disk, as plots need it."""
-
-    @property
-    def name(self) -> str:
-        """Name of the scenario."""
-        ...
 
     @property
     def duration(self) -> float:
@@ -29,22 +24,8 @@ class AnyResult(Protocol):
         ...
 
     @property
-    def traces(self) -> list[str]:
-        """Names of the recorded traces."""
-        ...
-
-    @property
-    def flows(self) -> ArrowTable:
-        """One row per flow."""
-        ...
-
-    @property
     def links(self) -> ArrowTable:
         """One row per link."""
-        ...
-
-    def trace(self, name: str) -> ArrowTable:
-        """Return a recorded trace."""
         ...
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars
 import pytest
 
@@ -12,12 +14,12 @@ from ackclock.linux import stacks, worlds
 PATH = {"kind": "dumbbell", "bottleneck": {"rate": "10 Mbit/s", "delay": "20 ms", "queue": "1 BDP"}}
 
 
-def scenario(*flows: dict[str, object], **settings: object) -> ackclock.Scenario:
+def scenario(*flows: dict[str, Any], **settings: Any) -> ackclock.Scenario:
     """Return a scenario with these flows."""
     return ackclock.Scenario("test", **{"duration": "5 s", "topology": PATH, "flow": list(flows), **settings})
 
 
-def hosted(flow: dict[str, object], profile: str = "quic") -> dict[str, object]:
+def hosted(flow: dict[str, Any], profile: str = "quic") -> dict[str, Any]:
     """Return the frozen flow with hosts of a stack."""
     return dict(Frozen(stacks.hosted(scenario(flow), profile)).flows[0])
 
@@ -45,14 +47,14 @@ def test_a_full_datagram_is_as_large_as_a_full_packet_and_the_amount_stays() -> 
 )
 def test_quinn_has_its_own_reno_and_cubic(flow: dict[str, object], control: str) -> None:
     found = hosted({"profile": "modern", **flow}, "quinn")
-    assert found["profile"]["control"] == control  # type: ignore[index]
-    assert hosted({"profile": "modern", **flow})["profile"]["control"] == "flow"  # type: ignore[index]
+    assert found["profile"]["control"] == control
+    assert hosted({"profile": "modern", **flow})["profile"]["control"] == "flow"
     assert ("avoidance" in found or "congestion_control" in found) == (control == "flow")
 
 
 def test_a_receive_window_that_limits_stays_one() -> None:
-    assert hosted({"rwnd": "20 packets"})["profile"]["stream_window"] == "20000 B"  # type: ignore[index]
-    assert hosted({"rwnd": "100000 packets"})["profile"]["stream_window"] == "64000000 B"  # type: ignore[index]
+    assert hosted({"rwnd": "20 packets"})["profile"]["stream_window"] == "20000 B"
+    assert hosted({"rwnd": "100000 packets"})["profile"]["stream_window"] == "64000000 B"
 
 
 def test_datagrams_and_flows_of_a_stack_stay() -> None:

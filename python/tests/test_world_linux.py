@@ -25,6 +25,7 @@ from ackclock.experiments.execute import map_threads
 from ackclock.linux import running, store, worlds
 from ackclock.linux.running import KernelResult
 from ackclock.linux.store import Built
+from ackclock.results import frame
 
 from . import captures
 from .captures import SYN
@@ -493,3 +494,30 @@ def test_an_interrupted_run_ends_at_once(copy: Built, place: Path, loops: bool) 
     assert process.returncode == 130 and "interrupted" in errors and "Traceback" not in errors, errors
     assert time.monotonic() - started < 5
     assert not (place / "o").exists() and not list(place.glob(".o*"))
+
+
+def test_a_log_of_the_kernel_says_what_its_packets_and_tcp_info_say(built: Built, cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "logged.toml"
+    file.write_text(
+        'duration = "3 s"\ntopology = { kind = "dumbbell" }\n'
+        '[[flow]]\nname = "cubic"\nhost = "linux"\npacket_size = "1448 B"\n'
+        '[[flow]]\nname = "bbr"\nhost = "linux"\ncongestion_control = "bbr1"\n'
+    )
+    written = tmp_path / "run.qlog"
+    done = cli("run", file, "--on", f"linux:{built.path.name}", "--qlog", written)
+    assert done.returncode == 0, done.stderr
+    logs = {log.title: log for log in ackclock.open_qlog(written)}
+    assert set(logs) == {"cubic", "bbr"}
+    result = running.run_virtual(ackclock.load(file), ackclock.qlogs.TRACES, _core.Cancel(), kernel=built)
+    for row in frame(result.flows).to_dicts():
+        log = logs[row["name"]]
+        counts = dict(log.packets.group_by("event").len().iter_rows())
+        assert counts["sent"] == row["sent_packets"]
+        # The kernel acknowledges every second segment, and each one after a gap.
+        assert row["delivered_packets"] / 2 < counts["received"] < row["sent_packets"]
+        window = log.metrics["congestion_window"].drop_nulls()
+        size = 1448 if row["name"] == "cubic" else 1000
+        assert window[0] == 10 * size and window.max() == row["cwnd_max"] * size
+        assert log.metrics["min_rtt"].drop_nulls().min() == pytest.approx(row["min_rtt"], abs=1e-6)
+        assert (log.metrics["pacing_rate"] > 1e6).any()
+        assert log.states["state"][0] == "slow_start" and "recovery" in log.states["state"]

@@ -237,8 +237,8 @@ def _log(path: Path, version: str, place: str, trace: Mapping[str, Any]) -> Qlog
     first = 2 if trace.get("sequence") else 1
     reader = _Reader()
     try:
-        for number, (time, name, data, unit) in enumerate(_events(trace, common, events), start=first):  # noqa: B007
-            reader.take(time, name, data, unit)
+        for event in _events(trace, common, events):
+            reader.take(*event)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         number = first + reader.seen
         what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
