@@ -16,6 +16,8 @@ from dataclasses import asdict, dataclass, fields
 from itertools import product
 from pathlib import Path
 
+import programs
+
 from ackclock import _core, running
 from ackclock.comparisons import places
 from ackclock.comparisons.contenders import resolve
@@ -286,7 +288,7 @@ the other worlds as a multiple of it. Bold: more than {100 * SHOWN:.0f} % apart.
         f" the mean of {len(STARTS)} start times.",
         "",
     ]
-    return "\n".join([*lines, *shares(), ""])
+    return "\n".join([*lines, *shares(), "", *programs.section()])
 
 
 REASONS = """\

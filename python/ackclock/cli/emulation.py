@@ -26,6 +26,8 @@ def emulate_command(
     command: Sequence[str],
     settings: Sequence[str],
     *,
+    program: str | None,
+    size: str,
     on: str,
     seed: int | None,
     peer: str | None,
@@ -51,7 +53,10 @@ def emulate_command(
         folder.mkdir(parents=True, exist_ok=True)
     places = () if captures is None else captures.places_of(scenario)
     try:
-        ended = emulate(scenario, command, at=at, peer=peer, flow=flow, on=on, output=folder, capture=places)
+        ended = emulate(
+            scenario, command, program=program, size=size, at=at, peer=peer, flow=flow, on=on, output=folder,
+            capture=places,
+        )  # fmt: skip
     except BaseException:
         if folder is not None and made:
             # Files of programs that have run stay.

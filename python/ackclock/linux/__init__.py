@@ -4,6 +4,7 @@ from ackclock.linux.building import build
 from ackclock.linux.checking import Check, Probe, check
 from ackclock.linux.emulating import Emulated, emulate
 from ackclock.linux.function import compare
+from ackclock.linux.programs import Program, programs
 from ackclock.linux.replaying import Arrival, Packet, replay
 from ackclock.linux.running import KernelResult, refusal, run
 from ackclock.linux.store import Built, built, find
@@ -16,12 +17,14 @@ __all__ = [
     "KernelResult",
     "Packet",
     "Probe",
+    "Program",
     "build",
     "built",
     "check",
     "compare",
     "emulate",
     "find",
+    "programs",
     "refusal",
     "replay",
     "run",

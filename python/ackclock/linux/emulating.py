@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import difflib
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from ackclock import _core
+from ackclock.arguments import in_bytes, is_size
 from ackclock.arrow import rows
 from ackclock.files import targets
 from ackclock.formatting.numbers import number
+from ackclock.linux.programs import named
 from ackclock.linux.running import MACHINE
 from ackclock.linux.store import WORLD, Built, find
 from ackclock.scenario import Scenario
 
+SIZE = "1 MB"
+"""The amount of data that a program of the table transfers by default."""
 LIMIT = 124
 """Exit code of a command in virtual time that does not end within the scenario's duration, as that of `timeout`."""
 
@@ -75,8 +80,10 @@ class Emulated:
 
 def emulate(
     scenario: Scenario,
-    command: Sequence[str],
+    command: Sequence[str] = (),
     *,
+    program: str | None = None,
+    size: str | int = SIZE,
     at: Literal["sender", "receiver"] = "receiver",
     peer: str | None = None,
     flow: str | None = None,
@@ -95,6 +102,10 @@ def emulate(
         The scenario. Its duration limits the command in virtual time; on this machine it does not matter.
     command
         The program and its arguments.
+    program
+        In place of command and peer: the name of a stack whose server sends `size` to its client (`programs`).
+    size
+        The amount of data with `program`: a text such as ``"1 MB"``, or bytes.
     at
         The end of the flow at which the command runs.
     peer
@@ -113,9 +124,14 @@ def emulate(
     OSError
         If the folder does not exist.
     ValueError
-        If the world or the command cannot run, the flow does not exist, or the peer ends at once.
+        If the world or the command cannot run, the flow does not exist, the peer ends at once, or there is no such
+        program, or it is not installed.
     """
-    if not command or not command[0]:
+    if program is not None:
+        return _transfer(scenario, program, size, command, at=at, peer=peer, flow=flow, on=on, capture=capture)
+    if not command:
+        raise ValueError("there is no command: write one after --, or name a stack, as in --program aioquic")
+    if not command[0]:
         raise ValueError("the command is empty")
     guest = _guest(on)
     if output is not None:
@@ -150,6 +166,33 @@ def emulate(
         core=core,
         **{**never_late, **facts},
     )
+
+
+def _transfer(
+    scenario: Scenario,
+    program: str,
+    size: str | int,
+    command: Sequence[str],
+    *,
+    at: str,
+    peer: str | None,
+    flow: str | None,
+    on: str,
+    capture: Sequence[str],
+) -> Emulated:
+    """Run server and client of a stack; the arguments are those of `emulate`."""
+    chosen = named(program)
+    if command or peer is not None or at != "receiver":
+        raise ValueError(f"--program {program}: has a command, a peer and its ends of its own; leave out yours")
+    if not is_size(size):
+        raise ValueError(f"--size {size!r}: expected a size such as '1 MB' (units: B, kB, MB, GB)")
+    if lacking := chosen.lacking:
+        raise ValueError(f"--program {lacking}")
+    with tempfile.TemporaryDirectory(prefix="ackclock-") as folder:
+        # A guest makes its own, in its memory: a name by chance would change packets.
+        scratch = Path(folder) if _guest(on) is None else Path(tempfile.gettempdir()) / "ackclock-transfer"
+        serve, get = chosen.lines(in_bytes(size), scratch)
+        return emulate(scenario, ["sh", "-c", get], peer=serve, flow=flow, on=on, capture=capture)
 
 
 def _guest(on: str) -> Built | None:

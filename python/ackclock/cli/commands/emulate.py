@@ -14,8 +14,9 @@ from ackclock.cli.options import MAX_SEED, Force, PcapAt, PcapSnaplen
 def emulate(
     file: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
     command: Annotated[
-        list[str], typer.Argument(metavar="-- COMMAND...", help="Program and arguments to run behind the path.")
-    ],
+        Optional[list[str]],
+        typer.Argument(metavar="-- COMMAND...", help="Program and arguments to run behind the path."),
+    ] = None,
     settings: Annotated[
         Optional[list[str]],
         typer.Option("--set", metavar="KEY=VALUE", help="Change a value, as in flow.rwnd='20 packets'; repeatable."),
@@ -23,6 +24,17 @@ def emulate(
     seed: Annotated[
         Optional[int], typer.Option(min=0, max=MAX_SEED, metavar="NUMBER", help="Seed; replaces the seed of the file.")
     ] = None,
+    program: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="NAME",
+            help="In place of a command and --peer: server and client of a stack (aioquic, ngtcp2, quic-go, …),"
+            " which must be installed.",
+        ),
+    ] = None,
+    size: Annotated[
+        str, typer.Option(metavar="SIZE", help="With --program: how much the server sends, as in '10 MB'.")
+    ] = "1 MB",
     peer: Annotated[
         Optional[str],
         typer.Option(
@@ -77,8 +89,10 @@ def emulate(
 
         code = emulate_command(
             file,
-            command,
+            command or [],
             settings or [],
+            program=program,
+            size=size,
             on=on,
             seed=seed,
             peer=peer,
