@@ -229,7 +229,9 @@ def shares() -> list[str]:
     for stack in STACKS:
         cells = [found[stack, *point] for point in grid]
         given_up = [f", {row['lost']} of {len(STARTS)} given up" if int(row["lost"]) else "" for row in cells]
-        rows.append([stack, *(f"{100 * float(row['share']):.0f} %{up}" for row, up in zip(cells, given_up, strict=True))])
+        rows.append(
+            [stack, *(f"{100 * float(row['share']):.0f} %{up}" for row, up in zip(cells, given_up, strict=True))]
+        )
     return table(["stack", *(f"{rtt} ms, {buffer} BDP" for rtt, buffer in grid)], rows)
 
 
@@ -263,11 +265,11 @@ the other worlds as a multiple of it. Bold: more than {100 * SHOWN:.0f} % apart.
         rows.append([path, control, _absolute(base), *others])
     lines += [*table(head, rows), "", REASONS, "", "## Packets sent again", ""]
     lines += ["The share of the packets of the flows under test, in per cent.", ""]
-    shares = [
+    resent = [
         [path, control, *(_percent(found[path, control, world]) for world in shown)]
         for path, control in product(paths, CONTROLS)
     ]
-    lines += [*table(head, shares), "", "## Waiting time", ""]
+    lines += [*table(head, resent), "", "## Waiting time", ""]
     lines += ["The 95th percentile of the waiting times of their packets at the bottleneck, in milliseconds.", ""]
     waits = [
         [path, control, *(_milliseconds(found[path, control, world].sojourn_p95) for world in shown)]
