@@ -286,8 +286,10 @@ the other worlds as a multiple of it. Bold: more than {100 * SHOWN:.0f} % apart.
     ]
     lines += [*table(head, exits), "", "## Beside a Linux host", ""]
     lines += [
-        "The share of a stack's flow, as it is shipped, beside one of Linux' CUBIC with HyStart on 20 Mbit/s over 60 s:"
-        f" the mean of {len(STARTS)} start times.",
+        (
+            "The share of a stack's flow, as it is shipped, beside one of Linux' CUBIC with HyStart on 20 Mbit/s over"
+            f" 60 s: the mean of {len(STARTS)} start times."
+        ),
         "",
     ]
     return "\n".join([*lines, *shares(), "", *programs.section()])

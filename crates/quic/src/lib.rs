@@ -3,6 +3,7 @@
 //! [`profile::PROFILES`] is the list that a program joins to those of the simulator.
 #![forbid(unsafe_code)]
 
+mod clock;
 mod control;
 mod cryptography;
 mod end;

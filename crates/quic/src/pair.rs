@@ -7,8 +7,9 @@ use ackclock_host::{
     Bulk, Checkpoints, Connection, Counters, Datagram, Flight, Side, SlowStartExit, StreamId, Tally, Traffic, Transmission,
 };
 
+use crate::clock::{clock, simulated};
 use crate::end::End;
-use crate::stack::{Stack, clock, simulated};
+use crate::stack::Stack;
 use crate::streams::Streams;
 use crate::watch::{Sight, State};
 

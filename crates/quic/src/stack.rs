@@ -3,12 +3,9 @@
 use std::borrow::Cow;
 use std::fmt::Debug;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::LazyLock;
-use std::time;
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
-use ackclock_host::Epoch;
 use bytes::Bytes;
 
 use crate::control::Control;
@@ -35,25 +32,6 @@ pub(crate) fn zeros(bytes: u64) -> Bytes {
 /// The ECN field of these two bits.
 pub(crate) fn ecn(bits: u8) -> Ecn {
     [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(bits & 3)]
-}
-
-/// A stack's clock at the start of a run. Its clock cannot be set to a number, but only differences matter.
-#[expect(clippy::disallowed_methods, reason = "the origin of a stack's clock, whose value reaches no result")]
-pub(crate) static ORIGIN: LazyLock<Epoch> = LazyLock::new(|| Epoch(time::Instant::now()));
-
-/// A time on the clock of a stack.
-pub(crate) fn clock(now: Instant) -> time::Instant {
-    ORIGIN.0 + time::Duration::from_nanos(now.as_nanos())
-}
-
-/// A time on the clock of a run.
-pub(crate) fn simulated(time: time::Instant) -> Instant {
-    ORIGIN.instant(time)
-}
-
-/// A span of time of a stack.
-pub(crate) fn span(time: time::Duration) -> Duration {
-    Duration::from_nanos(time.as_nanos() as u64)
 }
 
 /// What a stack reports to the application.

@@ -6,7 +6,7 @@ use ackclock_core::cc::{Phase, Window};
 use ackclock_core::units::{Duration, Instant, Rate, Segments};
 use ackclock_host::{ExitReason, Flight, SharedSeat, SlowStartExit};
 
-use crate::stack::{ORIGIN, simulated};
+use crate::clock::{ORIGIN, simulated};
 
 /// The state of a control, and what happened to it.
 #[derive(Clone, Debug, Default)]

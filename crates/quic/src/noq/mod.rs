@@ -24,11 +24,12 @@ use noq_proto::{
     TransportConfig, VarInt,
 };
 
+use crate::clock::{ORIGIN, clock, simulated, span};
 use crate::control::{Control, Own};
 use crate::cryptography::Cryptography;
 use crate::frames::CONNECTION_ID;
 use crate::settings::Settings;
-use crate::stack::{self, ADDRESSES, Burst, Event, ORIGIN, Stack, clock, simulated, zeros};
+use crate::stack::{self, ADDRESSES, Burst, Event, Stack, zeros};
 use crate::watch::Watch;
 pub(crate) use crypto::Plaintext;
 use watched::Factory;
@@ -244,7 +245,7 @@ impl<C: Cryptography<dyn noq_proto::crypto::ClientConfig, dyn noq_proto::crypto:
 
     fn srtt(&self) -> Option<Duration> {
         let (_, connection) = self.connection.as_ref()?;
-        connection.rtt(PathId::ZERO).filter(|_| !connection.is_handshaking()).map(stack::span)
+        connection.rtt(PathId::ZERO).filter(|_| !connection.is_handshaking()).map(span)
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
-use crate::stack::simulated;
+use crate::clock::simulated;
 use crate::watch::{Congestion, Watch};
 
 /// Makes watched controls.

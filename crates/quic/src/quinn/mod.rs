@@ -23,11 +23,12 @@ use quinn_proto::{
     VarInt,
 };
 
+use crate::clock::{ORIGIN, clock, simulated, span};
 use crate::control::{Control, Own};
 use crate::cryptography::Cryptography;
 use crate::frames::CONNECTION_ID;
 use crate::settings::Settings;
-use crate::stack::{self, ADDRESSES, Burst, Event, ORIGIN, Stack, clock, simulated, zeros};
+use crate::stack::{self, ADDRESSES, Burst, Event, Stack, zeros};
 use crate::watch::Watch;
 pub(crate) use crypto::Plaintext;
 use watched::Factory;
@@ -243,7 +244,7 @@ impl<C: Cryptography<dyn quinn_proto::crypto::ClientConfig, dyn quinn_proto::cry
 
     fn srtt(&self) -> Option<Duration> {
         let (_, connection) = self.connection.as_ref()?;
-        (!connection.is_handshaking()).then(|| stack::span(connection.rtt()))
+        (!connection.is_handshaking()).then(|| span(connection.rtt()))
     }
 }
 

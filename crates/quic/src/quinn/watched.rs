@@ -8,7 +8,7 @@ use std::time::Instant;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
-use crate::stack::simulated;
+use crate::clock::simulated;
 use crate::watch::{Congestion, Watch};
 
 /// Makes watched controls.
