@@ -19,7 +19,7 @@ from ackclock.conformance.result import DEVIATES, FAILS, HOLDS, NOT_ASKED, UNSEE
 
 STORED = Path(__file__).resolve().parent / "validation" / "conformance.csv"
 WORLDS = {"simulation": "simulation", "linux": "Linux", "quic": "noq", "quinn": "quinn"}
-"""The worlds, with the heads of their columns. A stack of QUIC has none in the tables of a suite that does not ask it."""
+"""The worlds, with the heads of their columns. QUIC stacks have none in the tables of suites that do not ask them."""
 COLUMNS = ("suite", "clause", *(f"{world}{end}" for world in WORLDS for end in ("", "_asked", "_measured", "_reason")))
 HEAD = (f"| suite | document | clauses | {' | '.join(WORLDS.values())} |", "|---|---|---|" + "---|" * len(WORLDS))
 MARKS = {HOLDS: "holds", DEVIATES: "deviates", FAILS: "**fails**", UNSEEN: "not seen", NOT_ASKED: "–"}

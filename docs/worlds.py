@@ -227,7 +227,7 @@ def shares() -> list[str]:
     grid = [(str(rtt), str(buffer)) for rtt, buffer in product(RTTS, BUFFERS)]
     rows = []
     for stack in STACKS:
-        cells = [found[stack, *point] for point in grid]
+        cells = [found[(stack, *point)] for point in grid]
         given_up = [f", {row['lost']} of {len(STARTS)} given up" if int(row["lost"]) else "" for row in cells]
         rows.append(
             [stack, *(f"{100 * float(row['share']):.0f} %{up}" for row, up in zip(cells, given_up, strict=True))]
