@@ -70,8 +70,9 @@ def page() -> str:
         "# Clauses of documents",
         "",
         (
-            "Which implementation keeps which clause: Ackclock's own in the simulation, the own control or host of"
-            f" {kernels[0] if kernels else 'Linux'} in virtual time, Ackclock's control in noq, and quinn with its own."
+            "Which implementation keeps which clause: Ackclock's own in the simulation,"
+            f" {kernels[0] if kernels else 'Linux'}'s own control or host in virtual time, Ackclock's control in noq,"
+            " and quinn with its own."
             " [Conformance](../guides/conformance.md) explains suites and verdicts; `ackclock conform SUITE --on"
             " simulation,linux,quic,quinn` asks them again."
         ),

@@ -245,9 +245,9 @@ def page() -> str:
     shown = [world for world in WORLDS if any(world == other for _, _, other in found)]
     lines = f"""# Worlds
 
-The same control on the same path: with simulated hosts of Linux, and with the [QUIC stacks](../guides/quic.md) noq
-(`quic`) and quinn, whose own CUBIC and NewReno stand for CUBIC and Reno there, and with a Linux kernel in virtual
-time. The paths are the twelve of the [map of the field](../field.md); each number is a mean over {SEEDS} start times,
+The same control on the same path in four worlds: with simulated hosts of Linux, with a Linux kernel in virtual time,
+and with the [QUIC stacks](../guides/quic.md) noq (`quic`) and quinn, whose own CUBIC and NewReno stand for CUBIC and
+Reno. The paths are the twelve of the [map of the field](../field.md); each number is a mean over {SEEDS} start times,
 so that a few per cent are no difference. One command measures them:
 
     python docs/worlds.py

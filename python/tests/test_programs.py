@@ -74,6 +74,9 @@ def test_an_unknown_name_is_answered_with_the_nearest(path: Path, cli: Cli) -> N
         (("--program", "aioquic", "--peer", "true"), "--program aioquic: has a command"),
         (("--program", "aioquic", "--at", "sender"), "--program aioquic: has a command"),
         (("--program", "aioquic", "--size", "ten"), "--size 'ten': expected a size such as '1 MB'"),
+        (("--program", "aioquic", "--output", "kept"), "--output kept: programs on machine write where they may"),
+        (("--program", "aioquic", "--on", "lniux"), "did you mean linux?"),
+        (("--size", "1 MB", "--", "true"), "--size 1 MB: only for --program"),
     ],
 )
 def test_what_does_not_go_together_is_named(path: Path, cli: Cli, words: tuple[str, ...], message: str) -> None:

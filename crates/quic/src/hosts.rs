@@ -11,7 +11,7 @@ use ackclock_host::{Capabilities, Connection, Flow, Host, PacketSizes, SharedSea
 
 use crate::control::{Control, Own};
 use crate::pair::Pair;
-use crate::settings::{HEADERS, PACKETS, Settings};
+use crate::settings::{HEADERS, Settings};
 use crate::stack::Stack;
 use crate::watch::{Sight, Watch};
 
@@ -71,7 +71,7 @@ impl<S: Stack + 'static> Host for Hosts<S> {
     }
 
     fn packet_sizes(&self) -> PacketSizes {
-        PACKETS
+        S::PACKETS
     }
 
     fn own_control(&self) -> Option<&'static str> {

@@ -4,7 +4,7 @@ use ackclock_core::params::{Default, Kind, Param, Params};
 use ackclock_core::units::Bytes;
 use ackclock_host::PacketSizes;
 
-/// UDP payloads of a full datagram (RFC 9000 §14 and §18.2).
+/// UDP payloads of a full datagram (RFC 9000 §14 and §18.2), where the stack has no bound of its own.
 pub(crate) const PACKETS: PacketSizes = PacketSizes { least: Bytes(1200), usual: Bytes(1200), most: Bytes(65_495) };
 /// Headers of IPv4 and UDP.
 pub(crate) const HEADERS: u64 = 28;

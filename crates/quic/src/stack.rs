@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
+use ackclock_host::PacketSizes;
 use bytes::Bytes;
 
 use crate::control::Control;
@@ -58,6 +59,8 @@ pub(crate) struct Burst {
 pub(crate) trait Stack: Debug + Send + Sized {
     /// The names of the stack's own controls in results, in the order of [`Own`].
     const OWN: [&'static str; 2];
+    /// UDP payloads of a full datagram.
+    const PACKETS: PacketSizes;
 
     /// An end with a control, the client or the server, with UDP payloads of `datagram` bytes. `watch` sees the control.
     fn new(end: (bool, Control), datagram: u16, settings: &Settings, watch: Watch, seed: u64) -> Self;

@@ -26,7 +26,7 @@ const CONTROLS: &[(&str, &str)] = &[
     ("newreno", ""),
 ];
 
-/// The hashes of runs of as many random scenarios with each stack, from a seed.
+/// The hashes of runs of equally many random scenarios for each stack, from a seed.
 fn digests(seed: u64) -> Vec<String> {
     PROFILES.join(ackclock_quic::PROFILES).unwrap();
     let config = ProptestConfig::default();

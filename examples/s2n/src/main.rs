@@ -33,11 +33,13 @@ async fn serve(address: &str, key: &Path, certificate: &Path) -> Result<(), Fail
     while let Some(mut connection) = server.accept().await {
         tokio::spawn(async move {
             while let Ok(Some(mut stream)) = connection.accept_bidirectional_stream().await {
-                if let Some(asked) = stream.receive().await? {
-                    let left = u64::from_be_bytes(asked[..].try_into().unwrap_or_default());
-                    stream.send(vec![0; left as usize].into()).await?;
-                    stream.finish()?;
+                let mut asked = Vec::new();
+                while let Some(data) = stream.receive().await? {
+                    asked.extend_from_slice(&data);
                 }
+                let Ok(size) = <[u8; 8]>::try_from(asked) else { break };
+                stream.send(vec![0; u64::from_be_bytes(size) as usize].into()).await?;
+                stream.finish()?;
             }
             Ok::<(), s2n_quic::stream::Error>(())
         });

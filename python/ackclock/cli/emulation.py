@@ -27,7 +27,7 @@ def emulate_command(
     settings: Sequence[str],
     *,
     program: str | None,
-    size: str,
+    size: str | None,
     on: str,
     seed: int | None,
     peer: str | None,

@@ -133,7 +133,7 @@ def _asked(
     if suite.without_kernel and kernel:
         return replace(made, refusal=suite.without_kernel)
     if world.partition(":")[0] not in clause.only:
-        return replace(made, refusal=f"can be seen only in the world {', '.join(clause.only)}")
+        return replace(made, refusal=f"can be seen only in {_worlds(clause.only)}")
     if clause.scenario is None:
         return made
     if inside or disciplined:
@@ -197,3 +197,8 @@ def _scenario(clause: Clause, settings: Mapping[str, Any], without: Sequence[str
         usual = {key: value for key, value in settings.items() if not (key == "host" and "profile" in kept)}
         found.append({**usual, **kept} if under_test else flow)
     return Scenario(clause.place, **{**clause.scenario, "flow": found})
+
+
+def _worlds(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"the worlds {', '.join(others)} and {last}" if others else f"the world {last}"

@@ -83,7 +83,7 @@ def emulate(
     command: Sequence[str] = (),
     *,
     program: str | None = None,
-    size: str | int = SIZE,
+    size: str | int | None = None,
     at: Literal["sender", "receiver"] = "receiver",
     peer: str | None = None,
     flow: str | None = None,
@@ -105,7 +105,7 @@ def emulate(
     program
         In place of command and peer: the name of a stack whose server sends `size` to its client (`programs`).
     size
-        The amount of data with `program`: a text such as ``"1 MB"``, or bytes.
+        The amount of data with `program`: a text such as ``"1 MB"``, or bytes; None: 1 MB.
     at
         The end of the flow at which the command runs.
     peer
@@ -127,13 +127,15 @@ def emulate(
         If the world or the command cannot run, the flow does not exist, the peer ends at once, or there is no such
         program, or it is not installed.
     """
-    if program is not None:
-        return _transfer(scenario, program, size, command, at=at, peer=peer, flow=flow, on=on, capture=capture)
-    if not command:
-        raise ValueError("there is no command: write one after --, or name a stack, as in --program aioquic")
-    if not command[0]:
-        raise ValueError("the command is empty")
     guest = _guest(on)
+    if program is not None and (command or peer is not None or at != "receiver"):
+        raise ValueError(f"--program {program}: has a command, a peer and its ends of its own; leave out yours")
+    if program is None and size is not None:
+        raise ValueError(f"--size {size}: only for --program; a command of your own knows what it sends")
+    if program is None and not command:
+        raise ValueError("there is no command: write one after --, or name a stack, as in --program aioquic")
+    if command and not command[0]:
+        raise ValueError("the command is empty")
     if output is not None:
         if guest is None:
             raise ValueError(
@@ -142,6 +144,9 @@ def emulate(
         if not Path(output).is_dir():
             why = "this is a file, not a folder" if Path(output).exists() else "there is no such folder"
             raise NotADirectoryError(f"--output {output}: {why}")
+    if program is not None:
+        given = SIZE if size is None else size
+        return _transfer(scenario, program, given, guest, flow=flow, on=on, output=output, capture=capture)
     code, core, facts = _core.emulate(
         scenario.core,
         list(command),
@@ -172,27 +177,24 @@ def _transfer(
     scenario: Scenario,
     program: str,
     size: str | int,
-    command: Sequence[str],
+    guest: Built | None,
     *,
-    at: str,
-    peer: str | None,
     flow: str | None,
     on: str,
+    output: str | Path | None,
     capture: Sequence[str],
 ) -> Emulated:
-    """Run server and client of a stack; the arguments are those of `emulate`."""
+    """Run server and client of a stack on a kernel, or on this machine; the arguments are those of `emulate`."""
     chosen = named(program)
-    if command or peer is not None or at != "receiver":
-        raise ValueError(f"--program {program}: has a command, a peer and its ends of its own; leave out yours")
     if not is_size(size):
         raise ValueError(f"--size {size!r}: expected a size such as '1 MB' (units: B, kB, MB, GB)")
     if lacking := chosen.lacking:
         raise ValueError(f"--program {lacking}")
     with tempfile.TemporaryDirectory(prefix="ackclock-") as folder:
         # A guest makes its own, in its memory: a name by chance would change packets.
-        scratch = Path(folder) if _guest(on) is None else Path(tempfile.gettempdir()) / "ackclock-transfer"
+        scratch = Path(folder) if guest is None else Path(tempfile.gettempdir()) / "ackclock-transfer"
         serve, get = chosen.lines(in_bytes(size), scratch)
-        return emulate(scenario, ["sh", "-c", get], peer=serve, flow=flow, on=on, capture=capture)
+        return emulate(scenario, ["sh", "-c", get], peer=serve, flow=flow, on=on, output=output, capture=capture)
 
 
 def _guest(on: str) -> Built | None:

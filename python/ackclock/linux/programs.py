@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ class Program:
         scratch
             A folder that is empty, or that they are to make.
         """
-        values = {"{size}": str(size), "{data}": str(FOLDER), "{scratch}": str(scratch)}
+        values = {"{size}": str(size), "{data}": shlex.quote(str(FOLDER)), "{scratch}": shlex.quote(str(scratch))}
         serve, get = (
             _filled(line, values)
             for line in (f"mkdir -p {{scratch}} && {_table()['certificate']} && {self.serve}", self.get)

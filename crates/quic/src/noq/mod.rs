@@ -14,7 +14,7 @@ use std::time::{self, Duration as Span, SystemTime};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::rng::Xoshiro256;
 use ackclock_core::units::{Duration, Instant};
-use ackclock_host::SharedSeat;
+use ackclock_host::{PacketSizes, SharedSeat};
 use ackclock_noq::Adapter;
 use bytes::BytesMut;
 use noq_proto::congestion::{Controller, ControllerFactory, CubicConfig, NewRenoConfig};
@@ -28,7 +28,7 @@ use crate::clock::{ORIGIN, clock, simulated, span};
 use crate::control::{Control, Own};
 use crate::cryptography::Cryptography;
 use crate::frames::CONNECTION_ID;
-use crate::settings::Settings;
+use crate::settings::{PACKETS, Settings};
 use crate::stack::{self, ADDRESSES, Burst, Event, Stack, zeros};
 use crate::watch::Watch;
 pub(crate) use crypto::Plaintext;
@@ -107,6 +107,7 @@ fn transport(datagram: u16, settings: &Settings, factory: Arc<dyn ControllerFact
 
 impl<C: Cryptography<dyn noq_proto::crypto::ClientConfig, dyn noq_proto::crypto::ServerConfig>> Stack for Noq<C> {
     const OWN: [&'static str; 2] = ["cubic of noq", "newreno of noq"];
+    const PACKETS: PacketSizes = PACKETS;
 
     fn new((client, control): (bool, Control), datagram: u16, settings: &Settings, watch: Watch, seed: u64) -> Self {
         let mut random = Xoshiro256::new(seed);

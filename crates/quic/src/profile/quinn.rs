@@ -4,8 +4,8 @@
 //! Both ends are quinn-proto 0.11.19, the protocol of the library quinn without its sockets. Every datagram of the simulation is one that
 //! the stack has written, with its packet numbers, frames, acknowledgements, loss detection, pacing and flow control.
 //!
-//! - `packet_size` is the UDP payload of a full datagram, by default the 1200 bytes with which quinn starts; a packet of a bulk transfer is
-//!   as many bytes of stream data.
+//! - `packet_size` is the UDP payload of a full datagram, by default the 1200 bytes with which quinn starts, and at most 6000: quinn's
+//!   initial window of 12,000 bytes must hold two. A packet of a bulk transfer is as many bytes of stream data.
 //! - The sender of a bulk transfer is the client: it connects, and its data leaves after one round trip. An application's client is the
 //!   receiver, and its requests are streams of one connection.
 //! - A retransmission is a datagram with stream data that was sent before. QUIC itself never sends a packet again.

@@ -33,8 +33,9 @@ def emulate(
         ),
     ] = None,
     size: Annotated[
-        str, typer.Option(metavar="SIZE", help="With --program: how much the server sends, as in '10 MB'.")
-    ] = "1 MB",
+        Optional[str],
+        typer.Option(metavar="SIZE", help="With --program: how much the server sends, as in '10 MB'; by default 1 MB."),
+    ] = None,
     peer: Annotated[
         Optional[str],
         typer.Option(
