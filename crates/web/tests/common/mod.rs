@@ -77,7 +77,7 @@ pub fn open(laboratory: &mut Laboratory, text: &str) -> u64 {
 /// Runs of two flows over a short bottleneck, with every trace.
 pub const SCENARIO: &str = r#"
 duration = "2 s"
-record = ["cwnd", "delivered", "queue", "drops", "marks", "sojourn", "discipline", "sequence", "rtt", "recovery", "internals"]
+record = ["cwnd", "delivered", "queue", "drops", "marks", "sojourn", "discipline", "sequence", "lost", "flight", "rtt", "recovery", "internals"]
 [topology]
 kind = "dumbbell"
 bottleneck = { rate = "5 Mbit/s", delay = "10 ms", queue = { kind = "codel" } }

@@ -56,6 +56,8 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
 /// A train and its ACKs.
 #[derive(Clone, Copy, Debug, core::default::Default)]
 struct Train {
+    /// The position after which its first packet begins.
+    start: u64,
     /// Bytes sent, and when the first and the last packet left.
     sent: u64,
     left: Option<(Instant, Instant)>,
@@ -173,7 +175,7 @@ impl PacedStart {
     /// All ACKs of a train have arrived: the window for the next.
     fn next(&mut self, ack: &Ack) -> Segments {
         let measured = self.train.gaps(self.smss);
-        self.train = Train::default();
+        self.train = Train { start: ack.snd_nxt, ..Train::default() };
         let (Some(rtt), Some(gaps)) = (ack.min_rtt, measured) else { return self.length };
         let rtt = rtt.as_secs_f64();
         self.measured = gaps;
@@ -212,8 +214,10 @@ impl SlowStart for PacedStart {
 
     fn set_window(&mut self, ack: &Ack, window: &Window) -> Option<Window> {
         match self.state {
+            // An ACK of what left after the last train, while that was acknowledged.
+            State::Searching if ack.snd_una <= self.train.start => None,
             State::Searching => {
-                self.train.acked(ack.now, ack.delivered, ack.snd_nxt);
+                self.train.acked(ack.now, ack.delivered.min(ack.snd_una - self.train.start), ack.snd_nxt);
                 let cwnd = if ack.snd_una < self.train.end {
                     // Nothing leaves between two trains.
                     libm::floor(ack.inflight as f64 / self.smss).clamp(1.0, window.cwnd.max(1.0))

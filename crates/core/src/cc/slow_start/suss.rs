@@ -192,7 +192,7 @@ impl Suss {
         let blue = self.initial_window * double;
         let train = elapsed * blue / (2.0 * self.blue_acked.max(1.0));
         self.train = Some(Duration::from_secs_f64(train));
-        (self.blue, self.blue_end) = (false, self.head + (blue * self.smss.0 as f64) as u64);
+        (self.blue, self.blue_end) = (false, self.head.saturating_add((blue * self.smss.0 as f64) as u64));
         let Some(min_rtt) = self.min_rtt else { return self.stop() };
         if !self.goes_on(train, last_train, min_rtt) || !ack.may_grow || !ack.cwnd_limited {
             return self.stop();
