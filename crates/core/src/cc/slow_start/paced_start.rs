@@ -14,7 +14,8 @@
 //!   length of trains, `spread` and `tolerance` are choices of this part.
 //! - The gap of a train is measured from the times at which the host has sent it, and that of the ACKs from the bytes that they deliver; of a
 //!   host that sends in bursts, both without the first one.
-//! - Trains have an even number of packets, so that a receiver that acknowledges every second one does not delay the last ACK.
+//! - Trains have an even number of packets, so that a receiver that acknowledges every second one does not delay the last ACK. Where a host
+//!   sends in bursts it still may: a last ACK that comes more than twice as late as any other does not count.
 //! - Without a round-trip time from the handshake, the first train leaves at once.
 //! - A train of fewer than two packets shows nothing, such as one that the application limits; the next is like it.
 //! ## Parameters
@@ -24,7 +25,7 @@ use crate::cc::contract::{SlowStart, Step, Window};
 use crate::entry::{Entry, quantity};
 use crate::events::{Ack, CongestionEvent, Established, Sent};
 use crate::params::{Default, Kind, Param, Params};
-use crate::units::{Bytes, Instant, Rate, Segments};
+use crate::units::{Bytes, Duration, Instant, Rate, Segments};
 
 /// This part in the registry.
 pub static ENTRY: Entry<dyn SlowStart> = Entry {
@@ -64,6 +65,8 @@ struct Train {
     /// Bytes that left at once in the beginning, of which gaps tell nothing.
     burst: u64,
     acked: u64,
+    /// When the last ACK but one arrived, how many bytes were acknowledged by then, and the longest time between two ACKs until then.
+    previous: Option<(Instant, u64, Duration)>,
     /// When the first and the last ACK arrived, and what the first one delivered.
     arrived: Option<(Instant, Instant)>,
     first_acked: u64,
@@ -88,27 +91,32 @@ impl Train {
     }
 
     fn acked(&mut self, now: Instant, bytes: u64, snd_nxt: u64) {
-        self.acked += bytes;
         if let Some((_, last)) = &mut self.arrived {
+            let longest = self.previous.map_or(Duration::ZERO, |(at, _, longest)| longest.max(last.since(at)));
+            self.previous = Some((*last, self.acked, longest));
             *last = now;
         } else {
             (self.arrived, self.first_acked, self.end) = (Some((now, now)), bytes, snd_nxt);
         }
+        self.acked += bytes;
         if self.acked >= self.burst {
             self.since.get_or_insert((now, self.acked));
         }
     }
 
     /// The mean gaps of the packets and of the ACKs after the first burst, in seconds per segment of `smss` bytes. The gap of packets that all
-    /// left at once is zero.
+    /// left at once is zero. The last ACK does not count if it is so late that it is a delayed one.
     fn gaps(&self, smss: f64) -> Option<(f64, f64)> {
         let gap = |from: Instant, to: Instant, bytes: u64| (bytes > 0).then(|| to.since(from).as_secs_f64() * smss / bytes as f64);
         let ((first, last), (answered, end)) = (self.left?, self.arrived?);
-        if self.sent == self.burst {
-            return Some((0.0, gap(answered, end, self.acked - self.first_acked)?));
-        }
-        let (since, before) = self.since?;
-        Some((gap(first, last, self.sent - self.burst)?, gap(since, end, self.acked - before)?))
+        let unpaced = self.sent == self.burst;
+        let (since, before) = if unpaced { (answered, self.first_acked) } else { self.since? };
+        let (end, acked) = match self.previous {
+            Some((at, acked, longest)) if acked > before && end.since(at).as_secs_f64() > 2.0 * longest.as_secs_f64() => (at, acked),
+            _ => (end, self.acked),
+        };
+        let sent = if unpaced { 0.0 } else { gap(first, last, self.sent - self.burst)? };
+        Some((sent, gap(since, end, acked - before)?))
     }
 }
 
@@ -279,7 +287,6 @@ mod tests {
     use crate::events::Cause;
     use crate::params::Value;
     use crate::testing::{ACK, SENT, assert_close, build, congestion, established, internal, window};
-    use crate::units::Duration;
     use proptest::prelude::*;
 
     const RTT: f64 = 0.1;
