@@ -56,7 +56,7 @@ MARKED = frozenset({"dctcp"})
 NOTES = {
     "bbr": "the kernel begins its cycle of probes at random, which decides many of the drops; what else differs where"
     " few segments fit is not known",
-    "htcp": "three of the paths differ by up to 2.5 % of the data, and the cause is not known",
+    "htcp": "ten of the paths differ by up to 5 % of the data, and the cause is not known",
     "lp": "it estimates the rate of the receiver's clock from single milliseconds, of which not all are known here",
     "cdg": "it backs off at random, and the kernel's random numbers are others, which may hide other differences",
 }
