@@ -122,7 +122,7 @@ class StandIn:
         """Return the world."""
         name = "linux" if self.virtual else "machine"
         return World(
-            name, self, hosts.hosted, self.refusal, fault=running.fault, release=self.release,
+            name, self, hosts.hosted, refusal=self.refusal, fault=running.fault, release=self.release,
             identity=f"{name} {self.release}", sources=worlds.SOURCES, virtual=self.virtual, jobs=1,
             overhead=0.0 if self.virtual else OVERHEAD,
         )  # fmt: skip
