@@ -264,15 +264,15 @@ async function tryAll(text: string): Promise<string[]> {
 /** Options that need keys which only an author can give, or another host. */
 const NEED_MORE = ["topology", "flow.application", "flow.application.object"];
 
-/** Values of other keys that only hosts of one profile have; check names them. */
+/** Values of other keys that only hosts of one profile have, or that a profile has none of; check names them. */
 const BY_PROFILE =
-  /^flow\.(profile|host) = \w+: flow\.0\.(application: needs a profile|ecn: accurate requires|initial_ssthresh: must be a number)/;
+  /^flow\.(profile|host) = \w+: flow\.0\.(application: needs a profile|ecn: accurate requires|initial_ssthresh: must be a number|packet_size: must be 1200 to|\w+: cannot be combined with this profile quinn)/;
 
 test("every option of every menu makes a sound scenario, or check says what is missing", async () => {
   assert.deepEqual((await tryAll(`${ONE}[flow]\n`)).sort(), [
-    "flow.application = player: flow.0.application: needs a profile that carries data both ways, but ns2 does not; profiles that do: modern",
-    "flow.application = request-response: flow.0.application: needs a profile that carries data both ways, but ns2 does not; profiles that do: modern",
-    "flow.application = web: flow.0.application: needs a profile that carries data both ways, but ns2 does not; profiles that do: modern",
+    "flow.application = player: flow.0.application: needs a profile that carries data both ways, but ns2 does not; profiles that do: modern, quic, quinn",
+    "flow.application = request-response: flow.0.application: needs a profile that carries data both ways, but ns2 does not; profiles that do: modern, quic, quinn",
+    "flow.application = web: flow.0.application: needs a profile that carries data both ways, but ns2 does not; profiles that do: modern, quic, quinn",
     "topology = explicit: topology.link: is missing; example: [[topology.link]]",
   ]);
   const linux = await tryAll(`${ONE}[flow]\nhost = "linux"\n`);
