@@ -108,7 +108,7 @@ class Row:
     runs: int = 1
 
 
-def scenario(name: str, seed: int, **flow: Any) -> ackclock.Scenario:  # noqa: ANN401 - any setting
+def scenario(name: str, seed: int, **flow: object) -> ackclock.Scenario:
     """Return the scenario of a path, with the keys of its flow."""
     topology = {
         "kind": "dumbbell",
@@ -256,7 +256,7 @@ def section() -> list[str]:
 def _summary(found: Mapping[tuple[str, str, str, str], Row]) -> list[str]:
     """Return in words how far programs are from simulations."""
     said = []
-    for part, words in ((VIRTUAL, "In virtual time"), (REAL, "in real time")):
+    for part, words in ((VIRTUAL, "In virtual time"), (REAL, "In real time")):
         apart = sorted(
             abs(found[(*key, part)].completion / found[(*key, SIMULATION)].completion - 1)
             for key in product(PATHS, STACKS, CONTROLS)
@@ -264,10 +264,10 @@ def _summary(found: Mapping[tuple[str, str, str, str], Row]) -> list[str]:
         )
         near = sum(each <= NEAR for each in apart)
         said.append(
-            f"{words}, {near} of {len(apart)} completions are within {100 * NEAR:g} % of the simulation's; the median "
-            f"difference is {100 * statistics.median(apart):.2f} %, and the largest {100 * apart[-1]:.1f} %"
+            f"{words}, {near} of {len(apart)} completions are within {100 * NEAR:g} % of the simulation's. The median "
+            f"difference is {100 * statistics.median(apart):.2f} %, and the largest {100 * apart[-1]:.1f} %."
         )
-    return textwrap.wrap("; ".join(said) + ". What is known of the larger differences:", 120)
+    return textwrap.wrap(" ".join([*said, "What is known of the larger differences:"]), 120)
 
 
 INTRODUCTION = f"""\

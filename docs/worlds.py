@@ -127,7 +127,7 @@ def measure(names: Sequence[str]) -> None:
     """Run everything in these worlds, and write the table; cells of other worlds stay."""
     known = {(cell.path, cell.control, cell.world): cell for cell in (cells() if WRITTEN.exists() else [])}
     found = [worlds.find(name) for name in names]
-    outside = [worlds.find(name, outside=True) if name == "linux" else worlds.find(name) for name in names]
+    outside = [worlds.find(each.name, outside=True) if each.name == "linux" else each for each in found]
     jobs = [
         (place, control, world)
         for place, control in product(places.field(), CONTROLS)
@@ -245,10 +245,10 @@ def page() -> str:
     shown = [world for world in WORLDS if any(world == other for _, _, other in found)]
     lines = f"""# Worlds
 
-The same control on the same path in four worlds: with simulated hosts of Linux, with a Linux kernel in virtual time,
-and with the [QUIC stacks](../guides/quic.md) noq (`quic`) and quinn, whose own CUBIC and NewReno stand for CUBIC and
-Reno. The paths are the twelve of the [map of the field](../field.md); each number is a mean over {SEEDS} start times,
-so that a few per cent are no difference. One command measures them:
+The same control runs on the same path in four worlds: with simulated hosts of Linux, with a Linux kernel in virtual
+time, and with the [QUIC stacks](../guides/quic.md) noq (`quic`) and quinn. quinn's own CUBIC and NewReno stand for
+CUBIC and Reno. The paths are the twelve of the [map of the field](../field.md). Each number is a mean over {SEEDS}
+start times, so that a few per cent are no difference. One command measures them:
 
     python docs/worlds.py
 

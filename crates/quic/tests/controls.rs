@@ -6,9 +6,7 @@ mod witnessed;
 
 use std::collections::BTreeSet;
 
-use ackclock_core::cc::{CongestionControl, Phase, Testimony, Wants, Window, avoidance, slow_start, whole};
-use ackclock_core::events::{Ack, CongestionEvent, Established};
-use ackclock_core::units::Segments;
+use ackclock_core::cc::{Testimony, Wants, avoidance, slow_start, whole};
 use ackclock_host::ExitReason;
 use ackclock_sim::engine::{RunResult, run};
 use ackclock_sim::scenario::{Document, PROFILES};
@@ -82,27 +80,11 @@ fn every_control_completes_keeps_the_contract_and_repeats() {
     }
 }
 
-/// A constant window.
-#[derive(Clone, Debug)]
-struct Constant(Segments);
-
-impl CongestionControl for Constant {
-    fn on_established(&mut self, _event: &Established) {}
-    fn on_ack(&mut self, _ack: &Ack) {}
-    fn on_congestion(&mut self, _event: &CongestionEvent) {}
-    fn window(&self) -> Window {
-        Window { cwnd: self.0, ssthresh: 2.0 }
-    }
-    fn phase(&self) -> Phase {
-        Phase::Avoidance
-    }
-}
-
 #[test]
 fn the_controls_window_decides() {
     for stack in STACKS {
         for cwnd in [4_u64, 10, 20, 30] {
-            let (result, told) = witnessed(&scenario(stack, USUAL), move || Box::new(Constant(cwnd as Segments)), Wants::NOTHING, true);
+            let (result, told) = witnessed(&scenario(stack, USUAL), move || control(&format!("constant {cwnd}")), Wants::NOTHING, true);
             assert!(told.broken.is_empty(), "{stack}, {cwnd}: {:#?}", told.broken);
             let flight = result.traces.flight.as_ref().unwrap();
             assert_eq!(flight.bytes.iter().max(), Some(&(cwnd * DATAGRAM)), "{stack}: the window is filled, and never exceeded");

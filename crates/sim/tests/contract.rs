@@ -9,10 +9,8 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use ackclock_core::cc::{CongestionControl, Phase, Testimony, Wants, Window};
-use ackclock_core::events::{Ack, CongestionEvent, Established};
+use ackclock_core::cc::{Testimony, Wants};
 use ackclock_core::params::Params;
-use ackclock_core::units::Segments;
 use ackclock_sim::engine::run;
 use ackclock_sim::scenario::{self, ControlSpec, Document};
 use proptest::prelude::*;
@@ -263,31 +261,15 @@ fn a_lost_segment_is_reported_when_it_is_detected() {
     }
 }
 
-/// A constant window.
-#[derive(Clone, Debug)]
-struct Constant(Segments);
-
-impl CongestionControl for Constant {
-    fn on_established(&mut self, _event: &Established) {}
-    fn on_ack(&mut self, _ack: &Ack) {}
-    fn on_congestion(&mut self, _event: &CongestionEvent) {}
-    fn window(&self) -> Window {
-        Window { cwnd: self.0, ssthresh: 2.0 }
-    }
-    fn phase(&self) -> Phase {
-        Phase::Avoidance
-    }
-}
-
 #[test]
 fn a_window_below_one_segment_spreads_segments_over_several_round_trips() {
-    let sent = |cwnd| {
+    let sent = |recipe: &'static str| {
         let path = "duration = '10 s'\n[topology]\nkind = 'dumbbell'\n[[flow]]\nprofile = 'modern'\nmodern = { pacing = 'window' }\n";
         let mut scenario = Document::from_toml(path, "contract.toml").unwrap().scenario().unwrap();
-        scenario.flows[0].control = ControlSpec::Custom(Arc::new(move || Box::new(Constant(cwnd)) as Box<dyn CongestionControl>));
+        scenario.flows[0].control = ControlSpec::Custom(Arc::new(move || control(recipe)));
         run(&scenario, &mut || false).unwrap().flows[0].delivered_packets as f64
     };
     // The pacer sends 1.2 windows per round trip; ACKs of single segments may be delayed.
-    let ratio = sent(1.0) / sent(0.25);
+    let ratio = sent("constant 1") / sent("constant 0.25");
     assert!((2.5..5.0).contains(&ratio), "{ratio}");
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import tempfile
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -144,19 +145,22 @@ def emulate(
         if not Path(output).is_dir():
             why = "this is a file, not a folder" if Path(output).exists() else "there is no such folder"
             raise NotADirectoryError(f"--output {output}: {why}")
-    if program is not None:
-        given = SIZE if size is None else size
-        return _transfer(scenario, program, given, guest, flow=flow, on=on, output=output, capture=capture)
-    code, core, facts = _core.emulate(
-        scenario.core,
-        list(command),
-        sender=at == "sender",
-        peer=peer,
-        flow=flow,
-        capture=list(capture),
-        guest=None if guest is None else (guest.path, guest.hz),
-        output=None if output is None else Path(output).resolve(),
-    )
+    with nullcontext("") if program is None else tempfile.TemporaryDirectory(prefix="ackclock-") as folder:
+        if program is not None:
+            # A guest makes its own folder, in its memory: a name by chance would change packets.
+            scratch = Path(folder) if guest is None else Path(tempfile.gettempdir()) / "ackclock-transfer"
+            peer, get = _lines(program, SIZE if size is None else size, scratch)
+            command = ["sh", "-c", get]
+        code, core, facts = _core.emulate(
+            scenario.core,
+            list(command),
+            sender=at == "sender",
+            peer=peer,
+            flow=flow,
+            capture=list(capture),
+            guest=None if guest is None else (guest.path, guest.hz),
+            output=None if output is None else Path(output).resolve(),
+        )
     confined = facts.pop("confined", True)
     noted = _warnings(scenario, guest, ended=code is not None or facts["interrupted"], confined=confined)
     # Virtual time waits for the engine.
@@ -173,28 +177,14 @@ def emulate(
     )
 
 
-def _transfer(
-    scenario: Scenario,
-    program: str,
-    size: str | int,
-    guest: Built | None,
-    *,
-    flow: str | None,
-    on: str,
-    output: str | Path | None,
-    capture: Sequence[str],
-) -> Emulated:
-    """Run server and client of a stack on a kernel, or on this machine; the arguments are those of `emulate`."""
+def _lines(program: str, size: str | int, scratch: Path) -> tuple[str, str]:
+    """Return the lines of the shell for server and client of a stack that is installed."""
     chosen = named(program)
     if not is_size(size):
         raise ValueError(f"--size {size!r}: expected a size such as '1 MB' (units: B, kB, MB, GB)")
     if lacking := chosen.lacking:
         raise ValueError(f"--program {lacking}")
-    with tempfile.TemporaryDirectory(prefix="ackclock-") as folder:
-        # A guest makes its own, in its memory: a name by chance would change packets.
-        scratch = Path(folder) if guest is None else Path(tempfile.gettempdir()) / "ackclock-transfer"
-        serve, get = chosen.lines(in_bytes(size), scratch)
-        return emulate(scenario, ["sh", "-c", get], peer=serve, flow=flow, on=on, output=output, capture=capture)
+    return chosen.lines(in_bytes(size), scratch)
 
 
 def _guest(on: str) -> Built | None:

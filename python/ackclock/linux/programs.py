@@ -14,10 +14,6 @@ from ackclock.files import checks, toml
 
 FOLDER = Path(__file__).parents[1] / "data" / "programs"
 FILE = FOLDER / "programs.toml"
-KEYS = ("about", "install", "check", "serve", "get")
-"""The keys that every program has."""
-MEASURED = "measured"
-"""The key of those that were run on a path."""
 
 
 @dataclass(frozen=True)

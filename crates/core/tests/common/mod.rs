@@ -80,7 +80,7 @@ pub(crate) enum Op {
 /// Largest number of segments that an ACK counts for (the limit of RFC 3465).
 const MAX_COUNTED: u32 = 2;
 /// Bytes in a segment.
-const SMSS: u64 = 1000;
+pub(crate) const SMSS: u64 = 1000;
 /// The receiver's window in segments.
 const RWND: Segments = 1000.0;
 
@@ -92,7 +92,7 @@ pub(crate) struct Transport {
     total: Totals,
     round: u64,
     srtt: Option<Duration>,
-    min_rtt: Option<Duration>,
+    pub(crate) min_rtt: Option<Duration>,
 }
 
 impl Transport {

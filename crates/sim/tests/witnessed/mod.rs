@@ -51,10 +51,29 @@ impl CongestionControl for Steady {
     }
 }
 
-/// The control of a [`Recipe`], or `steady`, which is of this file.
+/// A constant window.
+#[derive(Clone, Debug)]
+struct Constant(Segments);
+
+impl CongestionControl for Constant {
+    fn on_established(&mut self, _event: &Established) {}
+    fn on_ack(&mut self, _ack: &Ack) {}
+    fn on_congestion(&mut self, _event: &CongestionEvent) {}
+    fn window(&self) -> Window {
+        Window { cwnd: self.0, ssthresh: 2.0 }
+    }
+    fn phase(&self) -> Phase {
+        Phase::Avoidance
+    }
+}
+
+/// The control of a [`Recipe`], or one of this file: `steady`, or a constant window in segments, as `constant 20`.
 pub(crate) fn control(recipe: &str) -> Box<dyn CongestionControl> {
     if recipe == "steady" {
         return Box::new(Steady { cwnd: 1.0, timer: None });
+    }
+    if let Some(cwnd) = recipe.strip_prefix("constant ") {
+        return Box::new(Constant(cwnd.parse().unwrap()));
     }
     recipe.parse::<Recipe>().and_then(|recipe| recipe.build()).unwrap_or_else(|error| panic!("{error}"))
 }
