@@ -32,8 +32,6 @@ fn testimony(text: &str, name: &'static str, wants: Wants) -> Testimony {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
-
     #[test]
     fn quic_keeps_the_contract(text in any_scenario("quic", FLOW), (name, wants) in any_control()) {
         let testimony = testimony(&text, name, wants);

@@ -131,8 +131,6 @@ fn any_marking_path() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(250))]
-
     #[test]
     fn counts_of_marks_are_what_the_network_marked(text in any_marking_path()) {
         let document = Document::from_toml(&text, "contract.toml").unwrap();

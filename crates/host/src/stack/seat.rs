@@ -475,6 +475,11 @@ impl StackSeat {
             if news.persistent {
                 self.reduce(now, Cause::Timeout);
             } else if lost >= self.lost_below && (apart || lost >= self.marked_below) {
+                // The recovery is over, even if an older packet is still awaited, such as one of the handshake that nobody acknowledges: a packet
+                // sent in it has arrived, or this loss would not be known.
+                if self.recovery.take_if(|(point, _)| lost >= *point).is_some() {
+                    self.seat.end_recovery(now);
+                }
                 self.reduce(now, Cause::DupAck);
             }
         }

@@ -136,6 +136,21 @@ fn losses_of_an_ack_come_before_it_and_reduce_once_in_a_recovery() {
 }
 
 #[test]
+fn a_loss_in_a_recovery_begins_the_next_although_an_older_packet_is_awaited() {
+    let (mut seat, court) = seat("reno");
+    send(&mut seat, at(100), 0..10);
+    ack(&mut seat, at(200), at(100), 3..5, 8);
+    lose(&mut seat, at(200), 0..2, false);
+    send(&mut seat, at(200), 10..14);
+    // Nobody acknowledges packet 2, as one of the handshake whose keys the peer has discarded.
+    ack(&mut seat, at(210), at(100), 5..10, 5);
+    ack(&mut seat, at(300), at(200), 13..14, 4);
+    lose(&mut seat, at(300), 10..11, false);
+    seat.window();
+    check(&court, &[("fast retransmit", 2), ("loss", 3), ("end of recovery", 1)]);
+}
+
+#[test]
 fn spurious_losses_undo_the_reduction() {
     let (mut seat, court) = seat("reno");
     send(&mut seat, at(100), 0..10);

@@ -251,8 +251,6 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
-
         #[test]
         fn pieces_change_nothing(lines in proptest::collection::vec(prop_oneof![
             4 => Just("[[a]]"),

@@ -125,8 +125,8 @@ def worlds_beside(on: str | Sequence[str]) -> list[World]:
         If the first is not the simulation, or one is unknown.
     """
     first, *others = worlds.several(on)
-    if first.release or not all(world.release for world in others):
-        names = ",".join([SIMULATION.name, *(world.name for world in (first, *others) if world.release)])
+    if first.name != SIMULATION.name:
+        names = ",".join([SIMULATION.name, *(world.name for world in (first, *others) if world.name != SIMULATION.name)])
         raise ValueError(f"--on: claims are judged in the simulation first; write --on {names}")
     return others
 

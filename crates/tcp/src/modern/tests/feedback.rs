@@ -184,8 +184,6 @@ fn a_marked_copy_of_another_size_leaves_no_exact_count() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
     #[test]
     fn accurate_counts_are_exact_in_spite_of_lost_acks(
         seed in any::<u64>(),

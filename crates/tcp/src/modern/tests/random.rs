@@ -144,8 +144,6 @@ fn many_seeds() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-
     /// proptest shrinks a failing case towards a simple channel.
     #[test]
     fn any_channel(
