@@ -248,7 +248,7 @@ def test_a_receive_window_that_may_limit_the_sender_is_kept() -> None:
 def test_without_sack_the_kernel_has_newreno() -> None:
     mapped = hosts.hosted(ns2(recovery="newreno"))
     assert Frozen(mapped).flows[0]["modern"]["recovery"] == "newreno"
-    assert next(it.kernel for it in hosts.replaced(ns2(recovery="newreno"))) == "NewReno, because SACK is off"
+    assert next(it.there for it in hosts.replaced(ns2(recovery="newreno"))) == "NewReno, because SACK is off"
 
 
 def test_the_cheapest_readings_are_chosen_within_the_budget(small: Path) -> None:
@@ -530,11 +530,37 @@ def test_several_worlds_are_columns(small: Path, machine: StandIn, capsys: pytes
     assert report.stored_paper(out) == html
 
 
+def test_a_paper_is_judged_in_the_stacks_of_quic_beside_its_own_hosts(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, out = small / "papers" / "small", small / "out"
+    (folder / "paper.toml").write_text(PAPER.replace("[quick]", 'derived = ["first_loss"]\n\n[quick]'))
+    (folder / "claims.toml").write_text(CLAIMS.replace('"cwnd_3s"', '"cwnd_3s", "first_rate"'))
+    command(out, on="simulation,quic,quinn")
+    assert "on quinn: 10 runs for 5 of 5 readings" in capsys.readouterr().err
+    table = polars.read_parquet(out / "worlds.parquet")
+    counts = {world: own.height for (world,), own in table.group_by("world")}
+    assert counts == {"quic": 10, "quinn": 10, "simulation": 10}
+    beside = table.filter(polars.col("world") == "simulation")
+    assert table.filter(polars.col("world") != "simulation")["first_rate"].is_null().all()
+    assert beside["first_rate"].is_not_null().all()
+    for entry in json.loads((out / "verdicts.json").read_text()):
+        # Packets of QUIC have new numbers when they are sent again.
+        without = entry["metric"] == "first_rate"
+        assert all((own["verdict"] == "not run") == without for own in entry["worlds"].values()), entry
+    html = (out / "report.html").read_text()
+    assert "TCP, simulated" in html and "Linux, simulated" not in html
+    assert "UDP payload of 1200 B" in html
+    assert report.stored_paper(out) == html
+    assert verify("small", quick=True, out=out).passed
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
         ({"on": "simulation,linux", "budget": "2 s"}, "no claim can run within 2 s: the shortest needs 11 s"),
         ({"on": "linux"}, "claims are judged in the simulation first; write --on simulation,linux"),
+        ({"on": "quic,simulation"}, "claims are judged in the simulation first; write --on simulation,quic"),
         ({"on": "kernel"}, "--on kernel: expected simulation, linux, machine, quic or quinn"),
         ({"budget": "5"}, 'budget: must be a time above 0: a text such as "20 min" (units: s, min, h), or seconds'),
         ({"budget": "0 s"}, "budget: must be a time above 0"),

@@ -24,11 +24,11 @@ HEADER = "40 B"
 
 @dataclass(frozen=True)
 class Replaced:
-    """A setting of a scenario's hosts, and its replacement on the kernel."""
+    """A setting of a scenario's hosts, and its replacement in another world."""
 
     setting: str
     given: str
-    kernel: str
+    there: str
 
 
 def hosted(scenario: Scenario) -> Scenario:

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from ackclock.freeze import Frozen
-from ackclock.linux.hosts import LARGE_WINDOW
+from ackclock.linux.hosts import LARGE_WINDOW, Replaced
 from ackclock.scenario import Scenario
 
 QUIC, QUINN = "quic", "quinn"
@@ -54,6 +54,15 @@ def hosted(scenario: Scenario, profile: str) -> Scenario:
     return Scenario(**{**document, "flow": [_flow(flow, profile) if _is_tcp(flow) else flow for flow in flows]})
 
 
+def replaced(scenario: Scenario) -> list[Replaced]:
+    """Return the settings of a scenario's hosts that `hosted` replaces, each once."""
+    found: dict[Replaced, None] = {}
+    for flow in Frozen(scenario).flows:
+        if _is_tcp(flow):
+            found |= dict.fromkeys(_replaced(flow))
+    return list(found)
+
+
 def refusal(scenario: Scenario, profile: str) -> str | None:
     """Return why a scenario cannot have hosts of a QUIC stack; None if it can."""
     try:
@@ -72,18 +81,15 @@ def _flow(flow: Mapping[str, Any], profile: str) -> dict[str, Any]:
         raise ValueError('initial_pacing = "rtt": hosts of QUIC pace the initial window like any other')
     # QUIC counts the marked packets in its ACKs, whatever a TCP's feedback is (RFC 9000, section 19.3.2).
     kept = {key: flow[key] for key in KEPT if key in flow} | {"ecn": bool(flow["ecn"])}
-    data = _bytes(flow["packet_size"])
+    data, _ = _sizes(flow)
     settings: dict[str, Any] = {"kind": profile}
     if flow["profile"] == "ns2":
-        header = _bytes(flow["header"])
         packets = _number(flow["rwnd"])
         if packets < LARGE_WINDOW:
             settings["stream_window"] = f"{max(SMALLEST, round(packets * data))} B"
         if kept["initial_ssthresh"] == "rwnd":
             kept["initial_ssthresh"] = f"{packets:g} segments"
-    else:
-        header = TCP + (TIMESTAMPS if flow["modern"]["timestamps"] else 0)
-    kept["packet_size"] = f"{max(SMALLEST, data + header - HEADERS)} B"
+    kept["packet_size"] = f"{_payload(flow)} B"
     if "size" in flow:
         kept["size"] = f"{round(_number(flow['size']) * data)} B"
     if profile == QUINN:
@@ -91,6 +97,29 @@ def _flow(flow: Mapping[str, Any], profile: str) -> dict[str, Any]:
         if own != "flow":
             kept = {key: value for key, value in kept.items() if key not in (*CONTROL, "initial_ssthresh")}
     return {**kept, "profile": settings}
+
+
+def _replaced(flow: Mapping[str, Any]) -> list[Replaced]:
+    ns2 = flow["profile"] == "ns2"
+    data, header = _sizes(flow)
+    window = flow["rwnd"] if ns2 else "of Linux"
+    limits = ns2 and _number(flow["rwnd"]) < LARGE_WINDOW
+    return [
+        Replaced("hosts", "TCP of ns-2" if ns2 else "TCP", "QUIC"),
+        Replaced("packet", f"{data} B of data, {header} B of headers", f"UDP payload of {_payload(flow)} B"),
+        Replaced("receive window", window, "the same in bytes" if limits else "the stack's own"),
+    ]
+
+
+def _sizes(flow: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the bytes of a full packet: data, and headers of TCP and IP."""
+    if flow["profile"] == "ns2":
+        return _bytes(flow["packet_size"]), _bytes(flow["header"])
+    return _bytes(flow["packet_size"]), TCP + (TIMESTAMPS if flow["modern"]["timestamps"] else 0)
+
+
+def _payload(flow: Mapping[str, Any]) -> int:
+    return max(SMALLEST, sum(_sizes(flow)) - HEADERS)
 
 
 def _own(flow: Mapping[str, Any]) -> str:

@@ -186,7 +186,7 @@ def _today(done: Sequence[Reproduced], effects: Effects, *, quick: bool) -> list
     rows = [row for name, paper in papers.items() for row in _rows(name, _control(paper), effects[name])]
     figure = Figure(f"Each idea on {TODAY}", panels, "ratios", numbers=Table(columns, rows), note=note)
     refused = [
-        f"{name} cannot run on Linux {each.world.release}: {each.refused}."
+        f"{name} cannot run on {each.world.title}: {each.refused}."
         for name, own in effects.items()
         for each in own
         if each.refused

@@ -173,8 +173,10 @@ class _Runs:
 
 
 def how(world: World) -> str:
-    """Return how the numbers of a world came about: by simulation, or by measurement on a kernel."""
-    return f"measured on Linux {world.release}" if world.release else "simulated"
+    """Return how the numbers of a world came about: by simulation, or by measurement on a kernel or in a stack."""
+    if world.release:
+        return f"measured on Linux {world.release}"
+    return "simulated" if world.name == SIMULATION.name else f"measured on {world.name}"
 
 
 def files() -> list[Path]:

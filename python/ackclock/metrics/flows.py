@@ -161,7 +161,9 @@ def first_loss(measured: Rows, result: Run) -> None:
     ``first_rate``, the segments that arrived for each of these round trips; and ``first_growth``, the factor by which
     the window grew in each of them, the geometric mean. A round trip has the length of the flow's shortest one, so the
     path must take longer to cross than a window to send. A flow that sent no data has None, and so has a flow whose SYN
-    was lost, since it starts with another threshold. A single round trip shows no growth.
+    was lost, since it starts with another threshold. A single round trip shows no growth. A flow of QUIC has None,
+    because its packets have other numbers when they are sent again, as those of its receiver have, so that the drops do
+    not tell which carried data.
     """
     text = polars.col("flow", "kind").cast(polars.String)
     segments = frame(result.trace("sequence")).with_columns(text)
@@ -178,10 +180,11 @@ def first_loss(measured: Rows, result: Run) -> None:
     windows: dict[str, list[tuple[float, float]]] = {}
     for flow, time, cwnd in frame(result.trace("cwnd")).select("flow", "time", "cwnd").iter_rows():
         windows.setdefault(flow, []).append((time, cwnd))
+    numbered = {name for name, flow in _tables(result).items() if isinstance(flow["profile"], dict)}
     for row in measured:
         flow, trip = row["flow"], row["min_rtt"] or math.inf
         row.update(dict.fromkeys(FIRST))
-        if flow not in sent or lost.get(flow) == 0:
+        if flow not in sent or lost.get(flow) == 0 or flow in numbered:
             continue
         last = lost.get(flow, max(sent[flow]))
         after = sent[flow][last] - min(sent[flow].values())
@@ -288,9 +291,13 @@ def _loads(pages: Sequence[tuple[int, float | None]]) -> dict[str, Any]:
 
 def _payloads(result: Run) -> dict[str, int]:
     """Return the bytes of data in a full packet, without headers, of each flow and of each connection."""
+    return {name: int(flow["packet_size"].removesuffix(" B")) for name, flow in _tables(result).items()}
+
+
+def _tables(result: Run) -> dict[str, dict[str, Any]]:
+    """Return the table of the scenario of each flow and of each connection."""
     frozen = Frozen(result.scenario)
-    tables = frozen.tables_of([*(flow["name"] for flow in frozen.flows), *result.scenario.flows])
-    return {name: int(flow["packet_size"].removesuffix(" B")) for name, flow in tables.items()}
+    return frozen.tables_of([*(flow["name"] for flow in frozen.flows), *result.scenario.flows])
 
 
 DERIVATIONS: dict[str, Derivation] = {

@@ -1,4 +1,4 @@
-"""The choice of runs in a world beside the simulation: all readings of claims that its kernel can run.
+"""The choice of runs in a world beside the simulation: all readings of claims that it can run.
 
 If a budget limits the time of the runs, as it does in real time by default, the cheapest are chosen. A reading is a
 claim on one of its metrics. It needs the runs of all its cells, repeated `REPETITIONS` times: a reading on some of its
@@ -95,8 +95,13 @@ class Choice:
 
     @cached_property
     def simulated(self) -> list[PlannedRun]:
-        """Simulations of the same scenarios."""
-        return [replace(run, world=SIMULATION) for run in self.runs]
+        """The simulation beside each run: a kernel's of the same scenario, a QUIC stack's of the paper's own hosts."""
+        return [replace(run, scenario=self._beside(run), world=SIMULATION) for run in self.runs]
+
+    def _beside(self, run: PlannedRun) -> Scenario:
+        if self.world.release:
+            return run.scenario
+        return run.repetition.scenario.set({"duration": Frozen(run.scenario).document["duration"]})
 
     @property
     def chosen(self) -> list[Reading]:
@@ -126,7 +131,8 @@ def worlds_beside(on: str | Sequence[str]) -> list[World]:
     """
     first, *others = worlds.several(on)
     if first.name != SIMULATION.name:
-        names = ",".join([SIMULATION.name, *(world.name for world in (first, *others) if world.name != SIMULATION.name)])
+        rest = [world.name for world in (first, *others) if world.name != SIMULATION.name]
+        names = ",".join([SIMULATION.name, *rest])
         raise ValueError(f"--on: claims are judged in the simulation first; write --on {names}")
     return others
 

@@ -1,4 +1,4 @@
-"""Verdicts from runs in a world beside the simulation, and those of the same scenarios simulated.
+"""Verdicts from runs in a world beside the simulation, and from the simulations beside them.
 
 The rules are those of `verdicts`. A reading without all of its runs cannot tell.
 """
@@ -22,7 +22,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Agreement:
-    """Runs in a world against simulations of the same scenarios, on one metric.
+    """Runs in a world against the simulations beside them, on one metric.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Agreement:
     count : int
         Number of pairs of runs.
     median, low, high : float
-        Median, smallest and largest ratio of the kernel's value to the simulated one.
+        Median, smallest and largest ratio of the world's value to the simulated one.
     """
 
     metric: str
@@ -49,7 +49,7 @@ def judged(found: Elsewhere) -> dict[Key, Judgement]:
 
 
 def agreements(found: Elsewhere) -> list[Agreement]:
-    """Compare the runs with simulations of the same scenarios, on each metric that was judged."""
+    """Compare the runs with the simulations beside them, on each metric that was judged."""
     twins = {_identity(row, found): row for row in found.simulated}
     made = []
     for metric in dict.fromkeys(reading.metric for reading in found.choice.chosen):
@@ -106,7 +106,7 @@ def _cell(row: Mapping[str, object], found: Elsewhere) -> tuple[str, ...]:
 
 
 def _identity(row: Mapping[str, object], found: Elsewhere) -> tuple[object, ...]:
-    return (*_cell(row, found), row["flow"], row["hash"])
+    return (*_cell(row, found), row["flow"], row["seeds"], row["unit"])
 
 
 def latest(found: Elsewhere) -> float:

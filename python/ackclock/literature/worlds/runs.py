@@ -1,4 +1,4 @@
-"""The runs of a paper in worlds beside the simulation, and simulations of the same scenarios."""
+"""The runs of a paper in worlds beside the simulation, and the simulations beside them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Elsewhere:
     rows : list of dict
         One row per run and flow, as in `Outcome`, with the run's length ``seconds`` and the columns of `kernels.facts`.
     simulated : list of dict
-        The same of simulations of the same scenarios.
+        The same of the simulations beside them (`Choice.simulated`).
     missing : list of PlannedRun
         Runs without a result: they failed, or should not be used.
     problems : list of str
@@ -51,7 +51,7 @@ class Elsewhere:
 
 
 def run(choices: Sequence[Choice], experiment: Experiment) -> list[Elsewhere]:
-    """Run what is missing of the chosen runs, and simulate the same scenarios.
+    """Run what is missing of the chosen runs and of the simulations beside them.
 
     A run that fails, or should not be used, is not stored, so that the next call repeats it.
 
@@ -89,7 +89,7 @@ def stored_rows(point: PlannedRun, store: Store, flows: str | None) -> Rows:
 
 
 def table(found: Sequence[Elsewhere]) -> polars.DataFrame:
-    """Return the rows of the runs, and of the simulations of the same scenarios, which the column ``world`` names."""
+    """Return the rows of the runs, and of the simulations beside them, which the column ``world`` names."""
     own: Rows = []
     twins: dict[tuple[Any, ...], dict[str, Any]] = {}
     for each in found:

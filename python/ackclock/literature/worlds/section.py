@@ -9,7 +9,7 @@ from typing import Any
 from ackclock.experiments.world import World
 from ackclock.formatting.names import in_file
 from ackclock.formatting.numbers import counted, in_words, number
-from ackclock.linux import hosts
+from ackclock.linux import hosts, stacks
 from ackclock.literature import answers
 from ackclock.literature.verdicts import Judgement
 from ackclock.literature.worlds import judging
@@ -19,6 +19,20 @@ from ackclock.reports import Cell, Column, Table, units
 
 DECIDED = ("holds", "does not hold")
 RUN = (*DECIDED, "cannot tell")
+KERNEL = (
+    (
+        "Verdicts differ for two reasons: other hosts, or what a simulation leaves out. The column “Linux, simulated” "
+        "separates them: it has the kernel's scenarios, hosts and repetitions."
+    ),
+    "Each run on the kernel is divided by the simulation of the same scenario with hosts of Linux.",
+    "Linux's",
+)
+STACK = (
+    "The column “TCP, simulated” has the paper's hosts, with the scenarios and repetitions of the stack.",
+    "Each run is divided by the simulation of the same scenario with the paper's hosts.",
+    "those of a QUIC stack",
+)
+"""What a section says of the column of simulations, of the ratios, and of the hosts."""
 
 
 def anchor(world: World) -> str:
@@ -53,7 +67,9 @@ def context(found: Elsewhere, judgements: Sequence[Judgement]) -> dict[str, Any]
     """
     world = found.choice.world
     given = {run.given.hash: run.given for run in found.choice.runs}
-    replaced = dict.fromkeys(it for scenario in given.values() for it in hosts.replaced(scenario))
+    replaced = stacks.replaced if world.name in stacks.NAMES else hosts.replaced
+    settings = dict.fromkeys(it for scenario in given.values() for it in replaced(scenario))
+    beside, divided, whose = KERNEL if world.release else STACK
     return {
         "name": world.name,
         "title": world.title,
@@ -63,10 +79,13 @@ def context(found: Elsewhere, judgements: Sequence[Judgement]) -> dict[str, Any]
         "verdicts": _verdicts(world, judgements),
         "ratios": _ratios(found),
         "not_run": _not_run(found),
-        "warnings": list(dict.fromkeys(str(row["warnings"]) for row in found.rows if row["warnings"])),
+        "warnings": list(dict.fromkeys(str(row["warnings"]) for row in found.rows if row.get("warnings"))),
+        "beside": beside,
+        "divided": divided,
+        "whose": whose,
         "hosts": Table(
             [Column("setting"), Column("the paper's hosts"), Column(f"hosts in {world.name}")],
-            [[it.setting, it.given, it.kernel] for it in replaced],
+            [[it.setting, it.given, it.there] for it in settings],
         ),
     }
 
@@ -102,7 +121,7 @@ def _verdicts(world: World, judgements: Sequence[Judgement]) -> Table:
     columns = [
         Column("claim"), Column("reading"),
         Column("simulation", meaning="the paper's hosts, simulated, with all repetitions of the plan"),
-        Column("Linux, simulated", meaning="hosts of Linux, simulated, with the repetitions of the kernel"),
+        _beside(world),
         Column(world.name), Column("reason"),
     ]  # fmt: skip
     rows = []
@@ -114,6 +133,12 @@ def _verdicts(world: World, judgements: Sequence[Judgement]) -> Table:
                 _verdict(own.simulated) if own.simulated else None, _verdict(own), "; ".join(own.reasons[:1]),
             ])  # fmt: skip
     return Table(columns, rows)
+
+
+def _beside(world: World) -> Column:
+    if world.release:
+        return Column("Linux, simulated", meaning="hosts of Linux, simulated, with the repetitions of the kernel")
+    return Column("TCP, simulated", meaning=f"the paper's hosts, simulated, with the repetitions of {world.name}")
 
 
 def _ratios(found: Elsewhere) -> Table:
