@@ -1,5 +1,7 @@
 """Measures the same controls on the same paths in several worlds: python docs/worlds.py [WORLD...].
 
+It also measures simulated hosts with single settings of the QUIC stacks, which are named like worlds ("paced").
+
 It writes docs/validation/worlds.csv, and without names also docs/validation/shares.csv: the shares of the QUIC stacks
 beside a Linux host. docs/generate.py makes docs/validation/worlds.md of both. It takes a kernel in virtual time
 (`ackclock kernel build`), and 20 minutes of two processors.
@@ -8,11 +10,12 @@ beside a Linux host. docs/generate.py makes docs/validation/worlds.md of both. I
 from __future__ import annotations
 
 import csv
+import math
 import statistics
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import product
 from pathlib import Path
 
@@ -44,9 +47,24 @@ CONTROLS = {
 """The contenders, by their names on the page."""
 OUTSIDE = ("BBRv3",)
 """Those that decide outside the kernel, whose own control of that name is version 1."""
-SEEDS = 3
+PACKET = "1448 B"
+"""The data of a full TCP packet, so that all worlds have 1500 bytes on the wire: QUIC has at least 1228."""
+SEEDS, RANDOM, MANY = 3, ("shallow", "lossy", "competing", "short"), 12
+"""Start times on a path, and those on paths where a few of them differ much."""
 SHOWN = 0.05
 """The relative difference of speed from which on the page says why."""
+NOTED = 0.01
+"""The standard error of a ratio from which on the page has it."""
+PACED = {"pacing": "window", "pacing_slow_start": 1.25, "pacing_avoidance": 1.25}
+SWITCHES: dict[str, dict[str, object]] = {
+    "paced": PACED,
+    "no PRR": {"prr": False},
+    "in bytes": {"whole_segments": False},
+    "all three": {**PACED, "prr": False, "whole_segments": False},
+}
+"""Simulated hosts of Linux with what the QUIC stacks have instead (RFC 9002, sections 7.2 and 7.7), by column."""
+SWITCHED = tuple(product(("shallow", "lossy", "competing"), ("Reno", "CUBIC")))
+"""The paths and controls of the table of these settings."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +87,8 @@ class Cell:
         Time from a flow's start to the end of its slow start, in seconds.
     lost : int
         Runs in which an end gave up a connection.
+    error : float or None
+        The standard error of the speed over the start times, relative to the mean.
     refused : str
         Why the world has no such run.
     """
@@ -82,6 +102,7 @@ class Cell:
     sojourn_p95: float | None = None
     exit_s: float | None = None
     lost: int = 0
+    error: float | None = None
     refused: str = ""
 
     @property
@@ -90,13 +111,19 @@ class Cell:
         return 1 / self.completion if self.path == "short" and self.completion else self.goodput_bps
 
 
+def seeds(path: str) -> int:
+    """Return the number of start times on a path."""
+    return MANY if path in RANDOM else SEEDS
+
+
 NUMBERS = ("goodput_bps", "completion", "resent", "sojourn_p95", "exit_s")
 
 
 def measured(place: places.Place, control: str, world: World) -> Cell:
     """Run a control on a path in a world with each seed."""
     name, rows = place.name, []
-    made = [place.paths[0].compose(resolve(CONTROLS[control]), seed, {}) for seed in range(1, SEEDS + 1)]
+    drawn = (place.paths[0].compose(resolve(CONTROLS[control]), seed, {}) for seed in range(1, seeds(name) + 1))
+    made = [scenario.set({"flow.packet_size": PACKET}) for scenario in drawn]
     if reason := world.refuses(made[0]):
         return Cell(name, control, world.name, refused=reason)
     for scenario in made:
@@ -120,19 +147,31 @@ def measured(place: places.Place, control: str, world: World) -> Cell:
         key: statistics.fmean(found) if (found := [row[key] for row in rows if row[key] is not None]) else None
         for key in NUMBERS
     }
-    return Cell(name, control, world.name, **means, lost=sum(row["lost"] for row in rows))
+    speeds = [row["completion" if name == "short" else "goodput_bps"] for row in rows]
+    known = [float(speed) for speed in speeds if speed is not None]
+    error = statistics.stdev(known) / statistics.fmean(known) / math.sqrt(len(known)) if len(known) > 1 else None
+    return Cell(name, control, world.name, **means, lost=sum(row["lost"] for row in rows), error=error)
+
+
+def switched(name: str) -> World:
+    """Return the simulation in which all hosts have the settings of a column of the table of switches."""
+    settings = {f"flow.modern.{key}": value for key, value in SWITCHES[name].items()}
+    return replace(worlds.find("simulation"), name=name, hosted=lambda scenario: scenario.set(settings))
 
 
 def measure(names: Sequence[str]) -> None:
     """Run everything in these worlds, and write the table; cells of other worlds stay."""
     known = {(cell.path, cell.control, cell.world): cell for cell in (cells() if WRITTEN.exists() else [])}
-    found = [worlds.find(name) for name in names]
+    found = [worlds.find(name) for name in names if name not in SWITCHES]
+    switches = {name: switched(name) for name in names if name in SWITCHES}
     outside = [worlds.find(each.name, outside=True) if each.name == "linux" else each for each in found]
     jobs = [
         (place, control, world)
         for place, control in product(places.field(), CONTROLS)
         for world in (outside if control in OUTSIDE else found)
     ]
+    named = {place.name: place for place in places.field()}
+    jobs += [(named[path], control, world) for (path, control), world in product(SWITCHED, switches.values())]
     with ThreadPoolExecutor(2) as pool:
         for cell in pool.map(lambda job: measured(*job), jobs):
             known[cell.path, cell.control, cell.world] = cell
@@ -140,7 +179,7 @@ def measure(names: Sequence[str]) -> None:
     with WRITTEN.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [field.name for field in fields(Cell)], lineterminator="\n")
         writer.writeheader()
-        for key in product(FIELD_PATHS, CONTROLS, WORLDS):
+        for key in product(FIELD_PATHS, CONTROLS, (*WORLDS, *SWITCHES)):
             if key in known:
                 row = asdict(known[key])
                 writer.writerow(
@@ -158,6 +197,7 @@ def cells() -> list[Cell]:
                 row["world"],
                 *(float(row[key]) if row[key] else None for key in NUMBERS),
                 int(row["lost"]),
+                float(row["error"]) if row["error"] else None,
                 row["refused"],
             )
             for row in csv.DictReader(file)
@@ -247,15 +287,17 @@ def page() -> str:
 
 The same control runs on the same path in four worlds: with simulated hosts of Linux, with a Linux kernel in virtual
 time, and with the [QUIC stacks](../guides/quic.md) noq (`quic`) and quinn. quinn's own CUBIC and NewReno stand for
-CUBIC and Reno. The paths are the twelve of the [map of the field](../field.md). Each number is a mean over {SEEDS}
-start times, so that a few per cent are no difference. One command measures them:
+CUBIC and Reno. The paths are the twelve of the [map of the field](../field.md), with full packets of 1500 bytes in
+every world. Each number is a mean over {SEEDS} start times, or {MANY} on {", ".join(RANDOM[:-1])} and {RANDOM[-1]}. One
+command measures them:
 
     python docs/worlds.py
 
 ## Speed
 
 Goodput of the flows under test, and on the path `short` the mean completion time, in the simulation; then the speed in
-the other worlds as a multiple of it. Bold: more than {100 * SHOWN:.0f} % apart.
+the other worlds as a multiple of it, with its standard error if that is more than {NOTED:g}. Bold: more than
+{100 * SHOWN:.0f} % apart.
 """.split("\n")
     head = ["path", "control", *shown]
     rows = []
@@ -263,7 +305,14 @@ the other worlds as a multiple of it. Bold: more than {100 * SHOWN:.0f} % apart.
         base = found[path, control, shown[0]]
         others = [_ratio(found[path, control, world], base) for world in shown[1:]]
         rows.append([path, control, _absolute(base), *others])
-    lines += [*table(head, rows), "", REASONS, "", "## Packets sent again", ""]
+    lines += [*table(head, rows), "", REASONS, "", "## Which setting decides", ""]
+    lines += SWITCHING.split("\n")
+    columns = [*SWITCHES, "quic", "quinn"]
+    switching = [
+        [path, control, *(_ratio(found[path, control, column], found[path, control, shown[0]]) for column in columns)]
+        for path, control in SWITCHED
+    ]
+    lines += [*table(["path", "control", *columns], switching), "", "## Packets sent again", ""]
     lines += ["The share of the packets of the flows under test, in per cent.", ""]
     resent = [
         [path, control, *(_percent(found[path, control, world]) for world in shown)]
@@ -310,6 +359,11 @@ What is known of the larger differences:
 - **BBRv3** decides outside the kernel, whose own is version 1. On *geo* its start-up loses more there, 126 packets
   instead of 18, and then has a lower bound of data in flight; why was not traced."""
 """Why speeds differ."""
+SWITCHING = """\
+The same simulated hosts of Linux, all with one setting of the QUIC stacks in place of their own, and with all three:
+every packet paced at 1.25 windows per round trip (RFC 9002 §7.7), no proportional rate reduction, and windows counted
+in bytes, of which the rest below a full packet stays empty. Speeds are multiples of the simulation's.
+"""
 
 
 def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
@@ -329,8 +383,10 @@ def _ratio(cell: Cell, base: Cell) -> str:
         return "–"
     ratio = cell.speed / base.speed
     text = f"×{ratio:.2f}"
+    error = ratio * math.hypot(cell.error or 0, base.error or 0)
+    text += f" ± {error:.2f}" if error > NOTED else ""
     text = f"**{text}**" if abs(ratio - 1) > SHOWN else text
-    return f"{text}, {cell.lost} of {SEEDS} given up" if cell.lost else text
+    return f"{text}, {cell.lost} of {seeds(cell.path)} given up" if cell.lost else text
 
 
 def _percent(cell: Cell) -> str:
@@ -342,6 +398,6 @@ def _milliseconds(seconds: float | None) -> str:
 
 
 if __name__ == "__main__":
-    measure(sys.argv[1:] or WORLDS)
+    measure(sys.argv[1:] or (*WORLDS, *SWITCHES))
     if not sys.argv[1:]:
         measure_shares()

@@ -592,6 +592,7 @@ def emulate(
     sender: bool = False,
     peer: str | None = None,
     flow: str | None = None,
+    record: Sequence[str] = (),
     capture: Sequence[str] = (),
     guest: tuple[str | Path, int] | None = None,
     output: str | Path | None = None,

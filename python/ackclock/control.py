@@ -300,6 +300,32 @@ class Library(CongestionControl):
         return ctypes.addressof(structure)
 
 
+class Program(CongestionControl):
+    """A program's client and server in place of a flow's ends; `linux.programs.contender` makes a class for each.
+
+    They decide about everything that a flow does, so that a scenario names them like a control. Only a Linux kernel in
+    virtual time can run them.
+
+    Attributes
+    ----------
+    program : str
+        The name of the program.
+    content : str
+        Its commands, which stored runs depend on.
+    """
+
+    program: str
+    content: str
+
+    def __init__(self, *_: object) -> None:
+        raise ValueError(f"{self.program} is a program, which runs only on a Linux kernel in virtual time: --on linux")
+
+
+def programs(controls: Mapping[int, Any]) -> dict[int, type[Program]]:
+    """Return the programs among a scenario's controls, by the index of their flow."""
+    return {index: made for index, made in controls.items() if isinstance(made, type) and issubclass(made, Program)}
+
+
 def include() -> str:
     """Return the folder with ``ackclock.h``, which a control in C includes.
 

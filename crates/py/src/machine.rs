@@ -7,13 +7,17 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::run::PyRunResult;
+use ackclock_sim::scenario::TraceKind;
+
+use crate::run::{PyRunResult, trace_kind};
 use crate::scenario::PyScenario;
 
 /// Folder and ticks per second of a kernel in virtual time, if it is one, and the folder in which programs may write.
 type Guest = (Option<(PathBuf, u32)>, Option<PathBuf>);
 /// Command, whether it runs at the sender, peer and flow.
 type Words = (Vec<OsString>, bool, Option<String>, Option<String>);
+/// What is recorded, and where packets are captured.
+type Traces<'a> = (Vec<TraceKind>, &'a [String]);
 
 /// A trial: name, purpose, whether it succeeded, and the finding.
 type Probe = (String, &'static str, bool, String);
@@ -25,10 +29,10 @@ pub(crate) fn kernel_check(py: Python<'_>) -> (String, Vec<Probe>) {
 }
 
 /// Runs a command at an end of a flow's path: in real time on this machine's kernel, or in virtual time on the kernel in the folder `guest` with
-/// its ticks per second; the command may then write beneath `output`. Returns the command's exit code, `None` if it did not end within the
+/// its ticks per second, which alone has traces; the command may then write beneath `output`. Returns the command's exit code, `None` if it did not end within the
 /// scenario's duration; the path's result; and what was measured.
 #[pyfunction]
-#[pyo3(signature = (scenario, command, *, sender=false, peer=None, flow=None, capture=Vec::new(), guest=None, output=None), text_signature = "(scenario, command, *, sender=False, peer=None, flow=None, capture=(), guest=None, output=None)")]
+#[pyo3(signature = (scenario, command, *, sender=false, peer=None, flow=None, record=Vec::new(), capture=Vec::new(), guest=None, output=None), text_signature = "(scenario, command, *, sender=False, peer=None, flow=None, record=(), capture=(), guest=None, output=None)")]
 #[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "extracted from Python, where they are keywords")]
 pub(crate) fn emulate<'py>(
     py: Python<'py>,
@@ -37,11 +41,13 @@ pub(crate) fn emulate<'py>(
     sender: bool,
     peer: Option<String>,
     flow: Option<String>,
+    record: Vec<String>,
     capture: Vec<String>,
     guest: Option<(PathBuf, u32)>,
     output: Option<PathBuf>,
 ) -> PyResult<(Option<i32>, PyRunResult, Bound<'py, PyDict>)> {
-    linux::emulate(py, scenario, (command, sender, peer, flow), &capture, (guest, output))
+    let record = record.iter().map(|name| trace_kind(name)).collect::<PyResult<_>>()?;
+    linux::emulate(py, scenario, (command, sender, peer, flow), (record, &capture), (guest, output))
 }
 
 #[cfg(target_os = "linux")]
@@ -58,7 +64,7 @@ mod linux {
     use ackclock_uml::programs::{self as virtual_programs, Options};
     use ackclock_uml::run::Kernel;
 
-    use super::{Bound, Guest, Probe, PyDict, PyResult, PyRunResult, PyScenario, PyValueError, Python, Words};
+    use super::{Bound, Guest, Probe, PyDict, PyResult, PyRunResult, PyScenario, PyValueError, Python, Traces, Words};
     use pyo3::exceptions::PyKeyboardInterrupt;
     use pyo3::prelude::*;
 
@@ -81,7 +87,7 @@ mod linux {
         py: Python<'py>,
         scenario: &PyScenario,
         (command, sender, peer, flow): Words,
-        captured: &[String],
+        (record, captured): Traces,
         (guest, output): Guest,
     ) -> PyResult<(Option<i32>, PyRunResult, Bound<'py, PyDict>)> {
         let document = scenario.document().into_owned();
@@ -98,7 +104,7 @@ mod linux {
                 }
                 asked.load(Ordering::Relaxed)
             });
-            let ended = py.detach(|| virtual_programs::run(kernel, scenario, &programs, Options { captured, access }, &stop));
+            let ended = py.detach(|| virtual_programs::run(kernel, scenario, &programs, Options { captured, record, access }, &stop));
             let ended = ended.map_err(|reason| error(reason, stop.is_asked()))?;
             facts.set_item("interrupted", ended.interrupted)?;
             facts.set_item("elapsed_s", ended.elapsed.as_secs_f64())?;
@@ -152,7 +158,7 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod linux {
-    use super::{Bound, Guest, Probe, PyDict, PyResult, PyRunResult, PyScenario, PyValueError, Python, Words};
+    use super::{Bound, Guest, Probe, PyDict, PyResult, PyRunResult, PyScenario, PyValueError, Python, Traces, Words};
 
     pub(super) fn check() -> (String, Vec<Probe>) {
         let system = std::env::consts::OS;
@@ -163,7 +169,7 @@ mod linux {
         _: Python<'py>,
         _: &PyScenario,
         _: Words,
-        _: &[String],
+        _: Traces,
         _: Guest,
     ) -> PyResult<(Option<i32>, PyRunResult, Bound<'py, PyDict>)> {
         Err(PyValueError::new_err(format!("emulation needs Linux, and this system is {}", std::env::consts::OS)))

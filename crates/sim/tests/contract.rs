@@ -271,3 +271,12 @@ fn a_window_below_one_segment_spreads_segments_over_several_round_trips() {
     let ratio = sent("constant 1") / sent("constant 0.25");
     assert!((2.5..5.0).contains(&ratio), "{ratio}");
 }
+
+#[test]
+fn copies_that_a_control_sends_ahead_begin_no_recovery_of_vegas() {
+    let text = "duration = '8 s'\n[topology]\nkind = 'dumbbell'\naccess = { delay = '1 ms' }\n\
+        bottleneck = { rate = '5 Mbit/s', delay = '44 ms', queue = '30 packets' }\n[[flow]]\nrecovery = 'vegas'\ndelayed_ack = true\n\
+        rwnd = '63 packets'\napplication = { kind = 'on-off', burst = '100 kB', pause = '700 ms' }\n";
+    let testimony = testimony(text, "halfback", Wants::NOTHING);
+    assert!(testimony.broken.is_empty(), "{:#?}", testimony.broken);
+}

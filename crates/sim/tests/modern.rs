@@ -43,6 +43,21 @@ fn a_bulk_flow_fills_the_bottleneck() {
 }
 
 #[test]
+fn a_window_with_a_rest_below_a_segment_is_full() {
+    let window = |growth: &str, whole: bool| {
+        let settings = format!(
+            "avoidance = \"reno\"\ninitial_ssthresh = \"4 segments\"\nmodern.growth = \"{growth}\"\nmodern.whole_segments = {whole}"
+        );
+        chain("\"1000 packets\"", 5, &settings).flows[0].cwnd_final
+    };
+    let expected = window("full", true);
+    assert!(expected > 70.0, "a segment per round trip, which the queue lengthens: {expected}");
+    for (growth, whole) in [("flight", true), ("full", false), ("flight", false)] {
+        assert_near(window(growth, whole), expected, 0.04);
+    }
+}
+
+#[test]
 fn a_short_flow_takes_the_round_trips_it_must() {
     let result = chain("\"1000 packets\"", 10, "size = \"40 packets\"");
     let flow = &result.flows[0];

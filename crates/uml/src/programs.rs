@@ -14,7 +14,7 @@ use ackclock_kernel::{address, address_v6};
 use ackclock_linux::kept::processor_time;
 use ackclock_linux::scheduling::Pinned;
 use ackclock_sim::engine::{FrameConnection, Lockstep, Outside, Passage, RunResult};
-use ackclock_sim::scenario::Scenario;
+use ackclock_sim::scenario::{Scenario, TraceKind};
 use ackclock_wire::frame::Addressed;
 
 use crate::execute::{LOOK, LOOKS, encoded};
@@ -40,6 +40,8 @@ const OLD: &str = "this kernel was built before programs could run in it as they
 pub struct Options<'a> {
     /// Links and hosts at which packets are captured.
     pub captured: &'a [String],
+    /// What is recorded of links, and of simulated flows.
+    pub record: Vec<TraceKind>,
     /// What the programs need.
     pub access: Access,
 }
@@ -74,7 +76,8 @@ pub fn run(kernel: Kernel<'_>, scenario: Scenario, programs: &Programs, options:
 }
 
 fn attempt(kernel: Kernel<'_>, scenario: Scenario, programs: &Programs, options: Options<'_>, stop: &Stop) -> Result<Ended, String> {
-    let scenario = behind(scenario, programs.flow.as_deref())?;
+    let mut scenario = behind(scenario, programs.flow.as_deref())?;
+    scenario.record.clone_from(&options.record);
     let folder = std::env::current_dir().map_err(|error| format!("the working folder is unknown: {error}"))?;
     let limits = Limits { memory_mb: MEMORY, ..Limits::default() };
     // Without the right to choose a processor, the run only costs more.

@@ -14,6 +14,7 @@ from ackclock import _core
 from ackclock.comparisons import parts
 from ackclock.control import is_import_path, named
 from ackclock.files import checks, limits, toml
+from ackclock.linux.programs import contender
 from ackclock.metrics.groups import is_tested
 from ackclock.scenario import key_of, load
 
@@ -60,6 +61,8 @@ Given = str | Path | type
 """What is a contender without a name of its own."""
 NAME = re.compile(r"([A-Za-z_][\w .-]*)=(.+)")
 """A contender with a name of its own, such as ``eager=delay.py:Eager``."""
+PROGRAM = "program:"
+"""What stands before the name of a program (`linux.programs`)."""
 LIKE_A_KEY = 0.8
 """How like a key of a flow a word is that is no name, by `difflib`: ``avoidence`` is 0.89 like ``avoidance``."""
 
@@ -188,6 +191,8 @@ def _shown(value: object) -> object:
 
 
 def _setting(piece: str, text: str) -> tuple[str, object]:
+    if piece.startswith(PROGRAM):
+        return parts.WHOLE, contender(piece.removeprefix(PROGRAM))
     if is_import_path(piece):
         made = named(piece)
         return key_of(made), made

@@ -17,6 +17,7 @@ from ackclock.experiments.plan import Point
 from ackclock.experiments.store import Store
 from ackclock.experiments.world import SIMULATION, World
 from ackclock.freeze import Frozen
+from ackclock.linux import transfers
 from ackclock.metrics.groups import under_test
 from ackclock.scenario import Scenario
 from ackclock.statistics.sequential import Stopping
@@ -384,9 +385,13 @@ def _check_worlds(plan: Plan) -> None:
     for world in {place.world.name: place.world for place in plan.places}.values():
         world.check()
     for place in plan.places:
-        for contender in plan.contenders if place.world.release else ():
-            if reason := place.world.refuses(place.paths[0].compose(contender, 1, plan.extra)):
+        for contender in plan.contenders:
+            composed = place.paths[0].compose(contender, 1, plan.extra)
+            if reason := place.world.refuses(composed):
                 raise ValueError(f"{contender.name} cannot run on {place.world.title}: {reason}")
+            if plan.harm and transfers.takes_part(composed):
+                said = "transfers a size, so that no run of endless flows can have it: add --no-harm"
+                raise ValueError(f"{contender.name} {said}")
 
 
 def _repetitions(seeds: int | None, within: float | None) -> tuple[int | None, Stopping | None]:

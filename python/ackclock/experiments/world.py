@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ackclock import _core
+from ackclock.control import programs
 from ackclock.results import Result
 from ackclock.scenario import Scenario
 
@@ -72,6 +73,8 @@ class World:
         Runs at the same time by default; None for one on each processor.
     repetitions : int
         Runs of a scenario in a comparison with another world by default: the fewest that show the spread.
+    programs : bool
+        Whether programs can take the place of a flow there.
     tick : int
         A tick of its kernel, in nanoseconds.
     longer : int
@@ -93,6 +96,7 @@ class World:
     virtual: bool = True
     jobs: int | None = None
     repetitions: int = 1
+    programs: bool = False
     tick: int = TICK
     longer: int = 0
     overhead: float = 0.0
@@ -117,6 +121,9 @@ class World:
 
     def refuses(self, scenario: Scenario) -> str | None:
         """Return why a scenario cannot run there with the hosts of the world; None if it can."""
+        if not self.programs:
+            for made in programs(scenario.controls).values():
+                return f"{made.program} is a program, which runs only on a Linux kernel in virtual time: --on linux"
         try:
             return self.refusal(self.hosted(scenario))
         except ValueError as error:

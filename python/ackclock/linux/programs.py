@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ackclock.control import Program as Control
 from ackclock.files import checks, toml
 
 FOLDER = Path(__file__).parents[1] / "data" / "programs"
@@ -83,6 +84,21 @@ def named(name: str) -> Program:
     """
     checks.words("--program", "program", [name], _programs())
     return _programs()[name]
+
+
+@cache
+def contender(name: str) -> type[Control]:
+    """Return the class that puts a program in the place of a flow's ends.
+
+    Raises
+    ------
+    ValueError
+        If there is no such program; the message has the nearest name.
+    """
+    program = named(name)
+    content = "\n".join((_table()["certificate"], program.serve, program.get))
+    made: type[Control] = type(name, (Control,), {"program": name, "content": content})
+    return made
 
 
 @cache

@@ -12,7 +12,7 @@ from ackclock import _core
 from ackclock.experiments import sources
 from ackclock.experiments import world as places
 from ackclock.experiments.world import World
-from ackclock.linux import checking, hosts, running, stacks, store
+from ackclock.linux import checking, hosts, running, stacks, store, transfers
 from ackclock.results import Result
 from ackclock.scenario import Scenario
 
@@ -27,8 +27,8 @@ median."""
 OVERHEAD = 0.3
 """Seconds of a run on this machine beyond its duration: namespaces, devices, and the connection that warms the path
 up."""
-SOURCES = ("ackclock.linux.running",)
-"""The module that runs scenarios on kernels."""
+SOURCES = ("ackclock.linux.running", "ackclock.linux.transfers")
+"""The modules that run scenarios on kernels."""
 
 
 def find(
@@ -116,17 +116,41 @@ def linux(name: str = store.WORLD, *, outside: bool = False, control: str | None
     kernel = store.find(name)
     return World(
         name,
-        partial(running.run_virtual, kernel=kernel, outside=outside, control=control),
+        partial(_run_linux, kernel=kernel, outside=outside, control=control),
         hosts.hosted,
         LINUX,
-        partial(running.refusal_virtual, control=control),
+        partial(_refusal_linux, control=control),
         partial(running.missing_virtual, kernel),
         release=kernel.release,
         identity=sources.digest(store.WORLD, kernel.release, kernel.hz, kernel.hash, outside, control),
         sources=SOURCES,
         repetitions=6,
+        programs=True,
         tick=1_000_000_000 // kernel.hz,
     )
+
+
+def _run_linux(
+    scenario: Scenario,
+    record: Sequence[str] | None,
+    cancel: _core.Cancel,
+    capture: Sequence[str] = (),
+    *,
+    kernel: store.Built,
+    outside: bool,
+    control: str | None,
+) -> Result:
+    """Run a scenario on a kernel in virtual time, or a program in place of one of its flows, on this thread."""
+    if transfers.takes_part(scenario):
+        return transfers.run(scenario, record, capture, kernel=kernel)
+    return running.run_virtual(scenario, record, cancel, capture, kernel=kernel, outside=outside, control=control)
+
+
+def _refusal_linux(scenario: Scenario, *, control: str | None) -> str | None:
+    """Return why a scenario cannot run on a kernel in virtual time; None if it can."""
+    if transfers.takes_part(scenario):
+        return transfers.refusal(scenario)
+    return running.refusal_virtual(scenario, control=control)
 
 
 def machine(attempts: int = running.ATTEMPTS, *, change_hystart: bool = False) -> World:

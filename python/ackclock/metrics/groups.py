@@ -176,9 +176,10 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _share(group: Group, column: str) -> float | None:
-    """Return packets of the group over the packets that it sent."""
+    """Return packets of the group over the packets that it sent; None if a flow does not tell them."""
     sent = sum(flow["sent_packets"] for flow in group.flows)
-    return sum(flow[column] for flow in group.flows) / sent if sent else None
+    counts = [flow[column] for flow in group.flows]
+    return sum(counts) / sent if sent and None not in counts else None
 
 
 def _completion_tail(group: Group) -> float | None:

@@ -40,7 +40,8 @@ impl Sender {
 
     /// The sender stops transmitting for now.
     fn note_stop(&mut self) {
-        let full = std::mem::take(&mut self.has_deferred) || self.pipe() >= self.cwnd();
+        // Less room than for a segment: in bytes, a window can have a rest that none fits into.
+        let full = std::mem::take(&mut self.has_deferred) || self.pipe() + self.seat.unit() > self.cwnd();
         if let Some(blocks) = &mut self.blocks {
             blocks.stop();
         }

@@ -139,7 +139,8 @@ impl Vegas {
 
     fn new_data(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
         let before = state.una();
-        if state.dupacks() > DUP_THRESH {
+        // Copies that a control sends ahead make duplicate ACKs, too, without any congestion.
+        if state.dupacks() > DUP_THRESH && state.seat().reductions() > 0 {
             self.leave(state, now);
         }
         let ack = Ack { rtt: self.measure(now, ack.seq - 1), ..*ack };
