@@ -197,7 +197,7 @@ def cells() -> list[Cell]:
                 row["world"],
                 *(float(row[key]) if row[key] else None for key in NUMBERS),
                 int(row["lost"]),
-                float(row["error"]) if row["error"] else None,
+                float(row["error"]) if row.get("error") else None,
                 row["refused"],
             )
             for row in csv.DictReader(file)

@@ -109,3 +109,58 @@ def test_aioquic_transfers_the_same_packets_in_every_run(path: Path) -> None:
     assert first.code == 0 and 0.08 + 847 * 1228 * 8 / 1e7 <= first.elapsed_s < 1.3
     assert first.elapsed_s == second.elapsed_s
     assert first.core.pcapng(snaplen=None) == second.core.pcapng(snaplen=None)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("program:ngtcp3", "--on", "linux"), "program:ngtcp3: unknown program 'ngtcp3'; did you mean 'ngtcp2'"),
+        (("program:ngtcp2",), "ngtcp2 is a program, which runs only on a Linux kernel in virtual time: --on linux"),
+        (("program:ngtcp2", "--on", "quic"), "ngtcp2 is a program, which runs only on a Linux kernel"),
+    ],
+)
+def test_a_program_is_no_contender_everywhere(path: Path, cli: Cli, words: tuple[str, ...], message: str) -> None:
+    done = cli("compare", "reno", *words, "--paths", path, "--size", "1 MB", "--no-harm")
+    assert done.returncode == 2 and message in done.stderr
+
+
+@pytest.fixture
+def transfer() -> str:
+    """Return a program that is installed, where a kernel in virtual time is built."""
+    if not (found := next((name for name, program in programs().items() if not program.lacking), None)):
+        pytest.skip("no program of the table is installed")
+    try:
+        linux.find("linux")
+    except ValueError as error:
+        pytest.skip(str(error))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("words", "more", "message"),
+    [
+        (("--no-harm",), "", "transfer is a program, which transfers a size: add size, as in --size '1 MB'"),
+        (("--size", "1 MB"), "", "transfers a size, so that no run of endless flows can have it: add --no-harm"),
+        (("--size", "1 MB", "--no-harm"), "[[flow]]\nname = 'another'", "2 flows are programs, and only one can be"),
+    ],
+)
+def test_what_a_program_cannot_do_as_a_contender(
+    transfer: str, path: Path, cli: Cli, words: tuple[str, ...], more: str, message: str
+) -> None:
+    path.write_text(PATH + more)
+    done = cli("compare", "reno", f"program:{transfer}", "--paths", path, "--on", "linux", *words)
+    assert done.returncode == 2 and message in done.stderr
+
+
+def test_a_program_competes_with_controls_of_the_same_kernel(transfer: str, path: Path) -> None:
+    path.write_text(PATH + "[[flow]]\nname = 'rival'\nhost = 'linux'\nstart = '200 ms'\n")
+    path.write_text(path.read_text().replace('"transfer"', '"tested"\nstart = "100 ms"'))
+    name = f"program:{transfer}"
+    found = ackclock.compare("cubic", name, paths=[path], size="1 MB", harm=False, on="linux", seeds=2)
+    rows = {row["contender"]: row for row in found.table.to_dicts()}
+    least = 8e6 / 10e6 + 0.04
+    assert all(least < row["completion"] < 10 * least and row["finished"] == 1 for row in rows.values()), rows
+    assert rows[name]["resent"] is None and rows["cubic"]["resent"] is not None
+    assert not [each for each in found.warnings if "delivered no data" in each]
+    # The program's packets wait in the queue like others.
+    assert 0 < rows[name]["sojourn_p95"] < 0.1

@@ -74,15 +74,15 @@ def programs() -> dict[str, Program]:
     return dict(_programs())
 
 
-def named(name: str) -> Program:
-    """Return the program of a name.
+def named(name: str, place: str = "--program") -> Program:
+    """Return the program of a name, which was given at a place.
 
     Raises
     ------
     ValueError
         If there is none; the message has the nearest name.
     """
-    checks.words("--program", "program", [name], _programs())
+    checks.words(place, "program", [name], _programs())
     return _programs()[name]
 
 
@@ -95,7 +95,7 @@ def contender(name: str) -> type[Control]:
     ValueError
         If there is no such program; the message has the nearest name.
     """
-    program = named(name)
+    program = named(name, f"program:{name}")
     content = "\n".join((_table()["certificate"], program.serve, program.get))
     made: type[Control] = type(name, (Control,), {"program": name, "content": content})
     return made

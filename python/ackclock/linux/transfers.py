@@ -66,6 +66,12 @@ class TransferResult(KernelResult):
         others = [row for row in every if not re.fullmatch(CONNECTION, row["name"])]
         return polars.DataFrame([merged, *others], schema=frame(self._core.flows).schema, strict=False)
 
+    @property
+    def warnings(self) -> list[dict[str, Any]]:
+        """Warnings of the run, without those of connections that the program has not opened."""
+        unused = re.compile(CONNECTION).fullmatch
+        return [each for each in super().warnings if not each["flows"] or not all(map(unused, each["flows"]))]
+
     def trace(self, name: str) -> Any:  # noqa: ANN401 - a table of Arrow
         """Return a recorded trace; what the programs sent has the name of their flow."""
         table = frame(super().trace(name))
