@@ -13,6 +13,7 @@ import polars
 from ackclock import _core
 from ackclock.arrow import frame, rows
 from ackclock.control import Program, programs
+from ackclock.experiments.draws import nanoseconds
 from ackclock.files.pickled import PickledRun
 from ackclock.freeze import Frozen
 from ackclock.linux.programs import named
@@ -143,7 +144,7 @@ def _of(scenario: Scenario) -> tuple[int, type[Program]]:
 
 
 def _start(flow: dict[str, Any]) -> float:
-    return float(flow["start"].split()[0])
+    return nanoseconds(flow["start"]) / 1e9
 
 
 def _packets(flow: dict[str, Any]) -> float:
