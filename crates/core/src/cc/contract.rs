@@ -72,12 +72,21 @@ pub struct Wants {
     pub saved_path: bool,
     /// Retransmissions of segments that do not count as lost ([`CongestionControl::proactive_below`]).
     pub proactive: bool,
+    /// A window that the control lowers by itself at an ACK is reached over a round trip, if the host does so after a mark.
+    pub gradual: bool,
 }
 
 impl Wants {
     /// Nothing.
-    pub const NOTHING: Self =
-        Self { samples: false, deliveries: false, one_way_delay: false, timing: false, saved_path: false, proactive: false };
+    pub const NOTHING: Self = Self {
+        samples: false,
+        deliveries: false,
+        one_way_delay: false,
+        timing: false,
+        saved_path: false,
+        proactive: false,
+        gradual: false,
+    };
     /// Samples only.
     pub const SAMPLES: Self = Self { samples: true, ..Self::NOTHING };
 
@@ -98,6 +107,7 @@ impl Wants {
             timing: self.timing || other.timing,
             saved_path: self.saved_path || other.saved_path,
             proactive: self.proactive || other.proactive,
+            gradual: self.gradual || other.gradual,
         }
     }
 }

@@ -34,7 +34,7 @@
 //! usual, which is on in the paper and off in Linux. `variant`: document.
 
 use super::reno::Reno;
-use crate::cc::contract::{Avoidance, Window};
+use crate::cc::contract::{Avoidance, Wants, Window};
 use crate::cc::recovery::Recovery;
 use crate::entry::{Entry, quantity};
 use crate::events::{Ack, Cause, CongestionEvent, Established};
@@ -154,6 +154,7 @@ pub struct Cdg {
     /// The last changes, the place of the next one, and their sum.
     changes: Vec<Pair>,
     place: usize,
+    filled: bool,
     sum: Pair,
     gradient: f64,
     queue: Queue,
@@ -194,6 +195,7 @@ impl Cdg {
             end: 0,
             changes: vec![Pair::default(); smoothing],
             place: 0,
+            filled: false,
             sum: Pair::default(),
             gradient: 0.0,
             queue: Queue::Unknown,
@@ -235,7 +237,7 @@ impl Cdg {
         self.place = (self.place + 1) % self.changes.len();
         self.sum = self.sum.map2(change, |sum, new| sum + new).map2(oldest, |sum, old| sum - old);
         let number = self.changes.len();
-        // Missing changes count as zero.
+        self.filled |= self.place == 0;
         let mean = self.sum.map2(Pair::default(), |sum, _| sum / number as f64);
         let effect = if self.linux { EFFECT } else { f64::MIN_POSITIVE };
         if self.sum.min <= -effect || self.sum.max <= -effect {
@@ -248,6 +250,10 @@ impl Cdg {
             _ => self.queue,
         };
         self.gradient = if mean.min > 0.0 { mean.min } else { mean.max };
+        if self.linux && !self.filled {
+            // Missing changes are like those before.
+            self.gradient *= number as f64 / self.place as f64;
+        }
         self.gradient
     }
 
@@ -304,33 +310,8 @@ impl Cdg {
         now.is_some_and(|now| now > (least + least / 8.0).max(LEAST_DELAY))
     }
 
-    /// The window after a back-off.
-    fn backed_off(&self, cwnd: Segments) -> Window {
-        let after = (self.beta * cwnd).max(LEAST).min(cwnd);
-        Window { cwnd: after, ssthresh: after.max(LEAST) }
-    }
-}
-
-impl Avoidance for Cdg {
-    fn on_established(&mut self, event: &Established) {
-        self.growth.on_established(event);
-        self.random = Generator::derived(event.seed, "cdg");
-    }
-
-    fn observe(&mut self, ack: &Ack, window: &Window) {
-        (self.before, self.chosen) = (*window, None);
-        self.sample(ack);
-        if !ack.may_grow || self.recovery == Recovery::Inside || self.backing_off.is_some_and(|until| ack.snd_una <= until) {
-            return;
-        }
-        let ending = self.linux && self.recovery.at_ack() == Recovery::Ending;
-        if self.backing_off.take().is_some() || ending {
-            self.begin(ack.snd_nxt);
-            return;
-        }
-        if self.linux && window.cwnd < window.ssthresh && self.ends_slow_start(ack) {
-            self.chosen = Some(Window { ssthresh: window.cwnd, ..*window });
-        }
+    /// Ends a round trip, if the ACK does, and backs off if it must.
+    fn end_round(&mut self, ack: &Ack, window: &Window) {
         let Some(now) = self.rtt else { return };
         if ack.snd_una <= self.end {
             return;
@@ -345,16 +326,64 @@ impl Avoidance for Cdg {
         }
     }
 
+    /// The window after a back-off.
+    fn backed_off(&self, cwnd: Segments) -> Window {
+        let after = (self.beta * cwnd).max(LEAST).min(cwnd);
+        Window { cwnd: after, ssthresh: after.max(LEAST) }
+    }
+}
+
+impl Avoidance for Cdg {
+    fn on_established(&mut self, event: &Established) {
+        self.growth.on_established(event);
+        self.random = Generator::derived(event.seed, "cdg");
+        if self.linux {
+            // The handshake is a sample of the first round trip.
+            self.rtt = event.rtt.map(Duration::as_secs_f64).map(|rtt| Pair { min: rtt, max: rtt });
+        }
+    }
+
+    fn observe(&mut self, ack: &Ack, window: &Window) {
+        (self.before, self.chosen) = (*window, None);
+        if self.linux && self.shadow == 0.0 {
+            self.shadow = window.cwnd;
+        }
+        self.sample(ack);
+        if !ack.may_grow || self.recovery == Recovery::Inside || self.backing_off.is_some_and(|until| ack.snd_una <= until) {
+            return;
+        }
+        let ending = self.linux && self.recovery.at_ack() == Recovery::Ending;
+        if self.backing_off.take().is_some() || ending {
+            self.begin(ack.snd_nxt);
+            return;
+        }
+        if self.linux && window.cwnd < window.ssthresh && self.ends_slow_start(ack) {
+            self.chosen = Some(Window { ssthresh: window.cwnd, ..*window });
+        }
+        self.end_round(ack, window);
+        if self.linux && !ack.cwnd_limited && self.chosen.is_none() {
+            self.shadow = self.shadow.min(window.cwnd);
+        }
+    }
+
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments {
         // The paper's window grows during the round trip after a back-off, too.
         let grown = if self.linux && self.backing_off.is_some() { window.cwnd } else { self.growth.on_ack(ack, window) };
-        if self.shadow > 0.0 {
+        if self.shadow > 0.0 && !self.linux {
             self.shadow += (grown - window.cwnd).max(0.0);
         }
         grown
     }
 
+    fn wants(&self) -> Wants {
+        Wants::NOTHING.with(|wants| wants.gradual = self.linux)
+    }
+
     fn steer(&mut self, _ack: &Ack, window: &Window) -> Option<Window> {
+        if self.linux && self.backing_off.is_none() {
+            // By whole segments, and in slow start as well.
+            self.shadow += (window.cwnd - self.before.cwnd).max(0.0);
+        }
         let held = Window { cwnd: self.before.cwnd.min(window.cwnd), ..*window };
         self.chosen.take().or((self.linux && self.backing_off.is_some()).then_some(held))
     }

@@ -233,6 +233,16 @@ impl Sender {
         }
     }
 
+    /// The control has lowered the window, which was `before`, by itself: the next round trip takes it there.
+    pub(super) fn reduce_gradually(&mut self, before: u64) {
+        if self.seat.cwnd() < before && self.repair.phase() == RecoveryPhase::Open {
+            let mut prr = Prr::new(self.seat.cwnd(), before, self.seat.unit());
+            prr.keep(before);
+            self.marks.reduce(self.window.nxt(), Cause::EcnCe);
+            self.repair.begin_reduction(self.window.nxt(), prr);
+        }
+    }
+
     /// An ACK echoes a mark: RFC 3168 §6.1.2, at most one reduction per window of data. `again`: the ACK has ended a recovery, after which Linux
     /// takes the mark as a new one.
     pub(super) fn handle_mark(&mut self, now: Instant, again: bool) {
