@@ -408,6 +408,8 @@ pub trait SlowStart: CloneSlowStart + Debug + Send + Sync {
 pub trait Avoidance: CloneAvoidance + Debug + Send + Sync {
     /// The connection is established.
     fn on_established(&mut self, _event: &Established) {}
+    /// An ACK has measured a round-trip time, for a part that [wants](Wants::timing) to hear of it before all else that the ACK causes.
+    fn on_rtt(&mut self, _timing: &Timing) {}
     /// Observes every ACK, including those at which the window may not grow.
     fn observe(&mut self, _ack: &Ack, _window: &Window) {}
     /// A timer expired without new evidence of congestion.

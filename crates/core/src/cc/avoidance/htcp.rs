@@ -24,11 +24,11 @@
 //! 2(1 − β): false as in FreeBSD, true in Linux. `adaptive_backoff`: true; false leaves β at 0.5. `tick`: 4 ms, which is HZ 250 (Linux
 //! only). `variant`: "published" or "linux".
 
-use crate::cc::contract::{Avoidance, Window};
+use crate::cc::contract::{Avoidance, Wants, Window};
 use crate::cc::recovery::Recovery;
 use crate::cc::ticks::{TICK, Ticks};
 use crate::entry::{Entry, quantity};
-use crate::events::{Ack, CongestionEvent, Established};
+use crate::events::{Ack, Cause, CongestionEvent, Established, Timing};
 use crate::params::{Default, Kind, Param};
 use crate::units::{Duration, Instant, Segments};
 
@@ -78,6 +78,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             switched: false,
             rate: Throughput::default(),
             disorder: false,
+            left_open: None,
             count: 0.0,
             last: 1.0,
         }))
@@ -139,6 +140,8 @@ pub struct Htcp {
     rate: Throughput,
     /// Whether data has arrived out of order by the last ACK.
     disorder: bool,
+    /// When an ACK has begun recovery without such data before.
+    left_open: Option<Instant>,
     /// Acknowledged segments since the window has grown, and by how many the next ACK counts (Linux).
     count: Segments,
     last: Segments,
@@ -158,6 +161,21 @@ impl Htcp {
     /// A number with the rounding of Linux.
     fn cut(&self, number: f64) -> f64 {
         if self.clock.is_some() { libm::floor(number) } else { number }
+    }
+
+    /// Whether no recovery is in progress, and no data has arrived out of order, before the ACK.
+    fn is_open(&self) -> bool {
+        self.recovery == Recovery::Open && !self.disorder
+    }
+
+    /// Takes a round-trip time into account; only one before which the host was open can raise the largest.
+    fn note_rtt(&mut self, rtt: f64, open: bool) {
+        let min_rtt = self.min_rtt.map_or(rtt, |least| least.min(rtt));
+        self.min_rtt = Some(min_rtt);
+        if open {
+            let max_rtt = self.memory.max_rtt.max(min_rtt);
+            self.memory.max_rtt = if rtt > max_rtt && rtt <= max_rtt + self.length(STEP) { rtt } else { max_rtt };
+        }
     }
 
     fn update_alpha(&mut self, now: f64) {
@@ -224,25 +242,31 @@ impl Avoidance for Htcp {
         self.rate.since = if self.clock.is_some() { f64::NEG_INFINITY } else { self.memory.congested };
     }
 
+    fn wants(&self) -> Wants {
+        Wants::NOTHING.with(|wants| wants.timing = self.clock.is_some())
+    }
+
+    fn on_rtt(&mut self, timing: &Timing) {
+        if self.clock.is_some() {
+            self.note_rtt(self.length(timing.rtt), self.is_open());
+        }
+    }
+
     fn observe(&mut self, ack: &Ack, window: &Window) {
         let now = self.time(ack.now);
         let recovery = self.recovery.at_ack();
         if recovery == Recovery::Ending && self.clock.is_some() && self.undo.take().is_some() {
             self.memory.congested = now;
         }
-        // The state before the ACK: the first that shows a hole still belongs to the open one.
         let open = recovery == Recovery::Open && !self.disorder;
-        self.disorder = ack.total.delivered > ack.snd_una;
-        if open {
+        if open || self.left_open.take() == Some(ack.now) {
             self.last = f64::from(ack.acked);
         }
-        if let Some(rtt) = ack.rtt.map(|rtt| self.length(rtt)) {
-            let min_rtt = self.min_rtt.map_or(rtt, |least| least.min(rtt));
-            self.min_rtt = Some(min_rtt);
-            if if self.clock.is_some() { open } else { ack.may_grow } {
-                let max_rtt = self.memory.max_rtt.max(min_rtt);
-                self.memory.max_rtt = if rtt > max_rtt && rtt <= max_rtt + self.length(STEP) { rtt } else { max_rtt };
-            }
+        self.disorder = ack.total.delivered > ack.snd_una;
+        if self.clock.is_none()
+            && let Some(rtt) = ack.rtt
+        {
+            self.note_rtt(self.length(rtt), ack.may_grow);
         }
         if recovery != Recovery::Open {
             (self.rate.segments, self.rate.since) = (0.0, now);
@@ -284,6 +308,7 @@ impl Avoidance for Htcp {
             self.undo = Some(self.memory);
         }
         self.memory.congested = self.time(event.now);
+        self.left_open = (self.is_open() && event.cause != Cause::Timeout).then_some(event.now);
         (self.recovery, self.count) = (Recovery::Inside, 0.0);
     }
 
@@ -312,7 +337,7 @@ impl Avoidance for Htcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::{Cause, Totals};
+    use crate::events::Totals;
     use crate::params::Value;
     use crate::testing::{ACK, assert_close, build, congestion, established, internal, window};
     use proptest::prelude::*;
@@ -331,11 +356,17 @@ mod tests {
         Ack { now: Instant::from_nanos(1_000_000 * millis), rtt: Some(Duration::from_millis(rtt)), ..ACK }
     }
 
+    /// An ACK as a host reports it.
+    fn hear(part: &mut dyn Avoidance, ack: &Ack, cwnd: Segments) {
+        part.on_rtt(&Timing::new(ack.now, ack.rtt.unwrap()));
+        part.observe(ack, &window(cwnd));
+    }
+
     /// α after an ACK so long after the start.
     fn alpha(part: &mut dyn Avoidance, millis: u64, rtt: u64) -> f64 {
         let cwnd = 100.0;
         for _ in 0..300 {
-            part.observe(&ack(millis, rtt), &window(cwnd));
+            hear(part, &ack(millis, rtt), cwnd);
             part.on_ack(&ack(millis, rtt), &window(cwnd));
         }
         internal(|out| part.internals(out), "increase")
@@ -367,7 +398,7 @@ mod tests {
                 let rtt = rtts[0] + (rtts[1] - rtts[0]) * round.min(10) / 10;
                 for _ in 0..100 {
                     millis += 1;
-                    part.observe(&ack(millis, rtt), &window(100.0));
+                    hear(part, &ack(millis, rtt), 100.0);
                 }
             }
             let event = CongestionEvent { now: Instant::from_nanos(millis * 1_000_000), ..congestion(Cause::DupAck, 100.0) };
@@ -401,7 +432,7 @@ mod tests {
     /// The segments that ACKs must acknowledge after these, one each, until a window of 10 grows.
     fn until_growth(part: &mut dyn Avoidance, before: &[Ack]) -> usize {
         for ack in before {
-            part.observe(ack, &window(10.0));
+            hear(part, ack, 10.0);
             if ack.may_grow {
                 part.on_ack(ack, &window(10.0));
             }
@@ -409,7 +440,7 @@ mod tests {
         let ack = Ack { snd_una: 1_000_000, ..ack(500, 100) };
         (1..100)
             .find(|_| {
-                part.observe(&ack, &window(10.0));
+                hear(part, &ack, 10.0);
                 part.on_ack(&ack, &window(10.0)) > 10.0
             })
             .unwrap()
@@ -442,7 +473,7 @@ mod tests {
             for millis in start..start + 6000 {
                 let event = ack(millis, if millis % 1000 < 500 { 100 } else { 118 });
                 for _ in 0..if millis < start + 3000 { 1 } else { 2 } {
-                    part.observe(&event, &window(10.0));
+                    hear(&mut *part, &event, 10.0);
                     part.on_ack(&event, &window(10.0));
                 }
             }
