@@ -20,13 +20,15 @@
 //!
 //! `variant = "linux"` has the rules of Linux' `tcp_cdg`, from knowledge of them, and compared with Linux 6.12 in virtual time, whose random numbers
 //! are others:
-//! - In the first round trips changes that are missing count as zero, as the back-offs of the kernel show. A round trip has no minimum from the
-//!   ACK of one segment if other ACKs acknowledge several: the receiver delays it.
+//! - In the first round trips changes that are missing count as the mean of the others. The handshake is a sample of the first round trip. Both
+//!   follow from how often a kernel backs off at each of them.
+//! - A round trip has no minimum from the ACK of one segment if other ACKs acknowledge several: the receiver delays it.
 //! - The part ends slow start itself, by `hystart`: when ACKs have come in a train for half of the smallest round trip, or the round trip exceeds
 //!   the smallest one by an eighth.
 //! - More than `ineffective` back-offs are ignored until a gradient falls by 32 µs.
-//! - A back-off takes a round trip in which the window does not grow. Here it shrinks at once; in Linux step by step. Its probability comes from a
-//!   table there.
+//! - A back-off takes a round trip, in which the window shrinks step by step if the host's does so after a mark, and a loss does not reduce it
+//!   again. Linux has the back-off's probability from a table.
+//! - The shadow window exists from the start, grows in slow start, too, and is at most the window while the application limits the flow.
 //! - The end of a back-off and that of a recovery begin a round trip, whose gradient compares it with the round-trip times just before.
 //! - Losses are not tolerated by default.
 //! ## Parameters
@@ -515,6 +517,42 @@ mod tests {
         let paper = falls(&[], 200);
         assert!(paper > 20 && paper < 120, "{paper}");
         assert!(falls(&[("ineffective", Value::Number(0.0))], 200) > paper);
+    }
+
+    #[test]
+    fn missing_changes_are_like_the_others_in_linux() {
+        // Each round trip is longer by 1 ms. The ACK that ends one belongs to it, so that the smallest time rises from the second change on.
+        let gradients = |set: &[(&str, Value)]| {
+            let mut part = part(&[&[("scale", Value::Number(10.0))], set].concat(), 1);
+            (0..12_u64)
+                .map(|number| {
+                    let rtt = 51_000 + 1000 * number;
+                    round(&mut *part, number, (rtt, rtt), AVOIDANCE);
+                    internal(|out| part.internals(out), "gradient")
+                })
+                .collect::<Vec<_>>()
+        };
+        let (document, kernel) = (gradients(&[]), gradients(&[linux()]));
+        for (changes, (zeros, means)) in (1_u32..).zip(document.into_iter().zip(kernel).skip(1)) {
+            let sum = 1e-3 * f64::from((changes - 1).clamp(1, 8));
+            assert_close(zeros, sum / 8.0, 1e-9);
+            assert_close(means, sum / f64::from(changes.min(8)), 1e-9);
+        }
+    }
+
+    #[test]
+    fn the_handshake_begins_the_first_round_trip_in_linux() {
+        let gradient = |rtt| {
+            let mut part = build(&ENTRY, &[linux(), ("scale", Value::Number(10.0))]).unwrap();
+            part.on_established(&Established { rtt, ..established(1000) });
+            for number in 0..3 {
+                round(&mut *part, number, (60_000, 60_000), AVOIDANCE);
+            }
+            internal(|out| part.internals(out), "gradient")
+        };
+        // Its smallest time is that of the handshake, so that the second round trip's is longer by 10 ms; extrapolated from two changes.
+        assert_close(gradient(Some(Duration::from_millis(50))), 5e-3, 1e-9);
+        assert_eq!(gradient(None), 0.0);
     }
 
     #[test]

@@ -17,8 +17,16 @@
 //! - α is computed with each segment by which the window grows.
 //! - As elsewhere, congestion reduces the window in force.
 //!
-//! `variant = "linux"` counts times in ticks, β and α in units of 1/128, and grows by whole segments; Δ begins at the end of recovery. An
-//! undo restores Δ, the largest round-trip time and the throughput in both variants.
+//! An undo restores Δ, the largest round-trip time and the throughput.
+//!
+//! `variant = "linux"` counts times in ticks, β and α in units of 1/128, throughput in whole segments per second, and grows by whole segments.
+//! Its rules are known, and compared with Linux 6.12 in virtual time:
+//! - Δ begins at the end of recovery. After that an undo restores nothing.
+//! - Round-trip times and the bound of 10 ms are rounded up to ticks.
+//! - An ACK counts for growth by what it acknowledges only if it finds the connection open: no recovery goes on, and no data is out of order.
+//!   Others count by what the last such ACK has acknowledged, or as one segment if that has counted. So the ACK that ends a recovery
+//!   usually counts as nothing: a duplicate has begun it.
+//! - No throughput is measured while α exceeds the window in segments.
 //! ## Parameters
 //! `rtt_scaling`: whether α is divided by 100 ms over the smallest round-trip time, between 0.5 and 10, and at least 1 before the factor
 //! 2(1 − β): false as in FreeBSD, true in Linux. `adaptive_backoff`: true; false leaves β at 0.5. `tick`: 4 ms, which is HZ 250 (Linux
