@@ -130,6 +130,7 @@ struct Throughput {
 
 /// H-TCP.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub struct Htcp {
     rtt_scaling: bool,
     adaptive_backoff: bool,
