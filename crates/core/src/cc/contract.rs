@@ -184,8 +184,8 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
     fn on_restart(&mut self) {
         self.resize(-(self.window().cwnd - 1.0).max(0.0), 1.0);
     }
-    /// All data outstanding when the recovery began has been acknowledged. It began with a congestion event, unless a mark had already
-    /// reduced the window for the same data.
+    /// All data outstanding when the recovery began has been acknowledged, or a gradual reduction is over. It began with a congestion event,
+    /// unless a mark had already reduced the window for the same data, or the control itself has (see [`Wants::gradual`]).
     fn on_recovery_end(&mut self, _now: Instant) {}
     /// Every loss of the last congestion event was spurious: undo the reduction. Called once per reduction at most.
     fn on_spurious(&mut self, _now: Instant) {}

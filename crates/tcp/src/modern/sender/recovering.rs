@@ -176,6 +176,7 @@ impl Sender {
     pub(super) fn leave_recovery(&mut self, now: Instant) {
         if self.repair.ends_reduction(self.window.una()) {
             self.repair.end();
+            self.seat.end_recovery(now);
         }
         if !self.repair.is_complete(self.window.una()) {
             return;
