@@ -20,7 +20,7 @@
 //! An undo restores Δ, the largest round-trip time and the throughput.
 //!
 //! `variant = "linux"` counts times in ticks, β and α in units of 1/128, throughput in whole segments per second, and grows by whole segments.
-//! Its rules are known, and compared with Linux 6.12 in virtual time:
+//! Its rules come from knowledge of the kernel, and are compared with Linux 6.12 in virtual time:
 //! - Δ begins at the end of recovery. After that an undo restores nothing.
 //! - Round-trip times and the bound of 10 ms are rounded up to ticks.
 //! - An ACK counts for growth by what it acknowledges only if it finds the connection open: no recovery goes on, and no data is out of order.
