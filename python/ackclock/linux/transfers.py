@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import polars
-
 from ackclock import _core
 from ackclock.arrow import frame, rows
 from ackclock.control import Program, programs
@@ -48,6 +46,8 @@ class TransferResult(KernelResult):
     @property
     def flows(self) -> Any:  # noqa: ANN401 - a table of Arrow
         """One row per flow, as in a simulation."""
+        import polars
+
         every = rows(self._core.flows)
         own = [row for row in every if re.fullmatch(CONNECTION, row["name"])]
         start = own[0]["start_s"] = _start(self._flow)
@@ -75,6 +75,8 @@ class TransferResult(KernelResult):
 
     def trace(self, name: str) -> Any:  # noqa: ANN401 - a table of Arrow
         """Return a recorded trace; what the programs sent has the name of their flow."""
+        import polars
+
         table = frame(super().trace(name))
         if "flow" not in table.columns:
             return table
