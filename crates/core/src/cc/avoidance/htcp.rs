@@ -262,12 +262,11 @@ impl Avoidance for Htcp {
     }
 
     fn observe(&mut self, ack: &Ack, window: &Window) {
-        let now = self.time(ack.now);
+        let (now, open) = (self.time(ack.now), self.is_open());
         let recovery = self.recovery.at_ack();
         if recovery == Recovery::Ending && self.clock.is_some() && self.undo.take().is_some() {
             self.memory.congested = now;
         }
-        let open = recovery == Recovery::Open && !self.disorder;
         if open || self.left_open.take() == Some(ack.now) {
             self.last = f64::from(ack.acked);
         }
