@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeGuard
 
 from ackclock import _core
 from ackclock._core import Exit
@@ -300,7 +300,7 @@ class Library(CongestionControl):
         return ctypes.addressof(structure)
 
 
-class Program(CongestionControl):
+class ProgramControl(CongestionControl):
     """A program's client and server in place of a flow's ends; `linux.programs.contender` makes a class for each.
 
     They decide about everything that a flow does, so that a scenario names them like a control. Only a Linux kernel in
@@ -318,12 +318,22 @@ class Program(CongestionControl):
     content: str
 
     def __init__(self, *_: object) -> None:
-        raise ValueError(f"{self.program} is a program, which runs only on a Linux kernel in virtual time: --on linux")
+        raise ValueError(self.elsewhere())
+
+    @classmethod
+    def elsewhere(cls) -> str:
+        """Say where it can run, for all other places."""
+        return f"{cls.program} is a program, which runs only on a Linux kernel in virtual time: --on linux"
 
 
-def programs(controls: Mapping[int, Any]) -> dict[int, type[Program]]:
+def is_program(made: object) -> TypeGuard[type[ProgramControl]]:
+    """Whether what was given as a control is a program."""
+    return isinstance(made, type) and issubclass(made, ProgramControl)
+
+
+def programs(controls: Mapping[int, Any]) -> dict[int, type[ProgramControl]]:
     """Return the programs among a scenario's controls, by the index of their flow."""
-    return {index: made for index, made in controls.items() if isinstance(made, type) and issubclass(made, Program)}
+    return {index: made for index, made in controls.items() if is_program(made)}
 
 
 def include() -> str:

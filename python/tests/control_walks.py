@@ -2,11 +2,17 @@
 
 ``python -m python.tests.control_walks`` runs all of them, or those named, on 100 paths, and writes their rows of
 docs/validation/controls.csv anew; `test_world_own_controls` runs some. ``--paths`` and ``--pairs`` run fewer.
+
+A path agrees if the data delivered and the lost packets are close (`NEAR`), or lie within the kernel's own spread over
+`STARTS` runs. A control that decides at random (`RANDOM`) runs `STARTS` times in both worlds, each time with other
+random numbers. There a path agrees if the means are close, or if a test of Kolmogorov and Smirnov does not tell the
+samples apart at 1 %; for the test, values that are close are equal.
 """
 
 from __future__ import annotations
 
 import argparse
+import bisect
 import csv
 import random
 import statistics
@@ -53,12 +59,12 @@ CONTROLS: dict[str, dict[str, Any]] = {
 """The kernel's controls that have a counterpart here: what a flow of the host `linux` names instead."""
 MARKED = frozenset({"dctcp"})
 """Those whose queue marks packets."""
+RANDOM = frozenset({"cdg"})
+"""Those that decide at random, with other numbers than here."""
 NOTES = {
     "bbr": "the kernel begins its cycle of probes at random, which decides many of the drops; what else differs where"
     " few segments fit is not known",
-    "htcp": "ten of the paths differ by up to 5 % of the data, and the cause is not known",
     "lp": "it estimates the rate of the receiver's clock from single milliseconds, of which not all are known here",
-    "cdg": "it backs off at random, and the kernel's random numbers are others, which may hide other differences",
 }
 """What is known to differ."""
 PATHS = 100
@@ -78,6 +84,9 @@ EQUAL = {
 segment above a hole."""
 NEAR = {"delivered": (0.01, 0.0), "drops": (0.10, 1.0)}
 """What counts as the same: relative to the kernel's, or absolute."""
+DISTANCE = 8 / STARTS
+"""Distance of the distributions of two samples of `STARTS` from which they count as different. Two samples of one
+distribution are as far apart with a probability of 0.79 % (Kolmogorov–Smirnov, exact, without ties)."""
 APART = 0.10
 """Largest difference of the shares of two flows that counts as none."""
 
@@ -121,6 +130,11 @@ class Walk:
         simulated = [{**own, "host": "linux", **CONTROLS[control], **more} for control, more in flows]
         real = [{**own, "profile": "kernel", "kernel": {"control": control}, **more} for control, more in flows]
         return cls(*(Scenario(name, topology=topology, flow=each, **keys) for each in (simulated, real)))
+
+    def drawn(self, number: int) -> Walk:
+        """Return the walk with other random numbers, the losses' as well; both worlds have equal losses."""
+        seed = {"seed": self.simulated.seed + 1000 * number}
+        return Walk(self.simulated.set(seed), self.kernel.set(seed))
 
     def informed(self, kernel: Built) -> Walk:
         """Return the walk whose simulation has the kernel's random start of timestamps, on which LP depends."""
@@ -197,25 +211,38 @@ class Sum:
         simulated, real = walk.simulate(capture=True), walk.run(kernel, capture=True)
         first = walk.identical(simulated, real)
         self.same += first is None
-        one, other = measures(simulated), measures(real)
+        ours, theirs = [measures(simulated)], [measures(real)]
+        if self.control in RANDOM:
+            for number, phase in enumerate(phases(kernel, STARTS)[1:], 1):
+                drawn = walk.drawn(number)
+                ours.append(measures(drawn.simulate(phase)))
+                theirs.append(measures(drawn.run(kernel, phase)))
+        one, other = _mean(ours), _mean(theirs)
         for name, apart in self.apart.items():
             apart.append(abs(one[name] - other[name]) / max(other[name], 1.0))
         outside = {name for name in NEAR if not _near(name, one[name], other[name])}
-        if outside:
-            runs = [other, *(measures(walk.run(kernel, phase)) for phase in phases(kernel, STARTS)[1:])]
-            spread = {name: [run[name] for run in runs] for name in outside}
-            outside = {name for name, of in spread.items() if not min(of) <= one[name] <= max(of)}
+        if outside and self.control not in RANDOM:
+            theirs += (measures(walk.run(kernel, phase)) for phase in phases(kernel, STARTS)[1:])
+        outside = {name for name in outside if self._is_outside(name, ours, theirs)}
         self.agree += not outside
         found = "" if first is None else f"; first {first.time:.6f} s at {first.place}, {', '.join(first.fields)}"
         what = f"{walk.kernel.name}: simulated {one}, kernel {other}{found}"
         return f"{what}; outside: {', '.join(sorted(outside))}" if outside else what
 
+    def _is_outside(self, name: str, ours: list[dict[str, float]], theirs: list[dict[str, float]]) -> bool:
+        one, other = ([run[name] for run in runs] for runs in (ours, theirs))
+        if self.control in RANDOM:
+            return distance(one, other, *NEAR[name]) >= DISTANCE - 1e-9
+        return not min(other) <= one[0] <= max(other)
+
     def add_pair(self, walk: Walk, kernel: Built) -> str:
         """Compare the shares of two flows."""
         walk = walk.informed(kernel)
+        drawn = [walk.drawn(number) if self.control in RANDOM else walk for number in range(PHASES)]
+        starts = list(zip(drawn, phases(kernel), strict=True))
         shares = [
-            statistics.mean(share(run(phase)) for phase in phases(kernel))
-            for run in (walk.simulate, lambda phase: walk.run(kernel, phase))
+            statistics.mean(share(each.simulate(phase)) for each, phase in starts),
+            statistics.mean(share(each.run(kernel, phase)) for each, phase in starts),
         ]
         self.shares.append(abs(shares[0] - shares[1]))
         return f"{walk.kernel.name}: share simulated {shares[0]:.3f}, kernel {shares[1]:.3f}"
@@ -229,6 +256,27 @@ class Sum:
         near = sum(apart <= APART for apart in self.shares)
         row |= {"identical": str(self.same), "pairs": str(len(self.shares)), "pairs_agree": str(near)}
         return {**row, "share_worst": f"{max(self.shares, default=0):.3f}", "note": NOTES.get(self.control, "")}
+
+
+def _mean(runs: list[dict[str, float]]) -> dict[str, float]:
+    return {name: statistics.mean(run[name] for run in runs) for name in NEAR}
+
+
+def distance(one: Iterable[float], other: Iterable[float], relative: float = 0.0, absolute: float = 0.0) -> float:
+    """Return the largest distance of the distribution functions of two samples, as Kolmogorov and Smirnov measure it.
+
+    Values count as equal if they differ by the share `relative` or by `absolute`, whichever is more.
+
+    >>> distance([1, 2, 3, 4], [3, 4, 5, 6]), distance([1, 2, 3, 4], [3, 4, 5, 6], absolute=1)
+    (0.5, 0.25)
+    """
+
+    def ahead(low: list[float], high: list[float]) -> float:
+        ends = ((at, at + max(relative * at, absolute)) for at in low)
+        return max(bisect.bisect(low, at) / len(low) - bisect.bisect(high, end) / len(high) for at, end in ends)
+
+    first, second = sorted(one), sorted(other)
+    return max(ahead(first, second), ahead(second, first))
 
 
 def _near(name: str, one: float, other: float) -> bool:

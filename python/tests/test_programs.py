@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -164,3 +165,8 @@ def test_a_program_competes_with_controls_of_the_same_kernel(transfer: str, path
     assert not [each for each in found.warnings if "delivered no data" in each]
     # The program's packets wait in the queue like others.
     assert 0 < rows[name]["sojourn_p95"] < 0.1
+
+
+def test_worlds_load_no_tables_before_a_run() -> None:
+    code = "import sys, ackclock.linux.worlds; sys.exit('polars' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

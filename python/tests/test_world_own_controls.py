@@ -7,12 +7,12 @@ import pytest
 from ackclock.linux import Built
 
 from .conftest import walks
-from .control_walks import CONTROLS, NOTES, stored, walked
+from .control_walks import CONTROLS, NOTES, RANDOM, stored, walked
 
 AGREE = 0.95
 """Least share of paths that agree, unless a note says what differs."""
 
-LEAST = 20
+LEAST = 100
 """Least number of paths of a row."""
 
 
@@ -32,4 +32,5 @@ def test_random_paths_agree(built: Built, control: str, seeds: range) -> None:
     found = walked(control, built, seeds)
     # One path of many may differ, as in the table.
     assert found.agree >= len(seeds) - 1
-    assert sorted(found.apart["delivered"])[len(seeds) // 2] <= 0.01
+    # The means of a few random runs differ by more.
+    assert sorted(found.apart["delivered"])[len(seeds) // 2] <= (0.05 if control in RANDOM else 0.01)

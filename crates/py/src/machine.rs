@@ -29,8 +29,8 @@ pub(crate) fn kernel_check(py: Python<'_>) -> (String, Vec<Probe>) {
 }
 
 /// Runs a command at an end of a flow's path: in real time on this machine's kernel, or in virtual time on the kernel in the folder `guest` with
-/// its ticks per second, which alone has traces; the command may then write beneath `output`. Returns the command's exit code, `None` if it did not end within the
-/// scenario's duration; the path's result; and what was measured.
+/// its ticks per second. Only the latter has traces, and lets the command write beneath `output`. Returns the command's exit code, `None` if it
+/// did not end within the scenario's duration; the path's result; and what was measured.
 #[pyfunction]
 #[pyo3(signature = (scenario, command, *, sender=false, peer=None, flow=None, record=Vec::new(), capture=Vec::new(), guest=None, output=None), text_signature = "(scenario, command, *, sender=False, peer=None, flow=None, record=(), capture=(), guest=None, output=None)")]
 #[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "extracted from Python, where they are keywords")]

@@ -77,7 +77,7 @@ pub fn run(kernel: Kernel<'_>, scenario: Scenario, programs: &Programs, options:
 
 fn attempt(kernel: Kernel<'_>, scenario: Scenario, programs: &Programs, options: Options<'_>, stop: &Stop) -> Result<Ended, String> {
     let mut scenario = behind(scenario, programs.flow.as_deref())?;
-    scenario.record.clone_from(&options.record);
+    scenario.record = options.record;
     let folder = std::env::current_dir().map_err(|error| format!("the working folder is unknown: {error}"))?;
     let limits = Limits { memory_mb: MEMORY, ..Limits::default() };
     // Without the right to choose a processor, the run only costs more.

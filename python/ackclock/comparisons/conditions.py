@@ -7,7 +7,6 @@ from typing import Any
 
 from ackclock.comparisons.contenders import HOST, Contender
 from ackclock.comparisons.planning import Plan
-from ackclock.control import programs
 from ackclock.formatting.numbers import counted
 from ackclock.freeze import Frozen
 from ackclock.metrics.groups import under_test
@@ -42,7 +41,7 @@ def conditions(plan: Plan) -> list[str]:
     groups: dict[str, list[str]] = {}
     # The combinations of a matrix have the host, window and packets of the path.
     for contender in plan.contenders[: 1 if plan.crossed else None]:
-        if programs(dict(enumerate(contender.settings.values()))):
+        if contender.program:
             groups.setdefault("hosts, initial window and packets of the program", []).append(contender.name)
             continue
         flows = [_tested(document) for document in _documents(plan, contender)]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ackclock import _core
 from ackclock.comparisons import parts
-from ackclock.control import is_import_path, named
+from ackclock.control import is_import_path, is_program, named
 from ackclock.files import checks, limits, toml
 from ackclock.linux.programs import contender
 from ackclock.metrics.groups import is_tested
@@ -55,6 +55,11 @@ class Contender:
     settings: Mapping[str, object]
     file: Path | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def program(self) -> bool:
+        """Whether a program takes the place of the flow under test."""
+        return is_program(self.settings.get(parts.WHOLE))
 
 
 Given = str | Path | type

@@ -17,7 +17,6 @@ from ackclock.experiments.plan import Point
 from ackclock.experiments.store import Store
 from ackclock.experiments.world import SIMULATION, World
 from ackclock.freeze import Frozen
-from ackclock.linux import transfers
 from ackclock.metrics.groups import under_test
 from ackclock.scenario import Scenario
 from ackclock.statistics.sequential import Stopping
@@ -386,10 +385,11 @@ def _check_worlds(plan: Plan) -> None:
         world.check()
     for place in plan.places:
         for contender in plan.contenders:
-            composed = place.paths[0].compose(contender, 1, plan.extra)
-            if reason := place.world.refuses(composed):
+            if not (place.world.release or contender.program):
+                continue
+            if reason := place.world.refuses(place.paths[0].compose(contender, 1, plan.extra)):
                 raise ValueError(f"{contender.name} cannot run on {place.world.title}: {reason}")
-            if plan.harm and transfers.takes_part(composed):
+            if plan.harm and contender.program:
                 said = "transfers a size, so that no run of endless flows can have it: add --no-harm"
                 raise ValueError(f"{contender.name} {said}")
 

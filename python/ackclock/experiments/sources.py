@@ -22,7 +22,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from ackclock.control import Library, Program
+from ackclock.control import Library, ProgramControl
 from ackclock.files.made import build as build
 from ackclock.files.made import versions as versions
 
@@ -56,10 +56,8 @@ def of_class(made: Any) -> str:  # noqa: ANN401 - any object that was given as a
     if not isinstance(made, type):
         name = getattr(made, "__qualname__", repr(made))
         raise ValueError(f"{name}: is no class, so that stored runs cannot be told from those of another; give a class")
-    if issubclass(made, Library):
-        return digest(made.symbol, made.content)
-    if issubclass(made, Program):
-        return digest(made.program, made.content)
+    if issubclass(made, (Library, ProgramControl)):
+        return digest(made.__name__, made.content)
     own = [each for each in made.__mro__ if each.__module__.partition(".")[0] not in (PACKAGE.name, "builtins")]
     return digest(made.__qualname__, [_source(each) for each in own], [_state(each) for each in own])
 

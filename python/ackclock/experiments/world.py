@@ -123,7 +123,7 @@ class World:
         """Return why a scenario cannot run there with the hosts of the world; None if it can."""
         if not self.programs:
             for made in programs(scenario.controls).values():
-                return f"{made.program} is a program, which runs only on a Linux kernel in virtual time: --on linux"
+                return made.elsewhere()
         try:
             return self.refusal(self.hosted(scenario))
         except ValueError as error:

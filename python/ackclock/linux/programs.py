@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ackclock.control import Program as Control
+from ackclock.control import ProgramControl
 from ackclock.files import checks, toml
 
 FOLDER = Path(__file__).parents[1] / "data" / "programs"
@@ -87,7 +87,7 @@ def named(name: str, place: str = "--program") -> Program:
 
 
 @cache
-def contender(name: str) -> type[Control]:
+def contender(name: str) -> type[ProgramControl]:
     """Return the class that puts a program in the place of a flow's ends.
 
     Raises
@@ -97,7 +97,7 @@ def contender(name: str) -> type[Control]:
     """
     program = named(name, f"program:{name}")
     content = "\n".join((_table()["certificate"], program.serve, program.get))
-    made: type[Control] = type(name, (Control,), {"program": name, "content": content})
+    made: type[ProgramControl] = type(name, (ProgramControl,), {"program": name, "content": content})
     return made
 
 

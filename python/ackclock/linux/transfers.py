@@ -8,13 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import polars
-
 from ackclock import _core
-from ackclock.arrow import frame, rows
-from ackclock.control import Program, programs
+from ackclock.arrow import frame
+from ackclock.control import ProgramControl, programs
 from ackclock.experiments.draws import nanoseconds
-from ackclock.files.pickled import PickledRun
+from ackclock.files.pickled import PickledRun, PickledTable
 from ackclock.freeze import Frozen
 from ackclock.linux.programs import named
 from ackclock.linux.running import VIRTUAL, KernelResult
@@ -46,9 +44,12 @@ class TransferResult(KernelResult):
         self._time = time
 
     @property
-    def flows(self) -> Any:  # noqa: ANN401 - a table of Arrow
+    def flows(self) -> PickledTable:
         """One row per flow, as in a simulation."""
-        every = rows(self._core.flows)
+        import polars
+
+        table = frame(self._core.flows)
+        every = table.to_dicts()
         own = [row for row in every if re.fullmatch(CONNECTION, row["name"])]
         start = own[0]["start_s"] = _start(self._flow)
         took = self.duration - start if self._time is None else self._time
@@ -65,7 +66,7 @@ class TransferResult(KernelResult):
             "completion_time": self._time,
         }
         others = [row for row in every if not re.fullmatch(CONNECTION, row["name"])]
-        return polars.DataFrame([merged, *others], schema=frame(self._core.flows).schema, strict=False)
+        return PickledTable(polars.DataFrame([merged, *others], schema=table.schema, strict=False))
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
@@ -73,13 +74,15 @@ class TransferResult(KernelResult):
         unused = re.compile(CONNECTION).fullmatch
         return [each for each in super().warnings if not each["flows"] or not all(map(unused, each["flows"]))]
 
-    def trace(self, name: str) -> Any:  # noqa: ANN401 - a table of Arrow
+    def trace(self, name: str) -> PickledTable:
         """Return a recorded trace; what the programs sent has the name of their flow."""
+        import polars
+
         table = frame(super().trace(name))
-        if "flow" not in table.columns:
-            return table
-        text = polars.col("flow").cast(polars.String)
-        return table.with_columns(text.str.replace(f"^{CONNECTION}$", self._flow["name"]).cast(polars.Categorical))
+        if "flow" in table.columns:
+            name_of = polars.col("flow").cast(polars.String).str.replace(f"^{CONNECTION}$", self._flow["name"])
+            table = table.with_columns(name_of.cast(polars.Categorical))
+        return PickledTable(table)
 
 
 def takes_part(scenario: Scenario) -> bool:
@@ -138,7 +141,7 @@ def refusal(scenario: Scenario) -> str | None:
     return f"{scenario.name}: {lacking}" if lacking else None
 
 
-def _of(scenario: Scenario) -> tuple[int, type[Program]]:
+def _of(scenario: Scenario) -> tuple[int, type[ProgramControl]]:
     ((index, made),) = programs(scenario.controls).items()
     return index, made
 

@@ -169,6 +169,7 @@ impl CongestionControl for Composed {
     }
 
     fn on_rtt(&mut self, timing: &Timing, cwnd: Segments) {
+        self.avoidance.on_rtt(timing);
         if let Some(ssthresh) = self.slow_start.on_rtt(timing, &Window { cwnd, ..self.window }) {
             self.exit(ssthresh);
         }

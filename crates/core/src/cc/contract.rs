@@ -72,12 +72,21 @@ pub struct Wants {
     pub saved_path: bool,
     /// Retransmissions of segments that do not count as lost ([`CongestionControl::proactive_below`]).
     pub proactive: bool,
+    /// A window that the control lowers by itself at an ACK is reached over a round trip, if the host does so after a mark.
+    pub gradual: bool,
 }
 
 impl Wants {
     /// Nothing.
-    pub const NOTHING: Self =
-        Self { samples: false, deliveries: false, one_way_delay: false, timing: false, saved_path: false, proactive: false };
+    pub const NOTHING: Self = Self {
+        samples: false,
+        deliveries: false,
+        one_way_delay: false,
+        timing: false,
+        saved_path: false,
+        proactive: false,
+        gradual: false,
+    };
     /// Samples only.
     pub const SAMPLES: Self = Self { samples: true, ..Self::NOTHING };
 
@@ -98,6 +107,7 @@ impl Wants {
             timing: self.timing || other.timing,
             saved_path: self.saved_path || other.saved_path,
             proactive: self.proactive || other.proactive,
+            gradual: self.gradual || other.gradual,
         }
     }
 }
@@ -174,8 +184,8 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
     fn on_restart(&mut self) {
         self.resize(-(self.window().cwnd - 1.0).max(0.0), 1.0);
     }
-    /// All data outstanding when the recovery began has been acknowledged. It began with a congestion event, unless a mark had already
-    /// reduced the window for the same data.
+    /// All data outstanding when the recovery began has been acknowledged, or a gradual reduction is over. It began with a congestion event,
+    /// unless a mark had already reduced the window for the same data, or the control itself has (see [`Wants::gradual`]).
     fn on_recovery_end(&mut self, _now: Instant) {}
     /// Every loss of the last congestion event was spurious: undo the reduction. Called once per reduction at most.
     fn on_spurious(&mut self, _now: Instant) {}
@@ -398,6 +408,8 @@ pub trait SlowStart: CloneSlowStart + Debug + Send + Sync {
 pub trait Avoidance: CloneAvoidance + Debug + Send + Sync {
     /// The connection is established.
     fn on_established(&mut self, _event: &Established) {}
+    /// An ACK has measured a round-trip time, for a part that [wants](Wants::timing) to hear of it before all else that the ACK causes.
+    fn on_rtt(&mut self, _timing: &Timing) {}
     /// Observes every ACK, including those at which the window may not grow.
     fn observe(&mut self, _ack: &Ack, _window: &Window) {}
     /// A timer expired without new evidence of congestion.

@@ -438,7 +438,7 @@ impl CongestionControl for Witness {
             self.see("repaired tail");
         }
         self.advance(now, &"end of recovery");
-        self.check("a recovery follows congestion", self.reductions > 0, &"end of recovery");
+        self.check("a recovery follows congestion", self.reductions > 0 || self.inner.wants().gradual, &"end of recovery");
         self.recovering = None;
         self.inner.on_recovery_end(now);
     }

@@ -20,13 +20,15 @@
 //!
 //! `variant = "linux"` has the rules of Linux' `tcp_cdg`, from knowledge of them, and compared with Linux 6.12 in virtual time, whose random numbers
 //! are others:
-//! - In the first round trips changes that are missing count as zero, as the back-offs of the kernel show. A round trip has no minimum from the
-//!   ACK of one segment if other ACKs acknowledge several: the receiver delays it.
+//! - In the first round trips changes that are missing count as the mean of the others. The handshake is a sample of the first round trip. Both
+//!   follow from how often a kernel backs off at each of them.
+//! - A round trip has no minimum from the ACK of one segment if other ACKs acknowledge several: the receiver delays it.
 //! - The part ends slow start itself, by `hystart`: when ACKs have come in a train for half of the smallest round trip, or the round trip exceeds
 //!   the smallest one by an eighth.
 //! - More than `ineffective` back-offs are ignored until a gradient falls by 32 µs.
-//! - A back-off takes a round trip in which the window does not grow. Here it shrinks at once; in Linux step by step. Its probability comes from a
-//!   table there.
+//! - A back-off takes a round trip, in which the window shrinks step by step if the host's does so after a mark, and a loss does not reduce it
+//!   again. Linux has the back-off's probability from a table.
+//! - The shadow window exists from the start, grows in slow start, too, and is at most the window while the application limits the flow.
 //! - The end of a back-off and that of a recovery begin a round trip, whose gradient compares it with the round-trip times just before.
 //! - Losses are not tolerated by default.
 //! ## Parameters
@@ -34,7 +36,7 @@
 //! usual, which is on in the paper and off in Linux. `variant`: document.
 
 use super::reno::Reno;
-use crate::cc::contract::{Avoidance, Window};
+use crate::cc::contract::{Avoidance, Wants, Window};
 use crate::cc::recovery::Recovery;
 use crate::entry::{Entry, quantity};
 use crate::events::{Ack, Cause, CongestionEvent, Established};
@@ -154,6 +156,7 @@ pub struct Cdg {
     /// The last changes, the place of the next one, and their sum.
     changes: Vec<Pair>,
     place: usize,
+    filled: bool,
     sum: Pair,
     gradient: f64,
     queue: Queue,
@@ -194,6 +197,7 @@ impl Cdg {
             end: 0,
             changes: vec![Pair::default(); smoothing],
             place: 0,
+            filled: false,
             sum: Pair::default(),
             gradient: 0.0,
             queue: Queue::Unknown,
@@ -235,7 +239,7 @@ impl Cdg {
         self.place = (self.place + 1) % self.changes.len();
         self.sum = self.sum.map2(change, |sum, new| sum + new).map2(oldest, |sum, old| sum - old);
         let number = self.changes.len();
-        // Missing changes count as zero.
+        self.filled |= self.place == 0;
         let mean = self.sum.map2(Pair::default(), |sum, _| sum / number as f64);
         let effect = if self.linux { EFFECT } else { f64::MIN_POSITIVE };
         if self.sum.min <= -effect || self.sum.max <= -effect {
@@ -248,6 +252,10 @@ impl Cdg {
             _ => self.queue,
         };
         self.gradient = if mean.min > 0.0 { mean.min } else { mean.max };
+        if self.linux && !self.filled {
+            // Missing changes are like those before.
+            self.gradient *= number as f64 / self.place as f64;
+        }
         self.gradient
     }
 
@@ -304,33 +312,8 @@ impl Cdg {
         now.is_some_and(|now| now > (least + least / 8.0).max(LEAST_DELAY))
     }
 
-    /// The window after a back-off.
-    fn backed_off(&self, cwnd: Segments) -> Window {
-        let after = (self.beta * cwnd).max(LEAST).min(cwnd);
-        Window { cwnd: after, ssthresh: after.max(LEAST) }
-    }
-}
-
-impl Avoidance for Cdg {
-    fn on_established(&mut self, event: &Established) {
-        self.growth.on_established(event);
-        self.random = Generator::derived(event.seed, "cdg");
-    }
-
-    fn observe(&mut self, ack: &Ack, window: &Window) {
-        (self.before, self.chosen) = (*window, None);
-        self.sample(ack);
-        if !ack.may_grow || self.recovery == Recovery::Inside || self.backing_off.is_some_and(|until| ack.snd_una <= until) {
-            return;
-        }
-        let ending = self.linux && self.recovery.at_ack() == Recovery::Ending;
-        if self.backing_off.take().is_some() || ending {
-            self.begin(ack.snd_nxt);
-            return;
-        }
-        if self.linux && window.cwnd < window.ssthresh && self.ends_slow_start(ack) {
-            self.chosen = Some(Window { ssthresh: window.cwnd, ..*window });
-        }
+    /// Ends a round trip, if the ACK does, and backs off if it must.
+    fn end_round(&mut self, ack: &Ack, window: &Window) {
         let Some(now) = self.rtt else { return };
         if ack.snd_una <= self.end {
             return;
@@ -345,16 +328,64 @@ impl Avoidance for Cdg {
         }
     }
 
+    /// The window after a back-off.
+    fn backed_off(&self, cwnd: Segments) -> Window {
+        let after = (self.beta * cwnd).max(LEAST).min(cwnd);
+        Window { cwnd: after, ssthresh: after.max(LEAST) }
+    }
+}
+
+impl Avoidance for Cdg {
+    fn on_established(&mut self, event: &Established) {
+        self.growth.on_established(event);
+        self.random = Generator::derived(event.seed, "cdg");
+        if self.linux {
+            // The handshake is a sample of the first round trip.
+            self.rtt = event.rtt.map(Duration::as_secs_f64).map(|rtt| Pair { min: rtt, max: rtt });
+        }
+    }
+
+    fn observe(&mut self, ack: &Ack, window: &Window) {
+        (self.before, self.chosen) = (*window, None);
+        if self.linux && self.shadow == 0.0 {
+            self.shadow = window.cwnd;
+        }
+        self.sample(ack);
+        if !ack.may_grow || self.recovery == Recovery::Inside || self.backing_off.is_some_and(|until| ack.snd_una <= until) {
+            return;
+        }
+        let ending = self.linux && self.recovery.at_ack() == Recovery::Ending;
+        if self.backing_off.take().is_some() || ending {
+            self.begin(ack.snd_nxt);
+            return;
+        }
+        if self.linux && window.cwnd < window.ssthresh && self.ends_slow_start(ack) {
+            self.chosen = Some(Window { ssthresh: window.cwnd, ..*window });
+        }
+        self.end_round(ack, window);
+        if self.linux && !ack.cwnd_limited && self.chosen.is_none() {
+            self.shadow = self.shadow.min(window.cwnd);
+        }
+    }
+
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments {
         // The paper's window grows during the round trip after a back-off, too.
         let grown = if self.linux && self.backing_off.is_some() { window.cwnd } else { self.growth.on_ack(ack, window) };
-        if self.shadow > 0.0 {
+        if self.shadow > 0.0 && !self.linux {
             self.shadow += (grown - window.cwnd).max(0.0);
         }
         grown
     }
 
+    fn wants(&self) -> Wants {
+        Wants::NOTHING.with(|wants| wants.gradual = self.linux)
+    }
+
     fn steer(&mut self, _ack: &Ack, window: &Window) -> Option<Window> {
+        if self.linux && self.backing_off.is_none() {
+            // By whole segments, and in slow start as well.
+            self.shadow += (window.cwnd - self.before.cwnd).max(0.0);
+        }
         let held = Window { cwnd: self.before.cwnd.min(window.cwnd), ..*window };
         self.chosen.take().or((self.linux && self.backing_off.is_some()).then_some(held))
     }
@@ -486,6 +517,42 @@ mod tests {
         let paper = falls(&[], 200);
         assert!(paper > 20 && paper < 120, "{paper}");
         assert!(falls(&[("ineffective", Value::Number(0.0))], 200) > paper);
+    }
+
+    #[test]
+    fn missing_changes_are_like_the_others_in_linux() {
+        // Each round trip is longer by 1 ms. The ACK that ends one belongs to it, so that the smallest time rises from the second change on.
+        let gradients = |set: &[(&str, Value)]| {
+            let mut part = part(&[&[("scale", Value::Number(10.0))], set].concat(), 1);
+            (0..12_u64)
+                .map(|number| {
+                    let rtt = 51_000 + 1000 * number;
+                    round(&mut *part, number, (rtt, rtt), AVOIDANCE);
+                    internal(|out| part.internals(out), "gradient")
+                })
+                .collect::<Vec<_>>()
+        };
+        let (document, kernel) = (gradients(&[]), gradients(&[linux()]));
+        for (changes, (zeros, means)) in (1_u32..).zip(document.into_iter().zip(kernel).skip(1)) {
+            let sum = 1e-3 * f64::from((changes - 1).clamp(1, 8));
+            assert_close(zeros, sum / 8.0, 1e-9);
+            assert_close(means, sum / f64::from(changes.min(8)), 1e-9);
+        }
+    }
+
+    #[test]
+    fn the_handshake_begins_the_first_round_trip_in_linux() {
+        let gradient = |rtt| {
+            let mut part = build(&ENTRY, &[linux(), ("scale", Value::Number(10.0))]).unwrap();
+            part.on_established(&Established { rtt, ..established(1000) });
+            for number in 0..3 {
+                round(&mut *part, number, (60_000, 60_000), AVOIDANCE);
+            }
+            internal(|out| part.internals(out), "gradient")
+        };
+        // Its smallest time is that of the handshake, so that the second round trip's is longer by 10 ms; extrapolated from two changes.
+        assert_close(gradient(Some(Duration::from_millis(50))), 5e-3, 1e-9);
+        assert_eq!(gradient(None), 0.0);
     }
 
     #[test]

@@ -17,18 +17,26 @@
 //! - α is computed with each segment by which the window grows.
 //! - As elsewhere, congestion reduces the window in force.
 //!
-//! `variant = "linux"` counts times in ticks, β and α in units of 1/128, and grows by whole segments; Δ begins at the end of recovery. An
-//! undo restores Δ, the largest round-trip time and the throughput in both variants.
+//! An undo restores Δ, the largest round-trip time and the throughput.
+//!
+//! `variant = "linux"` counts times in ticks, β and α in units of 1/128, throughput in whole segments per second, and grows by whole segments.
+//! Its rules come from knowledge of the kernel, and are compared with Linux 6.12 in virtual time:
+//! - Δ begins at the end of recovery. After that an undo restores nothing.
+//! - Round-trip times and the bound of 10 ms are rounded up to ticks.
+//! - An ACK counts for growth by what it acknowledges only if it finds the connection open: no recovery goes on, and no data is out of order.
+//!   Others count by what the last such ACK has acknowledged, or as one segment if that has counted. So the ACK that ends a recovery
+//!   usually counts as nothing: a duplicate has begun it.
+//! - No throughput is measured while α exceeds the window in segments.
 //! ## Parameters
 //! `rtt_scaling`: whether α is divided by 100 ms over the smallest round-trip time, between 0.5 and 10, and at least 1 before the factor
 //! 2(1 − β): false as in FreeBSD, true in Linux. `adaptive_backoff`: true; false leaves β at 0.5. `tick`: 4 ms, which is HZ 250 (Linux
 //! only). `variant`: "published" or "linux".
 
-use crate::cc::contract::{Avoidance, Window};
+use crate::cc::contract::{Avoidance, Wants, Window};
 use crate::cc::recovery::Recovery;
 use crate::cc::ticks::{TICK, Ticks};
 use crate::entry::{Entry, quantity};
-use crate::events::{Ack, CongestionEvent, Established};
+use crate::events::{Ack, Cause, CongestionEvent, Established, Timing};
 use crate::params::{Default, Kind, Param};
 use crate::units::{Duration, Instant, Segments};
 
@@ -77,8 +85,10 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             alpha: 1.0,
             switched: false,
             rate: Throughput::default(),
+            disorder: false,
+            left_open: None,
             count: 0.0,
-            last: 0.0,
+            last: 1.0,
         }))
     },
 };
@@ -90,6 +100,10 @@ const MOST: f64 = 0.8;
 const UNIT: f64 = 128.0;
 /// Smallest and largest throughput, in fifths of the last one, that count as the same.
 const SAME: std::ops::RangeInclusive<f64> = 4.0..=6.0;
+/// Longest smallest round-trip time that leaves β at its least.
+const SHORT: Duration = Duration::from_millis(10);
+/// Largest step by which the largest round-trip time rises.
+const STEP: Duration = Duration::from_millis(20);
 /// What of the largest round-trip time's distance to the smallest survives a congestion.
 const FADES: f64 = 0.95;
 
@@ -116,6 +130,7 @@ struct Throughput {
 
 /// H-TCP.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub struct Htcp {
     rtt_scaling: bool,
     adaptive_backoff: bool,
@@ -132,7 +147,11 @@ pub struct Htcp {
     /// Whether β may follow the round-trip times: after a congestion with a steady throughput.
     switched: bool,
     rate: Throughput,
-    /// Acknowledged segments since the window has grown, and those of the last ACK (Linux).
+    /// Whether data has arrived out of order by the last ACK.
+    disorder: bool,
+    /// When an ACK has begun recovery without such data before.
+    left_open: Option<Instant>,
+    /// Acknowledged segments since the window has grown, and by how many the next ACK counts (Linux).
     count: Segments,
     last: Segments,
 }
@@ -151,6 +170,21 @@ impl Htcp {
     /// A number with the rounding of Linux.
     fn cut(&self, number: f64) -> f64 {
         if self.clock.is_some() { libm::floor(number) } else { number }
+    }
+
+    /// Whether no recovery is in progress, and no data has arrived out of order, before the ACK.
+    fn is_open(&self) -> bool {
+        self.recovery == Recovery::Open && !self.disorder
+    }
+
+    /// Takes a round-trip time into account; only one before which the host was open can raise the largest.
+    fn note_rtt(&mut self, rtt: f64, open: bool) {
+        let min_rtt = self.min_rtt.map_or(rtt, |least| least.min(rtt));
+        self.min_rtt = Some(min_rtt);
+        if open {
+            let max_rtt = self.memory.max_rtt.max(min_rtt);
+            self.memory.max_rtt = if rtt > max_rtt && rtt <= max_rtt + self.length(STEP) { rtt } else { max_rtt };
+        }
     }
 
     fn update_alpha(&mut self, now: f64) {
@@ -174,7 +208,7 @@ impl Htcp {
         let steady = fifths >= SAME.start() * self.memory.before && fifths <= SAME.end() * self.memory.before;
         self.memory.before = self.rate.most;
         self.beta = LEAST;
-        let long = self.min_rtt.filter(|min_rtt| *min_rtt > self.cut(0.01 * self.second));
+        let long = self.min_rtt.filter(|min_rtt| *min_rtt > self.length(SHORT));
         match long {
             _ if !steady => self.switched = false,
             Some(min_rtt) if self.switched && self.adaptive_backoff => {
@@ -187,18 +221,21 @@ impl Htcp {
 
     /// Observes the throughput; `waits` is the smallest round-trip time.
     fn observe_throughput(&mut self, acked: Segments, cwnd: Segments, now: f64, waits: f64) {
-        let rate = &mut self.rate;
-        rate.segments += acked;
-        let took = now - rate.since;
-        if rate.segments < cwnd - self.alpha.max(1.0) || took < waits || took <= 0.0 {
+        self.rate.segments += acked;
+        let took = now - self.rate.since;
+        let growth = self.cut(self.alpha).max(1.0);
+        // In Linux the difference is a whole number without a sign.
+        let never = self.clock.is_some() && growth > cwnd;
+        if never || self.rate.segments < cwnd - growth || took < waits || took <= 0.0 {
             return;
         }
-        let sample = rate.segments * self.second / took;
+        let sample = self.cut(self.rate.segments * self.second / took);
+        let mean = self.cut((3.0 * self.rate.mean + sample) / 4.0);
+        let rate = &mut self.rate;
         if now - self.memory.congested < 4.0 * waits {
             (rate.mean, rate.most) = (sample, sample);
         } else {
-            rate.mean = (3.0 * rate.mean + sample) / 4.0;
-            rate.most = rate.most.max(rate.mean);
+            (rate.mean, rate.most) = (mean, rate.most.max(mean));
         }
         (rate.segments, rate.since) = (0.0, now);
     }
@@ -210,31 +247,39 @@ impl Avoidance for Htcp {
             ticks.start(event);
         }
         self.memory.congested = self.time(event.now);
-        self.rate.since = self.memory.congested;
+        // The first sample of Linux has no start and counts as nothing.
+        self.rate.since = if self.clock.is_some() { f64::NEG_INFINITY } else { self.memory.congested };
+    }
+
+    fn wants(&self) -> Wants {
+        Wants::NOTHING.with(|wants| wants.timing = self.clock.is_some())
+    }
+
+    fn on_rtt(&mut self, timing: &Timing) {
+        if self.clock.is_some() {
+            self.note_rtt(self.length(timing.rtt), self.is_open());
+        }
     }
 
     fn observe(&mut self, ack: &Ack, window: &Window) {
-        let now = self.time(ack.now);
+        let (now, open) = (self.time(ack.now), self.is_open());
         let recovery = self.recovery.at_ack();
-        if recovery == Recovery::Ending && self.clock.is_some() {
+        if recovery == Recovery::Ending && self.clock.is_some() && self.undo.take().is_some() {
             self.memory.congested = now;
         }
-        if let Some(rtt) = ack.rtt.map(|rtt| self.length(rtt)) {
-            let min_rtt = self.min_rtt.map_or(rtt, |least| least.min(rtt));
-            self.min_rtt = Some(min_rtt);
-            if ack.may_grow {
-                let max_rtt = self.memory.max_rtt.max(min_rtt);
-                let step = self.cut(0.02 * self.second);
-                self.memory.max_rtt = if rtt > max_rtt && rtt <= max_rtt + step { rtt } else { max_rtt };
-            }
+        if open || self.left_open.take() == Some(ack.now) {
+            self.last = f64::from(ack.acked);
         }
-        // In recovery an ACK counts as one segment.
-        self.last = 1.0;
+        self.disorder = ack.total.delivered > ack.snd_una;
+        if self.clock.is_none()
+            && let Some(rtt) = ack.rtt
+        {
+            self.note_rtt(self.length(rtt), ack.may_grow);
+        }
         if recovery != Recovery::Open {
             (self.rate.segments, self.rate.since) = (0.0, now);
         } else if let Some(min_rtt) = self.min_rtt {
-            self.last = f64::from(ack.acked);
-            self.observe_throughput(self.last, window.cwnd, now, min_rtt);
+            self.observe_throughput(f64::from(ack.acked), window.cwnd, now, min_rtt);
         }
     }
 
@@ -244,8 +289,10 @@ impl Avoidance for Htcp {
             self.update_alpha(self.time(ack.now));
             return cwnd + self.alpha * ack.counted / cwnd;
         }
+        // An ACK at which the host is not open counts as the one before left it: by nothing after a duplicate, or as one segment.
+        let last = std::mem::replace(&mut self.last, 1.0);
         if libm::floor(self.count * self.alpha) < cwnd {
-            self.count += self.last;
+            self.count += last;
             return cwnd;
         }
         self.count = 0.0;
@@ -264,7 +311,12 @@ impl Avoidance for Htcp {
     }
 
     fn on_reduction(&mut self, event: &CongestionEvent, _window: &Window) {
+        if self.clock.is_some() {
+            // What the response has changed stays.
+            self.undo = Some(self.memory);
+        }
         self.memory.congested = self.time(event.now);
+        self.left_open = (self.is_open() && event.cause != Cause::Timeout).then_some(event.now);
         (self.recovery, self.count) = (Recovery::Inside, 0.0);
     }
 
@@ -275,7 +327,9 @@ impl Avoidance for Htcp {
 
     fn on_spurious(&mut self, _window: &Window) {
         self.memory = self.undo.take().unwrap_or(self.memory);
-        self.recovery = Recovery::Open;
+        if self.recovery == Recovery::Inside {
+            self.recovery = Recovery::Ending;
+        }
     }
 
     fn on_restart(&mut self) {
@@ -291,7 +345,7 @@ impl Avoidance for Htcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::Cause;
+    use crate::events::Totals;
     use crate::params::Value;
     use crate::testing::{ACK, assert_close, build, congestion, established, internal, window};
     use proptest::prelude::*;
@@ -310,11 +364,17 @@ mod tests {
         Ack { now: Instant::from_nanos(1_000_000 * millis), rtt: Some(Duration::from_millis(rtt)), ..ACK }
     }
 
+    /// An ACK as a host reports it.
+    fn hear(part: &mut dyn Avoidance, ack: &Ack, cwnd: Segments) {
+        part.on_rtt(&Timing::new(ack.now, ack.rtt.unwrap()));
+        part.observe(ack, &window(cwnd));
+    }
+
     /// α after an ACK so long after the start.
     fn alpha(part: &mut dyn Avoidance, millis: u64, rtt: u64) -> f64 {
         let cwnd = 100.0;
         for _ in 0..300 {
-            part.observe(&ack(millis, rtt), &window(cwnd));
+            hear(part, &ack(millis, rtt), cwnd);
             part.on_ack(&ack(millis, rtt), &window(cwnd));
         }
         internal(|out| part.internals(out), "increase")
@@ -346,7 +406,7 @@ mod tests {
                 let rtt = rtts[0] + (rtts[1] - rtts[0]) * round.min(10) / 10;
                 for _ in 0..100 {
                     millis += 1;
-                    part.observe(&ack(millis, rtt), &window(100.0));
+                    hear(part, &ack(millis, rtt), 100.0);
                 }
             }
             let event = CongestionEvent { now: Instant::from_nanos(millis * 1_000_000), ..congestion(Cause::DupAck, 100.0) };
@@ -367,6 +427,83 @@ mod tests {
         assert_eq!(beta(&mut *htcp(&[]), [100, 290], 4), 0.5);
         assert_eq!(beta(&mut *htcp(&[]), [8, 10], 4), 0.5, "a short path");
         assert_eq!(beta(&mut *htcp(&[("adaptive_backoff", Value::Bool(false))]), [100, 150], 4), 0.5);
+    }
+
+    #[test]
+    fn round_trips_of_linux_are_whole_ticks() {
+        // 11 ms are three ticks of 4 ms, and so are the 10 ms up to which a path is short.
+        assert_close(beta(&mut *htcp(&[]), [11, 16], 4), 11.0 / 16.0, 0.01);
+        assert_eq!(beta(&mut *linux(&[]), [11, 16], 4), 0.5);
+        assert_eq!(beta(&mut *linux(&[]), [13, 19], 4), 102.0 / 128.0);
+    }
+
+    /// The segments that ACKs must acknowledge after these, one each, until a window of 10 grows.
+    fn until_growth(part: &mut dyn Avoidance, before: &[Ack]) -> usize {
+        for ack in before {
+            hear(part, ack, 10.0);
+            if ack.may_grow {
+                part.on_ack(ack, &window(10.0));
+            }
+        }
+        let ack = Ack { snd_una: 1_000_000, ..ack(500, 100) };
+        (1..100)
+            .find(|_| {
+                hear(part, &ack, 10.0);
+                part.on_ack(&ack, &window(10.0)) > 10.0
+            })
+            .unwrap()
+    }
+
+    #[test]
+    fn an_ack_in_disorder_counts_in_linux_as_the_state_before_left_it() {
+        let hole = |may_grow, acked| {
+            let total = Totals { delivered: 9000, ..ACK.total };
+            Ack { acked, may_grow, snd_una: 1000, total, ..ack(500, 100) }
+        };
+        let duplicate = hole(false, 0);
+        // Ten segments amount to one, and the ACK after them sets the window.
+        assert_eq!(until_growth(&mut *linux(&[]), &[]), 11);
+        // The first ACK with a hole arrives in the open state and counts by what it acknowledges, the next as one segment.
+        assert_eq!(until_growth(&mut *linux(&[]), &[hole(true, 4)]), 7);
+        assert_eq!(until_growth(&mut *linux(&[]), &[hole(true, 4), hole(true, 4)]), 6);
+        // A duplicate acknowledges nothing, and so the ACK after it counts as nothing, too; the one after that as one segment.
+        assert_eq!(until_growth(&mut *linux(&[]), &[duplicate, hole(true, 4)]), 11);
+        assert_eq!(until_growth(&mut *linux(&[]), &[duplicate, hole(true, 4), hole(true, 4)]), 10);
+    }
+
+    #[test]
+    fn linux_takes_no_throughput_while_alpha_exceeds_the_window() {
+        // The rate doubles three seconds after a congestion, when α exceeds a window of 10 segments.
+        for (variant, expected) in [("published", 0.5), ("linux", 0.66)] {
+            let mut part = htcp(&[("variant", Value::Word(variant.to_owned()))]);
+            beta(&mut *part, [100, 150], 4);
+            let start = 4 * 20 * 100;
+            for millis in start..start + 6000 {
+                let event = ack(millis, if millis % 1000 < 500 { 100 } else { 118 });
+                for _ in 0..if millis < start + 3000 { 1 } else { 2 } {
+                    hear(&mut *part, &event, 10.0);
+                    part.on_ack(&event, &window(10.0));
+                }
+            }
+            let event = CongestionEvent { now: Instant::from_nanos((start + 6000) * 1_000_000), ..congestion(Cause::DupAck, 10.0) };
+            part.respond(&event, &window(10.0));
+            assert_close(internal(|out| part.internals(out), "remaining"), expected, 0.02);
+        }
+    }
+
+    #[test]
+    fn linux_undoes_nothing_after_recovery() {
+        let mut part = linux(&[]);
+        let event = CongestionEvent { now: Instant::from_nanos(5_000_000_000), ..congestion(Cause::DupAck, 100.0) };
+        let after = part.respond(&event, &window(100.0));
+        part.on_reduction(&event, &after);
+        let mut late = part.clone();
+        part.on_spurious(&after);
+        assert!(alpha(&mut *part, 5001, 100) > 40.0);
+        late.on_recovery_end(&after);
+        late.observe(&ack(5100, 100), &after);
+        late.on_spurious(&after);
+        assert_eq!(alpha(&mut *late, 5101, 100), 1.0);
     }
 
     #[test]

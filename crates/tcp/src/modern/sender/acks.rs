@@ -103,9 +103,13 @@ impl Sender {
         if self.seat.wants().deliveries {
             self.report_deliveries(now, &delivered);
         }
+        let window = self.seat.cwnd();
         self.notify_control(now, &change, before);
         let arrived = if self.settings.rules.counts_segments { change.arrived } else { change.delivered };
         self.repair.deliver(Progress { delivered: arrived, pipe: self.board_pipe(), safe: change.acked > 0 && !lost });
+        if self.seat.wants().gradual && self.settings.gradual_marks {
+            self.reduce_gradually(window);
+        }
         self.seat.acknowledge(self.window.una());
         if let Some(buffer) = &mut self.buffer {
             buffer.acknowledge();

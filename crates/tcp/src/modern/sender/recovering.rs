@@ -176,6 +176,7 @@ impl Sender {
     pub(super) fn leave_recovery(&mut self, now: Instant) {
         if self.repair.ends_reduction(self.window.una()) {
             self.repair.end();
+            self.seat.end_recovery(now);
         }
         if !self.repair.is_complete(self.window.una()) {
             return;
@@ -230,6 +231,16 @@ impl Sender {
                 self.marks.end_reduction();
             }
             self.seat.end_recovery(now);
+        }
+    }
+
+    /// The control has lowered the window, which was `before`, by itself: the next round trip takes it there.
+    pub(super) fn reduce_gradually(&mut self, before: u64) {
+        if self.seat.cwnd() < before && self.repair.phase() == RecoveryPhase::Open {
+            let mut prr = Prr::new(self.seat.cwnd(), before, self.seat.unit());
+            prr.keep(before);
+            self.marks.reduce(self.window.nxt(), Cause::EcnCe);
+            self.repair.begin_reduction(self.window.nxt(), prr);
         }
     }
 

@@ -1,7 +1,12 @@
 //! The sender with Linux's rules. Numbers are those of Linux 6.18 in the same exchange: Reno, segments of 1000 bytes, a round trip of 100 ms,
 //! 250 ticks per second.
 
-use ackclock_core::units::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use ackclock_core::cc::{CongestionControl, Phase, Wants, Window};
+use ackclock_core::events::{Ack, CongestionEvent, Established};
+use ackclock_core::units::{Duration, Instant};
 
 use super::super::config::{Feedback, Growth, Offload, ProbeMargins, Recovery, RtoBounds};
 use super::super::info::CaState;
@@ -87,6 +92,67 @@ fn marks_reduce_the_window_by_every_second_ack() {
     }
     assert_eq!(windows, [12, 11, 11, 10, 10, 9]);
     assert_eq!(marks(&script), (9, Some(6), 0, 0, CaState::Cwr));
+}
+
+/// Lowers its window from 10 to 6 segments at the first ACK, by steps if it wants that.
+#[derive(Clone, Debug)]
+struct Lowering {
+    cwnd: f64,
+    gradual: bool,
+    ended: Arc<AtomicU32>,
+}
+
+impl CongestionControl for Lowering {
+    fn on_established(&mut self, _event: &Established) {}
+    fn on_ack(&mut self, _ack: &Ack) {
+        self.cwnd = 6.0;
+    }
+    fn on_congestion(&mut self, _event: &CongestionEvent) {
+        self.cwnd = 3.0;
+    }
+    fn on_recovery_end(&mut self, _now: Instant) {
+        self.ended.fetch_add(1, Ordering::Relaxed);
+    }
+    fn window(&self) -> Window {
+        Window { cwnd: self.cwnd, ssthresh: 6.0 }
+    }
+    fn wants(&self) -> Wants {
+        Wants::NOTHING.with(|wants| wants.gradual = self.gradual)
+    }
+    fn phase(&self) -> Phase {
+        Phase::Avoidance
+    }
+}
+
+#[test]
+fn a_control_reduces_the_window_over_a_round_trip_if_it_wants_to() {
+    let ended = Arc::new(AtomicU32::new(0));
+    let windows = |gradual| {
+        let mut script = Script::established_with(&linux(), Box::new(Lowering { cwnd: 10.0, gradual, ended: Arc::clone(&ended) }));
+        script.play("0 write 40000\n0 > data 1:10001");
+        let sent: &[Option<u32>] =
+            if gradual { &[Some(10), None, Some(11), None, Some(12), None] } else { &[None, None, None, None, Some(10), Some(11)] };
+        let mut windows = Vec::new();
+        for (number, sent) in (1..).zip(sent) {
+            let sends =
+                sent.map_or_else(String::new, |first| format!("{} > data {}:{}", 100 + number, first * 1000 + 1, first * 1000 + 1001));
+            script.play(&format!("{} < ack {}\n{sends}", 100 + number, number * 1000 + 1));
+            windows.push(script.info().snd_cwnd);
+        }
+        (script, windows)
+    };
+    assert_eq!(windows(false).1, [6; 6]);
+    let (mut script, found) = windows(true);
+    assert_eq!(found, [10, 9, 9, 8, 8, 7]);
+    assert_eq!(script.info().ca_state, CaState::Cwr);
+    // The ACK of a segment that was sent after the first ACK ends it, and the control hears of that.
+    script.play("120 < ack 11001\n120 > data 13001:17001");
+    assert_eq!((script.info().ca_state, script.info().snd_cwnd, ended.load(Ordering::Relaxed)), (CaState::Open, 6, 1));
+    // A loss in this round trip does not reduce the window again, and recovery continues the reduction.
+    let (mut script, _) = windows(true);
+    script.play("110 < ack 6001 sack 7001:9001\n110 > data 13001:14001\n140 > data 6001:7001");
+    assert_eq!((script.info().ca_state, script.info().snd_ssthresh), (CaState::Recovery, Some(6)));
+    assert_eq!(script.endpoint.counters().reductions, 0);
 }
 
 #[test]
