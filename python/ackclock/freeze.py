@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ackclock import _core
+from ackclock.files import toml
 from ackclock.scenario import Scenario, key_of
 
 
@@ -56,6 +57,15 @@ class Frozen:
     def links(self) -> list[dict[str, Any]]:
         """The tables of its links, one for each direction."""
         return list(self.document["topology"]["link"])
+
+
+def arriving(scenario: Scenario) -> list[str]:
+    """Return the names of the flow tables whose transfers arrive at random; these transfers have a number behind it."""
+    text = scenario.to_toml()
+    if "arrivals" not in text:
+        return []
+    flows = toml.own(text).get("flow", [])
+    return [flow["name"] for flow in flows if "arrivals" in flow]
 
 
 def replaced(scenario: Scenario, values: Mapping[str, str]) -> Scenario:

@@ -1,8 +1,8 @@
-"""Repetitions of a scenario: over seeds, over paths like a given one, or over start times."""
+"""Repetitions of a scenario: over seeds, paths like a given one, start times, or a population of paths."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,7 +12,7 @@ from ackclock.experiments.draws import Jitter
 from ackclock.freeze import Frozen
 from ackclock.scenario import Scenario
 
-Sampling = Literal["seed", "path", "offset"]
+Sampling = Literal["seed", "path", "offset", "population"]
 COMMON = 1_000_000  # the first of the seeds that all cells share
 FURTHER = 2_000_000  # the first of the seeds that no plan uses
 
@@ -23,10 +23,10 @@ class Rule:
 
     Attributes
     ----------
-    sampling : {"seed", "path", "offset"}
-        Kind of repetition: over seeds, drawn paths, or start times.
+    sampling : {"seed", "path", "offset", "population"}
+        Kind of repetition: over seeds, paths drawn around the given one, start times, or the paths of a table.
     count : int
-        Number of repetitions.
+        Number of repetitions; of paths, if it is over a population.
     spread : str
         Span of the start times, such as ``"60 ms"``; empty for seeds.
     jitter : Jitter or None
@@ -35,6 +35,10 @@ class Rule:
         Number of additional runs on the given path.
     common : int
         Number of additional runs with seeds that all cells share.
+    paths : sequence of dict
+        The population: values by the paths of their keys, for each path.
+    seeds : int
+        Number of runs on each path of the population, each with a seed of its own, which all cells share.
     """
 
     sampling: Sampling
@@ -43,6 +47,8 @@ class Rule:
     jitter: Jitter | None = None
     exact: int = 0
     common: int = 0
+    paths: Sequence[Mapping[str, str]] = ()
+    seeds: int = 1
 
 
 @dataclass(frozen=True)
@@ -51,10 +57,10 @@ class Repetition:
 
     Attributes
     ----------
-    sampling : {"seed", "path", "offset"}
+    sampling : {"seed", "path", "offset", "population"}
         Kind of repetition.
     unit : int
-        Number of the seed, of the drawn path, or of the start time.
+        Number of the seed, of the path, or of the start time.
     scenario : Scenario
         The scenario of the run.
     seeds : {"own", "common"} or None
@@ -89,6 +95,8 @@ def repetitions(rule: Rule, scenario: Scenario, first: int, counts: Mapping[str,
         return _started(scenario, rule.spread, rule.count, count, None)
     if rule.sampling == "path":
         return _on_paths(rule, scenario, count, counts)
+    if rule.sampling == "population":
+        return _of_population(rule, scenario, range(count))
     if rule.jitter is not None:
         return _seeded_on_paths(rule, rule.jitter, scenario, first, count)
     # Cells have different seeds, so a sample averaged over cells consists of independent runs.
@@ -103,7 +111,8 @@ def repetitions(rule: Rule, scenario: Scenario, first: int, counts: Mapping[str,
 def further(rule: Rule, scenario: Scenario, first: int, count: int) -> list[Repetition]:
     """Repeat a scenario by a rule, beyond all its repetitions: other seeds of its own, drawn paths or start times.
 
-    Start times lie in the middle between those of the rule, so there are at most as many as the rule has.
+    Start times lie in the middle between those of the rule, so there are at most as many as the rule has. Of a
+    population these are the paths that the rule does not use.
 
     Parameters
     ----------
@@ -116,6 +125,8 @@ def further(rule: Rule, scenario: Scenario, first: int, count: int) -> list[Repe
         return _started(scenario, rule.spread, rule.count, min(count, rule.count), None, shift=0.5)
     if rule.sampling == "path":
         return _drawn_paths(rule, scenario, range(rule.count + 1, rule.count + 1 + count))
+    if rule.sampling == "population":
+        return _of_population(rule, scenario, range(rule.count, min(rule.count + count, len(rule.paths))))
     # Cells have seeds of their own, as in the plan.
     seed = FURTHER + (first - 1) // rule.count * count
     if rule.jitter is not None:
@@ -171,6 +182,16 @@ def _seeded_on_paths(rule: Rule, jitter: Jitter, scenario: Scenario, first: int,
     exact = [Repetition("seed", unit, _seeded(scenario, seed), paths="exact") for unit, seed in seeded[: rule.exact]]
     drawn = [(unit, freeze.replaced(_seeded(scenario, seed), draws.like(given, seed, jitter))) for unit, seed in seeded]
     return [*exact, *(Repetition("seed", unit, like, paths="like") for unit, like in drawn)]
+
+
+def _of_population(rule: Rule, scenario: Scenario, places: Iterable[int]) -> list[Repetition]:
+    """Repeat on the paths of a population; all cells have the same paths and seeds."""
+    made = []
+    for place in places:
+        for seed in range(place * rule.seeds + 1, (place + 1) * rule.seeds + 1):
+            there = scenario.set({**rule.paths[place], "seed": str(seed)})
+            made.append(Repetition("population", place + 1, there))
+    return made
 
 
 def _seeded(scenario: Scenario, seed: int) -> Scenario:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 from ackclock.statistics import pairs, ratios, tails
-from ackclock.statistics.intervals import Bounds, Interval, Sampling, interval
+from ackclock.statistics.intervals import Bounds, Interval, Sampling, interval, is_random, unseen
 from ackclock.statistics.tails import Tails
 
 Scale = Literal["ratio", "geometric", "difference"]
@@ -31,7 +31,7 @@ class Sample:
         What is estimated of two variants: the ratio of their means, that of their geometric means (for places of
         different sizes, such as paths; values above 0), or the difference of their means.
     sampling : str
-        What the values are a sample of, see `statistics.intervals.interval`. Only ``"seed"`` has tests.
+        What the values are a sample of, see `statistics.intervals.interval`. Only random ones have tests.
     bounds : (float, float) or None
         Smallest and largest possible value of a mean.
     """
@@ -91,7 +91,9 @@ class Sample:
             return ratios.ratio(self.of, self.to, self.sampling, confidence)
         logs = self.scale == "geometric"
         found = interval(self._logs if logs else self._differences, self.sampling, confidence)
-        if self.sampling == "seed" and found.known and not self.scatters:
+        if self.sampling == "population" and self.equal and unseen(self.count) <= ratios.MOST_UNSEEN:
+            return Interval(self.neutral, self.neutral, self.neutral, self.count)
+        if is_random(self.sampling) and found.known and not self.scatters:
             same = f"all {self.count} pairs have the same difference"
             found = Interval(found.mean, -math.inf, math.inf, self.count, same)
         return _exp(found) if logs else found

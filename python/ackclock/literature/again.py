@@ -73,6 +73,8 @@ class Runs:
     def chart(self, picture: Picture) -> Again | None:
         """Return what a chart shows of each cell; None if no cell of it was run."""
         chart = picture.chart
+        if chart.kind == "front":
+            return None
         made = self._curves(chart) if chart.kind in ("time", "internals") else self._values(picture)
         return made if made["runs"] else None
 
@@ -138,7 +140,7 @@ class Runs:
         columns = sorted({*metrics, *ALWAYS})
         scenarios = Scenarios()
         for run, rows in zip(self._bases, self._rows, strict=True):
-            more = further(run.repeat.rule, run.given, run.first, FURTHER)
+            more = further(run.rule, run.given, run.first, FURTHER)
             texts = {_name(run.repetition): run.scenario.to_toml()}
             texts |= {_name(it, beyond=True): it.scenario.to_toml() for it in more}
             stored = {flow: finite({name: row[name] for name in columns if name in row}) for flow, row in rows.items()}
@@ -163,6 +165,6 @@ def _name(repetition: Repetition, *, beyond: bool = False) -> str:
     """Return the name of a repetition: its seed, its path or its start time, which is between two others if further."""
     if repetition.sampling == "seed":
         return f"seed {repetition.scenario.seed}"
-    if repetition.sampling == "path":
+    if repetition.sampling in ("path", "population"):
         return f"path {repetition.unit}"
     return f"start time {repetition.unit + (1.5 if beyond else 1):g}"

@@ -30,14 +30,15 @@ from ackclock.drawing.figure import (
     with_intervals,
 )
 from ackclock.formatting.numbers import number
+from ackclock.judging.samples import Sample, Scale
 from ackclock.literature import modelruns, notes
-from ackclock.literature.contents import VALUES, Chart
+from ackclock.literature.contents import MEASURED, Chart
 from ackclock.literature.library import Paper
 from ackclock.literature.measurement import Lines
 from ackclock.literature.reproduction import Outcome
-from ackclock.metrics.registry import BOUNDS
+from ackclock.metrics.registry import BOUNDS, of
 from ackclock.reports import grids, units
-from ackclock.statistics import ratios, selection
+from ackclock.statistics import selection
 from ackclock.statistics.intervals import Interval, interval, rounded
 
 WIDE_RATIO = 3.0  # an axis of ratios, which does not begin at zero, is logarithmic sooner
@@ -108,7 +109,7 @@ def pictures(outcome: Outcome, folder: Path) -> list[Picture]:
 
 
 def _note(chart: Chart, outcome: Outcome) -> str:
-    if chart.kind in VALUES:
+    if chart.kind in MEASURED:
         return notes.of_values(outcome, chart)
     cells = [tuple(labels.values()) for labels, _ in _drawn(chart, outcome)]
     if chart.kind == "time" and chart.series is not None:
@@ -136,10 +137,14 @@ def _over_label(chart: Chart, outcome: Outcome) -> Drawn | None:
             (*key, name): each
             for name in _values(rows, label)
             if name != chart.over
-            for key, each in _ratios(rows, {label: (name, chart.over)}, keys[:-1]).items()
+            for key, each in _ratios(rows, {label: (name, chart.over)}, keys[:-1], geometric=chart.geometric).items()
         }
     else:
-        found = _ratios(rows, chart.ratio, keys) if chart.ratio else _intervals(rows, keys, chart)
+        found = (
+            _ratios(rows, chart.ratio, keys, geometric=chart.geometric)
+            if chart.ratio
+            else _intervals(rows, keys, chart)
+        )
     rows = [row for row in rows if tuple(row[key] for key in keys) in found]
     if not found:
         return None
@@ -222,9 +227,18 @@ def _agree(where: Mapping[str, str], labels: Mapping[str, str]) -> bool:
 
 
 def _ratios(
-    rows: Sequence[Row], ratio: Mapping[str, Sequence[str]], keys: Sequence[str]
+    rows: Sequence[Row], ratio: Mapping[str, Sequence[str]], keys: Sequence[str], *, geometric: bool = False
 ) -> dict[tuple[str, ...], Interval]:
-    """Return the ratio of the means of two values of a label, paired by run as in verdicts."""
+    """Return the ratio of the means of two values of a label, or of their geometric means, paired as in verdicts."""
+    scale: Scale = "geometric" if geometric else "ratio"
+    found = {key: Sample(a, b, scale, over).interval() for key, (a, b, over) in _pairs(rows, ratio, keys).items()}
+    return {key: each for key, each in found.items() if math.isfinite(each.mean)}
+
+
+def _pairs(
+    rows: Sequence[Row], ratio: Mapping[str, Sequence[str]], keys: Sequence[str]
+) -> dict[tuple[str, ...], tuple[list[float], list[float], Any]]:
+    """Return the values of two values of a label, paired by run, and their sampling."""
     label, (of, to) = next(iter(ratio.items()))
     below = {_paired(row, keys): row["value"] for row in rows if row[label] == to}
     pairs: dict[tuple[str, ...], tuple[list[float], list[float], Any]] = {}
@@ -233,8 +247,47 @@ def _ratios(
             own, other, _ = pairs.setdefault(paired[:-1], ([], [], row["sampling"]))
             own.append(row["value"])
             other.append(below[paired])
-    found = {key: ratios.ratio(*pair) for key, pair in pairs.items()}
-    return {key: each for key, each in found.items() if math.isfinite(each.mean)}
+    return pairs
+
+
+def _front(chart: Chart, outcome: Outcome) -> Drawn | None:
+    """Draw what each series gains over what it costs, both against a reference, and the line of the best ones."""
+    paper = outcome.plan.paper
+    label, over = _series(chart, paper), chart.over or ""
+    chosen = _chosen(chart, outcome)
+    gains, costs = _per_run(chosen, chart, paper), _per_run(chosen, replace(chart, metric=chart.cost), paper)
+    found: dict[str, tuple[Interval, Interval]] = {}
+    for name in _values(gains, label):
+        ratio = {label: (name, over)}
+        gained, paid = (next(iter(_pairs(rows, ratio, ()).values()), None) for rows in (gains, costs))
+        if name == over or gained is None or paid is None:
+            continue
+        found[name] = (
+            Sample(*gained[:2], "geometric", gained[2]).interval(),
+            Sample(*paid[:2], "difference", paid[2]).interval(),
+        )
+    if not found:
+        return None
+    signs = [-of(metric).sign or 1 for metric in (chart.metric, chart.cost)]
+    best = [
+        name
+        for name, (x, y) in found.items()
+        if not any(
+            signs[0] * a.mean <= signs[0] * x.mean and signs[1] * b.mean <= signs[1] * y.mean and (a, b) != (x, y)
+            for a, b in found.values()
+        )
+    ]
+    best.sort(key=lambda name: found[name][0].mean)
+    shown = [
+        with_intervals(name, [x.mean], [y], "points", texts=[f"{name}: {_text(x)}; {_text(y)}"])
+        for name, (x, y) in found.items()
+    ]
+    shown.append(
+        Series("front", [found[name][0].mean for name in best], [found[name][1].mean for name in best], "line")
+    )
+    panel = Panel(shown, x=Axis(f"{of(chart.metric).title}, ratio to {over}"), y=Axis(chart.axis or chart.cost))
+    table = [[name, _text(x), _text(y), "yes" if name in best else ""] for name, (x, y) in found.items()]
+    return [panel], [label, f"{chart.metric}, ratio", f"{chart.cost}, difference", "front"], table
 
 
 def _paired(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
@@ -481,6 +534,7 @@ DRAW: dict[str, Callable[[Chart, Outcome], Drawn | None]] = {
     "bars": _over_label,
     "map": _map,
     "best": _best,
+    "front": _front,
     "time": _over_time,
     "rounds": _over_rounds,
     "internals": _internals,

@@ -12,7 +12,21 @@ from pydantic import Field
 from ackclock.files import schema
 from ackclock.files.places import Key
 from ackclock.files.problems import Problems
-from ackclock.files.schema import NotNegative, Number, Of, Positive, Switch, Table, Text, Texts, TextTable, Word, Words
+from ackclock.files.schema import (
+    Finite,
+    NotNegative,
+    Number,
+    Of,
+    Positive,
+    Switch,
+    Table,
+    Text,
+    Texts,
+    TextTable,
+    Word,
+    Words,
+    test,
+)
 from ackclock.judging.tolerances import SAME, WORDS
 from ackclock.judging.tolerances import Word as Tolerated
 
@@ -21,6 +35,13 @@ Groups = Annotated[
     Field(min_length=1),
     Words('a list of groups, best first, such as [["2"], ["1", "3"]]'),
 ]
+
+Within = Annotated[
+    dict[str, Annotated[tuple[Finite, Finite], test(lambda ends: ends[0] < ends[1])]],
+    Words("a table of spans, such as { buffer_bdp = [0, 0.5] }"),
+]
+OF_PATHS = ("path_bps", "path_rtt", "bdp_packets", "buffer_bdp")
+"""Columns that a path has whatever runs on it, which `within` can limit."""
 
 
 class ClaimError(ValueError):
@@ -70,6 +91,11 @@ class Claim(Table):
         Whether the claim must hold in all cells, in any, or in more than half of them.
     tolerance : float
         Relative difference within which variants overlap.
+    scale : {"ratio", "geometric", "difference"}
+        How two variants are compared: by the ratio of their means, by that of their geometric means, in which each path
+        of a population counts alike, or, for ``bound``, by the mean difference ``of - to`` in the metric's unit.
+    within : dict
+        Columns of the paths with spans: only runs whose value is at least the first number and below the second count.
     pool : tuple of str
         Labels over which the values of each seed or start time are averaged before the comparison.
     note : str
@@ -104,6 +130,8 @@ class Claim(Table):
     about: Annotated[Positive | None, Of(("bound",))] = None
     up_to: Annotated[Positive | None, Of(("bound",))] = None
     quantifier: Literal["all", "any", "most"] = "all"
+    scale: Literal["ratio", "geometric", "difference"] = "ratio"
+    within: Within = field(default_factory=dict)
     pool: Texts = ()
     note: Text = ""
     ours: Switch = False
@@ -205,6 +233,10 @@ def _check_kind(path: Key, claim: Claim, problems: Problems) -> None:
         problems.add(path, message)
     if claim.low is not None and claim.high is not None and claim.low > claim.high:
         problems.key((*path, "low"), f"low {claim.low:g} is above high {claim.high:g}")
+    if claim.scale == "difference" and (claim.kind != "bound" or not claim.to):
+        message = "a difference is that of two variants of a bound, of and to, with its limits in the metric's unit"
+        problems.add((*path, "scale"), message)
+    problems.words((*path, "within"), "column of paths", claim.within, OF_PATHS)
     if claim.kind == "order" and not (claim.expected or (claim.lead and claim.rest)):
         problems.add(path, "expected is missing; name the groups of variants, or lead and rest")
     elif claim.kind == "order" and len(claim.named) < 2:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from ackclock.experiments.draws import Jitter
+from ackclock.experiments.pathtables import PathTable
 from ackclock.experiments.repetitions import Rule, Sampling
 from ackclock.files.schema import (
     STRICT,
@@ -21,6 +24,7 @@ from ackclock.files.schema import (
     Of,
     Positive,
     Settings,
+    Switch,
     Table,
     Text,
     Texts,
@@ -33,6 +37,7 @@ from ackclock.metrics.flows import DERIVATIONS
 
 Labels = Mapping[str, str]
 MOST_REPETITIONS = 10_000
+Seeds = Annotated[int, STRICT, Field(ge=1, le=100), Words("a whole number from 1 to 100")]
 Repetitions = Annotated[
     int, STRICT, Field(ge=1, le=MOST_REPETITIONS), Words(f"a whole number from 1 to {MOST_REPETITIONS:,}")
 ]
@@ -66,6 +71,8 @@ Axes = Annotated[
 Bounds = Annotated[Pair, Words("a list of two numbers, the smaller first")]
 VALUES = ("lines", "bars", "map", "best")
 """The kinds of chart that draw a metric over the values of a label."""
+MEASURED = (*VALUES, "front")
+"""The kinds of chart that draw a metric."""
 Kinds = Annotated[tuple[Literal["cwnd", "throughput"], ...], Words("a list of cwnd, throughput")]
 Derived = Annotated[
     tuple[Annotated[Word, test(DERIVATIONS.__contains__)], ...],
@@ -134,8 +141,10 @@ class Repeat(Table):
 
     Attributes
     ----------
-    sampling, count, spread, jitter, exact, common
+    sampling, count, spread, jitter, exact, common, seeds
         The rule of repetition, see `Rule`.
+    table : str
+        Of a population: the ``.csv`` file of its paths in the paper's folder, see `PathTable`.
     where : dict
         Labels of the cells.
     seeds_by : tuple of str
@@ -156,6 +165,8 @@ class Repeat(Table):
     jitter: Annotated[Deviations | None, Of(("seed", "path"))] = None
     exact: Annotated[Repetitions, Of(("seed", "path"))] = 0
     common: Annotated[Repetitions, Of(("seed",))] = 0
+    table: Annotated[Text, Of(("population",), needed=("population",))] = ""
+    seeds: Annotated[Seeds, Of(("population",))] = 1
     where: TextTable = field(default_factory=dict)
     seeds_by: Annotated[Texts, Of(("seed",))] = ()
     spans: Spans = field(default_factory=dict)
@@ -163,12 +174,22 @@ class Repeat(Table):
     derived: Derived = ()
 
     @property
-    def rule(self) -> Rule:
-        """The rule of repetition."""
+    def runs(self) -> int:
+        """Number of runs of a cell."""
+        return self.count * self.seeds + self.exact + self.common
+
+    def rule(self, folder: Path, labels: Labels) -> Rule:
+        """Return the rule of repetition of a cell with these labels, for a paper in a folder."""
         drawn = None
         if self.jitter is not None:
             drawn = Jitter.read({key: value for key, value in vars(self.jitter).items() if value is not None})
-        return Rule(self.sampling, self.count, self.spread, drawn, self.exact, self.common)
+        paths = _table(folder / self.table).paths(labels) if self.table else ()
+        return Rule(self.sampling, self.count, self.spread, drawn, self.exact, self.common, paths, self.seeds)
+
+
+@cache
+def _table(file: Path) -> PathTable:
+    return PathTable(file)
 
 
 @dataclass(frozen=True)
@@ -178,6 +199,7 @@ class Counts(Table):
     seed: Count | None = None
     path: Count | None = None
     offset: Count | None = None
+    population: Count | None = None
 
 
 @dataclass(frozen=True)
@@ -316,8 +338,13 @@ class Chart(Table):
         The group that the report folds.
     ratio : dict
         A label and two of its values; the chart draws their ratio.
+    cost : str
+        Of a ``front``: the column of the other axis, drawn as the mean difference from `over`; `metric` is drawn as the
+        ratio of geometric means.
     over : str or None
         The value of `series` that is the reference of the others.
+    geometric : bool
+        Whether a ratio is that of geometric means, in which each path of a population counts alike.
     printed : tuple of Printed
         Printed values of the paper.
     flow, to : str or None
@@ -344,7 +371,7 @@ class Chart(Table):
 
     KIND: ClassVar = ("kind", "{key} belongs to charts of the kind {kinds}, not {own}")
 
-    kind: Literal["lines", "bars", "map", "best", "time", "internals", "rounds"]
+    kind: Literal["lines", "bars", "map", "best", "front", "time", "internals", "rounds"]
     title: Text
     where: TextTable
     only: Choices = field(default_factory=dict)
@@ -352,13 +379,15 @@ class Chart(Table):
     x: Annotated[Text, Of(VALUES, needed=VALUES)] = ""
     y: Annotated[Text, Of(("map", "best"), needed=("map", "best"))] = ""
     panel: Annotated[Text | None, Of(VALUES)] = None
-    series: Annotated[Text | None, Of(("lines", "bars", "best", "time"), needed=("best",))] = None
-    metric: Annotated[Text, Of(VALUES, needed=VALUES)] = ""
+    series: Annotated[Text | None, Of(("lines", "bars", "best", "front", "time"), needed=("best", "front"))] = None
+    metric: Annotated[Text, Of(MEASURED, needed=MEASURED)] = ""
+    cost: Annotated[Text, Of(("front",), needed=("front",))] = ""
     scale: Annotated[Positive | None, Of(("lines", "bars", "map"))] = None
-    axis: Annotated[Text | None, Of(("lines", "bars", "map"))] = None
+    axis: Annotated[Text | None, Of(("lines", "bars", "map", "front"))] = None
     group: Text = ""
     ratio: Annotated[Ratio, Of(("lines", "bars"))] = field(default_factory=dict)
-    over: Annotated[Text | None, Of(("lines", "bars", "best"))] = None
+    over: Annotated[Text | None, Of(("lines", "bars", "best", "front"), needed=("front",))] = None
+    geometric: Annotated[Switch, Of(("lines", "bars"))] = False
     printed: Annotated[tuple[Printed, ...], Of(("lines", "bars"))] = ()
     flow: Annotated[Text | None, Of(("map", "time", "internals"), needed=("map", "internals"))] = None
     to: Annotated[Text | None, Of(("map",))] = None

@@ -74,6 +74,8 @@ def _paths(runs: Iterable[Repetition]) -> str:
 
 
 def _path(run: Repetition) -> str:
+    if run.sampling == "population":
+        return "on the paths of its table"
     if run.paths == "like":
         return "on paths drawn around the paper's"
     return (

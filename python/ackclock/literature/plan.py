@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from ackclock import _core, columns
+from ackclock import _core, columns, freeze
 from ackclock.drawing import bands
 from ackclock.experiments import budget
+from ackclock.experiments.pathtables import PathTable
 from ackclock.experiments.plan import Point
-from ackclock.experiments.repetitions import Repetition, repetitions
+from ackclock.experiments.repetitions import Repetition, Rule, repetitions
 from ackclock.files.places import Key
 from ackclock.files.problems import Problems
 from ackclock.literature import answers, modelruns, today
@@ -23,7 +24,7 @@ from ackclock.literature.printed import Table, parse_tables
 from ackclock.metrics import spans
 from ackclock.metrics.derivation import Derivation
 from ackclock.metrics.flows import DERIVATIONS
-from ackclock.scenario import Scenario, load
+from ackclock.scenario import Scenario, SweepPoints, load
 
 MOST_RUNS = 1_000_000
 Variants = list[tuple[dict[str, str], Scenario]]
@@ -46,6 +47,8 @@ class PlannedRun(Point[Measured]):
         The ``[[repeat]]`` of the cell.
     given : Scenario
         The scenario of the cell, before its repetition.
+    rule : Rule
+        The rule of repetition of the cell.
     first : int
         The first seed of the cell.
     """
@@ -55,6 +58,7 @@ class PlannedRun(Point[Measured]):
     repetition: Repetition
     repeat: Repeat
     given: Scenario
+    rule: Rule
     first: int
 
     @property
@@ -155,8 +159,7 @@ def _check_count(paper: Paper, cells: Sequence[Mapping[str, str]]) -> None:
 
 def _count(paper: Paper, cells: Sequence[Mapping[str, str]]) -> int:
     """Return the number of runs of cells that are not shortened."""
-    rules = [_repeat(paper, labels).rule for labels in cells]
-    return sum(rule.count + rule.exact + rule.common for rule in rules)
+    return sum(_repeat(paper, labels).runs for labels in cells)
 
 
 def _check_today(paper: Paper) -> None:
@@ -187,34 +190,39 @@ def _with_flows(
         return dict(values)
     if label in values:
         raise ValueError(f"{paper.file}: flows: {label} is already a label of runs")
-    names = [name for _, scenario in variants for name in scenario.flows] + [point.flow for point in points]
+    tables = dict.fromkeys(name for _, scenario in variants for name in freeze.arriving(scenario))
+    names = [*tables, *(name for _, scenario in variants for name in scenario.flows), *(point.flow for point in points)]
     return {**values, label: list(dict.fromkeys(names))}
 
 
 def _variants(paper: Paper) -> Variants:
     found: dict[tuple[str, ...], tuple[dict[str, str], Scenario]] = {}
     problems = paper.problems()
+    read: dict[str, tuple[SweepPoints, list[dict[str, str]]]] = {}
     for number, experiment in enumerate(paper.contents.experiments):
         path: Key = ("experiment", number)
         if not (paper.folder / experiment.file).is_file():
             problems.key((*path, "file"), f"the paper's folder has no file {experiment.file!r}")
             continue
-        swept = load(paper.folder / experiment.file).variants()
-        there = {label: list(dict.fromkeys(labels[label] for labels, _ in swept)) for label in swept[0][0]}
+        if experiment.file not in read:
+            points = load(paper.folder / experiment.file).sweep_points()
+            read[experiment.file] = points, [points.labels(place) for place in range(len(points))]
+        points, swept = read[experiment.file]
+        there = {label: list(dict.fromkeys(labels[label] for labels in swept)) for label in swept[0]}
         problems.only((*path, "only"), experiment.only, there)
         # A cell can be compared under other labels, such as the share of one protocol if all use its recovery.
         problems.words((*path, "relabel"), "label", experiment.relabel, paper.labels)
-        given = {**paper.contents.defaults, **experiment.labels, **swept[0][0]}
+        given = {**paper.contents.defaults, **experiment.labels, **swept[0]}
         problems.words(path, "label", given, paper.labels)
         problems.words(path, "label", paper.labels, given)
         if problems:
             continue
-        for own, scenario in swept:
+        for place, own in enumerate(swept):
             labels = {**paper.contents.defaults, **experiment.labels, **own}
             if any(labels[label] not in kept for label, kept in experiment.only.items()):
                 continue
             cell = {label: {**labels, **experiment.relabel}[label] for label in paper.labels}
-            key = tuple(cell.values())
+            key, scenario = tuple(cell.values()), points[place][1]
             # Experiments may overlap; equal cells are run once.
             if key in found and found[key][1].hash != scenario.hash:
                 problems.add(path, f"another experiment has the cell {', '.join(key)} with another scenario")
@@ -229,6 +237,8 @@ def _check_labels(paper: Paper, values: Values, metrics: Sequence[str]) -> None:
     for number, repeat in enumerate(contents.repeats):
         problems.choice(("repeat", number, "where"), repeat.where, values)
         problems.words(("repeat", number, "seeds_by"), "label", repeat.seeds_by, values)
+        if repeat.table:
+            _check_table(("repeat", number, "table"), repeat, paper, problems)
     problems.only(("quick", "only"), contents.quick.only, values)
     if contents.figures is not None:
         _check_figures(contents.figures, values, problems)
@@ -236,6 +246,15 @@ def _check_labels(paper: Paper, values: Values, metrics: Sequence[str]) -> None:
         _check_chart(("chart", number), chart, values, paper, problems)
         problems.words(("chart", number, "metric"), "metric", _given(chart.metric), metrics)
     problems.check()
+
+
+def _check_table(path: Key, repeat: Repeat, paper: Paper, problems: Problems) -> None:
+    try:
+        PathTable(paper.folder / repeat.table).check(repeat.count, paper.labels)
+    except FileNotFoundError:
+        problems.key(path, f"the paper's folder has no file {repeat.table!r}")
+    except (OSError, ValueError) as error:
+        problems.key(path, str(error))
 
 
 def _check_figures(figures: Figures, values: Values, problems: Problems) -> None:
@@ -308,13 +327,16 @@ def _repetitions(
 ) -> list[PlannedRun]:
     repeat = _repeat(paper, labels)
     first = _first_seed(repeat, labels, values)
-    repeated = repetitions(repeat.rule, scenario, first, counts)
+    rule = repeat.rule(paper.folder, labels)
+    repeated = repetitions(rule, scenario, first, counts)
     figures = paper.contents.figures
     measured, curves, drawn = measures(repeat), _curves_of(paper, labels), _drawn(repeated)
     if figures is not None and figures.is_single(labels):
         drawn = drawn[:1]
     return [
-        PlannedRun(it.scenario, FlowTable(measured, _curves(curves, drawn, index)), labels, it, repeat, scenario, first)
+        PlannedRun(
+            it.scenario, FlowTable(measured, _curves(curves, drawn, index)), labels, it, repeat, scenario, rule, first
+        )
         for index, it in enumerate(repeated)
     ]
 
@@ -363,7 +385,7 @@ def _first_seed(repeat: Repeat, labels: Mapping[str, str], values: Values) -> in
     place = 0
     for label in repeat.seeds_by:
         place = place * len(values[label]) + values[label].index(labels[label])
-    return int(place * repeat.rule.count + 1)
+    return int(place * repeat.count + 1)
 
 
 def _repeated(
@@ -376,11 +398,11 @@ def _repeated(
     if not modelruns.is_random(point):
         return modelruns.PlannedModel(point, None, traces)
     repeat = _repeat(paper, point.labels)
-    if repeat.rule.sampling != "seed":
+    if repeat.sampling != "seed":
         raise ValueError(
             f"{paper.file}: {', '.join(point.cell)}: a model is repeated over seeds, not paths or start times"
         )
     first = _first_seed(repeat, point.labels, values)
-    count = repeat.rule.count
+    count = repeat.count
     seeds = range(first, first + min(count, counts.get("seed", count)))
     return modelruns.PlannedModel(point, list(seeds), traces)

@@ -1,10 +1,11 @@
 """Verdicts: claims judged by measured samples.
 
 A claim selects runs by `where`, and compares variants that differ in one label (`axis`). Runs are paired by the number
-of their seed, drawn path or start time. The ratio of the means compares two variants; the second one is the reference:
-A is above B by A/B − 1. Over seeds, the interval of the ratio is Fieller's. Over drawn paths and start times, it is the
-range of the pairs (see `statistics.ratios`). Several comparisons of one claim share its probability of error
-(Bonferroni); a range has no such probability. With the tolerance τ:
+of their seed, path or start time. The ratio of the means compares two variants; the second one is the reference: A is
+above B by A/B − 1. Over seeds and the paths of a population, the interval of the ratio is Fieller's. Over drawn paths
+and start times, it is the range of the pairs (see `statistics.ratios`). A claim can have the ratio of the geometric
+means instead, or the mean difference, both with Student's interval over the pairs. Several comparisons of one claim
+share its probability of error (Bonferroni); a range has no such probability. With the tolerance τ:
 
 =====================  ===============================  ==================================  =======================
 claim                  holds                            does not hold                       cannot tell
@@ -53,7 +54,7 @@ from ackclock.literature.claims import Claim, bounds
 from ackclock.literature.contents import matches
 from ackclock.metrics.registry import BOUNDS
 from ackclock.statistics import ratios
-from ackclock.statistics.intervals import Interval, Sampling, interval
+from ackclock.statistics.intervals import Interval, Sampling, interval, is_random
 
 Verdict = Literal["holds", "does not hold", "cannot tell", "not run"]
 Why = Literal["reversed", "no difference", "apart", "beaten"]
@@ -115,7 +116,7 @@ class Judgement:
         Variants of each cell with mean and interval, best first.
     comparisons : list of Comparison
         Its comparisons.
-    sampling : {"seed", "path", "offset", "exact", "mixed"}
+    sampling : {"seed", "path", "offset", "population", "exact", "mixed"}
         The sampling of the intervals; exact if only formulas are compared, mixed if cells differ.
     order_matches : bool or None
         For ``order`` with several groups: whether the means are in the claimed order, whatever their distances.
@@ -253,7 +254,8 @@ def _on_cells(
 def _belongs(row: Row, claim: Claim, metric: str) -> bool:
     # Only common seeds pair the cells of one axis; an average over cells needs each cell's own seeds.
     other = "own" if claim.kind == "equal" else "common"
-    return row.get(metric) is not None and row.get("seeds") != other
+    inside = all((at := row.get(key)) is not None and low <= at < high for key, (low, high) in claim.within.items())
+    return inside and row.get(metric) is not None and row.get("seeds") != other
 
 
 def _judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str], confidence: float) -> Judgement:
@@ -276,7 +278,7 @@ def _judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str]
     matches = _order_matches(claim, measured) if claim.kind == "order" else None
     over = {sampling for cell in cells.values() for sampling in cell.sampling.values()} - {"exact"}
     sampling = "mixed" if len(over) > 1 else min(over, default="exact")
-    found = _evidence(claim, compared) if sampling == "seed" else None
+    found = _evidence(claim, compared) if sampling in ("seed", "population") else None
     return Judgement(claim, metric, verdict, reasons, measured, compared, sampling, matches, why, evidence=found, at=at)  # type: ignore[arg-type]
 
 
@@ -357,12 +359,16 @@ def _compare(
     # The advantage of the other variant, relative to the best one.
     if claim.sense == "highest":
         a, b = b, a
-    sample = Sample(a, b, "ratio", cell.of_pair(left, right))
+    if claim.scale == "geometric" and min(*a, *b) <= 0:
+        raise ValueError(f"{claim.id}: {metric} is {min(*a, *b):g} in a run; a geometric mean needs values above 0")
+    sample = Sample(a, b, claim.scale, cell.of_pair(left, right))
     found = sample.interval(confidence)
     if not found.known:
         return Comparison(where, left, right, relation, found, "cannot tell", f"{names}: {found.note}")
     low, high = limits.limits(relation, Tolerance(claim.tolerance), claim.limits())
-    chances = limits.chances(sample, low, high) if sample.sampling == "seed" else None
+    # Pairs that are all equal are certain.
+    tested = is_random(sample.sampling) and (claim.scale == "ratio" or sample.scatters)
+    chances = limits.chances(sample, low, high) if tested else None
     place = limits.place(found, low, high)
     if relation == "ratio":
         return _within_bounds(claim, where, found, place, chances)
@@ -449,14 +455,15 @@ def _judge_value(claim: Claim, metric: str, where: dict[str, str], cell: _Cell, 
     if not found.known:
         return Comparison(where, claim.of, "", "value", found, "cannot tell", f"{claim.axis} {claim.of}: {found.note}")
     low, high = claim.limits()
-    chances = limits.chances(sample, low, high) if sample.sampling == "seed" else None
+    chances = limits.chances(sample, low, high) if is_random(sample.sampling) else None
     return _within_bounds(claim, where, found, limits.place(found, low, high), chances)
 
 
 def _within_bounds(
     claim: Claim, where: dict[str, str], found: Interval, place: Place, chances: Chances | None
 ) -> Comparison:
-    named = f"{claim.of}/{claim.to}" if claim.to else claim.of
+    sign = " minus " if claim.scale == "difference" else "/"
+    named = f"{claim.of}{sign}{claim.to}" if claim.to else claim.of
     words = "outside" if place in ("above", "below") else "partly within" if place == "partly" else "within"
     said = f"{claim.axis} {named} is {found.mean:.4g} [{found.low:.4g}, {found.high:.4g}]"
     reason = f"{said}, {words} the limits ({bounds(claim)})"
@@ -468,7 +475,7 @@ def _within_bounds(
 def _way_outside(claim: Claim, found: Interval) -> Why:
     """Say how a value misses its limits: a claimed gain or loss can be absent, or the other way round."""
     low, high = claim.limits()
-    if not claim.to or low <= 1 <= high:
+    if not claim.to or claim.scale == "difference" or low <= 1 <= high:
         return "apart"
     least, most = Tolerance(claim.tolerance).either_way
     if found.within(least, most):

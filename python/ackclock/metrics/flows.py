@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars
 
+from ackclock import freeze
 from ackclock.arrow import frame
 from ackclock.freeze import Frozen
 from ackclock.metrics import exits
 from ackclock.metrics.derivation import Derivation, Rows, Run
+from ackclock.results import rows
 from ackclock.statistics.fairness import jain_index
 
 C = 1.5 * math.sqrt(2 / 3)  # constant of the square-root law in Kalpana & Purusothaman's equation 7
@@ -240,8 +243,8 @@ def pages(measured: Rows, result: Run) -> None:
         if row["flow"] in owners:
             connections.setdefault(owners[row["flow"]], []).append(row)
     measured[:] = [row for row in measured if row["flow"] not in owners]
-    for name, rows in connections.items():
-        measured.append({**_merged(rows), "flow": name, "connections": len(rows), **_loads(loads.get(name, []))})
+    for name, own in connections.items():
+        measured.append({**_merged(own), "flow": name, "connections": len(own), **_loads(loads.get(name, []))})
 
 
 def _columns(result: Run, table: str, *names: str) -> list[list[Any]]:
@@ -300,6 +303,67 @@ def _tables(result: Run) -> dict[str, dict[str, Any]]:
     return frozen.tables_of([*(flow["name"] for flow in frozen.flows), *result.scenario.flows])
 
 
+SHORT_FLOWS = ("short_flows", "short_mean", "short_p95")
+"""The columns of `short_flows`."""
+
+
+def short_flows(measured: Rows, result: Run) -> None:
+    """Replace the rows of the transfers that arrive at random by one row for each of their tables in the scenario.
+
+    Counts add up (`SUMS`); other columns keep a value that all share, otherwise None. Adds ``short_flows``, the number
+    of transfers, and ``short_mean`` and ``short_p95`` of their completion times in seconds. An unfinished transfer
+    counts with the time until the end of the run.
+    """
+    tables = freeze.arriving(result.scenario)
+    groups: dict[str, Rows] = {}
+    for row in measured:
+        table = next((name for name in tables if re.fullmatch(rf"{re.escape(name)}\d+", row["flow"])), row["flow"])
+        groups.setdefault(table, []).append(row)
+    measured.clear()
+    for table, own in groups.items():
+        if table not in tables:
+            measured += own
+            continue
+        times = [row["completion_time"] or result.duration - row["start_s"] for row in own]
+        found = {"short_flows": len(times), "short_mean": math.fsum(times) / len(times)}
+        measured.append({**_merged(own), "flow": table, **found, "short_p95": float(np.quantile(times, 0.95))})
+
+
+TRANSFER = ("completion", "completion_trips", "buffer_bdp", "sojourn_mean", "others_per_byte", "others_dropped")
+"""The columns of `transfer`."""
+
+
+def transfer(measured: Rows, result: Run) -> None:
+    """Add how long a transfer took, what its path's buffer is, and what its rivals had.
+
+    Flows that never start have no row. Adds
+
+    - ``completion``: ``completion_time``, or of an unfinished flow the time from its start to the end of the run;
+    - ``completion_trips``: that time in round trips of the path without queues;
+    - ``buffer_bdp``: ``queue_packets`` over ``bdp_packets``; None for an unlimited buffer;
+    - ``sojourn_mean``: the mean queueing delay of all packets at the slowest link of the flow's path, in seconds;
+    - ``others_per_byte``: the bytes that arrived for all other flows over the bytes of the flow's data. If runs last
+      equally long, a difference between two of them is what the others lose for each byte;
+    - ``others_dropped``: the packets of all other flows that were dropped.
+    """
+    links = rows(result.links)
+    measured[:] = [row for row in measured if row["start_s"] < result.duration]
+    total = {key: sum(row[key] for row in measured) for key in ("delivered_bytes", "dropped_packets")}
+    for row in measured:
+        row["completion"] = row["completion_time"] or result.duration - row["start_s"]
+        row["completion_trips"] = row["completion"] / row["path_rtt"]
+        room, product = row["queue_packets"], row["bdp_packets"]
+        row["buffer_bdp"] = None if room is None else room / product
+        row["sojourn_mean"] = next(
+            (link["sojourn_mean"] for link in links if link["rate_bps"] == row["path_bps"]), None
+        )
+        row["others_per_byte"] = None
+        if row["size_packets"] and row["delivered_packets"]:
+            size = row["size_packets"] * row["delivered_bytes"] / row["delivered_packets"]
+            row["others_per_byte"] = (total["delivered_bytes"] - row["delivered_bytes"]) / size
+        row["others_dropped"] = total["dropped_packets"] - row["dropped_packets"]
+
+
 DERIVATIONS: dict[str, Derivation] = {
     derivation.name: derivation
     for derivation in (
@@ -313,6 +377,8 @@ DERIVATIONS: dict[str, Derivation] = {
         Derivation("bandwidth_ratio", ("delta_least", "diff_window"), bandwidth_ratio, ("cwnd", "internals")),
         Derivation("rtt", ("rtt_mean", "rtt_samples"), rtt, ("rtt",)),
         Derivation("pages", PAGES, pages),
+        Derivation("transfer", TRANSFER, transfer),
+        Derivation("short_flows", SHORT_FLOWS, short_flows),
         exits.DERIVATION,
     )
 }

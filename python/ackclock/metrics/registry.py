@@ -179,6 +179,25 @@ def _completion() -> Iterator[Measure]:
         "s",
         group=f"95th percentile of the {transfers} applications. {unfinished}",
     )
+    yield _made(
+        "completion_trips",
+        "completion time in round trips",
+        "less",
+        "round trips",
+        flow="`completion` over `path_rtt`",
+    )
+    arriving = "of the transfers that arrive from the flow's table; an unfinished one counts until the end of the run"
+    yield _made(
+        "short_flows", "transfers", "", "transfers", flow="number of transfers that arrived from the flow's table"
+    )
+    yield _made("short_mean", "mean completion of transfers", "less", "s", flow=f"mean completion time {arriving}")
+    yield _made(
+        "short_p95",
+        "95th percentile of transfers",
+        "less",
+        "s",
+        flow=f"95th percentile of the completion times {arriving}",
+    )
     yield _made("completion_mean", "mean completion time", "less")
     yield _made("completion_median", "median completion time", "less")
     yield _made("completion_p95", "95th percentile of completion times", "less")
@@ -270,6 +289,7 @@ def _shares() -> Iterator[Measure]:
 
 
 def _windows() -> Iterator[Measure]:
+    yield _made("buffer_bdp", "buffer in bandwidth-delay products", "", "", flow="`queue_packets` over `bdp_packets`")
     yield _made("cwnd_initial", "initial window")
     yield _made("cwnd_max", "largest cwnd")
     yield _made("cwnd_final", "cwnd at the end")
@@ -319,6 +339,16 @@ def _windows() -> Iterator[Measure]:
 
 
 def _harm() -> Iterator[Measure]:
+    yield _made(
+        "others_per_byte",
+        "others' bytes per byte",
+        "more",
+        "",
+        flow="bytes that arrived for all other flows over those of the flow's data; null for unlimited data",
+    )
+    yield _made(
+        "others_dropped", "others' dropped packets", "less", "packets", flow="sum of the other flows' `dropped_packets`"
+    )
     source = "(R. Ware et al., HotNets 2019)"
     yield _made(
         "harm",

@@ -11,7 +11,7 @@ from typing import Literal
 from ackclock.formatting.numbers import number
 from ackclock.statistics.distributions import student_quantile
 
-Sampling = Literal["seed", "path", "offset", "exact"]
+Sampling = Literal["seed", "path", "offset", "population", "exact"]
 Bounds = tuple[float, float]
 
 
@@ -66,7 +66,8 @@ def interval(
     sample
         Measured values.
     sampling
-        ``"seed"``: independent random runs. The interval is Student's t. ``"path"`` and ``"offset"``: deterministic
+        ``"seed"``: independent random runs; ``"population"``: runs on independent paths of a population. The interval
+        is Student's t. ``"path"`` and ``"offset"``: deterministic
         runs on drawn paths, or with different start times. The interval is the range, see `coverage_of_range`.
         ``"exact"``: a formula, which has one value.
     confidence
@@ -138,7 +139,7 @@ def _around_mean(
     if not sample:
         raise ValueError("an empty sample has no mean")
     count, mean = len(sample), math.fsum(sample) / len(sample)
-    if sampling != "seed":
+    if not is_random(sampling):
         # Rounding can move the mean of equal values: 3 · 0.1 / 3 is above 0.1.
         low, high = min(sample), max(sample)
         return Interval(min(max(mean, low), high), low, high, count)
@@ -153,6 +154,11 @@ def _around_mean(
     middle, half = math.log(place / (1 - place)), width / (place * (1 - place))
     least, most = (low + (high - low) * _logistic(end) for end in (middle - half, middle + half))
     return Interval(mean, least, most, count)
+
+
+def is_random(sampling: Sampling) -> bool:
+    """Whether values are a random sample, so that they have a variance: of runs, or of paths."""
+    return sampling in ("seed", "population")
 
 
 def degenerate(sample: Sequence[float]) -> str:

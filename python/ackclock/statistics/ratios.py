@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ackclock.statistics.intervals import Interval, Sampling, degenerate, interval, student_t, unseen
+from ackclock.statistics.intervals import Interval, Sampling, degenerate, interval, is_random, student_t, unseen
 
 MOST_UNSEEN = 0.5
 """Equal pairs count as equal only if at most this share of other pairs can differ, with 95 % confidence."""
@@ -28,8 +28,8 @@ def ratio(
     of, to
         Measured values of the two variants. Values at the same position are a pair, such as runs with the same seed.
     sampling
-        As in `interval`. Over seeds the interval is Fieller's, which assumes normally distributed pairs. Over paths and
-        start times it is the range of the ratios of the pairs; two zeros have the ratio 1.
+        As in `interval`. Over seeds and populations the interval is Fieller's, which assumes normally distributed
+        pairs. Over paths and start times it is the range of the ratios of the pairs; two zeros have the ratio 1.
     confidence
         Probability that Fieller's interval covers the ratio.
 
@@ -59,7 +59,7 @@ def ratio(
         return Interval(estimate, estimate, estimate, count)
     if unsure := _unsure(of, to, sampling):
         return Interval(estimate, -math.inf, math.inf, count, unsure)
-    if sampling == "seed":
+    if is_random(sampling):
         return _of_nothing(of, confidence) if below == 0 else _fieller(of, to, confidence)
     single = [_quotient(a, b) for a, b in zip(of, to, strict=True)]
     return Interval(estimate, min(single), max(single), count)
@@ -67,7 +67,7 @@ def ratio(
 
 def _unsure(of: Sequence[float], to: Sequence[float], sampling: Sampling) -> str:
     """Return the reason why these runs do not show the spread of other runs; empty if they do."""
-    if sampling == "seed" and degenerate(of) and (said := degenerate(to)):
+    if is_random(sampling) and degenerate(of) and (said := degenerate(to)):
         return (
             said if list(of) == list(to) or len(of) == 1 else f"all {len(of)} runs of each variant have the same value"
         )

@@ -1,10 +1,10 @@
 """The choice of runs in a world beside the simulation: all readings of claims that it can run.
 
 If a budget limits the time of the runs, as it does in real time by default, the cheapest are chosen. A reading is a
-claim on one of its metrics. It needs the runs of all its cells, repeated `REPETITIONS` times: a reading on some of its
-cells would be another claim. A metric of the first seconds needs a run of these seconds only, because a later event
-changes no earlier one. Readings share runs. The choice depends on nothing but the plan, the budget and the refusals, so
-that the same command continues after an interruption.
+claim on one of its metrics. It needs the runs of all its cells, repeated `REPETITIONS` times, or on all paths of a
+population: a reading on some of its cells would be another claim. A metric of the first seconds needs a run of these
+seconds only, because a later event changes no earlier one. Readings share runs. The choice depends on nothing but the
+plan, the budget and the refusals, so that the same command continues after an interruption.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def _needed(plan: Plan, claim: Claim, metric: str, asked: _Refusals) -> Reading:
         return Reading(claim, metric, reason=f"the plan{' of --quick' if plan.quick else ''} has no runs of it")
     series: list[Series] = []
     for place in places:
-        rule = plan.cells[place][0].repeat.rule
+        rule = plan.cells[place][0].rule
         common = claim.kind == "equal" and rule.common > 0
         if (count := rule.common if common else rule.count) < REPETITIONS:
             said = f"the paper repeats its runs {count} times, and another world needs {REPETITIONS}"
@@ -274,13 +274,15 @@ class _Lengths:
         added = 0.0
         for series in reading.series:
             length, there = self._needs(series, reading.metric), self._picked.get(series)
-            added += length + self._world.overhead if there is None else max(0.0, length - there)
-        return REPETITIONS * added
+            more = length + self._world.overhead if there is None else max(0.0, length - there)
+            added += repeated(self._cells[series[0]]) * more
+        return added
 
     def beyond(self, reading: Reading, budget: float) -> Reading:
         """Return a reading that is beyond the budget, and says so."""
         longest, cost = max(self._needs(series, reading.metric) for series in reading.series), self.cost(reading)
-        runs = f"{REPETITIONS * len(reading.series)} runs of {longest:g} s"
+        count = sum(repeated(self._cells[place]) for place, _ in reading.series)
+        runs = f"{count} runs of {longest:g} s"
         said = f"it needs {in_words(cost)} more ({runs}), beyond the budget of {in_words(budget)}"
         return replace(reading, reason=said, cost=cost)
 
@@ -288,12 +290,13 @@ class _Lengths:
         """Return the runs of all picked readings; those of a reading alternate between its cells."""
         made: list[PlannedRun] = []
         for together in self._order:
-            repeated = [(place, self._picked[place, common], _repeated(self._cells[place], common=common))
-                        for place, common in together]  # fmt: skip
+            by_cell = [(place, self._picked[place, common], _repeated(self._cells[place], common=common))
+                       for place, common in together]  # fmt: skip
             made += [
                 self._run(place, seconds, own[index])
-                for index in range(REPETITIONS)
-                for place, seconds, own in repeated
+                for index in range(max(len(own) for _, _, own in by_cell))
+                for place, seconds, own in by_cell
+                if index < len(own)
             ]
         return made
 
@@ -317,7 +320,7 @@ class _Lengths:
         """Return the latest start of a flow in any repetition of a cell, in seconds."""
         if place not in self._started:
             run = self._cells[place]
-            spread = nanoseconds(run.repeat.rule.spread) / SECOND if run.repeat.rule.spread else 0.0
+            spread = nanoseconds(run.rule.spread) / SECOND if run.rule.spread else 0.0
             starts = (nanoseconds(flow["start"]) / SECOND for flow in Frozen(run.given).flows)
             self._started[place] = max(starts, default=0.0) + spread
         return self._started[place]
@@ -334,14 +337,21 @@ class _Lengths:
             derived=given.repeat.derived if whole else (),
         )
         return PlannedRun(
-            scenario, FlowTable(measures(repeat)), given.labels, repetition, repeat, given.given, given.first,
-            world=self._world,
+            scenario, FlowTable(measures(repeat)), given.labels, repetition, repeat, given.given, given.rule,
+            given.first, world=self._world,
         )  # fmt: skip
 
 
+def repeated(run: PlannedRun) -> int:
+    """Return how often a cell, by any of its runs, is repeated in another world."""
+    return run.repeat.runs if run.rule.sampling == "population" else REPETITIONS
+
+
 def _repeated(run: PlannedRun, *, common: bool) -> list[Repetition]:
-    """Return the first repetitions of a cell, as the paper draws them."""
+    """Return the first repetitions of a cell, as the paper draws them; of a population, all."""
+    rule = replace(run.rule, exact=0)
+    if rule.sampling == "population":
+        return repetitions(rule, run.given, run.first, {})
     counts: dict[str, int] = dict.fromkeys(("seed", "path", "offset"), REPETITIONS)
-    rule = replace(run.repeat.rule, exact=0)
     made = repetitions(rule, run.given, run.first, counts)
     return [it for it in made if (it.seeds == "common") == common][:REPETITIONS]

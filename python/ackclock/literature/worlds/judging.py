@@ -12,7 +12,7 @@ from statistics import median
 
 from ackclock.judging import evidence
 from ackclock.literature.verdicts import Judgement, judge
-from ackclock.literature.worlds.choosing import REPETITIONS, Reading
+from ackclock.literature.worlds.choosing import Reading, repeated
 from ackclock.literature.worlds.runs import Elsewhere
 from ackclock.metrics.derivation import Rows
 
@@ -83,7 +83,8 @@ def _judge(reading: Reading, found: Elsewhere, rows: Rows, labels: Sequence[str]
     missing = sum(run.cell in cells for run in found.missing)
     if not missing:
         return judgement
-    needed = REPETITIONS * len(reading.series)
+    cells_of = found.choice.plan.cells
+    needed = sum(repeated(cells_of[place][0]) for place, _ in reading.series)
     reason = f"{missing} of its {needed} runs have no result; the same command repeats them"
     return replace(judgement, verdict="cannot tell", reasons=[reason], why=None, evidence=None)
 

@@ -13,7 +13,7 @@ from ackclock.linux import hosts, stacks
 from ackclock.literature import answers
 from ackclock.literature.verdicts import Judgement
 from ackclock.literature.worlds import judging
-from ackclock.literature.worlds.choosing import REPETITIONS
+from ackclock.literature.worlds.choosing import Choice, repeated
 from ackclock.literature.worlds.runs import Elsewhere
 from ackclock.reports import Cell, Column, Table, units
 
@@ -109,12 +109,18 @@ def _made(found: Elsewhere) -> str:
     runs = f"{counted(found.count, 'run')} on {choice.world.title}"
     missing = f" {counted(len(found.missing), 'run')} had no result." if found.missing else ""
     if choice.world.virtual or choice.budget is None:
-        return f"{runs}, {REPETITIONS} of each cell.{missing}"
+        return f"{runs}, {_each(choice)} of each cell.{missing}"
     late = f"The latest 1 % of packets left the emulator at least {number(1000 * judging.latest(found), 2)} ms late"
     again = sum(int(row["attempts"]) > 1 for row in found.rows)
     repeated = f"{counted(again, 'run')} {'was' if again == 1 else 'were'} repeated because of late packets"
     time = f"about {in_words(choice.seconds)} of real time, of a budget of {in_words(choice.budget)}"
-    return f"{runs}, one at a time, {REPETITIONS} of each cell: {time}. {late} in the worst run; {repeated}.{missing}"
+    return f"{runs}, one at a time, {_each(choice)} of each cell: {time}. {late} in the worst run; {repeated}.{missing}"
+
+
+def _each(choice: Choice) -> str:
+    """Return how often cells are repeated."""
+    counts = sorted({repeated(run) for run in choice.runs})
+    return " to ".join(map(str, dict.fromkeys((*counts[:1], *counts[-1:]))))
 
 
 def _verdicts(world: World, judgements: Sequence[Judgement]) -> Table:
