@@ -156,7 +156,7 @@ def papers(
     budget: Time | None = None,
     progress: Progress | None = None,
 ) -> list[Reproduced]:
-    """Run all papers, compare their ideas on hosts of today, and write a page about all of them.
+    """Run all papers with a ``[summary]``, compare their ideas on hosts of today, and write a page about all of them.
 
     Parameters and errors are those of `paper`; `on` has the worlds in which the ideas run, while the papers run in the
     simulation. The page is ``report.html`` in the folder, which has a folder for each paper.
@@ -165,7 +165,7 @@ def papers(
     from ackclock.literature.worlds import choosing
 
     others = choosing.worlds_beside(on)
-    found = library.papers()
+    found = [each for each in library.papers() if each.contents.summary is not None]
     if not found:
         raise ValueError(f"there is no paper; a paper is a folder in one of {', '.join(map(str, library.places()))}")
     target = Path(out) if out is not None else Path("out") / ("papers-quick" if quick else "papers")
