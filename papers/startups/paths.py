@@ -136,12 +136,29 @@ def lasting(path: NetworkPath, begin: float, size: float) -> int:
     return math.ceil(begin + 30 * path.trip + 8 * 8 * size / (path.rate * 1e6) + 10)
 
 
+def jittered(paths: list[NetworkPath], name: str) -> list[NetworkPath]:
+    """Let the delay of data vary by up to 1 to 20 ms from packet to packet, in order, beyond the path's own."""
+    generator = random.Random(f"{SEED}: {name}")
+    made = []
+    for path in paths:
+        half = between(1, 20, generator) / 2
+        keys = (
+            ("delay.0 (ms)", f"{path.rtt / 2:.5g}"),
+            ("delay.1.delay (ms)", f"{half:.3g}"),
+            ("delay.1.jitter (ms)", f"{half:.3g}"),
+        )
+        made.append(replace(path, keys=keys))
+    return made
+
+
 def write(name: str, paths: list[NetworkPath], rivals: bool = False) -> None:
     """Write a table; `rivals` says whether an endless flow runs before the transfer starts."""
     generator = random.Random(f"{SEED}: {name}: loads")
     link = "topology.bottleneck"
     keys = [f"{link}.{key}" for key, _ in paths[0].keys]
-    head = ["label", f"{link}.rate (Mbit/s)", f"{link}.delay (ms)", f"{link}.queue.limit (packets)", "flow.0.start (ms)"]
+    listed = any(key.startswith("delay.") for key, _ in paths[0].keys)
+    head = ["label", f"{link}.rate (Mbit/s)", *([] if listed else [f"{link}.delay (ms)"])]
+    head += [f"{link}.queue.limit (packets)", "flow.0.start (ms)"]
     saved = {"": 1.0, ", 4 times": 4.0, ", a quarter": 0.25}
     resumed = "flow.0.slow_start.saved"
     head += [f"startup=careful_resume{text}: {resumed}_cwnd (segments)" for text in saved]
@@ -157,7 +174,8 @@ def write(name: str, paths: list[NetworkPath], rivals: bool = False) -> None:
             begin = 0.0
             if rivals:
                 begin = max(10.0, 20 * path.rtt / 1e3) + generator.random()
-            row = [f"{number}: {path.country}", f"{path.rate:.4g}", f"{path.rtt / 2:.5g}", path.buffer, round(1e3 * begin)]
+            row = [f"{number}: {path.country}", f"{path.rate:.4g}", *([] if listed else [f"{path.rtt / 2:.5g}"])]
+            row += [path.buffer, round(1e3 * begin)]
             row += [max(1, round(factor * path.product)) for factor in saved.values()]
             row += [f"{path.rtt:.5g}" for _ in saved]
             row += [max(2, round(path.product)), *(value for _, value in path.keys)]
@@ -170,10 +188,12 @@ def write(name: str, paths: list[NetworkPath], rivals: bool = False) -> None:
 
 def main() -> None:
     """Write all tables."""
-    write("population", chosen("population", 600))
+    write("population", chosen("population", 400))
     write("shared", chosen("shared", 160, lambda path: path.rate <= 50), rivals=True)
     write("long", chosen("long", 200, lambda path: 50 <= path.rtt <= 650))
     write("geo", geostationary(160))
+    write("geo-jittered", jittered(geostationary(160), "geo-jittered"))
+    write("jittered", jittered(batched(160, on=False), "jittered"))
     write("slow", chosen("slow", 200, lambda path: path.rate < 5))
     write("lossy", lossy(160))
     write("batched", batched(160, on=True))
