@@ -34,6 +34,16 @@ test("defaults of a scenario without a topology", () => {
   assert.deepEqual(rate.set(2e7, "rate"), [["topology.bottleneck.rate", '"20 Mbit/s"']]);
 });
 
+test("the amount of data is that of the first flow, if it has one", () => {
+  assert.equal(all({}).size, undefined);
+  assert.equal(all({ flow: [{ size: { kind: "pareto" } }] }).size, undefined);
+  const { size } = all({ flow: { size: "1 MB" } });
+  assert.deepEqual([size.value, size.kind], [1e6, "bytes"]);
+  assert.deepEqual(size.set(3e5, "bytes"), [["flow.size", '"300 kB"']]);
+  const { size: first } = all({ flow: [{ size: "20 packets" }, { size: "1 MB" }] });
+  assert.deepEqual(first.set(30, "packets"), [["flow.0.size", '"30 packets"']]);
+});
+
 test("the round-trip time sets the bottleneck's delay, and a short one also that of the access links", () => {
   const { rtt } = all({ topology: { access: { delay: "5 ms" }, bottleneck: { delay: "10 ms" } } });
   assert.ok(Math.abs(rtt.value - 0.04) < 1e-12);

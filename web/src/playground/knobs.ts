@@ -1,4 +1,5 @@
-// What the sliders change: rate, round-trip time, buffer and loss of the bottleneck, as keys of the scenario.
+// What the sliders change: rate, round-trip time, buffer and loss of the bottleneck, and the first flow's amount of data, as keys of
+// the scenario.
 import type { Describe, Edit } from "../engine/protocol.ts";
 import { format, type Kind, parse } from "./quantity.ts";
 
@@ -7,7 +8,7 @@ export type Values = { [key: string]: unknown };
 
 /** One slider. */
 export interface Knob {
-  id: "rate" | "rtt" | "buffer" | "loss";
+  id: "rate" | "rtt" | "buffer" | "loss" | "size";
   label: string;
   /** Value in the kind's base unit. */
   value: number;
@@ -40,6 +41,7 @@ const DEFAULTS = { rate: "10 Mbit/s", delay: "10 ms", queue: "50 packets" };
 /** A slider for what the text of a scenario gives: delays without queues and without the transmission of packets. */
 const PROPAGATION = "Round-trip propagation";
 const BUFFER: readonly Kind[] = ["packets", "bdp", "bytes"];
+const AMOUNT: readonly Kind[] = ["bytes", "packets"];
 
 /** Whether the buffer of a queue, given by name, is its parameter `limit`. */
 export function limited(describe: Pick<Describe, "parts">): (queue: string) => boolean {
@@ -61,9 +63,21 @@ export function knobs(values: Values, limited: (queue: string) => boolean): Knob
     bufferKnob(link["queue"] ?? DEFAULTS.queue, path, limited),
     lossKnob(link["loss"], path),
   ];
-  return line && place === undefined
-    ? made.map((each) => ({ ...each, disabled: "This scenario has no one line of links. Change them in the text." }))
-    : made;
+  const ofPath =
+    line && place === undefined
+      ? made.map((each) => ({ ...each, disabled: "This scenario has no one line of links. Change them in the text." }))
+      : made;
+  return [...ofPath, ...sizeKnobs(list(values["flow"]))];
+}
+
+/** The amount of data of the first flow; none if it has no limit, or one that is drawn. */
+function sizeKnobs(flows: unknown[]): Knob[] {
+  const given = table(flows[0])["size"];
+  const read = typeof given === "string" ? parse(given, AMOUNT) : undefined;
+  if (!read) return [];
+  const path = flows.length > 1 ? "flow.0.size" : "flow.size";
+  const set = (value: number, kind: Kind): Edit[] => [[path, quoted(value, kind)]];
+  return [knob("size", "Amount of data", read.kind, read.value, set, { kinds: AMOUNT })];
 }
 
 /** The links that a scenario lists one by one, from the first flow's sender on; undefined if it has a bottleneck. */
