@@ -43,7 +43,7 @@ SPARE = 12
 
 @dataclass(frozen=True)
 class NetworkPath:
-    """A path: rate in Mbit/s, round trip in ms without transmission, buffer in packets, and further keys of its link."""
+    """A path: rate in Mbit/s, round trip in ms without transmission, buffer in packets, further keys of its link."""
 
     country: str
     rate: float
@@ -132,7 +132,7 @@ def batched(count: int, *, on: bool) -> list[NetworkPath]:
 
 
 def lasting(path: NetworkPath, begin: float, size: float) -> int:
-    """Return the length of a run in seconds: 30 round trips behind a full queue, and eight times the least time, more."""
+    """Return the length of a run in seconds: 30 round trips behind a full queue, eight times the least time, more."""
     return math.ceil(begin + 30 * path.trip + 8 * 8 * size / (path.rate * 1e6) + 10)
 
 

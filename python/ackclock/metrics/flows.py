@@ -311,8 +311,8 @@ def short_flows(measured: Rows, result: Run) -> None:
     """Replace the rows of the transfers that arrive at random by one row for each of their tables in the scenario.
 
     Counts add up (`SUMS`); other columns keep a value that all share, otherwise None. Adds ``short_flows``, the number
-    of transfers, and ``short_mean`` and ``short_p95`` of their completion times in seconds. An unfinished transfer
-    counts with the time until the end of the run.
+    of transfers, and ``short_mean`` and ``short_p95`` of their completion times in seconds; None for other flows. An
+    unfinished transfer counts with the time until the end of the run.
     """
     tables = freeze.arriving(result.scenario)
     groups: dict[str, Rows] = {}
@@ -322,7 +322,7 @@ def short_flows(measured: Rows, result: Run) -> None:
     measured.clear()
     for table, own in groups.items():
         if table not in tables:
-            measured += own
+            measured += [{**row, **dict.fromkeys(SHORT_FLOWS)} for row in own]
             continue
         times = [row["completion_time"] or result.duration - row["start_s"] for row in own]
         found = {"short_flows": len(times), "short_mean": math.fsum(times) / len(times)}
