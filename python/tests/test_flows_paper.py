@@ -297,7 +297,7 @@ def test_the_report_has_charts_and_numbers(flows: Path, cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('kind = "bars"', 'kind = "bar"', "chart 2: kind must be one of lines, bars, map, best, front, time, internals"),
+        ('kind = "bars"', 'kind = "bar"', "chart 2: kind must be one of lines, bars, map, best, front, time"),
         ('metric = "eq7_ratio"', "", "chart 2: metric is missing"),
         ('metric = "eq7_ratio"', 'metric = "eq7_rato"', "did you mean 'eq7_ratio'?"),
         (
