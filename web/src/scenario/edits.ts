@@ -38,11 +38,13 @@ function part(
   const schema = schemaAt(describe.schema, path, values);
   const { option: current, given } = decode(menu, before, describe);
   const short = shorthand(menu, describe)?.parameter;
-  const kept = Object.entries(given).filter(([key]) => {
+  const kept = Object.entries(given).filter(([key, value]) => {
     if (schema && menu.axis && sharedKeys(schema).includes(key)) return true;
     const [old, next] = [current, option].map((part) => part?.parameters.find((parameter) => parameter.name === key));
     // A queue's limit is the same thing in every discipline; other parameters of the same name can mean something else.
-    return key === short && old?.kind === next?.kind && String(old?.units) === String(next?.units);
+    // A delay of 0 leaves a model nothing to vary around.
+    const room = !(typeof value === "string" && Number.parseFloat(value) === 0);
+    return key === short && room && old?.kind === next?.kind && String(old?.units) === String(next?.units);
   });
   return kept.length === 0 ? option.name : { kind: option.name, ...Object.fromEntries(kept) };
 }
