@@ -62,6 +62,9 @@ def test_cubic_outside_the_kernel_delivers_what_the_kernels_cubic_delivers() -> 
         ({"slow_start": "search", "avoidance": "cubic_linux"}, 0.01),
         ({"slow_start": "limited", "avoidance": "reno", "initial_ssthresh": "50 segments"}, 0.01),
         ({"congestion_control": "bbr"}, 0.03),
+        # The kernel no longer paces when a start-up that paces is over.
+        ({"slow_start": "bbr_startup"}, 0.03),
+        ({"slow_start": "rapid_start"}, 0.03),
         (
             {
                 "initial_window": {"kind": "fixed", "segments": "40 segments"},
@@ -71,7 +74,7 @@ def test_cubic_outside_the_kernel_delivers_what_the_kernels_cubic_delivers() -> 
             0.01,
         ),
     ],
-    ids=["hystart++", "search", "limited", "bbr", "initial window"],
+    ids=["hystart++", "search", "limited", "bbr", "bbr's startup", "rapid start", "initial window"],
 )
 def test_what_the_kernel_does_not_have_decides_outside(keys: dict[str, Any], tolerance: float) -> None:
     scenario = chain({**CUBIC, **keys})

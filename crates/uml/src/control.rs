@@ -7,8 +7,9 @@
 //! - Windows in fractions: the kernel gets whole segments; the control keeps the fraction.
 //! - In recovery, the kernel reduces the window (proportional rate reduction, RFC 9937) towards what the control answered, unless the control
 //!   owns recovery or paces: then its window applies at every ACK.
-//! - Sent segments. Lost ones are counted: the control is told of each at the next event, with the state of the connection after the ACK
-//!   that preceded the segments now delivered, and with positions from the first missing byte on.
+//! - Sent segments. Those of the first flight, which a control may pace, are told at the next event, as if they left then. Lost ones
+//!   are counted: the control is told of each at the next event, with the state of the connection after the ACK that preceded the
+//!   segments now delivered, and with positions from the first missing byte on.
 //! - An ACK in recovery, or one at which the window may not grow, is told before the next event of the connection.
 //! - Timers: a control's timer is due at the next event after its time.
 //! - The first flight: the kernel sends it at once.
@@ -102,6 +103,11 @@ struct Seat {
     round_end: u64,
     /// State of recovery (`enum tcp_ca_state`).
     state: u32,
+    /// Whether the kernel has had a pacing rate.
+    paced: bool,
+    /// The end of the first flight, and how far the control was told of it.
+    first: u64,
+    opened: u64,
     past: VecDeque<Past>,
 }
 
@@ -123,6 +129,9 @@ impl Seat {
             round: 0,
             round_end: 0,
             state: 0,
+            paced: false,
+            first: 0,
+            opened: 0,
             past: VecDeque::new(),
         }
     }
@@ -133,6 +142,7 @@ impl Seat {
         self.sequence = (call.una, call.nxt);
         if call.event != Event::Begin {
             self.control.handle_timeout(now);
+            self.open(now);
             self.follow(call);
             self.tell_losses(now, call);
         }
@@ -156,6 +166,21 @@ impl Seat {
         }
     }
 
+    /// Tells of the segments of the first flight that have left.
+    fn open(&mut self, now: Instant) {
+        let until = self.nxt.min(self.first);
+        while self.opened < until {
+            self.opened += self.smss;
+            let sent = Sent::new(now, self.smss).with(|sent| {
+                sent.flight_size = (self.opened / self.smss) as u32;
+                sent.inflight = self.opened;
+                sent.snd_nxt = self.opened;
+                sent.total = self.totals();
+            });
+            self.control.send(&sent, self.opened);
+        }
+    }
+
     /// The kernel itself shrinks a window that the application has not used.
     fn follow(&mut self, call: &Call) {
         if self.state < REDUCES && call.cwnd < self.whole_window() {
@@ -175,6 +200,7 @@ impl Seat {
             event.whole_segments = true;
         });
         self.control.establish(&event, (0, self.smss));
+        (self.first, self.opened) = (u64::from(self.whole_window()) * self.smss, 0);
         self.window()
     }
 
@@ -208,15 +234,18 @@ impl Seat {
     }
 
     /// Window, threshold and pacing rate for the kernel.
-    fn window(&self) -> Answer {
+    fn window(&mut self) -> Answer {
         let ssthresh = self.control.window().ssthresh;
         let cwnd = u64::from(self.whole_window()) * self.smss;
         let pacing = if self.control.paces() { self.control.pacing(cwnd, None) } else { None };
+        // The kernel paces at the last rate until it gets another one, so a start-up that is over must lift it.
+        let lifted = if self.paced { Some(u64::MAX) } else { None };
+        self.paced |= pacing.is_some();
         Answer {
             cwnd: Some(self.whole_window()),
             // A control that decides alone has no use for the kernel's threshold.
             ssthresh: (ssthresh.is_finite() && !self.alone).then(|| ssthresh.floor().max(LEAST) as u32),
-            pacing: pacing.map(|(rate, _)| (rate.as_bits_per_sec() / 8).max(1)),
+            pacing: pacing.map(|(rate, _)| (rate.as_bits_per_sec() / 8).max(1)).or(lifted),
             result: 0,
         }
     }

@@ -247,6 +247,7 @@ class _Lengths:
     """The lengths of runs that picked readings need, by series."""
 
     def __init__(self, plan: Plan, world: World) -> None:
+        self._runs = plan.cells
         self._cells = [cell[0] for cell in plan.cells]
         self._world = world
         self._started: dict[int, float] = {}
@@ -275,13 +276,13 @@ class _Lengths:
         for series in reading.series:
             length, there = self._needs(series, reading.metric), self._picked.get(series)
             more = length + self._world.overhead if there is None else max(0.0, length - there)
-            added += repeated(self._cells[series[0]]) * more
+            added += repeated(self._runs[series[0]]) * more
         return added
 
     def beyond(self, reading: Reading, budget: float) -> Reading:
         """Return a reading that is beyond the budget, and says so."""
         longest, cost = max(self._needs(series, reading.metric) for series in reading.series), self.cost(reading)
-        count = sum(repeated(self._cells[place]) for place, _ in reading.series)
+        count = sum(repeated(self._runs[place]) for place, _ in reading.series)
         runs = f"{count} runs of {longest:g} s"
         said = f"it needs {in_words(cost)} more ({runs}), beyond the budget of {in_words(budget)}"
         return replace(reading, reason=said, cost=cost)
@@ -290,7 +291,7 @@ class _Lengths:
         """Return the runs of all picked readings; those of a reading alternate between its cells."""
         made: list[PlannedRun] = []
         for together in self._order:
-            by_cell = [(place, self._picked[place, common], _repeated(self._cells[place], common=common))
+            by_cell = [(place, self._picked[place, common], _repeated(self._runs[place], common=common))
                        for place, common in together]  # fmt: skip
             made += [
                 self._run(place, seconds, own[index])
@@ -342,16 +343,17 @@ class _Lengths:
         )  # fmt: skip
 
 
-def repeated(run: PlannedRun) -> int:
-    """Return how often a cell, by any of its runs, is repeated in another world."""
-    return run.repeat.runs if run.rule.sampling == "population" else REPETITIONS
+def repeated(cell: Sequence[PlannedRun]) -> int:
+    """Return how often the runs of a cell are repeated in another world."""
+    return len(cell) if cell[0].rule.sampling == "population" else REPETITIONS
 
 
-def _repeated(run: PlannedRun, *, common: bool) -> list[Repetition]:
-    """Return the first repetitions of a cell, as the paper draws them; of a population, all."""
+def _repeated(cell: Sequence[PlannedRun], *, common: bool) -> list[Repetition]:
+    """Return the first repetitions of a cell, as the paper draws them; of a population, those of the plan."""
+    run = cell[0]
+    if run.rule.sampling == "population":
+        return [planned.repetition for planned in cell]
     rule = replace(run.rule, exact=0)
-    if rule.sampling == "population":
-        return repetitions(rule, run.given, run.first, {})
     counts: dict[str, int] = dict.fromkeys(("seed", "path", "offset"), REPETITIONS)
     made = repetitions(rule, run.given, run.first, counts)
     return [it for it in made if (it.seeds == "common") == common][:REPETITIONS]

@@ -83,8 +83,8 @@ def _judge(reading: Reading, found: Elsewhere, rows: Rows, labels: Sequence[str]
     missing = sum(run.cell in cells for run in found.missing)
     if not missing:
         return judgement
-    cells_of = found.choice.plan.cells
-    needed = sum(repeated(cells_of[place][0]) for place, _ in reading.series)
+    planned = found.choice.plan.cells
+    needed = sum(repeated(planned[place]) for place, _ in reading.series)
     reason = f"{missing} of its {needed} runs have no result; the same command repeats them"
     return replace(judgement, verdict="cannot tell", reasons=[reason], why=None, evidence=None)
 

@@ -13,7 +13,7 @@ from ackclock.linux import hosts, stacks
 from ackclock.literature import answers
 from ackclock.literature.verdicts import Judgement
 from ackclock.literature.worlds import judging
-from ackclock.literature.worlds.choosing import Choice, repeated
+from ackclock.literature.worlds.choosing import Choice
 from ackclock.literature.worlds.runs import Elsewhere
 from ackclock.reports import Cell, Column, Table, units
 
@@ -119,7 +119,7 @@ def _made(found: Elsewhere) -> str:
 
 def _each(choice: Choice) -> str:
     """Return how often cells are repeated."""
-    counts = sorted({repeated(run) for run in choice.runs})
+    counts = sorted(set(Counter(run.cell for run in choice.runs).values()))
     return " to ".join(map(str, dict.fromkeys((*counts[:1], *counts[-1:]))))
 
 
