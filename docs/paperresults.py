@@ -4,7 +4,8 @@ usage: python docs/paperresults.py FOLDER ...
 
 FOLDER is what `ackclock paper NAME --out FOLDER` wrote: all runs, not the quick ones. The file has a line for each
 sentence of the paper: its outcome, those of its other readings, and what was measured. It also has the tables of the
-paper's README: papers/NAME/tables.sql computes each from `runs`, `verdicts` and the comparison with `printed` tables.
+paper's README: papers/NAME/tables.sql computes each from `runs`, `worlds`, `verdicts` and the comparison with `printed`
+tables.
 That file begins with the views that several queries share, and has a query below each line ``-- TABLE``. The README has
 the table below a line ``[table TABLE]: #``, where this program writes it. A test compares the README with the file:
 counts of sentences, tables, numbers with a link to a line, as in [1.26](results.json#CLAIM), and the sentences that
@@ -79,8 +80,9 @@ def tables(folder: Path) -> dict[str, list[list[str]]]:
     with duckdb.connect() as database:
         database.read_parquet(str(folder / "runs.parquet")).create_view("runs")
         database.register("verdicts", _verdicts(folder))
-        if (compared := folder / "tables.parquet").exists():
-            database.read_parquet(str(compared)).create_view("printed")
+        for file, view in (("tables.parquet", "printed"), ("worlds.parquet", "worlds")):
+            if (folder / file).exists():
+                database.read_parquet(str(folder / file)).create_view(view)
         text = queries.read_text(encoding="utf-8")
         database.execute(text.partition("-- ")[0])
         for table, query in QUERY.findall(text):
