@@ -53,9 +53,9 @@ FROM (PIVOT (SELECT startup, stratum, of_logs(gain) AS text FROM against
 WHERE "long" IS NOT NULL ORDER BY place
 
 -- regions
-WITH chosen AS (
-    SELECT flights, room, startup, row_number() OVER (PARTITION BY flights, room ORDER BY avg(gain)) AS place FROM halves WHERE chooses GROUP BY ALL
-), judged AS (
+WITH means AS (SELECT flights, room, startup, avg(gain) AS mean FROM halves WHERE chooses GROUP BY ALL),
+chosen AS (SELECT flights, room, startup, row_number() OVER (PARTITION BY flights, room ORDER BY mean) AS place FROM means),
+judged AS (
     SELECT flights, room, startup, count(*) AS n, of_logs(gain) AS text FROM halves JOIN chosen USING (flights, room, startup) WHERE place = 1 AND NOT chooses GROUP BY ALL
 )
 SELECT flights AS "size in products", room AS "buffer in products", startup AS "fastest on the half that chooses", text AS "over hystart on the other", n AS transfers
