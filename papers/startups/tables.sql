@@ -46,10 +46,10 @@ FROM (SELECT startup, of_logs(if(buffer_bdp < 0.5, gain, NULL)) AS "below 0.5", 
 ORDER BY place
 
 -- strata
-SELECT startup, "population", "long", "geo", "shared", "lossy", "unbatched", "batched"
+SELECT startup, "population", "long", "geo", "shared", "lossy", "unbatched", "batched", "jittered"
 FROM (PIVOT (SELECT startup, stratum, of_logs(gain) AS text FROM against
         WHERE load = '1 MB' AND reference = 'standard' AND startup <> 'standard' AND (stratum = 'geo' OR receiver = 'Linux') GROUP BY ALL)
-    ON stratum IN ('population', 'long', 'geo', 'shared', 'lossy', 'unbatched', 'batched') USING any_value(text) GROUP BY startup) JOIN shown USING (startup)
+    ON stratum IN ('population', 'long', 'geo', 'shared', 'lossy', 'unbatched', 'batched', 'jittered') USING any_value(text) GROUP BY startup) JOIN shown USING (startup)
 WHERE "long" IS NOT NULL ORDER BY place
 
 -- regions

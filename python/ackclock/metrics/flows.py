@@ -11,11 +11,10 @@ import numpy as np
 import polars
 
 from ackclock import freeze
-from ackclock.arrow import frame
+from ackclock.arrow import frame, rows
 from ackclock.freeze import Frozen
 from ackclock.metrics import exits
 from ackclock.metrics.derivation import Derivation, Rows, Run
-from ackclock.results import rows
 from ackclock.statistics.fairness import jain_index
 
 C = 1.5 * math.sqrt(2 / 3)  # constant of the square-root law in Kalpana & Purusothaman's equation 7
