@@ -56,7 +56,9 @@ def pages() -> dict[Path, str]:
     for path in sorted(DOCS.rglob("*.md")):
         found[path] = path.relative_to(DOCS).with_suffix("").as_posix()
     found[DOCS / "README.md"] = INDEX
-    return found | {path: f"papers/{path.parent.name}" for path in sorted((ROOT / "papers").glob("*/README.md"))}
+    papers = {path: f"papers/{path.parent.name}" for path in sorted((ROOT / "papers").glob("*/README.md"))}
+    plans = {path: f"papers/{path.parent.name}-plan" for path in sorted((ROOT / "papers").glob("*/PLAN.md"))}
+    return found | papers | plans
 
 
 def fragment(scenario: str) -> str:
