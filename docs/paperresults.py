@@ -5,11 +5,10 @@ usage: python docs/paperresults.py FOLDER ...
 FOLDER is what `ackclock paper NAME --out FOLDER` wrote: all runs, not the quick ones. The file has a line for each
 sentence of the paper: its outcome, those of its other readings, and what was measured. It also has the tables of the
 paper's README: papers/NAME/tables.sql computes each from `runs`, `worlds`, `verdicts` and the comparison with `printed`
-tables.
-That file begins with the views that several queries share, and has a query below each line ``-- TABLE``. The README has
-the table below a line ``[table TABLE]: #``, where this program writes it. A test compares the README with the file:
-counts of sentences, tables, numbers with a link to a line, as in [1.26](results.json#CLAIM), and the sentences that
-fail without an experiment that shows why, under the heading of `UNEXPLAINED`.
+tables. That file begins with the views that several queries share, and has a query below each line ``-- TABLE``. The
+README has the table below a line ``[table TABLE]: #``, where this program writes it. A test compares the README with
+the file: counts of sentences, tables, numbers with a link to a line, as in [1.26](results.json#CLAIM), and the
+sentences that fail without an experiment that shows why, under the heading of `UNEXPLAINED`.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Frozen:
 
 
 def arriving(scenario: Scenario) -> list[str]:
-    """Return the names of the flow tables whose transfers arrive at random; these transfers have a number behind it."""
+    """Return the names of the flow tables whose transfers arrive at random; a transfer has this name and a number."""
     text = scenario.to_toml()
     if "arrivals" not in text:
         return []

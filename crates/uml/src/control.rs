@@ -373,6 +373,8 @@ impl Seat {
             sent.app_limited = true;
         });
         self.control.send(&sent, self.nxt);
+        // It is of the first flight, until that has left.
+        self.opened += self.smss;
     }
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,7 +119,7 @@ def columns(file: Path) -> tuple[list[Column], dict[str, str]]:
 
 
 def _read(file: Path, header: str, text: str, lengths: bytes) -> _Read:
-    cells = list(_cells(text, lengths))
+    cells = tables.cells(text, lengths)
     for quantity in QUANTITIES:
         for name in quantity.names:
             match = re.fullmatch(rf"{name}(?:[ _]*[(\[]?([^()\[\] _]+)[)\]]?)?", header.strip().lower())
@@ -150,14 +150,6 @@ def _labels(found: Sequence[_Read]) -> list[str]:
             used[name] += 1
             names[index] = f"{name} #{used[name]}"
     return names
-
-
-def _cells(text: str, lengths: bytes) -> Iterator[str]:
-    content, at = text.encode(), 0
-    for place in range(0, len(lengths), 4):
-        end = at + int.from_bytes(lengths[place : place + 4], "little")
-        yield content[at:end].decode()
-        at = end
 
 
 def _scaled(cell: str, factor: float) -> str:

@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from ackclock.files import limits
+from ackclock.files import tables
 
 HEADING = re.compile(r"(?:(?P<label>[^=:]+)=(?P<value>[^:]+): )?(?P<key>[\w.]+)(?: \((?P<unit>[^)]+)\))?")
 NAME = "label"
 """The heading of the column with the names of paths."""
+Values = Sequence[Mapping[str, str]]
+"""For each path the values by the paths of their keys."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that counts in the cells with a label, or in all if `label` is empty.
+
+    Attributes
+    ----------
+    label, value : str
+        The label, and its value.
+    key : str
+        The path of the key.
+    texts : sequence of str
+        The values of the key.
+    """
+
+    label: str
+    value: str
+    key: str
+    texts: Sequence[str]
+
+    def counts(self, labels: Mapping[str, str]) -> bool:
+        """Whether it counts in a cell with these labels."""
+        return not self.label or labels[self.label] == self.value
 
 
 @dataclass(frozen=True)
 class PathTable:
-    """A ``.csv`` file of paths.
+    """A table of paths.
 
     A heading is the path of a key with its unit, such as ``topology.bottleneck.rate (Mbit/s)``. With a label in front,
     as in ``load=100 kB: flow.0.size (kB)``, the column counts in cells with this label alone. A column ``label`` may
@@ -26,67 +50,57 @@ class PathTable:
 
     Attributes
     ----------
-    file : Path
-        The file.
+    count : int
+        Number of paths.
+    columns : sequence of Column
+        The columns.
     """
 
-    file: Path
+    count: int
+    columns: Sequence[Column]
+    _found: dict[tuple[int, ...], Values] = field(default_factory=dict, repr=False, compare=False)
 
-    def __len__(self) -> int:
-        return len(self._rows)
+    def paths(self, labels: Mapping[str, str]) -> Values:
+        """Return the paths of a cell with these labels; cells with the same columns share them."""
+        places = tuple(place for place, column in enumerate(self.columns) if column.counts(labels))
+        if places not in self._found:
+            chosen = [self.columns[place] for place in places]
+            self._found[places] = [{column.key: column.texts[row] for column in chosen} for row in range(self.count)]
+        return self._found[places]
 
-    def check(self, count: int, labels: Collection[str]) -> None:
-        """Refuse a table that cannot be read, has too few rows, or names a label that there is not.
 
-        Raises
-        ------
-        ValueError
-            With the file, and what is wrong.
-        OSError
-            If the file cannot be read.
-        """
-        if len(self) < count:
-            raise ValueError(f"{self.file}: has {len(self)} paths, but count is {count}")
-        for heading in self._columns:
-            if heading["label"] and heading["label"] not in labels:
-                raise ValueError(f"{self.file}: column {heading[0]!r}: there is no label {heading['label']!r}")
+def read(file: Path, labels: Collection[str]) -> PathTable:
+    """Read a table of paths.
 
-    def paths(self, labels: Mapping[str, str]) -> list[dict[str, str]]:
-        """Return the values of each row by the paths of their keys, for a cell with these labels."""
-        chosen = [
-            (place, heading["key"], heading["unit"])
-            for place, heading in enumerate(self._columns)
-            if heading["key"] != NAME and (not heading["label"] or labels[heading["label"]] == heading["value"])
-        ]
-        return [
-            {key: f"{row[place]} {unit}" if unit else row[place] for place, key, unit in chosen} for row in self._rows
-        ]
+    Parameters
+    ----------
+    file
+        A ``.csv`` or ``.parquet`` file.
+    labels
+        The known labels.
 
-    @cached_property
-    def _lines(self) -> list[list[str]]:
-        limits.check(self.file, limits.most("table"))
-        with self.file.open(newline="", encoding="utf-8") as lines:
-            return [line for line in csv.reader(lines) if line]
-
-    @cached_property
-    def _columns(self) -> list[re.Match[str]]:
-        if not self._lines:
-            raise ValueError(f"{self.file}: is empty; its first line names the columns")
-        found = []
-        for heading in self._lines[0]:
-            match = HEADING.fullmatch(heading)
-            if match is None:
-                raise ValueError(
-                    f"{self.file}: column {heading!r}: expected the path of a key with its unit, such as "
-                    "topology.bottleneck.rate (Mbit/s)"
-                )
-            found.append(match)
-        return found
-
-    @cached_property
-    def _rows(self) -> list[list[str]]:
-        width = len(self._columns)
-        for number, line in enumerate(self._lines[1:], start=2):
-            if len(line) != width or not all(line):
-                raise ValueError(f"{self.file}: row {number}: expected {width} cells, none of them empty")
-        return self._lines[1:]
+    Raises
+    ------
+    ValueError
+        If it is no such table, or names an unknown label.
+    OSError
+        If the file cannot be read.
+    """
+    columns, count = [], 0
+    for heading, text, lengths in tables.text_columns(file):
+        match, cells = HEADING.fullmatch(heading), tables.cells(text, lengths)
+        where = f'{file}: column "{heading}"'
+        if match is None:
+            example = "topology.bottleneck.rate (Mbit/s)"
+            raise ValueError(f"{where}: expected the path of a key with its unit, such as {example}")
+        if match["label"] and match["label"] not in labels:
+            raise ValueError(f"{where}: there is no label {match['label']!r} (known: {', '.join(labels)})")
+        if "" in cells:
+            raise ValueError(f"{where}: row {cells.index('') + 2} is empty")
+        count = len(cells)
+        unit = f" {match['unit']}" if match["unit"] else ""
+        if match["key"] != NAME:
+            columns.append(
+                Column(match["label"] or "", match["value"] or "", match["key"], [f"{cell}{unit}" for cell in cells])
+            )
+    return PathTable(count, columns)

@@ -73,6 +73,16 @@ def joined(cells: Sequence[str]) -> tuple[str, bytes]:
     return "".join(cells), b"".join(len(cell.encode()).to_bytes(4, "little") for cell in cells)
 
 
+def cells(text: str, lengths: bytes) -> list[str]:
+    """Return the cells of a column that `text_columns` returned."""
+    content, at, found = text.encode(), 0, []
+    for place in range(0, len(lengths), 4):
+        end = at + int.from_bytes(lengths[place : place + 4], "little")
+        found.append(content[at:end].decode())
+        at = end
+    return found
+
+
 def _column(name: str, cells: polars.Series) -> tuple[str, str, bytes]:
     """Return a column as `text_columns` does."""
     import polars

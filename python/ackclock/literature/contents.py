@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from ackclock.experiments.draws import Jitter
-from ackclock.experiments.pathtables import PathTable
+from ackclock.experiments.pathtables import Values
 from ackclock.experiments.repetitions import Rule, Sampling
 from ackclock.files.schema import (
     STRICT,
@@ -144,7 +142,7 @@ class Repeat(Table):
     sampling, count, spread, jitter, exact, common, seeds
         The rule of repetition, see `Rule`.
     table : str
-        Of a population: the ``.csv`` file of its paths in the paper's folder, see `PathTable`.
+        Of a population: the file of its paths in the paper's folder, see `pathtables.read`.
     where : dict
         Labels of the cells.
     seeds_by : tuple of str
@@ -178,18 +176,12 @@ class Repeat(Table):
         """Number of runs of a cell."""
         return self.count * self.seeds + self.exact + self.common
 
-    def rule(self, folder: Path, labels: Labels) -> Rule:
-        """Return the rule of repetition of a cell with these labels, for a paper in a folder."""
+    def rule(self, paths: Values = ()) -> Rule:
+        """Return the rule of repetition of a cell; `paths` is the population, if it is over one."""
         drawn = None
         if self.jitter is not None:
             drawn = Jitter.read({key: value for key, value in vars(self.jitter).items() if value is not None})
-        paths = _table(folder / self.table).paths(labels) if self.table else ()
         return Rule(self.sampling, self.count, self.spread, drawn, self.exact, self.common, paths, self.seeds)
-
-
-@cache
-def _table(file: Path) -> PathTable:
-    return PathTable(file)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ackclock import _core, columns, freeze
 from ackclock.drawing import bands
-from ackclock.experiments import budget
+from ackclock.experiments import budget, pathtables
 from ackclock.experiments.pathtables import PathTable
 from ackclock.experiments.plan import Point
 from ackclock.experiments.repetitions import Repetition, Rule, repetitions
@@ -140,9 +140,10 @@ def plan_paper(paper: Paper, *, quick: bool = False) -> Plan:
     whole = _count(paper, [labels for labels, _ in variants])
     _check_count(paper, [labels for labels, _ in kept])
     _check_today(paper)
+    populations = _tables(paper)
     runs: list[PlannedRun] = []
     for labels, scenario in kept:
-        runs += _repetitions(paper, labels, scenario, values, shorter.most)
+        runs += _repetitions(paper, labels, scenario, values, shorter.most, populations)
     models = [_repeated(paper, point, values, shorter.most) for point in points if leaves(shorter.only, point.labels)]
     if not runs and not models:
         raise ValueError(f"{paper.file}: quick.only selects no runs")
@@ -237,8 +238,6 @@ def _check_labels(paper: Paper, values: Values, metrics: Sequence[str]) -> None:
     for number, repeat in enumerate(contents.repeats):
         problems.choice(("repeat", number, "where"), repeat.where, values)
         problems.words(("repeat", number, "seeds_by"), "label", repeat.seeds_by, values)
-        if repeat.table:
-            _check_table(("repeat", number, "table"), repeat, paper, problems)
     problems.only(("quick", "only"), contents.quick.only, values)
     if contents.figures is not None:
         _check_figures(contents.figures, values, problems)
@@ -248,13 +247,25 @@ def _check_labels(paper: Paper, values: Values, metrics: Sequence[str]) -> None:
     problems.check()
 
 
-def _check_table(path: Key, repeat: Repeat, paper: Paper, problems: Problems) -> None:
-    try:
-        PathTable(paper.folder / repeat.table).check(repeat.count, paper.labels)
-    except FileNotFoundError:
-        problems.key(path, f"the paper's folder has no file {repeat.table!r}")
-    except (OSError, ValueError) as error:
-        problems.key(path, str(error))
+def _tables(paper: Paper) -> dict[str, PathTable]:
+    """Read the tables of paths by their names."""
+    found: dict[str, PathTable] = {}
+    problems = paper.problems()
+    for number, repeat in enumerate(paper.contents.repeats):
+        path: Key = ("repeat", number, "table")
+        if not repeat.table:
+            continue
+        try:
+            if repeat.table not in found:
+                found[repeat.table] = pathtables.read(paper.folder / repeat.table, paper.labels)
+            if (there := found[repeat.table].count) < repeat.count:
+                problems.key(path, f"{repeat.table} has {there} paths, but count is {repeat.count}")
+        except FileNotFoundError:
+            problems.key(path, f"the paper's folder has no file {repeat.table!r}")
+        except (OSError, ValueError) as error:
+            problems.key(path, str(error))
+    problems.check()
+    return found
 
 
 def _check_figures(figures: Figures, values: Values, problems: Problems) -> None:
@@ -323,11 +334,16 @@ def measures(repeat: Repeat) -> list[Derivation]:
 
 
 def _repetitions(
-    paper: Paper, labels: Mapping[str, str], scenario: Scenario, values: Values, counts: Mapping[str, int]
+    paper: Paper,
+    labels: Mapping[str, str],
+    scenario: Scenario,
+    values: Values,
+    counts: Mapping[str, int],
+    populations: Mapping[str, PathTable],
 ) -> list[PlannedRun]:
     repeat = _repeat(paper, labels)
     first = _first_seed(repeat, labels, values)
-    rule = repeat.rule(paper.folder, labels)
+    rule = repeat.rule(populations[repeat.table].paths(labels) if repeat.table else ())
     repeated = repetitions(rule, scenario, first, counts)
     figures = paper.contents.figures
     measured, curves, drawn = measures(repeat), _curves_of(paper, labels), _drawn(repeated)

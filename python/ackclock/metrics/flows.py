@@ -13,7 +13,7 @@ import polars
 from ackclock import freeze
 from ackclock.arrow import frame, rows
 from ackclock.freeze import Frozen
-from ackclock.metrics import exits
+from ackclock.metrics import exits, groups
 from ackclock.metrics.derivation import Derivation, Rows, Run
 from ackclock.statistics.fairness import jain_index
 
@@ -313,19 +313,19 @@ def short_flows(measured: Rows, result: Run) -> None:
     of transfers, and ``short_mean`` and ``short_p95`` of their completion times in seconds; None for other flows. An
     unfinished transfer counts with the time until the end of the run.
     """
-    tables = freeze.arriving(result.scenario)
-    groups: dict[str, Rows] = {}
+    numbered = re.compile(rf"({'|'.join(map(re.escape, freeze.arriving(result.scenario)))})\d+")
+    arrived: dict[str, Rows] = {}
+    others: Rows = []
     for row in measured:
-        table = next((name for name in tables if re.fullmatch(rf"{re.escape(name)}\d+", row["flow"])), row["flow"])
-        groups.setdefault(table, []).append(row)
-    measured.clear()
-    for table, own in groups.items():
-        if table not in tables:
-            measured += [{**row, **dict.fromkeys(SHORT_FLOWS)} for row in own]
-            continue
-        times = [row["completion_time"] or result.duration - row["start_s"] for row in own]
-        found = {"short_flows": len(times), "short_mean": math.fsum(times) / len(times)}
-        measured.append({**_merged(own), "flow": table, **found, "short_p95": float(np.quantile(times, 0.95))})
+        if found := numbered.fullmatch(row["flow"]):
+            arrived.setdefault(found[1], []).append(row)
+        else:
+            others.append({**row, **dict.fromkeys(SHORT_FLOWS)})
+    measured[:] = others
+    for table, own in arrived.items():
+        times = [groups.completion(row, result.duration) for row in own]
+        values = (len(times), math.fsum(times) / len(times), float(np.quantile(times, 0.95)))
+        measured.append({**_merged(own), "flow": table, **dict(zip(SHORT_FLOWS, values, strict=True))})
 
 
 TRANSFER = ("completion", "completion_trips", "buffer_bdp", "sojourn_mean", "others_per_byte", "others_dropped")
@@ -349,7 +349,7 @@ def transfer(measured: Rows, result: Run) -> None:
     measured[:] = [row for row in measured if row["start_s"] < result.duration]
     total = {key: sum(row[key] for row in measured) for key in ("delivered_bytes", "dropped_packets")}
     for row in measured:
-        row["completion"] = row["completion_time"] or result.duration - row["start_s"]
+        row["completion"] = groups.completion(row, result.duration)
         row["completion_trips"] = row["completion"] / row["path_rtt"]
         room, product = row["queue_packets"], row["bdp_packets"]
         row["buffer_bdp"] = None if room is None else room / product

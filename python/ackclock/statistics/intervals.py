@@ -67,9 +67,8 @@ def interval(
         Measured values.
     sampling
         ``"seed"``: independent random runs; ``"population"``: runs on independent paths of a population. The interval
-        is Student's t. ``"path"`` and ``"offset"``: deterministic
-        runs on drawn paths, or with different start times. The interval is the range, see `coverage_of_range`.
-        ``"exact"``: a formula, which has one value.
+        is Student's t. ``"path"`` and ``"offset"``: deterministic runs on drawn paths, or with different start times.
+        The interval is the range, see `coverage_of_range`. ``"exact"``: a formula, which has one value.
     confidence
         Probability that the t interval covers the mean.
     bounds

@@ -247,8 +247,7 @@ class _Lengths:
     """The lengths of runs that picked readings need, by series."""
 
     def __init__(self, plan: Plan, world: World) -> None:
-        self._runs = plan.cells
-        self._cells = [cell[0] for cell in plan.cells]
+        self._cells = plan.cells
         self._world = world
         self._started: dict[int, float] = {}
         self._picked: dict[Series, float] = {}
@@ -276,13 +275,13 @@ class _Lengths:
         for series in reading.series:
             length, there = self._needs(series, reading.metric), self._picked.get(series)
             more = length + self._world.overhead if there is None else max(0.0, length - there)
-            added += repeated(self._runs[series[0]]) * more
+            added += repeated(self._cells[series[0]]) * more
         return added
 
     def beyond(self, reading: Reading, budget: float) -> Reading:
         """Return a reading that is beyond the budget, and says so."""
         longest, cost = max(self._needs(series, reading.metric) for series in reading.series), self.cost(reading)
-        count = sum(repeated(self._runs[place]) for place, _ in reading.series)
+        count = sum(repeated(self._cells[place]) for place, _ in reading.series)
         runs = f"{count} runs of {longest:g} s"
         said = f"it needs {in_words(cost)} more ({runs}), beyond the budget of {in_words(budget)}"
         return replace(reading, reason=said, cost=cost)
@@ -291,7 +290,7 @@ class _Lengths:
         """Return the runs of all picked readings; those of a reading alternate between its cells."""
         made: list[PlannedRun] = []
         for together in self._order:
-            by_cell = [(place, self._picked[place, common], _repeated(self._runs[place], common=common))
+            by_cell = [(place, self._picked[place, common], _repeated(self._cells[place], common=common))
                        for place, common in together]  # fmt: skip
             made += [
                 self._run(place, seconds, own[index])
@@ -310,7 +309,7 @@ class _Lengths:
 
     def _needs(self, series: Series, metric: str) -> float:
         """Return the length of the runs of a series that a metric needs, in seconds."""
-        run = self._cells[series[0]]
+        run = self._cells[series[0]][0]
         whole, end = run.given.duration, end_of(run.repeat, metric)
         if end is None:
             return whole
@@ -320,14 +319,14 @@ class _Lengths:
     def _latest(self, place: int) -> float:
         """Return the latest start of a flow in any repetition of a cell, in seconds."""
         if place not in self._started:
-            run = self._cells[place]
+            run = self._cells[place][0]
             spread = nanoseconds(run.rule.spread) / SECOND if run.rule.spread else 0.0
             starts = (nanoseconds(flow["start"]) / SECOND for flow in Frozen(run.given).flows)
             self._started[place] = max(starts, default=0.0) + spread
         return self._started[place]
 
     def _run(self, place: int, seconds: float, repetition: Repetition) -> PlannedRun:
-        given = self._cells[place]
+        given = self._cells[place][0]
         whole = seconds >= given.given.duration
         hosted = self._world.hosted(repetition.scenario)
         scenario = hosted if whole else hosted.set({"duration": f"{round(seconds * SECOND)} ns"})
