@@ -148,9 +148,9 @@ def test_every_wrong_key_of_a_paper_is_named_at_once(tmp_path: Path, cli: Cli) -
     wanted = [
         r"7: experiment 1: there is no key 'onyl'; did you mean 'only'\? \(known: file, labels, only, relabel\)",
         r"11: repeat 1: count must be a whole number from 1 to 10,000, not '3'",
-        r"14: chart 1: kind must be one of lines, bars, map, best, time, internals, rounds, not 'line'",
+        r"14: chart 1: kind must be one of lines, bars, map, best, front, time, internals, rounds, not 'line'",
         r'21: chart 2: where must be a table of texts, such as \{ loss = "0 %" \}, not \{\'queue\': 5\}',
-        r"25: quick.counts: there is no key 'sed'; did you mean 'seed'\? \(known: seed, path, offset\)",
+        r"25: quick.counts: there is no key 'sed'; did you mean 'seed'\? \(known: seed, path, offset, population\)",
     ]
     lines = done.stderr.splitlines()
     assert len(lines) == len(wanted)

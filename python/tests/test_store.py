@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import shutil
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
+from ackclock.experiments import store as store_module
 from ackclock.experiments.store import TABLE, Store
 from ackclock.files import storage
 from ackclock.files.locking import LockedError
@@ -124,3 +130,48 @@ def test_a_changed_byte_is_no_measurement(tmp_path: Path) -> None:
     data[len(data) // 2] ^= 1
     table.write_bytes(data)
     assert dict(Store(tmp_path / "o")) == {}
+
+
+def test_ctrl_c_at_any_line_loses_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "o"
+    filled(folder, 3)
+    wanted = {key: [value] for key, value in Store(folder).items()}
+    wanted["k1"].append("other")
+    line, ended = 0, False
+    while not ended:
+        line += 1
+        out = shutil.copytree(folder, tmp_path / str(line))
+        with contextlib.suppress(KeyboardInterrupt):
+            work_until(out, line)
+            ended = True
+        found = dict(Store(out))
+        assert found.keys() == wanted.keys(), line
+        assert all(found[key] in wanted[key] for key in wanted), line
+    assert line > 10
+
+
+def work_until(folder: Path, line: int) -> None:
+    """Read and write a stored folder; Ctrl-C comes before the n-th line of the store."""
+    left = line
+
+    def traced(frame: FrameType, event: str, _: object) -> Callable[..., Any] | None:
+        nonlocal left
+        if frame.f_code.co_filename != store_module.__file__:
+            return None
+        left -= event == "line"
+        if left == 0:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return traced
+
+    store = Store(folder)
+    with store.opened(KIND, {"contenders": []}):
+        before = sys.gettrace()
+        sys.settrace(traced)
+        try:
+            assert store["k0"] == {"value": 0, "none": None}
+            store["k1"] = "other"
+            assert store["k1"] == "other"
+            store.finish()
+        finally:
+            sys.settrace(before)

@@ -79,17 +79,18 @@ class Store(MutableMapping[str, Any]):
             If another program has changed the table.
         """
         if key not in self._values:
-            text = self._texts.pop(key)
             try:
-                self._values[key] = json.loads(text)
+                self._values[key] = json.loads(self._texts[key])
             except ValueError as error:
                 raise reading.DamagedError(Path(str(self._folder)) / TABLE, f"not JSON: {error}") from None
+            # Last: Ctrl-C may come between any two lines, and what is in neither is not kept.
+            del self._texts[key]
         return self._values[key]
 
     def __setitem__(self, key: str, value: object) -> None:
         """Store a value, in an open folder before this returns."""
-        self._texts.pop(key, None)
         self._values[key] = value
+        self._texts.pop(key, None)
         if self._journal is not None:
             self._journal.add(key, value)
         else:

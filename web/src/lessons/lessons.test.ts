@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { lexer } from "marked";
 import { named, words } from "./lesson.ts";
+import { VISIBLE } from "./overlay.ts";
 import { block, readLessons } from "./read.ts";
 
 const lessons = readLessons();
@@ -12,6 +13,7 @@ test("every lesson has a text, a question, an answer and a scenario", () => {
     for (const tree of [lesson.text, lesson.question, lesson.answer]) assert.ok(tree.length > 0, lesson.id);
     assert.match(lesson.scenario, /^duration = /m);
     assert.ok(lesson.title && lesson.base && lesson.charts.length > 0);
+    for (const chart of lesson.charts) assert.ok(chart in VISIBLE, `${lesson.id}: ${chart}`);
     for (const { name, edits } of lesson.compare) assert.ok(name && edits.length > 0, lesson.id);
   }
 });

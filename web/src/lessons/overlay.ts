@@ -5,7 +5,7 @@ import type { Chart } from "../charts/curves.ts";
 import type { Lesson } from "./lesson.ts";
 
 /** The charts of the page that a lesson names. */
-const VISIBLE: { [name: string]: Chart["id"] } = {
+export const VISIBLE: { [name: string]: Chart["id"] } = {
   cwnd: "cwnd",
   queue: "queue",
   throughput: "throughput",
