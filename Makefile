@@ -11,6 +11,10 @@ PYTHON_FILES := python benches docs packaging requirements web/engine.py
 EBPF ?= $(shell sh crates/emu/available.sh)
 CORE_FEATURES = $(if $(EBPF),--features pyo3/extension-module --features $(EBPF))
 RUST_FEATURES = $(if $(EBPF),--features ackclock-emu/ebpf)
+# A fixed seed: what passes here passes in CI. `make test-long` draws other cases.
+RUST_TEST = PROPTEST_RNG_SEED=1 cargo test --workspace --quiet $(RUST_FEATURES)
+# Parts of the names of the tests that compile copies of crates.
+COPYING := of_contributing outside_the_workspace
 # `make web ENGINE=--required` fails without a compiler for browsers, instead of leaving the engine out.
 ENGINE ?=
 # Crates that need Linux are empty elsewhere, and others have another part in their place.
@@ -62,8 +66,10 @@ demo: estimate core  ## reproduce the paper `ass`: figures, verdicts, a report
 	@$(BIN)/ackclock paper ass --brief --out out/ass
 
 test: core  ## run the tests
-	@# A fixed seed: what passes here passes in CI. `make test-long` draws other cases.
-	PROPTEST_RNG_SEED=1 cargo test --workspace --quiet $(RUST_FEATURES)
+	@# Tests that compile copies of crates take one processor for minutes, so they run beside the others.
+	$(RUST_TEST) --no-run
+	@$(RUST_TEST) -- $(COPYING) & copying=$$!; \
+		$(RUST_TEST) -- $(COPYING:%=--skip %); others=$$?; wait $$copying && exit $$others
 	@# A file's tests run in one process, so that its fixtures are made once.
 	$(BIN)/pytest --quiet --numprocesses auto --dist loadfile -m 'not kernel and not wheel and not long'
 	$(BIN)/pytest --quiet -m kernel

@@ -348,7 +348,7 @@ def test_a_changed_digit_is_no_measurement(stores: Path, call: Call, monkeypatch
     # As a killed process leaves them: one of eight is in the journal alone.
     rows = polars.read_parquet(Path("papered") / TABLE)
     for key, measured in rows.head(1).iter_rows():
-        Journal(journal).add(key, json.loads(measured))
+        Journal(journal).add(key, measured)
     storage.write_parquet(Path("papered") / TABLE, rows.tail(-1))
     assert call("report", "papered")[0] == 0
     text = journal.read_text()

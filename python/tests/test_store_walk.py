@@ -99,5 +99,5 @@ def test_a_journal_keeps_what_was_added(lines: list[bytes], tmp_path: Path) -> N
     file = tmp_path / "journal"
     file.write_bytes(b"\n".join(lines))
     journal = Journal(file)
-    journal.add("mine", {"x": 1})
-    assert journal.read()["mine"] == {"x": 1}
+    journal.add("mine", '{"x": 1}')
+    assert journal.read()["mine"] == '{"x": 1}'

@@ -260,8 +260,8 @@ impl PyScenario {
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
-    fn set(&self, settings: Vec<(String, String)>) -> PyResult<Self> {
-        Self::new(self.document().into_owned(), &settings)
+    fn set(&self, py: Python<'_>, settings: Vec<(String, String)>) -> PyResult<Self> {
+        py.detach(|| Self::new(self.document().into_owned(), &settings))
     }
 
     /// What `sweep_points` needs: the points to draw, the file of a table, and the name, count and seed of a population.

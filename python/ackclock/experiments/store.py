@@ -40,8 +40,8 @@ class Store(MutableMapping[str, Any]):
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
-        self._values: dict[str, Any] = {}
-        self._texts: dict[str, str] = {}  # of other values, which nobody has asked for
+        # As text, since the values of a study are several gigabytes of objects.
+        self._texts: dict[str, str] = {}
         self._held: set[str] = set()  # keys of values that are not in the folder yet
         self._journal: Journal | None = None
         self._manifest: dict[str, Any] = {}
@@ -78,36 +78,34 @@ class Store(MutableMapping[str, Any]):
         DamagedError
             If another program has changed the table.
         """
-        if key not in self._values:
-            try:
-                self._values[key] = json.loads(self._texts[key])
-            except ValueError as error:
-                raise reading.DamagedError(Path(str(self._folder)) / TABLE, f"not JSON: {error}") from None
-            # Last: Ctrl-C may come between any two lines, and what is in neither is not kept.
-            del self._texts[key]
-        return self._values[key]
+        try:
+            return json.loads(self._texts[key])
+        except ValueError as error:
+            raise reading.DamagedError(Path(str(self._folder)) / TABLE, f"not JSON: {error}") from None
 
     def __setitem__(self, key: str, value: object) -> None:
         """Store a value, in an open folder before this returns."""
-        self._values[key] = value
-        self._texts.pop(key, None)
+        self._put(key, json.dumps(value))
+
+    def _put(self, key: str, text: str) -> None:
+        self._texts[key] = text
         if self._journal is not None:
-            self._journal.add(key, value)
+            self._journal.add(key, text)
         else:
             self._held.add(key)
 
     def __delitem__(self, key: str) -> None:
         """Forget a value; it stays in the folder until `finish`."""
-        del (self._texts if key in self._texts else self._values)[key]
+        del self._texts[key]
 
     def __contains__(self, key: object) -> bool:
-        return key in self._values or key in self._texts
+        return key in self._texts
 
     def __iter__(self) -> Iterator[str]:
-        return iter([*self._texts, *self._values])
+        return iter(list(self._texts))
 
     def __len__(self) -> int:
-        return len(self._texts) + len(self._values)
+        return len(self._texts)
 
     @contextlib.contextmanager
     def opened(self, kind: str, manifest: Mapping[str, Any], written: Sequence[str] = ()) -> Iterator[Store]:
@@ -163,10 +161,11 @@ class Store(MutableMapping[str, Any]):
         self._kind, self._finished = kind, False
         self.describe(**manifest, state=RUNNING)
         targets.remove_written(folder, written)
-        held = {key: self._values[key] for key in self._held if key in self._values}
+        held = {key: self._texts[key] for key in self._held if key in self._texts}
         self._read()
         self._journal, self._held = Journal(folder / JOURNAL), set()
-        self.update(held)
+        for key, text in held.items():
+            self._put(key, text)
 
     def describe(self, **entries: Any) -> None:  # noqa: ANN401 - any JSON
         """Change entries of the manifest of the open folder."""
@@ -181,10 +180,9 @@ class Store(MutableMapping[str, Any]):
 
         if self._folder is None or self._journal is None:
             return
-        texts = {**self._texts, **{key: json.dumps(value) for key, value in self._values.items()}}
-        keys = sorted(texts)
+        keys = sorted(self._texts)
         table = polars.DataFrame(
-            {"key": keys, "measured": [texts[key] for key in keys]}, dict.fromkeys(COLUMNS, polars.String)
+            {"key": keys, "measured": [self._texts[key] for key in keys]}, dict.fromkeys(COLUMNS, polars.String)
         )
         storage.write_parquet(self._folder / TABLE, table)
         self._journal.remove()
@@ -205,9 +203,6 @@ class Store(MutableMapping[str, Any]):
             table = reading.read_parquet(self._folder / TABLE)
             own = dict.fromkeys(COLUMNS, polars.String())
             if table.schema == own and not table.null_count().sum_horizontal().item():
-                self._values.clear()
                 self._texts = dict(zip(table["key"].to_list(), table["measured"].to_list(), strict=True))
         with contextlib.suppress(OSError):
-            self._values.update(Journal(self._folder / JOURNAL).read())
-        for key in self._values:
-            self._texts.pop(key, None)
+            self._texts.update(Journal(self._folder / JOURNAL).read())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -141,9 +142,13 @@ def plan_paper(paper: Paper, *, quick: bool = False) -> Plan:
     _check_count(paper, [labels for labels, _ in kept])
     _check_today(paper)
     populations = _tables(paper)
-    runs: list[PlannedRun] = []
-    for labels, scenario in kept:
-        runs += _repetitions(paper, labels, scenario, values, shorter.most, populations)
+    # The compiled core makes and checks scenarios outside Python's lock.
+    pool = ThreadPoolExecutor(budget.threads(None))
+    try:
+        planned = pool.map(lambda cell: _repetitions(paper, cell[0], cell[1], values, shorter.most, populations), kept)
+        runs = [run for cell in planned for run in cell]
+    finally:
+        pool.shutdown(cancel_futures=True)  # after Ctrl-C
     models = [_repeated(paper, point, values, shorter.most) for point in points if leaves(shorter.only, point.labels)]
     if not runs and not models:
         raise ValueError(f"{paper.file}: quick.only selects no runs")

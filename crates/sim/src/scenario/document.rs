@@ -11,6 +11,9 @@ use crate::scenario::toml_reader::read_toml;
 use crate::scenario::value::{Node, read_json};
 use crate::scenario::{amount, freeze, hosts, links, sweep, text};
 
+/// Largest number of settings that a document keeps beside its tree.
+const MAX_SETTINGS: usize = 16;
+
 /// A parsed, not yet validated scenario: a tree of values. Each value knows where it was written.
 #[derive(Clone, Debug)]
 pub struct Document {
@@ -90,17 +93,18 @@ impl Document {
         self.set_all([(key, value)])
     }
 
-    /// Sets several values in order, each as [`Document::set`] does. The tree is copied once, not for each value.
+    /// Sets several values in order, each as [`Document::set`] does.
     ///
     /// # Errors
     /// As [`Document::set`], for the first wrong value; the document is then as before.
     pub fn set_all<'a>(&mut self, settings: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), ScenarioError> {
         let mut problems = Problems::default();
-        let mut tree = self.tree(&mut problems);
+        let (mut tree, mut set) = (self.tree(&mut problems), self.settings.clone());
         for (key, value) in settings {
             let origin = Origin::Elsewhere(format!("--set {key}={value}").into());
             let value = setting::value(key, value, &origin, &mut problems);
-            if let Err(message) = (Setting { path: key.to_owned(), value }).apply(&mut tree) {
+            let setting = Setting { path: key.to_owned(), value };
+            if let Err(message) = setting.apply(&mut tree) {
                 problems.add(&origin, key, message);
             }
             if let Some(axis) = tree.get("sweep").and_then(|sweep| sweep::axis_over(sweep, key)) {
@@ -113,10 +117,17 @@ impl Document {
             if !problems.is_empty() {
                 break;
             }
+            set.push(Arc::new(setting));
         }
         let tree = problems.unless_any(&self.file, tree)?;
-        self.tree = Arc::new(tree);
-        self.settings.clear();
+        // A plan has hundreds of thousands of scenarios that differ in some values: these share a tree. Whoever sets value after value, or
+        // changes [sweep], gets a tree of his own.
+        if set.len() <= MAX_SETTINGS && !set.iter().any(|setting| setting.path.trim_start().starts_with("sweep")) {
+            self.settings = set;
+        } else {
+            self.tree = Arc::new(tree);
+            self.settings.clear();
+        }
         Ok(())
     }
 

@@ -98,7 +98,9 @@ fn table(text: &mut String, path: &str, entries: &Json) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     let entries = || entries.as_object().into_iter().flatten();
     for (key, value) in entries().filter(|(key, _)| !TABLES.contains(&below(key).as_str())) {
-        let _ = writeln!(text, "{key} = {}", inline(value));
+        let _ = write!(text, "{key} = ");
+        inline(text, value);
+        text.push('\n');
     }
     for (key, value) in entries() {
         let path = below(key);
@@ -118,15 +120,29 @@ fn table(text: &mut String, path: &str, entries: &Json) {
     }
 }
 
-/// A value as TOML on one line. Texts, numbers and lists are the same in JSON; only DEL needs an escape in TOML.
-fn inline(value: &Json) -> String {
+/// Writes a value as TOML on one line. Texts, numbers and lists are the same in JSON; only DEL needs an escape in TOML.
+fn inline(text: &mut String, value: &Json) {
     match value {
-        Json::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
-        Json::Object(entries) => {
-            let entries: Vec<String> = entries.iter().map(|(key, value)| format!("{key} = {}", inline(value))).collect();
-            format!("{{ {} }}", entries.join(", "))
+        Json::Array(items) => {
+            text.push('[');
+            for (index, item) in items.iter().enumerate() {
+                text.push_str(if index == 0 { "" } else { ", " });
+                inline(text, item);
+            }
+            text.push(']');
         }
-        other => other.to_string().replace('\u{7f}', "\\u007f"),
+        Json::Object(entries) => {
+            text.push_str("{ ");
+            for (index, (key, value)) in entries.iter().enumerate() {
+                let _ = write!(text, "{}{key} = ", if index == 0 { "" } else { ", " });
+                inline(text, value);
+            }
+            text.push_str(" }");
+        }
+        Json::String(word) if word.contains('\u{7f}') => text.push_str(&value.to_string().replace('\u{7f}', "\\u007f")),
+        other => {
+            let _ = write!(text, "{other}");
+        }
     }
 }
 
