@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use ackclock_core::params::Value;
 use ackclock_core::units::{Limit, Rate};
 use ackclock_tcp::modern::Feedback;
@@ -517,6 +519,31 @@ fn a_wrong_setting_among_several_changes_nothing() {
     }
     assert_eq!(several.frozen(), single.frozen());
     assert_ne!(several.frozen().unwrap(), before);
+}
+
+#[test]
+fn scenarios_that_differ_in_values_share_a_tree() {
+    let base = Document::from_toml("duration = \"9 s\"\n[flow]\n[sweep]\n\"flow.rwnd\" = [\"9 packets\"]\n", "t.toml").unwrap();
+    let set = |settings: &[(&str, String)]| {
+        let mut document = base.clone();
+        for (key, value) in settings {
+            document.set(key, value).unwrap();
+        }
+        document
+    };
+    let values: Vec<(&str, String)> = (1..40).map(|value| ("seed", value.to_string())).collect();
+    for count in 0..values.len() {
+        let (one, all) = (set(&values[..count]), &values[..count]);
+        let mut together = base.clone();
+        together.set_all(all.iter().map(|(key, value)| (*key, value.as_str()))).unwrap();
+        assert_eq!(one.state(), together.state());
+        assert_eq!(one.frozen().unwrap(), together.frozen().unwrap());
+        assert_eq!(one.scenario().unwrap().seed, count.max(1) as u64);
+        assert_eq!(Arc::ptr_eq(&base.tree, &one.tree), count <= 16, "{count}");
+    }
+    let swept = set(&[("seed", "2".to_owned()), ("sweep.other", "{ a = { seed = 3 } }".to_owned())]);
+    assert!(swept.sweep().contains("other") && !base.sweep().contains("other"));
+    assert_eq!(swept.points(&SweepData::default()).map(|points| points.len()).map_err(|error| error.to_string()), Ok(1));
 }
 
 #[test]
