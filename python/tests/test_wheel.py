@@ -58,7 +58,9 @@ def sdist(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sdist")
     archive = build(folder, "-m", "maturin", "sdist", "--out", folder)
     with tarfile.open(archive) as opened:
-        opened.extractall(archive.parent, filter="data")
+        # Pythons before 3.11.4 and 3.10.12 have no filter.
+        opened.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
+        opened.extractall(archive.parent)
     return archive.parent / archive.name.removesuffix(".tar.gz")
 
 
