@@ -52,7 +52,7 @@ def test_the_parts_quantities_are_traced(programs: None) -> None:
         {name: frame.filter(frame["name"] == name)["value"] for name in names[0]} for frame in both
     )
     assert kernels_own["bin_duration"].max() == pytest.approx(simulated["bin_duration"].max(), rel=0.1)
-    # ACKs that the machine delivers together raise the estimates, the typical one by up to half on a machine that stalls.
+    # ACKs that the machine delivers together raise the estimates: the typical one by up to half if the machine stalls.
     assert 0.9 < kernels_own["bwe_avg"].median() / simulated["bwe_avg"].median() < 2
     assert kernels_own["bwe_max"].to_list() == kernels_own["bwe"].cum_max().to_list()
     times = both[0]["time"]
