@@ -27,6 +27,10 @@ const LINES: usize = 40;
 /// The rights that this module takes away, in the newest version of Landlock that it knows. Older kernels have some of them.
 const VERSION: ABI = ABI::V6;
 
+/// One thread forks at a time. What libraries do before a fork cannot happen twice at once: OpenBLAS, in the Python process that loads this
+/// crate, joins its threads, and waits forever for those that another fork has joined.
+static FORKING: Mutex<()> = Mutex::new(());
+
 /// What is known of a program.
 #[derive(Debug, Default)]
 struct Known {
@@ -138,7 +142,10 @@ type Started = io::Result<(u32, bool)>;
 
 /// The thread of a program: confines itself, starts the program, reads its output, and waits for its end.
 fn keep(mut command: Command, writable: &[PathBuf], known: &Mutex<Known>, tell: &SyncSender<Started>) {
-    let started = confine(writable).and_then(|confined| Ok((command.spawn()?, confined)));
+    let started = confine(writable).and_then(|confined| {
+        let _one = FORKING.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok((command.spawn()?, confined))
+    });
     let mut child = match started {
         Ok((child, confined)) => {
             tell.send(Ok((child.id(), confined))).ok();
