@@ -27,8 +27,8 @@ const LINES: usize = 40;
 /// The rights that this module takes away, in the newest version of Landlock that it knows. Older kernels have some of them.
 const VERSION: ABI = ABI::V6;
 
-/// One thread forks at a time. What libraries do before a fork cannot happen twice at once: OpenBLAS, in the Python process that loads this
-/// crate, joins its threads, and waits forever for those that another fork has joined.
+/// One thread forks at a time. What libraries do before a fork cannot happen twice at once: `OpenBLAS`, in the Python process that loads
+/// this crate, joins its threads, and waits forever for those that another fork has joined.
 static FORKING: Mutex<()> = Mutex::new(());
 
 /// What is known of a program.
