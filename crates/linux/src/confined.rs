@@ -7,9 +7,9 @@
 use std::ffi::{c_int, c_uint};
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
-use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command};
 
+use crate::forking;
 use crate::namespace::Namespace;
 use crate::result::check;
 
@@ -22,9 +22,7 @@ pub fn spawn(command: &mut Command, network: &Namespace) -> io::Result<Child> {
     let network = network.as_fd().as_raw_fd();
     // SAFETY: without pointers.
     let caller = unsafe { libc::getpid() };
-    // SAFETY: between fork and exec the closure only makes system calls, and allocates nothing.
-    unsafe { command.pre_exec(move || confine(network, caller)) };
-    command.spawn()
+    forking::spawn(command, move || confine(network, caller))
 }
 
 /// Waits until the child `process` has ended, without collecting it.
@@ -58,19 +56,14 @@ fn confine(network: RawFd, caller: libc::pid_t) -> io::Result<()> {
         check(libc::pipe2(pipe.as_mut_ptr(), libc::O_CLOEXEC))?;
     }
     let [read, write] = pipe;
-    match fork()? {
+    match forking::fork()? {
         0 => become_init(read, write)?,
         init => wait(init, write),
     }
-    match fork()? {
+    match forking::fork()? {
         0 => Ok(()),
         program => wait(program, -1),
     }
-}
-
-fn fork() -> io::Result<libc::pid_t> {
-    // SAFETY: the child only makes system calls until it executes another program or ends.
-    check(unsafe { libc::fork() })
 }
 
 /// Prepares the first process of the PID namespace. `read`: a pipe whose other end only the guard keeps.

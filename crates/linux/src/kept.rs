@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead as _, BufReader};
 use std::os::fd::{AsRawFd as _, BorrowedFd, RawFd};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, SyncSender};
@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use landlock::{ABI, Access as _, AccessFs, AccessNet, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus, Scope};
 
+use crate::forking;
 use crate::result::check;
 
 /// The descriptor by which the program finds the file that it is given.
@@ -26,10 +27,6 @@ const LINES: usize = 40;
 
 /// The rights that this module takes away, in the newest version of Landlock that it knows. Older kernels have some of them.
 const VERSION: ABI = ABI::V6;
-
-/// One thread forks at a time. What libraries do before a fork cannot happen twice at once: `OpenBLAS`, in the Python process that loads
-/// this crate, joins its threads, and waits forever for those that another fork has joined.
-static FORKING: Mutex<()> = Mutex::new(());
 
 /// What is known of a program.
 #[derive(Debug, Default)]
@@ -64,13 +61,12 @@ impl Kept {
         // SAFETY: without pointers.
         let caller = unsafe { libc::getpid() };
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // SAFETY: between fork and exec the closure only makes system calls, and allocates nothing.
-        unsafe { command.pre_exec(move || prepare(given, caller, time)) };
+        let prepared = move || prepare(given, caller, time);
         let known = Arc::<Mutex<Known>>::default();
         let (tell, told) = mpsc::sync_channel(1);
         let noted = known.clone();
         // Landlock confines a thread and what it starts, and a child can end with the thread that started it: so each program has a thread.
-        let keeper = thread::Builder::new().name("keeper".to_owned()).spawn(move || keep(command, &writable, &noted, &tell))?;
+        let keeper = thread::Builder::new().name("keeper".to_owned()).spawn(move || keep(command, prepared, &writable, &noted, &tell))?;
         let (process, confined) = told.recv().map_err(|_| io::Error::other("the thread of the program has ended"))??;
         Ok(Self { process, confined, known, keeper: Some(keeper) })
     }
@@ -141,11 +137,14 @@ pub fn processor_time(process: u32) -> Duration {
 type Started = io::Result<(u32, bool)>;
 
 /// The thread of a program: confines itself, starts the program, reads its output, and waits for its end.
-fn keep(mut command: Command, writable: &[PathBuf], known: &Mutex<Known>, tell: &SyncSender<Started>) {
-    let started = confine(writable).and_then(|confined| {
-        let _one = FORKING.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok((command.spawn()?, confined))
-    });
+fn keep(
+    mut command: Command,
+    prepare: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
+    writable: &[PathBuf],
+    known: &Mutex<Known>,
+    tell: &SyncSender<Started>,
+) {
+    let started = confine(writable).and_then(|confined| Ok((forking::spawn(&mut command, prepare)?, confined)));
     let mut child = match started {
         Ok((child, confined)) => {
             tell.send(Ok((child.id(), confined))).ok();
@@ -240,8 +239,7 @@ fn prepare(given: RawFd, caller: libc::pid_t, time: Duration) -> io::Result<()> 
 fn start_guard() -> io::Result<()> {
     // SAFETY: without pointers.
     let program = check(unsafe { libc::syscall(libc::SYS_pidfd_open, libc::getpid(), 0) } as libc::c_int)?;
-    // SAFETY: the child only makes system calls until it ends.
-    if check(unsafe { libc::fork() })? == 0 {
+    if forking::fork()? == 0 {
         guard(program);
     }
     // SAFETY: the descriptor is this function's own.

@@ -21,6 +21,7 @@
 pub mod command;
 pub mod confined;
 pub mod epoll;
+mod forking;
 pub mod kept;
 pub mod lock;
 pub mod namespace;
