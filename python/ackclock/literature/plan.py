@@ -142,7 +142,7 @@ def plan_paper(paper: Paper, *, quick: bool = False) -> Plan:
     _check_count(paper, [labels for labels, _ in kept])
     _check_today(paper)
     populations = _tables(paper)
-    # The compiled core makes and checks scenarios outside Python's lock.
+    # The compiled core makes scenarios outside Python's lock; `map` raises the error of the first wrong cell.
     pool = ThreadPoolExecutor(budget.threads(None))
     try:
         planned = pool.map(lambda cell: _repetitions(paper, cell[0], cell[1], values, shorter.most, populations), kept)

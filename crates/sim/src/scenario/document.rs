@@ -120,9 +120,9 @@ impl Document {
             set.push(Arc::new(setting));
         }
         let tree = problems.unless_any(&self.file, tree)?;
-        // A plan has hundreds of thousands of scenarios that differ in some values: these share a tree. Whoever sets value after value, or
-        // changes [sweep], gets a tree of his own.
-        if set.len() <= MAX_SETTINGS && !set.iter().any(|setting| setting.path.trim_start().starts_with("sweep")) {
+        // A plan has hundreds of thousands of scenarios that differ in some values: these share a tree. Whoever sets value after value gets a
+        // tree of his own.
+        if set.len() <= MAX_SETTINGS {
             self.settings = set;
         } else {
             self.tree = Arc::new(tree);
@@ -230,3 +230,7 @@ impl Document {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "document_tests.rs"]
+mod tests;

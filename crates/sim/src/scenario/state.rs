@@ -47,7 +47,7 @@ impl Document {
     /// `[sweep]` as TOML; empty if there is none.
     #[must_use]
     pub fn sweep(&self) -> String {
-        self.tree.get("sweep").map(write).unwrap_or_default()
+        self.tree(&mut Problems::default()).get("sweep").map(write).unwrap_or_default()
     }
 
     /// The files that the document names, also in `[sweep]`.

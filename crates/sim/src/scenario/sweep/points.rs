@@ -112,7 +112,7 @@ impl Document {
         check_paths(&axes, &mut problems);
         let len = count(&axes);
         if len > MAX_VARIANTS {
-            let origin = self.tree.get("sweep").map_or(Origin::Nowhere, |sweep| sweep.origin.clone());
+            let origin = self.tree(&mut Problems::default()).get("sweep").map_or(Origin::Nowhere, |sweep| sweep.origin.clone());
             problems.add(&origin, "sweep", format!("makes more than {MAX_VARIANTS} variants"));
         }
         let base = Self { file: self.file.clone(), python: self.python, files: self.files, tree: Arc::new(base), settings: Vec::new() };
